@@ -1,0 +1,1 @@
+//! The controller's brain: events in, commands out. Performs no I/O.

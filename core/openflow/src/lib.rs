@@ -1,0 +1,1 @@
+//! OpenFlow 1.3 messages to bytes and back, for both ends of the wire.

@@ -1,0 +1,1 @@
+//! What Braid reads in packets: LLDP, ARP, ND, TCP flags, MPTCP options.

@@ -1,0 +1,1 @@
+//! Path sets over a topology, one algorithm a file.

@@ -1,0 +1,1 @@
+//! Transfers, their streams, and the policies that place streams on paths.

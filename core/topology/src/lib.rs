@@ -1,0 +1,1 @@
+//! Switches, ports, links and hosts: what the network is made of.

@@ -1,0 +1,25 @@
+//! The words that every crate of Braid shares: addresses, identifiers, units, time.
+//!
+//! Nothing here knows a protocol. Each type is a newtype over an integer or bytes, prints the way the
+//! field writes it, parses back, and serialises as that text.
+//!
+//! ```
+//! use braid_types::{BitsPerSec, DatapathId, MacAddr};
+//! assert_eq!("02:00:00:00:00:01".parse(), Ok(MacAddr::new([2, 0, 0, 0, 0, 1])));
+//! assert_eq!(DatapathId(0x1f).to_string(), "000000000000001f");
+//! assert_eq!("100Mbit".parse(), Ok(BitsPerSec(100_000_000)));
+//! ```
+
+mod datapath;
+mod mac;
+mod rate;
+mod text;
+mod time;
+mod tuple;
+
+pub use datapath::{DatapathId, PortNo, SwitchPort};
+pub use mac::MacAddr;
+pub use rate::BitsPerSec;
+pub use text::ParseError;
+pub use time::Time;
+pub use tuple::FiveTuple;

@@ -1,0 +1,36 @@
+//! What the `FromStr` and serde implementations of this crate share.
+
+/// A text that is not the form of the value it should be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not {what}")]
+pub struct ParseError {
+    /// What was expected, with its form.
+    pub what: &'static str,
+    /// What was given.
+    pub text: String,
+}
+
+impl ParseError {
+    pub(crate) fn new(what: &'static str, text: &str) -> Self {
+        Self { what, text: text.to_owned() }
+    }
+}
+
+/// Serialises a type as its `Display` text and reads it back with `FromStr`.
+macro_rules! serde_as_text {
+    ($type:ty) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+pub(crate) use serde_as_text;

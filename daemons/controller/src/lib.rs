@@ -1,0 +1,1 @@
+//! Sockets, HTTP and metrics around the controller's brain.
