@@ -1,0 +1,145 @@
+use std::net::IpAddr;
+
+use braid_types::{FiveTuple, MacAddr};
+use etherparse::{EtherType, Ethernet2HeaderSlice, SingleVlanHeaderSlice};
+use serde::{Deserialize, Serialize};
+
+use crate::arp::Arp;
+use crate::ip::{Ip, Transport};
+use crate::tcp::TcpSegment;
+use crate::{ETHERTYPE_LLDP, PacketError};
+
+/// One Ethernet frame, read down to its transport header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame<'a> {
+    /// The sender's Ethernet address.
+    pub src: MacAddr,
+    /// The receiver's Ethernet address.
+    pub dst: MacAddr,
+    /// The outermost VLAN tag.
+    pub vlan: Option<VlanTag>,
+    /// The tag inside the outermost one, where frames are tagged twice.
+    pub inner_vlan: Option<VlanTag>,
+    /// What the payload is, after at most two tags.
+    pub ethertype: EtherType,
+    /// What is inside.
+    pub payload: Payload<'a>,
+}
+
+/// What a frame carries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Payload<'a> {
+    /// ARP for IPv4 over Ethernet.
+    Arp(Arp),
+    /// IPv4 or IPv6.
+    Ip(Ip<'a>),
+    /// An LLDPDU, perhaps followed by padding: read it with [`crate::lldp`].
+    Lldp(&'a [u8]),
+    /// Anything else, ARP for other networks among it.
+    Other(&'a [u8]),
+}
+
+/// A VLAN tag. IEEE 802.1Q §9.6.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct VlanTag {
+    /// The VLAN identifier, below 4096; 0 marks a tag that only carries a priority.
+    pub id: u16,
+    /// The priority code point, below 8.
+    pub pcp: u8,
+    /// Drop eligible.
+    pub dei: bool,
+}
+
+impl<'a> Frame<'a> {
+    /// Reads `bytes`, from the destination address on and without the frame check sequence.
+    ///
+    /// The frame may be cut short, as packet-ins are. A transport header that is cut off or malformed leaves
+    /// [`Transport::Other`].
+    ///
+    /// # Errors
+    ///
+    /// The Ethernet, VLAN, ARP or IP header is cut off or contradicts itself.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, PacketError> {
+        let header = Ethernet2HeaderSlice::from_slice(bytes)
+            .map_err(|error| PacketError::truncated("Ethernet header", &error))?;
+        let mut rest = Rest {
+            ethertype: header.ether_type(),
+            bytes: bytes.get(header.slice().len()..).unwrap_or_default(),
+        };
+        let vlan = rest.take_tag()?;
+        let inner_vlan = if vlan.is_some() { rest.take_tag()? } else { None };
+        Ok(Self {
+            src: MacAddr::new(header.source()),
+            dst: MacAddr::new(header.destination()),
+            vlan,
+            inner_vlan,
+            ethertype: rest.ethertype,
+            payload: rest.payload()?,
+        })
+    }
+
+    /// The IP packet, if the frame carries one.
+    pub fn ip(&self) -> Option<&Ip<'a>> {
+        match &self.payload {
+            Payload::Ip(ip) => Some(ip),
+            _ => None,
+        }
+    }
+
+    /// The TCP segment, if the frame carries a whole header of one.
+    pub fn tcp(&self) -> Option<&TcpSegment<'a>> {
+        match &self.ip()?.transport {
+            Transport::Tcp(segment) => Some(segment),
+            _ => None,
+        }
+    }
+
+    /// Who sends the TCP segment to whom; `None` for everything else.
+    pub fn five_tuple(&self) -> Option<FiveTuple> {
+        self.ip()?.five_tuple()
+    }
+
+    /// The sender's address in the IP or ARP header: what ties a host to the port that this came in on.
+    pub fn sender_ip(&self) -> Option<IpAddr> {
+        match &self.payload {
+            Payload::Arp(arp) => Some(IpAddr::V4(arp.sender_ip)),
+            Payload::Ip(ip) => Some(ip.src),
+            _ => None,
+        }
+    }
+}
+
+/// What is left to read, and what it is.
+struct Rest<'a> {
+    ethertype: EtherType,
+    bytes: &'a [u8],
+}
+
+impl<'a> Rest<'a> {
+    fn take_tag(&mut self) -> Result<Option<VlanTag>, PacketError> {
+        let tagged = [EtherType::VLAN_TAGGED_FRAME, EtherType::PROVIDER_BRIDGING].contains(&self.ethertype)
+            || self.ethertype == EtherType::VLAN_DOUBLE_TAGGED_FRAME;
+        if !tagged {
+            return Ok(None);
+        }
+        let tag = SingleVlanHeaderSlice::from_slice(self.bytes)
+            .map_err(|error| PacketError::truncated("VLAN tag", &error))?;
+        self.ethertype = tag.ether_type();
+        self.bytes = self.bytes.get(tag.slice().len()..).unwrap_or_default();
+        Ok(Some(VlanTag {
+            id: tag.vlan_identifier().value(),
+            pcp: tag.priority_code_point().value(),
+            dei: tag.drop_eligible_indicator(),
+        }))
+    }
+
+    fn payload(self) -> Result<Payload<'a>, PacketError> {
+        Ok(match self.ethertype {
+            EtherType::IPV4 => Payload::Ip(Ip::parse_v4(self.bytes)?),
+            EtherType::IPV6 => Payload::Ip(Ip::parse_v6(self.bytes)?),
+            EtherType::ARP => Arp::parse(self.bytes)?.map_or(Payload::Other(self.bytes), Payload::Arp),
+            ETHERTYPE_LLDP => Payload::Lldp(self.bytes),
+            _ => Payload::Other(self.bytes),
+        })
+    }
+}

@@ -1,0 +1,91 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
+
+/// Which MPTCP a connection speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "u8", try_from = "u8")]
+pub enum Version {
+    /// RFC 6824: SHA-1, and the initiator's key is in the SYN.
+    V0,
+    /// RFC 8684: SHA-256, and the SYN has no key.
+    V1,
+}
+
+impl From<Version> for u8 {
+    fn from(version: Version) -> Self {
+        match version {
+            Version::V0 => 0,
+            Version::V1 => 1,
+        }
+    }
+}
+
+impl TryFrom<u8> for Version {
+    type Error = String;
+
+    fn try_from(number: u8) -> Result<Self, String> {
+        match number {
+            0 => Ok(Self::V0),
+            1 => Ok(Self::V1),
+            _ => Err(format!("MPTCP version {number} is neither 0 nor 1")),
+        }
+    }
+}
+
+/// One end's key of a connection. Whoever knows both ends' keys can join, so it is not printed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Key(pub u64);
+
+/// Names a connection at one of its ends, in MP_JOIN. RFC 8684 §3.2.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Token(pub u32);
+
+impl Key {
+    /// The top 32 bits of the key's hash: SHA-1 in version 0 (RFC 6824 §3.2), SHA-256 in 1 (RFC 8684 §3.2).
+    pub fn token(self, version: Version) -> Token {
+        let [a, b, c, d, ..] = self.hash(version).0;
+        Token(u32::from_be_bytes([a, b, c, d]))
+    }
+
+    /// The initial data sequence number: the low 64 bits of the key's hash. RFC 8684 §3.1.
+    pub fn idsn(self, version: Version) -> u64 {
+        u64::from_be_bytes(self.hash(version).1)
+    }
+
+    /// The first and the last eight bytes of the key's hash.
+    fn hash(self, version: Version) -> ([u8; 8], [u8; 8]) {
+        let key = self.0.to_be_bytes();
+        match version {
+            Version::V0 => ends(&Sha1::digest(key).into()),
+            Version::V1 => ends::<32>(&Sha256::digest(key).into()),
+        }
+    }
+}
+
+fn ends<const N: usize>(hash: &[u8; N]) -> ([u8; 8], [u8; 8]) {
+    let first = hash.first_chunk().copied().unwrap_or_default();
+    let last = hash.last_chunk().copied().unwrap_or_default();
+    (first, last)
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(..)")
+    }
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:08x}", self.0)
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
