@@ -1,1 +1,30 @@
 //! Path sets over a topology, one algorithm a file.
+//!
+//! [`PathFinder`] holds what is computed once a graph: the cost of every link, and room to work in. Each algorithm is
+//! a method of it. Paths are deterministic: the same graph, costs and question give the same answer.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use braid_paths::PathFinder;
+//! use braid_topology::{Graph, Link};
+//! use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort};
+//!
+//! let end = |dpid, port| SwitchPort::new(DatapathId(dpid), PortNo(port));
+//! let cables = [[end(1, 1), end(2, 1)], [end(1, 2), end(3, 1)], [end(3, 2), end(2, 2)]];
+//! let directions = cables.into_iter().flat_map(|[a, b]| [(a, b), (b, a)]);
+//! let graph = Graph::from_links(directions.map(|(src, dst)| Link { src, dst, capacity: BitsPerSec(1) }));
+//!
+//! let mut finder = PathFinder::by_hops(Arc::new(graph));
+//! let paths = finder.edge_disjoint(DatapathId(1), DatapathId(2), 4);
+//! assert_eq!(paths.iter().map(|path| path.hops()).collect::<Vec<_>>(), [1, 2]);
+//! ```
+
+mod edge_disjoint;
+mod finder;
+mod path;
+mod queue;
+mod shortest;
+
+pub use finder::PathFinder;
+pub use path::Path;

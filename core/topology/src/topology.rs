@@ -1,3 +1,4 @@
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
@@ -95,8 +96,8 @@ impl Topology {
     pub fn add_switch(&mut self, dpid: DatapathId, ports: impl IntoIterator<Item = Port>) -> Vec<Change> {
         let ports: BTreeMap<_, _> = ports.into_iter().map(|port| (port.number, port)).collect();
         let mut changes = Vec::new();
-        if !self.switches.contains_key(&dpid) {
-            self.switches.insert(dpid, Switch::new(dpid));
+        if let Entry::Vacant(vacant) = self.switches.entry(dpid) {
+            vacant.insert(Switch::new(dpid));
             self.touch();
             changes.push(Change::SwitchAdded { dpid });
         }

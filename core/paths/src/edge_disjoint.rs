@@ -1,0 +1,214 @@
+use braid_topology::{EdgeIndex, Graph, NodeIndex};
+use braid_types::DatapathId;
+
+use crate::finder::BARRED;
+use crate::queue::Queue;
+use crate::{Path, PathFinder};
+
+impl PathFinder {
+    /// Up to `k` paths of which no two use the same cable, of least total cost; of those, of fewest links in total.
+    ///
+    /// A cable in opposite directions counts as shared too: the replies of each stream return on its reversed path,
+    /// where they would meet the other stream. This costs nothing, as two paths that cross a cable in opposite
+    /// directions become shorter when they swap tails. Paths are found together and not one after another: taking
+    /// the shortest first can leave no second one where two exist.
+    ///
+    /// # Arguments
+    /// * `ingress`, `egress`: the switches where all paths begin and end.
+    /// * `k`: how many paths are wanted.
+    ///
+    /// # Returns
+    /// As many paths as exist, `k` at most, shortest first. When both switches are the same, the one path without
+    /// links. Nothing when a switch is unknown or no path exists.
+    ///
+    /// # Complexity
+    /// O(k (V + E) log V).
+    ///
+    /// # Source
+    /// J. W. Suurballe, Disjoint Paths in a Network, 1974, with the potentials of Suurballe and Tarjan, 1984; for more
+    /// than two paths R. Bhandari, Survivable Networks, 1999: minimum-cost flow by successive shortest paths.
+    ///
+    /// # Example
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use braid_paths::PathFinder;
+    /// # use braid_topology::{Graph, Link};
+    /// # use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort};
+    /// // The shortest path 1-2-3-4 is a trap: without it, nothing is left of 1-2-5-7-4 and 1-6-8-3-4.
+    /// let pairs = [(1, 2), (2, 3), (3, 4), (2, 5), (5, 7), (7, 4), (1, 6), (6, 8), (8, 3)];
+    /// let links = pairs.into_iter().zip(1..).map(|((a, b), port)| Link {
+    ///     src: SwitchPort::new(DatapathId(a), PortNo(port)),
+    ///     dst: SwitchPort::new(DatapathId(b), PortNo(port)),
+    ///     capacity: BitsPerSec(1),
+    /// });
+    /// let mut finder = PathFinder::by_hops(Arc::new(Graph::from_links(links)));
+    /// let paths = finder.edge_disjoint(DatapathId(1), DatapathId(4), 2);
+    /// assert_eq!(paths.iter().map(|path| path.hops()).collect::<Vec<_>>(), [4, 4]);
+    /// ```
+    pub fn edge_disjoint(&mut self, ingress: DatapathId, egress: DatapathId, k: usize) -> Vec<Path> {
+        let Some((from, to)) = self.ends(ingress, egress) else { return Vec::new() };
+        if from == to {
+            return std::iter::repeat_n(Path::within(ingress), k.min(1)).collect();
+        }
+        let Self { graph, lengths, distances, queue, flow, .. } = self;
+        let mut search = Search { graph, lengths, distances, queue, flow };
+        let found = search.fill(from, to, k);
+        let mut routes: Vec<_> = (0..found).map(|_| search.take_path(from, to)).collect();
+        routes.sort_by_cached_key(|route| {
+            (route.iter().map(|edge| lengths[edge.index()]).sum::<i64>(), route.clone())
+        });
+        routes.iter().map(|route| Path::from_edges(graph, ingress, route)).collect()
+    }
+}
+
+/// What a search for disjoint paths needs beside the distances.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    // By edge: a path uses it.
+    used: Vec<bool>,
+    // By node: how many used edges arrive.
+    arrivals: Vec<u32>,
+    // By node: the distance from the ingress in the residual graph of the round before.
+    potentials: Vec<i64>,
+    // By node: the last step of the shortest augmenting path.
+    steps: Vec<Option<Step>>,
+}
+
+/// One step of an augmenting path.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// Along a free link.
+    Use(EdgeIndex),
+    /// Back over a link that an earlier path uses and now gives up.
+    Release(EdgeIndex),
+}
+
+impl Flow {
+    pub(crate) fn new(graph: &Graph) -> Self {
+        let (nodes, edges) = (graph.nodes().len(), graph.edges().len());
+        Self {
+            used: vec![false; edges],
+            arrivals: vec![0; nodes],
+            potentials: vec![0; nodes],
+            steps: vec![None; nodes],
+        }
+    }
+
+    fn reset(&mut self) {
+        self.used.fill(false);
+        self.arrivals.fill(0);
+        self.potentials.fill(0);
+    }
+
+    /// Takes a step of an augmenting path, and returns the node before it.
+    fn apply(&mut self, graph: &Graph, step: Step) -> NodeIndex {
+        match step {
+            Step::Use(edge) => {
+                self.used[edge.index()] = true;
+                self.arrivals[graph.head(edge).index()] += 1;
+                graph.tail(edge)
+            }
+            Step::Release(edge) => {
+                self.used[edge.index()] = false;
+                self.arrivals[graph.head(edge).index()] -= 1;
+                graph.head(edge)
+            }
+        }
+    }
+}
+
+struct Search<'a> {
+    graph: &'a Graph,
+    lengths: &'a [i64],
+    distances: &'a mut [i64],
+    queue: &'a mut Queue,
+    flow: &'a mut Flow,
+}
+
+impl Search<'_> {
+    /// Adds paths to the flow until it has `k` or no more exist; returns how many it has.
+    fn fill(&mut self, from: NodeIndex, to: NodeIndex, k: usize) -> usize {
+        self.flow.reset();
+        let mut found = 0;
+        while found < k && self.measure(from, to) {
+            self.raise_potentials(to);
+            self.augment(from, to);
+            found += 1;
+        }
+        found
+    }
+
+    /// Sets distances in the residual graph, in lengths reduced by the potentials, which are never negative.
+    fn measure(&mut self, from: NodeIndex, to: NodeIndex) -> bool {
+        self.distances.fill(BARRED);
+        self.distances[from.index()] = 0;
+        self.queue.restart(from);
+        while let Some((distance, node)) = self.queue.pop() {
+            if node == to {
+                return true;
+            }
+            if distance == self.distances[node.index()] {
+                self.relax_from(node, distance);
+            }
+        }
+        false
+    }
+
+    fn relax_from(&mut self, node: NodeIndex, distance: i64) {
+        let base = distance + self.flow.potentials[node.index()];
+        let graph = self.graph;
+        let arriving = if self.flow.arrivals[node.index()] > 0 { graph.in_edges(node) } else { &[] };
+        for &edge in arriving {
+            if self.flow.used[edge.index()] {
+                self.relax(graph.tail(edge), base - self.lengths[edge.index()], Step::Release(edge));
+            }
+        }
+        for edge in graph.out_edges(node) {
+            let length = self.lengths[edge.index()];
+            if !self.flow.used[edge.index()] && length != BARRED {
+                self.relax(graph.head(edge), base + length, Step::Use(edge));
+            }
+        }
+    }
+
+    fn relax(&mut self, node: NodeIndex, unreduced: i64, step: Step) {
+        let distance = unreduced - self.flow.potentials[node.index()];
+        if distance < self.distances[node.index()] {
+            self.distances[node.index()] = distance;
+            self.flow.steps[node.index()] = Some(step);
+            self.queue.push(distance, node);
+        }
+    }
+
+    /// Keeps reduced lengths from becoming negative, although the search stopped at `to`: further nodes are as far.
+    fn raise_potentials(&mut self, to: NodeIndex) {
+        let reached = self.distances[to.index()];
+        for (potential, distance) in self.flow.potentials.iter_mut().zip(&*self.distances) {
+            *potential += reached.min(*distance);
+        }
+    }
+
+    fn augment(&mut self, from: NodeIndex, to: NodeIndex) {
+        let mut node = to;
+        while node != from {
+            let Some(step) = self.flow.steps[node.index()] else { return };
+            node = self.flow.apply(self.graph, step);
+        }
+    }
+
+    /// Takes one path out of the flow. Its links form no cycle, or the flow would not be of least length, as no
+    /// length is zero; for the same reason no cable is used in both directions.
+    fn take_path(&mut self, from: NodeIndex, to: NodeIndex) -> Vec<EdgeIndex> {
+        let mut route = Vec::new();
+        let mut node = from;
+        while node != to {
+            let Some(edge) = self.graph.out_edges(node).find(|edge| self.flow.used[edge.index()]) else {
+                break;
+            };
+            self.flow.used[edge.index()] = false;
+            route.push(edge);
+            node = self.graph.head(edge);
+        }
+        route
+    }
+}

@@ -1,0 +1,81 @@
+use std::fmt;
+
+use braid_topology::{EdgeIndex, Graph, Link};
+use braid_types::{BitsPerSec, DatapathId};
+use serde::Serialize;
+
+/// A way through the network: directed links, each beginning at the switch where the one before ended.
+///
+/// Without links the transfer stays within its one switch. No switch occurs twice.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Path {
+    ingress: DatapathId,
+    links: Vec<Link>,
+}
+
+impl Path {
+    /// The path between two ports of the same switch.
+    pub const fn within(switch: DatapathId) -> Self {
+        Self { ingress: switch, links: Vec::new() }
+    }
+
+    pub(crate) fn from_edges(graph: &Graph, ingress: DatapathId, edges: &[EdgeIndex]) -> Self {
+        Self { ingress, links: edges.iter().map(|edge| *graph.link(*edge)).collect() }
+    }
+
+    /// The switch where it begins.
+    pub const fn ingress(&self) -> DatapathId {
+        self.ingress
+    }
+
+    /// The switch where it ends.
+    pub fn egress(&self) -> DatapathId {
+        self.links.last().map_or(self.ingress, |link| link.dst.dpid)
+    }
+
+    /// Its links from the ingress to the egress.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// How many links it has.
+    pub const fn hops(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Its switches from the ingress to the egress: one more than links.
+    pub fn switches(&self) -> impl Iterator<Item = DatapathId> {
+        std::iter::once(self.ingress).chain(self.links.iter().map(|link| link.dst.dpid))
+    }
+
+    /// The least capacity of its links; nothing when it has none.
+    pub fn capacity(&self) -> Option<BitsPerSec> {
+        self.links.iter().map(|link| link.capacity).min()
+    }
+
+    /// The same cables in the other direction, or nothing when `graph` lacks that direction of one. O(h log E).
+    pub fn reversed(&self, graph: &Graph) -> Option<Self> {
+        let back = |link: &Link| {
+            graph.edge(link.dst).map(|edge| *graph.link(edge)).filter(|back| back.is_reverse_of(link))
+        };
+        let links = self.links.iter().rev().map(back).collect::<Option<_>>()?;
+        Some(Self { ingress: self.egress(), links })
+    }
+
+    /// Whether some link is in both, in the same direction; capacities do not matter. O(h²), as paths are short.
+    pub fn shares_link_with(&self, other: &Self) -> bool {
+        self.links
+            .iter()
+            .any(|link| other.links.iter().any(|theirs| link.src == theirs.src && link.dst == theirs.dst))
+    }
+}
+
+/// The switches with the ports between them: `…01 [1-3] …02 [4-1] …05`.
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.ingress)?;
+        self.links
+            .iter()
+            .try_for_each(|Link { src, dst, .. }| write!(f, " [{}-{}] {}", src.port, dst.port, dst.dpid))
+    }
+}
