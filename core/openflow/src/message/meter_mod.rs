@@ -1,0 +1,150 @@
+use serde::Serialize;
+
+use crate::error::{DecodeError, EncodeError, Part};
+use crate::id::{ExperimenterId, MeterId};
+use crate::wire::{Bytes, List, Prefixed, Reader, Wire, wire_enum, wire_flags, wire_struct, zeros};
+
+wire_struct! {
+    /// Adds, changes or deletes a meter. OpenFlow 1.3.5 §7.3.4.4.
+    pub struct MeterMod<'a> {
+        /// What to do.
+        pub command: MeterModCommand,
+        /// What its numbers mean.
+        pub flags: MeterFlags,
+        /// The meter.
+        pub meter_id: MeterId,
+        /// What it does above which rate.
+        pub bands: List<'a, MeterBand<'a>>,
+    }
+}
+
+wire_enum! {
+    /// What to do with a meter. OpenFlow 1.3.5 §7.3.4.4.
+    pub enum MeterModCommand(u16) {
+        /// Add it.
+        Add = 0,
+        /// Change it.
+        Modify = 1,
+        /// Delete it.
+        Delete = 2,
+    }
+}
+
+wire_flags! {
+    /// What the numbers of a meter mean. OpenFlow 1.3.5 §7.3.4.4.
+    pub struct MeterFlags(u16) {
+        /// Rates are in kb/s.
+        KBPS = 1 << 0,
+        /// Rates are in packets a second.
+        PKTPS = 1 << 1,
+        /// Burst sizes count.
+        BURST = 1 << 2,
+        /// Its counters count.
+        STATS = 1 << 3,
+    }
+}
+
+const DROP: u16 = 1;
+const DSCP_REMARK: u16 = 2;
+const EXPERIMENTER: u16 = 0xffff;
+
+/// What a meter does above a rate. OpenFlow 1.3.5 §7.3.4.4.
+///
+/// Rates are in kb/s, or in packets a second with `PKTPS`; burst sizes in kilobits, or in packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MeterBand<'a> {
+    /// Drop packets.
+    Drop {
+        /// Above this rate.
+        rate: u32,
+        /// After a burst of this size.
+        burst_size: u32,
+    },
+    /// Lower the precedence of packets.
+    DscpRemark {
+        /// Above this rate.
+        rate: u32,
+        /// After a burst of this size.
+        burst_size: u32,
+        /// By so many levels of drop precedence.
+        prec_level: u8,
+    },
+    /// What an experimenter defined.
+    Experimenter {
+        /// Above this rate.
+        rate: u32,
+        /// After a burst of this size.
+        burst_size: u32,
+        /// Who defined it.
+        experimenter: ExperimenterId,
+        /// What follows.
+        data: Bytes<'a>,
+    },
+    /// Any other band, kept as it is.
+    Unknown {
+        /// Its type.
+        band_type: u16,
+        /// What follows the length.
+        body: Bytes<'a>,
+    },
+}
+
+impl<'a> Wire<'a> for MeterBand<'a> {
+    fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        let (band_type, mut body) = reader.tlv(Part::MeterBand)?;
+        let band = match band_type {
+            DROP => {
+                let (rate, burst_size) = (body.read()?, body.read()?);
+                body.skip(4)?;
+                Self::Drop { rate, burst_size }
+            }
+            DSCP_REMARK => {
+                let (rate, burst_size, prec_level) = (body.read()?, body.read()?, body.read()?);
+                body.skip(3)?;
+                Self::DscpRemark { rate, burst_size, prec_level }
+            }
+            EXPERIMENTER => Self::Experimenter {
+                rate: body.read()?,
+                burst_size: body.read()?,
+                experimenter: body.read()?,
+                data: body.read()?,
+            },
+            band_type => Self::Unknown { band_type, body: body.read()? },
+        };
+        body.finish()?;
+        Ok(band)
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let band = Prefixed::tlv(out, Part::MeterBand, self.band_type());
+        match self {
+            Self::Drop { rate, burst_size } => {
+                [*rate, *burst_size].write(out)?;
+                zeros(out, 4);
+            }
+            Self::DscpRemark { rate, burst_size, prec_level } => {
+                [*rate, *burst_size].write(out)?;
+                prec_level.write(out)?;
+                zeros(out, 3);
+            }
+            Self::Experimenter { rate, burst_size, experimenter, data } => {
+                [*rate, *burst_size, experimenter.0].iter().try_for_each(|number| number.write(out))?;
+                data.write(out)?;
+            }
+            Self::Unknown { body, .. } => body.write(out)?,
+        }
+        band.end(out)
+    }
+}
+
+impl MeterBand<'_> {
+    const fn band_type(&self) -> u16 {
+        match self {
+            Self::Drop { .. } => DROP,
+            Self::DscpRemark { .. } => DSCP_REMARK,
+            Self::Experimenter { .. } => EXPERIMENTER,
+            Self::Unknown { band_type, .. } => *band_type,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+use std::time::Duration;
+
+use crate::id::MeterId;
+use crate::message::{MeterBand, MeterFlags};
+use crate::wire::{List, wire_flags, wire_struct};
+
+wire_struct! {
+    /// Asks for a meter or its counters. OpenFlow 1.3.5 §7.3.5.12, §7.3.5.13.
+    pub struct MeterRequest {
+        /// The meter, or `ALL`.
+        pub meter_id: MeterId; pad 4,
+    }
+}
+
+wire_struct! {
+    /// What a meter has counted. OpenFlow 1.3.5 §7.3.5.12.
+    pub struct MeterStats<'a> [Entry, length at 4] {
+        /// The meter.
+        pub meter_id: MeterId; pad 8,
+        /// Flows that use it.
+        pub flow_count: u32,
+        /// Packets that came to it.
+        pub packet_in_count: u64,
+        /// Bytes of these packets.
+        pub byte_in_count: u64,
+        /// Whole seconds since it was added.
+        pub duration_sec: u32,
+        /// Nanoseconds beyond them.
+        pub duration_nsec: u32,
+        /// What each band has counted.
+        pub band_stats: List<'a, MeterBandStats>,
+    }
+}
+
+impl MeterStats<'_> {
+    /// The time since it was added.
+    pub fn duration(&self) -> Duration {
+        Duration::new(u64::from(self.duration_sec), self.duration_nsec)
+    }
+}
+
+wire_struct! {
+    /// What a band of a meter has counted. OpenFlow 1.3.5 §7.3.5.12.
+    pub struct MeterBandStats {
+        /// Packets in the band.
+        pub packet_band_count: u64,
+        /// Bytes in the band.
+        pub byte_band_count: u64,
+    }
+}
+
+wire_struct! {
+    /// A meter. OpenFlow 1.3.5 §7.3.5.13.
+    pub struct MeterConfig<'a> [Entry, length at 0] {
+        /// What its numbers mean.
+        pub flags: MeterFlags,
+        /// The meter.
+        pub meter_id: MeterId,
+        /// What it does above which rate.
+        pub bands: List<'a, MeterBand<'a>>,
+    }
+}
+
+wire_struct! {
+    /// What meters can do. OpenFlow 1.3.5 §7.3.5.14.
+    pub struct MeterFeatures {
+        /// How many meters there can be.
+        pub max_meter: u32,
+        /// The band types that there are.
+        pub band_types: BandTypes,
+        /// What the numbers of a meter can mean: the bits of [`MeterFlags`].
+        pub capabilities: u32,
+        /// How many bands a meter can have.
+        pub max_bands: u8,
+        /// The highest colour.
+        pub max_color: u8; pad 2,
+    }
+}
+
+wire_flags! {
+    /// A set of band types: bit `n` is type `n`.
+    pub struct BandTypes(u32) {
+        /// Drops packets.
+        DROP = 1 << 1,
+        /// Lowers the precedence of packets.
+        DSCP_REMARK = 1 << 2,
+    }
+}

@@ -1,0 +1,96 @@
+use braid_types::{MacAddr, PortNo};
+
+use crate::id::Kbps;
+use crate::wire::{Text, wire_flags, wire_struct};
+
+wire_struct! {
+    /// A port of a switch. OpenFlow 1.3.5 §7.2.1.
+    pub struct Port<'a> {
+        /// Its number.
+        pub port_no: PortNo; pad 4,
+        /// Its own Ethernet address.
+        pub hw_addr: MacAddr; pad 2,
+        /// Its name.
+        pub name: Text<'a, 16>,
+        /// What the operator set.
+        pub config: PortConfig,
+        /// What the switch sees.
+        pub state: PortState,
+        /// What is in use.
+        pub curr: PortFeatures,
+        /// What it offers its peer.
+        pub advertised: PortFeatures,
+        /// What it could do.
+        pub supported: PortFeatures,
+        /// What its peer offers.
+        pub peer: PortFeatures,
+        /// Its rate now; means something only if `curr` names no rate.
+        pub curr_speed: Kbps,
+        /// Its highest rate.
+        pub max_speed: Kbps,
+    }
+}
+
+wire_flags! {
+    /// What the operator set on a port. OpenFlow 1.3.5 §7.2.1.
+    pub struct PortConfig(u32) {
+        /// It is down.
+        PORT_DOWN = 1 << 0,
+        /// It drops what it receives.
+        NO_RECV = 1 << 2,
+        /// It drops what it should send.
+        NO_FWD = 1 << 5,
+        /// It sends nothing to the controller.
+        NO_PACKET_IN = 1 << 6,
+    }
+}
+
+wire_flags! {
+    /// What a switch sees of a port. OpenFlow 1.3.5 §7.2.1.
+    pub struct PortState(u32) {
+        /// Nothing answers at the other end.
+        LINK_DOWN = 1 << 0,
+        /// A protocol of the switch blocks it.
+        BLOCKED = 1 << 1,
+        /// Fast failover groups may use it.
+        LIVE = 1 << 2,
+    }
+}
+
+wire_flags! {
+    /// Rates and kinds of a port. OpenFlow 1.3.5 §7.2.1.
+    pub struct PortFeatures(u32) {
+        /// 10 Mb/s, half duplex.
+        TEN_MB_HD = 1 << 0,
+        /// 10 Mb/s, full duplex.
+        TEN_MB_FD = 1 << 1,
+        /// 100 Mb/s, half duplex.
+        HUNDRED_MB_HD = 1 << 2,
+        /// 100 Mb/s, full duplex.
+        HUNDRED_MB_FD = 1 << 3,
+        /// 1 Gb/s, half duplex.
+        ONE_GB_HD = 1 << 4,
+        /// 1 Gb/s, full duplex.
+        ONE_GB_FD = 1 << 5,
+        /// 10 Gb/s, full duplex.
+        TEN_GB_FD = 1 << 6,
+        /// 40 Gb/s, full duplex.
+        FORTY_GB_FD = 1 << 7,
+        /// 100 Gb/s, full duplex.
+        HUNDRED_GB_FD = 1 << 8,
+        /// 1 Tb/s, full duplex.
+        ONE_TB_FD = 1 << 9,
+        /// Another rate.
+        OTHER = 1 << 10,
+        /// Copper.
+        COPPER = 1 << 11,
+        /// Fibre.
+        FIBER = 1 << 12,
+        /// Negotiates by itself.
+        AUTONEG = 1 << 13,
+        /// Pauses.
+        PAUSE = 1 << 14,
+        /// Pauses in one direction.
+        PAUSE_ASYM = 1 << 15,
+    }
+}
