@@ -1,1 +1,18 @@
 //! Transfers, their streams, and the policies that place streams on paths.
+//!
+//! A *transfer* is one logical movement of data between two hosts; its *streams* are the TCP connections
+//! that carry it. [`Transfers`] knows which stream belongs to which transfer, from what the packets that
+//! open a stream say; a [`Placement`] chooses the path of each.
+//!
+//! What it does not do: find paths (`braid-paths`), read packets (`braid-packet`), or write rules
+//! (`braid-control`).
+
+mod ids;
+mod placement;
+mod stream;
+mod transfers;
+
+pub use ids::{StreamId, Token, TransferId};
+pub use placement::{Choice, FewestShared, Placement};
+pub use stream::{Opening, Route, Stream, Transfer, TransferKind};
+pub use transfers::{Ended, Full, Limits, Transfers};

@@ -243,7 +243,8 @@ impl Topology {
         self.arriving.range(range).map(|(_, src)| *src)
     }
 
-    fn remove_links_at(&mut self, at: SwitchPort) -> Vec<Change> {
+    /// Removes the links that begin or end at this port.
+    pub fn remove_links_at(&mut self, at: SwitchPort) -> Vec<Change> {
         let sources: Vec<_> = self.sources_into(at).chain([at]).collect();
         sources.into_iter().filter_map(|src| self.remove_link(src)).collect()
     }

@@ -20,7 +20,7 @@ impl BitsPerSec {
 
 impl fmt::Display for BitsPerSec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let exact = UNITS.iter().find(|(_, scale)| self.0 >= *scale && self.0 % scale == 0);
+        let exact = UNITS.iter().find(|(_, scale)| self.0 >= *scale && self.0.is_multiple_of(*scale));
         match exact {
             Some((unit, scale)) => write!(f, "{}{unit}", self.0 / scale),
             None => write!(f, "{}bit", self.0),

@@ -1,1 +1,19 @@
 //! Sockets, HTTP and metrics around the controller's brain.
+//!
+//! One thread owns the brain and every OpenFlow channel, so that a packet-in is answered without passing
+//! from thread to thread; another serves HTTP and asks the first for what it shows.
+//!
+//! What it does not do: decide anything. That is `braid-control`.
+
+mod channel;
+mod clock;
+mod engine;
+mod http;
+mod log;
+mod outbox;
+mod record;
+mod run;
+mod server;
+
+pub use record::{Header, read_recording};
+pub use run::{Config, ControllerError, Listen, run};

@@ -1,0 +1,46 @@
+use std::net::SocketAddr;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::path::PathBuf;
+
+use braid_controller::{Config, Listen};
+use clap::Subcommand;
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Run the controller until SIGTERM or Ctrl-C
+    ///
+    /// Prints one line of JSON with its addresses once it is ready; logs go to standard error.
+    Run(Run),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Run {
+    /// Where switches connect; port 0 takes any free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6653", env = "BRAID_OPENFLOW")]
+    openflow: SocketAddr,
+    /// Take switches in on this file descriptor, an inherited listening TCP socket, instead
+    #[arg(long, value_name = "FD", conflicts_with = "openflow", value_parser = clap::value_parser!(i32).range(3..))]
+    openflow_fd: Option<i32>,
+    /// Where the API and metrics are served; port 0 takes any free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8653", env = "BRAID_HTTP")]
+    http: SocketAddr,
+    /// Write every event to this file, for a replay or a bug report
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+}
+
+pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
+    let Command::Run(run) = command;
+    let openflow = match run.openflow_fd {
+        Some(fd) => Listen::Inherited(inherited(fd)),
+        None => Listen::Address(run.openflow),
+    };
+    braid_controller::run(Config { openflow, http: run.http, record: run.record })?;
+    Ok(())
+}
+
+#[allow(unsafe_code, reason = "a descriptor that another process opened can be taken over in no other way")]
+fn inherited(fd: i32) -> OwnedFd {
+    // SAFETY: nothing in this process has opened a descriptor of its own that early, so nobody else owns it.
+    unsafe { OwnedFd::from_raw_fd(fd) }
+}

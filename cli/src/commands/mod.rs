@@ -1,0 +1,4 @@
+//! One file a noun.
+
+pub(crate) mod completion;
+pub(crate) mod controller;

@@ -1,0 +1,171 @@
+//! Switches and their ports come and go; LLDP tells which ports are joined by links.
+
+use braid_packet::lldp::{LldpError, LldpProbe};
+use braid_topology::{Link, Port};
+use braid_types::{BitsPerSec, DatapathId, SwitchPort, Time};
+
+use super::Brain;
+use super::ports::Role;
+use crate::command::{Command, Commands, Target};
+use crate::event::{PortStatus, SwitchPorts};
+use crate::notice::{LinkLoss, Notice};
+use crate::pipeline::{BASE, Rule};
+
+/// Of a link whose switches know no speed.
+const UNKNOWN_SPEED: BitsPerSec = BitsPerSec(10_000_000_000);
+
+impl Brain {
+    pub(super) fn on_switch_up(&mut self, now: Time, switch: &SwitchPorts, out: &mut Commands) {
+        let dpid = switch.dpid;
+        self.topology.add_switch(dpid, []);
+        out.push(Command::Reset { dpid });
+        for rule in BASE {
+            out.add(dpid, rule);
+        }
+        out.notice(Notice::SwitchJoined { dpid, ports: switch.ports.len() });
+        for port in &switch.ports {
+            self.on_port(now, dpid, port, out);
+        }
+    }
+
+    pub(super) fn on_switch_down(&mut self, now: Time, dpid: DatapathId, out: &mut Commands) {
+        self.ports.remove_switch(dpid);
+        self.flood.forget(dpid);
+        self.routes.forget(dpid);
+        let changes = self.topology.remove_switch(dpid);
+        self.follow(now, &changes, LinkLoss::Switch, out);
+        out.notice(Notice::SwitchLeft { dpid });
+    }
+
+    pub(super) fn on_port(&mut self, now: Time, dpid: DatapathId, status: &PortStatus, out: &mut Commands) {
+        if !status.port.is_physical() || self.topology.switch(dpid).is_none() {
+            return;
+        }
+        let PortStatus { port, mac, up, speed, .. } = *status;
+        let at = SwitchPort::new(dpid, port);
+        let described = Port { number: port, name: status.name.clone(), mac, up, speed };
+        if let Ok(changes) = self.topology.set_port(dpid, described) {
+            self.follow(now, &changes, LinkLoss::Port, out);
+        }
+        match (up, self.ports.role(at)) {
+            (true, None) => {
+                self.ports.insert(at, now);
+                self.probe_port(now, at, out);
+            }
+            (false, Some(_)) => self.close_port(at, out),
+            _ => {}
+        }
+    }
+
+    pub(super) fn on_port_gone(&mut self, now: Time, at: SwitchPort, out: &mut Commands) {
+        self.close_port(at, out);
+        let changes = self.topology.remove_port(at);
+        self.follow(now, &changes, LinkLoss::Port, out);
+    }
+
+    fn close_port(&mut self, at: SwitchPort, out: &mut Commands) {
+        self.flood.touch();
+        if let Some(state) = self.ports.remove(at) {
+            self.leave_role(at, state.role, out);
+        }
+    }
+
+    /// Sends the discovery frames that are due, and draws conclusions from those that did not come.
+    pub(super) fn tick_ports(&mut self, now: Time, out: &mut Commands) {
+        let due: Vec<_> =
+            self.ports.iter().filter(|(_, state)| state.next_probe <= now).map(|(at, _)| at).collect();
+        for at in due {
+            self.probe_port(now, at, out);
+        }
+        let (settle, timeout) = (self.settings.settle, self.settings.link_timeout);
+        let settled =
+            self.ports.iter().filter(|(_, s)| s.role == Role::Pending && now.since(s.since) >= settle);
+        for at in settled.map(|(at, _)| at).collect::<Vec<_>>() {
+            self.set_role(now, at, Role::Host, out);
+        }
+        let silent =
+            self.ports.iter().filter(|(_, s)| s.role == Role::Link && now.since(s.last_heard) > timeout);
+        for at in silent.map(|(at, _)| at).collect::<Vec<_>>() {
+            self.unlink(now, at, LinkLoss::Silent, out);
+            self.set_role(now, at, Role::Pending, out);
+        }
+    }
+
+    fn probe_port(&mut self, now: Time, at: SwitchPort, out: &mut Commands) {
+        let interval = self.settings.probe_interval;
+        let Some(state) = self.ports.get_mut(at) else { return };
+        let wait = if state.role == Role::Pending { self.settings.settle / 4 } else { interval };
+        state.next_probe = now + wait;
+        let Some(port) = self.topology.port(at) else { return };
+        let probe = LldpProbe { dpid: at.dpid, port: at.port, sent_at: now };
+        let frame = probe.encode(&self.settings.lldp_key, port.mac);
+        out.send(at.dpid, Target::Port(at.port), &frame);
+    }
+
+    pub(super) fn on_lldp(&mut self, now: Time, at: SwitchPort, frame: &[u8], out: &mut Commands) {
+        match LldpProbe::decode(frame, &self.settings.lldp_key) {
+            Ok(probe) => self.link_heard(now, SwitchPort::new(probe.dpid, probe.port), at, out),
+            Err(LldpError::NotOurs) => {}
+            Err(error) => {
+                self.counters.lldp_refused += 1;
+                out.notice(Notice::LldpRefused { at, why: error.to_string() });
+            }
+        }
+    }
+
+    fn link_heard(&mut self, now: Time, src: SwitchPort, dst: SwitchPort, out: &mut Commands) {
+        // A frame may be overtaken by the news that its sender's port or switch is gone.
+        if self.ports.role(src).is_none() || src == dst {
+            return;
+        }
+        let Some(state) = self.ports.get_mut(dst) else { return };
+        state.last_heard = now;
+        if self.topology.link_at(src).is_some_and(|link| link.dst == dst) {
+            return;
+        }
+        if self.topology.link_at(dst).is_some_and(|link| link.dst != src) {
+            self.unlink(now, dst, LinkLoss::Recabled, out);
+        }
+        self.set_role(now, src, Role::Link, out);
+        self.set_role(now, dst, Role::Link, out);
+        let capacity = self.link_capacity(src, dst);
+        if let Ok(changes) = self.topology.add_link(Link { src, dst, capacity }) {
+            self.follow(now, &changes, LinkLoss::Recabled, out);
+        }
+    }
+
+    fn link_capacity(&self, src: SwitchPort, dst: SwitchPort) -> BitsPerSec {
+        let speeds = [src, dst].into_iter().filter_map(|at| self.topology.port(at)).map(|port| port.speed);
+        speeds.filter(|speed| speed.0 > 0).min().unwrap_or(UNKNOWN_SPEED)
+    }
+
+    /// Removes the link at `at` in both directions.
+    fn unlink(&mut self, now: Time, at: SwitchPort, why: LinkLoss, out: &mut Commands) {
+        let changes = self.topology.remove_links_at(at);
+        self.follow(now, &changes, why, out);
+    }
+
+    fn set_role(&mut self, now: Time, at: SwitchPort, role: Role, out: &mut Commands) {
+        let Some(state) = self.ports.get_mut(at) else { return };
+        let old = std::mem::replace(&mut state.role, role);
+        if old == role {
+            return;
+        }
+        (state.since, state.last_heard) = (now, now);
+        self.flood.touch();
+        self.leave_role(at, old, out);
+        match role {
+            Role::Host => out.add(at.dpid, Rule::FromHost { port: at.port }),
+            Role::Link => out.add(at.dpid, Rule::FromLink { port: at.port }),
+            Role::Pending => {}
+        }
+    }
+
+    fn leave_role(&mut self, at: SwitchPort, role: Role, out: &mut Commands) {
+        match role {
+            Role::Host => self.delete(at.dpid, Rule::FromHost { port: at.port }, out),
+            Role::Link => self.delete(at.dpid, Rule::FromLink { port: at.port }, out),
+            Role::Pending => {}
+        }
+    }
+}

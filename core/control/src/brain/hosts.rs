@@ -1,0 +1,95 @@
+//! Where hosts are: learnt from what they send, written as deliver rules.
+
+use std::net::IpAddr;
+
+use braid_topology::{Change, Host};
+use braid_types::{MacAddr, SwitchPort, Time};
+
+use super::Brain;
+use super::ports::Role;
+use crate::command::Commands;
+use crate::notice::{LinkLoss, Notice};
+use crate::pipeline::Rule;
+
+impl Brain {
+    /// Notes that `mac` sent from `at`, with `ip` as its own address.
+    pub(super) fn learn(&mut self, now: Time, mac: MacAddr, ip: IpAddr, at: SwitchPort, out: &mut Commands) {
+        if self.ports.role(at) != Some(Role::Host) || ip.is_unspecified() {
+            return;
+        }
+        match self.topology.learn_host(mac, at, Some(ip), now) {
+            Ok(changes) => self.follow(now, &changes, LinkLoss::Port, out),
+            Err(error) => return out.notice(Notice::HostRefused { mac, at, why: error.to_string() }),
+        }
+        self.end_search(now, ip, out);
+    }
+
+    /// Draws the consequences of changes of the topology; `why` is for the links among them.
+    pub(super) fn follow(&mut self, now: Time, changes: &[Change], why: LinkLoss, out: &mut Commands) {
+        for change in changes {
+            match change {
+                Change::LinkAdded { link } => out.notice(Notice::LinkUp { src: link.src, dst: link.dst }),
+                Change::LinkRemoved { link } => {
+                    out.notice(Notice::LinkDown { src: link.src, dst: link.dst, why });
+                }
+                Change::HostAdded { mac, at } => out.notice(Notice::HostSeen { mac: *mac, at: *at }),
+                Change::HostMoved { mac, from, to } => self.on_host_moved(now, *mac, (*from, *to), out),
+                Change::HostRemoved { host } => self.on_host_removed(now, host, out),
+                Change::AddressAdded { address, mac } => self.on_address(now, *address, *mac, out),
+                Change::AddressMoved { address, from, to } => {
+                    self.withdraw(*address, *from, out);
+                    self.on_address(now, *address, *to, out);
+                }
+                Change::AddressRemoved { address, mac } => {
+                    self.withdraw(*address, *mac, out);
+                    self.reroute_to(now, *address, out);
+                }
+                Change::SwitchAdded { .. }
+                | Change::SwitchRemoved { .. }
+                | Change::PortAdded { .. }
+                | Change::PortChanged { .. }
+                | Change::PortRemoved { .. }
+                | Change::LinkChanged { .. } => {}
+            }
+        }
+    }
+
+    fn on_address(&mut self, now: Time, dst: IpAddr, mac: MacAddr, out: &mut Commands) {
+        let Some(at) = self.topology.host(mac).map(|host| host.at) else { return };
+        out.notice(Notice::AddressSeen { mac, ip: dst });
+        out.add(at.dpid, Rule::Deliver { dst, mac, port: at.port });
+        self.reroute_to(now, dst, out);
+    }
+
+    fn on_host_moved(
+        &mut self,
+        now: Time,
+        mac: MacAddr,
+        (from, to): (SwitchPort, SwitchPort),
+        out: &mut Commands,
+    ) {
+        out.notice(Notice::HostMoved { mac, from, to });
+        let addresses = self.topology.host(mac).map(|host| host.addresses.clone());
+        for dst in addresses.unwrap_or_default() {
+            out.add(to.dpid, Rule::Deliver { dst, mac, port: to.port });
+            self.reroute_to(now, dst, out);
+            if from.dpid != to.dpid {
+                self.delete(from.dpid, Rule::Deliver { dst, mac, port: from.port }, out);
+            }
+        }
+    }
+
+    fn on_host_removed(&mut self, now: Time, host: &Host, out: &mut Commands) {
+        for dst in host.addresses.iter().copied() {
+            self.delete(host.at.dpid, Rule::Deliver { dst, mac: host.mac, port: host.at.port }, out);
+            self.reroute_to(now, dst, out);
+        }
+    }
+
+    /// The host no longer has the address.
+    fn withdraw(&self, dst: IpAddr, mac: MacAddr, out: &mut Commands) {
+        if let Some(host) = self.topology.host(mac) {
+            self.delete(host.at.dpid, Rule::Deliver { dst, mac, port: host.at.port }, out);
+        }
+    }
+}

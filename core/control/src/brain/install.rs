@@ -1,0 +1,219 @@
+//! Labelled paths in the switches, and what waits until they are confirmed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use braid_paths::Path;
+use braid_types::{DatapathId, Time};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::Brain;
+use crate::command::{Command, Commands};
+use crate::label::Label;
+use crate::notice::Notice;
+use crate::pipeline::{Hop, Rule};
+
+/// The labels in use and the batches that wait for them.
+///
+/// A label's rules are written from the egress switch inwards. It is ready when each of its switches
+/// has answered a barrier; batches that need it are let go then, all or nothing.
+#[derive(Debug, Default)]
+pub(super) struct Labels {
+    by_path: FxHashMap<Arc<Path>, Label>,
+    entries: BTreeMap<Label, Entry>,
+    waiting: BTreeMap<u64, Waiting>,
+    barriers: BTreeMap<(DatapathId, u32), Label>,
+    last_label: u32,
+    last_token: u32,
+    last_waiting: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    path: Arc<Path>,
+    unconfirmed: SmallVec<[DatapathId; 4]>,
+    installed_at: Time,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    labels: SmallVec<[Label; 2]>,
+    commands: Commands,
+}
+
+impl Labels {
+    /// The number of labels in use.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The label of `path`, if it is in use, confirmed or not.
+    pub(super) fn of(&self, path: &Path) -> Option<Label> {
+        self.by_path.get(path).copied()
+    }
+
+    fn is_ready(&self, label: Label) -> bool {
+        self.entries.get(&label).is_some_and(|entry| entry.unconfirmed.is_empty())
+    }
+
+    fn register(&mut self, now: Time, path: &Arc<Path>) -> Label {
+        self.last_label += 1;
+        let label = Label(self.last_label);
+        self.by_path.insert(path.clone(), label);
+        let unconfirmed = path.switches().collect();
+        self.entries.insert(label, Entry { path: path.clone(), unconfirmed, installed_at: now });
+        label
+    }
+
+    fn next_token(&mut self) -> u32 {
+        self.last_token = self.last_token.wrapping_add(1);
+        self.last_token
+    }
+
+    fn confirm(&mut self, dpid: DatapathId, token: u32) -> Option<Label> {
+        let label = self.barriers.remove(&(dpid, token))?;
+        let entry = self.entries.get_mut(&label)?;
+        entry.unconfirmed.retain(|switch| *switch != dpid);
+        entry.unconfirmed.is_empty().then_some(label)
+    }
+
+    /// Takes out the batches that waited for nothing but `label`.
+    fn release(&mut self, label: Label) -> Vec<Commands> {
+        let mut free = Vec::new();
+        self.waiting.retain(|_, waiting| {
+            waiting.labels.retain(|needed| *needed != label);
+            if waiting.labels.is_empty() {
+                free.push(std::mem::take(&mut waiting.commands));
+            }
+            !waiting.labels.is_empty()
+        });
+        free
+    }
+
+    fn remove(&mut self, label: Label) -> Option<Entry> {
+        let entry = self.entries.remove(&label)?;
+        self.by_path.remove(&entry.path);
+        self.waiting.retain(|_, waiting| !waiting.labels.contains(&label));
+        self.barriers.retain(|_, waiting| *waiting != label);
+        Some(entry)
+    }
+
+    fn matching(&self, test: impl Fn(&Entry) -> bool) -> Vec<Label> {
+        self.entries.iter().filter(|(_, entry)| test(entry)).map(|(label, _)| *label).collect()
+    }
+}
+
+impl Brain {
+    /// The first hop of `path` under its label, which is installed if it is new.
+    ///
+    /// `None` when the path has no link or there are too many labels. The path need not be confirmed
+    /// yet: see [`Brain::when_ready`].
+    pub(super) fn first_hop(&mut self, now: Time, path: &Arc<Path>, out: &mut Commands) -> Option<Hop> {
+        let port = path.links().first()?.src.port;
+        if let Some(label) = self.labels.of(path) {
+            return Some(Hop { label, port });
+        }
+        if self.labels.len() >= self.settings.max_labels {
+            out.notice(Notice::Full { what: "labels" });
+            return None;
+        }
+        let label = self.labels.register(now, path);
+        self.write_label(label, path, out);
+        Some(Hop { label, port })
+    }
+
+    /// Lets `batch` go once every path in `hops` is confirmed, which may be at once.
+    pub(super) fn when_ready(&mut self, hops: &[Hop], batch: Commands, out: &mut Commands) {
+        let labels = hops.iter().map(|hop| hop.label).filter(|label| !self.labels.is_ready(*label));
+        let labels: SmallVec<[Label; 2]> = labels.collect();
+        if labels.is_empty() {
+            out.append(batch);
+        } else if self.labels.waiting.len() >= self.settings.max_waiting {
+            out.notice(Notice::Full { what: "batches waiting for paths" });
+        } else {
+            self.labels.last_waiting += 1;
+            self.labels.waiting.insert(self.labels.last_waiting, Waiting { labels, commands: batch });
+        }
+    }
+
+    /// A switch has done everything before a barrier.
+    pub(super) fn on_barrier(&mut self, dpid: DatapathId, token: u32, out: &mut Commands) {
+        if let Some(label) = self.labels.confirm(dpid, token) {
+            for mut batch in self.labels.release(label) {
+                batch.retain(|command| self.is_current(command));
+                out.append(batch);
+            }
+        }
+    }
+
+    /// Whether a command that waited is still wanted: its stream or route may have gone or moved.
+    fn is_current(&self, command: &Command) -> bool {
+        match command {
+            Command::Add { dpid, rule: Rule::Stream { id, reverse, hop, .. } } => {
+                self.stream_hop(*id, *reverse) == Some((*dpid, *hop))
+            }
+            Command::Add { dpid, rule: rule @ Rule::Route { dst, .. } } => {
+                self.routes.get(*dst, *dpid) == Some(rule)
+            }
+            _ => true,
+        }
+    }
+
+    /// Takes back the paths that were not confirmed in time.
+    pub(super) fn expire_installs(&mut self, now: Time, out: &mut Commands) {
+        let timeout = self.settings.install_timeout;
+        let late = |entry: &Entry| !entry.unconfirmed.is_empty() && now.since(entry.installed_at) > timeout;
+        for label in self.labels.matching(late) {
+            if let Some(entry) = self.remove_label(label, out) {
+                out.notice(Notice::InstallFailed { silent: entry.unconfirmed.to_vec() });
+            }
+        }
+        self.place_again(now, out);
+    }
+
+    /// Removes the labels whose paths use a link that is no more.
+    pub(super) fn remove_broken_labels(&mut self, out: &mut Commands) {
+        let topology = &self.topology;
+        let broken = |entry: &Entry| {
+            entry
+                .path
+                .links()
+                .iter()
+                .any(|link| topology.link_at(link.src).is_none_or(|now| now.dst != link.dst))
+        };
+        for label in self.labels.matching(broken) {
+            self.remove_label(label, out);
+        }
+    }
+
+    fn write_label(&mut self, label: Label, path: &Path, out: &mut Commands) {
+        out.add(path.egress(), Rule::Egress { label });
+        for link in path.links().iter().skip(1).rev() {
+            out.add(link.src.dpid, Rule::Transit(Hop { label, port: link.src.port }));
+        }
+        for dpid in path.switches() {
+            let token = self.labels.next_token();
+            self.labels.barriers.insert((dpid, token), label);
+            out.push(Command::Barrier { dpid, token });
+        }
+    }
+
+    fn remove_label(&mut self, label: Label, out: &mut Commands) -> Option<Entry> {
+        let entry = self.labels.remove(label)?;
+        self.release_streams(&entry.path, out);
+        self.release_routes(label, out);
+        self.delete(entry.path.egress(), Rule::Egress { label }, out);
+        for link in entry.path.links().iter().skip(1) {
+            self.delete(link.src.dpid, Rule::Transit(Hop { label, port: link.src.port }), out);
+        }
+        Some(entry)
+    }
+
+    /// Deletes a rule at a switch that may have left.
+    pub(super) fn delete(&self, dpid: DatapathId, rule: Rule, out: &mut Commands) {
+        if self.topology.switch(dpid).is_some() {
+            out.delete(dpid, rule);
+        }
+    }
+}

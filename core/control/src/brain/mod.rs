@@ -1,0 +1,217 @@
+//! The state of the network and what follows from each event, one concern a file.
+
+mod discovery;
+mod flood;
+mod hosts;
+mod install;
+mod path_cache;
+mod ports;
+mod resolve;
+mod routes;
+mod search;
+mod settings;
+mod streams;
+#[cfg(test)]
+mod tests;
+pub mod view;
+
+use braid_packet::{Frame, Payload, Transport};
+use braid_steering::{FewestShared, Transfers};
+use braid_topology::Topology;
+use braid_types::{DatapathId, PortNo, SwitchPort, Time};
+
+use crate::command::Commands;
+use crate::event::Event;
+use crate::notice::Notice;
+use crate::pipeline::Table;
+use flood::Flood;
+use install::Labels;
+use path_cache::PathCache;
+use ports::Ports;
+use routes::Routes;
+use search::Searches;
+
+pub use ports::Role;
+pub use settings::Settings;
+
+/// Counts since the start, for metrics.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Packets sent up by switches.
+    pub packet_ins: u64,
+    /// Of these, SYNs of hosts.
+    pub syns: u64,
+    /// Of these, frames that could not be read.
+    pub unreadable: u64,
+    /// Discovery frames with a wrong tag or form.
+    pub lldp_refused: u64,
+}
+
+/// How much the brain knows, for metrics.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sizes {
+    /// Switches that are connected.
+    pub switches: u64,
+    /// Links between switches, each direction counted.
+    pub links: u64,
+    /// Interfaces of hosts.
+    pub hosts: u64,
+    /// Transfers in progress.
+    pub transfers: u64,
+    /// Streams in progress.
+    pub streams: u64,
+    /// Labelled paths in the switches.
+    pub labels: u64,
+    /// Default routes in the switches.
+    pub routes: u64,
+}
+
+/// The controller's state machine. Performs no I/O.
+///
+/// After each [`handle`](Self::handle), carry out the commands in their order at each switch.
+#[derive(Debug)]
+pub struct Brain {
+    settings: Settings,
+    topology: Topology,
+    ports: Ports,
+    paths: PathCache,
+    labels: Labels,
+    routes: Routes,
+    searches: Searches,
+    flood: Flood,
+    streams: Transfers,
+    placement: FewestShared,
+    counters: Counters,
+    counters_read_at: Time,
+}
+
+impl Brain {
+    /// Knows nothing yet.
+    pub fn new(settings: Settings) -> Self {
+        let topology = Topology::default();
+        Self {
+            streams: Transfers::new(settings.streams),
+            settings,
+            paths: PathCache::new(topology.graph()),
+            topology,
+            ports: Ports::default(),
+            labels: Labels::default(),
+            routes: Routes::default(),
+            searches: Searches::default(),
+            flood: Flood::default(),
+            placement: FewestShared,
+            counters: Counters::default(),
+            counters_read_at: Time::ZERO,
+        }
+    }
+
+    /// Takes note of one event and appends what is to be done to `out`.
+    ///
+    /// `now` must not go backwards from one event to the next.
+    pub fn handle(&mut self, now: Time, event: &Event<'_>, out: &mut Commands) {
+        match event {
+            Event::SwitchUp(switch) => self.on_switch_up(now, switch, out),
+            Event::SwitchDown { dpid } => self.on_switch_down(now, *dpid, out),
+            Event::PortUp { dpid, port } => self.on_port(now, *dpid, port, out),
+            Event::PortGone { dpid, port } => self.on_port_gone(now, SwitchPort::new(*dpid, *port), out),
+            Event::PacketIn { dpid, in_port, table, data } => {
+                self.on_packet(now, SwitchPort::new(*dpid, *in_port), *table, data, out);
+            }
+            Event::Barrier { dpid, token } => self.on_barrier(*dpid, *token, out),
+            Event::FlowRemoved { cookie, bytes, .. } => self.on_flow_removed(*cookie, *bytes, out),
+            Event::StreamCounters { rules, .. } => self.on_counters(rules),
+            Event::Refused { dpid, reason, .. } => {
+                out.notice(Notice::Refused { dpid: *dpid, reason: reason.clone() });
+            }
+            Event::Tick => self.tick(now, out),
+        }
+        self.follow_graph(now, out);
+    }
+
+    /// How the brain behaves.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Counts since the start.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// How much is known.
+    pub fn sizes(&self) -> Sizes {
+        Sizes {
+            switches: self.topology.switches().len() as u64,
+            links: self.topology.links().len() as u64,
+            hosts: self.topology.hosts().len() as u64,
+            transfers: self.streams.transfers().count() as u64,
+            streams: self.streams.streams().count() as u64,
+            labels: self.labels.len() as u64,
+            routes: self.routes.len() as u64,
+        }
+    }
+
+    fn on_packet(&mut self, now: Time, at: SwitchPort, table: u8, bytes: &[u8], out: &mut Commands) {
+        self.counters.packet_ins += 1;
+        let Ok(frame) = Frame::parse(bytes) else {
+            self.counters.unreadable += 1;
+            return;
+        };
+        let from_host = self.ports.role(at) == Some(Role::Host);
+        match &frame.payload {
+            Payload::Lldp(_) => self.on_lldp(now, at, bytes, out),
+            Payload::Arp(arp) if from_host => self.on_arp(now, at, arp, bytes, out),
+            Payload::Ip(ip) if from_host => {
+                self.learn(now, frame.src, ip.src, at, out);
+                match &ip.transport {
+                    Transport::Icmpv6(message) => self.on_nd(now, at, (&frame, ip), message, bytes, out),
+                    Transport::Tcp(tcp) if table == Table::Admit as u8 => match frame.five_tuple() {
+                        Some(tuple) if tcp.flags.is_syn_ack() => self.on_syn_ack(tuple, tcp, out),
+                        Some(_) => self.on_syn(now, at.dpid, &frame, bytes, out),
+                        None => {}
+                    },
+                    _ => self.forward_or_search(now, at.dpid, ip.dst, bytes, out),
+                }
+            }
+            Payload::Ip(ip) if at.port == PortNo::CONTROLLER => {
+                self.forward_or_search(now, at.dpid, ip.dst, bytes, out);
+            }
+            _ => {}
+        }
+    }
+
+    /// A packet that waited here goes on as if it had just come in.
+    fn resume(&mut self, now: Time, dpid: DatapathId, bytes: &[u8], out: &mut Commands) {
+        let Ok(frame) = Frame::parse(bytes) else { return };
+        match &frame.payload {
+            Payload::Ip(_) if frame.tcp().is_some_and(|tcp| tcp.flags.is_syn()) => {
+                self.on_syn(now, dpid, &frame, bytes, out);
+            }
+            Payload::Ip(ip) => self.forward_or_search(now, dpid, ip.dst, bytes, out),
+            _ => {}
+        }
+    }
+
+    fn tick(&mut self, now: Time, out: &mut Commands) {
+        self.tick_ports(now, out);
+        self.expire_installs(now, out);
+        self.expire_searches(now);
+        self.update_flood(out);
+        if now.since(self.counters_read_at) >= self.settings.counters_interval {
+            self.counters_read_at = now;
+            self.read_counters(out);
+        }
+    }
+
+    /// Brings paths, labels, routes and streams in line with the graph if it has changed.
+    fn follow_graph(&mut self, now: Time, out: &mut Commands) {
+        if self.topology.version() == self.paths.graph().version() {
+            return;
+        }
+        self.paths.set_graph(self.topology.graph());
+        self.flood.touch();
+        self.remove_broken_labels(out);
+        self.renew_routes(now, out);
+        self.place_again(now, out);
+    }
+}

@@ -1,0 +1,105 @@
+//! Who has which address: ARP and neighbour discovery, answered here as far as the answer is known.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use braid_packet::arp::{Arp, ArpOp};
+use braid_packet::nd::{Endpoint, NdMessage, NeighborSolicitation};
+use braid_packet::{Frame, Ip};
+use braid_types::{MacAddr, SwitchPort, Time};
+
+use super::Brain;
+use crate::command::{Commands, Target};
+
+impl Brain {
+    pub(super) fn on_arp(&mut self, now: Time, at: SwitchPort, arp: &Arp, bytes: &[u8], out: &mut Commands) {
+        self.learn(now, arp.sender_mac, IpAddr::V4(arp.sender_ip), at, out);
+        if arp.op == ArpOp::Reply {
+            return self.deliver_to(arp.target_mac, bytes, out);
+        }
+        // An announcement is for everyone's caches; every other question has one right answer.
+        match self.topology.host_with_address(IpAddr::V4(arp.target_ip)).map(|host| host.mac) {
+            _ if arp.is_announcement() => self.tell_hosts(at, bytes, out),
+            Some(mac) if mac == arp.sender_mac => {}
+            Some(mac) => out.send(at.dpid, Target::Port(at.port), &arp.reply(mac).frame()),
+            None => self.tell_hosts(at, bytes, out),
+        }
+    }
+
+    pub(super) fn on_nd(
+        &mut self,
+        now: Time,
+        at: SwitchPort,
+        (frame, ip): (&Frame<'_>, &Ip<'_>),
+        message: &NdMessage,
+        bytes: &[u8],
+        out: &mut Commands,
+    ) {
+        let IpAddr::V6(src) = ip.src else { return };
+        self.learn(now, frame.src, ip.src, at, out);
+        match message {
+            NdMessage::Solicitation(question) => {
+                let asker = Endpoint { mac: frame.src, ip: src };
+                self.on_solicitation(at, asker, question, bytes, out);
+            }
+            NdMessage::Advertisement(answer) => {
+                self.learn(now, answer.target_mac.unwrap_or(frame.src), IpAddr::V6(answer.target), at, out);
+                if frame.dst.is_multicast() {
+                    self.tell_hosts(at, bytes, out);
+                } else {
+                    self.deliver_to(frame.dst, bytes, out);
+                }
+            }
+        }
+    }
+
+    fn on_solicitation(
+        &mut self,
+        at: SwitchPort,
+        asker: Endpoint,
+        question: &NeighborSolicitation,
+        bytes: &[u8],
+        out: &mut Commands,
+    ) {
+        let owner = self.topology.host_with_address(IpAddr::V6(question.target)).map(|host| host.mac);
+        match owner {
+            Some(mac) if mac == asker.mac => {}
+            // Whether an address is taken is for its owner to say: it may be gone.
+            Some(mac) if asker.ip.is_unspecified() => self.deliver_to(mac, bytes, out),
+            Some(mac) => out.send(at.dpid, Target::Port(at.port), &question.answer(asker, mac, false)),
+            None => self.tell_hosts(at, bytes, out),
+        }
+    }
+
+    /// Asks every host whether it has `target`.
+    pub(super) fn ask_hosts(&self, target: IpAddr, out: &mut Commands) {
+        for at in self.ports.hosts() {
+            let Some(mac) = self.topology.port(at).map(|port| port.mac) else { continue };
+            let question = match target {
+                IpAddr::V4(ip) => Arp::probe(mac, ip).frame(),
+                IpAddr::V6(ip) => solicit(mac, ip),
+            };
+            out.send(at.dpid, Target::Port(at.port), &question);
+        }
+    }
+
+    fn tell_hosts(&self, from: SwitchPort, bytes: &[u8], out: &mut Commands) {
+        for at in self.ports.hosts().filter(|at| *at != from) {
+            out.send(at.dpid, Target::Port(at.port), bytes);
+        }
+    }
+
+    fn deliver_to(&self, mac: MacAddr, bytes: &[u8], out: &mut Commands) {
+        if let Some(host) = self.topology.host(mac) {
+            out.send(host.at.dpid, Target::Port(host.at.port), bytes);
+        }
+    }
+}
+
+/// A question from the port's own link-local address, so that the answer comes back to that port.
+fn solicit(mac: MacAddr, target: Ipv6Addr) -> Vec<u8> {
+    let [a, b, c, d, e, f] = mac.octets();
+    let pair = |high, low| u16::from_be_bytes([high, low]);
+    // The modified EUI-64 of the address. RFC 4291 appendix A.
+    let ip = Ipv6Addr::new(0xfe80, 0, 0, 0, pair(a ^ 2, b), pair(c, 0xff), pair(0xfe, d), pair(e, f));
+    NeighborSolicitation { target, source_mac: Some(mac) }.frame(Endpoint { mac, ip })
+}

@@ -1,0 +1,64 @@
+use std::time::Duration;
+
+use braid_packet::lldp::ProbeKey;
+use braid_steering::Limits;
+
+/// How the brain behaves. Durations are of the clock that its events carry.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Proves that discovery frames are ours; secret.
+    pub lldp_key: ProbeKey,
+    /// How often [`Event::Tick`](crate::Event::Tick) must come at least.
+    pub tick: Duration,
+    /// Between discovery frames on a link.
+    pub probe_interval: Duration,
+    /// How long a new port must show no switch before hosts may be there.
+    pub settle: Duration,
+    /// A link is lost when no discovery frame came through for this long.
+    pub link_timeout: Duration,
+    /// A path is taken back when its switches have not confirmed it for this long.
+    pub install_timeout: Duration,
+    /// How long a packet waits for a host that is looked for.
+    pub search_timeout: Duration,
+    /// How often the counters of streams are read.
+    pub counters_interval: Duration,
+    /// A stream has ended when it sent nothing for this long.
+    pub stream_idle: Duration,
+    /// Paths between two switches among which the streams of a transfer are placed.
+    pub paths: usize,
+    /// Streams and transfers remembered.
+    pub streams: Limits,
+    /// Labels in use.
+    pub max_labels: usize,
+    /// Batches that wait for paths to be confirmed.
+    pub max_waiting: usize,
+    /// Addresses that are looked for at one time.
+    pub max_searches: usize,
+    /// Packets that wait for one address.
+    pub max_held: usize,
+    /// Default routes in all.
+    pub max_routes: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            lldp_key: ProbeKey::new([0; 32]),
+            tick: Duration::from_millis(100),
+            probe_interval: Duration::from_secs(1),
+            settle: Duration::from_millis(800),
+            link_timeout: Duration::from_millis(3500),
+            install_timeout: Duration::from_secs(2),
+            search_timeout: Duration::from_secs(3),
+            counters_interval: Duration::from_secs(1),
+            stream_idle: Duration::from_secs(60),
+            paths: 8,
+            streams: Limits::default(),
+            max_labels: 65_536,
+            max_waiting: 4_096,
+            max_searches: 1_024,
+            max_held: 16,
+            max_routes: 1_000_000,
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! TCP streams as they open: which transfer they belong to, and the path of each.
+
+use std::sync::Arc;
+
+use braid_packet::mptcp::{self, Handshake, MpJoin};
+use braid_packet::{Frame, TcpSegment};
+use braid_paths::Path;
+use braid_steering::{Ended, Opening, Placement, Route, Stream, StreamId, Token, TransferKind};
+use braid_types::{DatapathId, FiveTuple, PortNo, Time};
+
+use super::Brain;
+use super::path_cache::PathPairs;
+use crate::command::{Command, Commands, Target};
+use crate::cookie::{Cookie, Purpose};
+use crate::label::Label;
+use crate::notice::Notice;
+use crate::pipeline::{Hop, Rule};
+
+impl Brain {
+    /// A host opens a connection; the packet waits here until its stream has a path.
+    pub(super) fn on_syn(
+        &mut self,
+        now: Time,
+        dpid: DatapathId,
+        frame: &Frame<'_>,
+        bytes: &[u8],
+        out: &mut Commands,
+    ) {
+        self.counters.syns += 1;
+        let (Some(tuple), Some(tcp)) = (frame.five_tuple(), frame.tcp()) else { return };
+        let Some(dst) = self.topology.host_with_address(tuple.dst).map(|host| host.at.dpid) else {
+            return self.search(now, dpid, tuple.dst, bytes, out);
+        };
+        let stream = match opening(tcp) {
+            Some(opening) if dst != dpid => self.open_stream(now, tuple, opening, out),
+            _ => {
+                self.end_plain(&tuple, out);
+                None
+            }
+        };
+        match stream {
+            Some(id) => self.place_and_send(now, id, (dpid, dst), bytes, out),
+            None => self.forward(now, dpid, tuple.dst, bytes, out),
+        }
+    }
+
+    /// A copy of what the answering host says; the packet itself is on its way.
+    pub(super) fn on_syn_ack(&mut self, tuple: FiveTuple, tcp: &TcpSegment<'_>, out: &mut Commands) {
+        let opened = tuple.reversed();
+        let Some(stream) = self.streams.by_tuple(&opened) else { return };
+        match (stream.opening, mptcp::handshake(tcp.options)) {
+            (Opening::Capable, Ok(Some(Handshake::Capable(answer)))) => {
+                if let Some(key) = answer.sender_key() {
+                    self.streams.learn_token(&opened, Token(key.token(answer.version).0));
+                }
+            }
+            (Opening::Capable, Ok(None)) => self.end_stream(stream.id, out),
+            _ => {}
+        }
+    }
+
+    pub(super) fn on_flow_removed(&mut self, cookie: Cookie, bytes: u64, out: &mut Commands) {
+        if let Some(Purpose::Stream { id, reverse }) = cookie.purpose() {
+            self.streams.set_bytes(id, reverse, bytes);
+            self.end_stream(id, out);
+        }
+    }
+
+    pub(super) fn on_counters(&mut self, rules: &[(Cookie, u64)]) {
+        for (cookie, bytes) in rules {
+            if let Some(Purpose::Stream { id, reverse }) = cookie.purpose() {
+                self.streams.set_bytes(id, reverse, *bytes);
+            }
+        }
+    }
+
+    /// Asks the switches with stream rules for their counters.
+    pub(super) fn read_counters(&mut self, out: &mut Commands) {
+        let routes = self.streams.streams().filter_map(|stream| stream.route.as_ref());
+        let edges = routes.flat_map(|route| [route.forward.ingress(), route.reverse.ingress()]);
+        let edges: std::collections::BTreeSet<_> = edges.collect();
+        for dpid in edges {
+            out.push(Command::ReadStreams { dpid });
+        }
+    }
+
+    /// The streams on `path`, whose label is gone, move to another path or to the default route.
+    pub(super) fn release_streams(&mut self, path: &Path, out: &mut Commands) {
+        let uses = |route: &Route| *route.forward == *path || *route.reverse == *path;
+        let streams = self.streams.streams().filter(|stream| stream.route.as_ref().is_some_and(uses));
+        for id in streams.map(|stream| stream.id).collect::<Vec<_>>() {
+            self.remove_rules(id, out);
+            self.streams.set_route(id, None);
+        }
+    }
+
+    /// Places the streams that lost their path, now that the graph is known again.
+    pub(super) fn place_again(&mut self, now: Time, out: &mut Commands) {
+        let lost = self.streams.streams().filter(|stream| stream.route.is_none());
+        for (id, tuple) in lost.map(|stream| (stream.id, stream.tuple)).collect::<Vec<_>>() {
+            let mut batch = Commands::default();
+            match self.switches_of(&tuple).and_then(|ends| self.place(now, id, ends, &mut batch, out)) {
+                Some(hops) => self.when_ready(&hops, batch, out),
+                None => self.end_stream(id, out),
+            }
+        }
+    }
+
+    fn switches_of(&self, tuple: &FiveTuple) -> Option<(DatapathId, DatapathId)> {
+        let at = |ip| self.topology.host_with_address(ip).map(|host| host.at.dpid);
+        Some((at(tuple.src)?, at(tuple.dst)?))
+    }
+
+    fn open_stream(
+        &mut self,
+        now: Time,
+        tuple: FiveTuple,
+        opening: Opening,
+        out: &mut Commands,
+    ) -> Option<StreamId> {
+        if let Some(known) = self.streams.by_tuple(&tuple) {
+            // The same opening again is a retransmission; another one means that the ports are reused.
+            let (id, same) = (known.id, known.opening == opening);
+            if same {
+                return Some(id);
+            }
+            self.end_stream(id, out);
+        }
+        match self.streams.open(now, tuple, opening) {
+            Ok(id) => {
+                self.tell_if_new(id, out);
+                Some(id)
+            }
+            Err(full) => {
+                out.notice(Notice::Full { what: full.what });
+                None
+            }
+        }
+    }
+
+    fn tell_if_new(&self, id: StreamId, out: &mut Commands) {
+        let Some(stream) = self.streams.stream(id) else { return };
+        if self.streams.siblings(stream).next().is_none() {
+            out.notice(Notice::TransferOpened { id: stream.transfer, kind: TransferKind::Mptcp });
+        }
+    }
+
+    fn place_and_send(
+        &mut self,
+        now: Time,
+        id: StreamId,
+        ends: (DatapathId, DatapathId),
+        frame: &[u8],
+        out: &mut Commands,
+    ) {
+        let Some(stream) = self.streams.stream(id) else { return };
+        let dst = stream.tuple.dst;
+        let mut batch = Commands::default();
+        let hops = match &stream.route {
+            Some(route) => self.hops_of(&route.clone()),
+            None => self.place(now, id, ends, &mut batch, out),
+        };
+        let Some(hops) = hops else {
+            self.end_stream(id, out);
+            return self.forward(now, ends.0, dst, frame, out);
+        };
+        batch.send(ends.0, Target::Pipeline, frame);
+        self.when_ready(&hops, batch, out);
+    }
+
+    /// Chooses a path for a stream and adds its rules to `batch`; returns the labels that they need.
+    fn place(
+        &mut self,
+        now: Time,
+        id: StreamId,
+        (src, dst): (DatapathId, DatapathId),
+        batch: &mut Commands,
+        out: &mut Commands,
+    ) -> Option<[Hop; 2]> {
+        let paths = self.paths.between(src, dst, self.settings.paths);
+        let stream = self.streams.stream(id)?;
+        let (route, shared) = choose(&self.placement, &paths, self.streams.siblings(stream))?;
+        let (tuple, transfer) = (stream.tuple, stream.transfer);
+        let forward = self.first_hop(now, &route.forward, out)?;
+        let reverse = self.first_hop(now, &route.reverse, out)?;
+        batch.add(dst, Rule::Stream { id, reverse: true, tuple: tuple.reversed(), hop: reverse });
+        batch.add(src, Rule::Stream { id, reverse: false, tuple, hop: forward });
+        let path = route.forward.switches().collect();
+        batch.notice(Notice::StreamPlaced { id, transfer, tuple, path, shared });
+        self.streams.set_route(id, Some(route));
+        Some([forward, reverse])
+    }
+
+    fn hops_of(&self, route: &Route) -> Option<[Hop; 2]> {
+        let hop =
+            |path: &Path| Some(Hop { label: self.labels.of(path)?, port: path.links().first()?.src.port });
+        Some([hop(&route.forward)?, hop(&route.reverse)?])
+    }
+
+    /// Where a direction of a stream enters its path, and how.
+    pub(super) fn stream_hop(&self, id: StreamId, reverse: bool) -> Option<(DatapathId, Hop)> {
+        let route = self.streams.stream(id)?.route.as_ref()?;
+        let [forward, back] = self.hops_of(route)?;
+        Some(if reverse { (route.reverse.ingress(), back) } else { (route.forward.ingress(), forward) })
+    }
+
+    fn end_plain(&mut self, tuple: &FiveTuple, out: &mut Commands) {
+        if let Some(id) = self.streams.by_tuple(tuple).map(|stream| stream.id) {
+            self.end_stream(id, out);
+        }
+    }
+
+    fn end_stream(&mut self, id: StreamId, out: &mut Commands) {
+        self.remove_rules(id, out);
+        let Some(Ended { stream, transfer_ended }) = self.streams.end(id) else { return };
+        out.notice(Notice::StreamEnded { id, bytes: stream.bytes.iter().sum() });
+        if transfer_ended {
+            out.notice(Notice::TransferEnded { id: stream.transfer });
+        }
+    }
+
+    fn remove_rules(&self, id: StreamId, out: &mut Commands) {
+        let Some((stream, route)) = self.streams.stream(id).and_then(|s| Some((s, s.route.as_ref()?))) else {
+            return;
+        };
+        for (path, reverse) in [(&route.forward, false), (&route.reverse, true)] {
+            let tuple = if reverse { stream.tuple.reversed() } else { stream.tuple };
+            // The hop does not count in a deletion, and its label may be gone already.
+            let hop = Hop { label: Label(0), port: PortNo::ANY };
+            self.delete(path.ingress(), Rule::Stream { id, reverse, tuple, hop }, out);
+        }
+    }
+}
+
+/// What a SYN says of its transfer; `None` for plain TCP and for options that are malformed.
+fn opening(tcp: &TcpSegment<'_>) -> Option<Opening> {
+    match mptcp::handshake(tcp.options).ok()?? {
+        Handshake::Capable(_) => Some(Opening::Capable),
+        Handshake::Join(MpJoin::Syn { token, .. }) => Some(Opening::Join(Token(token.0))),
+        Handshake::Join(_) => None,
+    }
+}
+
+fn choose<'a>(
+    placement: &impl Placement,
+    paths: &PathPairs,
+    siblings: impl Iterator<Item = &'a Stream>,
+) -> Option<(Route, usize)> {
+    let routes = siblings.filter_map(|stream| stream.route.as_ref());
+    let siblings: smallvec::SmallVec<[&Path; 8]> = routes.map(|route| &*route.forward).collect();
+    let choice = placement.place(&paths.forward, &siblings)?;
+    let forward: &Arc<Path> = paths.forward.get(choice.index)?;
+    let reverse = paths.reverse.get(choice.index)?;
+    Some((Route { forward: forward.clone(), reverse: reverse.clone() }, choice.shared))
+}

@@ -1,0 +1,191 @@
+use std::ops::Range;
+
+use braid_types::{DatapathId, PortNo};
+use serde::{Deserialize, Serialize};
+
+use crate::notice::Notice;
+use crate::pipeline::Rule;
+
+/// What a switch is told to do.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Command {
+    /// Remove every rule and group.
+    Reset {
+        /// The switch.
+        dpid: DatapathId,
+    },
+    /// Install a rule, in place of one with the same match.
+    Add {
+        /// The switch.
+        dpid: DatapathId,
+        /// The rule.
+        rule: Rule,
+    },
+    /// Remove a rule.
+    Delete {
+        /// The switch.
+        dpid: DatapathId,
+        /// The rule; only its match and priority count.
+        rule: Rule,
+    },
+    /// Set the ports to which broadcast goes.
+    Flood {
+        /// The switch.
+        dpid: DatapathId,
+        /// The ports; the one a packet came in by is left out by the switch.
+        ports: Vec<PortNo>,
+    },
+    /// Send a packet.
+    Send {
+        /// The switch.
+        dpid: DatapathId,
+        /// Where the switch is to put it.
+        target: Target,
+        /// The frame: a range of the batch's bytes, see [`Commands::frame`].
+        frame: Range<usize>,
+    },
+    /// Ask for an answer once everything before it is done.
+    Barrier {
+        /// The switch.
+        dpid: DatapathId,
+        /// Comes back in [`Event::Barrier`](crate::Event::Barrier).
+        token: u32,
+    },
+    /// Ask for the counters of the stream rules.
+    ReadStreams {
+        /// The switch.
+        dpid: DatapathId,
+    },
+}
+
+impl Command {
+    /// The switch that is to obey.
+    pub const fn dpid(&self) -> DatapathId {
+        match *self {
+            Self::Reset { dpid }
+            | Self::Add { dpid, .. }
+            | Self::Delete { dpid, .. }
+            | Self::Flood { dpid, .. }
+            | Self::Send { dpid, .. }
+            | Self::Barrier { dpid, .. }
+            | Self::ReadStreams { dpid } => dpid,
+        }
+    }
+}
+
+/// Where a packet sent by the controller goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// Out of one port.
+    Port(PortNo),
+    /// Through the tables, as if a host behind no particular port had sent it.
+    Pipeline,
+}
+
+/// A batch of commands in order, the frames they send, and what watchers are told.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Commands {
+    list: Vec<Command>,
+    bytes: Vec<u8>,
+    notices: Vec<Notice>,
+}
+
+impl Commands {
+    /// The commands, in the order in which they must take effect at each switch.
+    pub fn iter(&self) -> std::slice::Iter<'_, Command> {
+        self.list.iter()
+    }
+
+    /// What watchers are told.
+    pub fn notices(&self) -> &[Notice] {
+        &self.notices
+    }
+
+    /// The bytes of a [`Command::Send`] of this batch.
+    pub fn frame(&self, range: &Range<usize>) -> &[u8] {
+        self.bytes.get(range.clone()).unwrap_or_default()
+    }
+
+    /// Whether there is nothing to do and nothing to tell.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty() && self.notices.is_empty()
+    }
+
+    /// Empties the batch and keeps its memory.
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.bytes.clear();
+        self.notices.clear();
+    }
+
+    pub(crate) fn push(&mut self, command: Command) {
+        self.list.push(command);
+    }
+
+    pub(crate) fn add(&mut self, dpid: DatapathId, rule: Rule) {
+        self.push(Command::Add { dpid, rule });
+    }
+
+    pub(crate) fn delete(&mut self, dpid: DatapathId, rule: Rule) {
+        self.push(Command::Delete { dpid, rule });
+    }
+
+    pub(crate) fn send(&mut self, dpid: DatapathId, target: Target, frame: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(frame);
+        self.push(Command::Send { dpid, target, frame: start..self.bytes.len() });
+    }
+
+    pub(crate) fn notice(&mut self, notice: Notice) {
+        self.notices.push(notice);
+    }
+
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&Command) -> bool) {
+        self.list.retain(keep);
+    }
+
+    /// Moves everything from `other` to the end of this batch.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        let offset = self.bytes.len();
+        for command in &mut other.list {
+            if let Command::Send { frame, .. } = command {
+                *frame = frame.start + offset..frame.end + offset;
+            }
+        }
+        self.list.append(&mut other.list);
+        self.bytes.append(&mut other.bytes);
+        self.notices.append(&mut other.notices);
+    }
+}
+
+impl<'a> IntoIterator for &'a Commands {
+    type Item = &'a Command;
+    type IntoIter = std::slice::Iter<'a, Command>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn appended_frames_keep_their_bytes() {
+        let (dpid, target) = (DatapathId(1), Target::Pipeline);
+        let mut first = Commands::default();
+        first.send(dpid, target, b"one");
+        let mut second = Commands::default();
+        second.send(dpid, target, b"three");
+        first.append(second);
+        let frames = first.iter().map(|command| match command {
+            Command::Send { frame, .. } => first.frame(frame),
+            other => panic!("unexpected {other:?}"),
+        });
+        let frames = frames.collect::<Vec<_>>();
+        assert_eq!(frames, [b"one".as_slice(), b"three"]);
+    }
+}

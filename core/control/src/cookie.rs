@@ -1,0 +1,97 @@
+use serde::{Deserialize, Serialize};
+
+use braid_steering::StreamId;
+
+use crate::label::Label;
+
+/// The value in a rule's cookie field: what the rule is for, readable after a restart.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Cookie(pub u64);
+
+/// The top byte of every cookie of ours.
+const OURS: u64 = 0xb7;
+const KIND_SHIFT: u32 = 48;
+const VALUE_MASK: u64 = (1 << KIND_SHIFT) - 1;
+
+const BASE: u64 = 0;
+const STREAM: u64 = 1;
+const ROUTE: u64 = 2;
+const FABRIC: u64 = 3;
+const DELIVER: u64 = 4;
+
+/// What a rule is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    /// The same on every switch.
+    Base,
+    /// Steers one direction of a stream.
+    Stream {
+        /// Which stream.
+        id: StreamId,
+        /// Whether it is the direction of the answering host.
+        reverse: bool,
+    },
+    /// A default route.
+    Route,
+    /// One hop of a label's path.
+    Fabric(Label),
+    /// Hands packets to an attached host.
+    Deliver,
+}
+
+impl Cookie {
+    /// The cookie of a rule with this purpose.
+    pub const fn new(purpose: Purpose) -> Self {
+        let (kind, value) = match purpose {
+            Purpose::Base => (BASE, 0),
+            Purpose::Stream { id, reverse } => (STREAM, (id.0 << 1) | reverse as u64),
+            Purpose::Route => (ROUTE, 0),
+            Purpose::Fabric(label) => (FABRIC, label.0 as u64),
+            Purpose::Deliver => (DELIVER, 0),
+        };
+        Self((OURS << 56) | (kind << KIND_SHIFT) | (value & VALUE_MASK))
+    }
+
+    /// What the rule with this cookie is for; `None` if it is not one of ours.
+    pub fn purpose(self) -> Option<Purpose> {
+        if self.0 >> 56 != OURS {
+            return None;
+        }
+        let value = self.0 & VALUE_MASK;
+        match (self.0 >> KIND_SHIFT) & 0xff {
+            BASE => Some(Purpose::Base),
+            STREAM => Some(Purpose::Stream { id: StreamId(value >> 1), reverse: value & 1 == 1 }),
+            ROUTE => Some(Purpose::Route),
+            FABRIC => u32::try_from(value).ok().map(|label| Purpose::Fabric(Label(label))),
+            DELIVER => Some(Purpose::Deliver),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn purposes_read_back_from_cookies() {
+        let purposes = [
+            Purpose::Base,
+            Purpose::Stream { id: StreamId(7), reverse: true },
+            Purpose::Stream { id: StreamId(0), reverse: false },
+            Purpose::Route,
+            Purpose::Fabric(Label(u32::MAX)),
+            Purpose::Deliver,
+        ];
+        for purpose in purposes {
+            assert_eq!(Cookie::new(purpose).purpose(), Some(purpose));
+        }
+    }
+
+    #[test]
+    fn foreign_cookies_have_no_purpose() {
+        assert_eq!(Cookie(0).purpose(), None);
+        assert_eq!(Cookie((OURS << 56) | (0xff << KIND_SHIFT)).purpose(), None);
+    }
+}

@@ -1,0 +1,132 @@
+use std::borrow::Cow;
+
+use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, Time};
+use serde::{Deserialize, Serialize};
+
+use crate::cookie::Cookie;
+
+/// What happened, as the brain sees it. Small and serialisable, so that a run can be recorded.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event<'a> {
+    /// A switch finished its handshake and takes orders from us.
+    SwitchUp(SwitchPorts),
+    /// The channel to a switch is gone.
+    SwitchDown {
+        /// Which switch.
+        dpid: DatapathId,
+    },
+    /// A port was added or changed.
+    PortUp {
+        /// The switch.
+        dpid: DatapathId,
+        /// The port as it is now; it may be administratively or physically down.
+        port: PortStatus,
+    },
+    /// A port was removed.
+    PortGone {
+        /// The switch.
+        dpid: DatapathId,
+        /// Its former port.
+        port: PortNo,
+    },
+    /// A packet was sent up by a rule.
+    PacketIn {
+        /// The switch.
+        dpid: DatapathId,
+        /// Where the packet entered it.
+        in_port: PortNo,
+        /// The table whose rule sent it up.
+        table: u8,
+        /// The Ethernet frame.
+        #[serde(with = "hex_bytes")]
+        data: Cow<'a, [u8]>,
+    },
+    /// Every message before a barrier was processed.
+    Barrier {
+        /// The switch.
+        dpid: DatapathId,
+        /// What the barrier carried.
+        token: u32,
+    },
+    /// A rule timed out or was deleted by somebody else.
+    FlowRemoved {
+        /// The switch.
+        dpid: DatapathId,
+        /// The rule's cookie.
+        cookie: Cookie,
+        /// Bytes that it matched in its life.
+        bytes: u64,
+    },
+    /// Counters of stream rules, as asked for.
+    StreamCounters {
+        /// The switch.
+        dpid: DatapathId,
+        /// Cookie and bytes of each rule.
+        rules: Vec<(Cookie, u64)>,
+    },
+    /// A switch refused a message.
+    Refused {
+        /// The switch.
+        dpid: DatapathId,
+        /// The transaction it refused.
+        xid: u32,
+        /// The error, in words.
+        reason: String,
+    },
+    /// Time has passed. Expected at least every [`Settings::tick`](crate::Settings::tick).
+    Tick,
+}
+
+/// A switch and its ports when it joined.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SwitchPorts {
+    /// The switch.
+    pub dpid: DatapathId,
+    /// Its tables, from 0.
+    pub tables: u8,
+    /// What it says of itself: manufacturer, hardware, software.
+    pub description: String,
+    /// Its physical ports.
+    pub ports: Vec<PortStatus>,
+}
+
+/// A port as a switch describes it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PortStatus {
+    /// Its number.
+    pub port: PortNo,
+    /// Its own address.
+    pub mac: MacAddr,
+    /// Its name in the switch.
+    pub name: String,
+    /// Whether packets can pass: neither administratively nor physically down.
+    pub up: bool,
+    /// Its current speed; zero where the switch does not know.
+    pub speed: BitsPerSec,
+}
+
+/// An event with its time: one line of a recording.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Recorded<'a> {
+    /// When the brain was told.
+    pub at: Time,
+    /// What it was told.
+    pub event: Event<'a>,
+}
+
+mod hex_bytes {
+    use std::borrow::Cow;
+
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&hex::encode(bytes))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Cow<'static, [u8]>, D::Error> {
+        let text = Cow::<'de, str>::deserialize(d)?;
+        hex::decode(&*text).map(Cow::Owned).map_err(D::Error::custom)
+    }
+}

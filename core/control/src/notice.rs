@@ -1,0 +1,191 @@
+use std::fmt;
+use std::net::IpAddr;
+
+use braid_steering::{StreamId, TransferId, TransferKind};
+use braid_types::{DatapathId, FiveTuple, MacAddr, SwitchPort};
+use serde::Serialize;
+
+/// A change worth telling people: logged, and later streamed to watchers.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case", tag = "notice")]
+pub enum Notice {
+    /// A switch joined.
+    SwitchJoined {
+        /// The switch.
+        dpid: DatapathId,
+        /// Its ports.
+        ports: usize,
+    },
+    /// A switch left.
+    SwitchLeft {
+        /// The switch.
+        dpid: DatapathId,
+    },
+    /// A link was discovered.
+    LinkUp {
+        /// The sending end.
+        src: SwitchPort,
+        /// The receiving end.
+        dst: SwitchPort,
+    },
+    /// A link is gone.
+    LinkDown {
+        /// The sending end.
+        src: SwitchPort,
+        /// The receiving end.
+        dst: SwitchPort,
+        /// How that is known.
+        why: LinkLoss,
+    },
+    /// An LLDP frame claimed a link and was not believed.
+    LldpRefused {
+        /// Where it came in.
+        at: SwitchPort,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A host was seen for the first time.
+    HostSeen {
+        /// Its address.
+        mac: MacAddr,
+        /// Where it is attached.
+        at: SwitchPort,
+    },
+    /// A host sent from another port than before.
+    HostMoved {
+        /// Its address.
+        mac: MacAddr,
+        /// Where it was.
+        from: SwitchPort,
+        /// Where it is.
+        to: SwitchPort,
+    },
+    /// A host was heard and not believed.
+    HostRefused {
+        /// Its address.
+        mac: MacAddr,
+        /// Where it was heard.
+        at: SwitchPort,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A host uses an IP address.
+    AddressSeen {
+        /// The host.
+        mac: MacAddr,
+        /// The address.
+        ip: IpAddr,
+    },
+    /// A transfer was recognised.
+    TransferOpened {
+        /// Its number.
+        id: TransferId,
+        /// How it is carried.
+        kind: TransferKind,
+    },
+    /// A stream has a path.
+    StreamPlaced {
+        /// The stream.
+        id: StreamId,
+        /// The transfer it belongs to.
+        transfer: TransferId,
+        /// Its connection, from the opening host.
+        tuple: FiveTuple,
+        /// The switches on its way.
+        path: Vec<DatapathId>,
+        /// Links that it shares with other streams of its transfer.
+        shared: usize,
+    },
+    /// A stream ended.
+    StreamEnded {
+        /// The stream.
+        id: StreamId,
+        /// Bytes both ways, as far as they were counted.
+        bytes: u64,
+    },
+    /// A transfer's last stream ended.
+    TransferEnded {
+        /// Its number.
+        id: TransferId,
+    },
+    /// A switch refused an order.
+    Refused {
+        /// The switch.
+        dpid: DatapathId,
+        /// Its reason.
+        reason: String,
+    },
+    /// A bounded table is full: what is named is not remembered.
+    Full {
+        /// Which table.
+        what: &'static str,
+    },
+    /// A path could not be installed in full and was taken back.
+    InstallFailed {
+        /// The switches that did not answer.
+        silent: Vec<DatapathId>,
+    },
+}
+
+/// How the loss of a link is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkLoss {
+    /// An end went down.
+    Port,
+    /// No discovery frame came through it for a while.
+    Silent,
+    /// A switch at an end left.
+    Switch,
+    /// Another link was found at one of its ends.
+    Recabled,
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SwitchJoined { dpid, ports } => write!(f, "switch {dpid} joined with {ports} ports"),
+            Self::SwitchLeft { dpid } => write!(f, "switch {dpid} left"),
+            Self::LinkUp { src, dst } => write!(f, "link {src} > {dst} is up"),
+            Self::LinkDown { src, dst, why } => write!(f, "link {src} > {dst} is down: {why}"),
+            Self::LldpRefused { at, why } => write!(f, "discovery frame refused at {at}: {why}"),
+            Self::HostSeen { mac, at } => write!(f, "host {mac} is at {at}"),
+            Self::HostMoved { mac, from, to } => write!(f, "host {mac} moved from {from} to {to}"),
+            Self::HostRefused { mac, at, why } => write!(f, "host {mac} at {at} is not believed: {why}"),
+            Self::AddressSeen { mac, ip } => write!(f, "host {mac} has the address {ip}"),
+            Self::TransferOpened { id, kind } => write!(f, "transfer {id} opened ({kind})"),
+            Self::StreamPlaced { id, transfer, tuple, path, shared } => {
+                write!(f, "stream {id} of transfer {transfer}, {tuple}, takes ")?;
+                write_path(f, path)?;
+                if *shared > 0 { write!(f, " and shares {shared} links with its siblings") } else { Ok(()) }
+            }
+            Self::StreamEnded { id, bytes } => write!(f, "stream {id} ended after {bytes} bytes"),
+            Self::TransferEnded { id } => write!(f, "transfer {id} ended"),
+            Self::Refused { dpid, reason } => write!(f, "switch {dpid} refused an order: {reason}"),
+            Self::Full { what } => write!(f, "too many {what}: one more is not taken"),
+            Self::InstallFailed { silent } => {
+                write!(f, "a path was taken back, not confirmed by ")?;
+                write_path(f, silent)
+            }
+        }
+    }
+}
+
+fn write_path(f: &mut fmt::Formatter<'_>, switches: &[DatapathId]) -> fmt::Result {
+    for (index, dpid) in switches.iter().enumerate() {
+        let separator = if index == 0 { "" } else { ", " };
+        write!(f, "{separator}{dpid}")?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for LinkLoss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Port => "its port is down",
+            Self::Silent => "nothing comes through",
+            Self::Switch => "a switch left",
+            Self::Recabled => "the port leads elsewhere now",
+        })
+    }
+}

@@ -1,0 +1,134 @@
+//! Commands as OpenFlow messages.
+
+use std::time::Duration;
+
+use braid_openflow::{
+    Action, Bucket, Cookie as WireCookie, EncodeError, FlowMod, FlowModCommand, FlowModFlags,
+    FlowStatsRequest, GroupId, GroupMod, GroupModCommand, GroupType, List, Match, Message, MultipartFlags,
+    MultipartRequest, PacketOut, RequestBody, Seconds, TableId, Xid,
+};
+use braid_steering::StreamId;
+use braid_types::PortNo;
+
+use super::flow;
+use super::rule::{Rule, Table};
+use crate::command::{Command, Commands, Target};
+use crate::cookie::{Cookie, Purpose};
+
+/// The group through which a switch floods.
+pub const FLOOD_GROUP: GroupId = GroupId(1);
+
+/// Selects the cookies of one purpose by their upper bits.
+const PURPOSE_MASK: WireCookie = WireCookie(0xffff_0000_0000_0000);
+
+/// Turns commands into the bytes of OpenFlow messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Encoder {
+    stream_idle: Seconds,
+}
+
+impl Encoder {
+    /// The rules of a stream that sends nothing for `stream_idle` (whole seconds, at least 1) time out.
+    pub fn new(stream_idle: Duration) -> Self {
+        let seconds = u16::try_from(stream_idle.as_secs()).unwrap_or(u16::MAX);
+        Self { stream_idle: Seconds(seconds.max(1)) }
+    }
+
+    /// Appends `command`, which is of `batch`, to `out`; barriers carry their token, all else `xid`.
+    ///
+    /// Errors: a message would exceed 65,535 bytes; `out` may then end in a part of it.
+    pub fn encode(
+        &self,
+        command: &Command,
+        batch: &Commands,
+        xid: Xid,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        match command {
+            Command::Reset { .. } => reset(xid, out),
+            Command::Add { rule, .. } => self.flow_mod(FlowModCommand::Add, rule, xid, out),
+            Command::Delete { rule, .. } => self.flow_mod(FlowModCommand::DeleteStrict, rule, xid, out),
+            Command::Flood { ports, .. } => flood(GroupModCommand::Modify, ports, xid, out),
+            Command::Send { target, frame, .. } => send(*target, batch.frame(frame), xid, out),
+            Command::Barrier { token, .. } => Message::BarrierRequest.encode(Xid(*token), out),
+            Command::ReadStreams { .. } => read_streams(xid, out),
+        }
+    }
+
+    fn flow_mod(
+        &self,
+        command: FlowModCommand,
+        rule: &Rule,
+        xid: Xid,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        let (fields, applied) = (flow::matching(rule), flow::applied(rule));
+        let instructions = flow::instructions(rule, &applied);
+        let (idle_timeout, flags) = match rule {
+            Rule::Stream { .. } => (self.stream_idle, FlowModFlags::SEND_FLOW_REM),
+            _ => (Seconds::PERMANENT, FlowModFlags::NONE),
+        };
+        let flow_mod = FlowMod {
+            cookie: WireCookie(Cookie::new(purpose(rule)).0),
+            table_id: TableId(rule.table() as u8),
+            command,
+            idle_timeout,
+            priority: rule.priority(),
+            flags,
+            matching: Match::new(fields.as_slice()),
+            instructions: List::new(instructions.as_slice()),
+            ..FlowMod::default()
+        };
+        Message::FlowMod(flow_mod).encode(xid, out)
+    }
+}
+
+const fn purpose(rule: &Rule) -> Purpose {
+    match *rule {
+        Rule::Stream { id, reverse, .. } => Purpose::Stream { id, reverse },
+        Rule::Route { .. } | Rule::LocalRoute { .. } => Purpose::Route,
+        Rule::Transit(hop) => Purpose::Fabric(hop.label),
+        Rule::Egress { label } => Purpose::Fabric(label),
+        Rule::Deliver { .. } => Purpose::Deliver,
+        _ => Purpose::Base,
+    }
+}
+
+fn reset(xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let flows = FlowMod { table_id: TableId::ALL, command: FlowModCommand::Delete, ..FlowMod::default() };
+    Message::FlowMod(flows).encode(xid, out)?;
+    let (command, group_type) = (GroupModCommand::Delete, GroupType::All);
+    let groups = GroupMod { command, group_type, group_id: GroupId::ALL, buckets: List::EMPTY };
+    Message::GroupMod(groups).encode(xid, out)?;
+    flood(GroupModCommand::Add, &[], xid, out)
+}
+
+fn flood(command: GroupModCommand, ports: &[PortNo], xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let actions: Vec<[Action<'_>; 1]> = ports.iter().map(|port| flow::output(*port)).collect();
+    let buckets: Vec<_> = actions.iter().map(|actions| Bucket::new(actions)).collect();
+    let buckets = List::new(&buckets);
+    let group = GroupMod { command, group_type: GroupType::All, group_id: FLOOD_GROUP, buckets };
+    Message::GroupMod(group).encode(xid, out)
+}
+
+fn send(target: Target, frame: &[u8], xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let port = match target {
+        Target::Port(port) => port,
+        Target::Pipeline => PortNo::TABLE,
+    };
+    Message::PacketOut(PacketOut::new(frame, &flow::output(port))).encode(xid, out)
+}
+
+fn read_streams(xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let request = FlowStatsRequest {
+        table_id: TableId(Table::Stream as u8),
+        cookie: WireCookie(Cookie::new(Purpose::Stream { id: StreamId(0), reverse: false }).0),
+        cookie_mask: PURPOSE_MASK,
+        ..FlowStatsRequest::default()
+    };
+    Message::MultipartRequest(MultipartRequest {
+        flags: MultipartFlags::NONE,
+        body: RequestBody::Flow(request),
+    })
+    .encode(xid, out)
+}

@@ -1,0 +1,165 @@
+//! A rule's match and instructions in OpenFlow.
+
+use std::net::IpAddr;
+
+use braid_openflow::{Action, EthType, Instruction, List, Masked, OxmField, TableId, TcpFlags};
+use braid_types::{FiveTuple, MacAddr, PortNo};
+
+use super::encode::FLOOD_GROUP;
+use super::rule::{Hop, Rule, Table};
+
+const TCP: u8 = 6;
+const ICMPV6: u8 = 58;
+const NEIGHBOUR_SOLICITATION: u8 = 135;
+const NEIGHBOUR_ADVERTISEMENT: u8 = 136;
+const MULTICAST_BIT: MacAddr = MacAddr::new([1, 0, 0, 0, 0, 0]);
+const SYN_OR_ACK: TcpFlags = TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0);
+
+/// Up to `N` values on the stack.
+pub(super) struct Few<T, const N: usize> {
+    values: [T; N],
+    len: usize,
+}
+
+impl<T: Copy, const N: usize> Few<T, N> {
+    fn new<const M: usize>(filler: T, values: [T; M]) -> Self {
+        const { assert!(M <= N) };
+        let mut few = Self { values: [filler; N], len: M };
+        few.values[..M].copy_from_slice(&values);
+        few
+    }
+
+    pub(super) fn as_slice(&self) -> &[T] {
+        &self.values[..self.len]
+    }
+}
+
+/// What a packet must be.
+pub(super) type Fields = Few<OxmField<'static>, 6>;
+/// What is done to it at once.
+pub(super) type Actions = Few<Action<'static>, 2>;
+
+fn fields<const M: usize>(values: [OxmField<'static>; M]) -> Fields {
+    Few::new(OxmField::InPort(PortNo::ANY), values)
+}
+
+fn actions<const M: usize>(values: [Action<'static>; M]) -> Actions {
+    Few::new(Action::PopVlan, values)
+}
+
+/// The packets that a rule is for.
+pub(super) fn matching(rule: &Rule) -> Fields {
+    match *rule {
+        Rule::Lldp => fields([OxmField::EthType(EthType::LLDP)]),
+        Rule::FromController => fields([OxmField::InPort(PortNo::CONTROLLER)]),
+        Rule::FromLink { port } | Rule::FromHost { port } => fields([OxmField::InPort(port)]),
+        Rule::Arp => fields([OxmField::EthType(EthType::ARP)]),
+        Rule::NeighbourSolicitation => icmpv6(NEIGHBOUR_SOLICITATION),
+        Rule::NeighbourAdvertisement => icmpv6(NEIGHBOUR_ADVERTISEMENT),
+        Rule::Syn { ipv6 } => tcp_flags(ipv6, TcpFlags::SYN),
+        Rule::SynAck { ipv6 } => tcp_flags(ipv6, SYN_OR_ACK),
+        Rule::NoStream => fields([]),
+        Rule::Broadcast | Rule::FabricBroadcast => {
+            fields([OxmField::EthDst(Masked::new(MULTICAST_BIT, MULTICAST_BIT))])
+        }
+        Rule::NoRoute { ipv6 } => fields([OxmField::EthType(eth_type(ipv6))]),
+        Rule::Stream { tuple, .. } => five_tuple(&tuple),
+        Rule::Route { dst, .. } | Rule::LocalRoute { dst } | Rule::Deliver { dst, .. } => {
+            fields([OxmField::EthType(eth_type(dst.is_ipv6())), ip_dst(dst)])
+        }
+        Rule::Transit(Hop { label, .. }) | Rule::Egress { label } => {
+            fields([OxmField::EthDst(Masked::exact(label.mac()))])
+        }
+    }
+}
+
+/// What is done to the rule's packets at once.
+pub(super) fn applied(rule: &Rule) -> Actions {
+    match *rule {
+        Rule::Lldp
+        | Rule::Arp
+        | Rule::NeighbourSolicitation
+        | Rule::NeighbourAdvertisement
+        | Rule::Syn { .. }
+        | Rule::SynAck { .. }
+        | Rule::NoRoute { .. } => actions([Action::output(PortNo::CONTROLLER)]),
+        Rule::Broadcast | Rule::FabricBroadcast => actions([Action::Group(FLOOD_GROUP)]),
+        Rule::Stream { hop, .. } | Rule::Route { hop, .. } => {
+            actions([set_eth_dst(hop.label.mac()), Action::output(hop.port)])
+        }
+        Rule::Transit(hop) => actions([Action::output(hop.port)]),
+        Rule::Deliver { mac, port, .. } => actions([set_eth_dst(mac), Action::output(port)]),
+        Rule::FromController
+        | Rule::FromLink { .. }
+        | Rule::FromHost { .. }
+        | Rule::NoStream
+        | Rule::LocalRoute { .. }
+        | Rule::Egress { .. } => actions([]),
+    }
+}
+
+/// Where the rule's packets go on.
+pub(super) fn next_table(rule: &Rule) -> Option<Table> {
+    match rule {
+        Rule::FromController | Rule::FromHost { .. } | Rule::SynAck { .. } => Some(Table::Stream),
+        Rule::NoStream => Some(Table::Route),
+        Rule::FromLink { .. } => Some(Table::Fabric),
+        Rule::LocalRoute { .. } | Rule::Egress { .. } => Some(Table::Deliver),
+        _ => None,
+    }
+}
+
+/// The rule's instructions, of which `applied` are the actions.
+pub(super) fn instructions<'a>(rule: &Rule, applied: &'a Actions) -> Few<Instruction<'a>, 2> {
+    let act = Instruction::ApplyActions(List::new(applied.as_slice()));
+    let goto = next_table(rule).map(|table| Instruction::GotoTable(TableId(table as u8)));
+    match (applied.as_slice().is_empty(), goto) {
+        (true, Some(goto)) => Few::new(goto, [goto]),
+        (true, None) => Few::new(act, []),
+        (false, Some(goto)) => Few::new(act, [act, goto]),
+        (false, None) => Few::new(act, [act]),
+    }
+}
+
+/// Broadcast out of one port.
+pub(super) fn output(port: PortNo) -> [Action<'static>; 1] {
+    [Action::output(port)]
+}
+
+fn icmpv6(kind: u8) -> Fields {
+    fields([OxmField::EthType(EthType::IPV6), OxmField::IpProto(ICMPV6), OxmField::Icmpv6Type(kind)])
+}
+
+fn tcp_flags(ipv6: bool, flags: TcpFlags) -> Fields {
+    let flags = OxmField::TcpFlags(Masked::new(flags, SYN_OR_ACK));
+    fields([OxmField::EthType(eth_type(ipv6)), OxmField::IpProto(TCP), flags])
+}
+
+fn five_tuple(tuple: &FiveTuple) -> Fields {
+    fields([
+        OxmField::EthType(eth_type(tuple.dst.is_ipv6())),
+        OxmField::IpProto(TCP),
+        match tuple.src {
+            IpAddr::V4(ip) => OxmField::Ipv4Src(Masked::exact(ip)),
+            IpAddr::V6(ip) => OxmField::Ipv6Src(Masked::exact(ip)),
+        },
+        ip_dst(tuple.dst),
+        OxmField::TcpSrc(Masked::exact(tuple.src_port)),
+        OxmField::TcpDst(Masked::exact(tuple.dst_port)),
+    ])
+}
+
+fn ip_dst(ip: IpAddr) -> OxmField<'static> {
+    match ip {
+        IpAddr::V4(ip) => OxmField::Ipv4Dst(Masked::exact(ip)),
+        IpAddr::V6(ip) => OxmField::Ipv6Dst(Masked::exact(ip)),
+    }
+}
+
+const fn eth_type(ipv6: bool) -> EthType {
+    if ipv6 { EthType::IPV6 } else { EthType::IPV4 }
+}
+
+fn set_eth_dst(mac: MacAddr) -> Action<'static> {
+    Action::SetField(OxmField::EthDst(Masked::exact(mac)))
+}

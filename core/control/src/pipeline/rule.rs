@@ -1,0 +1,178 @@
+use std::net::IpAddr;
+
+use braid_steering::StreamId;
+use braid_types::{FiveTuple, MacAddr, PortNo};
+use serde::{Deserialize, Serialize};
+
+use crate::label::Label;
+
+/// A table of the pipeline, in the order in which packets meet them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub enum Table {
+    /// What may enter, and what the controller wants to see.
+    Admit = 0,
+    /// Streams with a path of their own.
+    Stream = 1,
+    /// Default routes by destination.
+    Route = 2,
+    /// Labels between switches.
+    Fabric = 3,
+    /// Attached hosts.
+    Deliver = 4,
+}
+
+/// How many tables a switch must have.
+pub const TABLES: u8 = 5;
+
+/// A rule by what it means; [`encode`](super::encode) says it in OpenFlow.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// Every LLDP frame goes to the controller.
+    Lldp,
+    /// Packets of the controller go on to the stream table.
+    FromController,
+    /// Packets from another switch go on to the fabric table.
+    FromLink {
+        /// The port where the other switch is.
+        port: PortNo,
+    },
+    /// Packets from hosts go on to the stream table.
+    FromHost {
+        /// The port where hosts are.
+        port: PortNo,
+    },
+    /// ARP of hosts goes to the controller, and nowhere else.
+    Arp,
+    /// Neighbour solicitations of hosts go to the controller, and nowhere else.
+    NeighbourSolicitation,
+    /// Neighbour advertisements of hosts go to the controller, and nowhere else.
+    NeighbourAdvertisement,
+    /// TCP SYNs of hosts wait at the controller.
+    Syn {
+        /// Of IPv6, else of IPv4.
+        ipv6: bool,
+    },
+    /// TCP SYN/ACKs of hosts go on, and a copy goes to the controller.
+    SynAck {
+        /// Of IPv6, else of IPv4.
+        ipv6: bool,
+    },
+    /// What has no stream rule follows the default routes.
+    NoStream,
+    /// Broadcast and multicast of hosts follows the spanning tree.
+    Broadcast,
+    /// A destination without a route is asked for at the controller.
+    NoRoute {
+        /// Of IPv6, else of IPv4.
+        ipv6: bool,
+    },
+    /// Broadcast from another switch follows the spanning tree.
+    FabricBroadcast,
+    /// One direction of a stream takes a path of its own.
+    Stream {
+        /// Which stream.
+        id: StreamId,
+        /// Whether `tuple` is the direction of the answering host.
+        reverse: bool,
+        /// The packets' addresses and ports.
+        tuple: FiveTuple,
+        /// The path's first hop.
+        hop: Hop,
+    },
+    /// The default route to a host at another switch.
+    Route {
+        /// The host.
+        dst: IpAddr,
+        /// The path's first hop.
+        hop: Hop,
+    },
+    /// The default route to a host at this switch.
+    LocalRoute {
+        /// The host.
+        dst: IpAddr,
+    },
+    /// One hop of a labelled path.
+    Transit(Hop),
+    /// The last switch of a labelled path.
+    Egress {
+        /// The path.
+        label: Label,
+    },
+    /// Hands packets to an attached host.
+    Deliver {
+        /// Its IP address.
+        dst: IpAddr,
+        /// Its Ethernet address.
+        mac: MacAddr,
+        /// Its port.
+        port: PortNo,
+    },
+}
+
+/// A labelled path and the port that leads to its next switch.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Hop {
+    /// The path.
+    pub label: Label,
+    /// Where it goes on.
+    pub port: PortNo,
+}
+
+/// What every switch has, whatever is attached to it.
+pub const BASE: [Rule; 14] = [
+    Rule::Lldp,
+    Rule::FromController,
+    Rule::Arp,
+    Rule::NeighbourSolicitation,
+    Rule::NeighbourAdvertisement,
+    Rule::Syn { ipv6: false },
+    Rule::Syn { ipv6: true },
+    Rule::SynAck { ipv6: false },
+    Rule::SynAck { ipv6: true },
+    Rule::NoStream,
+    Rule::Broadcast,
+    Rule::NoRoute { ipv6: false },
+    Rule::NoRoute { ipv6: true },
+    Rule::FabricBroadcast,
+];
+
+impl Rule {
+    /// Where the rule stands.
+    pub const fn table(&self) -> Table {
+        match self {
+            Self::Lldp
+            | Self::FromController
+            | Self::FromLink { .. }
+            | Self::FromHost { .. }
+            | Self::Arp
+            | Self::NeighbourSolicitation
+            | Self::NeighbourAdvertisement
+            | Self::Syn { .. }
+            | Self::SynAck { .. } => Table::Admit,
+            Self::NoStream | Self::Stream { .. } => Table::Stream,
+            Self::Broadcast | Self::NoRoute { .. } | Self::Route { .. } | Self::LocalRoute { .. } => {
+                Table::Route
+            }
+            Self::FabricBroadcast | Self::Transit(_) | Self::Egress { .. } => Table::Fabric,
+            Self::Deliver { .. } => Table::Deliver,
+        }
+    }
+
+    /// Its rank among the rules of its table.
+    pub const fn priority(&self) -> u16 {
+        match self {
+            Self::Lldp => 100,
+            Self::FromController => 90,
+            Self::FromLink { .. } => 80,
+            Self::Arp | Self::NeighbourSolicitation | Self::NeighbourAdvertisement => 60,
+            Self::Broadcast | Self::FabricBroadcast => 60,
+            Self::Syn { .. } | Self::SynAck { .. } => 50,
+            Self::Stream { .. } | Self::Route { .. } | Self::LocalRoute { .. } => 50,
+            Self::Transit(_) | Self::Egress { .. } | Self::Deliver { .. } => 50,
+            Self::FromHost { .. } => 10,
+            Self::NoStream | Self::NoRoute { .. } => 0,
+        }
+    }
+}

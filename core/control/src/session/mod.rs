@@ -1,0 +1,157 @@
+//! One OpenFlow channel, from HELLO to disconnect. Performs no I/O.
+//!
+//! ```text
+//!  Hello ──HELLO──▶ Handshake ──FEATURES, DESC, PORT_DESC, ROLE──▶ Up
+//!    └────────────────┴── error, silence ──▶ closed by the caller ◀─┘
+//! ```
+
+mod error;
+mod handshake;
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use braid_openflow::{
+    Bytes, Echo, ErrorMsg, FlowRemoved, Message, MultipartReply, PacketIn, Port, PortConfig, PortReason,
+    PortState, PortStatus as PortStatusMsg, ReplyBody, Xid,
+};
+use braid_types::{BitsPerSec, DatapathId, Time};
+
+use crate::cookie::Cookie;
+use crate::event::{Event, PortStatus};
+use handshake::Handshake;
+
+pub use error::SessionError;
+
+/// A channel that says nothing for this long is asked for an echo.
+const ECHO_AFTER: Duration = Duration::from_secs(5);
+/// A channel that says nothing for this long is dead, as is a handshake that takes longer.
+const DEAD_AFTER: Duration = Duration::from_secs(12);
+
+/// The state of one channel. Whatever it appends to `out` is to be sent to the switch.
+#[derive(Debug)]
+pub struct Session {
+    state: State,
+    opened_at: Time,
+    heard_at: Time,
+    echo_sent: bool,
+}
+
+#[derive(Debug)]
+enum State {
+    Hello { generation: u64 },
+    Handshake(Handshake),
+    Up(DatapathId),
+}
+
+impl Session {
+    /// Opens a channel and greets the switch. `generation` must be higher than that of any earlier master.
+    pub fn open(now: Time, generation: u64, out: &mut Vec<u8>) -> Self {
+        handshake::greet(out);
+        Self { state: State::Hello { generation }, opened_at: now, heard_at: now, echo_sent: false }
+    }
+
+    /// The switch at the other end, once the handshake is done.
+    pub const fn dpid(&self) -> Option<DatapathId> {
+        match self.state {
+            State::Up(dpid) => Some(dpid),
+            _ => None,
+        }
+    }
+
+    /// Takes one whole message. The end of the handshake is reported as [`Event::SwitchUp`].
+    ///
+    /// Errors: the switch does not do its part of the protocol; send what is in `out` and close.
+    pub fn handle_message<'a>(
+        &mut self,
+        now: Time,
+        message: &'a [u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Event<'a>>, SessionError> {
+        (self.heard_at, self.echo_sent) = (now, false);
+        let (xid, message) = match Message::decode(message) {
+            Ok(decoded) => decoded,
+            Err(error) => return Err(handshake::refuse_malformed(message, error, out)),
+        };
+        if let Message::EchoRequest(echo) = message {
+            Message::EchoReply(echo).encode(xid, out)?;
+            return Ok(None);
+        }
+        match &mut self.state {
+            State::Hello { generation } => {
+                self.state = State::Handshake(Handshake::begin(&message, *generation, out)?);
+                Ok(None)
+            }
+            State::Handshake(handshake) => {
+                let Some(switch) = handshake.handle(&message)? else { return Ok(None) };
+                self.state = State::Up(switch.dpid);
+                Ok(Some(Event::SwitchUp(switch)))
+            }
+            State::Up(dpid) => Ok(event(*dpid, xid, message)),
+        }
+    }
+
+    /// To be called at least every second.
+    ///
+    /// Errors: the switch has been silent for too long; close.
+    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<u8>) -> Result<(), SessionError> {
+        let silence = now.since(self.heard_at);
+        if silence > DEAD_AFTER {
+            return Err(SessionError::Silent(silence));
+        }
+        if self.dpid().is_none() && now.since(self.opened_at) > DEAD_AFTER {
+            return Err(SessionError::SlowHandshake(now.since(self.opened_at)));
+        }
+        if silence > ECHO_AFTER && !self.echo_sent && !matches!(self.state, State::Hello { .. }) {
+            self.echo_sent = true;
+            Message::EchoRequest(Echo { data: Bytes(&[]) }).encode(Xid(0), out)?;
+        }
+        Ok(())
+    }
+}
+
+fn event<'a>(dpid: DatapathId, xid: Xid, message: Message<'a>) -> Option<Event<'a>> {
+    match message {
+        Message::PacketIn(packet) => packet_in(dpid, &packet),
+        Message::PortStatus(status) => Some(port_event(dpid, &status)),
+        Message::BarrierReply => Some(Event::Barrier { dpid, token: xid.0 }),
+        Message::FlowRemoved(FlowRemoved { cookie, byte_count, .. }) => {
+            Some(Event::FlowRemoved { dpid, cookie: Cookie(cookie.0), bytes: byte_count })
+        }
+        Message::MultipartReply(reply) => counters(dpid, &reply),
+        Message::Error(error) => Some(refusal(dpid, xid, &error)),
+        _ => None,
+    }
+}
+
+fn packet_in<'a>(dpid: DatapathId, packet: &PacketIn<'a>) -> Option<Event<'a>> {
+    let in_port = packet.in_port()?;
+    Some(Event::PacketIn { dpid, in_port, table: packet.table_id.0, data: Cow::Borrowed(packet.data.0) })
+}
+
+fn port_event(dpid: DatapathId, status: &PortStatusMsg<'_>) -> Event<'static> {
+    match status.reason {
+        PortReason::Delete => Event::PortGone { dpid, port: status.desc.port_no },
+        _ => Event::PortUp { dpid, port: port_status(&status.desc) },
+    }
+}
+
+fn port_status(port: &Port<'_>) -> PortStatus {
+    PortStatus {
+        port: port.port_no,
+        mac: port.hw_addr,
+        name: port.name.to_string(),
+        up: !port.config.contains(PortConfig::PORT_DOWN) && !port.state.contains(PortState::LINK_DOWN),
+        speed: BitsPerSec(u64::from(port.curr_speed.0).saturating_mul(1_000)),
+    }
+}
+
+fn counters(dpid: DatapathId, reply: &MultipartReply<'_>) -> Option<Event<'static>> {
+    let ReplyBody::Flow(flows) = reply.body else { return None };
+    let rules = flows.iter().map(|flow| (Cookie(flow.cookie.0), flow.byte_count)).collect();
+    Some(Event::StreamCounters { dpid, rules })
+}
+
+fn refusal(dpid: DatapathId, xid: Xid, error: &ErrorMsg<'_>) -> Event<'static> {
+    Event::Refused { dpid, xid: xid.0, reason: format!("{:?}", error.error) }
+}

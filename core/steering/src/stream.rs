@@ -1,0 +1,77 @@
+use std::fmt;
+use std::sync::Arc;
+
+use braid_paths::Path;
+use braid_types::{FiveTuple, Time};
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+use crate::ids::{StreamId, Token, TransferId};
+
+/// How a transfer is carried.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TransferKind {
+    /// Several subflows of one MPTCP connection.
+    Mptcp,
+}
+
+/// What the packet that opens a stream says of the transfer it belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Opening {
+    /// MP_CAPABLE: a new connection.
+    Capable,
+    /// MP_JOIN: one more subflow of the connection that the receiver knows by this token.
+    Join(Token),
+}
+
+/// The way of a stream through the network, for each direction of its packets.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Route {
+    /// From the opening host's switch to the answering host's.
+    pub forward: Arc<Path>,
+    /// The same links the other way.
+    pub reverse: Arc<Path>,
+}
+
+/// One TCP connection of a transfer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stream {
+    /// Its number.
+    pub id: StreamId,
+    /// The transfer that it carries.
+    pub transfer: TransferId,
+    /// Its connection, from the opening host.
+    pub tuple: FiveTuple,
+    /// What its first packet said.
+    pub opening: Opening,
+    /// Its way; `None` while it follows the default route.
+    pub route: Option<Route>,
+    /// When its first packet was seen.
+    pub opened_at: Time,
+    /// Bytes of frames counted from the opening host, and towards it.
+    pub bytes: [u64; 2],
+}
+
+/// A transfer and the streams that carry it, in the order in which they opened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Transfer {
+    /// Its number.
+    pub id: TransferId,
+    /// How it is carried.
+    pub kind: TransferKind,
+    /// What joining subflows call it, once the answering host has said so.
+    pub token: Option<Token>,
+    /// When its first stream opened.
+    pub opened_at: Time,
+    /// Its streams.
+    pub streams: SmallVec<[StreamId; 8]>,
+}
+
+impl fmt::Display for TransferKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Mptcp => "mptcp",
+        })
+    }
+}

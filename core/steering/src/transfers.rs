@@ -1,0 +1,225 @@
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use braid_types::{FiveTuple, Time};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::ids::{StreamId, Token, TransferId};
+use crate::stream::{Opening, Route, Stream, Transfer, TransferKind};
+
+/// How much is remembered at most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Streams in all.
+    pub streams: usize,
+    /// Streams of one transfer.
+    pub streams_per_transfer: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { streams: 100_000, streams_per_transfer: 64 }
+    }
+}
+
+/// A stream was not remembered because a limit is reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{limit} {what} are known, which is the limit")]
+pub struct Full {
+    /// What there are too many of.
+    pub what: &'static str,
+    /// The limit.
+    pub limit: usize,
+}
+
+/// What ended with a stream.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ended {
+    /// The stream as it was.
+    pub stream: Stream,
+    /// Whether it was the last of its transfer.
+    pub transfer_ended: bool,
+}
+
+/// The transfers in progress and their streams.
+///
+/// Invariant: every stream's transfer exists and lists it, and no transfer is without streams.
+#[derive(Debug, Default)]
+pub struct Transfers {
+    limits: Limits,
+    transfers: BTreeMap<TransferId, Transfer>,
+    streams: BTreeMap<StreamId, Stream>,
+    by_tuple: FxHashMap<FiveTuple, StreamId>,
+    // Two hosts may make up one token, so a token names candidates only.
+    by_token: FxHashMap<Token, SmallVec<[TransferId; 1]>>,
+    last_transfer: u64,
+    last_stream: u64,
+}
+
+impl Transfers {
+    /// Without any transfer.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
+    /// The transfers, oldest first.
+    pub fn transfers(&self) -> impl Iterator<Item = &Transfer> {
+        self.transfers.values()
+    }
+
+    /// The streams, oldest first.
+    pub fn streams(&self) -> impl Iterator<Item = &Stream> {
+        self.streams.values()
+    }
+
+    /// A transfer by its number.
+    pub fn transfer(&self, id: TransferId) -> Option<&Transfer> {
+        self.transfers.get(&id)
+    }
+
+    /// A stream by its number.
+    pub fn stream(&self, id: StreamId) -> Option<&Stream> {
+        self.streams.get(&id)
+    }
+
+    /// The stream of a connection, as seen from the opening host.
+    pub fn by_tuple(&self, tuple: &FiveTuple) -> Option<&Stream> {
+        self.streams.get(self.by_tuple.get(tuple)?)
+    }
+
+    /// The streams of the transfer of `stream`, without `stream` itself.
+    pub fn siblings<'a>(&'a self, stream: &'a Stream) -> impl Iterator<Item = &'a Stream> {
+        let ids = self.transfers.get(&stream.transfer).map(|transfer| &transfer.streams[..]);
+        let others = ids.unwrap_or_default().iter().filter(move |id| **id != stream.id);
+        others.filter_map(|id| self.streams.get(id))
+    }
+
+    /// Remembers the stream that a SYN opens, under the transfer that it belongs to or a new one.
+    ///
+    /// `tuple` must not be known yet. Errors: a limit is reached; nothing is changed.
+    pub fn open(&mut self, now: Time, tuple: FiveTuple, opening: Opening) -> Result<StreamId, Full> {
+        if self.streams.len() >= self.limits.streams {
+            return Err(Full { what: "streams", limit: self.limits.streams });
+        }
+        let known = match opening {
+            Opening::Capable => None,
+            Opening::Join(token) => self.joined(token, &tuple),
+        };
+        let transfer = match known {
+            Some(id) => id,
+            None => self.open_transfer(now, opening),
+        };
+        self.open_stream(now, tuple, opening, transfer)
+    }
+
+    /// The answering host of `tuple` said by which token joining subflows will name the connection.
+    pub fn learn_token(&mut self, tuple: &FiveTuple, token: Token) {
+        let Some(id) = self.by_tuple(tuple).map(|stream| stream.transfer) else { return };
+        let Some(transfer) = self.transfers.get_mut(&id) else { return };
+        // The first answer counts: a forged second one must not take the connection's joins away.
+        if transfer.token.is_none() {
+            transfer.token = Some(token);
+            self.by_token.entry(token).or_default().push(id);
+        }
+    }
+
+    /// Sets the way of a stream.
+    pub fn set_route(&mut self, id: StreamId, route: Option<Route>) {
+        if let Some(stream) = self.streams.get_mut(&id) {
+            stream.route = route;
+        }
+    }
+
+    /// Takes over the counters of one direction of a stream.
+    pub fn set_bytes(&mut self, id: StreamId, reverse: bool, bytes: u64) {
+        if let Some(stream) = self.streams.get_mut(&id) {
+            stream.bytes[usize::from(reverse)] = bytes;
+        }
+    }
+
+    /// Forgets a stream, and its transfer with the last one.
+    pub fn end(&mut self, id: StreamId) -> Option<Ended> {
+        let stream = self.streams.remove(&id)?;
+        self.by_tuple.remove(&stream.tuple);
+        let transfer_ended = self.leave(&stream);
+        Some(Ended { stream, transfer_ended })
+    }
+
+    /// The transfer that a subflow with this token joins.
+    ///
+    /// The host that made the token up is known by its addresses, of which it may have several: the
+    /// candidate that shares one with the subflow comes first, and a lone candidate needs none.
+    fn joined(&self, token: Token, tuple: &FiveTuple) -> Option<TransferId> {
+        let candidates = self.by_token.get(&token)?;
+        let shares = |ours: fn(&FiveTuple) -> IpAddr| {
+            candidates.iter().copied().find(|id| self.uses(*id, |known| ours(known) == ours(tuple)))
+        };
+        let lone = || (candidates.len() == 1).then(|| candidates[0]);
+        shares(|tuple| tuple.dst).or_else(|| shares(|tuple| tuple.src)).or_else(lone)
+    }
+
+    fn uses(&self, id: TransferId, test: impl Fn(&FiveTuple) -> bool) -> bool {
+        let streams = self.transfers.get(&id).into_iter().flat_map(|transfer| &transfer.streams);
+        streams.filter_map(|id| self.streams.get(id)).any(|stream| test(&stream.tuple))
+    }
+
+    fn open_transfer(&mut self, now: Time, opening: Opening) -> TransferId {
+        self.last_transfer += 1;
+        let id = TransferId(self.last_transfer);
+        let token = match opening {
+            Opening::Capable => None,
+            // The connection itself was not seen to open; its joins still find each other.
+            Opening::Join(token) => Some(token),
+        };
+        if let Some(token) = token {
+            self.by_token.entry(token).or_default().push(id);
+        }
+        let streams = SmallVec::new();
+        self.transfers.insert(id, Transfer { id, kind: TransferKind::Mptcp, token, opened_at: now, streams });
+        id
+    }
+
+    fn open_stream(
+        &mut self,
+        now: Time,
+        tuple: FiveTuple,
+        opening: Opening,
+        transfer: TransferId,
+    ) -> Result<StreamId, Full> {
+        let limit = self.limits.streams_per_transfer;
+        let Some(owner) = self.transfers.get_mut(&transfer).filter(|owner| owner.streams.len() < limit)
+        else {
+            return Err(Full { what: "streams of one transfer", limit });
+        };
+        self.last_stream += 1;
+        let id = StreamId(self.last_stream);
+        owner.streams.push(id);
+        self.by_tuple.insert(tuple, id);
+        self.streams
+            .insert(id, Stream { id, transfer, tuple, opening, route: None, opened_at: now, bytes: [0; 2] });
+        Ok(id)
+    }
+
+    fn leave(&mut self, stream: &Stream) -> bool {
+        let Some(transfer) = self.transfers.get_mut(&stream.transfer) else { return false };
+        transfer.streams.retain(|id| *id != stream.id);
+        if !transfer.streams.is_empty() {
+            return false;
+        }
+        let token = transfer.token;
+        self.transfers.remove(&stream.transfer);
+        if let Some(token) = token {
+            self.forget_token(token, stream.transfer);
+        }
+        true
+    }
+
+    fn forget_token(&mut self, token: Token, id: TransferId) {
+        let Some(candidates) = self.by_token.get_mut(&token) else { return };
+        candidates.retain(|candidate| *candidate != id);
+        if candidates.is_empty() {
+            self.by_token.remove(&token);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+use std::io;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use braid_control::{Event, Session, SessionError};
+use braid_openflow::{DecodeError, frame_length};
+use tokio::net::TcpStream;
+use tokio::time::{MissedTickBehavior, interval};
+use tracing::{debug, info, warn};
+
+use crate::clock::generation;
+use crate::engine::{Duplicate, Shared};
+use crate::outbox::Outbox;
+
+/// Read at once from one switch before the others have their turn.
+const READ_CHUNK: usize = 64 << 10;
+
+/// Why a channel ended.
+#[derive(Debug, thiserror::Error)]
+enum ChannelError {
+    #[error("the switch closed the connection")]
+    Closed,
+    #[error("the switch closed the connection in mid-message")]
+    ClosedInMessage,
+    #[error("connection lost: {0}")]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error("malformed stream: {0}")]
+    Framing(#[from] DecodeError),
+    #[error(transparent)]
+    Duplicate(#[from] Duplicate),
+    #[error("the switch does not read what it is sent")]
+    Overfull,
+}
+
+impl ChannelError {
+    const fn is_misbehaviour(&self) -> bool {
+        !matches!(self, Self::Closed | Self::Io(_))
+    }
+}
+
+/// Serves one switch until it leaves.
+pub(crate) async fn serve(engine: Shared, stream: TcpStream, address: SocketAddr) {
+    let mut channel = Channel::open(engine, stream, address);
+    let result = channel.run().await;
+    channel.flush_once();
+    let dpid = channel.joined.then(|| channel.session.dpid()).flatten();
+    let mut engine = channel.engine.borrow_mut();
+    if let Some(dpid) = dpid {
+        engine.leave(dpid);
+    }
+    match result {
+        Ok(()) => debug!(%address, "channel closed"),
+        Err(error) if error.is_misbehaviour() => {
+            engine.note_refused();
+            warn!(%address, dpid = dpid.map(tracing::field::display), %error, "switch disconnected");
+        }
+        Err(error) => {
+            info!(%address, dpid = dpid.map(tracing::field::display), %error, "switch disconnected");
+        }
+    }
+}
+
+struct Channel {
+    engine: Shared,
+    stream: TcpStream,
+    address: SocketAddr,
+    session: Session,
+    outbox: Rc<Outbox>,
+    /// Whether the engine counts this channel's switch as connected.
+    joined: bool,
+    inbox: Vec<u8>,
+    pending: Vec<u8>,
+    sent: usize,
+}
+
+impl Channel {
+    fn open(engine: Shared, stream: TcpStream, address: SocketAddr) -> Self {
+        let mut pending = Vec::new();
+        let session = Session::open(engine.borrow().now(), generation(), &mut pending);
+        let (outbox, inbox) = (Outbox::new(), Vec::new());
+        Self { engine, stream, address, session, outbox, joined: false, inbox, pending, sent: 0 }
+    }
+
+    async fn run(&mut self) -> Result<(), ChannelError> {
+        self.stream.set_nodelay(true)?;
+        let mut timer = interval(Duration::from_secs(1));
+        timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            self.flush()?;
+            if self.outbox.is_closed() && self.pending.is_empty() {
+                return Ok(());
+            }
+            tokio::select! {
+                ready = self.stream.readable() => { ready?; self.read()?; }
+                ready = self.stream.writable(), if !self.pending.is_empty() => ready?,
+                () = self.outbox.filled() => {}
+                _ = timer.tick() => {
+                    let now = self.engine.borrow().now();
+                    self.session.handle_timeout(now, &mut self.pending)?;
+                }
+            }
+        }
+    }
+
+    fn read(&mut self) -> Result<(), ChannelError> {
+        let start = self.inbox.len();
+        self.inbox.resize(start + READ_CHUNK, 0);
+        let read = self.stream.try_read(&mut self.inbox[start..]);
+        self.inbox.truncate(start + *read.as_ref().unwrap_or(&0));
+        match read {
+            Ok(0) if self.inbox.is_empty() => Err(ChannelError::Closed),
+            Ok(0) => Err(ChannelError::ClosedInMessage),
+            Ok(_) => self.take_messages(),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn take_messages(&mut self) -> Result<(), ChannelError> {
+        let inbox = std::mem::take(&mut self.inbox);
+        let mut rest = inbox.as_slice();
+        let result = loop {
+            match frame_length(rest) {
+                Ok(Some(length)) if length <= rest.len() => {
+                    let (message, after) = rest.split_at(length);
+                    rest = after;
+                    if let Err(error) = self.take_message(message) {
+                        break Err(error);
+                    }
+                }
+                Ok(_) => break Ok(()),
+                Err(error) => break Err(error.into()),
+            }
+        };
+        let used = inbox.len() - rest.len();
+        self.inbox = inbox;
+        self.inbox.drain(..used);
+        result
+    }
+
+    fn take_message(&mut self, message: &[u8]) -> Result<(), ChannelError> {
+        let mut engine = self.engine.borrow_mut();
+        let Some(event) = self.session.handle_message(engine.now(), message, &mut self.pending)? else {
+            return Ok(());
+        };
+        if let Event::SwitchUp(switch) = &event {
+            engine.join(switch.dpid, self.address, &self.outbox)?;
+            self.joined = true;
+        }
+        engine.handle(&event);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        self.outbox.drain_into(&mut self.pending);
+        while self.sent < self.pending.len() {
+            match self.stream.try_write(&self.pending[self.sent..]) {
+                Ok(written) => self.sent += written,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.pending.drain(..self.sent);
+        self.sent = 0;
+        if self.outbox.is_overfull(self.pending.len()) { Err(ChannelError::Overfull) } else { Ok(()) }
+    }
+
+    /// Gives the last words, such as an error message, their chance.
+    fn flush_once(&mut self) {
+        let _ = self.flush();
+    }
+}

@@ -1,0 +1,149 @@
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::rc::Rc;
+
+use braid_control::pipeline::Encoder;
+use braid_control::{Brain, Commands, Event, Settings};
+use braid_openflow::Xid;
+use braid_types::{DatapathId, Time};
+use tracing::{error, warn};
+
+use crate::clock::Clock;
+use crate::log;
+use crate::outbox::Outbox;
+use crate::record::Recorder;
+
+/// The brain and the way out to every switch. All on one thread.
+pub(crate) struct Engine {
+    clock: Clock,
+    brain: Brain,
+    encoder: Encoder,
+    switches: BTreeMap<DatapathId, Peer>,
+    recorder: Option<Recorder>,
+    commands: Commands,
+    last_xid: u32,
+    refused: u64,
+}
+
+/// A switch that is connected.
+struct Peer {
+    address: SocketAddr,
+    outbox: Rc<Outbox>,
+}
+
+/// The engine as its tasks share it.
+pub(crate) type Shared = Rc<RefCell<Engine>>;
+
+/// A switch with this identity is connected already.
+#[derive(Debug, thiserror::Error)]
+#[error("datapath id {dpid} is in use by the switch at {other}: give each switch its own")]
+pub(crate) struct Duplicate {
+    dpid: DatapathId,
+    other: SocketAddr,
+}
+
+impl Engine {
+    pub(crate) fn new(clock: Clock, settings: Settings, recorder: Option<Recorder>) -> Self {
+        Self {
+            clock,
+            encoder: Encoder::new(settings.stream_idle),
+            brain: Brain::new(settings),
+            switches: BTreeMap::new(),
+            recorder,
+            commands: Commands::default(),
+            last_xid: FIRST_XID,
+            refused: 0,
+        }
+    }
+
+    pub(crate) fn brain(&self) -> &Brain {
+        &self.brain
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// Channels that were refused or broken off because the other end did not behave.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    pub(crate) fn note_refused(&mut self) {
+        self.refused += 1;
+    }
+
+    pub(crate) fn address(&self, dpid: DatapathId) -> Option<SocketAddr> {
+        self.switches.get(&dpid).map(|peer| peer.address)
+    }
+
+    /// A channel finished its handshake.
+    pub(crate) fn join(
+        &mut self,
+        dpid: DatapathId,
+        address: SocketAddr,
+        outbox: &Rc<Outbox>,
+    ) -> Result<(), Duplicate> {
+        if let Some(peer) = self.switches.get(&dpid) {
+            return Err(Duplicate { dpid, other: peer.address });
+        }
+        self.switches.insert(dpid, Peer { address, outbox: outbox.clone() });
+        Ok(())
+    }
+
+    /// The channel of a switch that joined is gone.
+    pub(crate) fn leave(&mut self, dpid: DatapathId) {
+        self.switches.remove(&dpid);
+        self.handle(&Event::SwitchDown { dpid });
+    }
+
+    /// Tells the brain and passes its commands on.
+    pub(crate) fn handle(&mut self, event: &Event<'_>) {
+        let now = self.clock.now();
+        if let Some(recorder) = &mut self.recorder
+            && let Err(error) = recorder.write(now, event)
+        {
+            error!(%error, "the recording cannot be written and ends here");
+            self.recorder = None;
+        }
+        let mut commands = std::mem::take(&mut self.commands);
+        self.brain.handle(now, event, &mut commands);
+        commands.notices().iter().for_each(log::notice);
+        self.dispatch(&commands);
+        commands.clear();
+        self.commands = commands;
+    }
+
+    /// Ends the recording and closes every channel once it is empty.
+    pub(crate) fn stop(&mut self) {
+        if let Some(recorder) = self.recorder.take()
+            && let Err(error) = recorder.finish()
+        {
+            error!(%error, "the end of the recording cannot be written");
+        }
+        self.switches.values().for_each(|peer| peer.outbox.close());
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.switches.is_empty()
+    }
+
+    fn dispatch(&mut self, commands: &Commands) {
+        for command in commands {
+            let Some(peer) = self.switches.get(&command.dpid()) else { continue };
+            self.last_xid = self.last_xid.checked_add(1).unwrap_or(FIRST_XID);
+            let xid = Xid(self.last_xid);
+            peer.outbox.append(|out| {
+                let start = out.len();
+                if let Err(error) = self.encoder.encode(command, commands, xid, out) {
+                    out.truncate(start);
+                    warn!(dpid = %command.dpid(), %error, "a command does not fit into a message");
+                }
+            });
+        }
+    }
+}
+
+/// Barriers carry the brain's tokens, which are lower.
+const FIRST_XID: u32 = 1 << 31;

@@ -1,0 +1,44 @@
+use braid_control::view::SwitchView;
+use serde::Serialize;
+use tokio::sync::mpsc;
+
+use super::{Question, Resource, metrics};
+use crate::engine::{Engine, Shared};
+
+/// Answers the questions of clients, on the engine's thread.
+pub(crate) async fn answer(engine: Shared, mut questions: mpsc::Receiver<Question>) {
+    while let Some(question) = questions.recv().await {
+        let body = body(&engine.borrow(), question.resource);
+        // The client may have gone; then nobody is interested.
+        let _ = question.answer.send(body);
+    }
+}
+
+fn body(engine: &Engine, resource: Resource) -> String {
+    let brain = engine.brain();
+    let now = engine.now();
+    match resource {
+        Resource::Switches => json("switches", &switches(engine), now),
+        Resource::Links => json("links", &brain.links(), now),
+        Resource::Hosts => json("hosts", &brain.hosts(), now),
+        Resource::Transfers => json("transfers", &brain.transfers(), now),
+        Resource::Metrics => metrics::encode(engine),
+    }
+}
+
+/// A switch with what only the daemon knows of it.
+#[derive(Serialize)]
+struct ConnectedSwitch {
+    #[serde(flatten)]
+    switch: SwitchView,
+    address: Option<std::net::SocketAddr>,
+}
+
+fn switches(engine: &Engine) -> Vec<ConnectedSwitch> {
+    let switches = engine.brain().switches().into_iter();
+    switches.map(|switch| ConnectedSwitch { address: engine.address(switch.dpid), switch }).collect()
+}
+
+fn json(name: &str, items: &impl Serialize, now: braid_types::Time) -> String {
+    serde_json::json!({ "schema": "braid/v1", "now": now, name: items }).to_string()
+}

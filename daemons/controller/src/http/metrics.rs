@@ -1,0 +1,63 @@
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, text};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::registry::Registry;
+
+use crate::engine::Engine;
+
+/// The values at one moment.
+#[derive(Debug)]
+struct Snapshot {
+    gauges: [(&'static str, &'static str, u64); 7],
+    counters: [(&'static str, &'static str, u64); 5],
+}
+
+/// Everything in the OpenMetrics text format.
+pub(super) fn encode(engine: &Engine) -> String {
+    let mut registry = Registry::with_prefix("braid");
+    registry.register_collector(Box::new(Snapshot::take(engine)));
+    let mut body = String::new();
+    // Writing to a String does not fail.
+    let _ = text::encode(&mut body, &registry);
+    body
+}
+
+impl Snapshot {
+    fn take(engine: &Engine) -> Self {
+        let (sizes, counters) = (engine.brain().sizes(), engine.brain().counters());
+        Self {
+            gauges: [
+                ("switches", "Switches that are connected", sizes.switches),
+                ("links", "Links between switches, each direction counted", sizes.links),
+                ("hosts", "Interfaces of hosts that were seen", sizes.hosts),
+                ("transfers", "Transfers in progress", sizes.transfers),
+                ("streams", "Streams in progress", sizes.streams),
+                ("labels", "Labelled paths in the switches", sizes.labels),
+                ("routes", "Default routes in the switches", sizes.routes),
+            ],
+            counters: [
+                ("packet_ins", "Packets sent up by switches", counters.packet_ins),
+                ("syns", "TCP SYNs of hosts among them", counters.syns),
+                ("unreadable_packets", "Frames among them that could not be read", counters.unreadable),
+                ("lldp_refused", "Discovery frames with a wrong tag or form", counters.lldp_refused),
+                ("channels_refused", "Channels closed because a switch did not behave", engine.refused()),
+            ],
+        }
+    }
+}
+
+impl Collector for Snapshot {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        for (name, help, value) in self.gauges {
+            let metric = ConstGauge::new(value);
+            metric.encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)?;
+        }
+        for (name, help, value) in self.counters {
+            let metric = ConstCounter::new(value);
+            metric.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)?;
+        }
+        Ok(())
+    }
+}

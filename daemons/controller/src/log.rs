@@ -1,0 +1,17 @@
+use braid_control::Notice;
+use tracing::{debug, info, warn};
+
+/// Logs what the brain tells.
+pub(crate) fn notice(notice: &Notice) {
+    match notice {
+        Notice::LinkDown { .. }
+        | Notice::SwitchLeft { .. }
+        | Notice::LldpRefused { .. }
+        | Notice::HostRefused { .. }
+        | Notice::Refused { .. }
+        | Notice::Full { .. }
+        | Notice::InstallFailed { .. } => warn!("{notice}"),
+        Notice::StreamEnded { .. } | Notice::AddressSeen { .. } => debug!("{notice}"),
+        _ => info!("{notice}"),
+    }
+}
