@@ -18,7 +18,7 @@ pub trait Placement {
     fn place(&self, candidates: &[Arc<Path>], siblings: &[&Path]) -> Option<Choice>;
 }
 
-/// The path that shares the fewest cables with the transfer's own streams; among equals the shortest.
+/// The path that meets the fewest of the transfer's own streams, and on the fewest cables; among equals the shortest.
 ///
 /// The first stream takes the shortest path, the next ones the others, and once all are in use the load
 /// stays even: what Zannettou et al. 2016 call deterministic, without a counter to keep.
@@ -27,12 +27,14 @@ pub struct FewestShared;
 
 impl Placement for FewestShared {
     fn place(&self, candidates: &[Arc<Path>], siblings: &[&Path]) -> Option<Choice> {
-        let choices = candidates.iter().enumerate();
-        let choices = choices.map(|(index, path)| Choice { index, shared: overlap(path, siblings) });
-        choices.min_by_key(|choice| choice.shared)
+        let overlaps = candidates.iter().map(|path| overlap(path, siblings));
+        let (index, (_, shared)) = overlaps.enumerate().min_by_key(|(_, overlap)| *overlap)?;
+        Some(Choice { index, shared })
     }
 }
 
-fn overlap(path: &Path, siblings: &[&Path]) -> usize {
-    siblings.iter().map(|sibling| path.shared_cables(sibling)).sum()
+/// How many siblings have a cable in common with `path`, and how many cables in all.
+fn overlap(path: &Path, siblings: &[&Path]) -> (usize, usize) {
+    let shared = siblings.iter().map(|sibling| path.shared_cables(sibling)).filter(|cables| *cables > 0);
+    shared.fold((0, 0), |(siblings, all), cables| (siblings + 1, all + cables))
 }

@@ -114,14 +114,18 @@ impl Transfers {
     }
 
     /// The answering host of `tuple` said by which token joining subflows will name the connection.
-    pub fn learn_token(&mut self, tuple: &FiveTuple, token: Token) {
-        let Some(id) = self.by_tuple(tuple).map(|stream| stream.transfer) else { return };
-        let Some(transfer) = self.transfers.get_mut(&id) else { return };
+    ///
+    /// Returns the streams that joined before it was known, and belong to its transfer from now on.
+    pub fn learn_token(&mut self, tuple: &FiveTuple, token: Token) -> Vec<StreamId> {
+        let Some(id) = self.by_tuple(tuple).map(|stream| stream.transfer) else { return Vec::new() };
         // The first answer counts: a forged second one must not take the connection's joins away.
-        if transfer.token.is_none() {
-            transfer.token = Some(token);
-            self.by_token.entry(token).or_default().push(id);
-        }
+        let Some(transfer) = self.transfers.get_mut(&id).filter(|transfer| transfer.token.is_none()) else {
+            return Vec::new();
+        };
+        transfer.token = Some(token);
+        let early = self.joined(token, tuple).filter(|early| self.has_only_joins(*early));
+        self.by_token.entry(token).or_default().push(id);
+        early.map(|early| self.absorb(id, early)).unwrap_or_default()
     }
 
     /// Sets the way of a stream.
@@ -157,6 +161,35 @@ impl Transfers {
         };
         let lone = || (candidates.len() == 1).then(|| candidates[0]);
         shares(|tuple| tuple.dst).or_else(|| shares(|tuple| tuple.src)).or_else(lone)
+    }
+
+    fn has_only_joins(&self, id: TransferId) -> bool {
+        let streams = self.transfers.get(&id).into_iter().flat_map(|transfer| &transfer.streams);
+        streams.filter_map(|id| self.streams.get(id)).all(|stream| stream.opening != Opening::Capable)
+    }
+
+    /// Moves the streams of `from` to the transfer `id`, as far as they fit, and forgets `from`.
+    fn absorb(&mut self, id: TransferId, from: TransferId) -> Vec<StreamId> {
+        let limit = self.limits.streams_per_transfer;
+        let (Some(early), Some(transfer)) = (self.transfers.get(&from), self.transfers.get(&id)) else {
+            return Vec::new();
+        };
+        if early.streams.len().saturating_add(transfer.streams.len()) > limit {
+            return Vec::new();
+        }
+        let moved = early.streams.to_vec();
+        if let Some(token) = self.transfers.remove(&from).and_then(|early| early.token) {
+            self.forget_token(token, from);
+        }
+        for stream in &moved {
+            if let Some(stream) = self.streams.get_mut(stream) {
+                stream.transfer = id;
+            }
+        }
+        if let Some(transfer) = self.transfers.get_mut(&id) {
+            transfer.streams.extend_from_slice(&moved);
+        }
+        moved
     }
 
     fn uses(&self, id: TransferId, test: impl Fn(&FiveTuple) -> bool) -> bool {

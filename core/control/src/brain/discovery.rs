@@ -102,8 +102,8 @@ impl Brain {
         out.send(at.dpid, Target::Port(at.port), &frame);
     }
 
-    pub(super) fn on_lldp(&mut self, now: Time, at: SwitchPort, frame: &[u8], out: &mut Commands) {
-        match LldpProbe::decode(frame, &self.settings.lldp_key) {
+    pub(super) fn on_lldp(&mut self, now: Time, at: SwitchPort, pdu: &[u8], out: &mut Commands) {
+        match LldpProbe::decode(pdu, &self.settings.lldp_key) {
             Ok(probe) => self.link_heard(now, SwitchPort::new(probe.dpid, probe.port), at, out),
             Err(LldpError::NotOurs) => {}
             Err(error) => {

@@ -159,14 +159,14 @@ impl Brain {
         };
         let from_host = self.ports.role(at) == Some(Role::Host);
         match &frame.payload {
-            Payload::Lldp(_) => self.on_lldp(now, at, bytes, out),
+            Payload::Lldp(pdu) => self.on_lldp(now, at, pdu, out),
             Payload::Arp(arp) if from_host => self.on_arp(now, at, arp, bytes, out),
             Payload::Ip(ip) if from_host => {
                 self.learn(now, frame.src, ip.src, at, out);
                 match &ip.transport {
                     Transport::Icmpv6(message) => self.on_nd(now, at, (&frame, ip), message, bytes, out),
                     Transport::Tcp(tcp) if table == Table::Admit as u8 => match frame.five_tuple() {
-                        Some(tuple) if tcp.flags.is_syn_ack() => self.on_syn_ack(tuple, tcp, out),
+                        Some(tuple) if tcp.flags.is_syn_ack() => self.on_syn_ack(now, tuple, tcp, out),
                         Some(_) => self.on_syn(now, at.dpid, &frame, bytes, out),
                         None => {}
                     },

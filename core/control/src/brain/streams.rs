@@ -45,13 +45,20 @@ impl Brain {
     }
 
     /// A copy of what the answering host says; the packet itself is on its way.
-    pub(super) fn on_syn_ack(&mut self, tuple: FiveTuple, tcp: &TcpSegment<'_>, out: &mut Commands) {
+    pub(super) fn on_syn_ack(
+        &mut self,
+        now: Time,
+        tuple: FiveTuple,
+        tcp: &TcpSegment<'_>,
+        out: &mut Commands,
+    ) {
         let opened = tuple.reversed();
         let Some(stream) = self.streams.by_tuple(&opened) else { return };
         match (stream.opening, mptcp::handshake(tcp.options)) {
             (Opening::Capable, Ok(Some(Handshake::Capable(answer)))) => {
                 if let Some(key) = answer.sender_key() {
-                    self.streams.learn_token(&opened, Token(key.token(answer.version).0));
+                    let early = self.streams.learn_token(&opened, Token(key.token(answer.version).0));
+                    self.spread(now, &early, out);
                 }
             }
             (Opening::Capable, Ok(None)) => self.end_stream(stream.id, out),
@@ -91,6 +98,17 @@ impl Brain {
         for id in streams.map(|stream| stream.id).collect::<Vec<_>>() {
             self.remove_rules(id, out);
             self.streams.set_route(id, None);
+        }
+    }
+
+    /// Places streams again that joined before it was known what they join.
+    fn spread(&mut self, now: Time, streams: &[StreamId], out: &mut Commands) {
+        for id in streams {
+            let ends = self.streams.stream(*id).and_then(|stream| self.switches_of(&stream.tuple));
+            let mut batch = Commands::default();
+            if let Some(hops) = ends.and_then(|ends| self.place(now, *id, ends, &mut batch, out)) {
+                self.when_ready(&hops, batch, out);
+            }
         }
     }
 

@@ -66,7 +66,8 @@ fn with_checksum(mut icmp: Vec<u8>, src: Ipv6Addr, dst: Ipv6Addr) -> Vec<u8> {
         .add_2bytes([0, IpNumber::IPV6_ICMP.0])
         .add_slice(&icmp);
     if let Some(field) = icmp.get_mut(2..4) {
-        field.copy_from_slice(&sum.ones_complement().to_be_bytes());
+        // The sum is over words in memory order, and so is its result.
+        field.copy_from_slice(&sum.ones_complement().to_ne_bytes());
     }
     icmp
 }

@@ -1,1 +1,10 @@
-//! Whole networks of switches that forward packets by the rules the brain wrote.
+//! Whole networks of switches that forward packets by the OpenFlow messages that the brain's commands become.
+
+mod network;
+mod switch;
+
+mod broadcast;
+mod discovery;
+mod forwarding;
+mod mptcp;
+mod repair;

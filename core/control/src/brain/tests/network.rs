@@ -1,0 +1,246 @@
+//! Switches, cables and hosts around a brain, in virtual time.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::IpAddr;
+use std::time::Duration;
+
+use braid_openflow::Xid;
+use braid_packet::arp::Arp;
+use braid_packet::{TcpFlags, build};
+use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, PortNo, SwitchPort, Time};
+
+use super::switch::{FakeSwitch, Output};
+use crate::brain::{Brain, Settings};
+use crate::command::{Command, Commands};
+use crate::event::{Event, PortStatus, SwitchPorts};
+use crate::notice::Notice;
+use crate::pipeline::Encoder;
+
+/// Every host's port on its switch.
+pub(super) const HOST_PORT: PortNo = PortNo(100);
+
+pub(super) struct Network {
+    pub(super) brain: Brain,
+    pub(super) now: Time,
+    pub(super) notices: Vec<Notice>,
+    /// Switches whose barriers are not answered.
+    pub(super) mute: BTreeSet<DatapathId>,
+    switches: BTreeMap<DatapathId, FakeSwitch>,
+    cables: BTreeMap<SwitchPort, SwitchPort>,
+    cut: BTreeSet<SwitchPort>,
+    /// Frames that reached a host's port, and the switches that each passed.
+    arrived: BTreeMap<DatapathId, Vec<(Vec<u8>, Vec<DatapathId>)>>,
+    flying: VecDeque<(SwitchPort, Vec<u8>, Vec<DatapathId>)>,
+}
+
+pub(super) fn dpid(number: u64) -> DatapathId {
+    DatapathId(number)
+}
+
+pub(super) fn mac(number: u64) -> MacAddr {
+    MacAddr::from_u64(0x00aa_0000_0000 + number)
+}
+
+pub(super) fn ip(number: u64) -> IpAddr {
+    IpAddr::from([10, 0, 0, number as u8])
+}
+
+pub(super) fn ip6(number: u64) -> IpAddr {
+    IpAddr::from([0xfd00, 0, 0, 0, 0, 0, 0, number as u16])
+}
+
+/// Port `b` of switch `a` leads to switch `b`.
+pub(super) fn port(a: u64, b: u64) -> SwitchPort {
+    SwitchPort::new(dpid(a), PortNo(b as u32))
+}
+
+pub(super) fn tuple(src: IpAddr, src_port: u16, dst: IpAddr) -> FiveTuple {
+    FiveTuple { src, dst, src_port, dst_port: 5201 }
+}
+
+impl Network {
+    /// Switches joined by cables, a host at each switch in `hosts`, everything discovered.
+    pub(super) fn start(cables: &[(u64, u64)], hosts: &[u64]) -> Self {
+        let mut network = Self::wire(cables);
+        let switches: Vec<_> = network.switches.keys().copied().collect();
+        for dpid in switches {
+            network.connect(dpid, hosts.contains(&dpid.0));
+        }
+        network.advance(Duration::from_secs(3));
+        for host in hosts {
+            network.announce(*host);
+        }
+        network
+    }
+
+    fn wire(cables: &[(u64, u64)]) -> Self {
+        let mut network = Self {
+            brain: Brain::new(Settings::default()),
+            now: Time::from_millis(1),
+            notices: Vec::new(),
+            mute: BTreeSet::new(),
+            switches: BTreeMap::new(),
+            cables: BTreeMap::new(),
+            cut: BTreeSet::new(),
+            arrived: BTreeMap::new(),
+            flying: VecDeque::new(),
+        };
+        for (a, b) in cables {
+            network.cables.insert(port(*a, *b), port(*b, *a));
+            network.cables.insert(port(*b, *a), port(*a, *b));
+            network.switches.entry(dpid(*a)).or_default();
+            network.switches.entry(dpid(*b)).or_default();
+        }
+        network
+    }
+
+    /// A switch comes back, with a host.
+    pub(super) fn reconnect(&mut self, number: u64) {
+        self.connect(dpid(number), true);
+    }
+
+    fn connect(&mut self, dpid: DatapathId, with_host: bool) {
+        let mut numbers: Vec<_> = self.cables.keys().filter(|at| at.dpid == dpid).map(|at| at.port).collect();
+        numbers.extend(with_host.then_some(HOST_PORT));
+        let ports = numbers.iter().map(|port| status(dpid, *port, true)).collect();
+        self.tell(&Event::SwitchUp(SwitchPorts { dpid, tables: 254, description: String::new(), ports }));
+    }
+
+    /// Tells the brain, carries out what it says, and so on until nothing moves.
+    pub(super) fn tell(&mut self, event: &Event<'_>) {
+        let mut commands = Commands::default();
+        self.brain.handle(self.now, event, &mut commands);
+        self.notices.extend(commands.notices().iter().cloned());
+        for command in &commands {
+            self.carry_out(command, &commands);
+        }
+        while let Some((at, frame, way)) = self.flying.pop_front() {
+            assert!(way.len() < 32, "a frame goes round in circles: {way:?}");
+            self.arrive(at, &frame, way);
+        }
+    }
+
+    fn carry_out(&mut self, command: &Command, batch: &Commands) {
+        let dpid = command.dpid();
+        if let Command::Barrier { token, .. } = command {
+            if !self.mute.contains(&dpid) {
+                self.tell(&Event::Barrier { dpid, token: *token });
+            }
+            return;
+        }
+        let mut bytes = Vec::new();
+        Encoder::new(Duration::from_secs(60))
+            .encode(command, batch, Xid(1), &mut bytes)
+            .expect("short message");
+        let outputs = self.switches.get_mut(&dpid).expect("known switch").obey(&bytes);
+        self.emit(dpid, PortNo::CONTROLLER, outputs, &[dpid]);
+    }
+
+    fn emit(&mut self, dpid: DatapathId, in_port: PortNo, outputs: Vec<Output>, way: &[DatapathId]) {
+        for output in outputs {
+            match output {
+                Output::Controller(table, frame) => {
+                    self.tell(&Event::PacketIn { dpid, in_port, table, data: Cow::Owned(frame) });
+                }
+                Output::Port(HOST_PORT, frame) => {
+                    self.arrived.entry(dpid).or_default().push((frame, way.to_vec()));
+                }
+                Output::Port(port, frame) => {
+                    let from = SwitchPort::new(dpid, port);
+                    if !self.cut.contains(&from) {
+                        self.flying.push_back((self.cables[&from], frame, way.to_vec()));
+                    }
+                }
+            }
+        }
+    }
+
+    fn arrive(&mut self, at: SwitchPort, frame: &[u8], mut way: Vec<DatapathId>) {
+        way.push(at.dpid);
+        let outputs = self.switches[&at.dpid].forward(at.port, frame);
+        self.emit(at.dpid, at.port, outputs, &way);
+    }
+
+    /// Lets time pass.
+    pub(super) fn advance(&mut self, duration: Duration) {
+        let (step, end) = (Duration::from_millis(100), self.now + duration);
+        while self.now < end {
+            self.now = self.now + step;
+            self.tell(&Event::Tick);
+        }
+    }
+
+    /// The host at a switch sends a frame; returns the frames that reach hosts because of it.
+    pub(super) fn send(&mut self, host: u64, frame: &[u8]) {
+        self.arrived.clear();
+        let at = SwitchPort::new(dpid(host), HOST_PORT);
+        let outputs = self.switches[&at.dpid].forward(at.port, frame);
+        self.emit(at.dpid, at.port, outputs, &[at.dpid]);
+        while let Some((at, frame, way)) = self.flying.pop_front() {
+            self.arrive(at, &frame, way);
+        }
+    }
+
+    /// What the host at a switch received because of the last [`send`](Self::send): frames and their way.
+    pub(super) fn received(&self, host: u64) -> &[(Vec<u8>, Vec<DatapathId>)] {
+        self.arrived.get(&dpid(host)).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The switches that the last frame passed on its way to the host, which got exactly that one.
+    pub(super) fn way_to(&self, host: u64) -> Vec<u64> {
+        match self.received(host) {
+            [(_, way)] => way.iter().map(|dpid| dpid.0).collect(),
+            other => panic!("host {host} received {} frames: {other:?}", other.len()),
+        }
+    }
+
+    /// The host makes itself known.
+    pub(super) fn announce(&mut self, host: u64) {
+        let IpAddr::V4(address) = ip(host) else { unreachable!() };
+        self.send(host, &Arp::request(mac(host), address, address).frame());
+    }
+
+    /// The host sends a TCP segment with the right addresses.
+    pub(super) fn send_tcp(&mut self, from: u64, to: u64, tuple: FiveTuple, flags: TcpFlags, options: &[u8]) {
+        let frame = build::tcp(tuple).macs(mac(from), mac(to)).flags(flags).options(options).frame();
+        self.send(from, &frame);
+    }
+
+    /// A cable is pulled; the switches notice.
+    pub(super) fn unplug(&mut self, a: u64, b: u64) {
+        self.cut_silently(a, b);
+        for at in [port(a, b), port(b, a)] {
+            self.tell(&Event::PortUp { dpid: at.dpid, port: status(at.dpid, at.port, false) });
+        }
+    }
+
+    /// A cable is put back.
+    pub(super) fn plug(&mut self, a: u64, b: u64) {
+        for at in [port(a, b), port(b, a)] {
+            self.cut.remove(&at);
+            self.tell(&Event::PortUp { dpid: at.dpid, port: status(at.dpid, at.port, true) });
+        }
+    }
+
+    /// A cable carries nothing any more, and no switch notices.
+    pub(super) fn cut_silently(&mut self, a: u64, b: u64) {
+        self.cut.extend([port(a, b), port(b, a)]);
+    }
+
+    /// A switch's channel breaks.
+    pub(super) fn disconnect(&mut self, number: u64) {
+        self.switches.insert(dpid(number), FakeSwitch::default());
+        self.tell(&Event::SwitchDown { dpid: dpid(number) });
+    }
+
+    /// The rules of one table in all switches.
+    pub(super) fn rules(&self, table: u8) -> usize {
+        self.switches.values().map(|switch| switch.rules(table)).sum()
+    }
+}
+
+fn status(dpid: DatapathId, port: PortNo, up: bool) -> PortStatus {
+    let mac = MacAddr::from_u64((dpid.0 << 16) + u64::from(port.0));
+    PortStatus { port, mac, name: format!("p{port}"), up, speed: BitsPerSec(1_000_000_000) }
+}

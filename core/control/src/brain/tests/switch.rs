@@ -1,0 +1,180 @@
+//! A switch that knows what the pipeline uses of OpenFlow, and panics at anything else.
+
+use std::collections::BTreeMap;
+
+use braid_openflow::{
+    Action, FlowMod, FlowModCommand, GroupId, GroupModCommand, Instruction, Masked, Message, OxmField, frames,
+};
+use braid_packet::{Frame, Payload, Transport, nd::NdMessage};
+use braid_types::{MacAddr, PortNo};
+
+/// What leaves a switch: through a port, or to the controller with the table that sent it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Output {
+    Port(PortNo, Vec<u8>),
+    Controller(u8, Vec<u8>),
+}
+
+/// Rules and groups as the messages that made them.
+#[derive(Default)]
+pub(super) struct FakeSwitch {
+    flows: BTreeMap<(u8, u16, String), Vec<u8>>,
+    groups: BTreeMap<GroupId, Vec<u8>>,
+}
+
+impl FakeSwitch {
+    /// Carries out every message in `bytes`; returns what packet-outs send, given as in-port and frame.
+    pub(super) fn obey(&mut self, bytes: &[u8]) -> Vec<Output> {
+        let mut outputs = Vec::new();
+        for frame in frames(bytes) {
+            let frame = frame.expect("whole message");
+            match frame.decode().expect("valid message").1 {
+                Message::FlowMod(flow) => self.flow_mod(&flow, frame.bytes),
+                Message::GroupMod(group) => self.group_mod(group.command, group.group_id, frame.bytes),
+                Message::PacketOut(packet) => {
+                    for action in packet.actions {
+                        self.act(action, PortNo::CONTROLLER, &mut packet.data.0.to_vec(), 0, &mut outputs);
+                    }
+                }
+                Message::MultipartRequest(_) => {}
+                other => panic!("unexpected {other:?}"),
+            }
+        }
+        outputs
+    }
+
+    /// The rules of one table.
+    pub(super) fn rules(&self, table: u8) -> usize {
+        self.flows.keys().filter(|(at, ..)| *at == table).count()
+    }
+
+    fn flow_mod(&mut self, flow: &FlowMod<'_>, bytes: &[u8]) {
+        let key = (flow.table_id.0, flow.priority, format!("{:?}", flow.matching));
+        match flow.command {
+            FlowModCommand::Add => drop(self.flows.insert(key, bytes.to_vec())),
+            FlowModCommand::DeleteStrict => drop(self.flows.remove(&key)),
+            FlowModCommand::Delete => self.flows.clear(),
+            other => panic!("unexpected {other:?}"),
+        }
+    }
+
+    fn group_mod(&mut self, command: GroupModCommand, id: GroupId, bytes: &[u8]) {
+        match command {
+            GroupModCommand::Delete => self.groups.clear(),
+            GroupModCommand::Add => assert!(self.groups.insert(id, bytes.to_vec()).is_none(), "group exists"),
+            GroupModCommand::Modify => {
+                assert!(self.groups.insert(id, bytes.to_vec()).is_some(), "no such group")
+            }
+            other => panic!("unexpected {other:?}"),
+        }
+    }
+
+    /// Takes a packet through the tables.
+    pub(super) fn forward(&self, in_port: PortNo, frame: &[u8]) -> Vec<Output> {
+        let (mut outputs, mut frame, mut table) = (Vec::new(), frame.to_vec(), Some(0));
+        while let Some(at) = table {
+            table = self.apply_table(at, in_port, &mut frame, &mut outputs);
+        }
+        outputs
+    }
+
+    fn apply_table(
+        &self,
+        table: u8,
+        in_port: PortNo,
+        frame: &mut Vec<u8>,
+        outputs: &mut Vec<Output>,
+    ) -> Option<u8> {
+        let flow = self.lookup(table, in_port, frame)?.clone();
+        let Ok((_, Message::FlowMod(flow))) = Message::decode(&flow) else { panic!("not a flow") };
+        let mut next = None;
+        for instruction in flow.instructions {
+            match instruction {
+                Instruction::ApplyActions(actions) => {
+                    actions.iter().for_each(|action| self.act(action, in_port, frame, table, outputs));
+                }
+                Instruction::GotoTable(table) => next = Some(table.0),
+                other => panic!("unexpected {other:?}"),
+            }
+        }
+        next
+    }
+
+    fn lookup(&self, table: u8, in_port: PortNo, frame: &[u8]) -> Option<&Vec<u8>> {
+        let in_table = self.flows.range((table, 0, String::new())..(table + 1, 0, String::new())).rev();
+        in_table.map(|(_, flow)| flow).find(|flow| match Message::decode(flow) {
+            Ok((_, Message::FlowMod(flow))) => {
+                flow.matching.fields.iter().all(|field| fits(&field, in_port, frame))
+            }
+            _ => false,
+        })
+    }
+
+    fn act(
+        &self,
+        action: Action<'_>,
+        in_port: PortNo,
+        frame: &mut Vec<u8>,
+        table: u8,
+        outputs: &mut Vec<Output>,
+    ) {
+        match action {
+            Action::SetField(OxmField::EthDst(mac)) => frame[..6].copy_from_slice(&mac.value.octets()),
+            Action::Output { port: PortNo::CONTROLLER, .. } => {
+                outputs.push(Output::Controller(table, frame.clone()))
+            }
+            Action::Output { port: PortNo::TABLE, .. } => outputs.extend(self.forward(in_port, frame)),
+            Action::Output { port, .. } if port == in_port => {}
+            Action::Output { port, .. } => outputs.push(Output::Port(port, frame.clone())),
+            Action::Group(id) => self.flood(id, in_port, frame, outputs),
+            other => panic!("unexpected {other:?}"),
+        }
+    }
+
+    fn flood(&self, id: GroupId, in_port: PortNo, frame: &[u8], outputs: &mut Vec<Output>) {
+        let Ok((_, Message::GroupMod(group))) = Message::decode(&self.groups[&id]) else {
+            panic!("not a group")
+        };
+        for action in group.buckets.iter().flat_map(|bucket| bucket.actions) {
+            self.act(action, in_port, &mut frame.to_vec(), 0, outputs);
+        }
+    }
+}
+
+fn fits(field: &OxmField<'_>, in_port: PortNo, bytes: &[u8]) -> bool {
+    let frame = Frame::parse(bytes).expect("readable frame");
+    let ip = frame.ip();
+    let exact = |wanted: &Masked<u16>, have: Option<u16>| have == Some(wanted.value);
+    match field {
+        OxmField::InPort(port) => *port == in_port,
+        OxmField::EthDst(wanted) => covers(wanted, frame.dst),
+        OxmField::EthType(wanted) => wanted.0 == frame.ethertype.0,
+        OxmField::IpProto(wanted) => ip.is_some_and(|ip| ip.proto.0 == *wanted),
+        OxmField::Ipv4Src(wanted) => ip.is_some_and(|ip| ip.src == wanted.value),
+        OxmField::Ipv4Dst(wanted) => ip.is_some_and(|ip| ip.dst == wanted.value),
+        OxmField::Ipv6Src(wanted) => ip.is_some_and(|ip| ip.src == wanted.value),
+        OxmField::Ipv6Dst(wanted) => ip.is_some_and(|ip| ip.dst == wanted.value),
+        OxmField::TcpSrc(wanted) => exact(wanted, frame.tcp().map(|tcp| tcp.src_port)),
+        OxmField::TcpDst(wanted) => exact(wanted, frame.tcp().map(|tcp| tcp.dst_port)),
+        OxmField::TcpFlags(wanted) => {
+            let mask = wanted.mask.map_or(u16::MAX, |mask| mask.0);
+            frame.tcp().is_some_and(|tcp| u16::from(tcp.flags.0) & mask == wanted.value.0)
+        }
+        OxmField::Icmpv6Type(wanted) => icmpv6_type(&frame.payload) == Some(*wanted),
+        other => panic!("unexpected {other:?}"),
+    }
+}
+
+fn icmpv6_type(payload: &Payload<'_>) -> Option<u8> {
+    let Payload::Ip(ip) = payload else { return None };
+    match ip.transport {
+        Transport::Icmpv6(NdMessage::Solicitation(_)) => Some(135),
+        Transport::Icmpv6(NdMessage::Advertisement(_)) => Some(136),
+        _ => None,
+    }
+}
+
+fn covers(wanted: &Masked<MacAddr>, have: MacAddr) -> bool {
+    let mask = wanted.mask.unwrap_or(MacAddr::BROADCAST).to_u64();
+    have.to_u64() & mask == wanted.value.to_u64() & mask
+}
