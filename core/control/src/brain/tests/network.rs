@@ -20,6 +20,9 @@ use crate::pipeline::Encoder;
 /// Every host's port on its switch.
 pub(super) const HOST_PORT: PortNo = PortNo(100);
 
+/// A frame at a host's port, and the switches that it passed.
+pub(super) type Arrival = (Vec<u8>, Vec<DatapathId>);
+
 pub(super) struct Network {
     pub(super) brain: Brain,
     pub(super) now: Time,
@@ -30,7 +33,7 @@ pub(super) struct Network {
     cables: BTreeMap<SwitchPort, SwitchPort>,
     cut: BTreeSet<SwitchPort>,
     /// Frames that reached a host's port, and the switches that each passed.
-    arrived: BTreeMap<DatapathId, Vec<(Vec<u8>, Vec<DatapathId>)>>,
+    arrived: BTreeMap<DatapathId, Vec<Arrival>>,
     flying: VecDeque<(SwitchPort, Vec<u8>, Vec<DatapathId>)>,
 }
 
@@ -183,7 +186,7 @@ impl Network {
     }
 
     /// What the host at a switch received because of the last [`send`](Self::send): frames and their way.
-    pub(super) fn received(&self, host: u64) -> &[(Vec<u8>, Vec<DatapathId>)] {
+    pub(super) fn received(&self, host: u64) -> &[Arrival] {
         self.arrived.get(&dpid(host)).map(Vec::as_slice).unwrap_or_default()
     }
 

@@ -63,7 +63,7 @@ impl FakeSwitch {
             GroupModCommand::Delete => self.groups.clear(),
             GroupModCommand::Add => assert!(self.groups.insert(id, bytes.to_vec()).is_none(), "group exists"),
             GroupModCommand::Modify => {
-                assert!(self.groups.insert(id, bytes.to_vec()).is_some(), "no such group")
+                assert!(self.groups.insert(id, bytes.to_vec()).is_some(), "no such group");
             }
             other => panic!("unexpected {other:?}"),
         }
@@ -114,18 +114,18 @@ impl FakeSwitch {
         &self,
         action: Action<'_>,
         in_port: PortNo,
-        frame: &mut Vec<u8>,
+        frame: &mut [u8],
         table: u8,
         outputs: &mut Vec<Output>,
     ) {
         match action {
             Action::SetField(OxmField::EthDst(mac)) => frame[..6].copy_from_slice(&mac.value.octets()),
             Action::Output { port: PortNo::CONTROLLER, .. } => {
-                outputs.push(Output::Controller(table, frame.clone()))
+                outputs.push(Output::Controller(table, frame.to_vec()));
             }
             Action::Output { port: PortNo::TABLE, .. } => outputs.extend(self.forward(in_port, frame)),
             Action::Output { port, .. } if port == in_port => {}
-            Action::Output { port, .. } => outputs.push(Output::Port(port, frame.clone())),
+            Action::Output { port, .. } => outputs.push(Output::Port(port, frame.to_vec())),
             Action::Group(id) => self.flood(id, in_port, frame, outputs),
             other => panic!("unexpected {other:?}"),
         }
