@@ -1,0 +1,87 @@
+//! Edge-disjoint paths where the answer is known by hand.
+
+use std::sync::Arc;
+
+use crate::network::{cables, dpid, finder, link, reverse, share_cable};
+use braid_paths::{Path, PathFinder};
+use braid_topology::{Graph, Link};
+
+fn hops(paths: &[Path]) -> Vec<usize> {
+    paths.iter().map(Path::hops).collect()
+}
+
+/// 1-2-3-4 is the shortest path, and part of each of the two disjoint ones.
+fn trap() -> Vec<Link> {
+    cables(&[(1, 2), (2, 3), (3, 4), (2, 5), (5, 7), (7, 4), (1, 6), (6, 8), (8, 3)])
+}
+
+#[test]
+fn two_paths_are_found_where_the_shortest_leaves_none() {
+    let shortest = finder(&trap()).shortest(dpid(1), dpid(4)).unwrap();
+    let others = |link: &Link| (!share_cable(&[*link], shortest.links())).then_some(1);
+    let graph = Arc::new(Graph::from_links(trap()));
+    assert_eq!(PathFinder::new(graph, others).shortest(dpid(1), dpid(4)), None);
+
+    let paths = finder(&trap()).edge_disjoint(dpid(1), dpid(4), 2);
+    assert_eq!(hops(&paths), [4, 4]);
+    assert!(!share_cable(paths[0].links(), paths[1].links()));
+}
+
+#[test]
+fn one_path_is_the_shortest_even_in_the_trap() {
+    let mut finder = finder(&trap());
+    let shortest = finder.shortest(dpid(1), dpid(4));
+    assert_eq!(finder.edge_disjoint(dpid(1), dpid(4), 1), Vec::from_iter(shortest));
+}
+
+#[test]
+fn parallel_cables_are_paths_of_their_own() {
+    let links = cables(&[(1, 2), (1, 2), (1, 2)]);
+    assert_eq!(hops(&finder(&links).edge_disjoint(dpid(1), dpid(2), 9)), [1, 1, 1]);
+    assert_eq!(hops(&finder(&links).edge_disjoint(dpid(1), dpid(2), 2)), [1, 1]);
+}
+
+#[test]
+fn a_bottleneck_cable_limits_the_number() {
+    let links = cables(&[(1, 2), (1, 2), (2, 3), (3, 4), (3, 4)]);
+    assert_eq!(hops(&finder(&links).edge_disjoint(dpid(1), dpid(4), 2)), [3]);
+}
+
+#[test]
+fn one_way_links_can_be_given_up_again() {
+    let pairs = [(1, 2), (2, 3), (3, 4), (2, 5), (5, 7), (7, 4), (1, 6), (6, 8), (8, 3)];
+    let links: Vec<_> = pairs.into_iter().zip(1..).map(|((a, b), number)| link(number, a, b, 0)).collect();
+    assert_eq!(hops(&finder(&links).edge_disjoint(dpid(1), dpid(4), 2)), [4, 4]);
+}
+
+#[test]
+fn separate_parts_are_not_joined_by_any_path() {
+    let links = cables(&[(1, 2), (3, 4)]);
+    assert_eq!(finder(&links).edge_disjoint(dpid(1), dpid(4), 2), []);
+    assert_eq!(finder(&links).edge_disjoint(dpid(1), dpid(9), 2), []);
+    assert_eq!(finder(&links).edge_disjoint(dpid(9), dpid(9), 2), []);
+}
+
+#[test]
+fn no_paths_are_found_when_none_are_asked_for() {
+    let links = cables(&[(1, 2)]);
+    assert_eq!(finder(&links).edge_disjoint(dpid(1), dpid(2), 0), []);
+    assert_eq!(finder(&links).edge_disjoint(dpid(1), dpid(1), 0), []);
+}
+
+#[test]
+fn within_one_switch_there_is_one_path_without_links() {
+    let links = cables(&[(1, 2), (2, 3), (3, 1)]);
+    assert_eq!(finder(&links).edge_disjoint(dpid(1), dpid(1), 3), [Path::within(dpid(1))]);
+}
+
+#[test]
+fn the_highest_costs_do_not_overflow() {
+    let ring: Vec<_> =
+        (0..500).map(|switch| link(switch + 1, switch, (switch + 1) % 500, u32::MAX)).collect();
+    let links: Vec<_> = ring.into_iter().flat_map(|link| [link, reverse(link, u32::MAX)]).collect();
+    let paths =
+        PathFinder::new(Arc::new(Graph::from_links(links)), |link| u32::try_from(link.capacity.0).ok())
+            .edge_disjoint(dpid(0), dpid(200), 3);
+    assert_eq!(hops(&paths), [200, 300]);
+}

@@ -1,0 +1,111 @@
+//! Small random networks, and all their paths by exhaustive search.
+
+use std::sync::Arc;
+
+use braid_paths::{Path, PathFinder};
+use braid_topology::{Graph, Link};
+use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort};
+use proptest::prelude::*;
+
+/// A capacity that stands for a link that is barred; any other stands for its cost.
+pub(crate) const BARRED: u32 = 99;
+
+pub(crate) fn dpid(switch: usize) -> DatapathId {
+    DatapathId(switch as u64)
+}
+
+/// Link number `number`, on ports of its own at both ends.
+pub(crate) fn link(number: usize, from: usize, to: usize, cost: u32) -> Link {
+    let end = |switch, port: usize| SwitchPort::new(dpid(switch), PortNo(port as u32));
+    Link { src: end(from, 2 * number), dst: end(to, 2 * number + 1), capacity: BitsPerSec(cost.into()) }
+}
+
+pub(crate) fn reverse(link: Link, cost: u32) -> Link {
+    Link { src: link.dst, dst: link.src, capacity: BitsPerSec(cost.into()) }
+}
+
+/// Cables of cost 1 in both directions between these pairs of switches.
+pub(crate) fn cables(pairs: &[(usize, usize)]) -> Vec<Link> {
+    let forth = pairs.iter().enumerate().map(|(number, (a, b))| link(number + 1, *a, *b, 1));
+    forth.flat_map(|link| [link, reverse(link, 1)]).collect()
+}
+
+pub(crate) fn finder(links: &[Link]) -> PathFinder {
+    PathFinder::new(Arc::new(Graph::from_links(links.iter().copied())), cost)
+}
+
+pub(crate) fn cost(link: &Link) -> Option<u32> {
+    u32::try_from(link.capacity.0).ok().filter(|cost| *cost != BARRED)
+}
+
+/// Cost and number of links, by which paths are compared.
+pub(crate) fn length(links: &[Link]) -> (u32, usize) {
+    (links.iter().filter_map(cost).sum(), links.len())
+}
+
+pub(crate) fn total(paths: &[Path]) -> (u32, usize) {
+    let lengths = paths.iter().map(|path| length(path.links()));
+    lengths.fold((0, 0), |sum, length| (sum.0 + length.0, sum.1 + length.1))
+}
+
+/// Whether a cable is in both paths, in whatever direction.
+pub(crate) fn share_cable(a: &[Link], b: &[Link]) -> bool {
+    a.iter().any(|one| b.iter().any(|other| one.touches(other.src)))
+}
+
+/// Networks of six switches and up to eleven cables: parallel ones, one-way ones, ones that return to their own
+/// switch, with costs from 0 on that differ by direction, and barred directions.
+pub(crate) fn networks() -> impl Strategy<Value = Vec<Link>> {
+    let cost = || prop_oneof![4 => 0..4_u32, 4 => 4..40_u32, 1 => Just(BARRED)];
+    let cable = (0..6_usize, 0..6_usize, cost(), prop::option::weighted(0.8, cost()));
+    prop::collection::vec(cable, 0..12).prop_map(|cables| {
+        let numbered = cables.into_iter().zip(1..);
+        let links = numbered.flat_map(|((from, to, forth, back), number)| {
+            let link = link(number, from, to, forth);
+            std::iter::once(link).chain(back.map(|cost| reverse(link, cost)))
+        });
+        links.collect()
+    })
+}
+
+/// Every path that visits no switch twice and uses no barred link.
+pub(crate) fn all_paths(links: &[Link], from: usize, to: usize) -> Vec<Vec<Link>> {
+    let mut found = Vec::new();
+    extend(links, dpid(to), &mut vec![dpid(from)], &mut Vec::new(), &mut found);
+    found
+}
+
+fn extend(
+    links: &[Link],
+    to: DatapathId,
+    visited: &mut Vec<DatapathId>,
+    path: &mut Vec<Link>,
+    found: &mut Vec<Vec<Link>>,
+) {
+    let here = visited[visited.len() - 1];
+    if here == to {
+        found.push(path.clone());
+        return;
+    }
+    for link in links.iter().filter(|link| link.src.dpid == here && cost(link).is_some()) {
+        if !visited.contains(&link.dst.dpid) {
+            visited.push(link.dst.dpid);
+            path.push(*link);
+            extend(links, to, visited, path, found);
+            path.pop();
+            visited.pop();
+        }
+    }
+}
+
+/// The most paths, `k` at most, that share no cable, and the least total length of so many.
+pub(crate) fn best_disjoint(paths: &[Vec<Link>], k: usize) -> (usize, (u32, usize)) {
+    let Some((first, rest)) = paths.split_first().filter(|_| k > 0) else { return (0, (0, 0)) };
+    let without = best_disjoint(rest, k);
+    let apart: Vec<_> = rest.iter().filter(|path| !share_cable(first, path)).cloned().collect();
+    let (count, (cost, hops)) = best_disjoint(&apart, k - 1);
+    let (added_cost, added_hops) = length(first);
+    let with = (count + 1, (cost + added_cost, hops + added_hops));
+    let rank = |set: &(usize, (u32, usize))| (std::cmp::Reverse(set.0), set.1);
+    std::cmp::min_by_key(without, with, rank)
+}

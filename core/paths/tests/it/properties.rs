@@ -1,0 +1,65 @@
+//! Both algorithms against exhaustive search on thousands of small networks.
+
+use crate::network::{all_paths, best_disjoint, cost, dpid, finder, length, networks, share_cable, total};
+use braid_paths::Path;
+use braid_topology::{Graph, Link};
+use proptest::prelude::*;
+
+const SWITCHES: std::ops::Range<usize> = 0..6;
+
+/// Whether `path` leads from one switch to the other over links that exist and are not barred, past no switch twice.
+fn is_path_of(path: &Path, links: &[Link], from: usize, to: usize) -> bool {
+    let switches: Vec<_> = path.switches().collect();
+    let joined = path.links().iter().zip(&switches).all(|(link, switch)| link.src.dpid == *switch);
+    let mut distinct = switches.clone();
+    distinct.sort();
+    distinct.dedup();
+    let known = path.links().iter().all(|link| links.contains(link) && cost(link).is_some());
+    joined
+        && known
+        && distinct.len() == switches.len()
+        && path.ingress() == dpid(from)
+        && path.egress() == dpid(to)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+    #[test]
+    fn shortest_is_the_first_of_all_paths(links in networks(), from in SWITCHES, to in SWITCHES) {
+        let found = finder(&links).shortest(dpid(from), dpid(to));
+        let rank = |path: &Vec<Link>| (length(path), path.iter().map(|link| link.src).collect::<Vec<_>>());
+        let expected = all_paths(&links, from, to).into_iter().min_by_key(rank);
+        let known = Graph::from_links(links).node(dpid(from)).is_some();
+        prop_assert_eq!(found.map(|path| path.links().to_vec()), expected.filter(|_| known));
+    }
+
+    #[test]
+    fn disjoint_paths_are_as_many_and_as_short_as_can_be(
+        links in networks(), from in SWITCHES, to in SWITCHES, k in 0..5_usize,
+    ) {
+        prop_assume!(from != to);
+        let found = finder(&links).edge_disjoint(dpid(from), dpid(to), k);
+        prop_assert_eq!((found.len(), total(&found)), best_disjoint(&all_paths(&links, from, to), k));
+    }
+
+    #[test]
+    fn disjoint_paths_are_paths_and_share_no_cable(links in networks(), from in SWITCHES, to in SWITCHES) {
+        let found = finder(&links).edge_disjoint(dpid(from), dpid(to), usize::MAX);
+        for (index, path) in found.iter().enumerate() {
+            prop_assert!(is_path_of(path, &links, from, to), "{path}");
+            prop_assert!(found[..index].iter().all(|other| !share_cable(path.links(), other.links())));
+        }
+        prop_assert!(found.is_sorted_by_key(|path| length(path.links())));
+    }
+
+    #[test]
+    fn answers_depend_neither_on_earlier_questions_nor_on_the_order_of_links(links in networks()) {
+        let turned: Vec<_> = links.iter().rev().copied().collect();
+        let mut reused = finder(&links);
+        for (from, to) in SWITCHES.flat_map(|from| SWITCHES.map(move |to| (dpid(from), dpid(to)))) {
+            prop_assert_eq!(reused.edge_disjoint(from, to, 3), finder(&turned).edge_disjoint(from, to, 3));
+            prop_assert_eq!(reused.shortest(from, to), finder(&turned).shortest(from, to));
+        }
+    }
+}
