@@ -1,0 +1,72 @@
+//! Where broadcast may go.
+
+use std::collections::BTreeSet;
+
+use braid_topology::{Graph, Link, spanning_tree};
+use braid_types::{DatapathId, SwitchPort};
+use proptest::prelude::*;
+
+use crate::network::{cables, end, link};
+
+/// The switches that a frame from `from` reaches over cables of which both ends may forward, and how often each.
+fn flood(links: &[Link], tree: &BTreeSet<SwitchPort>, from: DatapathId) -> Vec<DatapathId> {
+    let mut received = vec![from];
+    let mut queue = vec![(from, None)];
+    while let Some((switch, came_in)) = queue.pop() {
+        let leaves =
+            |link: &&Link| link.src.dpid == switch && Some(link.src) != came_in && tree.contains(&link.src);
+        for link in links.iter().filter(leaves).filter(|link| tree.contains(&link.dst)) {
+            received.push(link.dst.dpid);
+            assert!(received.len() < 100, "the frame never stops");
+            queue.push((link.dst.dpid, Some(link.dst)));
+        }
+    }
+    received.sort();
+    received
+}
+
+fn reachable(links: &[Link], from: DatapathId) -> Vec<DatapathId> {
+    let mut reached = BTreeSet::from([from]);
+    let next = |reached: &BTreeSet<DatapathId>| {
+        let beyond = |link: &&Link| reached.contains(&link.src.dpid) && !reached.contains(&link.dst.dpid);
+        links.iter().find(beyond).map(|link| link.dst.dpid)
+    };
+    while let Some(switch) = next(&reached) {
+        reached.insert(switch);
+    }
+    reached.into_iter().collect()
+}
+
+fn networks() -> impl Strategy<Value = Vec<Link>> {
+    prop::collection::vec((1..8_u64, 1..8_u64), 0..20).prop_map(|pairs| {
+        let ends =
+            pairs.into_iter().zip(1..).map(|((a, b), number)| (end(a, 2 * number), end(b, 2 * number + 1)));
+        cables(&ends.collect::<Vec<_>>())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn broadcast_reaches_every_switch_exactly_once(links in networks()) {
+        let graph = Graph::from_links(links.clone());
+        let tree = spanning_tree(&graph);
+        for node in graph.nodes() {
+            prop_assert_eq!(flood(&links, &tree, graph.dpid(node)), reachable(&links, graph.dpid(node)));
+        }
+    }
+}
+
+#[test]
+fn a_cable_known_in_one_direction_only_carries_no_broadcast() {
+    let mut links = cables(&[(end(1, 1), end(2, 1))]);
+    links.push(link(end(2, 2), end(3, 1)));
+    assert_eq!(Vec::from_iter(spanning_tree(&Graph::from_links(links))), [end(1, 1), end(2, 1)]);
+}
+
+#[test]
+fn of_parallel_cables_one_carries_broadcast() {
+    let links = cables(&[(end(1, 5), end(2, 1)), (end(1, 4), end(2, 9))]);
+    assert_eq!(Vec::from_iter(spanning_tree(&Graph::from_links(links))), [end(1, 4), end(2, 9)]);
+}
