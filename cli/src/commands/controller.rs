@@ -1,8 +1,9 @@
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::PathBuf;
 
-use braid_controller::{Config, Listen};
+use braid_controller::{Config, Controller, Listen};
 use clap::Subcommand;
 
 #[derive(Subcommand)]
@@ -35,8 +36,18 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
         Some(fd) => Listen::Inherited(inherited(fd)),
         None => Listen::Address(run.openflow),
     };
-    braid_controller::run(Config { openflow, http: run.http, record: run.record })?;
-    Ok(())
+    let controller = Controller::bind(Config { openflow, http: run.http, record: run.record })?;
+    say_ready(&controller)?;
+    Ok(controller.serve_until_signalled()?)
+}
+
+/// Switches and programs may connect from now on: they wait in the sockets' queues.
+fn say_ready(controller: &Controller) -> io::Result<()> {
+    let (openflow, http) = (controller.openflow(), controller.http());
+    tracing::info!(%openflow, %http, "ready");
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}", serde_json::json!({ "schema": "braid/v1", "openflow": openflow, "http": http }))?;
+    out.flush()
 }
 
 #[allow(unsafe_code, reason = "a descriptor that another process opened can be taken over in no other way")]

@@ -4,7 +4,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use braid_control::{Event, Session, SessionError};
-use braid_openflow::{DecodeError, frame_length};
 use tokio::net::TcpStream;
 use tokio::time::{MissedTickBehavior, interval};
 use tracing::{debug, info, warn};
@@ -27,8 +26,6 @@ enum ChannelError {
     Io(#[from] io::Error),
     #[error(transparent)]
     Session(#[from] SessionError),
-    #[error("malformed stream: {0}")]
-    Framing(#[from] DecodeError),
     #[error(transparent)]
     Duplicate(#[from] Duplicate),
     #[error("the switch does not read what it is sent")]
@@ -123,7 +120,7 @@ impl Channel {
         let inbox = std::mem::take(&mut self.inbox);
         let mut rest = inbox.as_slice();
         let result = loop {
-            match frame_length(rest) {
+            match self.session.message_length(rest) {
                 Ok(Some(length)) if length <= rest.len() => {
                     let (message, after) = rest.split_at(length);
                     rest = after;

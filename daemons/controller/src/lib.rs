@@ -7,13 +7,13 @@
 
 mod channel;
 mod clock;
+mod controller;
 mod engine;
 mod http;
 mod log;
 mod outbox;
 mod record;
-mod run;
 mod server;
 
+pub use controller::{Config, Controller, ControllerError, Listen};
 pub use record::{Header, read_recording};
-pub use run::{Config, ControllerError, Listen, run};

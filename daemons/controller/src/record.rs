@@ -19,6 +19,7 @@ pub struct Header {
 }
 
 /// Writes every event as a line of JSON.
+#[derive(Debug)]
 pub(crate) struct Recorder(BufWriter<File>);
 
 impl Recorder {

@@ -12,8 +12,8 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use braid_openflow::{
-    Bytes, Echo, ErrorMsg, FlowRemoved, Message, MultipartReply, PacketIn, Port, PortConfig, PortReason,
-    PortState, PortStatus as PortStatusMsg, ReplyBody, Xid,
+    Bytes, DecodeError, Echo, ErrorMsg, FlowRemoved, Message, MessageType, MultipartReply, PacketIn, Port,
+    PortConfig, PortReason, PortState, PortStatus as PortStatusMsg, ReplyBody, VERSION, Xid, frame_length,
 };
 use braid_types::{BitsPerSec, DatapathId, Time};
 
@@ -56,6 +56,21 @@ impl Session {
         match self.state {
             State::Up(dpid) => Some(dpid),
             _ => None,
+        }
+    }
+
+    /// How long the first message in `stream` is; `None` if too little of it is there to tell.
+    ///
+    /// Errors: what is there cannot become a message of a switch, so that it need not be waited for.
+    pub fn message_length(&self, stream: &[u8]) -> Result<Option<usize>, SessionError> {
+        match (&self.state, stream) {
+            (State::Hello { .. }, [_, kind, ..]) if *kind != 0 => {
+                Err(SessionError::NotHello { found: format!("{:?}", MessageType::from(*kind)) })
+            }
+            (State::Handshake(_) | State::Up(_), [version, ..]) if *version != VERSION => {
+                Err(DecodeError::Version { version: *version }.into())
+            }
+            _ => Ok(frame_length(stream)?),
         }
     }
 

@@ -82,7 +82,7 @@ impl FakeSwitch {
         &self,
         table: u8,
         in_port: PortNo,
-        frame: &mut Vec<u8>,
+        frame: &mut [u8],
         outputs: &mut Vec<Output>,
     ) -> Option<u8> {
         let flow = self.lookup(table, in_port, frame)?.clone();

@@ -1,5 +1,5 @@
 use std::cell::RefCell;
-use std::io::{self, Write};
+use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -8,12 +8,11 @@ use std::time::Duration;
 
 use braid_control::{Event, Settings};
 use braid_packet::lldp::ProbeKey;
-use serde::Serialize;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{MissedTickBehavior, interval};
-use tracing::info;
+use tracing::{error, info};
 
 use crate::clock::Clock;
 use crate::engine::{Engine, Shared};
@@ -72,48 +71,79 @@ pub enum ControllerError {
     System(#[from] io::Error),
 }
 
-/// The line on standard output that says that the controller is ready, and where.
-#[derive(Serialize)]
-struct Ready {
-    schema: &'static str,
+/// A controller that listens and does not serve yet.
+#[derive(Debug)]
+pub struct Controller {
+    switches: TcpListener,
+    programs: TcpListener,
     openflow: SocketAddr,
     http: SocketAddr,
+    settings: Settings,
+    recorder: Option<Recorder>,
 }
 
-/// Runs a controller until SIGTERM or SIGINT.
-///
-/// Once it listens it prints one line of JSON with its addresses on standard output.
-pub fn run(config: Config) -> Result<(), ControllerError> {
-    let switches = listen_for_switches(config.openflow)?;
-    let programs = bind("programs", config.http)?;
-    let mut secret = [0; 32];
-    getrandom::fill(&mut secret).map_err(io::Error::other)?;
-    let recorder = config.record.map(|path| {
-        Recorder::create(&path, &secret).map_err(|source| ControllerError::Record { path, source })
-    });
-    let settings = Settings { lldp_key: ProbeKey::new(secret), ..Settings::default() };
-    let clock = Clock::start();
-    let engine = Rc::new(RefCell::new(Engine::new(clock, settings, recorder.transpose()?)));
-    let runtime = Builder::new_current_thread().enable_all().build()?;
-    LocalSet::new().block_on(&runtime, serve(engine, switches, programs))
-}
-
-async fn serve(engine: Shared, switches: TcpListener, programs: TcpListener) -> Result<(), ControllerError> {
-    let (openflow, http) = (switches.local_addr()?, programs.local_addr()?);
-    let questions = http::serve(programs)?;
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    let accepting = spawn_local(server::accept(engine.clone(), tokio::net::TcpListener::from_std(switches)?));
-    spawn_local(tick(engine.clone()));
-    spawn_local(http::answer(engine.clone(), questions));
-    say_ready(openflow, http)?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+impl Controller {
+    /// Opens everything that can fail: sockets and files.
+    pub fn bind(config: Config) -> Result<Self, ControllerError> {
+        let switches = listen_for_switches(config.openflow)?;
+        let programs = bind("programs", config.http)?;
+        let mut secret = [0; 32];
+        getrandom::fill(&mut secret).map_err(io::Error::other)?;
+        let recorder = config.record.map(|path| {
+            Recorder::create(&path, &secret).map_err(|source| ControllerError::Record { path, source })
+        });
+        Ok(Self {
+            openflow: switches.local_addr()?,
+            http: programs.local_addr()?,
+            switches,
+            programs,
+            settings: Settings { lldp_key: ProbeKey::new(secret), ..Settings::default() },
+            recorder: recorder.transpose()?,
+        })
     }
-    info!("stopping");
-    accepting.abort();
-    drain(&engine).await;
-    Ok(())
+
+    /// Where switches connect.
+    pub const fn openflow(&self) -> SocketAddr {
+        self.openflow
+    }
+
+    /// Where programs connect.
+    pub const fn http(&self) -> SocketAddr {
+        self.http
+    }
+
+    /// Serves switches and programs until `stop` is done; then lets the channels run dry.
+    pub fn serve(self, stop: impl Future<Output = ()>) -> Result<(), ControllerError> {
+        let engine = Rc::new(RefCell::new(Engine::new(Clock::start(), self.settings, self.recorder)));
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        LocalSet::new().block_on(&runtime, async {
+            let questions = http::serve(self.programs)?;
+            let switches = tokio::net::TcpListener::from_std(self.switches)?;
+            let accepting = spawn_local(server::accept(engine.clone(), switches));
+            spawn_local(tick(engine.clone()));
+            spawn_local(http::answer(engine.clone(), questions));
+            stop.await;
+            info!("stopping");
+            accepting.abort();
+            drain(&engine).await;
+            Ok(())
+        })
+    }
+
+    /// As [`serve`](Self::serve), until SIGTERM or SIGINT.
+    pub fn serve_until_signalled(self) -> Result<(), ControllerError> {
+        self.serve(async {
+            let signals =
+                signal(SignalKind::terminate()).and_then(|t| Ok((t, signal(SignalKind::interrupt())?)));
+            match signals {
+                Ok((mut terminate, mut interrupt)) => tokio::select! {
+                    _ = terminate.recv() => {}
+                    _ = interrupt.recv() => {}
+                },
+                Err(error) => error!(%error, "signals cannot be caught"),
+            }
+        })
+    }
 }
 
 async fn tick(engine: Shared) {
@@ -133,14 +163,6 @@ async fn drain(engine: &Shared) {
         }
     };
     let _ = tokio::time::timeout(DRAIN, empty).await;
-}
-
-fn say_ready(openflow: SocketAddr, http: SocketAddr) -> io::Result<()> {
-    info!(%openflow, %http, "ready");
-    let mut out = io::stdout().lock();
-    serde_json::to_writer(&mut out, &Ready { schema: "braid/v1", openflow, http })?;
-    writeln!(out)?;
-    out.flush()
 }
 
 fn listen_for_switches(listen: Listen) -> Result<TcpListener, ControllerError> {

@@ -1,0 +1,39 @@
+use crate::support::{Running, Switch};
+
+#[test]
+fn a_switch_and_its_ports_are_listed() {
+    let controller = Running::start(None);
+    let _switch = Switch::join(controller.openflow, 0x2a);
+    controller.wait_for_switches(1);
+    let switch = &controller.list("switches")[0];
+    assert_eq!(switch["dpid"], "000000000000002a");
+    assert_eq!(switch["ports"].as_array().map(Vec::len), Some(2));
+    assert!(switch["address"].as_str().is_some_and(|address| address.starts_with("127.0.0.1:")));
+}
+
+#[test]
+fn nothing_known_is_an_empty_list() {
+    let controller = Running::start(None);
+    for name in ["switches", "links", "hosts", "transfers"] {
+        assert!(controller.list(name).is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn metrics_are_in_the_text_format_with_help_and_type() {
+    let controller = Running::start(None);
+    let _switch = Switch::join(controller.openflow, 1);
+    controller.wait_for_switches(1);
+    let (status, body) = controller.get("/metrics");
+    assert_eq!(status, 200);
+    for line in ["# TYPE braid_switches gauge", "braid_switches 1", "braid_packet_ins_total 0", "# EOF"] {
+        assert!(body.lines().any(|found| found == line), "{line} is not in\n{body}");
+    }
+}
+
+#[test]
+fn an_unknown_path_is_not_found() {
+    let controller = Running::start(None);
+    assert_eq!(controller.get("/api/v1/nothing").0, 404);
+    assert_eq!(controller.get("/../../etc/passwd").0, 404);
+}

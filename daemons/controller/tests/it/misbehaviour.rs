@@ -1,0 +1,103 @@
+//! What a switch does wrong is its own loss: it is told, cut off, and the others are served on.
+
+use std::io::Write;
+use std::net::Shutdown;
+
+use braid_controller::{Config, Controller, ControllerError, Listen};
+use braid_openflow::{Hello, Message};
+
+use crate::support::{Running, Switch};
+
+#[test]
+fn a_switch_of_openflow_1_0_is_told_so_and_cut_off() {
+    let controller = Running::start(None);
+    let mut good = Switch::join(controller.openflow, 1);
+    let mut old = Switch::connect(controller.openflow);
+    old.stream.write_all(&[1, 0, 0, 8, 0, 0, 0, 1]).expect("open channel");
+    let error = old.last_error().expect("an error message");
+    assert!(error.contains("Incompatible"), "{error}");
+    assert!(good.is_served());
+}
+
+#[test]
+fn rubbish_closes_the_channel_and_no_other() {
+    let controller = Running::start(None);
+    let mut good = Switch::join(controller.openflow, 1);
+    for rubbish in
+        [&b"GET / HTTP/1.1\r\n\r\n"[..], &[4, 0, 0, 3, 0, 0, 0, 0], &[0xff; 64], &[4, 10, 0, 8, 0, 0, 0, 0]]
+    {
+        let mut bad = Switch::connect(controller.openflow);
+        bad.stream.write_all(rubbish).expect("open channel");
+        bad.last_error();
+    }
+    assert!(good.is_served());
+    controller.wait_for_switches(1);
+}
+
+#[test]
+fn a_malformed_message_after_the_handshake_is_answered_with_an_error() {
+    let controller = Running::start(None);
+    let mut switch = Switch::join(controller.openflow, 1);
+    // A packet-in whose match claims more than there is.
+    let mut message = [0_u8; 32];
+    message[..4].copy_from_slice(&[4, 10, 0, 32]);
+    message[24..28].copy_from_slice(&[0, 1, 0xff, 0xff]);
+    switch.stream.write_all(&message).expect("open channel");
+    assert!(switch.last_error().is_some());
+    controller.wait_for_switches(0);
+}
+
+#[test]
+fn a_switch_that_stops_in_mid_message_disturbs_nobody() {
+    let controller = Running::start(None);
+    let mut good = Switch::join(controller.openflow, 1);
+    let mut bad = Switch::join(controller.openflow, 2);
+    controller.wait_for_switches(2);
+    bad.stream.write_all(&[4, 10, 0, 80, 0, 0]).expect("open channel");
+    bad.stream.shutdown(Shutdown::Write).expect("open channel");
+    controller.wait_for_switches(1);
+    assert!(good.is_served());
+}
+
+#[test]
+fn a_message_in_many_pieces_is_put_together() {
+    let controller = Running::start(None);
+    let mut switch = Switch::connect(controller.openflow);
+    let mut hello = Vec::new();
+    Message::Hello(Hello::V1_3).encode(braid_openflow::Xid(0), &mut hello).expect("short message");
+    for byte in hello {
+        switch.stream.write_all(&[byte]).expect("open channel");
+    }
+    assert!(switch.is_served());
+}
+
+#[test]
+fn the_second_switch_with_a_datapath_id_is_turned_away() {
+    let controller = Running::start(None);
+    let mut first = Switch::join(controller.openflow, 7);
+    controller.wait_for_switches(1);
+    let mut second = Switch::join(controller.openflow, 7);
+    assert!(second.last_error().is_none());
+    assert!(first.is_served());
+    controller.wait_for_switches(1);
+}
+
+#[test]
+fn a_switch_may_come_back_after_it_left() {
+    let controller = Running::start(None);
+    drop(Switch::join(controller.openflow, 7));
+    controller.wait_for_switches(0);
+    let mut again = Switch::join(controller.openflow, 7);
+    controller.wait_for_switches(1);
+    assert!(again.is_served());
+}
+
+#[test]
+fn a_port_in_use_is_named() {
+    let controller = Running::start(None);
+    let openflow = Listen::Address(controller.openflow);
+    let http = "127.0.0.1:0".parse().expect("an address");
+    let error = Controller::bind(Config { openflow, http, record: None }).expect_err("the port is taken");
+    assert!(matches!(error, ControllerError::Listen { what: "switches", .. }));
+    assert!(error.to_string().contains(&controller.openflow.to_string()), "{error}");
+}
