@@ -1,0 +1,21 @@
+//! What the bytes of testdata/ mean, written down in full: both decoding and encoding must agree.
+
+mod extensions;
+mod fields;
+mod modifications;
+mod session;
+mod statistics;
+mod tables;
+
+use braid_openflow::{Message, Xid};
+
+use crate::support::golden;
+
+/// The message `name` decodes to `expected`, and `expected` encodes to the message.
+fn means(name: &str, xid: u32, expected: Message<'_>) {
+    let bytes = golden::bytes(name);
+    assert_eq!(Message::decode(&bytes), Ok((Xid(xid), expected)), "{name}");
+    let mut out = Vec::new();
+    expected.encode(Xid(xid), &mut out).expect("encodes");
+    assert_eq!(hex::encode(out), hex::encode(bytes), "{name}");
+}

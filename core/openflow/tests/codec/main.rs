@@ -1,0 +1,5 @@
+//! Messages to bytes and back: against recorded ones, against other implementations, and at random.
+
+mod golden;
+mod known;
+mod support;

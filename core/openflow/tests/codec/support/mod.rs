@@ -1,0 +1,3 @@
+pub(crate) mod build;
+pub(crate) mod golden;
+pub(crate) mod rebuild;
