@@ -1,0 +1,178 @@
+//! Which stream belongs to which transfer.
+
+use std::net::IpAddr;
+
+use braid_steering::{Limits, Opening, StreamId, Token, TransferId, Transfers};
+use braid_types::{FiveTuple, Time};
+use proptest::prelude::*;
+
+const TOKEN: Token = Token(0xdead_beef);
+
+fn tuple(src: u8, port: u16, dst: u8) -> FiveTuple {
+    let ip = |last| IpAddr::from([10, 0, 0, last]);
+    FiveTuple { src: ip(src), dst: ip(dst), src_port: port, dst_port: 5201 }
+}
+
+fn open(transfers: &mut Transfers, tuple: FiveTuple, opening: Opening) -> StreamId {
+    transfers.open(Time::ZERO, tuple, opening).expect("room")
+}
+
+fn transfer_of(transfers: &Transfers, id: StreamId) -> TransferId {
+    transfers.stream(id).expect("a stream").transfer
+}
+
+/// A connection from host `src` to host `dst` whose answer named `TOKEN`.
+fn connection(transfers: &mut Transfers, src: u8, dst: u8) -> TransferId {
+    let tuple = tuple(src, 1000, dst);
+    let id = open(transfers, tuple, Opening::Capable);
+    transfers.learn_token(&tuple, TOKEN);
+    transfer_of(transfers, id)
+}
+
+#[test]
+fn a_join_belongs_to_the_connection_of_its_token() {
+    let mut transfers = Transfers::new(Limits::default());
+    let owner = connection(&mut transfers, 1, 9);
+    let join = open(&mut transfers, tuple(1, 1001, 9), Opening::Join(TOKEN));
+    assert_eq!(transfer_of(&transfers, join), owner);
+}
+
+#[test]
+fn a_join_between_other_addresses_of_the_hosts_belongs_to_it_too() {
+    let mut transfers = Transfers::new(Limits::default());
+    let owner = connection(&mut transfers, 1, 9);
+    let join = open(&mut transfers, tuple(2, 1001, 8), Opening::Join(TOKEN));
+    assert_eq!(transfer_of(&transfers, join), owner);
+}
+
+#[test]
+fn one_token_of_two_receivers_is_never_mixed() {
+    let mut transfers = Transfers::new(Limits::default());
+    let first = connection(&mut transfers, 1, 9);
+    let second = connection(&mut transfers, 2, 8);
+    assert_ne!(first, second);
+    for (src, dst, owner) in [(1, 9, first), (2, 8, second), (5, 9, first), (5, 8, second), (1, 7, first)] {
+        let join = open(
+            &mut transfers,
+            tuple(src, u16::from(src) * 100 + u16::from(dst), dst),
+            Opening::Join(TOKEN),
+        );
+        assert_eq!(transfer_of(&transfers, join), owner, "{src} > {dst}");
+    }
+    let stranger = open(&mut transfers, tuple(6, 1, 4), Opening::Join(TOKEN));
+    assert!(![first, second].contains(&transfer_of(&transfers, stranger)));
+}
+
+#[test]
+fn a_second_answer_with_another_token_is_not_believed() {
+    let mut transfers = Transfers::new(Limits::default());
+    let owner = connection(&mut transfers, 1, 9);
+    transfers.learn_token(&tuple(1, 1000, 9), Token(1));
+    assert_eq!(transfers.transfer(owner).and_then(|transfer| transfer.token), Some(TOKEN));
+    let forged = open(&mut transfers, tuple(1, 1001, 9), Opening::Join(Token(1)));
+    assert_ne!(transfer_of(&transfers, forged), owner);
+}
+
+#[test]
+fn joins_that_came_before_the_token_are_taken_over() {
+    let mut transfers = Transfers::new(Limits::default());
+    let first = tuple(1, 1000, 9);
+    let stream = open(&mut transfers, first, Opening::Capable);
+    let early = open(&mut transfers, tuple(1, 1001, 9), Opening::Join(TOKEN));
+    assert_ne!(transfer_of(&transfers, early), transfer_of(&transfers, stream));
+    assert_eq!(transfers.learn_token(&first, TOKEN), [early]);
+    assert_eq!(transfer_of(&transfers, early), transfer_of(&transfers, stream));
+    assert_eq!(transfers.transfers().count(), 1);
+}
+
+#[test]
+fn a_connection_is_not_taken_over_by_another_with_its_token() {
+    let mut transfers = Transfers::new(Limits::default());
+    let owner = connection(&mut transfers, 1, 9);
+    let other = tuple(1, 2000, 9);
+    let stream = open(&mut transfers, other, Opening::Capable);
+    assert!(transfers.learn_token(&other, TOKEN).is_empty());
+    assert_ne!(transfer_of(&transfers, stream), owner);
+}
+
+#[test]
+fn the_last_stream_takes_the_transfer_and_its_token_along() {
+    let mut transfers = Transfers::new(Limits::default());
+    let owner = connection(&mut transfers, 1, 9);
+    let join = open(&mut transfers, tuple(1, 1001, 9), Opening::Join(TOKEN));
+    let first = transfers.transfer(owner).expect("a transfer").streams[0];
+    assert!(!transfers.end(first).expect("a stream").transfer_ended);
+    assert!(transfers.end(join).expect("a stream").transfer_ended);
+    assert_eq!(transfers.end(join), None);
+    let late = open(&mut transfers, tuple(1, 1002, 9), Opening::Join(TOKEN));
+    assert_ne!(transfer_of(&transfers, late), owner);
+}
+
+#[test]
+fn limits_hold() {
+    let mut transfers = Transfers::new(Limits { streams: 4, streams_per_transfer: 2 });
+    connection(&mut transfers, 1, 9);
+    open(&mut transfers, tuple(1, 1001, 9), Opening::Join(TOKEN));
+    let full = transfers.open(Time::ZERO, tuple(1, 1002, 9), Opening::Join(TOKEN)).expect_err("no room");
+    assert_eq!(full.limit, 2);
+    open(&mut transfers, tuple(2, 1, 9), Opening::Capable);
+    open(&mut transfers, tuple(2, 2, 9), Opening::Capable);
+    let full = transfers.open(Time::ZERO, tuple(2, 3, 9), Opening::Capable).expect_err("no room");
+    assert_eq!(full.limit, 4);
+}
+
+/// What may happen, in numbers small enough to collide.
+#[derive(Clone, Debug)]
+enum Step {
+    Capable(FiveTuple),
+    Join(FiveTuple, Token),
+    Answer(FiveTuple, Token),
+    End(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let tuple = || (1..4_u8, 1..4_u16, 7..10_u8).prop_map(|(src, port, dst)| tuple(src, port, dst));
+    let token = || (0..3_u32).prop_map(Token);
+    prop_oneof![
+        tuple().prop_map(Step::Capable),
+        (tuple(), token()).prop_map(|(tuple, token)| Step::Join(tuple, token)),
+        (tuple(), token()).prop_map(|(tuple, token)| Step::Answer(tuple, token)),
+        (0..8_usize).prop_map(Step::End),
+    ]
+}
+
+fn take(transfers: &mut Transfers, step: Step) {
+    match step {
+        Step::Capable(tuple) | Step::Join(tuple, _) if transfers.by_tuple(&tuple).is_some() => {}
+        Step::Capable(tuple) => drop(transfers.open(Time::ZERO, tuple, Opening::Capable)),
+        Step::Join(tuple, token) => drop(transfers.open(Time::ZERO, tuple, Opening::Join(token))),
+        Step::Answer(tuple, token) => drop(transfers.learn_token(&tuple, token)),
+        Step::End(index) => {
+            let id = transfers.streams().nth(index).map(|stream| stream.id);
+            drop(id.and_then(|id| transfers.end(id)));
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn streams_and_transfers_always_agree(steps in proptest::collection::vec(step(), 0..60)) {
+        let mut transfers = Transfers::new(Limits { streams: 10, streams_per_transfer: 4 });
+        for step in steps {
+            take(&mut transfers, step);
+            let mut listed = 0;
+            for transfer in transfers.transfers() {
+                prop_assert!((1..=4).contains(&transfer.streams.len()));
+                listed += transfer.streams.len();
+                for id in &transfer.streams {
+                    prop_assert_eq!(transfers.stream(*id).map(|stream| stream.transfer), Some(transfer.id));
+                }
+            }
+            prop_assert_eq!(listed, transfers.streams().count());
+            prop_assert!(listed <= 10);
+            for stream in transfers.streams() {
+                prop_assert_eq!(transfers.by_tuple(&stream.tuple).map(|found| found.id), Some(stream.id));
+            }
+        }
+    }
+}
