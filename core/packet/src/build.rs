@@ -1,6 +1,6 @@
 //! Packets for tests and benchmarks, of this crate and of those above it.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use braid_types::{FiveTuple, MacAddr};
 use etherparse::{EtherType, Ethernet2Header, IpNumber, Ipv4Header, Ipv6Header, TcpHeader};
@@ -83,45 +83,39 @@ impl<'a> TcpFrame<'a> {
     /// The tuple's addresses are of different families, the options exceed 40 bytes, or the whole exceeds what
     /// one IP packet holds.
     pub fn frame(&self) -> Vec<u8> {
-        let mut frame = self.ethernet();
-        match (self.tuple.src, self.tuple.dst) {
-            (IpAddr::V4(src), IpAddr::V4(dst)) => {
-                let ip =
-                    Ipv4Header::new(self.ip_payload_len(), 64, IpNumber::TCP, src.octets(), dst.octets());
-                let mut ip = ip.expect("the payload fits in an IPv4 packet");
-                ip.header_checksum = ip.calc_header_checksum();
-                frame.extend(ip.to_bytes());
-                frame.extend(self.segment(|tcp| tcp.calc_checksum_ipv4(&ip, self.payload).ok()));
-            }
-            (IpAddr::V6(src), IpAddr::V6(dst)) => {
-                let ip = Ipv6Header {
-                    payload_length: self.ip_payload_len(),
-                    next_header: IpNumber::TCP,
-                    hop_limit: 64,
-                    source: src.octets(),
-                    destination: dst.octets(),
-                    ..Ipv6Header::default()
-                };
-                frame.extend(ip.to_bytes());
-                frame.extend(self.segment(|tcp| tcp.calc_checksum_ipv6(&ip, self.payload).ok()));
-            }
+        let (ether_type, packet) = match (self.tuple.src, self.tuple.dst) {
+            (IpAddr::V4(src), IpAddr::V4(dst)) => (EtherType::IPV4, self.ipv4(src, dst)),
+            (IpAddr::V6(src), IpAddr::V6(dst)) => (EtherType::IPV6, self.ipv6(src, dst)),
             _ => panic!("{} mixes IPv4 and IPv6", self.tuple),
+        };
+        let (source, destination) = (self.src.octets(), self.dst.octets());
+        let ethernet = Ethernet2Header { source, destination, ether_type };
+        let mut frame = [&ethernet.to_bytes(), packet.as_slice()].concat();
+        if let Some(tag) = self.vlan {
+            tag.push(&mut frame);
         }
         frame
     }
 
-    fn ethernet(&self) -> Vec<u8> {
-        let inner = if self.tuple.src.is_ipv4() { EtherType::IPV4 } else { EtherType::IPV6 };
-        let ether_type = if self.vlan.is_some() { EtherType::VLAN_TAGGED_FRAME } else { inner };
-        let header =
-            Ethernet2Header { source: self.src.octets(), destination: self.dst.octets(), ether_type };
-        let mut frame = header.to_bytes().to_vec();
-        if let Some(tag) = self.vlan {
-            let control = u16::from(tag.pcp) << 13 | u16::from(tag.dei) << 12 | (tag.id & 0xfff);
-            frame.extend(control.to_be_bytes());
-            frame.extend(inner.0.to_be_bytes());
-        }
-        frame
+    fn ipv4(&self, src: Ipv4Addr, dst: Ipv4Addr) -> Vec<u8> {
+        let header = Ipv4Header::new(self.ip_payload_len(), 64, IpNumber::TCP, src.octets(), dst.octets());
+        let mut header = header.expect("the segment fits in an IPv4 packet");
+        header.header_checksum = header.calc_header_checksum();
+        let segment = self.segment(|tcp| tcp.calc_checksum_ipv4(&header, self.payload).ok());
+        [&header.to_bytes(), segment.as_slice()].concat()
+    }
+
+    fn ipv6(&self, src: Ipv6Addr, dst: Ipv6Addr) -> Vec<u8> {
+        let header = Ipv6Header {
+            payload_length: self.ip_payload_len(),
+            next_header: IpNumber::TCP,
+            hop_limit: 64,
+            source: src.octets(),
+            destination: dst.octets(),
+            ..Ipv6Header::default()
+        };
+        let segment = self.segment(|tcp| tcp.calc_checksum_ipv6(&header, self.payload).ok());
+        [&header.to_bytes(), segment.as_slice()].concat()
     }
 
     fn ip_payload_len(&self) -> u16 {

@@ -9,6 +9,9 @@ use crate::ip::{Ip, Transport};
 use crate::tcp::TcpSegment;
 use crate::{ETHERTYPE_LLDP, PacketError};
 
+/// The destination and the source address, which come first.
+const ADDRESSES_LEN: usize = 12;
+
 /// One Ethernet frame, read down to its transport header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame<'a> {
@@ -48,6 +51,17 @@ pub struct VlanTag {
     pub pcp: u8,
     /// Drop eligible.
     pub dei: bool,
+}
+
+impl VlanTag {
+    /// Puts the tag into a frame, outside of those that it has: what answers a tagged frame is tagged alike.
+    pub fn push(self, frame: &mut Vec<u8>) {
+        let [id_high, id_low] = (self.id & 0xfff).to_be_bytes();
+        let control = [self.pcp << 5 | u8::from(self.dei) << 4 | id_high, id_low];
+        let after_addresses = frame.len().min(ADDRESSES_LEN);
+        let tag = EtherType::VLAN_TAGGED_FRAME.0.to_be_bytes().into_iter().chain(control);
+        frame.splice(after_addresses..after_addresses, tag);
+    }
 }
 
 impl<'a> Frame<'a> {
@@ -100,6 +114,7 @@ impl<'a> Frame<'a> {
     }
 
     /// The sender's address in the IP or ARP header: what ties a host to the port that this came in on.
+    /// Unspecified where the sender has none yet.
     pub fn sender_ip(&self) -> Option<IpAddr> {
         match &self.payload {
             Payload::Arp(arp) => Some(IpAddr::V4(arp.sender_ip)),

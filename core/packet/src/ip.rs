@@ -62,27 +62,26 @@ impl<'a> Ip<'a> {
     }
 
     pub(crate) fn parse_v4(bytes: &'a [u8]) -> Result<Self, PacketError> {
-        let (packet, error) = LaxIpv4Slice::from_slice(bytes)?;
+        // Where an extension header is broken, `proto` stays at that header and nothing is read beyond it.
+        let (packet, _broken) = LaxIpv4Slice::from_slice(bytes)?;
         let header = packet.header();
         let payload = Inner::new(packet.payload(), usize::from(header.total_len()), bytes);
-        let transport = if error.is_none() { payload.transport() } else { Transport::Other };
         Ok(Self {
             src: IpAddr::V4(header.source_addr()),
             dst: IpAddr::V4(header.destination_addr()),
             proto: payload.proto,
             fragment: payload.fragment,
-            transport,
+            transport: payload.transport(),
         })
     }
 
     pub(crate) fn parse_v6(bytes: &'a [u8]) -> Result<Self, PacketError> {
-        let (packet, error) = LaxIpv6Slice::from_slice(bytes)?;
+        let (packet, _broken) = LaxIpv6Slice::from_slice(bytes)?;
         let header = packet.header();
         let (src, dst) = (header.source_addr(), header.destination_addr());
         let declared = usize::from(header.payload_length()).saturating_add(header.slice().len());
         let payload = Inner::new(packet.payload(), declared, bytes);
         let transport = match payload.proto {
-            _ if error.is_some() => Transport::Other,
             IpNumber::IPV6_ICMP => payload.neighbour_discovery(src, dst, header.hop_limit()),
             _ => payload.transport(),
         };
