@@ -1,0 +1,37 @@
+# Every target installs what it lacks. CI calls the same ones.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := build
+.PHONY: build demo test lint bench clean help
+
+CARGO ?= cargo
+OUT := $(or $(CARGO_TARGET_DIR),target)
+
+build: ## Build the braid command into target/release
+	$(CARGO) build --release --locked --package braid
+
+demo: build ## Show one transfer over every path of a small network (root)
+	@scripts/install-packages
+	@[[ $$EUID == 0 ]] || { echo 'Networks are made of namespaces, which need root. Run: sudo $(OUT)/release/braid demo' >&2; exit 1; }
+	$(OUT)/release/braid demo
+
+test: ## Run every test; those that need root are skipped without it
+	@scripts/install-packages
+	scripts/test
+
+lint: ## Check format, lints, documentation, licences and sources of dependencies
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --locked --quiet
+	scripts/check-dependencies
+	scripts/deny
+
+bench: ## Measure
+	$(CARGO) bench --workspace --locked
+
+clean: ## Remove what was built
+	$(CARGO) clean
+
+help: ## Say what the targets do
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 16
