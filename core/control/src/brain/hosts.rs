@@ -81,13 +81,15 @@ impl Brain {
 
     fn on_host_removed(&mut self, now: Time, host: &Host, out: &mut Commands) {
         for dst in host.addresses.iter().copied() {
+            self.advertised.forget(dst);
             self.delete(host.at.dpid, Rule::Deliver { dst, mac: host.mac, port: host.at.port }, out);
             self.reroute_to(now, dst, out);
         }
     }
 
     /// The host no longer has the address.
-    fn withdraw(&self, dst: IpAddr, mac: MacAddr, out: &mut Commands) {
+    fn withdraw(&mut self, dst: IpAddr, mac: MacAddr, out: &mut Commands) {
+        self.advertised.forget(dst);
         if let Some(host) = self.topology.host(mac) {
             self.delete(host.at.dpid, Rule::Deliver { dst, mac, port: host.at.port }, out);
         }

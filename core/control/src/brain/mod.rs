@@ -28,6 +28,7 @@ use flood::Flood;
 use install::Labels;
 use path_cache::PathCache;
 use ports::Ports;
+use resolve::Advertised;
 use routes::Routes;
 use search::Searches;
 
@@ -78,6 +79,7 @@ pub struct Brain {
     labels: Labels,
     routes: Routes,
     searches: Searches,
+    advertised: Advertised,
     flood: Flood,
     streams: Transfers,
     placement: FewestShared,
@@ -98,6 +100,7 @@ impl Brain {
             labels: Labels::default(),
             routes: Routes::default(),
             searches: Searches::default(),
+            advertised: Advertised::default(),
             flood: Flood::default(),
             placement: FewestShared,
             counters: Counters::default(),

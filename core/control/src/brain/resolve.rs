@@ -1,14 +1,30 @@
 //! Who has which address: ARP and neighbour discovery, answered here as far as the answer is known.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
 
 use braid_packet::arp::{Arp, ArpOp};
-use braid_packet::nd::{Endpoint, NdMessage, NeighborSolicitation};
+use braid_packet::nd::{Endpoint, NdMessage, NeighborAdvertisement, NeighborSolicitation};
 use braid_packet::{Frame, Ip};
 use braid_types::{MacAddr, SwitchPort, Time};
 
 use super::Brain;
 use crate::command::{Commands, Target};
+
+/// The IPv6 addresses whose owners have advertised them, and whether as routers.
+///
+/// Only these are answered for: an answer that denies a router its role would make hosts drop it.
+#[derive(Debug, Default)]
+pub(super) struct Advertised(BTreeMap<Ipv6Addr, bool>);
+
+impl Advertised {
+    /// The address has another owner, or none.
+    pub(super) fn forget(&mut self, address: IpAddr) {
+        if let IpAddr::V6(address) = address {
+            self.0.remove(&address);
+        }
+    }
+}
 
 impl Brain {
     pub(super) fn on_arp(&mut self, now: Time, at: SwitchPort, arp: &Arp, bytes: &[u8], out: &mut Commands) {
@@ -42,13 +58,28 @@ impl Brain {
                 self.on_solicitation(at, asker, question, bytes, out);
             }
             NdMessage::Advertisement(answer) => {
-                self.learn(now, answer.target_mac.unwrap_or(frame.src), IpAddr::V6(answer.target), at, out);
+                self.on_advertisement(now, at, frame.src, answer, out);
                 if frame.dst.is_multicast() {
                     self.tell_hosts(at, bytes, out);
                 } else {
                     self.deliver_to(frame.dst, bytes, out);
                 }
             }
+        }
+    }
+
+    fn on_advertisement(
+        &mut self,
+        now: Time,
+        at: SwitchPort,
+        sender: MacAddr,
+        answer: &NeighborAdvertisement,
+        out: &mut Commands,
+    ) {
+        let (mac, target) = (answer.target_mac.unwrap_or(sender), IpAddr::V6(answer.target));
+        self.learn(now, mac, target, at, out);
+        if self.topology.host_with_address(target).is_some_and(|host| host.mac == mac) {
+            self.advertised.0.insert(answer.target, answer.router);
         }
     }
 
@@ -63,9 +94,13 @@ impl Brain {
         let owner = self.topology.host_with_address(IpAddr::V6(question.target)).map(|host| host.mac);
         match owner {
             Some(mac) if mac == asker.mac => {}
-            // Whether an address is taken is for its owner to say: it may be gone.
-            Some(mac) if asker.ip.is_unspecified() => self.deliver_to(mac, bytes, out),
-            Some(mac) => out.send(at.dpid, Target::Port(at.port), &question.answer(asker, mac, false)),
+            Some(mac) => match self.advertised.0.get(&question.target) {
+                Some(router) if !asker.ip.is_unspecified() => {
+                    out.send(at.dpid, Target::Port(at.port), &question.answer(asker, mac, *router));
+                }
+                // Whether an address is taken is for its owner to say: it may be gone.
+                _ => self.deliver_to(mac, bytes, out),
+            },
             None => self.tell_hosts(at, bytes, out),
         }
     }

@@ -1,8 +1,8 @@
 use std::net::IpAddr;
 
 use braid_packet::arp::Arp;
-use braid_packet::nd::{Endpoint, NeighborSolicitation};
-use braid_packet::{Frame, Payload};
+use braid_packet::nd::{Endpoint, NdMessage, NeighborSolicitation};
+use braid_packet::{Frame, Payload, Transport};
 use braid_types::MacAddr;
 
 use super::network::{Network, ip, ip6, mac};
@@ -51,22 +51,51 @@ fn a_question_for_an_unknown_address_goes_to_the_other_hosts_and_the_answer_back
     assert_eq!(arp_in(answer).sender_mac, mac(3));
 }
 
-#[test]
-fn a_solicitation_for_a_known_address_is_answered_on_the_spot() {
-    let mut network = Network::start(&MESH, &[1, 4]);
-    let endpoint = |host| match ip6(host) {
+fn endpoint(host: u64) -> Endpoint {
+    match ip6(host) {
         IpAddr::V6(ip) => Endpoint { mac: mac(host), ip },
         IpAddr::V4(_) => unreachable!(),
-    };
-    let solicit = |from, target| {
-        NeighborSolicitation { target: endpoint(target).ip, source_mac: Some(mac(from)) }
-            .frame(endpoint(from))
-    };
+    }
+}
+
+fn solicit(from: u64, target: u64) -> Vec<u8> {
+    NeighborSolicitation { target: endpoint(target).ip, source_mac: Some(mac(from)) }.frame(endpoint(from))
+}
+
+fn advertise(from: u64, to: u64, router: bool) -> Vec<u8> {
+    NeighborSolicitation { target: endpoint(from).ip, source_mac: None }.answer(
+        endpoint(to),
+        mac(from),
+        router,
+    )
+}
+
+#[test]
+fn a_solicitation_goes_to_the_owner_until_it_has_advertised_itself() {
+    let mut network = Network::start(&MESH, &[1, 2, 4]);
     network.send(4, &solicit(4, 1));
-    assert_eq!(network.received(1).len(), 1, "nobody knows host 1 yet, so it is asked itself");
+    assert_eq!([1, 2].map(|host| network.received(host).len()), [1, 1], "nobody is known: all are asked");
+    network.send(1, &solicit(1, 4));
+    assert_eq!([4, 2].map(|host| network.received(host).len()), [1, 0], "the owner is asked alone");
+    network.send(4, &advertise(4, 1, true));
+    assert_eq!(network.received(1).len(), 1, "its answer arrives");
+    network.send(1, &solicit(1, 4));
+    assert!(network.received(4).is_empty(), "nobody is asked any more");
+}
+
+#[test]
+fn an_answer_on_behalf_of_a_router_says_that_it_is_one() {
+    let mut network = Network::start(&MESH, &[1, 4]);
+    network.send(4, &advertise(4, 1, true));
     network.send(1, &solicit(1, 4));
     let [(answer, _)] = network.received(1) else { panic!("one answer") };
-    assert_eq!(Frame::parse(answer).map(|frame| frame.src), Ok(mac(4)));
+    let frame = Frame::parse(answer).expect("a frame");
+    let Some(Transport::Icmpv6(NdMessage::Advertisement(answer))) = frame.ip().map(|ip| ip.transport.clone())
+    else {
+        panic!("not an advertisement");
+    };
+    assert!(answer.router);
+    assert_eq!((frame.src, answer.target_mac), (mac(4), Some(mac(4))));
 }
 
 #[test]
