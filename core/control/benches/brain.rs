@@ -1,0 +1,175 @@
+//! How fast the brain answers packet-ins of new TCP SYNs, bytes in and bytes out, on one core.
+//!
+//! Measured beside a responder that decides nothing: it decodes the packet-in and sends the packet back.
+
+use std::borrow::Cow;
+use std::hint::black_box;
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+use braid_control::pipeline::Encoder;
+use braid_control::{Brain, Command, Commands, Event, PortStatus, Settings, SwitchPorts, Target};
+use braid_openflow::{
+    Action, BufferId, Bytes, Cookie, Match, Message, OxmField, PacketIn, PacketInReason, PacketOut, TableId,
+    Xid,
+};
+use braid_packet::arp::Arp;
+use braid_packet::{TcpFlags, build};
+use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, PortNo, Time};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+
+const MP_CAPABLE: [u8; 4] = [30, 4, 0x01, 0x01];
+const HOST_PORT: PortNo = PortNo(9);
+/// A fresh brain after this many streams.
+const BATCH: u64 = 50_000;
+
+/// Two switches joined by four links, a host at each.
+struct Network {
+    brain: Brain,
+    now: Time,
+    out: Commands,
+    encoder: Encoder,
+    bytes: Vec<u8>,
+}
+
+impl Network {
+    fn start() -> Self {
+        let settings = Settings::default();
+        let encoder = Encoder::new(settings.stream_idle);
+        let (brain, now) = (Brain::new(settings), Time::from_millis(1));
+        let mut network = Self { brain, now, out: Commands::default(), encoder, bytes: Vec::new() };
+        (1..=2).for_each(|dpid| network.tell(&Event::SwitchUp(switch(dpid))));
+        for _ in 0..20 {
+            network.now = network.now + Duration::from_millis(100);
+            network.tell(&Event::Tick);
+        }
+        (1..=2).for_each(|host| network.announce(host));
+        // The first transfers install the labels.
+        (0..4).for_each(|port| network.tell(&packet_in(&syn(port, &MP_CAPABLE))));
+        network
+    }
+
+    fn announce(&mut self, host: u8) {
+        let IpAddr::V4(address) = ip(host) else { return };
+        let data = Cow::Owned(Arp::request(mac(host), address, address).frame());
+        let dpid = DatapathId(u64::from(host));
+        self.tell(&Event::PacketIn { dpid, in_port: HOST_PORT, table: 0, data });
+    }
+
+    /// Discovery frames cross the links, barriers are answered.
+    fn tell(&mut self, event: &Event<'_>) {
+        let mut commands = Commands::default();
+        self.brain.handle(self.now, event, &mut commands);
+        for command in &commands {
+            match command {
+                Command::Send { dpid, target: Target::Port(port), frame } if *port != HOST_PORT => {
+                    let data = Cow::Owned(commands.frame(frame).to_vec());
+                    let dpid = DatapathId(3 - dpid.0);
+                    self.tell(&Event::PacketIn { dpid, in_port: *port, table: 0, data });
+                }
+                Command::Barrier { dpid, token } => self.tell(&Event::Barrier { dpid: *dpid, token: *token }),
+                _ => {}
+            }
+        }
+    }
+
+    /// A packet-in as it came from the socket; the answer is in `bytes`.
+    fn answer(&mut self, message: &[u8]) {
+        let Ok((_, Message::PacketIn(packet))) = Message::decode(message) else { return };
+        let Some(in_port) = packet.in_port() else { return };
+        let data = Cow::Borrowed(packet.data.0);
+        let event = Event::PacketIn { dpid: DatapathId(1), in_port, table: packet.table_id.0, data };
+        self.brain.handle(self.now, &event, &mut self.out);
+        self.bytes.clear();
+        for command in &self.out {
+            let _ = self.encoder.encode(command, &self.out, Xid(1), &mut self.bytes);
+        }
+        self.out.clear();
+        black_box(&self.bytes);
+    }
+}
+
+fn switch(dpid: u64) -> SwitchPorts {
+    let port = |number| PortStatus {
+        port: PortNo(number),
+        mac: MacAddr::from_u64(dpid << 8 | u64::from(number)),
+        name: format!("p{number}"),
+        up: true,
+        speed: BitsPerSec(1_000_000_000),
+    };
+    let ports = (1..=4).chain([HOST_PORT.0]).map(port).collect();
+    SwitchPorts { dpid: DatapathId(dpid), tables: 254, description: String::new(), ports }
+}
+
+fn mac(host: u8) -> MacAddr {
+    MacAddr::new([0, 0xaa, 0, 0, 0, host])
+}
+
+fn ip(host: u8) -> IpAddr {
+    IpAddr::from([10, 0, 0, host])
+}
+
+fn syn(number: u64, options: &[u8]) -> Vec<u8> {
+    let (src_port, dst_port) = ((number % 60_000) as u16 + 1_024, (number / 60_000) as u16 + 5_201);
+    let tuple = FiveTuple { src: ip(1), dst: ip(2), src_port, dst_port };
+    build::tcp(tuple).macs(mac(1), mac(2)).flags(TcpFlags::SYN).options(options).frame()
+}
+
+fn packet_in(frame: &[u8]) -> Event<'_> {
+    Event::PacketIn { dpid: DatapathId(1), in_port: HOST_PORT, table: 0, data: Cow::Borrowed(frame) }
+}
+
+fn message(frame: &[u8]) -> Vec<u8> {
+    let fields = [OxmField::InPort(HOST_PORT)];
+    let packet = PacketIn {
+        buffer_id: BufferId::NO_BUFFER,
+        total_len: frame.len() as u16,
+        reason: PacketInReason::Action,
+        table_id: TableId(0),
+        cookie: Cookie(0),
+        matching: Match::new(&fields),
+        data: Bytes(frame),
+    };
+    let mut bytes = Vec::new();
+    let _ = Message::PacketIn(packet).encode(Xid(0), &mut bytes);
+    bytes
+}
+
+/// The time for `count` different SYNs.
+fn time(count: u64, options: &[u8]) -> Duration {
+    let messages: Vec<_> =
+        (100..100 + BATCH.min(count)).map(|number| message(&syn(number, options))).collect();
+    let (mut left, mut total) = (count, Duration::ZERO);
+    while left > 0 {
+        let mut network = Network::start();
+        let batch = &messages[..left.min(BATCH) as usize];
+        let start = Instant::now();
+        batch.iter().for_each(|message| network.answer(message));
+        total += start.elapsed();
+        left -= batch.len() as u64;
+    }
+    total
+}
+
+fn respond(message: &[u8], bytes: &mut Vec<u8>) {
+    let Ok((_, Message::PacketIn(packet))) = Message::decode(message) else { return };
+    bytes.clear();
+    let _ = Message::PacketOut(PacketOut::new(packet.data.0, &[Action::output(PortNo::TABLE)]))
+        .encode(Xid(1), bytes);
+    black_box(bytes);
+}
+
+fn benches(c: &mut Criterion) {
+    let mut group = c.benchmark_group("packet_in");
+    group.throughput(Throughput::Elements(1));
+    let (message, mut bytes) = (message(&syn(0, &MP_CAPABLE)), Vec::new());
+    group.bench_function("responder_that_decides_nothing", |b| {
+        b.iter(|| respond(black_box(&message), &mut bytes))
+    });
+    group.bench_function("plain_syn", |b| b.iter_custom(|count| time(count, &[])));
+    group.bench_function("mp_capable_syn", |b| b.iter_custom(|count| time(count, &MP_CAPABLE)));
+    group.finish();
+}
+
+criterion_group!(brain, benches);
+criterion_main!(brain);
