@@ -109,10 +109,17 @@ def changes(command):
     return any(f" {verb}" in command for verb in ("add-", "mod-", "del-", "set-frags", "packet-out"))
 
 
-def only_first_table(frame):
-    """Table features of 254 tables would be 400 kB: keep the first table of the first reply."""
-    entry = struct.unpack_from("!H", frame, 16)[0]
-    return frame[:2] + struct.pack("!H", 16 + entry) + frame[4 : 16 + entry]
+def shortened(frame):
+    """The tables of Open vSwitch are 254 times the same: keep the first of the features, and ten of the counters."""
+    if frame[1] == 19 and frame[8:10] == b"\0\x0c":
+        return cut(frame, 16 + struct.unpack_from("!H", frame, 16)[0])
+    if frame[1] == 19 and frame[8:10] == b"\0\x03":
+        return cut(frame, 16 + 10 * 24)
+    return frame
+
+
+def cut(frame, length):
+    return frame[:2] + struct.pack("!H", length) + frame[4:length]
 
 
 class Book:
@@ -124,8 +131,7 @@ class Book:
     def add(self, step, command, frames):
         self.lines.append(f"\n# {command}")
         for side, frame in frames:
-            if is_table_features(frame) and frame[1] == 19:
-                frame = only_first_table(frame)
+            frame = shortened(frame)
             kind = TYPES[frame[1]] if frame[1] < len(TYPES) else "unknown"
             # ovs-ofctl asks for ports and tables aside, to know their names.
             aside = changes(command) and kind.startswith(("multipart", "get_config"))
