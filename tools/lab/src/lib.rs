@@ -1,1 +1,7 @@
-//! Testbeds from network namespaces and Open vSwitch, and the scenarios that run on them.
+//! Testbeds from network namespaces and Open vSwitch.
+
+mod names;
+pub mod scenario;
+
+pub use names::{LabName, LabNameError};
+pub use scenario::Scenario;

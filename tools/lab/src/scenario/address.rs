@@ -1,0 +1,80 @@
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// An address of an interface with the length of its subnet's prefix, such as `10.0.1.1/24`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Cidr {
+    /// The address, host bits included; never unspecified, multicast or loopback.
+    pub address: IpAddr,
+    /// At most 32 or 128.
+    pub prefix: u8,
+}
+
+/// Why a text is not an interface's address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not an address with its prefix length, such as 10.0.1.1/24 or 2001:db8::1/64")]
+pub struct CidrError {
+    text: String,
+}
+
+impl FromStr for Cidr {
+    type Err = CidrError;
+
+    fn from_str(text: &str) -> Result<Self, CidrError> {
+        parse(text).ok_or_else(|| CidrError { text: text.to_owned() })
+    }
+}
+
+fn parse(text: &str) -> Option<Cidr> {
+    let (address, prefix) = text.split_once('/')?;
+    let cidr = Cidr { address: address.parse().ok()?, prefix: prefix.parse().ok()? };
+    let longest = if cidr.address.is_ipv4() { 32 } else { 128 };
+    (cidr.prefix <= longest && is_assignable(cidr.address)).then_some(cidr)
+}
+
+fn is_assignable(address: IpAddr) -> bool {
+    !(address.is_unspecified() || address.is_multicast() || address.is_loopback())
+}
+
+impl fmt::Display for Cidr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.prefix)
+    }
+}
+
+impl Serialize for Cidr {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Cidr {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_families_round_trip() {
+        for text in ["10.0.1.1/24", "2001:db8::1/64", "10.0.0.1/32"] {
+            assert_eq!(text.parse::<Cidr>().map(|cidr| cidr.to_string()), Ok(text.to_owned()));
+        }
+    }
+
+    #[test]
+    fn what_no_interface_can_have_is_refused() {
+        for text in
+            ["10.0.1.1", "10.0.1.1/33", "0.0.0.0/0", "224.0.0.1/4", "127.0.0.1/8", "::/64", "a/8", "::1/129"]
+        {
+            assert!(text.parse::<Cidr>().is_err(), "{text}");
+        }
+    }
+}

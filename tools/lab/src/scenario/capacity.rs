@@ -1,0 +1,127 @@
+use std::collections::{BTreeMap, VecDeque};
+
+use braid_types::BitsPerSec;
+
+use super::{End, Topology};
+
+/// A host or a switch, as a node of the flow network.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Node {
+    Host(usize),
+    Switch(usize),
+}
+
+type Residual = BTreeMap<Node, BTreeMap<Node, u64>>;
+
+impl Topology {
+    /// The most that the network carries from one host to another: the maximum flow over the links' rates.
+    ///
+    /// `from` and `to` are places in [`Topology::hosts`]. Edmonds and Karp (1972): O(V·E²).
+    pub fn capacity(&self, from: usize, to: usize) -> BitsPerSec {
+        let (source, sink) = (Node::Host(from), Node::Host(to));
+        let mut residual = self.residual();
+        let mut flow: u64 = 0;
+        while let Some(path) = shortest_augmenting_path(&residual, source, sink) {
+            flow = flow.saturating_add(augment(&mut residual, &path));
+        }
+        BitsPerSec(flow)
+    }
+
+    fn residual(&self) -> Residual {
+        let mut residual = Residual::new();
+        for link in &self.links {
+            let [a, b] = link.ends.map(node);
+            add(&mut residual, a, b, link.rates[0].0);
+            add(&mut residual, b, a, link.rates[1].0);
+        }
+        residual
+    }
+}
+
+fn node(end: End) -> Node {
+    match end {
+        End::Host { host, .. } => Node::Host(host),
+        End::Switch(switch) => Node::Switch(switch),
+    }
+}
+
+fn add(residual: &mut Residual, from: Node, to: Node, rate: u64) {
+    let left = residual.entry(from).or_default().entry(to).or_default();
+    *left = left.saturating_add(rate);
+}
+
+// Hosts do not forward: only the source and the sink are passed.
+fn shortest_augmenting_path(residual: &Residual, source: Node, sink: Node) -> Option<Vec<Node>> {
+    let mut previous = BTreeMap::from([(source, source)]);
+    let mut queue = VecDeque::from([source]);
+    while let Some(node) = queue.pop_front() {
+        for (&next, &left) in residual.get(&node).into_iter().flatten() {
+            let passable = next == sink || matches!(next, Node::Switch(_));
+            if left > 0 && passable && !previous.contains_key(&next) {
+                previous.insert(next, node);
+                queue.push_back(next);
+            }
+        }
+    }
+    walk_back(&previous, source, sink)
+}
+
+fn walk_back(previous: &BTreeMap<Node, Node>, source: Node, sink: Node) -> Option<Vec<Node>> {
+    let mut path = vec![sink];
+    let mut node = sink;
+    while node != source {
+        node = *previous.get(&node)?;
+        path.push(node);
+    }
+    path.reverse();
+    Some(path)
+}
+
+fn augment(residual: &mut Residual, path: &[Node]) -> u64 {
+    let hops = || path.iter().copied().zip(path.iter().copied().skip(1));
+    let left = |(a, b): (Node, Node)| residual.get(&a).and_then(|out| out.get(&b)).copied().unwrap_or(0);
+    let flow = hops().map(left).min().unwrap_or(0);
+    for (a, b) in hops() {
+        let forward = residual.entry(a).or_default().entry(b).or_default();
+        *forward = forward.saturating_sub(flow);
+        add(residual, b, a, flow);
+    }
+    flow
+}
+
+#[cfg(test)]
+mod tests {
+    use braid_types::BitsPerSec;
+
+    use crate::scenario::Scenario;
+
+    fn capacity(links: &str) -> BitsPerSec {
+        let text = format!(
+            "scenario: t\ntopology:\n  hosts:\n  - {{name: a, interfaces: [{{name: e0}}, {{name: e1}}]}}\n  \
+             - {{name: b, interfaces: [{{name: e0}}, {{name: e1}}]}}\n  switches: [s, t, u]\n  links:\n{links}"
+        );
+        let scenario = Scenario::parse(&text, "t.yaml").unwrap_or_else(|error| panic!("{error}"));
+        scenario.topology.capacity(0, 1)
+    }
+
+    const HOSTS: &str = "  - {between: [a.e0, s], rate: 100Mbit}\n  - {between: [a.e1, s], rate: 100Mbit}\n  \
+        - {between: [b.e0, t], rate: 100Mbit}\n  - {between: [b.e1, t], rate: 100Mbit}\n";
+
+    #[test]
+    fn parallel_links_add_up_and_the_narrowest_cut_decides() {
+        let middle = "  - {between: [s, t], rate: 30Mbit}\n  - {between: [t, s], rate: 40Mbit}\n  \
+            - {between: [s, u], rate: 50Mbit}\n  - {between: [u, t], rate: 20Mbit}\n";
+        assert_eq!(capacity(&format!("{HOSTS}{middle}")), BitsPerSec(90_000_000));
+    }
+
+    #[test]
+    fn each_direction_has_its_own_rate() {
+        let middle = "  - {between: [t, s], rate: 10Mbit, rate_back: 70Mbit}\n";
+        assert_eq!(capacity(&format!("{HOSTS}{middle}")), BitsPerSec(70_000_000));
+    }
+
+    #[test]
+    fn hosts_without_a_path_have_no_capacity() {
+        assert_eq!(capacity(HOSTS), BitsPerSec(0));
+    }
+}

@@ -1,0 +1,108 @@
+use serde_saphyr::Spanned;
+
+use super::super::file::{self, Topology};
+use super::super::problem::Problems;
+use super::super::{Endpoint, EndpointFlag, Host, Interface, Mptcp};
+use super::names::Unique;
+
+/// The kernel's own bound on both limits of the path manager.
+const MOST_SUBFLOWS: u8 = 8;
+
+/// Interfaces, addresses and MPTCP settings of every host.
+pub(super) fn check(topology: &Topology, problems: &mut Problems) -> Vec<Host> {
+    let mut addresses = Unique::new("addresses");
+    let hosts = topology.hosts.iter().enumerate();
+    hosts
+        .map(|(index, host)| check_host(host, &format!("topology.hosts[{index}]"), &mut addresses, problems))
+        .collect()
+}
+
+fn check_host(host: &file::Host, key: &str, addresses: &mut Unique, problems: &mut Problems) -> Host {
+    if host.interfaces.is_empty() {
+        let what = format!("{:?} has no interface", host.name.value);
+        problems.add(host.name.referenced, format!("{key}.interfaces"), what, "give it at least one");
+    }
+    for (index, interface) in host.interfaces.iter().enumerate() {
+        for (place, cidr) in interface.addresses.iter().enumerate() {
+            let key = format!("{key}.interfaces[{index}].addresses[{place}]");
+            addresses.add(&cidr.value.address.to_string(), cidr.referenced, &key, problems);
+        }
+    }
+    Host {
+        name: host.name.value.clone(),
+        interfaces: host.interfaces.iter().map(interface).collect(),
+        mptcp: mptcp(host, &format!("{key}.mptcp"), problems),
+        congestion_control: congestion_control(host, key, problems),
+    }
+}
+
+fn interface(interface: &file::Interface) -> Interface {
+    let addresses = interface.addresses.iter().map(|cidr| cidr.value).collect();
+    Interface { name: interface.name.value.clone(), addresses }
+}
+
+fn mptcp(host: &file::Host, key: &str, problems: &mut Problems) -> Mptcp {
+    let subflows = limit(host.mptcp.subflows.as_ref(), &format!("{key}.subflows"), problems);
+    let accept_addresses =
+        limit(host.mptcp.accept_addresses.as_ref(), &format!("{key}.accept_addresses"), problems);
+    let mut unique = Unique::new("the endpoints of a host");
+    let mut endpoints = Vec::new();
+    for (index, endpoint) in host.mptcp.endpoints.iter().enumerate() {
+        let key = format!("{key}.endpoints[{index}]");
+        unique.add(&endpoint.value.address.to_string(), endpoint.referenced, &key, problems);
+        check_endpoint(host, endpoint, &key, problems);
+        let (address, flags) = (endpoint.value.address, endpoint.value.flags.clone());
+        endpoints.push(Endpoint { address, flags });
+    }
+    Mptcp { subflows, accept_addresses, endpoints }
+}
+
+fn limit(value: Option<&Spanned<u8>>, key: &str, problems: &mut Problems) -> u8 {
+    let Some(value) = value else { return 0 };
+    if value.value > MOST_SUBFLOWS {
+        let what = format!("{} is beyond what the kernel allows", value.value);
+        problems.add(value.referenced, key, what, format!("give 0 to {MOST_SUBFLOWS}"));
+    }
+    value.value
+}
+
+fn check_endpoint(host: &file::Host, endpoint: &Spanned<file::Endpoint>, key: &str, problems: &mut Problems) {
+    let (at, flags, address) = (endpoint.referenced, &endpoint.value.flags, endpoint.value.address);
+    let own = host.interfaces.iter().flat_map(|interface| &interface.addresses);
+    if !own.into_iter().any(|cidr| cidr.value.address == address) {
+        let what = format!("{address} is not an address of {:?}", host.name.value);
+        problems.add(
+            at,
+            format!("{key}.address"),
+            what,
+            "give it to one of the interfaces of the host, or name one of theirs",
+        );
+    }
+    if flags.is_empty() {
+        problems.add(at, format!("{key}.flags"), "no flag is given", "give subflow, signal or fullmesh");
+    }
+    // The kernel refuses the pair: net/mptcp/pm_kernel.c.
+    if flags.contains(&EndpointFlag::Signal) && flags.contains(&EndpointFlag::Fullmesh) {
+        problems.add(
+            at,
+            format!("{key}.flags"),
+            "signal and fullmesh exclude each other",
+            "remove one of them",
+        );
+    }
+}
+
+fn congestion_control(host: &file::Host, key: &str, problems: &mut Problems) -> Option<String> {
+    let name = host.congestion_control.as_ref()?;
+    let valid = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    if name.value.is_empty() || !name.value.bytes().all(valid) {
+        let what = format!("{:?} is not the name of a congestion control", name.value);
+        problems.add(
+            name.referenced,
+            format!("{key}.congestion_control"),
+            what,
+            "name one such as reno, cubic or bbr",
+        );
+    }
+    Some(name.value.clone())
+}

@@ -1,0 +1,185 @@
+use std::collections::BTreeMap;
+
+use braid_types::{BitsPerSec, DatapathId};
+use serde_saphyr::Spanned;
+
+use super::super::file::{self, Topology};
+use super::super::problem::Problems;
+use super::super::{End, Link, Switch};
+use super::names::Unique;
+
+/// Less than a full frame could never be sent.
+const SMALLEST_QUEUE: u64 = 3_000;
+
+/// Switches with a datapath id each.
+pub(super) fn switches(topology: &Topology, problems: &mut Problems) -> Vec<Switch> {
+    let mut unique = Unique::new("datapath ids");
+    let mut switches = Vec::new();
+    for (index, switch) in topology.switches.iter().enumerate() {
+        let (key, at) = (format!("topology.switches[{index}]"), switch.0.referenced);
+        let (name, given) = switch.parts();
+        let dpid = match given {
+            None => DatapathId(index as u64 + 1),
+            Some(Ok(dpid)) => dpid,
+            Some(Err(error)) => {
+                problems.add(at, &key, error.to_string(), "write the switch as NAME or NAME@DATAPATH-ID");
+                continue;
+            }
+        };
+        if dpid == DatapathId(0) {
+            problems.add(at, &key, "the datapath id is zero", "count from 1");
+        }
+        unique.add(&dpid.to_string(), at, &key, problems);
+        switches.push(Switch { name: name.to_owned(), dpid });
+    }
+    switches
+}
+
+/// Links between things that exist, every interface with exactly one.
+pub(super) fn check(topology: &Topology, problems: &mut Problems) -> Vec<Link> {
+    let ends = Ends::of(topology);
+    let mut cabled = Unique::new("interfaces with a cable");
+    let mut links = Vec::new();
+    for (index, link) in topology.links.iter().enumerate() {
+        let key = format!("topology.links[{index}]");
+        links.extend(check_link(link, &key, &ends, &mut cabled, problems));
+    }
+    every_interface_has_a_cable(topology, problems);
+    links
+}
+
+fn check_link(
+    link: &Spanned<file::Link>,
+    key: &str,
+    ends: &Ends<'_>,
+    cabled: &mut Unique,
+    problems: &mut Problems,
+) -> Option<Link> {
+    let rate = check_rate(&link.value.rate, &format!("{key}.rate"), problems);
+    let back = link.value.rate_back.as_ref();
+    let back = back.map_or(rate, |back| check_rate(back, &format!("{key}.rate_back"), problems));
+    check_queue(link.value.queue_bytes.as_ref(), &format!("{key}.queue_bytes"), problems);
+    let [a, b] = link.value.between.as_slice() else {
+        let what = format!("a link has two ends, not {}", link.value.between.len());
+        problems.add(link.referenced, format!("{key}.between"), what, "write between: [A, B]");
+        return None;
+    };
+    let from = ends.find(a, &format!("{key}.between[0]"), cabled, problems);
+    let to = ends.find(b, &format!("{key}.between[1]"), cabled, problems);
+    let joined = [from?, to?];
+    check_ends(joined, b, &format!("{key}.between[1]"), problems);
+    Some(Link {
+        ends: joined,
+        rates: [rate, back],
+        queue_bytes: link.value.queue_bytes.as_ref().map(|it| it.value),
+    })
+}
+
+fn check_rate(rate: &Spanned<BitsPerSec>, key: &str, problems: &mut Problems) -> BitsPerSec {
+    if rate.value == BitsPerSec(0) {
+        problems.add(
+            rate.referenced,
+            key,
+            "the rate is zero",
+            "give a rate such as 100Mbit, or remove the link",
+        );
+    }
+    rate.value
+}
+
+fn check_queue(queue: Option<&Spanned<u64>>, key: &str, problems: &mut Problems) {
+    if let Some(queue) = queue.filter(|queue| queue.value < SMALLEST_QUEUE) {
+        let what = format!("{} bytes hold no two frames", queue.value);
+        problems.add(queue.referenced, key, what, format!("give at least {SMALLEST_QUEUE}"));
+    }
+}
+
+fn check_ends(ends: [End; 2], second: &Spanned<String>, key: &str, problems: &mut Problems) {
+    match ends {
+        [End::Switch(a), End::Switch(b)] if a == b => {
+            let what = format!("{:?} is joined to itself", second.value);
+            problems.add(second.referenced, key, what, "name another switch");
+        }
+        [End::Host { .. }, End::Host { .. }] => {
+            problems.add(second.referenced, key, "both ends are hosts", "put a switch between them");
+        }
+        _ => {}
+    }
+}
+
+fn every_interface_has_a_cable(topology: &Topology, problems: &mut Problems) {
+    let used =
+        |name: &str| topology.links.iter().any(|link| link.value.between.iter().any(|end| end.value == name));
+    for (place, host) in topology.hosts.iter().enumerate() {
+        for (index, interface) in host.interfaces.iter().enumerate() {
+            let name = format!("{}.{}", host.name.value, interface.name.value);
+            if !used(&name) {
+                let key = format!("topology.hosts[{place}].interfaces[{index}]");
+                let remedy = format!("add a link with \"{name}\" as one end, or remove the interface");
+                problems.add(interface.name.referenced, key, format!("\"{name}\" has no cable"), remedy);
+            }
+        }
+    }
+}
+
+fn one_cable(name: &Spanned<String>, key: &str, cabled: &mut Unique, problems: &mut Problems) {
+    if let Some(line) = cabled.insert(&name.value, name.referenced) {
+        let what = format!("{:?} has a cable already, in line {line}", name.value);
+        problems.add(name.referenced, key, what, "name another interface, or remove one of the two links");
+    }
+}
+
+/// What a link can end at, by the name it has in the file.
+struct Ends<'a>(BTreeMap<String, End>, &'a Topology);
+
+impl<'a> Ends<'a> {
+    fn of(topology: &'a Topology) -> Self {
+        let switches = topology.switches.iter().enumerate();
+        let mut ends: BTreeMap<_, _> =
+            switches.map(|(index, switch)| (switch.parts().0.to_owned(), End::Switch(index))).collect();
+        for (host, node) in topology.hosts.iter().enumerate() {
+            for (interface, it) in node.interfaces.iter().enumerate() {
+                ends.insert(format!("{}.{}", node.name.value, it.name.value), End::Host { host, interface });
+            }
+        }
+        Self(ends, topology)
+    }
+
+    fn find(
+        &self,
+        name: &Spanned<String>,
+        key: &str,
+        cabled: &mut Unique,
+        problems: &mut Problems,
+    ) -> Option<End> {
+        let found = self.0.get(&name.value).copied();
+        match found {
+            None => problems.add(name.referenced, key, self.missing(&name.value), self.remedy(&name.value)),
+            Some(End::Host { .. }) => one_cable(name, key, cabled, problems),
+            Some(End::Switch(_)) => {}
+        }
+        found
+    }
+
+    fn missing(&self, name: &str) -> String {
+        match self.host(name) {
+            Some(_) if !name.contains('.') => format!("{name:?} is a host, and no interface is named"),
+            _ => format!("there is no {name:?}"),
+        }
+    }
+
+    fn remedy(&self, name: &str) -> String {
+        match self.host(name).and_then(|host| host.interfaces.first()) {
+            Some(interface) => {
+                let host = name.split('.').next().unwrap_or(name);
+                format!("name one of its interfaces, such as \"{host}.{}\"", interface.name.value)
+            }
+            None => "name a switch, or HOST.INTERFACE, or add it to the topology".to_owned(),
+        }
+    }
+
+    fn host(&self, name: &str) -> Option<&'a file::Host> {
+        let host = name.split('.').next();
+        self.1.hosts.iter().find(|it| Some(it.name.value.as_str()) == host)
+    }
+}

@@ -1,0 +1,23 @@
+//! From what a file says to a scenario that can be used. Finds every problem, not only the first.
+
+mod hosts;
+mod links;
+mod names;
+mod traffic;
+
+use super::file::File;
+use super::problem::{Problem, Problems};
+use super::{Scenario, Topology};
+
+pub(super) fn check(file: &File) -> Result<Scenario, Vec<Problem>> {
+    let mut problems = Problems::default();
+    names::check(file, &mut problems);
+    let hosts = hosts::check(&file.topology, &mut problems);
+    let switches = links::switches(&file.topology, &mut problems);
+    let links = links::check(&file.topology, &mut problems);
+    let topology = Topology { hosts, switches, links };
+    let traffic = file.traffic.as_ref().and_then(|it| traffic::check(it, &topology, &mut problems));
+    let expect = traffic::expectations(file, &mut problems);
+    let (name, description) = (file.scenario.value.clone(), file.description.trim().to_owned());
+    problems.into_result(Scenario { name, description, topology, traffic, expect })
+}

@@ -1,0 +1,141 @@
+use std::net::IpAddr;
+
+use serde_saphyr::Spanned;
+
+use super::super::file::{self, File};
+use super::super::problem::Problems;
+use super::super::{Direction, Expectation, Limit, Topology, Traffic};
+
+/// A transfer shorter than this is all slow start; a longer one is no scenario.
+const SECONDS: std::ops::RangeInclusive<u32> = 2..=3_600;
+/// What iperf3 accepts.
+const MOST_STREAMS: u16 = 128;
+
+/// Modes, directions between hosts that exist, a sane duration.
+pub(super) fn check(
+    traffic: &file::Traffic,
+    topology: &Topology,
+    problems: &mut Problems,
+) -> Option<Traffic> {
+    check_lists(traffic, problems);
+    if !SECONDS.contains(&traffic.duration.value.0) {
+        let what = format!("{} s is out of range", traffic.duration.value.0);
+        let remedy = format!("give {}s to {}s", SECONDS.start(), SECONDS.end());
+        problems.add(traffic.duration.referenced, "traffic.duration", what, remedy);
+    }
+    let streams = check_streams(traffic.streams.as_ref(), problems);
+    let directions = traffic.directions.value.iter().enumerate();
+    let directions: Vec<_> = directions
+        .filter_map(|(index, it)| direction(it, &format!("traffic.directions[{index}]"), topology, problems))
+        .collect();
+    let (tool, duration) = (traffic.tool, traffic.duration.value.into());
+    Some(Traffic { tool, modes: traffic.modes.value.clone(), directions, duration, streams })
+}
+
+fn check_lists(traffic: &file::Traffic, problems: &mut Problems) {
+    if traffic.modes.value.is_empty() {
+        problems.add(
+            traffic.modes.referenced,
+            "traffic.modes",
+            "the list is empty",
+            "give tcp, mptcp or both",
+        );
+    }
+    if traffic.directions.value.is_empty() {
+        let remedy = "give at least one such as { from: A, to: B }";
+        problems.add(traffic.directions.referenced, "traffic.directions", "the list is empty", remedy);
+    }
+}
+
+fn check_streams(streams: Option<&Spanned<u16>>, problems: &mut Problems) -> u16 {
+    let Some(streams) = streams else { return 1 };
+    if !(1..=MOST_STREAMS).contains(&streams.value) {
+        let what = format!("{} connections cannot be opened", streams.value);
+        problems.add(streams.referenced, "traffic.streams", what, format!("give 1 to {MOST_STREAMS}"));
+    }
+    streams.value
+}
+
+fn direction(
+    direction: &file::Direction,
+    key: &str,
+    topology: &Topology,
+    problems: &mut Problems,
+) -> Option<Direction> {
+    let from = host(&direction.from, &format!("{key}.from"), topology, problems);
+    let to = host(&direction.to, &format!("{key}.to"), topology, problems);
+    let (from, to) = (from?, to?);
+    if from == to {
+        let what = format!("{:?} would send to itself", direction.to.value);
+        problems.add(direction.to.referenced, format!("{key}.to"), what, "name two hosts");
+        return None;
+    }
+    let Some((source, destination)) = first_pair(topology, from, to) else {
+        let what = "the two hosts have no addresses of one family".to_owned();
+        problems.add(direction.to.referenced, key, what, "give both an IPv4 address, or both an IPv6 one");
+        return None;
+    };
+    Some(Direction { from, to, source, destination })
+}
+
+fn host(name: &Spanned<String>, key: &str, topology: &Topology, problems: &mut Problems) -> Option<usize> {
+    let found = topology.hosts.iter().position(|host| host.name == name.value);
+    if found.is_none() {
+        let what = format!("there is no host {:?}", name.value);
+        problems.add(name.referenced, key, what, "name one of topology.hosts");
+    }
+    found
+}
+
+/// The first address of the sender, and the first of the receiver that is of the same family.
+fn first_pair(topology: &Topology, from: usize, to: usize) -> Option<(IpAddr, IpAddr)> {
+    let addresses = |host: usize| {
+        let interfaces = topology.hosts.get(host).into_iter().flat_map(|host| &host.interfaces);
+        interfaces.flat_map(|interface| &interface.addresses).map(|cidr| cidr.address)
+    };
+    let pairs =
+        addresses(from).flat_map(|source| addresses(to).map(move |destination| (source, destination)));
+    pairs.into_iter().find(|(source, destination)| source.is_ipv4() == destination.is_ipv4())
+}
+
+/// Exactly one limit each, about modes that run.
+pub(super) fn expectations(file: &File, problems: &mut Problems) -> Vec<Expectation> {
+    if let (Some(first), None) = (file.expect.first(), &file.traffic) {
+        problems.add(first.referenced, "expect", "nothing runs that could be measured", "add traffic:");
+    }
+    let all = file.expect.iter().enumerate();
+    all.filter_map(|(index, it)| expectation(it, &format!("expect[{index}]"), file, problems)).collect()
+}
+
+fn expectation(
+    expect: &Spanned<file::Expect>,
+    key: &str,
+    file: &File,
+    problems: &mut Problems,
+) -> Option<Expectation> {
+    let it = &expect.value;
+    check_mode(it.mode.as_ref(), &format!("{key}.mode"), file, problems);
+    let limit = match (it.at_least, it.at_most) {
+        (Some(limit), None) => Limit::AtLeast(limit),
+        (None, Some(limit)) => Limit::AtMost(limit),
+        _ => {
+            let what = "an expectation has one limit";
+            problems.add(expect.referenced, key, what, "give either at_least or at_most");
+            return None;
+        }
+    };
+    Some(Expectation {
+        name: it.name.value.clone(),
+        value: it.value,
+        mode: it.mode.as_ref().map(|it| it.value),
+        limit,
+    })
+}
+
+fn check_mode(mode: Option<&Spanned<super::super::Mode>>, key: &str, file: &File, problems: &mut Problems) {
+    let (Some(mode), Some(traffic)) = (mode, &file.traffic) else { return };
+    if !traffic.modes.value.contains(&mode.value) {
+        let what = format!("{} is not among traffic.modes", mode.value);
+        problems.add(mode.referenced, key, what, "add it there, or name another mode");
+    }
+}

@@ -1,0 +1,113 @@
+//! The scenario file as it is written: serde types with the place of every value, nothing checked yet.
+
+use braid_types::{BitsPerSec, DatapathId};
+use serde::Deserialize;
+use serde_saphyr::Spanned;
+
+use super::address::Cidr;
+use super::{EndpointFlag, Metric, Mode, Seconds, Tool};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    pub scenario: Spanned<String>,
+    #[serde(default)]
+    pub description: String,
+    pub topology: Topology,
+    pub traffic: Option<Traffic>,
+    #[serde(default)]
+    pub expect: Vec<Spanned<Expect>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Topology {
+    pub hosts: Vec<Host>,
+    pub switches: Vec<Switch>,
+    pub links: Vec<Spanned<Link>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Host {
+    pub name: Spanned<String>,
+    pub interfaces: Vec<Interface>,
+    pub congestion_control: Option<Spanned<String>>,
+    #[serde(default)]
+    pub mptcp: Mptcp,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Interface {
+    pub name: Spanned<String>,
+    #[serde(default)]
+    pub addresses: Vec<Spanned<Cidr>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Mptcp {
+    pub subflows: Option<Spanned<u8>>,
+    pub accept_addresses: Option<Spanned<u8>>,
+    #[serde(default)]
+    pub endpoints: Vec<Spanned<Endpoint>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Endpoint {
+    pub address: std::net::IpAddr,
+    pub flags: Vec<EndpointFlag>,
+}
+
+/// A switch is its name, or `name@datapath-id`.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(super) struct Switch(pub Spanned<String>);
+
+impl Switch {
+    /// The name and the text of the datapath id.
+    pub(super) fn parts(&self) -> (&str, Option<Result<DatapathId, braid_types::ParseError>>) {
+        match self.0.value.split_once('@') {
+            Some((name, dpid)) => (name, Some(dpid.parse())),
+            None => (&self.0.value, None),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Link {
+    pub between: Vec<Spanned<String>>,
+    pub rate: Spanned<BitsPerSec>,
+    pub rate_back: Option<Spanned<BitsPerSec>>,
+    pub queue_bytes: Option<Spanned<u64>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Traffic {
+    pub tool: Tool,
+    pub modes: Spanned<Vec<Mode>>,
+    pub directions: Spanned<Vec<Direction>>,
+    pub duration: Spanned<Seconds>,
+    pub streams: Option<Spanned<u16>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Direction {
+    pub from: Spanned<String>,
+    pub to: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Expect {
+    pub name: Spanned<String>,
+    pub value: Metric,
+    pub mode: Option<Spanned<Mode>>,
+    pub at_least: Option<f64>,
+    pub at_most: Option<f64>,
+}

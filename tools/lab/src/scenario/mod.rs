@@ -1,0 +1,225 @@
+//! Scenario files: a network, the traffic through it, what is compared and what is expected.
+//!
+//! The file format is described in `docs/scenarios.md`. What this module hands out has been checked: names are
+//! valid and unique, every link joins things that exist, every interface has its cable, addresses do not clash.
+
+mod address;
+mod capacity;
+mod check;
+mod file;
+mod problem;
+mod values;
+
+use std::net::IpAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use braid_types::{BitsPerSec, DatapathId};
+use serde::{Deserialize, Serialize};
+
+pub use address::{Cidr, CidrError};
+pub use problem::{Problem, ScenarioError};
+pub use values::{EndpointFlag, Metric, Mode, Seconds, Tool};
+
+/// A scenario that has been checked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scenario {
+    /// Its name, a valid [`LabName`](crate::LabName).
+    pub name: String,
+    /// What it shows, for people.
+    pub description: String,
+    /// The network.
+    pub topology: Topology,
+    /// What runs through it; a network that is only deployed needs none.
+    pub traffic: Option<Traffic>,
+    /// What must hold afterwards.
+    pub expect: Vec<Expectation>,
+}
+
+/// Hosts, switches and the links between them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Topology {
+    /// In the order of the file.
+    pub hosts: Vec<Host>,
+    /// In the order of the file.
+    pub switches: Vec<Switch>,
+    /// In the order of the file; every interface of a host is an end of exactly one.
+    pub links: Vec<Link>,
+}
+
+/// A host with its own network stack.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    /// Unique among hosts and switches.
+    pub name: String,
+    /// At least one.
+    pub interfaces: Vec<Interface>,
+    /// What its kernel's Multipath TCP does.
+    pub mptcp: Mptcp,
+    /// The TCP congestion control of all its connections, or `None` for the kernel's default.
+    pub congestion_control: Option<String>,
+}
+
+/// An interface of a host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interface {
+    /// Unique at its host.
+    pub name: String,
+    /// Unique in the scenario.
+    pub addresses: Vec<Cidr>,
+}
+
+/// The limits and endpoints of the kernel's path manager, see `ip-mptcp(8)`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Mptcp {
+    /// How many subflows a connection may have beyond its first.
+    pub subflows: u8,
+    /// How many addresses that the peer announces are connected to, while this host is the client.
+    pub accept_addresses: u8,
+    /// The addresses that are announced or connected from.
+    pub endpoints: Vec<Endpoint>,
+}
+
+/// An address that Multipath TCP may use beside the one of the first subflow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Endpoint {
+    /// One of the host's own.
+    pub address: IpAddr,
+    /// At least one.
+    pub flags: Vec<EndpointFlag>,
+}
+
+/// An OpenFlow switch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Switch {
+    /// Unique among hosts and switches.
+    pub name: String,
+    /// Unique; by default the switch's place in the file, from 1.
+    pub dpid: DatapathId,
+}
+
+/// A cable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// What it joins: two switches, or a host and a switch.
+    pub ends: [End; 2],
+    /// The rate at which each end sends, above zero.
+    pub rates: [BitsPerSec; 2],
+    /// How many bytes wait at each end before packets are dropped; `None` means a default.
+    pub queue_bytes: Option<u64>,
+}
+
+/// One end of a cable. The numbers are places in the lists of [`Topology`] and [`Host`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// An interface of a host.
+    Host {
+        /// Which host.
+        host: usize,
+        /// Which of its interfaces.
+        interface: usize,
+    },
+    /// A port of a switch.
+    Switch(usize),
+}
+
+/// What is sent: every mode in every direction, one after the other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Traffic {
+    /// What makes it.
+    pub tool: Tool,
+    /// What is compared; at least one.
+    pub modes: Vec<Mode>,
+    /// Who sends to whom; at least one.
+    pub directions: Vec<Direction>,
+    /// How long each transfer takes.
+    pub duration: Duration,
+    /// How many connections a transfer opens side by side.
+    pub streams: u16,
+}
+
+/// From the host that connects and sends to the one that receives.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Direction {
+    /// The sender: a place in [`Topology::hosts`].
+    pub from: usize,
+    /// The receiver: a place in [`Topology::hosts`].
+    pub to: usize,
+    /// The sender's address of the first subflow.
+    pub source: IpAddr,
+    /// The receiver's address of the first subflow.
+    pub destination: IpAddr,
+}
+
+/// What must hold for every row that it is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Expectation {
+    /// For people.
+    pub name: String,
+    /// Which value of the row.
+    pub value: Metric,
+    /// The rows of this mode, or all.
+    pub mode: Option<Mode>,
+    /// Where the value must lie.
+    pub limit: Limit,
+}
+
+/// Where a value must lie.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// At or above.
+    AtLeast(f64),
+    /// At or below.
+    AtMost(f64),
+}
+
+impl Scenario {
+    /// Reads and checks the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// [`ScenarioError`] with every problem found, each with its line and column.
+    pub fn load(path: &Path) -> Result<Self, ScenarioError> {
+        let file = path.display().to_string();
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(&text, &file),
+            Err(error) => Err(ScenarioError::unreadable(&file, &error)),
+        }
+    }
+
+    /// Checks the text of a scenario; `file` is what errors call it.
+    ///
+    /// # Errors
+    ///
+    /// [`ScenarioError`] with every problem found, each with its line and column.
+    pub fn parse(text: &str, file: &str) -> Result<Self, ScenarioError> {
+        let parsed: file::File =
+            serde_saphyr::from_str(text).map_err(|error| ScenarioError::malformed(file, text, &error))?;
+        check::check(&parsed).map_err(|problems| ScenarioError::new(file, problems))
+    }
+}
+
+impl Topology {
+    /// What is called `host.interface` or by the name of a switch in the file.
+    pub fn end_name(&self, end: End) -> String {
+        match end {
+            End::Switch(switch) => self.switches[switch].name.clone(),
+            End::Host { host, interface } => {
+                let host = &self.hosts[host];
+                format!("{}.{}", host.name, host.interfaces[interface].name)
+            }
+        }
+    }
+}
+
+impl Limit {
+    /// Whether `value` lies where it must.
+    pub fn holds(self, value: f64) -> bool {
+        match self {
+            Self::AtLeast(limit) => value >= limit,
+            Self::AtMost(limit) => value <= limit,
+        }
+    }
+}
