@@ -1,7 +1,51 @@
-//! Testbeds from network namespaces and Open vSwitch.
+//! Testbeds from network namespaces and Open vSwitch, and the scenarios that run on them.
+//!
+//! A [`Scenario`] describes a network, the traffic through it and what is expected of it. [`Labs`] builds such
+//! networks on this machine: hosts are network namespaces, switches are bridges of one Open vSwitch in user space per
+//! lab, links are pairs of virtual Ethernet interfaces behind token buckets. Needs root.
+//!
+//! What a lab makes carries the lab's name, is written to a journal before it is made, and is removed as a whole:
+//! after an error, an interrupt, a panic, or by [`Labs::destroy`] after a crash. The machine's first network namespace
+//! is never touched.
+//!
+//! ```
+//! use braid_lab::Scenario;
+//! let text = "{scenario: tiny, topology: {hosts: [{name: a, interfaces: [{name: eth0}]}], switches: [s], \
+//!             links: [{between: [a.eth0, s], rate: 100Mbit}]}}";
+//! let scenario = Scenario::parse(text, "tiny.yaml")?;
+//! assert_eq!(scenario.topology.switches.len(), 1);
+//! # Ok::<(), braid_lab::scenario::ScenarioError>(())
+//! ```
 
+mod controller;
+mod deploy;
+mod error;
+mod exec;
+mod inspect;
+mod interrupt;
+mod journal;
 mod names;
+mod ovs;
+mod plan;
+mod preflight;
 pub mod scenario;
+mod store;
+mod system;
+mod teardown;
 
+pub use controller::{Control, ControllerAddresses, ControllerSettings};
+pub use deploy::Deployment;
+pub use error::LabError;
+pub use exec::Place;
+pub use inspect::{
+    HostInspection, Inspection, InterfaceInspection, LabState, LinkEnd, LinkInspection, PortInspection,
+    Summary, SwitchInspection,
+};
+pub use interrupt::Interrupt;
 pub use names::{LabName, LabNameError};
 pub use scenario::Scenario;
+pub use store::Labs;
+pub use teardown::Removed;
+
+/// The `schema` of every JSON document.
+pub const SCHEMA: &str = "braid/v1";

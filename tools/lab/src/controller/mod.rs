@@ -1,0 +1,40 @@
+//! The controller of a lab: a process of the machine's first namespace whose OpenFlow socket is in the fabric's.
+
+mod start;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use start::start;
+
+/// What decides where packets go in a lab.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Nothing: the switches wait for rules.
+    None,
+    /// Fixed rules in the words of `ovs-ofctl(8)`, by the names of the switches.
+    Rules(BTreeMap<String, Vec<String>>),
+    /// Braid's own controller.
+    Braid(ControllerSettings),
+}
+
+/// How the controller is started: `EXECUTABLE controller run --openflow-fd 3 --http 127.0.0.1:0`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ControllerSettings {
+    /// The `braid` program.
+    pub executable: PathBuf,
+    /// Where the controller writes down its events and commands, if anywhere.
+    pub record: Option<PathBuf>,
+}
+
+/// Where a controller that is ready can be reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ControllerAddresses {
+    /// For switches, inside the fabric's namespace.
+    pub openflow: SocketAddr,
+    /// For users and tools, in the first namespace.
+    pub http: SocketAddr,
+}

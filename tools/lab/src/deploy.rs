@@ -1,0 +1,174 @@
+use std::collections::BTreeMap;
+
+use crate::controller::{self, Control, ControllerAddresses};
+use crate::error::LabError;
+use crate::interrupt::Interrupt;
+use crate::journal::{Entry, Journal};
+use crate::names::LabName;
+use crate::ovs::OpenVSwitch;
+use crate::plan::{Commands, HostPlan, Plan, quiet_ipv6};
+use crate::preflight;
+use crate::scenario::Scenario;
+use crate::store::{Folder, Labs, Lock};
+use crate::system::{Marker, Namespace, Tool};
+use crate::teardown::teardown;
+
+/// A lab that is up, and removed when this is dropped, unless it is kept.
+///
+/// Dropping it is the one way out: after an error, an interrupt or a panic nothing is left behind.
+#[derive(Debug)]
+pub struct Deployment {
+    pub(crate) folder: Folder,
+    pub(crate) plan: Plan,
+    pub(crate) marker: Marker,
+    pub(crate) controller: Option<ControllerAddresses>,
+    keep: bool,
+    _lock: Lock,
+}
+
+impl Labs {
+    /// Builds the network of `scenario` as the lab `name`, and starts what controls it. All of it or nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`LabError::Missing`] if the machine cannot, [`LabError::Exists`] if the name is taken, [`LabError::Foreign`]
+    /// if a namespace of that name is someone else's, [`LabError::Interrupted`], or what failed.
+    pub fn deploy(
+        &self,
+        scenario: &Scenario,
+        name: &LabName,
+        control: &Control,
+        interrupt: &Interrupt,
+    ) -> Result<Deployment, LabError> {
+        preflight::check(scenario)?;
+        let plan = Plan::new(scenario, name);
+        let (folder, marker) = (self.folder(name), Marker::fresh()?);
+        let lock = folder.create()?;
+        let mut lab = Deployment { folder, plan, marker, controller: None, keep: false, _lock: lock };
+        lab.build(interrupt)?;
+        lab.control(control, interrupt)?;
+        Ok(lab)
+    }
+}
+
+impl Deployment {
+    /// Leaves the lab up. It is then removed by name: [`Labs::destroy`].
+    pub fn keep(mut self) {
+        self.keep = true;
+    }
+
+    /// Removes the lab, and says what failed, which dropping it cannot.
+    ///
+    /// # Errors
+    ///
+    /// What could not be removed.
+    pub fn destroy(mut self) -> Result<(), LabError> {
+        self.keep = true;
+        teardown(&self.folder).map(drop)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &LabName {
+        &self.plan.lab
+    }
+
+    pub(crate) fn tool(&self, program: &str) -> Tool {
+        Tool::new(program, &self.marker)
+    }
+
+    pub(crate) fn fabric(&self) -> Namespace {
+        Namespace::named(&self.plan.fabric)
+    }
+
+    fn build(&mut self, interrupt: &Interrupt) -> Result<(), LabError> {
+        let mut journal = Journal::create(&self.folder.journal())?;
+        journal.write(&[Entry::Marker(self.marker.clone())])?;
+        self.folder.furnish()?;
+        self.folder.write_plan(&self.plan)?;
+        self.make_namespaces(&mut journal)?;
+        interrupt.check()?;
+        self.lay_cables()?;
+        interrupt.check()?;
+        self.set_up_hosts()?;
+        interrupt.check()?;
+        self.make_switches()?;
+        interrupt.check()
+    }
+
+    fn make_namespaces(&self, journal: &mut Journal) -> Result<(), LabError> {
+        if let Some(taken) = self.plan.namespaces().find(|name| Namespace::named(*name).exists()) {
+            return Err(LabError::Foreign(taken.to_owned()));
+        }
+        let entries: Vec<_> = self.plan.namespaces().map(|name| Entry::Namespace(name.to_owned())).collect();
+        journal.write(&entries)?;
+        self.tool("ip").args(["-batch", "-"]).input(Commands(&self.plan).namespaces()).run()?;
+        // Interfaces take these over when they are made.
+        self.fabric().set(&quiet_ipv6())?;
+        let mut hosts = self.plan.hosts.iter();
+        hosts.try_for_each(|host| Namespace::named(&host.namespace).set(&host.parameters()))
+    }
+
+    fn lay_cables(&self) -> Result<(), LabError> {
+        let (commands, fabric) = (Commands(&self.plan), self.fabric());
+        self.tool("ip").args(["-batch", "-"]).input(commands.cables()).run()?;
+        self.tool("ip").args(["-batch", "-"]).input(commands.fabric_links()).within(&fabric).run()?;
+        self.shape(&fabric, &self.plan.fabric)
+    }
+
+    fn shape(&self, namespace: &Namespace, name: &str) -> Result<(), LabError> {
+        let text = Commands(&self.plan).shapers(name);
+        self.tool("tc").args(["-batch", "-"]).input(text).within(namespace).run().map(drop)
+    }
+
+    fn set_up_hosts(&self) -> Result<(), LabError> {
+        self.plan.hosts.iter().try_for_each(|host| self.set_up_host(host))
+    }
+
+    fn set_up_host(&self, host: &HostPlan) -> Result<(), LabError> {
+        let namespace = Namespace::named(&host.namespace);
+        let text = Commands(&self.plan).host(host);
+        self.tool("ip").args(["-batch", "-"]).input(text).within(&namespace).run()?;
+        for interface in &host.interfaces {
+            // Open vSwitch in user space passes frames on as they are: the checksum has to be there already.
+            self.tool("ethtool").args(["-K", &interface.name, "tx", "off"]).within(&namespace).run()?;
+        }
+        self.shape(&namespace, &host.namespace)
+    }
+
+    fn make_switches(&self) -> Result<(), LabError> {
+        let ovs = OpenVSwitch::new(&self.folder, &self.marker);
+        ovs.start(&self.fabric())?;
+        ovs.make_bridges(&self.plan)
+    }
+
+    fn control(&mut self, control: &Control, interrupt: &Interrupt) -> Result<(), LabError> {
+        match control {
+            Control::None => Ok(()),
+            Control::Rules(rules) => self.add_rules(rules),
+            Control::Braid(settings) => {
+                let addresses = controller::start(self, settings, interrupt)?;
+                self.folder.write_controller(&addresses)?;
+                let ovs = OpenVSwitch::new(&self.folder, &self.marker);
+                ovs.set_controller(&self.plan, &format!("tcp:{}", addresses.openflow))?;
+                self.controller = Some(addresses);
+                Ok(())
+            }
+        }
+    }
+
+    fn add_rules(&self, rules: &BTreeMap<String, Vec<String>>) -> Result<(), LabError> {
+        let ovs = OpenVSwitch::new(&self.folder, &self.marker);
+        rules.iter().try_for_each(|(switch, rules)| ovs.add_rules(switch, rules))
+    }
+}
+
+impl Drop for Deployment {
+    fn drop(&mut self) {
+        if self.keep {
+            return;
+        }
+        if let Err(error) = teardown(&self.folder) {
+            tracing::error!(lab = %self.plan.lab, %error, "the lab could not be removed");
+        }
+    }
+}

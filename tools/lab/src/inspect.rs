@@ -1,0 +1,230 @@
+use std::path::PathBuf;
+
+use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo};
+use serde::Serialize;
+
+use crate::controller::ControllerAddresses;
+use crate::error::LabError;
+use crate::journal::{Entry, Journal};
+use crate::names::LabName;
+use crate::plan::{Cable, CableEnd, HostPlan, Plan, SwitchPlan};
+use crate::scenario::Cidr;
+use crate::store::{Folder, Labs};
+use crate::system::Namespace;
+
+/// A lab as it is now.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Inspection {
+    /// Always `braid/v1`.
+    pub schema: &'static str,
+    /// Its name.
+    pub lab: LabName,
+    /// The scenario it was made from; empty if it never got so far.
+    pub scenario: String,
+    /// Whether all of it is there.
+    pub state: LabState,
+    /// Where its journal, logs and sockets are.
+    pub folder: PathBuf,
+    /// The network namespace of the switches.
+    pub fabric: String,
+    /// Where the controller listens, if the lab has one.
+    pub controller: Option<ControllerAddresses>,
+    /// Its hosts.
+    pub hosts: Vec<HostInspection>,
+    /// Its switches.
+    pub switches: Vec<SwitchInspection>,
+    /// Its links.
+    pub links: Vec<LinkInspection>,
+}
+
+/// Whether all of a lab is there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LabState {
+    /// A process deploys or runs it.
+    Busy,
+    /// It is complete.
+    Up,
+    /// Something of it has gone, or it was never completed: only removing it makes sense.
+    Broken,
+}
+
+/// A host of a lab.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HostInspection {
+    /// As in the scenario.
+    pub name: String,
+    /// Its network namespace.
+    pub namespace: String,
+    /// Its interfaces.
+    pub interfaces: Vec<InterfaceInspection>,
+}
+
+/// An interface of a host.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct InterfaceInspection {
+    /// Inside its namespace.
+    pub name: String,
+    /// Its Ethernet address.
+    pub mac: MacAddr,
+    /// Its addresses.
+    pub addresses: Vec<Cidr>,
+}
+
+/// A switch of a lab.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SwitchInspection {
+    /// As in the scenario, and what Open vSwitch calls the bridge.
+    pub name: String,
+    /// Its datapath id.
+    pub dpid: DatapathId,
+    /// Where `ovs-ofctl` reaches it: `ovs-ofctl -O OpenFlow13 show unix:SOCKET`.
+    pub management_socket: PathBuf,
+    /// Its ports.
+    pub ports: Vec<PortInspection>,
+}
+
+/// A port of a switch.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PortInspection {
+    /// Its OpenFlow number.
+    pub number: PortNo,
+    /// The interface in the fabric's namespace.
+    pub device: String,
+    /// What is at the other end of its link.
+    pub peer: String,
+}
+
+/// A link of a lab.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkInspection {
+    /// The interfaces that it joins, each with its namespace.
+    pub ends: [LinkEnd; 2],
+}
+
+/// One end of a link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkEnd {
+    /// The network namespace.
+    pub namespace: String,
+    /// The interface in it.
+    pub device: String,
+    /// The rate at which this end sends.
+    pub rate: BitsPerSec,
+}
+
+/// A line of the list of labs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Its name.
+    pub lab: LabName,
+    /// The scenario it was made from; empty if it never got so far.
+    pub scenario: String,
+    /// Whether all of it is there.
+    pub state: LabState,
+    /// How many hosts it has.
+    pub hosts: usize,
+    /// How many switches it has.
+    pub switches: usize,
+    /// How many links it has.
+    pub links: usize,
+}
+
+impl Labs {
+    /// All labs of the machine.
+    ///
+    /// # Errors
+    ///
+    /// [`LabError::Io`] or [`LabError::State`] if a lab's folder cannot be read.
+    pub fn list(&self) -> Result<Vec<Summary>, LabError> {
+        self.names()?.iter().map(|name| self.inspect(name).map(Inspection::summary)).collect()
+    }
+
+    /// The lab `name` as it is now.
+    ///
+    /// # Errors
+    ///
+    /// [`LabError::NoLab`], or [`LabError::Io`] or [`LabError::State`] if its folder cannot be read.
+    pub fn inspect(&self, name: &LabName) -> Result<Inspection, LabError> {
+        let folder = self.folder(name);
+        if !folder.exists() {
+            return Err(LabError::NoLab(name.clone()));
+        }
+        let plan = folder.read_plan()?;
+        let mut lab = Inspection::empty(&folder, state(&folder, plan.as_ref())?);
+        lab.controller = folder.read_controller()?;
+        if let Some(plan) = plan {
+            lab.fill(&folder, plan);
+        }
+        Ok(lab)
+    }
+}
+
+fn state(folder: &Folder, plan: Option<&Plan>) -> Result<LabState, LabError> {
+    match folder.lock() {
+        Err(LabError::Busy(_)) => return Ok(LabState::Busy),
+        other => drop(other?),
+    }
+    let namespaces = plan.is_some_and(|plan| plan.namespaces().all(|name| Namespace::named(name).exists()));
+    let controller = usize::from(folder.read_controller()?.is_some());
+    let entries = Journal::read(&folder.journal())?;
+    let processes = entries.iter().map(|entry| match entry {
+        Entry::Marker(marker) => marker.processes().len(),
+        Entry::Namespace(_) => 0,
+    });
+    // The database, the switch daemon, and the controller.
+    let complete = namespaces && processes.sum::<usize>() >= 2 + controller;
+    Ok(if complete { LabState::Up } else { LabState::Broken })
+}
+
+impl Inspection {
+    fn empty(folder: &Folder, state: LabState) -> Self {
+        Self {
+            schema: crate::SCHEMA,
+            lab: folder.name.clone(),
+            scenario: String::new(),
+            state,
+            folder: folder.path.clone(),
+            fabric: folder.name.fabric_namespace(),
+            controller: None,
+            hosts: Vec::new(),
+            switches: Vec::new(),
+            links: Vec::new(),
+        }
+    }
+
+    fn fill(&mut self, folder: &Folder, plan: Plan) {
+        self.scenario = plan.scenario;
+        self.hosts = plan.hosts.into_iter().map(host).collect();
+        self.switches = plan.switches.into_iter().map(|it| switch(it, folder)).collect();
+        self.links = plan.cables.into_iter().map(link).collect();
+    }
+
+    fn summary(self) -> Summary {
+        let (hosts, switches, links) = (self.hosts.len(), self.switches.len(), self.links.len());
+        Summary { lab: self.lab, scenario: self.scenario, state: self.state, hosts, switches, links }
+    }
+}
+
+fn host(host: HostPlan) -> HostInspection {
+    let interfaces = host.interfaces.into_iter();
+    let interfaces =
+        interfaces.map(|it| InterfaceInspection { name: it.name, mac: it.mac, addresses: it.addresses });
+    HostInspection { name: host.name, namespace: host.namespace, interfaces: interfaces.collect() }
+}
+
+fn switch(switch: SwitchPlan, folder: &Folder) -> SwitchInspection {
+    let ports = switch.ports.into_iter();
+    let ports = ports.map(|it| PortInspection { number: it.number, device: it.device, peer: it.peer });
+    SwitchInspection {
+        management_socket: folder.management_socket(&switch.name),
+        name: switch.name,
+        dpid: switch.dpid,
+        ports: ports.collect(),
+    }
+}
+
+fn link(cable: Cable) -> LinkInspection {
+    let end = |it: CableEnd| LinkEnd { namespace: it.namespace, device: it.device, rate: it.shaper.rate };
+    LinkInspection { ends: cable.ends.map(end) }
+}

@@ -1,0 +1,127 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::LabError;
+use crate::plan::{Commands, Plan};
+use crate::store::Folder;
+use crate::system::{Marker, Namespace, Tool};
+
+const SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";
+
+/// The Open vSwitch of one lab: daemons, database and sockets of its own, apart from the machine's.
+pub(crate) struct OpenVSwitch<'a> {
+    folder: &'a Folder,
+    marker: &'a Marker,
+}
+
+impl<'a> OpenVSwitch<'a> {
+    pub(crate) fn new(folder: &'a Folder, marker: &'a Marker) -> Self {
+        Self { folder, marker }
+    }
+
+    /// Starts the database and the switch daemon inside the fabric; both have detached when this returns.
+    pub(crate) fn start(&self, fabric: &Namespace) -> Result<(), LabError> {
+        if !Path::new(SCHEMA).exists() {
+            let remedy = "install Open vSwitch, on Debian with `apt install openvswitch-switch`";
+            return Err(LabError::missing(format!("{SCHEMA} is not there"), remedy));
+        }
+        let database = self.folder.ovs().join("conf.db");
+        self.tool("ovsdb-tool").arg("create").arg(&database).arg(SCHEMA).run()?;
+        let remote = format!("--remote=punix:{}", self.folder.database_socket().display());
+        self.daemon("ovsdb-server").arg(&database).arg(remote).within(fabric).run()?;
+        self.vsctl(["--no-wait", "init"])?;
+        self.daemon("ovs-vswitchd").arg(self.database()).within(fabric).run()?;
+        Ok(())
+    }
+
+    /// Makes every bridge, in one transaction, and checks that every port has the number it was to have.
+    pub(crate) fn make_bridges(&self, plan: &Plan) -> Result<(), LabError> {
+        self.vsctl(Commands(plan).bridges())?;
+        let listing = self.vsctl(["--format=json", "--columns=name,ofport,error", "list", "interface"])?;
+        let found = ports(&listing).ok_or_else(|| {
+            LabError::io("reading the ports of the switches", std::io::Error::other(listing.clone()))
+        })?;
+        let wanted = plan.switches.iter().flat_map(|switch| &switch.ports);
+        for port in wanted {
+            let state = found.get(&port.device).map_or("it is not there", String::as_str);
+            if state != port.number.to_string() {
+                let what = format!("port {} of the switches, device {}", port.number, port.device);
+                return Err(LabError::io(what, std::io::Error::other(state.to_owned())));
+            }
+        }
+        Ok(())
+    }
+
+    /// Points every bridge at a controller.
+    pub(crate) fn set_controller(&self, plan: &Plan, target: &str) -> Result<(), LabError> {
+        self.vsctl(Commands(plan).controller(target)).map(drop)
+    }
+
+    /// Adds rules to one switch, in the words of `ovs-ofctl(8)`.
+    pub(crate) fn add_rules(&self, switch: &str, rules: &[String]) -> Result<(), LabError> {
+        let socket = format!("unix:{}", self.folder.management_socket(switch).display());
+        let tool = self.tool("ovs-ofctl").args(["-O", "OpenFlow13", "add-flows"]).arg(socket).arg("-");
+        tool.input(rules.join("\n") + "\n").run().map(drop)
+    }
+
+    fn vsctl(&self, args: impl IntoIterator<Item = impl AsRef<std::ffi::OsStr>>) -> Result<String, LabError> {
+        let database = format!("--db={}", self.database());
+        self.tool("ovs-vsctl").arg("--timeout=30").arg(database).args(args).run()
+    }
+
+    fn database(&self) -> String {
+        format!("unix:{}", self.folder.database_socket().display())
+    }
+
+    fn daemon(&self, name: &str) -> Tool {
+        let log = self.folder.log().join(format!("{name}.log"));
+        let process = self.folder.ovs().join(format!("{name}.pid"));
+        self.tool(name)
+            .args(["--detach", "--no-chdir", "-vconsole:off", "-vsyslog:off"])
+            .arg(format!("--pidfile={}", process.display()))
+            .arg(format!("--log-file={}", log.display()))
+    }
+
+    fn tool(&self, name: &str) -> Tool {
+        let (run, log) = (self.folder.ovs(), self.folder.log());
+        Tool::new(name, self.marker)
+            .env("OVS_RUNDIR", &run)
+            .env("OVS_DBDIR", &run)
+            .env("OVS_SYSCONFDIR", &run)
+            .env("OVS_LOGDIR", log)
+    }
+}
+
+/// `ovs-vsctl --format=json`. RFC 7047 §5.1: an empty column is `["set",[]]`.
+#[derive(Deserialize)]
+struct Listing {
+    data: Vec<(String, Value, Value)>,
+}
+
+/// For each interface its port number, or what is wrong with it.
+fn ports(listing: &str) -> Option<BTreeMap<String, String>> {
+    let listing: Listing = serde_json::from_str(listing).ok()?;
+    let state = |number: &Value, error: &Value| match error {
+        Value::String(error) => error.clone(),
+        _ => number.to_string(),
+    };
+    Some(listing.data.into_iter().map(|(name, number, error)| (name, state(&number, &error))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_has_a_number_or_an_error() {
+        let listing = r#"{"data":[["a",1,["set",[]]],["b",-1,"could not open"],["c",["set",[]],["set",[]]]],
+            "headings":["name","ofport","error"]}"#;
+        let ports = ports(listing).unwrap();
+        assert_eq!(ports["a"], "1");
+        assert_eq!(ports["b"], "could not open");
+        assert_eq!(ports["c"], "[\"set\",[]]");
+    }
+}

@@ -1,0 +1,124 @@
+use std::collections::BTreeSet;
+
+use braid_types::{BitsPerSec, MacAddr, PortNo};
+
+use super::{Cable, CableEnd, HostPlan, InterfacePlan, Plan, PortPlan, Shaper, SwitchPlan};
+use crate::names::{INTERFACE_NAME_MAX, LabName};
+use crate::scenario::{End, Host, Link, Scenario, Switch, Topology};
+
+impl Plan {
+    /// The lab called `lab` that `scenario` describes.
+    pub(crate) fn new(scenario: &Scenario, lab: &LabName) -> Self {
+        let topology = &scenario.topology;
+        let mut plan = Self {
+            lab: lab.clone(),
+            scenario: scenario.name.clone(),
+            fabric: lab.fabric_namespace(),
+            hosts: topology.hosts.iter().enumerate().map(|(index, it)| host(index, it, lab)).collect(),
+            switches: topology.switches.iter().map(switch).collect(),
+            cables: Vec::new(),
+        };
+        let mut devices = Devices::new(topology);
+        for link in &topology.links {
+            plan.add_cable(topology, link, &mut devices);
+        }
+        plan
+    }
+
+    fn add_cable(&mut self, topology: &Topology, link: &Link, devices: &mut Devices) {
+        let [a, b] = link.ends;
+        let shapers = link.rates.map(|rate| Shaper::new(rate, link.queue_bytes));
+        let ends =
+            [self.end(topology, a, b, shapers[0], devices), self.end(topology, b, a, shapers[1], devices)];
+        self.cables.push(Cable { ends });
+    }
+
+    fn end(
+        &mut self,
+        topology: &Topology,
+        end: End,
+        peer: End,
+        shaper: Shaper,
+        devices: &mut Devices,
+    ) -> CableEnd {
+        match end {
+            End::Host { host, interface } => {
+                let host = &self.hosts[host];
+                let (namespace, device) = (host.namespace.clone(), host.interfaces[interface].name.clone());
+                CableEnd { namespace, device, port: None, shaper }
+            }
+            End::Switch(index) => {
+                let switch = &mut self.switches[index];
+                let number = PortNo(switch.ports.len() as u32 + 1);
+                let device = devices.name(index, &switch.name, number, &short_name(topology, peer));
+                let peer = topology.end_name(peer);
+                switch.ports.push(PortPlan { number, device: device.clone(), peer });
+                CableEnd { namespace: self.fabric.clone(), device, port: Some((switch.dpid, number)), shaper }
+            }
+        }
+    }
+}
+
+impl Shaper {
+    // Measured with Multipath TCP over two links of 100 Mbit/s: with 16 kB of burst the timers of a kernel at 250 Hz
+    // lose 2 to 5 % of the rate, with 64 kB nothing; a queue of 12 ms and more costs nothing, and one of 80 ms lets
+    // the two subflows drift so far apart that the receiver waits.
+    fn new(rate: BitsPerSec, queue_bytes: Option<u64>) -> Self {
+        let bytes_per_milli = rate.0 / 8_000;
+        let burst_bytes = bytes_per_milli.saturating_mul(5).max(16_000);
+        let queue_bytes = queue_bytes.unwrap_or_else(|| bytes_per_milli.saturating_mul(16).max(48_000));
+        Self { rate, burst_bytes, queue_bytes }
+    }
+}
+
+fn host(index: usize, host: &Host, lab: &LabName) -> HostPlan {
+    let interfaces = host.interfaces.iter().enumerate().map(|(place, interface)| InterfacePlan {
+        name: interface.name.clone(),
+        mac: mac(index, place),
+        addresses: interface.addresses.clone(),
+    });
+    HostPlan {
+        name: host.name.clone(),
+        namespace: lab.host_namespace(&host.name),
+        interfaces: interfaces.collect(),
+        mptcp: host.mptcp.clone(),
+        congestion_control: host.congestion_control.clone(),
+    }
+}
+
+/// 52:54 is what virtual machines use; the rest counts hosts and interfaces, so that captures compare.
+fn mac(host: usize, interface: usize) -> MacAddr {
+    let (host, interface) = (host as u64 + 1, interface as u64 + 1);
+    MacAddr::from_u64(0x5254_0000_0000 | (host & 0xffff) << 8 | interface & 0xff)
+}
+
+fn switch(switch: &Switch) -> SwitchPlan {
+    SwitchPlan { name: switch.name.clone(), dpid: switch.dpid, ports: Vec::new() }
+}
+
+fn short_name(topology: &Topology, end: End) -> String {
+    match end {
+        End::Switch(index) => topology.switches[index].name.clone(),
+        End::Host { host, .. } => topology.hosts[host].name.clone(),
+    }
+}
+
+/// The names of interfaces in the fabric's namespace.
+struct Devices(BTreeSet<String>);
+
+impl Devices {
+    // Open vSwitch makes an interface for every bridge, and these two.
+    fn new(topology: &Topology) -> Self {
+        let taken = topology.switches.iter().map(|switch| switch.name.clone());
+        Self(taken.chain(["lo", "ovs-netdev"].map(str::to_owned)).collect())
+    }
+
+    /// `SWITCH-PEER` where that fits and is free, else `s.SWITCH.PORT` in numbers: no switch has a full stop in its name.
+    fn name(&mut self, index: usize, switch: &str, port: PortNo, peer: &str) -> String {
+        let readable = format!("{switch}-{peer}");
+        let fits = readable.len() <= INTERFACE_NAME_MAX && !self.0.contains(&readable);
+        let name = if fits { readable } else { format!("s.{}.{port}", index + 1) };
+        self.0.insert(name.clone());
+        name
+    }
+}

@@ -1,0 +1,173 @@
+use std::fmt::Write;
+
+use super::{CableEnd, HostPlan, InterfacePlan, Plan, SwitchPlan};
+use crate::scenario::{Cidr, Endpoint, EndpointFlag};
+
+/// What makes a plan real, one text or list for each run of a tool.
+pub(crate) struct Commands<'a>(pub(crate) &'a Plan);
+
+impl Commands<'_> {
+    /// For `ip -batch`: namespaces.
+    pub(crate) fn namespaces(&self) -> String {
+        self.0.namespaces().fold(String::new(), |text, namespace| text + "netns add " + namespace + "\n")
+    }
+
+    /// For `ip -batch`: every cable, made in its namespaces and seen by no other.
+    pub(crate) fn cables(&self) -> String {
+        let mut text = String::new();
+        for [a, b] in self.0.cables.iter().map(|cable| &cable.ends) {
+            let (left, right) = (made(a), made(b));
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "link add {left} type veth peer name {right}");
+        }
+        text
+    }
+
+    /// For `ip -batch` inside the fabric: every end up.
+    pub(crate) fn fabric_links(&self) -> String {
+        let devices = self.devices_in(&self.0.fabric).map(|end| end.device.as_str());
+        std::iter::once("lo").chain(devices).fold(String::new(), |text, it| text + "link set " + it + " up\n")
+    }
+
+    /// For `ip -batch` inside a host: links, addresses, Multipath TCP.
+    pub(crate) fn host(&self, host: &HostPlan) -> String {
+        let mut lines = vec!["link set lo up".to_owned()];
+        for interface in &host.interfaces {
+            lines.push(format!("link set {} address {} up", interface.name, interface.mac));
+            lines.extend(interface.addresses.iter().map(|cidr| address_line(*cidr, &interface.name)));
+        }
+        if host.uses_mptcp() {
+            lines.push(self.mptcp_limits(host, host.mptcp.accept_addresses));
+            lines.extend(host.mptcp.endpoints.iter().map(|endpoint| endpoint_line(host, endpoint)));
+        }
+        lines.join("\n") + "\n"
+    }
+
+    /// For `ip -batch` inside a host: how many subflows, and how many of the peer's addresses.
+    pub(crate) fn mptcp_limits(&self, host: &HostPlan, accept_addresses: u8) -> String {
+        format!("mptcp limits set subflows {} add_addr_accepted {accept_addresses}", host.mptcp.subflows)
+    }
+
+    /// For `tc -batch` inside `namespace`: the rate of every end.
+    pub(crate) fn shapers(&self, namespace: &str) -> String {
+        let mut text = String::new();
+        for end in self.devices_in(namespace) {
+            let (rate, burst, queue) = (end.shaper.rate.0, end.shaper.burst_bytes, end.shaper.queue_bytes);
+            let device = &end.device;
+            let _ = writeln!(
+                text,
+                "qdisc replace dev {device} root tbf rate {rate}bit burst {burst} limit {queue}"
+            );
+        }
+        text
+    }
+
+    /// For `ovs-vsctl`, in one transaction: every bridge with its ports.
+    pub(crate) fn bridges(&self) -> Vec<String> {
+        self.0.switches.iter().flat_map(bridge).collect()
+    }
+
+    /// For `ovs-vsctl`, in one transaction: the controller of every bridge.
+    pub(crate) fn controller(&self, target: &str) -> Vec<String> {
+        let one = |switch: &SwitchPlan| {
+            let name = &switch.name;
+            words(&format!(
+                "-- set-controller {name} {target} -- set controller {name} max_backoff=1000 connection_mode=out-of-band"
+            ))
+        };
+        self.0.switches.iter().flat_map(one).collect()
+    }
+
+    fn devices_in<'a>(&'a self, namespace: &'a str) -> impl Iterator<Item = &'a CableEnd> {
+        let ends = self.0.cables.iter().flat_map(|cable| &cable.ends);
+        ends.filter(move |end| end.namespace == namespace)
+    }
+}
+
+impl HostPlan {
+    pub(crate) fn uses_mptcp(&self) -> bool {
+        self.mptcp != crate::scenario::Mptcp::default()
+    }
+
+    /// Kernel parameters, as paths below /proc/sys.
+    pub(crate) fn parameters(&self) -> Vec<(String, String)> {
+        let mut all = vec![
+            // One host answers for an address only where it has it: two interfaces may share a subnet.
+            parameter("net/ipv4/conf/all/arp_ignore", "1"),
+            parameter("net/ipv4/conf/all/arp_announce", "2"),
+            parameter("net/ipv4/conf/all/rp_filter", "2"),
+            parameter("net/ipv4/ip_forward", "0"),
+            // What one run learns about a path must not be the next one's start.
+            parameter("net/ipv4/tcp_no_metrics_save", "1"),
+        ];
+        all.extend(self.ipv6());
+        if self.uses_mptcp() {
+            all.extend([parameter("net/mptcp/enabled", "1"), parameter("net/mptcp/pm_type", "0")]);
+        }
+        let congestion_control = self.congestion_control.iter();
+        all.extend(congestion_control.map(|name| parameter("net/ipv4/tcp_congestion_control", name)));
+        all
+    }
+
+    // Without an IPv6 address the host sends nothing over IPv6; with one, no address but its own.
+    fn ipv6(&self) -> Vec<(String, String)> {
+        let mut addresses = self.interfaces.iter().flat_map(|it: &InterfacePlan| &it.addresses);
+        if addresses.all(|cidr| cidr.address.is_ipv4()) {
+            return quiet_ipv6();
+        }
+        ["accept_ra", "accept_dad", "autoconf"]
+            .into_iter()
+            .flat_map(|key| {
+                ["all", "default"].map(|scope| parameter(&format!("net/ipv6/conf/{scope}/{key}"), "0"))
+            })
+            .collect()
+    }
+}
+
+/// Kernel parameters of the fabric: its ends of the cables send nothing of their own.
+pub(crate) fn quiet_ipv6() -> Vec<(String, String)> {
+    ["all", "default"].map(|scope| parameter(&format!("net/ipv6/conf/{scope}/disable_ipv6"), "1")).to_vec()
+}
+
+fn parameter(key: &str, value: &str) -> (String, String) {
+    (key.to_owned(), value.to_owned())
+}
+
+fn made(end: &CableEnd) -> String {
+    format!("{} netns {}", end.device, end.namespace)
+}
+
+// Duplicates were looked for in the scenario, so the kernel need not take a second for it.
+fn address_line(cidr: Cidr, device: &str) -> String {
+    let nodad = if cidr.address.is_ipv6() { " nodad" } else { "" };
+    format!("addr add {cidr} dev {device}{nodad}")
+}
+
+fn endpoint_line(host: &HostPlan, endpoint: &Endpoint) -> String {
+    let holds = |it: &&InterfacePlan| it.addresses.iter().any(|cidr| cidr.address == endpoint.address);
+    let flags: Vec<_> = endpoint.flags.iter().map(ToString::to_string).collect();
+    // A subflow leaves through the interface of its address, whatever the routes say.
+    let device =
+        host.interfaces.iter().find(holds).filter(|_| !endpoint.flags.contains(&EndpointFlag::Signal));
+    let device = device.map_or(String::new(), |it| format!("dev {} ", it.name));
+    format!("mptcp endpoint add {} {device}{}", endpoint.address, flags.join(" "))
+}
+
+fn bridge(switch: &SwitchPlan) -> Vec<String> {
+    let (name, dpid) = (&switch.name, switch.dpid);
+    let mut all = words(&format!(
+        "-- add-br {name} -- set bridge {name} datapath_type=netdev fail_mode=secure protocols=OpenFlow13 \
+         other_config:datapath-id={dpid} other_config:disable-in-band=true"
+    ));
+    for port in &switch.ports {
+        let (device, number) = (&port.device, port.number);
+        all.extend(words(&format!(
+            "-- add-port {name} {device} -- set interface {device} ofport_request={number}"
+        )));
+    }
+    all
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}

@@ -1,0 +1,149 @@
+//! What a scenario becomes on this machine: every name, number and setting, before anything is made.
+//!
+//! Pure: `build` decides, `commands` writes it down for `ip`, `tc` and `ovs-vsctl`.
+
+mod build;
+mod commands;
+
+use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo};
+use serde::{Deserialize, Serialize};
+
+use crate::names::LabName;
+use crate::scenario::{Cidr, Mptcp};
+
+pub(crate) use commands::{Commands, quiet_ipv6};
+
+/// Everything that a lab consists of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    pub lab: LabName,
+    pub scenario: String,
+    /// The namespace of the switches.
+    pub fabric: String,
+    pub hosts: Vec<HostPlan>,
+    pub switches: Vec<SwitchPlan>,
+    pub cables: Vec<Cable>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct HostPlan {
+    pub name: String,
+    pub namespace: String,
+    pub interfaces: Vec<InterfacePlan>,
+    pub mptcp: Mptcp,
+    pub congestion_control: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct InterfacePlan {
+    pub name: String,
+    pub mac: MacAddr,
+    pub addresses: Vec<Cidr>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SwitchPlan {
+    pub name: String,
+    pub dpid: DatapathId,
+    pub ports: Vec<PortPlan>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PortPlan {
+    pub number: PortNo,
+    /// The interface in the fabric's namespace.
+    pub device: String,
+    /// What is at the other end of the cable, as the scenario calls it.
+    pub peer: String,
+}
+
+/// A pair of virtual Ethernet interfaces.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Cable {
+    pub ends: [CableEnd; 2],
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CableEnd {
+    pub namespace: String,
+    pub device: String,
+    /// The datapath and port, or `None` at a host.
+    pub port: Option<(DatapathId, PortNo)>,
+    pub shaper: Shaper,
+}
+
+/// A token bucket in front of the cable.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Shaper {
+    pub rate: BitsPerSec,
+    pub burst_bytes: u64,
+    pub queue_bytes: u64,
+}
+
+impl Plan {
+    /// Every namespace, the fabric's first.
+    pub(crate) fn namespaces(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.fabric.as_str()).chain(self.hosts.iter().map(|host| host.namespace.as_str()))
+    }
+
+    pub(crate) fn host(&self, name: &str) -> Option<&HostPlan> {
+        self.hosts.iter().find(|host| host.name == name)
+    }
+
+    /// The links between switches, once in each direction.
+    pub(crate) fn switch_links(&self) -> impl Iterator<Item = [(DatapathId, PortNo); 2]> {
+        let both = self.cables.iter().filter_map(|cable| Some([cable.ends[0].port?, cable.ends[1].port?]));
+        both.flat_map(|[a, b]| [[a, b], [b, a]])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+    use std::path::Path;
+
+    use super::*;
+    use crate::scenario::Scenario;
+
+    fn plan(scenario: &Scenario) -> Plan {
+        Plan::new(scenario, &"lab".parse().unwrap())
+    }
+
+    #[test]
+    fn the_commands_of_ams_gva_are_as_reviewed() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/ams-gva.yaml");
+        let plan = plan(&Scenario::load(&path).unwrap());
+        let commands = Commands(&plan);
+        let mut text = commands.namespaces() + &commands.cables() + &commands.fabric_links();
+        let hosts = plan.hosts.iter().map(|host| commands.host(host));
+        text.extend(hosts);
+        text.extend(plan.namespaces().map(|name| commands.shapers(name)));
+        for words in [commands.bridges(), commands.controller("tcp:127.0.0.1:6653")] {
+            writeln!(text, "{}", words.join(" ").replace(" -- ", "\n-- ")).unwrap();
+        }
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn interfaces_have_names_that_fit_and_differ() {
+        let text = "{scenario: t, topology: {hosts: [{name: h, interfaces: [{name: e0}]}], \
+            switches: [long-switch-a, long-switch-b, x, y, x-y], links: [\
+            {between: [h.e0, x], rate: 1Mbit}, {between: [long-switch-a, long-switch-b], rate: 1Mbit}, \
+            {between: [x, y], rate: 1Mbit}, {between: [x, y], rate: 1Mbit}]}}";
+        let plan = plan(&Scenario::parse(text, "t.yaml").unwrap());
+        let devices = plan.switches.iter().flat_map(|switch| &switch.ports).map(|port| port.device.as_str());
+        let mut devices: Vec<_> = devices.collect();
+        assert_eq!(devices, ["s.1.1", "s.2.1", "x-h", "s.3.2", "s.3.3", "y-x", "s.4.2"]);
+        devices.extend(plan.switches.iter().map(|switch| switch.name.as_str()));
+        assert!(devices.iter().all(|name| name.len() <= 15));
+    }
+
+    #[test]
+    fn switch_links_are_listed_in_both_directions() {
+        let text = "{scenario: t, topology: {hosts: [], switches: [x, y], links: [\
+            {between: [x, y], rate: 1Mbit}, {between: [y, x], rate: 1Mbit}]}}";
+        let plan = plan(&Scenario::parse(text, "t.yaml").unwrap());
+        let links: Vec<_> = plan.switch_links().map(|[(a, p), (b, q)]| (a.0, p.0, b.0, q.0)).collect();
+        assert_eq!(links, [(1, 1, 2, 1), (2, 1, 1, 1), (2, 2, 1, 2), (1, 2, 2, 2)]);
+    }
+}

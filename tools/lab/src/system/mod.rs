@@ -1,0 +1,9 @@
+//! What the lab asks of the operating system: tools, namespaces, processes.
+
+mod namespace;
+mod processes;
+mod tool;
+
+pub(crate) use namespace::Namespace;
+pub(crate) use processes::{Marker, kill_all};
+pub(crate) use tool::{Tool, search_path};

@@ -1,0 +1,76 @@
+use std::time::Duration;
+
+use crate::error::LabError;
+use crate::interrupt::Interrupt;
+use crate::journal::{Entry, Journal};
+use crate::names::LabName;
+use crate::store::{Folder, Labs, Lock};
+use crate::system::{Namespace, Tool, kill_all};
+
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What was removed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+pub struct Removed {
+    /// How many processes were ended.
+    pub processes: usize,
+    /// How many network namespaces were removed.
+    pub namespaces: usize,
+}
+
+impl Labs {
+    /// Removes the lab `name`: what its journal says that it made, and nothing else. The scenario is not needed.
+    ///
+    /// # Errors
+    ///
+    /// [`LabError::NoLab`] if there is none, [`LabError::Busy`] while a process deploys or runs it, or what could not
+    /// be removed; then it can be tried again.
+    pub fn destroy(&self, name: &LabName) -> Result<Removed, LabError> {
+        let folder = self.folder(name);
+        if !folder.exists() {
+            return Err(LabError::NoLab(name.clone()));
+        }
+        let _lock = patient_lock(&folder)?;
+        teardown(&folder)
+    }
+}
+
+// A process that was killed while it started another may leave its lock to the child until that has its program.
+fn patient_lock(folder: &Folder) -> Result<Lock, LabError> {
+    let try_lock = || match folder.lock() {
+        Err(LabError::Busy(_)) => Ok(None),
+        other => other.map(Some),
+    };
+    let lock = Interrupt::default().poll(PATIENCE, try_lock)?;
+    lock.ok_or_else(|| LabError::Busy(folder.name.clone()))
+}
+
+/// Removes everything in the journal, then the journal. The caller holds the lock.
+pub(crate) fn teardown(folder: &Folder) -> Result<Removed, LabError> {
+    let entries = Journal::read(&folder.journal())?;
+    let mut removed = Removed::default();
+    for entry in &entries {
+        if let Entry::Marker(marker) = entry {
+            removed.processes += kill_all(marker)?;
+        }
+    }
+    removed.namespaces = remove_namespaces(&entries)?;
+    folder.remove()?;
+    Ok(removed)
+}
+
+fn remove_namespaces(entries: &[Entry]) -> Result<usize, LabError> {
+    let names: Vec<_> = entries.iter().filter_map(existing_namespace).collect();
+    if !names.is_empty() {
+        let text = names.iter().fold(String::new(), |text, name| text + "netns del " + name + "\n");
+        Tool::unmarked("ip").args(["-batch", "-"]).input(text).run()?;
+    }
+    Ok(names.len())
+}
+
+fn existing_namespace(entry: &Entry) -> Option<&str> {
+    match entry {
+        Entry::Namespace(name) if Namespace::named(name).exists() => Some(name),
+        _ => None,
+    }
+}
