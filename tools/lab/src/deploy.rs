@@ -111,8 +111,7 @@ impl Deployment {
     fn lay_cables(&self) -> Result<(), LabError> {
         let (commands, fabric) = (Commands(&self.plan), self.fabric());
         self.tool("ip").args(["-batch", "-"]).input(commands.cables()).run()?;
-        self.tool("ip").args(["-batch", "-"]).input(commands.fabric_links()).within(&fabric).run()?;
-        self.shape(&fabric, &self.plan.fabric)
+        self.tool("ip").args(["-batch", "-"]).input(commands.fabric_links()).within(&fabric).run().map(drop)
     }
 
     fn shape(&self, namespace: &Namespace, name: &str) -> Result<(), LabError> {
@@ -138,7 +137,9 @@ impl Deployment {
     fn make_switches(&self) -> Result<(), LabError> {
         let ovs = OpenVSwitch::new(&self.folder, &self.marker);
         ovs.start(&self.fabric())?;
-        ovs.make_bridges(&self.plan)
+        ovs.make_bridges(&self.plan)?;
+        // Only now: Open vSwitch removes the queueing discipline of an interface that becomes its port.
+        self.shape(&self.fabric(), &self.plan.fabric)
     }
 
     fn control(&mut self, control: &Control, interrupt: &Interrupt) -> Result<(), LabError> {

@@ -45,6 +45,21 @@ fn a_kept_lab_is_listed_inspected_and_removed_by_its_name() {
 }
 
 #[test]
+fn every_end_of_every_link_is_shaped_to_its_rate() {
+    let Some(bench) = bench() else { return };
+    let name = fresh_name();
+    let lab = bench.labs.deploy(&chain(), &name, &learning(), &Interrupt::default()).unwrap();
+    for end in bench.labs.inspect(&name).unwrap().links.into_iter().flat_map(|link| link.ends) {
+        let show = ["qdisc", "show", "dev", &end.device];
+        let output = in_namespace(&end.namespace, || Command::new("tc").args(show).output().unwrap());
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        let shaped = shown.starts_with("qdisc tbf") && shown.contains(&format!(" rate {} ", end.rate));
+        assert!(shaped, "{}: {shown}", end.device);
+    }
+    drop(lab);
+}
+
+#[test]
 fn a_lab_that_is_not_there_is_not_found() {
     let Some(bench) = bench() else { return };
     let name = fresh_name();
