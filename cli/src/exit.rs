@@ -1,27 +1,98 @@
+use std::fmt;
+use std::io::{Write, stderr};
 use std::process::ExitCode;
 
-/// An error that asks for another exit code than 1.
-///
-/// 0 ok, 1 failure, 2 usage, 3 not found, 4 the machine lacks a feature, 5 an expectation failed.
-#[derive(Debug)]
-pub(crate) struct Exit(pub(crate) u8);
+/// How `braid` ends when it does not end well; 0 is success, and 2 a wrong command line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Code {
+    /// Something failed.
+    Failure = 1,
+    /// What was asked for makes no sense.
+    Usage = 2,
+    /// What was asked for does not exist.
+    NotFound = 3,
+    /// The machine lacks a feature.
+    Lacking = 4,
+    /// An expectation was not met.
+    Unmet = 5,
+}
 
-impl std::fmt::Display for Exit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "exit code {}", self.0)
+/// Gives an error its exit code; one without ends with [`Code::Failure`].
+///
+/// Context may be put around it, and a code that it has already stays.
+pub(crate) trait ExitWith<T> {
+    /// The same result, whose error ends the program with `code`.
+    fn exit_with(self, code: Code) -> anyhow::Result<T>;
+}
+
+impl<T, E: Into<anyhow::Error>> ExitWith<T> for Result<T, E> {
+    fn exit_with(self, code: Code) -> anyhow::Result<T> {
+        self.map_err(|error| {
+            let error = error.into();
+            if code_of(&error).is_some() { error } else { Coded { code, error }.into() }
+        })
     }
 }
 
-impl std::error::Error for Exit {}
+/// An error with this text and exit code.
+pub(crate) fn error(code: Code, text: impl fmt::Display) -> anyhow::Error {
+    Coded { code, error: anyhow::anyhow!("{text}") }.into()
+}
 
 /// Prints the error, if there is one, and turns it into the exit code.
 pub(crate) fn code(result: anyhow::Result<()>) -> ExitCode {
     let Err(error) = result else { return ExitCode::SUCCESS };
-    // The code travels as context, so that it need not be told from the message.
-    if let Some(Exit(code)) = error.downcast_ref() {
-        eprintln!("braid: {:#}", error.root_cause());
-        return ExitCode::from(*code);
+    say(&format!("{error:#}"));
+    ExitCode::from(code_of(&error).unwrap_or(Code::Failure) as u8)
+}
+
+/// Says on standard error why the program ends.
+pub(crate) fn say(text: &str) {
+    // Where standard error is closed, nobody wants to know.
+    let _ = writeln!(stderr(), "braid: {text}");
+}
+
+fn code_of(error: &anyhow::Error) -> Option<Code> {
+    error.chain().find_map(|cause| cause.downcast_ref::<Coded>()).map(|coded| coded.code)
+}
+
+/// Takes the place of the error that it holds, in its text and its causes.
+#[derive(Debug)]
+struct Coded {
+    code: Code,
+    error: anyhow::Error,
+}
+
+impl fmt::Display for Coded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
     }
-    eprintln!("braid: {error:#}");
-    ExitCode::FAILURE
+}
+
+impl std::error::Error for Coded {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.error.source()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+
+    #[test]
+    fn code_survives_context_and_leaves_the_text_as_it_is() {
+        let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+        let error = Err::<(), _>(refused).context("no answer").exit_with(Code::NotFound);
+        let error = error.context("cannot list switches").unwrap_err();
+        assert_eq!(code_of(&error), Some(Code::NotFound));
+        assert_eq!(format!("{error:#}"), "cannot list switches: no answer: connection refused");
+    }
+
+    #[test]
+    fn first_code_stays() {
+        let error = Err::<(), _>(error(Code::NotFound, "no switch 7")).exit_with(Code::Usage).unwrap_err();
+        assert_eq!(code_of(&error), Some(Code::NotFound));
+    }
 }

@@ -3,6 +3,7 @@
 mod commands;
 mod exit;
 mod logging;
+mod output;
 
 use std::process::ExitCode;
 
@@ -24,6 +25,9 @@ enum Command {
     /// Run the OpenFlow controller
     #[command(subcommand)]
     Controller(commands::controller::Command),
+    /// Build testbeds from network namespaces and Open vSwitch
+    #[command(subcommand)]
+    Lab(commands::lab::Command),
     /// Print a completion script for a shell
     Completion(commands::completion::Args),
 }
@@ -33,6 +37,7 @@ fn main() -> ExitCode {
     logging::init(cli.verbose);
     let result = match cli.command {
         Command::Controller(command) => commands::controller::execute(command),
+        Command::Lab(command) => commands::lab::execute(command),
         Command::Completion(args) => commands::completion::execute(&args),
     };
     exit::code(result)

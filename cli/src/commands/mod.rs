@@ -2,3 +2,4 @@
 
 pub(crate) mod completion;
 pub(crate) mod controller;
+pub(crate) mod lab;

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::path::PathBuf;
 
 use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo};
@@ -47,6 +48,16 @@ pub enum LabState {
     Up,
     /// Something of it has gone, or it was never completed: only removing it makes sense.
     Broken,
+}
+
+impl fmt::Display for LabState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Busy => "busy",
+            Self::Up => "up",
+            Self::Broken => "broken",
+        })
+    }
 }
 
 /// A host of a lab.
