@@ -23,7 +23,7 @@ test: ## Run every test; those that need root are skipped without it
 lint: ## Check format, lints, documentation, licences and sources of dependencies
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --locked --quiet
+	RUSTDOCFLAGS='-D warnings -A rustdoc::private_intra_doc_links' $(CARGO) doc --workspace --no-deps --locked --quiet
 	scripts/check-dependencies
 	scripts/deny
 
