@@ -32,6 +32,22 @@ fn metrics_are_in_the_text_format_with_help_and_type() {
 }
 
 #[test]
+fn every_metric_is_documented_and_every_documented_metric_is_there() {
+    let controller = Running::start(None);
+    let (_, body) = controller.get("/metrics");
+    let samples =
+        body.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split(' ').next());
+    let docs = include_str!("../../../../docs/metrics.md");
+    let documented = docs.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let sorted = |names: &mut dyn Iterator<Item = &str>| {
+        let mut names: Vec<String> = names.map(str::to_owned).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(sorted(&mut samples.into_iter()), sorted(&mut documented.into_iter()));
+}
+
+#[test]
 fn an_unknown_path_is_not_found() {
     let controller = Running::start(None);
     assert_eq!(controller.get("/api/v1/nothing").0, 404);
