@@ -98,8 +98,16 @@ pub enum Part {
     TableFeatures,
     /// A property of a table.
     TableFeatureProperty,
-    /// An entry of a multipart reply that has its own length.
-    Entry,
+    /// A flow and what it has counted.
+    FlowStats,
+    /// What a group has counted.
+    GroupStats,
+    /// The description of a group.
+    GroupDesc,
+    /// What a meter has counted.
+    MeterStats,
+    /// The description of a meter.
+    MeterConfig,
     /// The payload of an experimenter's structure.
     Experimenter,
     /// A list that was checked before.

@@ -1,7 +1,7 @@
 use serde::Serialize;
 
 use crate::error::{DecodeError, EncodeError, Part};
-use crate::header::{HEADER_LEN, VERSION};
+use crate::header::VERSION;
 use crate::wire::{Bytes, List, Prefixed, Reader, Wire, pad_to_8};
 
 const VERSION_BITMAP: u16 = 1;
@@ -55,18 +55,13 @@ impl<'a> Hello<'a> {
         }
     }
 
-    /// Reads a HELLO of any version from its first byte.
-    pub(super) fn read_message(version: u8, mut message: Reader<'a>) -> Result<Self, DecodeError> {
-        message.skip(HEADER_LEN)?;
-        match message.read() {
-            Ok(elements) => Ok(Self { version, elements }),
-            // Before 1.3 there were no elements, and whatever is there is to be ignored.
-            Err(_) if version < VERSION => Ok(Self { version, elements: List::EMPTY }),
-            Err(error) => Err(error),
-        }
+    /// Speaks the versions up to `version` and says no more.
+    pub const fn of_version(version: u8) -> Self {
+        Self { version, elements: List::EMPTY }
     }
 }
 
+/// Its version is in the message's header: what is read here has that of 1.3.
 impl<'a> Wire<'a> for Hello<'a> {
     fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         Ok(Self { version: VERSION, elements: reader.read()? })
@@ -119,7 +114,7 @@ mod tests {
 
     #[test]
     fn without_a_bitmap_the_lower_version_is_agreed() {
-        assert!(Hello { version: 6, elements: List::EMPTY }.speaks(4));
-        assert!(!Hello { version: 1, elements: List::EMPTY }.speaks(4));
+        assert!(Hello::of_version(6).speaks(4));
+        assert!(!Hello::of_version(1).speaks(4));
     }
 }

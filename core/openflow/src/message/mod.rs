@@ -4,7 +4,6 @@ mod async_config;
 mod config;
 mod echo;
 mod error;
-mod error_codes;
 mod features;
 mod flow_mod;
 mod flow_removed;
@@ -24,8 +23,7 @@ use serde::Serialize;
 pub use async_config::{AsyncConfig, FlowRemovedReasons, PacketInReasons, PortReasons};
 pub use config::{FragHandling, SwitchConfig};
 pub use echo::{Echo, Experimenter};
-pub use error::ErrorMsg;
-pub use error_codes::*;
+pub use error::*;
 pub use features::{Capabilities, SwitchFeatures};
 pub use flow_mod::{FlowMod, FlowModCommand, FlowModFlags};
 pub use flow_removed::{FlowRemoved, FlowRemovedReason};
@@ -171,18 +169,20 @@ impl<'a> Message<'a> {
     #[inline]
     pub fn decode(bytes: &'a [u8]) -> Result<(Xid, Self), DecodeError> {
         let header = Header::decode(bytes)?;
-        let mut whole = Reader::new(Part::Header, bytes);
-        let mut body =
-            whole.split(Part::Message(header.message_type), usize::from(header.length), HEADER_LEN)?;
-        whole.finish()?;
-        if header.message_type == MessageType::Hello {
-            return Ok((header.xid, Self::Hello(Hello::read_message(header.version, body)?)));
-        }
-        if header.version != VERSION {
+        let kind = header.message_type;
+        if kind != MessageType::Hello && header.version != VERSION {
             return Err(DecodeError::Version { version: header.version });
         }
+        let mut whole = Reader::new(Part::Header, bytes);
+        let mut body = whole.split(Part::Message(kind), usize::from(header.length), HEADER_LEN)?;
+        whole.finish()?;
         body.skip(HEADER_LEN)?;
-        let message = Self::read_body(header.message_type, &mut body)?;
+        let message = match Self::read_body(kind, &mut body) {
+            Ok(Self::Hello(hello)) => Self::Hello(Hello { version: header.version, ..hello }),
+            // Before 1.3 a HELLO had no elements, and whatever it holds is to be ignored.
+            Err(_) if header.version < VERSION => Self::Hello(Hello::of_version(header.version)),
+            other => other?,
+        };
         body.finish()?;
         Ok((header.xid, message))
     }

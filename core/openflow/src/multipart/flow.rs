@@ -43,7 +43,7 @@ impl Default for FlowStatsRequest<'_> {
 
 wire_struct! {
     /// A flow and what it has counted. OpenFlow 1.3.5 §7.3.5.2.
-    pub struct FlowStats<'a> [Entry, length at 0] {
+    pub struct FlowStats<'a> [FlowStats, length at 0] {
         /// Its table.
         pub table_id: TableId; pad 1,
         /// Whole seconds since it was added.

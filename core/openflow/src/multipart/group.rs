@@ -15,7 +15,7 @@ wire_struct! {
 
 wire_struct! {
     /// What a group has counted. OpenFlow 1.3.5 §7.3.5.9.
-    pub struct GroupStats<'a> [Entry, length at 0, pad 2] {
+    pub struct GroupStats<'a> [GroupStats, length at 0, pad 2] {
         /// The group.
         pub group_id: GroupId,
         /// Flows and groups that use it.
@@ -52,7 +52,7 @@ wire_struct! {
 
 wire_struct! {
     /// A group. OpenFlow 1.3.5 §7.3.5.10.
-    pub struct GroupDesc<'a> [Entry, length at 0] {
+    pub struct GroupDesc<'a> [GroupDesc, length at 0] {
         /// How it chooses among its buckets.
         pub group_type: GroupType; pad 1,
         /// The group.

@@ -14,7 +14,7 @@ wire_struct! {
 
 wire_struct! {
     /// What a meter has counted. OpenFlow 1.3.5 §7.3.5.12.
-    pub struct MeterStats<'a> [Entry, length at 4] {
+    pub struct MeterStats<'a> [MeterStats, length at 4] {
         /// The meter.
         pub meter_id: MeterId; pad 8,
         /// Flows that use it.
@@ -51,7 +51,7 @@ wire_struct! {
 
 wire_struct! {
     /// A meter. OpenFlow 1.3.5 §7.3.5.13.
-    pub struct MeterConfig<'a> [Entry, length at 0] {
+    pub struct MeterConfig<'a> [MeterConfig, length at 0] {
         /// What its numbers mean.
         pub flags: MeterFlags,
         /// The meter.

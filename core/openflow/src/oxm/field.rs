@@ -228,3 +228,13 @@ fn write_header(
     let length = u8::try_from(length).map_err(|_| too_long)?;
     OxmHeader { class, field, has_mask, length }.write(out)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_as_small_as_a_masked_ipv6_address_allows() {
+        assert!(size_of::<OxmField<'_>>() <= 40);
+    }
+}

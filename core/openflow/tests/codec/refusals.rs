@@ -2,7 +2,7 @@
 
 use braid_openflow::{
     BadActionCode, BadInstructionCode, BadMatchCode, BadRequestCode, DecodeError, ErrorCode, ErrorMsg,
-    GroupModFailedCode, Message, MeterModFailedCode, Part, TableFeaturesFailedCode, Xid,
+    GroupModFailedCode, Hello, Message, MeterModFailedCode, Part, TableFeaturesFailedCode, Xid,
 };
 
 use crate::support::golden;
@@ -28,6 +28,15 @@ fn another_version_is_named() {
     assert_eq!(error, DecodeError::Version { version: 1 });
     assert_eq!(error.to_string(), "header: wire version 1 is OpenFlow 1.0, not OpenFlow 1.3 (4)");
     assert_eq!(error.error_code(), ErrorCode::BadRequest(BadRequestCode::BadVersion));
+}
+
+#[test]
+fn the_hello_of_an_old_switch_is_understood_whatever_it_holds() {
+    let bytes = [1, 0, 0, 12, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff];
+    assert_eq!(Message::decode(&bytes), Ok((Xid(1), Message::Hello(Hello::of_version(1)))));
+    let mut new = bytes;
+    new[0] = 4;
+    assert!(Message::decode(&new).is_err());
 }
 
 #[test]

@@ -1,6 +1,15 @@
+//! Why messages are refused. OpenFlow 1.3.5 §7.4.4.
+
+mod code;
+mod operation;
+mod request;
+
 use serde::Serialize;
 
-use super::ErrorCode;
+pub use code::ErrorCode;
+pub use operation::*;
+pub use request::*;
+
 use crate::error::{DecodeError, EncodeError};
 use crate::wire::{Bytes, Reader, Wire};
 

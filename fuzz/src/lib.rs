@@ -1,0 +1,18 @@
+//! What must hold of every decoder, whatever bytes it is given.
+
+/// A fuzzer of the type `$type`: reads one from the bytes; if they are one, writes it, and reads the same again.
+///
+/// A macro, and no generic function, because the value that is read again borrows from other bytes than the first.
+#[macro_export]
+macro_rules! round_trip {
+    ($type:ty) => {
+        libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+            use braid_openflow::{Part, Reader, Wire};
+            let Ok(value) = <$type>::read(&mut Reader::new(Part::Experimenter, bytes)) else { return };
+            let mut again = Vec::new();
+            value.write(&mut again).expect("what was read can be written");
+            let read_again = <$type>::read(&mut Reader::new(Part::Experimenter, &again));
+            assert_eq!(read_again, Ok(value));
+        });
+    };
+}

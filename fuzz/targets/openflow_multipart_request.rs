@@ -1,0 +1,7 @@
+//! The body of a multipart request.
+
+#![no_main]
+
+use braid_openflow::MultipartRequest;
+
+braid_fuzz::round_trip!(MultipartRequest<'_>);
