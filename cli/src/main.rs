@@ -3,6 +3,7 @@
 mod commands;
 mod exit;
 mod logging;
+mod openflow;
 mod output;
 
 use std::process::ExitCode;
@@ -28,17 +29,37 @@ enum Command {
     /// Build testbeds from network namespaces and Open vSwitch
     #[command(subcommand)]
     Lab(commands::lab::Command),
+    /// Look into the OpenFlow protocol
+    #[command(subcommand)]
+    Openflow(commands::openflow::Command),
     /// Print a completion script for a shell
     Completion(commands::completion::Args),
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error),
+    };
     logging::init(cli.verbose);
-    let result = match cli.command {
+    exit::code(execute(cli.command))
+}
+
+fn execute(command: Command) -> anyhow::Result<()> {
+    match command {
         Command::Controller(command) => commands::controller::execute(command),
         Command::Lab(command) => commands::lab::execute(command),
+        Command::Openflow(command) => commands::openflow::execute(&command),
         Command::Completion(args) => commands::completion::execute(&args),
-    };
-    exit::code(result)
+    }
+}
+
+/// Prints the help that was asked for, or what is wrong with the command line.
+fn refuse(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        return exit::code(output::text(&error.render().to_string()));
+    }
+    let text = error.render().to_string();
+    exit::say(text.strip_prefix("error: ").unwrap_or(&text).trim_end());
+    ExitCode::from(exit::Code::Usage as u8)
 }

@@ -1,7 +1,7 @@
-use std::io::stdout;
-
 use clap::CommandFactory;
 use clap_complete::{Shell, generate};
+
+use crate::output;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -10,6 +10,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
-    generate(args.shell, &mut crate::Cli::command(), "braid", &mut stdout());
-    Ok(())
+    let mut script = Vec::new();
+    generate(args.shell, &mut crate::Cli::command(), "braid", &mut script);
+    output::text(&String::from_utf8(script)?)
 }

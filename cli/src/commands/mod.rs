@@ -3,3 +3,4 @@
 pub(crate) mod completion;
 pub(crate) mod controller;
 pub(crate) mod lab;
+pub(crate) mod openflow;

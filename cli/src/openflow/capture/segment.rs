@@ -1,0 +1,109 @@
+use std::net::{IpAddr, SocketAddr};
+
+use etherparse::{EtherType, LaxNetSlice, LaxSlicedPacket, TcpSlice, TransportSlice};
+use pcap_parser::Linktype;
+
+use super::file::Packet;
+
+/// Bytes of the header of LINKTYPE_NULL and LINKTYPE_LOOP: an address family, in either byte order.
+const NULL_LEN: usize = 4;
+/// Bytes of the header of LINKTYPE_LINUX_SLL, of which the last two are the EtherType.
+const SLL_LEN: usize = 16;
+/// Bytes of the header of LINKTYPE_LINUX_SLL2, of which the first two are the EtherType.
+const SLL2_LEN: usize = 20;
+
+/// A TCP segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Segment<'a> {
+    /// The sender.
+    pub(super) src: SocketAddr,
+    /// The receiver.
+    pub(super) dst: SocketAddr,
+    /// The number of its first byte.
+    pub(super) seq: u32,
+    /// The number before which the sender has everything from the receiver, unless it does not say.
+    pub(super) ack: Option<u32>,
+    /// It opens the connection.
+    pub(super) syn: bool,
+    /// It ends what the sender sends.
+    pub(super) fin: bool,
+    /// What was captured of its payload.
+    pub(super) payload: &'a [u8],
+}
+
+/// Why nothing can be said of what a packet carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum SegmentError {
+    /// It is a fragment of an IP packet.
+    Fragment,
+    /// The link type is not known.
+    LinkType(i32),
+}
+
+impl<'a> Segment<'a> {
+    /// The segment in `packet`; none if it carries something else or is cut off before its payload.
+    pub(super) fn read(packet: &Packet<'a>) -> Result<Option<Self>, SegmentError> {
+        let Some(layers) = layers(packet)? else { return Ok(None) };
+        let addresses = match &layers.net {
+            Some(LaxNetSlice::Ipv4(ip)) => {
+                let header = ip.header();
+                (IpAddr::V4(header.source_addr()), IpAddr::V4(header.destination_addr()))
+            }
+            Some(LaxNetSlice::Ipv6(ip)) => {
+                let header = ip.header();
+                (IpAddr::V6(header.source_addr()), IpAddr::V6(header.destination_addr()))
+            }
+            _ => return Ok(None),
+        };
+        match &layers.transport {
+            Some(TransportSlice::Tcp(tcp)) => Ok(Some(Self::new(addresses, tcp))),
+            _ if is_fragment(&layers) => Err(SegmentError::Fragment),
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether one of the ports is among `ports`.
+    pub(super) fn concerns(&self, ports: &[u16]) -> bool {
+        ports.contains(&self.src.port()) || ports.contains(&self.dst.port())
+    }
+
+    fn new((src, dst): (IpAddr, IpAddr), tcp: &TcpSlice<'a>) -> Self {
+        Self {
+            src: SocketAddr::new(src, tcp.source_port()),
+            dst: SocketAddr::new(dst, tcp.destination_port()),
+            seq: tcp.sequence_number(),
+            ack: tcp.ack().then(|| tcp.acknowledgment_number()),
+            syn: tcp.syn(),
+            fin: tcp.fin(),
+            payload: tcp.payload(),
+        }
+    }
+}
+
+/// The headers after that of the link; none if even the first of them is cut off.
+fn layers<'a>(packet: &Packet<'a>) -> Result<Option<LaxSlicedPacket<'a>>, SegmentError> {
+    let bytes = packet.bytes;
+    Ok(match packet.link {
+        Linktype::ETHERNET => LaxSlicedPacket::from_ethernet(bytes).ok(),
+        // 12 and 14 are what some systems call raw in their captures.
+        Linktype::RAW | Linktype::IPV4 | Linktype::IPV6 | Linktype(12 | 14) => ip(bytes),
+        Linktype::NULL | Linktype::LOOP => bytes.get(NULL_LEN..).and_then(ip),
+        Linktype::LINUX_SLL => ethertype(bytes, SLL_LEN - 2, SLL_LEN),
+        Linktype::LINUX_SLL2 => ethertype(bytes, 0, SLL2_LEN),
+        link => return Err(SegmentError::LinkType(link.0)),
+    })
+}
+
+fn ip(bytes: &[u8]) -> Option<LaxSlicedPacket<'_>> {
+    LaxSlicedPacket::from_ip(bytes).ok()
+}
+
+/// What follows a header of `length` bytes that has the EtherType at `at`.
+fn ethertype(bytes: &[u8], at: usize, length: usize) -> Option<LaxSlicedPacket<'_>> {
+    let ethertype = bytes.get(at..)?.first_chunk().copied().map(u16::from_be_bytes)?;
+    Some(LaxSlicedPacket::from_ether_type(EtherType(ethertype), bytes.get(length..)?))
+}
+
+fn is_fragment(layers: &LaxSlicedPacket<'_>) -> bool {
+    layers.net.as_ref().and_then(LaxNetSlice::ip_payload_ref).is_some_and(|payload| payload.fragmented)
+}

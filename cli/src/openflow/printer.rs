@@ -1,0 +1,180 @@
+use std::io::{self, Write};
+use std::net::SocketAddr;
+
+use braid_openflow::{Bytes, DecodeError, Header, Message, Xid};
+use serde::Serialize;
+
+use super::Timestamp;
+use super::outline::outline;
+
+/// How messages are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Style {
+    /// A JSON object a line, for programs.
+    Lines,
+    /// Headings and indented lines, for people.
+    Outline,
+}
+
+/// Where in a capture bytes come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub(crate) struct Place {
+    /// When the last of the bytes was captured, where the capture says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) time: Option<Timestamp>,
+    /// Who sent them.
+    pub(crate) src: SocketAddr,
+    /// Who received them.
+    pub(crate) dst: SocketAddr,
+}
+
+/// Prints messages, one after another, and what went wrong between them.
+pub(crate) struct Printer<W> {
+    out: W,
+    style: Style,
+    decoded: u64,
+    failed: u64,
+}
+
+/// What is printed of one message, or in its stead.
+#[derive(Serialize)]
+struct Entry<'a> {
+    schema: &'static str,
+    #[serde(flatten)]
+    place: Option<&'a Place>,
+    /// Where it starts in what one side sent, in bytes.
+    offset: u64,
+    #[serde(flatten)]
+    header: Option<Versioned>,
+    #[serde(flatten)]
+    content: Content<'a>,
+}
+
+#[derive(Serialize)]
+struct Versioned {
+    /// None in a HELLO, which has a field of this name and meaning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<u8>,
+    xid: Xid,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Message(Message<'a>),
+    Malformed { error: Malformed, bytes: Bytes<'a> },
+    Note { note: &'a str, skipped: u64 },
+}
+
+#[derive(Serialize)]
+struct Malformed {
+    offset: u64,
+    reason: String,
+}
+
+impl<W: Write> Printer<W> {
+    /// A printer to `out`.
+    pub(crate) fn new(out: W, style: Style) -> Self {
+        Self { out, style, decoded: 0, failed: 0 }
+    }
+
+    /// How many messages were printed, and in place of how many there was an error.
+    pub(crate) const fn counts(&self) -> (u64, u64) {
+        (self.decoded, self.failed)
+    }
+
+    /// Prints the message that `bytes` are, or why they are none.
+    pub(crate) fn message(&mut self, place: Option<&Place>, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        match Message::decode(bytes) {
+            Ok((xid, message)) => {
+                self.decoded += 1;
+                let version = (!matches!(message, Message::Hello(_))).then_some(braid_openflow::VERSION);
+                let header = Some(Versioned { version, xid });
+                self.print(&Entry::new(place, offset, header, Content::Message(message)))
+            }
+            Err(error) => self.malformed(place, offset, bytes, &error),
+        }
+    }
+
+    /// Prints why `bytes` are no message.
+    pub(crate) fn malformed(
+        &mut self,
+        place: Option<&Place>,
+        offset: u64,
+        bytes: &[u8],
+        error: &DecodeError,
+    ) -> io::Result<()> {
+        let header = Header::decode(bytes).ok();
+        let header = header.map(|header| Versioned { version: Some(header.version), xid: header.xid });
+        self.error(place, offset, header, bytes, error.to_string())
+    }
+
+    /// Prints that `bytes` are no beginning of a message, and why.
+    pub(crate) fn lost(
+        &mut self,
+        place: &Place,
+        offset: u64,
+        bytes: &[u8],
+        reason: String,
+    ) -> io::Result<()> {
+        self.error(Some(place), offset, None, bytes, reason)
+    }
+
+    /// Prints what is to be said of the `skipped` bytes from `offset` on.
+    pub(crate) fn note(&mut self, place: &Place, offset: u64, note: &str, skipped: u64) -> io::Result<()> {
+        self.print(&Entry::new(Some(place), offset, None, Content::Note { note, skipped }))
+    }
+
+    fn error(
+        &mut self,
+        place: Option<&Place>,
+        offset: u64,
+        header: Option<Versioned>,
+        bytes: &[u8],
+        reason: String,
+    ) -> io::Result<()> {
+        self.failed += 1;
+        let content = Content::Malformed { error: Malformed { offset, reason }, bytes: Bytes(bytes) };
+        self.print(&Entry::new(place, offset, header, content))
+    }
+
+    fn print(&mut self, entry: &Entry<'_>) -> io::Result<()> {
+        match self.style {
+            Style::Lines => serde_json::to_writer(&mut self.out, entry)?,
+            Style::Outline => write!(self.out, "{}", entry.outline()?)?,
+        }
+        writeln!(self.out)
+    }
+}
+
+impl<'a> Entry<'a> {
+    fn new(place: Option<&'a Place>, offset: u64, header: Option<Versioned>, content: Content<'a>) -> Self {
+        Self { schema: "braid/v1", place, offset, header, content }
+    }
+
+    fn outline(&self) -> serde_json::Result<String> {
+        let place = self.place.map_or_else(String::new, Place::heading);
+        let xid = self.header.as_ref().map_or_else(String::new, |header| format!(", xid {}", header.xid));
+        Ok(match &self.content {
+            Content::Message(message) => {
+                // The first line is the type, which the heading has.
+                let body = outline(message)?;
+                let (_, body) = body.trim_start().split_once('\n').unwrap_or_default();
+                format!("{place}{:?}{xid}\n{body}", message.message_type()).trim_end().to_owned()
+            }
+            Content::Malformed { error, bytes } => {
+                format!("{place}error at {}{xid}: {}\n  bytes: {bytes}", error.offset, error.reason)
+            }
+            Content::Note { note, skipped } => {
+                format!("{place}note: {note}; {skipped} bytes were passed over")
+            }
+        })
+    }
+}
+
+impl Place {
+    fn heading(&self) -> String {
+        let time = self.time.map_or_else(String::new, |time| format!("{time} "));
+        format!("{time}{} > {} ", self.src, self.dst)
+    }
+}
