@@ -8,9 +8,10 @@ mod join;
 mod key;
 mod subtype;
 
+pub use braid_types::Token;
 pub use capable::{FirstData, Keys, MpCapable, MpCapableFlags};
 pub use join::MpJoin;
-pub use key::{Key, Token, Version};
+pub use key::{Key, Version};
 pub use subtype::Subtype;
 
 use serde::{Deserialize, Serialize};

@@ -12,7 +12,7 @@ mod placement;
 mod stream;
 mod transfers;
 
-pub use ids::{StreamId, Token, TransferId};
+pub use ids::{StreamId, TransferId};
 pub use placement::{Choice, FewestShared, Placement};
 pub use stream::{Opening, Route, Stream, Transfer, TransferKind};
 pub use transfers::{Ended, Full, Limits, Transfers};

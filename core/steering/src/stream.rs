@@ -2,11 +2,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use braid_paths::Path;
-use braid_types::{FiveTuple, Time};
+use braid_types::{FiveTuple, Time, Token};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use crate::ids::{StreamId, Token, TransferId};
+use crate::ids::{StreamId, TransferId};
 
 /// How a transfer is carried.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]

@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use braid_types::{FiveTuple, Time};
+use braid_types::{FiveTuple, Time, Token};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::ids::{StreamId, Token, TransferId};
+use crate::ids::{StreamId, TransferId};
 use crate::stream::{Opening, Route, Stream, Transfer, TransferKind};
 
 /// How much is remembered at most.

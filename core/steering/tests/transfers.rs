@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use braid_steering::{Limits, Opening, StreamId, Token, TransferId, Transfers};
-use braid_types::{FiveTuple, Time};
+use braid_steering::{Limits, Opening, StreamId, TransferId, Transfers};
+use braid_types::{FiveTuple, Time, Token};
 use proptest::prelude::*;
 
 const TOKEN: Token = Token(0xdead_beef);

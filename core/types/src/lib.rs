@@ -15,6 +15,7 @@ mod mac;
 mod rate;
 mod text;
 mod time;
+mod token;
 mod tuple;
 
 pub use datapath::{DatapathId, PortNo, SwitchPort};
@@ -22,4 +23,5 @@ pub use mac::MacAddr;
 pub use rate::BitsPerSec;
 pub use text::ParseError;
 pub use time::Time;
+pub use token::Token;
 pub use tuple::FiveTuple;

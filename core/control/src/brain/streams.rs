@@ -5,7 +5,7 @@ use std::sync::Arc;
 use braid_packet::mptcp::{self, Handshake, MpJoin};
 use braid_packet::{Frame, TcpSegment};
 use braid_paths::Path;
-use braid_steering::{Ended, Opening, Placement, Route, Stream, StreamId, Token, TransferKind};
+use braid_steering::{Ended, Opening, Placement, Route, Stream, StreamId, TransferKind};
 use braid_types::{DatapathId, FiveTuple, PortNo, Time};
 
 use super::Brain;
@@ -57,7 +57,7 @@ impl Brain {
         match (stream.opening, mptcp::handshake(tcp.options)) {
             (Opening::Capable, Ok(Some(Handshake::Capable(answer)))) => {
                 if let Some(key) = answer.sender_key() {
-                    let early = self.streams.learn_token(&opened, Token(key.token(answer.version).0));
+                    let early = self.streams.learn_token(&opened, key.token(answer.version));
                     self.spread(now, &early, out);
                 }
             }
@@ -254,7 +254,7 @@ impl Brain {
 fn opening(tcp: &TcpSegment<'_>) -> Option<Opening> {
     match mptcp::handshake(tcp.options).ok()?? {
         Handshake::Capable(_) => Some(Opening::Capable),
-        Handshake::Join(MpJoin::Syn { token, .. }) => Some(Opening::Join(Token(token.0))),
+        Handshake::Join(MpJoin::Syn { token, .. }) => Some(Opening::Join(token)),
         Handshake::Join(_) => None,
     }
 }

@@ -1,5 +1,6 @@
 use std::fmt;
 
+use braid_types::Token;
 use serde::{Deserialize, Serialize};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
@@ -39,11 +40,6 @@ impl TryFrom<u8> for Version {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key(pub u64);
 
-/// Names a connection at one of its ends, in MP_JOIN. RFC 8684 §3.2.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Token(pub u32);
-
 impl Key {
     /// The top 32 bits of the key's hash: SHA-1 in version 0 (RFC 6824 §3.2), SHA-256 in 1 (RFC 8684 §3.2).
     pub fn token(self, version: Version) -> Token {
@@ -75,17 +71,5 @@ fn ends<const N: usize>(hash: &[u8; N]) -> ([u8; 8], [u8; 8]) {
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key(..)")
-    }
-}
-
-impl fmt::Display for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:08x}", self.0)
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
