@@ -164,7 +164,7 @@ fn benches(c: &mut Criterion) {
     group.throughput(Throughput::Elements(1));
     let (message, mut bytes) = (message(&syn(0, &MP_CAPABLE)), Vec::new());
     group.bench_function("responder_that_decides_nothing", |b| {
-        b.iter(|| respond(black_box(&message), &mut bytes))
+        b.iter(|| respond(black_box(&message), &mut bytes));
     });
     group.bench_function("plain_syn", |b| b.iter_custom(|count| time(count, &[])));
     group.bench_function("mp_capable_syn", |b| b.iter_custom(|count| time(count, &MP_CAPABLE)));
