@@ -8,6 +8,7 @@ use crate::names::LabName;
 use crate::ovs::OpenVSwitch;
 use crate::plan::{Commands, HostPlan, Plan, quiet_ipv6};
 use crate::preflight;
+use crate::ready;
 use crate::scenario::Scenario;
 use crate::store::{Folder, Labs, Lock};
 use crate::system::{Marker, Namespace, Tool};
@@ -27,7 +28,8 @@ pub struct Deployment {
 }
 
 impl Labs {
-    /// Builds the network of `scenario` as the lab `name`, and starts what controls it. All of it or nothing.
+    /// Builds the network of `scenario` as the lab `name`, starts what controls it, and waits until it can carry
+    /// the scenario's traffic. All of it or nothing.
     ///
     /// # Errors
     ///
@@ -47,6 +49,9 @@ impl Labs {
         let mut lab = Deployment { folder, plan, marker, controller: None, keep: false, _lock: lock };
         lab.build(interrupt)?;
         lab.control(control, interrupt)?;
+        if *control != Control::None {
+            ready::wait(&lab, scenario, interrupt)?;
+        }
         Ok(lab)
     }
 }

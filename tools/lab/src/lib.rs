@@ -28,6 +28,7 @@ mod names;
 mod ovs;
 mod plan;
 mod preflight;
+mod ready;
 pub mod scenario;
 mod store;
 mod system;

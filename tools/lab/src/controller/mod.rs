@@ -1,5 +1,6 @@
 //! The controller of a lab: a process of the machine's first namespace whose OpenFlow socket is in the fabric's.
 
+mod api;
 mod start;
 
 use std::collections::BTreeMap;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use api::Client;
 pub(crate) use start::start;
 
 /// What decides where packets go in a lab.

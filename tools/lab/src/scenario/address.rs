@@ -20,6 +20,25 @@ pub struct CidrError {
     text: String,
 }
 
+impl Cidr {
+    /// Whether `address` is in the subnet.
+    pub fn contains(self, address: IpAddr) -> bool {
+        match (self.address, address) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                same_start(u32::from(own).into(), u32::from(other).into(), 32 - u32::from(self.prefix))
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                same_start(own.into(), other.into(), 128 - u32::from(self.prefix))
+            }
+            _ => false,
+        }
+    }
+}
+
+fn same_start(a: u128, b: u128, host_bits: u32) -> bool {
+    (a ^ b).checked_shr(host_bits).unwrap_or(0) == 0
+}
+
 impl FromStr for Cidr {
     type Err = CidrError;
 
@@ -67,6 +86,18 @@ mod tests {
         for text in ["10.0.1.1/24", "2001:db8::1/64", "10.0.0.1/32"] {
             assert_eq!(text.parse::<Cidr>().map(|cidr| cidr.to_string()), Ok(text.to_owned()));
         }
+    }
+
+    #[test]
+    fn a_subnet_ends_with_its_prefix() {
+        let contains =
+            |cidr: &str, address: &str| cidr.parse::<Cidr>().unwrap().contains(address.parse().unwrap());
+        assert!(contains("10.0.1.1/24", "10.0.1.255") && !contains("10.0.1.1/24", "10.0.2.0"));
+        assert!(contains("10.0.0.1/0", "192.0.2.1") && !contains("10.0.0.1/32", "10.0.0.0"));
+        assert!(
+            contains("2001:db8::1/64", "2001:db8::ffff") && !contains("2001:db8::1/64", "2001:db8:0:1::1")
+        );
+        assert!(contains("2001:db8::1/0", "::1") && !contains("2001:db8::1/0", "10.0.0.1"));
     }
 
     #[test]

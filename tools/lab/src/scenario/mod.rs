@@ -7,6 +7,7 @@ mod address;
 mod capacity;
 mod check;
 mod file;
+mod pairs;
 mod problem;
 mod values;
 
@@ -18,6 +19,7 @@ use braid_types::{BitsPerSec, DatapathId};
 use serde::{Deserialize, Serialize};
 
 pub use address::{Cidr, CidrError};
+pub use pairs::AddressPair;
 pub use problem::{Problem, ScenarioError};
 pub use values::{EndpointFlag, Metric, Mode, Seconds, Tool};
 

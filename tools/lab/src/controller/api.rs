@@ -1,0 +1,92 @@
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use braid_types::{DatapathId, FiveTuple, SwitchPort};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What the lab asks of a controller's HTTP interface.
+pub(crate) struct Client {
+    agent: ureq::Agent,
+    address: SocketAddr,
+}
+
+/// One direction of a link that the controller has found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+pub(crate) struct Link {
+    pub src: SwitchPort,
+    pub dst: SwitchPort,
+}
+
+/// A stream of a transfer, as the host that opened it sees it.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+pub(crate) struct Stream {
+    src: IpAddr,
+    src_port: u16,
+    dst: IpAddr,
+    dst_port: u16,
+    /// Empty while it follows the default route.
+    pub path: Vec<DatapathId>,
+}
+
+#[derive(Deserialize)]
+struct Switches {
+    switches: Vec<Switch>,
+}
+
+#[derive(Deserialize)]
+struct Switch {
+    dpid: DatapathId,
+}
+
+#[derive(Deserialize)]
+struct Links {
+    links: Vec<Link>,
+}
+
+#[derive(Deserialize)]
+struct Transfers {
+    transfers: Vec<Transfer>,
+}
+
+#[derive(Deserialize)]
+struct Transfer {
+    streams: Vec<Stream>,
+}
+
+impl Stream {
+    pub(crate) fn tuple(&self) -> FiveTuple {
+        FiveTuple { src: self.src, dst: self.dst, src_port: self.src_port, dst_port: self.dst_port }
+    }
+}
+
+impl Client {
+    pub(crate) fn new(address: SocketAddr) -> Self {
+        let config = ureq::Agent::config_builder().timeout_global(Some(TIMEOUT)).build();
+        Self { agent: config.into(), address }
+    }
+
+    /// The switches that are connected.
+    pub(crate) fn switches(&self) -> Result<Vec<DatapathId>, ureq::Error> {
+        let answer: Switches = self.get("switches")?;
+        Ok(answer.switches.into_iter().map(|switch| switch.dpid).collect())
+    }
+
+    /// The links between switches, once in each direction.
+    pub(crate) fn links(&self) -> Result<Vec<Link>, ureq::Error> {
+        self.get("links").map(|answer: Links| answer.links)
+    }
+
+    /// The streams of all transfers in progress.
+    pub(crate) fn streams(&self) -> Result<Vec<Stream>, ureq::Error> {
+        let answer: Transfers = self.get("transfers")?;
+        Ok(answer.transfers.into_iter().flat_map(|transfer| transfer.streams).collect())
+    }
+
+    fn get<T: DeserializeOwned>(&self, what: &str) -> Result<T, ureq::Error> {
+        let mut answer = self.agent.get(format!("http://{}/api/v1/{what}", self.address)).call()?;
+        answer.body_mut().read_json()
+    }
+}

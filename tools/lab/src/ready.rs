@@ -1,0 +1,121 @@
+//! When a lab is ready: its switches are connected, its links are known, its hosts reach each other.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
+
+use braid_types::SwitchPort;
+
+use crate::controller::Client;
+use crate::deploy::Deployment;
+use crate::error::LabError;
+use crate::interrupt::Interrupt;
+use crate::scenario::{AddressPair, Scenario};
+use crate::system::Namespace;
+
+/// Discovery takes a second or two; a large network on a busy machine more.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Waits until `lab` can carry the traffic of `scenario`.
+pub(crate) fn wait(lab: &Deployment, scenario: &Scenario, interrupt: &Interrupt) -> Result<(), LabError> {
+    let waiting = Waiting { lab, interrupt, deadline: Instant::now() + PATIENCE };
+    if let Some(controller) = &lab.controller {
+        let client = Client::new(controller.http);
+        waiting.until(|| missing_switches(lab, &client))?;
+        waiting.until(|| missing_links(lab, &client))?;
+    }
+    let traffic = scenario.traffic.iter().flat_map(|traffic| &traffic.directions);
+    for direction in traffic {
+        for pair in scenario.topology.address_pairs(direction) {
+            waiting.for_hosts(direction.from, direction.to, pair)?;
+        }
+    }
+    Ok(())
+}
+
+struct Waiting<'a> {
+    lab: &'a Deployment,
+    interrupt: &'a Interrupt,
+    deadline: Instant,
+}
+
+impl Waiting<'_> {
+    /// Asks `missing` until nothing is, or time runs out.
+    fn until(&self, mut missing: impl FnMut() -> Option<String>) -> Result<(), LabError> {
+        let mut last = None;
+        let ready = || {
+            last = missing();
+            Ok(last.is_none().then_some(()))
+        };
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let done = self.interrupt.poll(left, ready)?;
+        match (done, last) {
+            (None, Some(missing)) => {
+                let logs = self.lab.folder.log();
+                Err(LabError::NotReady { seconds: PATIENCE.as_secs(), missing, logs })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A datagram passes there and back, which also tells the controller where both hosts are.
+    fn for_hosts(&self, from: usize, to: usize, pair: AddressPair) -> Result<(), LabError> {
+        let (sender, receiver) = (self.socket(from, pair.source)?, self.socket(to, pair.destination)?);
+        let target =
+            receiver.local_addr().map_err(|error| LabError::io("asking a socket its address", error))?;
+        let mut received = false;
+        self.until(|| {
+            received = received || exchanged(&sender, &receiver, target).unwrap_or(false);
+            let missing = || format!("{} cannot reach {}", pair.source, pair.destination);
+            (!received).then(missing)
+        })
+    }
+
+    fn socket(&self, host: usize, address: IpAddr) -> Result<UdpSocket, LabError> {
+        let namespace = Namespace::named(&self.lab.plan.hosts[host].namespace);
+        let socket = namespace.udp_socket(address)?;
+        let set = socket.set_nonblocking(true);
+        set.map_err(|error| LabError::io("setting up a socket", error)).map(|()| socket)
+    }
+}
+
+// An address that is not resolved yet is an error like any other: the next turn tries again.
+fn exchanged(sender: &UdpSocket, receiver: &UdpSocket, target: SocketAddr) -> io::Result<bool> {
+    let mut buffer = [0; 8];
+    if let Ok((_, source)) = receiver.recv_from(&mut buffer) {
+        receiver.send_to(b"braid", source)?;
+    }
+    if sender.recv_from(&mut buffer).is_ok() {
+        return Ok(true);
+    }
+    sender.send_to(b"braid", target).map(|_| false)
+}
+
+fn missing_switches(lab: &Deployment, client: &Client) -> Option<String> {
+    let connected = match client.switches() {
+        Ok(connected) => connected,
+        Err(error) => return Some(format!("the controller does not answer ({error})")),
+    };
+    let missing = lab.plan.switches.iter().filter(|switch| !connected.contains(&switch.dpid));
+    list("switches are not connected", missing.map(|switch| switch.name.clone()))
+}
+
+fn missing_links(lab: &Deployment, client: &Client) -> Option<String> {
+    let found = match client.links() {
+        Ok(found) => found,
+        Err(error) => return Some(format!("the controller does not answer ({error})")),
+    };
+    let missing = lab.plan.switch_links().filter(|[src, dst]| {
+        let ends = [src, dst].map(|(dpid, port)| SwitchPort::new(*dpid, *port));
+        !found.iter().any(|link| [link.src, link.dst] == ends)
+    });
+    list(
+        "links are not found",
+        missing.map(|[(dpid, port), _]| format!("from {}", SwitchPort::new(dpid, port))),
+    )
+}
+
+fn list(what: &str, items: impl Iterator<Item = String>) -> Option<String> {
+    let items: Vec<_> = items.collect();
+    (!items.is_empty()).then(|| format!("these {what}: {}", items.join(", ")))
+}
