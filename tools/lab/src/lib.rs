@@ -28,7 +28,9 @@ mod names;
 mod ovs;
 mod plan;
 mod preflight;
+mod progress;
 mod ready;
+mod run;
 pub mod scenario;
 mod store;
 mod system;
@@ -44,6 +46,8 @@ pub use inspect::{
 };
 pub use interrupt::Interrupt;
 pub use names::{LabName, LabNameError};
+pub use progress::{NoProgress, Progress, StderrProgress};
+pub use run::{Interval, MptcpUse, Report, Row, RowDirection, StreamRow, Verdict};
 pub use scenario::Scenario;
 pub use store::Labs;
 pub use teardown::Removed;

@@ -1,0 +1,85 @@
+use std::io::{IsTerminal, stderr};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Who is told how far a run is.
+pub trait Progress {
+    /// Something without a known length has begun.
+    fn stage(&self, what: &str);
+    /// A transfer of this length has begun.
+    fn transfer(&self, what: &str, length: Duration);
+    /// How long the transfer has been going on.
+    fn elapsed(&self, elapsed: Duration);
+    /// All is over.
+    fn done(&self);
+}
+
+/// A bar on stderr if that is a terminal; else a line for every stage.
+#[derive(Debug)]
+pub struct StderrProgress {
+    bar: ProgressBar,
+    plain: bool,
+}
+
+/// Tells nobody.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoProgress;
+
+impl StderrProgress {
+    /// Nothing is shown before the first stage.
+    pub fn new() -> Self {
+        let plain = !stderr().is_terminal();
+        let bar = if plain { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+        Self { bar, plain }
+    }
+
+    fn show(&self, what: &str, template: &str) {
+        // The templates are constants of this file.
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style);
+        }
+        self.bar.set_message(what.to_owned());
+        self.bar.enable_steady_tick(Duration::from_millis(100));
+        if self.plain {
+            eprintln!("{what}");
+        }
+    }
+}
+
+impl Default for StderrProgress {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Progress for StderrProgress {
+    fn stage(&self, what: &str) {
+        self.show(what, "{spinner} {msg}");
+    }
+
+    fn transfer(&self, what: &str, length: Duration) {
+        self.bar.set_length(millis(length));
+        self.bar.set_position(0);
+        self.show(what, "{spinner} {msg} {wide_bar} {percent} %");
+    }
+
+    fn elapsed(&self, elapsed: Duration) {
+        self.bar.set_position(millis(elapsed).min(self.bar.length().unwrap_or(0)));
+    }
+
+    fn done(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Progress for NoProgress {
+    fn stage(&self, _: &str) {}
+    fn transfer(&self, _: &str, _: Duration) {}
+    fn elapsed(&self, _: Duration) {}
+    fn done(&self) {}
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

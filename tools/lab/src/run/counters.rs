@@ -1,0 +1,76 @@
+use std::fs;
+
+use super::report::MptcpUse;
+use crate::error::LabError;
+use crate::system::Namespace;
+
+/// What a host's kernel has counted of Multipath TCP as a client; see `include/net/mptcp.h` of Linux.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct MptcpCounters {
+    /// Connections for which the server agreed.
+    pub connections: u64,
+    /// Further subflows that the server agreed to.
+    pub joins: u64,
+    /// Connections that became plain TCP.
+    pub fallbacks: u64,
+}
+
+impl MptcpCounters {
+    pub(super) fn of(namespace: &Namespace) -> Result<Self, LabError> {
+        let path = "/proc/thread-self/net/netstat";
+        let text = namespace.run(|| fs::read_to_string(path).map_err(|error| LabError::io(path, error)))?;
+        Ok(Self::parse(&text))
+    }
+
+    /// What was counted since `earlier`.
+    pub(super) fn since(self, earlier: &Self) -> Self {
+        Self {
+            connections: self.connections.saturating_sub(earlier.connections),
+            joins: self.joins.saturating_sub(earlier.joins),
+            fallbacks: self.fallbacks.saturating_sub(earlier.fallbacks),
+        }
+    }
+
+    // Two lines begin alike: one has the names, the next one the values. A kernel without a counter never counts it.
+    fn parse(text: &str) -> Self {
+        let mut lines = text.lines().filter_map(|line| line.strip_prefix("MPTcpExt: "));
+        let (names, values) = (lines.next().unwrap_or(""), lines.next().unwrap_or(""));
+        let value = |wanted: &str| {
+            let mut pairs = names.split_whitespace().zip(values.split_whitespace());
+            let found = pairs.find(|(name, _)| *name == wanted);
+            found.and_then(|(_, value)| value.parse().ok()).unwrap_or(0)
+        };
+        Self {
+            connections: value("MPCapableSYNACKRX"),
+            joins: value("MPJoinSynAckRx"),
+            fallbacks: value("MPCapableFallbackSYNACK"),
+        }
+    }
+}
+
+impl From<MptcpCounters> for MptcpUse {
+    fn from(counters: MptcpCounters) -> Self {
+        Self { connections: counters.connections, joins: counters.joins, fallbacks: counters.fallbacks }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_found_under_their_names() {
+        let text = "TcpExt: SyncookiesSent\nTcpExt: 9\n\
+            MPTcpExt: MPCapableSYNACKRX MPCapableFallbackSYNACK MPJoinSynAckRx\nMPTcpExt: 4 1 3\n";
+        assert_eq!(MptcpCounters::parse(text), MptcpCounters { connections: 4, joins: 3, fallbacks: 1 });
+    }
+
+    #[test]
+    fn a_kernel_without_multipath_tcp_counts_nothing() {
+        for text in
+            ["", "TcpExt: A\nTcpExt: 1\n", "MPTcpExt: MPCapableSYNACKRX\n", "MPTcpExt: A B\nMPTcpExt: x\n"]
+        {
+            assert_eq!(MptcpCounters::parse(text), MptcpCounters::default(), "{text}");
+        }
+    }
+}

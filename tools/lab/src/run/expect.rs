@@ -1,0 +1,85 @@
+use std::collections::BTreeSet;
+
+use super::report::{Row, Verdict};
+use crate::scenario::{Expectation, Limit, Metric};
+
+/// Whether every row that `expectation` is about keeps its limit, shown by the worst of them.
+pub(super) fn judge(expectation: &Expectation, rows: &[Row]) -> Verdict {
+    let about = rows.iter().filter(|row| expectation.mode.is_none_or(|mode| mode == row.mode));
+    let values = about.map(|row| value(expectation.value, row));
+    let (bound, limit, worst) = match expectation.limit {
+        Limit::AtLeast(limit) => ("at_least", limit, values.reduce(f64::min)),
+        Limit::AtMost(limit) => ("at_most", limit, values.reduce(f64::max)),
+    };
+    // The scenario's check sees to it that some row is meant.
+    let value = worst.unwrap_or(0.0);
+    Verdict { name: expectation.name.clone(), value, bound, limit, ok: expectation.limit.holds(value) }
+}
+
+fn value(metric: Metric, row: &Row) -> f64 {
+    match metric {
+        Metric::GoodputBps => row.goodput_bps,
+        Metric::FractionOfCapacity => row.fraction_of_capacity,
+        Metric::Paths => {
+            let paths: BTreeSet<_> =
+                row.streams.iter().map(|it| &it.path).filter(|it| !it.is_empty()).collect();
+            paths.len() as f64
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::report::{RowDirection, StreamRow};
+    use crate::scenario::Mode;
+
+    fn row(mode: Mode, fraction: f64, paths: &[&[&str]]) -> Row {
+        let stream = |path: &&[&str]| StreamRow {
+            src: [10, 0, 0, 1].into(),
+            src_port: 40_000,
+            dst: [10, 0, 0, 2].into(),
+            dst_port: 5201,
+            bytes: 1,
+            path: path.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        Row {
+            mode,
+            direction: RowDirection { from: "a".to_owned(), to: "b".to_owned() },
+            goodput_bps: fraction * 2e8,
+            capacity_bps: 2e8,
+            fraction_of_capacity: fraction,
+            seconds: 1.0,
+            retransmits: 0,
+            streams: paths.iter().map(stream).collect(),
+            mptcp: None,
+            intervals: Vec::new(),
+        }
+    }
+
+    fn judged(value: Metric, mode: Option<Mode>, limit: Limit) -> (f64, bool) {
+        let rows = [
+            row(Mode::Tcp, 0.47, &[&[]]),
+            row(Mode::Mptcp, 0.94, &[&["s", "t"], &["s", "u"]]),
+            row(Mode::Mptcp, 0.92, &[&["s", "t"], &["s", "t"], &[]]),
+        ];
+        let verdict = judge(&Expectation { name: "it".to_owned(), value, mode, limit }, &rows);
+        (verdict.value, verdict.ok)
+    }
+
+    #[test]
+    fn the_worst_row_of_the_mode_decides() {
+        let fraction = Metric::FractionOfCapacity;
+        assert_eq!(judged(fraction, Some(Mode::Mptcp), Limit::AtLeast(0.93)), (0.92, false));
+        assert_eq!(judged(fraction, Some(Mode::Mptcp), Limit::AtLeast(0.92)), (0.92, true));
+        assert_eq!(judged(fraction, Some(Mode::Tcp), Limit::AtMost(0.5)), (0.47, true));
+        assert_eq!(judged(fraction, None, Limit::AtMost(0.5)), (0.94, false));
+    }
+
+    #[test]
+    fn different_paths_are_counted_once_and_default_routes_not_at_all() {
+        assert_eq!(judged(Metric::Paths, Some(Mode::Mptcp), Limit::AtLeast(1.0)), (1.0, true));
+        assert_eq!(judged(Metric::Paths, Some(Mode::Tcp), Limit::AtLeast(1.0)), (0.0, false));
+        assert_eq!(judged(Metric::Paths, Some(Mode::Mptcp), Limit::AtMost(1.0)), (2.0, false));
+    }
+}

@@ -1,0 +1,135 @@
+//! What iperf3 says with `--json`. It exits with 0 even if it failed: the error is in the document.
+
+use serde::Deserialize;
+
+use super::report::Interval;
+
+/// What the receiver measured.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Measured {
+    pub goodput_bps: f64,
+    pub seconds: f64,
+    pub intervals: Vec<Interval>,
+}
+
+/// What only the sender knows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Sent {
+    /// The local ports of the data connections.
+    pub ports: Vec<u16>,
+    pub retransmits: u64,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    error: Option<String>,
+    #[serde(default)]
+    start: Start,
+    #[serde(default)]
+    intervals: Vec<Slice>,
+    #[serde(default)]
+    end: End,
+}
+
+#[derive(Deserialize, Default)]
+struct Start {
+    #[serde(default)]
+    connected: Vec<Connection>,
+}
+
+#[derive(Deserialize)]
+struct Connection {
+    local_port: u16,
+}
+
+#[derive(Deserialize)]
+struct Slice {
+    sum: Sum,
+}
+
+#[derive(Deserialize, Default)]
+struct End {
+    sum_sent: Option<Sum>,
+    sum_received: Option<Sum>,
+}
+
+#[derive(Deserialize)]
+struct Sum {
+    start: f64,
+    end: f64,
+    seconds: f64,
+    bits_per_second: f64,
+    #[serde(default)]
+    retransmits: u64,
+}
+
+/// Reads the document of the client, which sends.
+pub(super) fn sent(text: &str) -> Result<Sent, String> {
+    let document = parse(text)?;
+    let ports = document.start.connected.iter().map(|connection| connection.local_port).collect();
+    let retransmits = document.end.sum_sent.map_or(0, |sum| sum.retransmits);
+    Ok(Sent { ports, retransmits })
+}
+
+/// Reads the document of the server, which receives.
+pub(super) fn received(text: &str) -> Result<Measured, String> {
+    let document = parse(text)?;
+    let sum = document.end.sum_received.ok_or("iperf3 measured nothing")?;
+    let interval = |slice: &Slice| {
+        let sum = &slice.sum;
+        Interval { start: sum.start, end: sum.end, bps: sum.bits_per_second }
+    };
+    // What is left of the last interval is too short for a rate.
+    let whole = document.intervals.iter().filter(|slice| slice.sum.seconds > 0.25);
+    Ok(Measured {
+        goodput_bps: sum.bits_per_second,
+        seconds: sum.seconds,
+        intervals: whole.map(interval).collect(),
+    })
+}
+
+fn parse(text: &str) -> Result<Document, String> {
+    let document: Document =
+        serde_json::from_str(text).map_err(|error| format!("iperf3 was cut off or is too old: {error}"))?;
+    match document.error {
+        Some(error) => Err(format!("iperf3: {error}")),
+        None => Ok(document),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SERVER: &str = r#"{
+        "start": {"connected": [{"socket": 5, "local_port": 5201, "remote_port": 40000}]},
+        "intervals": [
+            {"streams": [], "sum": {"start": 0, "end": 0.5, "seconds": 0.5, "bytes": 1, "bits_per_second": 1e8}},
+            {"streams": [], "sum": {"start": 0.5, "end": 0.52, "seconds": 0.02, "bytes": 1, "bits_per_second": 9e9}}],
+        "end": {"sum_sent": {"start": 0, "end": 0.52, "seconds": 0.52, "bytes": 0, "bits_per_second": 0},
+                "sum_received": {"start": 0, "end": 0.52, "seconds": 0.52, "bytes": 1, "bits_per_second": 9.5e7}}}"#;
+
+    #[test]
+    fn goodput_is_the_receiver_s_and_the_cut_interval_is_left_out() {
+        let measured = received(SERVER).unwrap();
+        assert_eq!((measured.goodput_bps, measured.seconds), (9.5e7, 0.52));
+        assert_eq!(measured.intervals, [Interval { start: 0.0, end: 0.5, bps: 1e8 }]);
+    }
+
+    #[test]
+    fn ports_and_retransmissions_are_the_sender_s() {
+        let text = r#"{"start": {"connected": [{"local_port": 40000}, {"local_port": 40002}]},
+            "end": {"sum_sent": {"start": 0, "end": 1, "seconds": 1, "bits_per_second": 1, "retransmits": 3}}}"#;
+        assert_eq!(sent(text), Ok(Sent { ports: vec![40000, 40002], retransmits: 3 }));
+    }
+
+    #[test]
+    fn an_error_in_the_document_is_one_and_so_is_half_a_document() {
+        let refused = r#"{"start": {}, "intervals": [], "end": {}, "error": "unable to connect"}"#;
+        assert_eq!(sent(refused), Err("iperf3: unable to connect".to_owned()));
+        assert_eq!(received(r#"{"end": {}}"#), Err("iperf3 measured nothing".to_owned()));
+        for cut in [0, 1, SERVER.len() / 2, SERVER.len() - 1] {
+            assert!(received(&SERVER[..cut]).is_err(), "{cut}");
+        }
+    }
+}

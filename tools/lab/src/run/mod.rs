@@ -1,0 +1,66 @@
+//! Runs a scenario: builds its network, sends its traffic with real tools, compares, and removes everything.
+
+mod counters;
+mod expect;
+mod iperf;
+mod paths;
+mod report;
+mod sockets;
+mod table;
+mod transfer;
+
+use crate::controller::Control;
+use crate::error::LabError;
+use crate::interrupt::Interrupt;
+use crate::names::LabName;
+use crate::progress::Progress;
+use crate::scenario::{Scenario, Traffic};
+use crate::store::Labs;
+
+pub use report::{Interval, MptcpUse, Report, Row, RowDirection, StreamRow, Verdict};
+
+use transfer::Transfer;
+
+impl Labs {
+    /// Deploys `scenario` as the lab `name`, runs all of its traffic one after the other, and removes the lab.
+    ///
+    /// # Errors
+    ///
+    /// What [`Labs::deploy`] returns, [`LabError::NoTraffic`], or [`LabError::Traffic`] if a transfer did not take
+    /// place as it was meant to. An expectation that does not hold is not an error: see [`Report::ok`].
+    pub fn run(
+        &self,
+        scenario: &Scenario,
+        name: &LabName,
+        control: &Control,
+        progress: &dyn Progress,
+        interrupt: &Interrupt,
+    ) -> Result<Report, LabError> {
+        let Some(traffic) = &scenario.traffic else {
+            return Err(LabError::NoTraffic(scenario.name.clone()));
+        };
+        progress.stage(&format!("building {name}"));
+        let lab = self.deploy(scenario, name, control, interrupt)?;
+        let mut rows = Vec::new();
+        for transfer in transfers(&lab, scenario, traffic) {
+            rows.push(transfer.run(rows.len(), progress, interrupt)?);
+        }
+        progress.stage(&format!("removing {name}"));
+        lab.destroy()?;
+        progress.done();
+        Ok(Report::new(scenario, rows))
+    }
+}
+
+/// Every direction in every mode, the modes outermost as in the table.
+fn transfers<'a>(
+    lab: &'a crate::Deployment,
+    scenario: &'a Scenario,
+    traffic: &'a Traffic,
+) -> impl Iterator<Item = Transfer<'a>> {
+    let modes = traffic.modes.iter();
+    modes.flat_map(move |mode| {
+        let directions = traffic.directions.iter();
+        directions.map(move |direction| Transfer::new(lab, scenario, traffic, *mode, direction))
+    })
+}

@@ -1,0 +1,166 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, SocketAddr};
+
+use braid_types::FiveTuple;
+
+use super::paths::Paths;
+use super::report::StreamRow;
+use super::transfer::is_data_port;
+use crate::plan::Plan;
+
+/// The client's TCP sockets, as `ss` shows them again and again; a subflow of Multipath TCP is one of them.
+#[derive(Default)]
+pub(super) struct Sockets(BTreeMap<FiveTuple, Socket>);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Socket {
+    /// Names the Multipath TCP connection at the client.
+    token: Option<u32>,
+    bytes_acked: u64,
+}
+
+impl Sockets {
+    /// Adds what `ss -Htnie` printed.
+    pub(super) fn add(&mut self, listing: &str) {
+        for entry in entries(listing) {
+            if let Some((tuple, socket)) = parse(&entry) {
+                self.0.insert(tuple, socket);
+            }
+        }
+    }
+
+    /// The streams of the connections whose first subflow has one of the local `ports`, those that carry most first.
+    pub(super) fn streams(&self, ports: &[u16], paths: &Paths, plan: &Plan) -> Vec<StreamRow> {
+        let first = |tuple: &FiveTuple| ports.contains(&tuple.src_port);
+        let sockets = self.0.iter();
+        let tokens: BTreeSet<u32> = sockets
+            .clone()
+            .filter(|(tuple, _)| first(tuple))
+            .filter_map(|(_, socket)| socket.token)
+            .collect();
+        let ours = sockets.filter(|(tuple, socket)| {
+            first(tuple) || socket.token.is_some_and(|token| tokens.contains(&token))
+        });
+        let mut rows: Vec<_> = ours.map(|(tuple, socket)| row(*tuple, *socket, paths, plan)).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.bytes));
+        rows
+    }
+}
+
+fn row(tuple: FiveTuple, socket: Socket, paths: &Paths, plan: &Plan) -> StreamRow {
+    StreamRow {
+        src: tuple.src,
+        src_port: tuple.src_port,
+        dst: tuple.dst,
+        dst_port: tuple.dst_port,
+        bytes: socket.bytes_acked,
+        path: paths.of(tuple, plan),
+    }
+}
+
+/// One socket is a line with its addresses and indented ones with its state.
+fn entries(listing: &str) -> Vec<String> {
+    let mut entries: Vec<String> = Vec::new();
+    for line in listing.lines() {
+        match entries.last_mut() {
+            Some(entry) if line.starts_with(char::is_whitespace) => entry.push_str(line),
+            _ => entries.push(line.to_owned()),
+        }
+    }
+    entries
+}
+
+fn parse(entry: &str) -> Option<(FiveTuple, Socket)> {
+    let mut words = entry.split_whitespace();
+    if words.next()? != "ESTAB" {
+        return None;
+    }
+    let (local, remote) = (address(words.nth(2)?)?, address(words.next()?)?);
+    let mut socket = Socket::default();
+    for word in words {
+        if let Some(bytes) = word.strip_prefix("bytes_acked:") {
+            socket.bytes_acked = bytes.parse().ok()?;
+        }
+        if let Some(tokens) = word.strip_prefix("token:") {
+            socket.token = local_token(tokens);
+        }
+    }
+    let tuple =
+        FiveTuple { src: local.ip(), dst: remote.ip(), src_port: local.port(), dst_port: remote.port() };
+    is_data_port(remote).then_some((tuple, socket))
+}
+
+/// `REMOTE(id:N)/LOCAL(id:N)`, tokens in hexadecimal.
+fn local_token(tokens: &str) -> Option<u32> {
+    let (_, local) = tokens.split_once('/')?;
+    u32::from_str_radix(local.split_once('(')?.0, 16).ok()
+}
+
+/// An address and port; a link-local one has its interface after a percent sign.
+fn address(text: &str) -> Option<SocketAddr> {
+    let (host, port) = text.rsplit_once(':')?;
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let host: IpAddr = host.split('%').next()?.parse().ok()?;
+    Some(SocketAddr::new(host.to_canonical(), port.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Scenario;
+
+    const LISTING: &str = "\
+ESTAB 0      0       10.0.2.1:41459 10.0.2.2:5201 ino:8081274 sk:1 cgroup:/ <->
+\t ts sack reno wscale:10,10 bytes_acked:1 bytes_received:1 tcp-ulp-mptcp flags:Jjec token:66065030(id:1)/6d5195a1(id:1) seq:1
+ESTAB 0      1156648 10.0.2.1:59203 10.0.2.2:5201 timer:(on,024ms,0) ino:8081277 sk:2 cgroup:/ <->
+\t ts sack reno bytes_sent:20029536 bytes_acked:19864881 tcp-ulp-mptcp flags:Jjec token:aad22ab9(id:1)/bc59329(id:1) seq:b
+ESTAB 0      0       10.0.1.1:56116 10.0.1.2:5201 ino:8081274 sk:3 cgroup:/ <->
+\t ts sack reno bytes_acked:185 tcp-ulp-mptcp flags:Mmec token:0000(id:0)/6d5195a1(id:0) seq:6
+ESTAB 0      459536  10.0.1.1:56120 10.0.1.2:5201 timer:(on,016ms,0) ino:8081277 sk:4 cgroup:/ <->
+\t ts sack reno bytes_acked:19869750 tcp-ulp-mptcp flags:Mmec token:0000(id:0)/bc59329(id:0) seq:b
+ESTAB 0      0       [::ffff:10.0.1.1]:22 10.0.1.2:40000 ino:1
+FIN-WAIT-1 0 0 10.0.1.1:56118 10.0.1.2:5201
+";
+
+    fn plan() -> Plan {
+        let text = "{scenario: t, topology: {hosts: [], switches: [s], links: []}}";
+        Plan::new(&Scenario::parse(text, "t.yaml").unwrap(), &"t".parse().unwrap())
+    }
+
+    fn streams(sockets: &Sockets, port: u16) -> Vec<String> {
+        let rows = sockets.streams(&[port], &Paths::default(), &plan()).into_iter();
+        rows.map(|row| format!("{}:{} {}", row.src, row.src_port, row.bytes)).collect()
+    }
+
+    #[test]
+    fn subflows_of_one_connection_are_found_by_its_token() {
+        let mut sockets = Sockets::default();
+        sockets.add(LISTING);
+        assert_eq!(streams(&sockets, 56120), ["10.0.1.1:56120 19869750", "10.0.2.1:59203 19864881"]);
+    }
+
+    #[test]
+    fn a_plain_connection_is_one_stream() {
+        let mut sockets = Sockets::default();
+        sockets.add("ESTAB 0 0 [2001:db8::1]:40000 [2001:db8::2]:5201\n\t cubic bytes_acked:7\n");
+        assert_eq!(streams(&sockets, 40000), ["2001:db8::1:40000 7"]);
+        assert_eq!(streams(&sockets, 40001), [""; 0]);
+    }
+
+    #[test]
+    fn a_later_look_replaces_an_earlier_one_and_closed_streams_stay() {
+        let mut sockets = Sockets::default();
+        sockets.add(LISTING);
+        sockets.add(
+            "ESTAB 0 0 10.0.1.1:56120 10.0.1.2:5201 ino:1\n\t bytes_acked:30000000 token:0(id:0)/bc59329(id:0)",
+        );
+        assert_eq!(streams(&sockets, 56120), ["10.0.1.1:56120 30000000", "10.0.2.1:59203 19864881"]);
+    }
+
+    #[test]
+    fn half_a_listing_does_no_harm() {
+        for cut in 0..LISTING.len() {
+            Sockets::default().add(&LISTING[..cut]);
+        }
+    }
+}
