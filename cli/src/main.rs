@@ -23,6 +23,11 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Carry one transfer over every path of a small network (root)
+    ///
+    /// Builds the Amsterdam-Geneva testbed from namespaces and Open vSwitch, runs iperf3 over one path and
+    /// over both, in both directions, prints a table and removes everything. Takes about a minute.
+    Demo(commands::demo::Args),
     /// Run the OpenFlow controller
     #[command(subcommand)]
     Controller(commands::controller::Command),
@@ -47,6 +52,7 @@ fn main() -> ExitCode {
 
 fn execute(command: Command) -> anyhow::Result<()> {
     match command {
+        Command::Demo(args) => commands::demo::execute(&args),
         Command::Controller(command) => commands::controller::execute(command),
         Command::Lab(command) => commands::lab::execute(command),
         Command::Openflow(command) => commands::openflow::execute(&command),

@@ -4,16 +4,21 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use braid_lab::{
-    Control, ControllerSettings, Inspection, Interrupt, LabError, LabName, Labs, Place, Scenario,
+    Control, ControllerSettings, Inspection, Interrupt, LabError, LabName, Labs, Place, Report, Scenario,
+    StderrProgress,
 };
 use clap::Subcommand;
 use comfy_table::{Table, presets};
 
-use crate::exit::{Code, ExitWith};
+use crate::exit::{self, Code, ExitWith};
 use crate::output;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    /// Build the network of a scenario, run its traffic, compare, and remove everything
+    ///
+    /// Prints a table, or one JSON document with --json. Exit code 5: an expectation was not met.
+    Run(Run),
     /// Build the network of a scenario and leave it up
     Deploy(Deploy),
     /// Remove a lab and everything it made
@@ -26,6 +31,22 @@ pub(crate) enum Command {
     ///
     /// Example: braid lab exec ams-gva ams -- ping -c 3 10.0.1.2
     Exec(Exec),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Run {
+    /// The scenario file
+    #[arg(value_name = "FILE")]
+    scenario: PathBuf,
+    /// The lab's name while it is up; by default the scenario's
+    #[arg(long)]
+    name: Option<LabName>,
+    /// Have the controller write every event to this file
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(clap::Args)]
@@ -82,6 +103,7 @@ pub(crate) struct Exec {
 
 pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     match command {
+        Command::Run(run) => self::run(&run),
         Command::Deploy(deploy) => self::deploy(&deploy),
         Command::Destroy(Destroy { name }) => {
             let removed = exit(Labs::system().destroy(&name))?;
@@ -122,6 +144,26 @@ pub(crate) fn controller(record: Option<PathBuf>) -> anyhow::Result<Control> {
 /// The lab's name: as given, or the scenario's.
 pub(crate) fn name_of(name: Option<LabName>, scenario: &Scenario) -> anyhow::Result<LabName> {
     name.map_or_else(|| exit(scenario.name.parse().map_err(LabError::from)), Ok)
+}
+
+fn run(run: &Run) -> anyhow::Result<()> {
+    let scenario = load(&run.scenario)?;
+    let name = name_of(run.name.clone(), &scenario)?;
+    let control = controller(run.record.clone())?;
+    let interrupt = exit(Interrupt::on_signals())?;
+    let report = Labs::system().run(&scenario, &name, &control, &StderrProgress::new(), &interrupt);
+    conclude(&exit(report)?, run.json)
+}
+
+/// Prints what a run showed; an expectation that was not met is an error.
+pub(crate) fn conclude(report: &Report, json: bool) -> anyhow::Result<()> {
+    if json {
+        output::json(report)?;
+    } else {
+        output::text(&report.to_text())?;
+    }
+    let unmet: Vec<_> = report.expectations.iter().filter(|it| !it.ok).map(|it| it.name.as_str()).collect();
+    if report.ok { Ok(()) } else { Err(exit::error(Code::Unmet, format!("not met: {}", unmet.join("; ")))) }
 }
 
 fn deploy(deploy: &Deploy) -> anyhow::Result<()> {

@@ -2,5 +2,6 @@
 
 pub(crate) mod completion;
 pub(crate) mod controller;
+pub(crate) mod demo;
 pub(crate) mod lab;
 pub(crate) mod openflow;
