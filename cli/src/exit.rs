@@ -12,7 +12,7 @@ pub(crate) enum Code {
     /// What was asked for does not exist.
     NotFound = 3,
     /// The machine lacks a feature.
-    Lacking = 4,
+    Machine = 4,
     /// An expectation was not met.
     Unmet = 5,
 }

@@ -5,6 +5,7 @@ mod exit;
 mod logging;
 mod openflow;
 mod output;
+mod table;
 
 use std::process::ExitCode;
 
@@ -34,6 +35,8 @@ enum Command {
     /// Build testbeds from network namespaces and Open vSwitch
     #[command(subcommand)]
     Lab(commands::lab::Command),
+    /// Tell what this machine has and lacks for labs
+    Doctor(commands::doctor::Args),
     /// Look into the OpenFlow protocol
     #[command(subcommand)]
     Openflow(commands::openflow::Command),
@@ -55,6 +58,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Demo(args) => commands::demo::execute(&args),
         Command::Controller(command) => commands::controller::execute(command),
         Command::Lab(command) => commands::lab::execute(command),
+        Command::Doctor(args) => commands::doctor::execute(&args),
         Command::Openflow(command) => commands::openflow::execute(&command),
         Command::Completion(args) => commands::completion::execute(&args),
     }

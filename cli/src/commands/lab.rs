@@ -121,7 +121,7 @@ pub(crate) fn exit<T>(result: Result<T, LabError>) -> anyhow::Result<T> {
     let code = result.as_ref().err().map_or(Code::Failure, |error| match error.exit_code() {
         2 => Code::Usage,
         3 => Code::NotFound,
-        4 => Code::Lacking,
+        4 => Code::Machine,
         5 => Code::Unmet,
         _ => Code::Failure,
     });

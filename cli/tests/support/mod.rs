@@ -34,3 +34,13 @@ pub(crate) fn lines(output: &Output) -> Vec<Value> {
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
 }
+
+/// Whether the tests run as root; if not, says that `test` is skipped.
+pub(crate) fn is_root(test: &str) -> bool {
+    let root =
+        std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").expect("/proc is there")) == 0;
+    if !root {
+        println!("{test}: skipped, for it needs root");
+    }
+    root
+}

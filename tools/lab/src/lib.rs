@@ -54,3 +54,5 @@ pub use teardown::Removed;
 
 /// The `schema` of every JSON document.
 pub const SCHEMA: &str = "braid/v1";
+
+pub mod doctor;

@@ -1,0 +1,66 @@
+use braid_lab::doctor::{Backends, Check, Report, State, examine};
+
+use crate::exit::{self, Code};
+use crate::output;
+use crate::table::table;
+
+/// Every feature is tried or looked up, in a network namespace that lives no longer than this command; nothing
+/// else on the machine changes. Exits with 4 if something that labs need is missing.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
+    let report = examine();
+    if args.json {
+        output::json(&report)?;
+    } else {
+        output::text(&text(&report))?;
+    }
+    let lacking = report.checks.iter().filter(|check| check.needed && check.state != State::Ok);
+    let lacking: Vec<_> = lacking.map(|check| check.name).collect();
+    match report.ok {
+        true => Ok(()),
+        false => Err(exit::error(
+            Code::Machine,
+            format!("labs cannot run here for want of: {}", lacking.join(", ")),
+        )),
+    }
+}
+
+fn text(report: &Report) -> String {
+    let rows = report.checks.iter().map(|check| {
+        let needed = if check.needed { "yes" } else { "no" };
+        [check.name, state(check.state), needed, &check.detail].map(str::to_owned)
+    });
+    let fixes: String = report.checks.iter().filter_map(fix).collect();
+    table(["FEATURE", "STATE", "NEEDED", "FOUND"], rows) + "\n" + &fixes + &backends(&report.backends)
+}
+
+fn fix(check: &Check) -> Option<String> {
+    let fix = check.fix.as_deref()?;
+    Some(format!("{} is for {}: {fix}\n", check.name, check.purpose))
+}
+
+fn backends(backends: &Backends) -> String {
+    let Backends { datapath, rate, delay, path_managers } = backends;
+    let or_not = |backend: &Option<&'static str>| backend.unwrap_or("not available");
+    let path_managers = if path_managers.is_empty() { "not available" } else { &path_managers.join(", ") };
+    format!(
+        "\nswitches: {}\nlink rate: {}\nlink delay, jitter, loss: {}\nMPTCP path managers: {path_managers}\n",
+        or_not(datapath),
+        or_not(rate),
+        or_not(delay),
+    )
+}
+
+const fn state(state: State) -> &'static str {
+    match state {
+        State::Ok => "ok",
+        State::Missing => "missing",
+        State::Unusable => "unusable",
+    }
+}

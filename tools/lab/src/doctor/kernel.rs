@@ -1,0 +1,90 @@
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use super::report::Finding;
+
+const OVS_SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";
+
+/// Whether the caller may do everything.
+pub(super) fn root() -> Finding {
+    match is_root() {
+        Ok(true) => Finding::ok("yes"),
+        Ok(false) => Finding::missing("no"),
+        Err(error) => Finding::unusable(format!("/proc/self: {error}")),
+    }
+}
+
+pub(super) fn is_root() -> io::Result<bool> {
+    Ok(fs::metadata("/proc/self")?.uid() == 0)
+}
+
+/// Its release.
+pub(super) fn version() -> Finding {
+    match read("/proc/sys/kernel/osrelease") {
+        Ok(release) => Finding::ok(release),
+        Err(error) => Finding::unusable(error),
+    }
+}
+
+/// Whether it speaks MPTCP. Being off is no obstacle: every namespace has a switch of its own.
+pub(super) fn mptcp() -> Finding {
+    match read("/proc/sys/net/mptcp/enabled").as_deref() {
+        Ok("0") => Finding::ok("version 1; off outside of labs"),
+        Ok(_) => Finding::ok("version 1"),
+        Err(_) => Finding::missing("the kernel has none"),
+    }
+}
+
+/// Whether programs may open subflows.
+pub(super) fn user_space_path_manager() -> Finding {
+    let listed = read("/proc/sys/net/mptcp/available_path_managers");
+    // Kernels before 6.16 do not list them, and have both since `pm_type` chooses.
+    let older = Path::new("/proc/sys/net/mptcp/pm_type").exists();
+    match listed.as_deref() {
+        Ok(list) if list.split_whitespace().any(|name| name == "userspace") => {
+            Finding::ok("path managers: ".to_owned() + list)
+        }
+        Ok(list) => Finding::missing("path managers: ".to_owned() + list),
+        Err(_) if older => Finding::ok("path managers: kernel userspace"),
+        Err(_) => Finding::missing("the kernel has none"),
+    }
+}
+
+/// The congestion controls that hosts can have.
+pub(super) fn congestion_control() -> Finding {
+    let control = |what: &str| read(&format!("/proc/sys/net/ipv4/tcp_{what}congestion_control"));
+    match (control("available_"), control("allowed_"), control("")) {
+        (Ok(available), Ok(allowed), Ok(default)) => {
+            Finding::ok(format!("{available}; in namespaces: {allowed}; default: {default}"))
+        }
+        (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => Finding::unusable(error),
+    }
+}
+
+/// The types of the kernel, for BPF programs.
+pub(super) fn btf() -> Finding {
+    let path = "/sys/kernel/btf/vmlinux";
+    if Path::new(path).exists() { Finding::ok(path) } else { Finding::missing(format!("no {path}")) }
+}
+
+/// The datapath of Open vSwitch in the kernel.
+pub(super) fn open_vswitch_module() -> Finding {
+    let loaded = Path::new("/sys/module/openvswitch").exists();
+    if loaded { Finding::ok("loaded") } else { Finding::missing("the kernel has it not, or not loaded") }
+}
+
+/// What Open vSwitch makes its database from.
+pub(super) fn open_vswitch_schema() -> Finding {
+    if Path::new(OVS_SCHEMA).exists() {
+        Finding::ok(OVS_SCHEMA)
+    } else {
+        Finding::missing(format!("no {OVS_SCHEMA}"))
+    }
+}
+
+fn read(path: &str) -> Result<String, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    Ok(text.trim().to_owned())
+}

@@ -1,0 +1,134 @@
+use serde::Serialize;
+
+/// What a machine has and lacks, and so which labs it can run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Report {
+    schema: &'static str,
+    /// One finding a feature, in the order in which people read them.
+    pub checks: Vec<Check>,
+    /// What labs are made of here.
+    pub backends: Backends,
+    /// Whether nothing that is needed is missing.
+    pub ok: bool,
+}
+
+/// One feature of a machine.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Check {
+    /// Its name, which stays the same between versions of Braid.
+    pub name: &'static str,
+    /// Whether it is there.
+    pub state: State,
+    /// Whether labs need it; without an optional one only its purpose is lost.
+    pub needed: bool,
+    /// What it is for.
+    pub purpose: &'static str,
+    /// What was found.
+    pub detail: String,
+    /// What to do about it, unless it is there.
+    pub fix: Option<String>,
+}
+
+/// Whether a feature is there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// It is there and works.
+    Ok,
+    /// It is not there.
+    Missing,
+    /// It is there and does not work, or could not be tried.
+    Unusable,
+}
+
+/// Which of several ways labs take on a machine; none where it has no way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Backends {
+    /// The datapath of switches, as Open vSwitch names it: `netdev` runs in user space.
+    pub datapath: Option<&'static str>,
+    /// The queueing discipline that gives links their rate.
+    pub rate: Option<&'static str>,
+    /// The queueing discipline that gives links delay, jitter and loss.
+    pub delay: Option<&'static str>,
+    /// What opens MPTCP subflows: the kernel's own path manager, or an agent on the host as well.
+    pub path_managers: &'static [&'static str],
+}
+
+/// What a probe found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Finding {
+    pub(super) state: State,
+    pub(super) detail: String,
+    /// What to do about it, where that is not what always helps.
+    pub(super) fix: Option<String>,
+}
+
+impl Finding {
+    pub(super) fn ok(detail: impl Into<String>) -> Self {
+        Self { state: State::Ok, detail: detail.into(), fix: None }
+    }
+
+    pub(super) fn missing(detail: impl Into<String>) -> Self {
+        Self { state: State::Missing, detail: detail.into(), fix: None }
+    }
+
+    pub(super) fn unusable(detail: impl Into<String>) -> Self {
+        Self { state: State::Unusable, detail: detail.into(), fix: None }
+    }
+
+    pub(super) fn with_fix(self, fix: impl Into<String>) -> Self {
+        Self { fix: Some(fix.into()), ..self }
+    }
+}
+
+impl Report {
+    pub(super) fn new(checks: Vec<Check>) -> Self {
+        let backends = Backends::of(&checks);
+        let ok = checks.iter().all(|check| check.state == State::Ok || !check.needed);
+        Self { schema: "braid/v1", checks, backends, ok }
+    }
+}
+
+impl Backends {
+    fn of(checks: &[Check]) -> Self {
+        let has = |name| checks.iter().any(|check| check.name == name && check.state == State::Ok);
+        let path_managers: &[_] = match (has("mptcp"), has("mptcp-user-space")) {
+            (false, _) => &[],
+            (true, false) => &["kernel"],
+            (true, true) => &["kernel", "userspace"],
+        };
+        Self {
+            datapath: has("ovs-vswitchd").then_some("netdev"),
+            rate: has("qdisc-tbf").then_some("tbf"),
+            delay: has("qdisc-netem").then_some("netem"),
+            path_managers,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::requirement::{MPTCP, NETEM, TBF};
+    use super::*;
+
+    #[test]
+    fn machine_that_lacks_only_what_is_optional_is_usable() {
+        let report =
+            Report::new(vec![TBF.check(Finding::ok("")), NETEM.check(Finding::missing("no such kind"))]);
+        assert!(report.ok);
+        assert_eq!((report.backends.rate, report.backends.delay), (Some("tbf"), None));
+        assert_eq!(report.checks[1].fix.as_deref(), Some("use a kernel with CONFIG_NET_SCH_NETEM"));
+    }
+
+    #[test]
+    fn machine_on_which_something_needed_does_not_work_is_not_usable() {
+        let finding = Finding::unusable("off").with_fix("turn it on");
+        let report = Report::new(vec![TBF.check(Finding::ok("")), MPTCP.check(finding)]);
+        assert!(!report.ok);
+        assert_eq!(report.backends.path_managers, [""; 0]);
+        assert_eq!(
+            report.checks.iter().map(|check| check.fix.as_deref()).collect::<Vec<_>>(),
+            [None, Some("turn it on")]
+        );
+    }
+}

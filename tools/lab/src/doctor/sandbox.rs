@@ -1,0 +1,130 @@
+use std::io::{self, BufRead, BufReader, ErrorKind};
+use std::process::{self, Child, Command, Output, Stdio};
+
+use super::command::{complaint, program, run};
+use super::kernel::is_root;
+use super::report::Finding;
+
+/// A network namespace to try things in.
+///
+/// It has no name and belongs to a process that reads from this one, so that it ends when this one does, in
+/// whatever way.
+pub(super) struct Sandbox(Result<Holder, String>);
+
+struct Holder {
+    child: Child,
+    /// Without root the namespace is inside a user namespace, in which the caller is root.
+    user: bool,
+}
+
+impl Sandbox {
+    /// Makes one, or remembers why there is none.
+    pub(super) fn open() -> Self {
+        Self(Holder::start().map_err(|error| match error.kind() {
+            ErrorKind::NotFound => "could not be tried: unshare (util-linux) is not installed".to_owned(),
+            _ => format!("could not be tried: {error}"),
+        }))
+    }
+
+    /// Whether a pair of virtual interfaces can be made; [`Self::qdisc`] uses it.
+    pub(super) fn veth(&self) -> Finding {
+        self.attempt("ip", &["link", "add", "name", "braid0", "type", "veth", "peer", "name", "braid1"])
+    }
+
+    /// Whether interfaces can have a queueing discipline of this kind.
+    pub(super) fn qdisc(&self, kind: &str, options: &[&str]) -> Finding {
+        let device = ["qdisc", "replace", "dev", "braid0", "root", kind];
+        self.attempt("tc", &[&device, options].concat())
+    }
+
+    /// Whether `ip` and the kernel agree on how MPTCP is set up.
+    pub(super) fn ip_mptcp(&self) -> Finding {
+        self.attempt("ip", &["mptcp", "limits", "show"])
+    }
+
+    fn attempt(&self, name: &str, arguments: &[&str]) -> Finding {
+        let holder = match &self.0 {
+            Ok(holder) => holder,
+            Err(error) => return Finding::unusable(error).with_fix("run this as root"),
+        };
+        match run(holder.command(name, arguments), "") {
+            Ok(output) => judge(&output),
+            Err(error) => Finding::unusable(format!("could not be tried: {error}")),
+        }
+    }
+}
+
+impl Holder {
+    fn start() -> io::Result<Self> {
+        let user = !is_root()?;
+        let mut arguments = vec!["--net"];
+        if user {
+            arguments.extend(["--user", "--map-root-user"]);
+        }
+        // Its line says that the namespace is there.
+        arguments.extend(["--", "sh", "-c", "echo; exec cat"]);
+        let mut command = program("unshare", &arguments);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let mut line = String::new();
+        let stdout = child.stdout.take();
+        stdout.map(BufReader::new).map_or(Ok(0), |mut out| out.read_line(&mut line))?;
+        if line.is_empty() {
+            let output = child.wait_with_output()?;
+            return Err(io::Error::other(complaint(&output)));
+        }
+        Ok(Self { child, user })
+    }
+
+    /// A program inside the namespace.
+    fn command(&self, name: &str, arguments: &[&str]) -> Command {
+        let target = self.child.id().to_string();
+        let mut enter = vec!["--target", &target, "--net"];
+        if self.user {
+            enter.extend(["--user", "--preserve-credentials"]);
+        }
+        enter.extend(["--", name]);
+        enter.extend(arguments);
+        program("nsenter", &enter)
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        // It ends by itself, too, once nobody can write to it.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Whether a network namespace can be made and deleted, by name, as labs do.
+pub(super) fn named_namespace() -> Finding {
+    let name = format!("braid-doctor-{}", process::id());
+    // One process makes it and deletes it, whatever happens to this one meanwhile.
+    let batch = format!("netns add {name}\nnetns del {name}\n");
+    match run(program("ip", &["-batch", "-"]), &batch) {
+        Ok(output) if output.status.success() => Finding::ok("made and deleted"),
+        Ok(output) => {
+            let fix = is_root().is_ok_and(|root| !root).then_some("run this as root");
+            let finding = Finding::unusable(complaint(&output));
+            fix.map_or(finding.clone(), |fix| finding.with_fix(fix))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Finding::unusable("could not be tried: ip is not installed").with_fix("apt install iproute2")
+        }
+        Err(error) => Finding::unusable(error.to_string()),
+    }
+}
+
+fn judge(output: &Output) -> Finding {
+    if output.status.success() {
+        return Finding::ok("works");
+    }
+    let complaint = complaint(output);
+    // What the kernel, tc and ip say of kinds and objects that they do not have.
+    let unknown = ["unknown", "Unknown", "not found", "not supported"];
+    match unknown.iter().any(|text| complaint.contains(text)) {
+        true => Finding::missing(complaint),
+        false => Finding::unusable(complaint),
+    }
+}
