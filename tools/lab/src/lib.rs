@@ -19,6 +19,7 @@
 
 mod controller;
 mod deploy;
+pub mod doctor;
 mod error;
 mod exec;
 mod inspect;
@@ -54,5 +55,3 @@ pub use teardown::Removed;
 
 /// The `schema` of every JSON document.
 pub const SCHEMA: &str = "braid/v1";
-
-pub mod doctor;
