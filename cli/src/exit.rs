@@ -17,6 +17,12 @@ pub(crate) enum Code {
     Unmet = 5,
 }
 
+impl From<Code> for ExitCode {
+    fn from(code: Code) -> Self {
+        Self::from(code as u8)
+    }
+}
+
 /// Gives an error its exit code; one without ends with [`Code::Failure`].
 ///
 /// Context may be put around it, and a code that it has already stays.
@@ -43,13 +49,18 @@ pub(crate) fn error(code: Code, text: impl fmt::Display) -> anyhow::Error {
 pub(crate) fn code(result: anyhow::Result<()>) -> ExitCode {
     let Err(error) = result else { return ExitCode::SUCCESS };
     say(&format!("{error:#}"));
-    ExitCode::from(code_of(&error).unwrap_or(Code::Failure) as u8)
+    code_of(&error).unwrap_or(Code::Failure).into()
 }
 
 /// Says on standard error why the program ends.
 pub(crate) fn say(text: &str) {
+    say_as_it_is(&format!("braid: {text}\n"));
+}
+
+/// Prints text on standard error.
+pub(crate) fn say_as_it_is(text: &str) {
     // Where standard error is closed, nobody wants to know.
-    let _ = writeln!(stderr(), "braid: {text}");
+    let _ = stderr().write_all(text.as_bytes());
 }
 
 fn code_of(error: &anyhow::Error) -> Option<Code> {

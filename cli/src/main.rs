@@ -1,5 +1,6 @@
 //! The `braid` command.
 
+mod client;
 mod commands;
 mod exit;
 mod logging;
@@ -11,12 +12,15 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+const EXIT_CODES: &str = "Exit codes: 0 success; 1 failure; 2 wrong command line; 3 what was asked for is not \
+                          there; 4 the machine lacks a feature; 5 an expectation was not met.";
+
 /// Every path of a network carries one transfer.
 #[derive(Parser)]
-#[command(name = "braid", version, max_term_width = 100)]
+#[command(name = "braid", version, max_term_width = 100, after_long_help = EXIT_CODES)]
 struct Cli {
     /// Log more; twice: even more. Or set BRAID_LOG, e.g. `debug` or `braid_control=trace`.
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, display_order = 900)]
     verbose: u8,
     #[command(subcommand)]
     command: Command,
@@ -35,13 +39,26 @@ enum Command {
     /// Build testbeds from network namespaces and Open vSwitch
     #[command(subcommand)]
     Lab(commands::lab::Command),
+    /// List the switches that are connected to a controller
+    Switches(client::Args),
+    /// List the links between switches, each direction by itself
+    Links(client::Args),
+    /// List the interfaces of hosts, and where they are attached
+    Hosts(client::Args),
+    /// List the transfers in progress, their streams and the paths of these
+    Transfers(client::Args),
     /// Tell what this machine has and lacks for labs
+    ///
+    /// Every feature is tried or looked up, in a network namespace that lives no longer than this command;
+    /// nothing else on the machine changes. Exits with 4 if something that labs need is missing.
     Doctor(commands::doctor::Args),
     /// Look into the OpenFlow protocol
     #[command(subcommand)]
     Openflow(commands::openflow::Command),
     /// Print a completion script for a shell
     Completion(commands::completion::Args),
+    /// Print the manual pages
+    Man(commands::man::Args),
 }
 
 fn main() -> ExitCode {
@@ -58,18 +75,28 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Demo(args) => commands::demo::execute(&args),
         Command::Controller(command) => commands::controller::execute(command),
         Command::Lab(command) => commands::lab::execute(command),
+        Command::Switches(args) => commands::switches::execute(&args),
+        Command::Links(args) => commands::links::execute(&args),
+        Command::Hosts(args) => commands::hosts::execute(&args),
+        Command::Transfers(args) => commands::transfers::execute(&args),
         Command::Doctor(args) => commands::doctor::execute(&args),
         Command::Openflow(command) => commands::openflow::execute(&command),
         Command::Completion(args) => commands::completion::execute(&args),
+        Command::Man(args) => commands::man::execute(&args),
     }
 }
 
 /// Prints the help that was asked for, or what is wrong with the command line.
 fn refuse(error: &clap::Error) -> ExitCode {
+    let text = error.render();
     if !error.use_stderr() {
-        return exit::code(output::text(&error.render().to_string()));
+        return exit::code(output::text(&text.to_string()));
     }
-    let text = error.render().to_string();
-    exit::say(text.strip_prefix("error: ").unwrap_or(&text).trim_end());
-    ExitCode::from(exit::Code::Usage as u8)
+    let text = text.to_string();
+    match text.strip_prefix("error: ") {
+        Some(reason) => exit::say(reason.trim_end()),
+        // Without a command, the help is what is printed.
+        None => exit::say_as_it_is(&text),
+    }
+    exit::Code::Usage.into()
 }

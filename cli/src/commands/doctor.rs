@@ -4,8 +4,6 @@ use crate::exit::{self, Code};
 use crate::output;
 use crate::table::table;
 
-/// Every feature is tried or looked up, in a network namespace that lives no longer than this command; nothing
-/// else on the machine changes. Exits with 4 if something that labs need is missing.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Print JSON

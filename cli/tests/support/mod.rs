@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
 
 pub(crate) mod capture;
+pub(crate) mod controller;
 
 use std::process::Output;
 

@@ -1,0 +1,59 @@
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use ureq::Error;
+
+use crate::exit::{self, Code};
+
+/// A controller answers from memory; one that takes longer does not work.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes of an answer: hundreds of each of a hundred thousand hosts.
+const MAX_ANSWER: u64 = 1 << 28;
+
+/// What the controller at `url` answers when asked for `path`.
+pub(super) fn get(url: &str, path: &str) -> anyhow::Result<String> {
+    let config = ureq::Agent::config_builder().timeout_global(Some(PATIENCE)).http_status_as_error(false);
+    // A controller is near; a proxy for the web does not lead to it.
+    let agent = config.proxy(None).build().new_agent();
+    let mut response = agent.get(format!("{url}{path}")).call().map_err(|error| explain(url, error))?;
+    let body = response.body_mut().with_config().limit(MAX_ANSWER).read_to_string();
+    let body = body.map_err(|error| explain(url, error))?;
+    match response.status().as_u16() {
+        200 => Ok(body),
+        404 => Err(failure(url, &format!("there is no {path}; is this a Braid controller?"))),
+        status => Err(failure(url, &format!("{} (status {status})", body.trim()))),
+    }
+}
+
+fn explain(url: &str, error: Error) -> anyhow::Error {
+    let nobody = is_nobody(&error);
+    let reason = match error {
+        Error::Io(error) => error.to_string(),
+        error => error.to_string(),
+    };
+    if !nobody {
+        return failure(url, &reason);
+    }
+    let advice = "start one with `braid controller run`, or name another with --controller";
+    exit::error(Code::NotFound, format!("no controller answers at {url}: {reason}; {advice}"))
+}
+
+fn failure(url: &str, reason: &str) -> anyhow::Error {
+    exit::error(Code::Failure, format!("the controller at {url}: {reason}"))
+}
+
+/// Whether there is nothing to talk to, rather than something that talks nonsense.
+fn is_nobody(error: &Error) -> bool {
+    match error {
+        Error::HostNotFound | Error::ConnectionFailed | Error::Timeout(_) => true,
+        Error::Io(error) => matches!(
+            error.kind(),
+            ErrorKind::ConnectionRefused
+                | ErrorKind::HostUnreachable
+                | ErrorKind::NetworkUnreachable
+                | ErrorKind::TimedOut
+                | ErrorKind::AddrNotAvailable
+        ),
+        _ => false,
+    }
+}

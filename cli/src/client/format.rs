@@ -1,0 +1,60 @@
+//! Values as people read them in tables.
+
+use std::fmt::Display;
+use std::time::Duration;
+
+use braid_types::{DatapathId, SwitchPort};
+
+const UNITS: [(&str, u64); 4] =
+    [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
+
+/// A datapath id without leading zeros, which is read everywhere as well.
+pub(crate) fn switch(dpid: DatapathId) -> String {
+    format!("{:x}", dpid.0)
+}
+
+/// A port of a switch.
+pub(crate) fn port(at: SwitchPort) -> String {
+    format!("{}:{}", switch(at.dpid), at.port)
+}
+
+/// What there is several of; a dash for none.
+pub(crate) fn list<T: Display>(items: impl IntoIterator<Item = T>, separator: &str) -> String {
+    let items: Vec<_> = items.into_iter().map(|item| item.to_string()).collect();
+    if items.is_empty() { "-".to_owned() } else { items.join(separator) }
+}
+
+/// A number of bytes, in powers of ten.
+pub(crate) fn bytes(count: u64) -> String {
+    match UNITS.iter().find(|(_, scale)| count >= *scale) {
+        Some((unit, scale)) => format!("{:.1} {unit}", count as f64 / *scale as f64),
+        None => format!("{count} B"),
+    }
+}
+
+/// How long something took or is ago.
+pub(crate) fn duration(duration: Duration) -> String {
+    match duration.as_secs() {
+        0..60 => format!("{:.1} s", duration.as_secs_f64()),
+        seconds @ 60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        seconds => format!("{} h {} min", seconds / 3_600, seconds / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_the_unit_that_fits() {
+        assert_eq!([0, 999, 1_000, 2_549_000_000].map(bytes), ["0 B", "999 B", "1.0 kB", "2.5 GB"]);
+        let times = [0, 1_234, 61_000, 7_320_000].map(|millis| duration(Duration::from_millis(millis)));
+        assert_eq!(times, ["0.0 s", "1.2 s", "1 min 1 s", "2 h 2 min"]);
+    }
+
+    #[test]
+    fn absence_is_a_dash() {
+        assert_eq!(list(["a", "b"], " > "), "a > b");
+        assert_eq!(list([""; 0], ", "), "-");
+    }
+}

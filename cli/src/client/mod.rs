@@ -1,0 +1,104 @@
+//! The client of a running controller.
+
+mod fetch;
+pub(crate) mod format;
+pub(crate) mod view;
+
+use std::fmt;
+use std::str::FromStr;
+
+use braid_types::Time;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::exit::{self, Code};
+use crate::output;
+
+/// What every command that asks a controller takes.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The controller's address for programs
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8653", env = "BRAID_CONTROLLER")]
+    controller: Controller,
+    /// Print the controller's answer, JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Where a controller serves programs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Controller(String);
+
+/// A list and when it was made, on the controller's clock.
+pub(crate) struct Answer<T> {
+    pub(crate) now: Time,
+    pub(crate) items: Vec<T>,
+}
+
+/// Asks for the list `name` and prints it as it came, or as the table that `table` makes of it.
+pub(crate) fn show<T: DeserializeOwned>(
+    args: &Args,
+    name: &str,
+    table: impl FnOnce(&Answer<T>) -> String,
+) -> anyhow::Result<()> {
+    let body = fetch::get(&args.controller.0, &format!("/api/v1/{name}"))?;
+    let answer = read(&body, name).map_err(|reason| {
+        exit::error(
+            Code::Failure,
+            format!("{} gave no answer of a Braid controller: {reason}", args.controller),
+        )
+    })?;
+    if args.json { output::text(&format!("{}\n", body.trim_end())) } else { output::text(&table(&answer)) }
+}
+
+fn read<T: DeserializeOwned>(body: &str, name: &str) -> Result<Answer<T>, String> {
+    let mut body: Value = serde_json::from_str(body).map_err(|error| error.to_string())?;
+    match body.get("schema").and_then(Value::as_str) {
+        Some("braid/v1") => {}
+        schema => return Err(format!("its schema is {}, not braid/v1", schema.unwrap_or("not given"))),
+    }
+    let mut take = |key: &str| body.get_mut(key).map(Value::take).ok_or(format!("it has no {key}"));
+    let now = serde_json::from_value(take("now")?).map_err(|error| format!("now: {error}"))?;
+    let items = serde_json::from_value(take(name)?).map_err(|error| format!("{name}: {error}"))?;
+    Ok(Answer { now, items })
+}
+
+impl FromStr for Controller {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once("://") {
+            None => Ok(Self(format!("http://{}", text.trim_end_matches('/')))),
+            Some(("http", _)) => Ok(Self(text.trim_end_matches('/').to_owned())),
+            Some((scheme, _)) => Err(format!("{scheme} is not spoken, only http")),
+        }
+    }
+}
+
+impl fmt::Display for Controller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn controller_is_a_url_or_an_address() {
+        for text in ["http://10.0.0.1:80", "http://10.0.0.1:80/", "10.0.0.1:80"] {
+            assert_eq!(text.parse(), Ok(Controller("http://10.0.0.1:80".to_owned())), "{text}");
+        }
+        assert!("https://10.0.0.1".parse::<Controller>().is_err());
+    }
+
+    #[test]
+    fn answer_of_something_else_is_refused() {
+        let refusal = |body: &str| read::<u8>(body, "links").err().unwrap();
+        assert_eq!(refusal(r#"{"schema":"braid/v2","links":[]}"#), "its schema is braid/v2, not braid/v1");
+        assert_eq!(refusal(r#"{"now":1,"links":[]}"#), "its schema is not given, not braid/v1");
+        assert_eq!(refusal(r#"{"schema":"braid/v1","now":1}"#), "it has no links");
+        assert!(refusal("<html>").starts_with("expected value"));
+    }
+}

@@ -1,0 +1,21 @@
+use crate::client::view::{Port, Switch};
+use crate::client::{Answer, Args, format, show};
+use crate::table::table;
+
+pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
+    show(args, "switches", |answer: &Answer<Switch>| {
+        table(["SWITCH", "ADDRESS", "PORTS", "UP", "LINKS"], answer.items.iter().map(row))
+    })
+}
+
+fn row(switch: &Switch) -> [String; 5] {
+    let count =
+        |wanted: fn(&Port) -> bool| switch.ports.iter().filter(|port| wanted(port)).count().to_string();
+    [
+        format::switch(switch.dpid),
+        format::list(switch.address, ""),
+        count(|_| true),
+        count(|port| port.up),
+        count(|port| port.role.as_deref() == Some("link")),
+    ]
+}
