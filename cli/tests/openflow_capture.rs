@@ -246,7 +246,11 @@ fn file_that_is_no_capture_or_not_there_is_an_error() {
     for file in [&b""[..], b"\x7fELF", &[0xff; 100]] {
         let output = decode(file);
         assert_eq!(output.status.code(), Some(1));
-        assert!(text(&output.stderr).contains("not a capture"), "{}", text(&output.stderr));
+        assert!(
+            text(&output.stderr).starts_with("braid: -: this is not a capture"),
+            "{}",
+            text(&output.stderr)
+        );
     }
 }
 

@@ -2,6 +2,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write, stdin};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use braid_openflow::frames;
 use clap::Subcommand;
 use tracing::warn;
@@ -85,7 +86,7 @@ fn decode_hex<W: Write>(text: Option<&str>, printer: &mut Printer<W>) -> anyhow:
 }
 
 fn decode_capture<W: Write>(path: &Path, ports: &[u16], printer: &mut Printer<W>) -> anyhow::Result<()> {
-    let summary = capture::print(open(path)?, ports, printer)?;
+    let summary = capture::print(open(path)?, ports, printer).with_context(|| path.display().to_string())?;
     report(&summary);
     let empty = printer.counts() == (0, 0);
     if empty { Err(exit::error(Code::NotFound, nothing(&summary, ports))) } else { Ok(()) }
