@@ -8,10 +8,10 @@ use braid_lab::{
     StderrProgress,
 };
 use clap::Subcommand;
-use comfy_table::{Table, presets};
 
 use crate::exit::{self, Code, ExitWith};
 use crate::output;
+use crate::table::table;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -181,12 +181,11 @@ fn list(json: bool) -> anyhow::Result<()> {
     if json {
         return output::json(&serde_json::json!({ "schema": "braid/v1", "labs": labs }));
     }
-    let mut table = table(["lab", "scenario", "state", "hosts", "switches", "links"]);
-    for lab in labs {
-        let counts = [lab.hosts, lab.switches, lab.links].map(|count| count.to_string());
-        table.add_row([lab.lab.to_string(), lab.scenario, lab.state.to_string()].into_iter().chain(counts));
-    }
-    output::text(&format!("{table}\n"))
+    let rows = labs.iter().map(|lab| {
+        let [hosts, switches, links] = [lab.hosts, lab.switches, lab.links].map(|count| count.to_string());
+        [lab.lab.to_string(), lab.scenario.clone(), lab.state.to_string(), hosts, switches, links]
+    });
+    output::text(&table(["LAB", "SCENARIO", "STATE", "HOSTS", "SWITCHES", "LINKS"], rows))
 }
 
 fn exec(name: &LabName, host: Option<&str>, command: &[OsString]) -> anyhow::Result<()> {
@@ -203,35 +202,24 @@ fn show(lab: &Inspection, json: bool) -> anyhow::Result<()> {
     if let Some(controller) = &lab.controller {
         text += &format!("controller: http://{}\n", controller.http);
     }
-    output::text(&format!("{text}\n{}\n\n{}\n", hosts(lab), switches(lab)))
+    output::text(&format!("{text}\n{}\n{}", hosts(lab), switches(lab)))
 }
 
-fn hosts(lab: &Inspection) -> Table {
-    let mut table = table(["host", "namespace", "interface", "MAC address", "addresses"]);
-    for host in &lab.hosts {
-        for interface in &host.interfaces {
-            let addresses: Vec<_> = interface.addresses.iter().map(ToString::to_string).collect();
-            let (mac, addresses) = (interface.mac.to_string(), addresses.join(" "));
-            table.add_row([&host.name, &host.namespace, &interface.name, &mac, &addresses]);
-        }
-    }
-    table
+fn hosts(lab: &Inspection) -> String {
+    let interfaces = lab.hosts.iter().flat_map(|host| host.interfaces.iter().map(move |it| (host, it)));
+    let rows = interfaces.map(|(host, interface)| {
+        let addresses: Vec<_> = interface.addresses.iter().map(ToString::to_string).collect();
+        let (name, namespace) = (host.name.clone(), host.namespace.clone());
+        [name, namespace, interface.name.clone(), interface.mac.to_string(), addresses.join(" ")]
+    });
+    table(["HOST", "NAMESPACE", "INTERFACE", "MAC", "ADDRESSES"], rows)
 }
 
-fn switches(lab: &Inspection) -> Table {
-    let mut table = table(["switch", "datapath id", "port", "device", "leads to"]);
-    for switch in &lab.switches {
-        for port in &switch.ports {
-            let (dpid, number) = (switch.dpid.to_string(), port.number.to_string());
-            table.add_row([&switch.name, &dpid, &number, &port.device, &port.peer]);
-        }
-    }
-    table
-}
-
-/// An empty table in the house style.
-pub(crate) fn table<const N: usize>(header: [&str; N]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header);
-    table
+fn switches(lab: &Inspection) -> String {
+    let ports = lab.switches.iter().flat_map(|switch| switch.ports.iter().map(move |port| (switch, port)));
+    let rows = ports.map(|(switch, port)| {
+        let (name, dpid) = (switch.name.clone(), switch.dpid.to_string());
+        [name, dpid, port.number.to_string(), port.device.clone(), port.peer.clone()]
+    });
+    table(["SWITCH", "DATAPATH", "PORT", "DEVICE", "LEADS-TO"], rows)
 }

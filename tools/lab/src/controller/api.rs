@@ -87,6 +87,7 @@ impl Client {
 
     fn get<T: DeserializeOwned>(&self, what: &str) -> Result<T, ureq::Error> {
         let mut answer = self.agent.get(format!("http://{}/api/v1/{what}", self.address)).call()?;
-        answer.body_mut().read_json()
+        let body = serde_json::from_reader(answer.body_mut().as_reader());
+        body.map_err(|error| ureq::Error::Io(error.into()))
     }
 }
