@@ -49,7 +49,7 @@ pub enum Event<'a> {
         /// What the barrier carried.
         token: u32,
     },
-    /// A rule timed out or was deleted by somebody else.
+    /// A rule timed out.
     FlowRemoved {
         /// The switch.
         dpid: DatapathId,

@@ -155,7 +155,7 @@ impl Brain {
         self.flood.touch();
         self.leave_role(at, old, out);
         match role {
-            Role::Host => out.add(at.dpid, Rule::FromHost { port: at.port }),
+            Role::Host => admission(at).into_iter().for_each(|rule| out.add(at.dpid, rule)),
             Role::Link => out.add(at.dpid, Rule::FromLink { port: at.port }),
             Role::Pending => {}
         }
@@ -163,9 +163,15 @@ impl Brain {
 
     fn leave_role(&mut self, at: SwitchPort, role: Role, out: &mut Commands) {
         match role {
-            Role::Host => self.delete(at.dpid, Rule::FromHost { port: at.port }, out),
+            Role::Host => admission(at).into_iter().for_each(|rule| self.delete(at.dpid, rule, out)),
             Role::Link => self.delete(at.dpid, Rule::FromLink { port: at.port }, out),
             Role::Pending => {}
         }
     }
+}
+
+/// What lets the packets of hosts at a port in.
+fn admission(at: SwitchPort) -> [Rule; 3] {
+    let port = at.port;
+    [Rule::SynAck { ipv6: false, port }, Rule::SynAck { ipv6: true, port }, Rule::FromHost { port }]
 }

@@ -63,7 +63,11 @@ impl Encoder {
         out: &mut Vec<u8>,
     ) -> Result<(), EncodeError> {
         let (fields, applied) = (flow::matching(rule), flow::applied(rule));
-        let instructions = flow::instructions(rule, &applied);
+        // Switches check the actions of deletions too, though only the match counts.
+        let instructions = match command {
+            FlowModCommand::DeleteStrict => flow::no_instructions(),
+            _ => flow::instructions(rule, &applied),
+        };
         let (idle_timeout, flags) = match rule {
             Rule::Stream { .. } => (self.stream_idle, FlowModFlags::SEND_FLOW_REM),
             _ => (Seconds::PERMANENT, FlowModFlags::NONE),

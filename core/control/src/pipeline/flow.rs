@@ -29,6 +29,14 @@ impl<T: Copy, const N: usize> Few<T, N> {
         few
     }
 
+    /// Appends a value if there is room.
+    fn push(&mut self, value: T) {
+        if let Some(slot) = self.values.get_mut(self.len) {
+            *slot = value;
+            self.len += 1;
+        }
+    }
+
     pub(super) fn as_slice(&self) -> &[T] {
         &self.values[..self.len]
     }
@@ -57,7 +65,7 @@ pub(super) fn matching(rule: &Rule) -> Fields {
         Rule::NeighbourSolicitation => icmpv6(NEIGHBOUR_SOLICITATION),
         Rule::NeighbourAdvertisement => icmpv6(NEIGHBOUR_ADVERTISEMENT),
         Rule::Syn { ipv6 } => tcp_flags(ipv6, TcpFlags::SYN),
-        Rule::SynAck { ipv6 } => tcp_flags(ipv6, SYN_OR_ACK),
+        Rule::SynAck { ipv6, port } => from_port(port, &tcp_flags(ipv6, SYN_OR_ACK)),
         Rule::NoStream => fields([]),
         Rule::Broadcast | Rule::FabricBroadcast => {
             fields([OxmField::EthDst(Masked::new(MULTICAST_BIT, MULTICAST_BIT))])
@@ -121,6 +129,11 @@ pub(super) fn instructions<'a>(rule: &Rule, applied: &'a Actions) -> Few<Instruc
     }
 }
 
+/// What a deletion needs.
+pub(super) fn no_instructions<'a>() -> Few<Instruction<'a>, 2> {
+    Few::new(Instruction::ClearActions, [])
+}
+
 /// Broadcast out of one port.
 pub(super) fn output(port: PortNo) -> [Action<'static>; 1] {
     [Action::output(port)]
@@ -133,6 +146,14 @@ fn icmpv6(kind: u8) -> Fields {
 fn tcp_flags(ipv6: bool, flags: TcpFlags) -> Fields {
     let flags = OxmField::TcpFlags(Masked::new(flags, SYN_OR_ACK));
     fields([OxmField::EthType(eth_type(ipv6)), OxmField::IpProto(TCP), flags])
+}
+
+fn from_port(port: PortNo, more: &Fields) -> Fields {
+    let mut fields = fields([OxmField::InPort(port)]);
+    for field in more.as_slice() {
+        fields.push(*field);
+    }
+    fields
 }
 
 fn five_tuple(tuple: &FiveTuple) -> Fields {

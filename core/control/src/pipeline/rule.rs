@@ -58,6 +58,8 @@ pub enum Rule {
     SynAck {
         /// Of IPv6, else of IPv4.
         ipv6: bool,
+        /// The port where hosts are.
+        port: PortNo,
     },
     /// What has no stream rule follows the default routes.
     NoStream,
@@ -121,7 +123,7 @@ pub struct Hop {
 }
 
 /// What every switch has, whatever is attached to it.
-pub const BASE: [Rule; 14] = [
+pub const BASE: [Rule; 12] = [
     Rule::Lldp,
     Rule::FromController,
     Rule::Arp,
@@ -129,8 +131,6 @@ pub const BASE: [Rule; 14] = [
     Rule::NeighbourAdvertisement,
     Rule::Syn { ipv6: false },
     Rule::Syn { ipv6: true },
-    Rule::SynAck { ipv6: false },
-    Rule::SynAck { ipv6: true },
     Rule::NoStream,
     Rule::Broadcast,
     Rule::NoRoute { ipv6: false },

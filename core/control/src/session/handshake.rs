@@ -18,6 +18,8 @@ pub(super) struct Handshake {
     features: Option<(DatapathId, u8)>,
     description: String,
     ports: Vec<PortStatus>,
+    all_ports: bool,
+    is_master: bool,
 }
 
 /// Sends our HELLO.
@@ -53,7 +55,7 @@ impl Handshake {
         Ok(Self::default())
     }
 
-    /// Takes an answer; the last one, about the role, gives the whole.
+    /// Takes an answer, in whatever order they come; the last one gives the whole.
     pub(super) fn handle(&mut self, message: &Message<'_>) -> Result<Option<SwitchPorts>, SessionError> {
         match message {
             Message::FeaturesReply(features) if features.auxiliary_id != 0 => {
@@ -70,11 +72,11 @@ impl Handshake {
             Message::RoleReply(role) if role.role != ControllerRole::Master => {
                 return Err(SessionError::NotMaster { role: format!("{:?}", role.role) });
             }
-            Message::RoleReply(_) => return self.finish().map(Some),
+            Message::RoleReply(_) => self.is_master = true,
             Message::Error(error) => return Err(SessionError::Refused(format!("{:?}", error.error))),
             _ => {}
         }
-        Ok(None)
+        Ok(self.finish())
     }
 
     fn note(&mut self, reply: &MultipartReply<'_>) {
@@ -82,7 +84,10 @@ impl Handshake {
             ReplyBody::Desc(desc) => {
                 self.description = format!("{} {} {}", desc.mfr_desc, desc.hw_desc, desc.sw_desc);
             }
-            ReplyBody::PortDesc(ports) => self.ports.extend(ports.iter().map(|port| port_status(&port))),
+            ReplyBody::PortDesc(ports) => {
+                self.ports.extend(ports.iter().map(|port| port_status(&port)));
+                self.all_ports = !reply.flags.contains(MultipartFlags::MORE);
+            }
             _ => {}
         }
     }
@@ -95,11 +100,10 @@ impl Handshake {
         }
     }
 
-    fn finish(&mut self) -> Result<SwitchPorts, SessionError> {
-        let (dpid, tables) =
-            self.features.ok_or_else(|| SessionError::Refused("no FEATURES_REPLY".to_owned()))?;
+    fn finish(&mut self) -> Option<SwitchPorts> {
+        let (dpid, tables) = self.features.filter(|_| self.all_ports && self.is_master)?;
         let (description, ports) = (std::mem::take(&mut self.description), std::mem::take(&mut self.ports));
-        Ok(SwitchPorts { dpid, tables, description, ports })
+        Some(SwitchPorts { dpid, tables, description, ports })
     }
 }
 

@@ -12,8 +12,9 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use braid_openflow::{
-    Bytes, DecodeError, Echo, ErrorMsg, FlowRemoved, Message, MessageType, MultipartReply, PacketIn, Port,
-    PortConfig, PortReason, PortState, PortStatus as PortStatusMsg, ReplyBody, VERSION, Xid, frame_length,
+    Bytes, DecodeError, Echo, ErrorMsg, FlowRemoved, FlowRemovedReason, Message, MessageType, MultipartReply,
+    PacketIn, Port, PortConfig, PortReason, PortState, PortStatus as PortStatusMsg, ReplyBody, VERSION, Xid,
+    frame_length,
 };
 use braid_types::{BitsPerSec, DatapathId, Time};
 
@@ -24,9 +25,10 @@ use handshake::Handshake;
 pub use error::SessionError;
 
 /// A channel that says nothing for this long is asked for an echo.
-const ECHO_AFTER: Duration = Duration::from_secs(5);
-/// A channel that says nothing for this long is dead, as is a handshake that takes longer.
-const DEAD_AFTER: Duration = Duration::from_secs(12);
+const ECHO_AFTER: Duration = Duration::from_secs(4);
+/// A channel that says nothing for this long is dead, as is a handshake that takes longer. Shorter than the 9 s
+/// after which Open vSwitch gives a silent controller up, so that its next channel finds the old one gone.
+const DEAD_AFTER: Duration = Duration::from_secs(8);
 
 /// The state of one channel. Whatever it appends to `out` is to be sent to the switch.
 #[derive(Debug)]
@@ -59,7 +61,7 @@ impl Session {
         }
     }
 
-    /// How long the first message in `stream` is; `None` if too little of it is there to tell.
+    /// How long the first message in `stream` is, which need not be there as a whole; `None` if that cannot be told yet.
     ///
     /// Errors: what is there cannot become a message of a switch, so that it need not be waited for.
     pub fn message_length(&self, stream: &[u8]) -> Result<Option<usize>, SessionError> {
@@ -130,9 +132,7 @@ fn event<'a>(dpid: DatapathId, xid: Xid, message: Message<'a>) -> Option<Event<'
         Message::PacketIn(packet) => packet_in(dpid, &packet),
         Message::PortStatus(status) => Some(port_event(dpid, &status)),
         Message::BarrierReply => Some(Event::Barrier { dpid, token: xid.0 }),
-        Message::FlowRemoved(FlowRemoved { cookie, byte_count, .. }) => {
-            Some(Event::FlowRemoved { dpid, cookie: Cookie(cookie.0), bytes: byte_count })
-        }
+        Message::FlowRemoved(flow) => flow_removed(dpid, &flow),
         Message::MultipartReply(reply) => counters(dpid, &reply),
         Message::Error(error) => Some(refusal(dpid, xid, &error)),
         _ => None,
@@ -142,6 +142,12 @@ fn event<'a>(dpid: DatapathId, xid: Xid, message: Message<'a>) -> Option<Event<'
 fn packet_in<'a>(dpid: DatapathId, packet: &PacketIn<'a>) -> Option<Event<'a>> {
     let in_port = packet.in_port()?;
     Some(Event::PacketIn { dpid, in_port, table: packet.table_id.0, data: Cow::Borrowed(packet.data.0) })
+}
+
+/// Only what timed out is news: what was deleted was deleted by us, and may be there again.
+fn flow_removed(dpid: DatapathId, flow: &FlowRemoved<'_>) -> Option<Event<'static>> {
+    let timed_out = [FlowRemovedReason::IdleTimeout, FlowRemovedReason::HardTimeout].contains(&flow.reason);
+    timed_out.then_some(Event::FlowRemoved { dpid, cookie: Cookie(flow.cookie.0), bytes: flow.byte_count })
 }
 
 fn port_event(dpid: DatapathId, status: &PortStatusMsg<'_>) -> Event<'static> {

@@ -49,6 +49,7 @@ impl FakeSwitch {
     }
 
     fn flow_mod(&mut self, flow: &FlowMod<'_>, bytes: &[u8]) {
+        assert_valid(flow);
         let key = (flow.table_id.0, flow.priority, format!("{:?}", flow.matching));
         match flow.command {
             FlowModCommand::Add => drop(self.flows.insert(key, bytes.to_vec())),
@@ -137,6 +138,17 @@ impl FakeSwitch {
         };
         for action in group.buckets.iter().flat_map(|bucket| bucket.actions) {
             self.act(action, in_port, &mut frame.to_vec(), 0, outputs);
+        }
+    }
+}
+
+/// Switches refuse outputs to ports that cannot be, in deletions too.
+fn assert_valid(flow: &FlowMod<'_>) {
+    for instruction in flow.instructions {
+        let Instruction::ApplyActions(actions) = instruction else { continue };
+        for action in actions {
+            let outputs = matches!(action, Action::Output { port, .. } if !port.is_physical() && port != PortNo::CONTROLLER);
+            assert!(!outputs, "BadOutPort: {flow:?}");
         }
     }
 }
