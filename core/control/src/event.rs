@@ -4,6 +4,7 @@ use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::cookie::Cookie;
+use crate::pipeline::Rule;
 
 /// What happened, as the brain sees it. Small and serialisable, so that a run can be recorded.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -69,8 +70,8 @@ pub enum Event<'a> {
     Refused {
         /// The switch.
         dpid: DatapathId,
-        /// The transaction it refused.
-        xid: u32,
+        /// The rule that it refused, if it was one.
+        rule: Option<Rule>,
         /// The error, in words.
         reason: String,
     },

@@ -22,4 +22,4 @@ pub use cookie::{Cookie, Purpose};
 pub use event::{Event, PortStatus, Recorded, SwitchPorts};
 pub use label::Label;
 pub use notice::Notice;
-pub use session::{Session, SessionError};
+pub use session::{Session, SessionError, SessionEvent};

@@ -122,8 +122,8 @@ pub enum Notice {
     },
     /// A path could not be installed in full and was taken back.
     InstallFailed {
-        /// The switches that did not answer.
-        silent: Vec<DatapathId>,
+        /// The switches on it.
+        path: Vec<DatapathId>,
     },
 }
 
@@ -163,9 +163,9 @@ impl fmt::Display for Notice {
             Self::TransferEnded { id } => write!(f, "transfer {id} ended"),
             Self::Refused { dpid, reason } => write!(f, "switch {dpid} refused an order: {reason}"),
             Self::Full { what } => write!(f, "too many {what}: one more is not taken"),
-            Self::InstallFailed { silent } => {
-                write!(f, "a path was taken back, not confirmed by ")?;
-                write_path(f, silent)
+            Self::InstallFailed { path } => {
+                write!(f, "not installed in full and taken back: the path ")?;
+                write_path(f, path)
             }
         }
     }

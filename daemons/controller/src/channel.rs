@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use braid_control::{Event, Session, SessionError};
+use braid_control::{Event, Session, SessionError, SessionEvent};
 use tokio::net::TcpStream;
 use tokio::time::{MissedTickBehavior, interval};
 use tracing::{debug, info, warn};
@@ -14,6 +14,9 @@ use crate::outbox::Outbox;
 
 /// Read at once from one switch before the others have their turn.
 const READ_CHUNK: usize = 64 << 10;
+
+/// A switch that leaves so much unread is not read either.
+const MAX_UNREAD: usize = 1 << 20;
 
 /// Why a channel ended.
 #[derive(Debug, thiserror::Error)]
@@ -91,7 +94,8 @@ impl Channel {
                 return Ok(());
             }
             tokio::select! {
-                ready = self.stream.readable() => { ready?; self.read()?; }
+                // A switch that does not read is not heard either, until it does.
+                ready = self.stream.readable(), if self.pending.len() < MAX_UNREAD => { ready?; self.read()?; }
                 ready = self.stream.writable(), if !self.pending.is_empty() => ready?,
                 () = self.outbox.filled() => {}
                 _ = timer.tick() => {
@@ -143,11 +147,15 @@ impl Channel {
         let Some(event) = self.session.handle_message(engine.now(), message, &mut self.pending)? else {
             return Ok(());
         };
-        if let Event::SwitchUp(switch) = &event {
-            engine.join(switch.dpid, self.address, &self.outbox)?;
-            self.joined = true;
+        match event {
+            SessionEvent::Up(switch) => {
+                engine.join(switch.dpid, self.address, &self.outbox)?;
+                self.joined = true;
+                engine.handle(&Event::SwitchUp(switch));
+            }
+            SessionEvent::Refused { dpid, xid, reason } => engine.refused_by(dpid, xid, reason),
+            SessionEvent::Other(event) => engine.handle(&event),
         }
-        engine.handle(&event);
         Ok(())
     }
 
@@ -160,8 +168,11 @@ impl Channel {
                 Err(error) => return Err(error.into()),
             }
         }
-        self.pending.drain(..self.sent);
-        self.sent = 0;
+        // Moving what is left costs as much as there is of it, so it is moved only when half is gone.
+        if self.sent.saturating_mul(2) >= self.pending.len() {
+            self.pending.drain(..self.sent);
+            self.sent = 0;
+        }
         if self.outbox.is_overfull(self.pending.len()) { Err(ChannelError::Overfull) } else { Ok(()) }
     }
 

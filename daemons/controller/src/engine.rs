@@ -1,10 +1,10 @@
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-use braid_control::pipeline::Encoder;
-use braid_control::{Brain, Commands, Event, Settings};
+use braid_control::pipeline::{Encoder, Rule};
+use braid_control::{Brain, Command, Commands, Event, Settings};
 use braid_openflow::Xid;
 use braid_types::{DatapathId, Time};
 use tracing::{error, warn};
@@ -24,12 +24,34 @@ pub(crate) struct Engine {
     commands: Commands,
     last_xid: u32,
     refused: u64,
+    /// The switches are to go on with the rules that they have.
+    stopping: bool,
 }
 
 /// A switch that is connected.
 struct Peer {
     address: SocketAddr,
     outbox: Rc<Outbox>,
+    /// The rules written last, so that a refusal can be told from its transaction.
+    written: VecDeque<(Xid, Rule)>,
+}
+
+/// Refusals come back within a round trip, in which no more rules than these are written.
+const MAX_WRITTEN: usize = 1_024;
+
+impl Peer {
+    fn note(&mut self, xid: Xid, command: &Command) {
+        if let Command::Add { rule, .. } = command {
+            if self.written.len() >= MAX_WRITTEN {
+                self.written.pop_front();
+            }
+            self.written.push_back((xid, *rule));
+        }
+    }
+
+    fn rule_of(&self, xid: Xid) -> Option<Rule> {
+        self.written.iter().rev().find(|(written, _)| *written == xid).map(|(_, rule)| *rule)
+    }
 }
 
 /// The engine as its tasks share it.
@@ -54,6 +76,7 @@ impl Engine {
             commands: Commands::default(),
             last_xid: FIRST_XID,
             refused: 0,
+            stopping: false,
         }
     }
 
@@ -88,7 +111,8 @@ impl Engine {
         if let Some(peer) = self.switches.get(&dpid) {
             return Err(Duplicate { dpid, other: peer.address });
         }
-        self.switches.insert(dpid, Peer { address, outbox: outbox.clone() });
+        let outbox = outbox.clone();
+        self.switches.insert(dpid, Peer { address, outbox, written: VecDeque::new() });
         Ok(())
     }
 
@@ -98,8 +122,17 @@ impl Engine {
         self.handle(&Event::SwitchDown { dpid });
     }
 
-    /// Tells the brain and passes its commands on.
+    /// A switch refused a transaction: the brain is told which rule that was.
+    pub(crate) fn refused_by(&mut self, dpid: DatapathId, xid: Xid, reason: String) {
+        let rule = self.switches.get(&dpid).and_then(|peer| peer.rule_of(xid));
+        self.handle(&Event::Refused { dpid, rule, reason });
+    }
+
+    /// Tells the brain and passes its commands on; not any more once it stops.
     pub(crate) fn handle(&mut self, event: &Event<'_>) {
+        if self.stopping {
+            return;
+        }
         let now = self.clock.now();
         if let Some(recorder) = &mut self.recorder
             && let Err(error) = recorder.write(now, event)
@@ -117,6 +150,7 @@ impl Engine {
 
     /// Ends the recording and closes every channel once it is empty.
     pub(crate) fn stop(&mut self) {
+        self.stopping = true;
         if let Some(recorder) = self.recorder.take()
             && let Err(error) = recorder.finish()
         {
@@ -131,9 +165,10 @@ impl Engine {
 
     fn dispatch(&mut self, commands: &Commands) {
         for command in commands {
-            let Some(peer) = self.switches.get(&command.dpid()) else { continue };
+            let Some(peer) = self.switches.get_mut(&command.dpid()) else { continue };
             self.last_xid = self.last_xid.checked_add(1).unwrap_or(FIRST_XID);
             let xid = Xid(self.last_xid);
+            peer.note(xid, command);
             peer.outbox.append(|out| {
                 let start = out.len();
                 if let Err(error) = self.encoder.encode(command, commands, xid, out) {
@@ -147,3 +182,26 @@ impl Engine {
 
 /// Barriers carry the brain's tokens, which are lower.
 const FIRST_XID: u32 = 1 << 31;
+
+#[cfg(test)]
+mod tests {
+    use braid_control::SwitchPorts;
+
+    use super::*;
+
+    #[test]
+    fn switches_that_leave_because_the_controller_stops_keep_their_rules() {
+        let mut engine = Engine::new(Clock::start(), Settings::default(), None);
+        for dpid in [DatapathId(1), DatapathId(2)] {
+            let (ports, description) = (Vec::new(), String::new());
+            engine.join(dpid, SocketAddr::from(([127, 0, 0, 1], 1)), &Outbox::new()).expect("a new switch");
+            engine.handle(&Event::SwitchUp(SwitchPorts { dpid, tables: 254, description, ports }));
+        }
+        engine.leave(DatapathId(1));
+        assert_eq!(engine.brain().switches().len(), 1, "the brain is told while the controller runs");
+        engine.stop();
+        engine.leave(DatapathId(2));
+        assert_eq!(engine.brain().switches().len(), 1, "and not any more");
+        assert!(engine.is_empty());
+    }
+}

@@ -17,6 +17,7 @@ const UNKNOWN_SPEED: BitsPerSec = BitsPerSec(10_000_000_000);
 impl Brain {
     pub(super) fn on_switch_up(&mut self, now: Time, switch: &SwitchPorts, out: &mut Commands) {
         let dpid = switch.dpid;
+        self.first_switch_at.get_or_insert(now);
         self.topology.add_switch(dpid, []);
         out.push(Command::Reset { dpid });
         for rule in BASE {
@@ -78,8 +79,10 @@ impl Brain {
             self.probe_port(now, at, out);
         }
         let (settle, timeout) = (self.settings.settle, self.settings.link_timeout);
-        let settled =
-            self.ports.iter().filter(|(_, s)| s.role == Role::Pending && now.since(s.since) >= settle);
+        // Switches that rules of an earlier controller keep busy need their time to find this one.
+        let starting = self.first_switch_at.is_none_or(|at| now.since(at) < self.settings.start_hold);
+        let is_settled = |role, since| role == Role::Pending && now.since(since) >= settle && !starting;
+        let settled = self.ports.iter().filter(|(_, s)| is_settled(s.role, s.since));
         for at in settled.map(|(at, _)| at).collect::<Vec<_>>() {
             self.set_role(now, at, Role::Host, out);
         }
@@ -87,7 +90,7 @@ impl Brain {
             self.ports.iter().filter(|(_, s)| s.role == Role::Link && now.since(s.last_heard) > timeout);
         for at in silent.map(|(at, _)| at).collect::<Vec<_>>() {
             self.unlink(now, at, LinkLoss::Silent, out);
-            self.set_role(now, at, Role::Pending, out);
+            self.set_role(now, at, Role::Silent, out);
         }
     }
 
@@ -157,7 +160,7 @@ impl Brain {
         match role {
             Role::Host => admission(at).into_iter().for_each(|rule| out.add(at.dpid, rule)),
             Role::Link => out.add(at.dpid, Rule::FromLink { port: at.port }),
-            Role::Pending => {}
+            Role::Pending | Role::Silent => {}
         }
     }
 
@@ -165,7 +168,7 @@ impl Brain {
         match role {
             Role::Host => admission(at).into_iter().for_each(|rule| self.delete(at.dpid, rule, out)),
             Role::Link => self.delete(at.dpid, Rule::FromLink { port: at.port }, out),
-            Role::Pending => {}
+            Role::Pending | Role::Silent => {}
         }
     }
 }

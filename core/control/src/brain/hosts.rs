@@ -38,7 +38,9 @@ impl Brain {
                 Change::AddressAdded { address, mac } => self.on_address(now, *address, *mac, out),
                 Change::AddressMoved { address, from, to } => {
                     self.withdraw(*address, *from, out);
+                    self.release_streams_of(*address, out);
                     self.on_address(now, *address, *to, out);
+                    self.place_again(now, out);
                 }
                 Change::AddressRemoved { address, mac } => {
                     self.withdraw(*address, *mac, out);
@@ -75,8 +77,10 @@ impl Brain {
             self.reroute_to(now, dst, out);
             if from.dpid != to.dpid {
                 self.delete(from.dpid, Rule::Deliver { dst, mac, port: from.port }, out);
+                self.release_streams_of(dst, out);
             }
         }
+        self.place_again(now, out);
     }
 
     fn on_host_removed(&mut self, now: Time, host: &Host, out: &mut Commands) {

@@ -130,6 +130,7 @@ impl Brain {
         if labels.is_empty() {
             out.append(batch);
         } else if self.labels.waiting.len() >= self.settings.max_waiting {
+            self.forget_routes(&batch);
             out.notice(Notice::Full { what: "batches waiting for paths" });
         } else {
             self.labels.last_waiting += 1;
@@ -165,11 +166,17 @@ impl Brain {
         let timeout = self.settings.install_timeout;
         let late = |entry: &Entry| !entry.unconfirmed.is_empty() && now.since(entry.installed_at) > timeout;
         for label in self.labels.matching(late) {
-            if let Some(entry) = self.remove_label(label, out) {
-                out.notice(Notice::InstallFailed { silent: entry.unconfirmed.to_vec() });
-            }
+            self.give_up(now, label, out);
         }
         self.place_again(now, out);
+    }
+
+    /// Takes a path back that a switch has not confirmed, or has refused, and chooses others for some time.
+    pub(super) fn give_up(&mut self, now: Time, label: Label, out: &mut Commands) {
+        if let Some(entry) = self.remove_label(label, out) {
+            self.paths.bar(entry.path.clone(), now + self.settings.bar);
+            out.notice(Notice::InstallFailed { path: entry.path.switches().collect() });
+        }
     }
 
     /// Removes the labels whose paths use a link that is no more.

@@ -15,6 +15,8 @@ mod streams;
 mod tests;
 pub mod view;
 
+use std::net::IpAddr;
+
 use braid_packet::{Frame, Payload, Transport};
 use braid_steering::{FewestShared, Transfers};
 use braid_topology::Topology;
@@ -23,7 +25,7 @@ use braid_types::{DatapathId, PortNo, SwitchPort, Time};
 use crate::command::Commands;
 use crate::event::Event;
 use crate::notice::Notice;
-use crate::pipeline::Table;
+use crate::pipeline::{Hop, Rule, Table};
 use flood::Flood;
 use install::Labels;
 use path_cache::PathCache;
@@ -34,6 +36,9 @@ use search::Searches;
 
 pub use ports::Role;
 pub use settings::Settings;
+
+/// The UDP port of DHCP clients. RFC 2131 §4.1.
+const DHCP_CLIENT: u16 = 68;
 
 /// Counts since the start, for metrics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -85,6 +90,7 @@ pub struct Brain {
     placement: FewestShared,
     counters: Counters,
     counters_read_at: Time,
+    first_switch_at: Option<Time>,
 }
 
 impl Brain {
@@ -105,6 +111,7 @@ impl Brain {
             placement: FewestShared,
             counters: Counters::default(),
             counters_read_at: Time::ZERO,
+            first_switch_at: None,
         }
     }
 
@@ -123,9 +130,7 @@ impl Brain {
             Event::Barrier { dpid, token } => self.on_barrier(*dpid, *token, out),
             Event::FlowRemoved { cookie, bytes, .. } => self.on_flow_removed(*cookie, *bytes, out),
             Event::StreamCounters { rules, .. } => self.on_counters(rules),
-            Event::Refused { dpid, reason, .. } => {
-                out.notice(Notice::Refused { dpid: *dpid, reason: reason.clone() });
-            }
+            Event::Refused { dpid, rule, reason } => self.on_refused(now, *dpid, *rule, reason, out),
             Event::Tick => self.tick(now, out),
         }
         self.follow_graph(now, out);
@@ -154,6 +159,24 @@ impl Brain {
         }
     }
 
+    /// A switch does not take a rule, its table being full perhaps: what needs it does without.
+    fn on_refused(
+        &mut self,
+        now: Time,
+        dpid: DatapathId,
+        rule: Option<Rule>,
+        reason: &str,
+        out: &mut Commands,
+    ) {
+        out.notice(Notice::Refused { dpid, reason: reason.to_owned() });
+        match rule {
+            Some(Rule::Stream { id, .. }) => self.end_stream(id, out),
+            Some(Rule::Route { dst, .. } | Rule::LocalRoute { dst }) => drop(self.routes.remove(dst, dpid)),
+            Some(Rule::Transit(Hop { label, .. }) | Rule::Egress { label }) => self.give_up(now, label, out),
+            _ => {}
+        }
+    }
+
     fn on_packet(&mut self, now: Time, at: SwitchPort, table: u8, bytes: &[u8], out: &mut Commands) {
         self.counters.packet_ins += 1;
         let Ok(frame) = Frame::parse(bytes) else {
@@ -173,13 +196,26 @@ impl Brain {
                         Some(_) => self.on_syn(now, at.dpid, &frame, bytes, out),
                         None => {}
                     },
+                    Transport::Udp(udp) if udp.dst_port == DHCP_CLIENT => {
+                        self.offer(now, at, ip.dst, bytes, out)
+                    }
                     _ => self.forward_or_search(now, at.dpid, ip.dst, bytes, out),
                 }
             }
             Payload::Ip(ip) if at.port == PortNo::CONTROLLER => {
-                self.forward_or_search(now, at.dpid, ip.dst, bytes, out);
+                self.on_returned(now, at.dpid, ip.dst, bytes, out)
             }
             _ => {}
+        }
+    }
+
+    /// A packet that the controller sent found no route.
+    ///
+    /// If there should be one, the switch has lost or refused it. The packet is dropped, or it would come back
+    /// again and again; the next one of its host has the route written anew.
+    fn on_returned(&mut self, now: Time, dpid: DatapathId, dst: IpAddr, bytes: &[u8], out: &mut Commands) {
+        if !self.routes.remove(dst, dpid) {
+            self.forward_or_search(now, dpid, dst, bytes, out);
         }
     }
 

@@ -9,10 +9,13 @@ use serde::Serialize;
 ///
 /// ```text
 ///            settled                     LLDP heard
-///  Pending ───────────▶ Host      Pending, Host ───────▶ Link
-///     ▲                   │                                │
-///     └─ port down and up ┴───── link lost, port down ─────┘
+///  Pending ───────────▶ Host      Pending, Host, Silent ───────▶ Link
+///     ▲                   │                                       │ LLDP missing
+///     └─ port down and up ┴──────────── Silent ◀──────────────────┘
 /// ```
+///
+/// A silent port stays one until the port has been down: behind it may be a switch that forwards and is not
+/// connected, and to flood there could close a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -22,6 +25,8 @@ pub enum Role {
     Host,
     /// Another switch is there.
     Link,
+    /// Another switch was there and is not heard any more.
+    Silent,
 }
 
 /// One port that is up.

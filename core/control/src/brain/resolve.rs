@@ -36,6 +36,8 @@ impl Brain {
         match self.topology.host_with_address(IpAddr::V4(arp.target_ip)).map(|host| host.mac) {
             _ if arp.is_announcement() => self.tell_hosts(at, bytes, out),
             Some(mac) if mac == arp.sender_mac => {}
+            // Whether an address is taken is for its owner to say: it may be gone.
+            Some(mac) if arp.is_probe() => self.deliver_to(mac, bytes, out),
             Some(mac) => out.send(at.dpid, Target::Port(at.port), &arp.reply(mac).frame()),
             None => self.tell_hosts(at, bytes, out),
         }
@@ -114,6 +116,14 @@ impl Brain {
                 IpAddr::V6(ip) => solicit(mac, ip),
             };
             out.send(at.dpid, Target::Port(at.port), &question);
+        }
+    }
+
+    /// A DHCP server answers a client that may not have its address yet.
+    pub(super) fn offer(&mut self, now: Time, at: SwitchPort, dst: IpAddr, bytes: &[u8], out: &mut Commands) {
+        match self.topology.host_with_address(dst) {
+            Some(_) => self.forward_or_search(now, at.dpid, dst, bytes, out),
+            None => self.tell_hosts(at, bytes, out),
         }
     }
 

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use braid_types::{DatapathId, Time};
 
 use super::Brain;
-use crate::command::{Commands, Target};
+use crate::command::{Command, Commands, Target};
 use crate::label::Label;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
@@ -23,6 +23,11 @@ impl Routes {
     /// The route from a switch to `dst`.
     pub(super) fn get(&self, dst: IpAddr, dpid: DatapathId) -> Option<&Rule> {
         self.0.get(&(dst, dpid))
+    }
+
+    /// Forgets a route; says whether there was one.
+    pub(super) fn remove(&mut self, dst: IpAddr, dpid: DatapathId) -> bool {
+        self.0.remove(&(dst, dpid)).is_some()
     }
 
     /// The switches with a route to `dst`.
@@ -119,6 +124,15 @@ impl Brain {
         }
     }
 
+    /// The batch is dropped, and the routes in it with it.
+    pub(super) fn forget_routes(&mut self, batch: &Commands) {
+        for command in batch {
+            if let Command::Add { dpid, rule: Rule::Route { dst, .. } | Rule::LocalRoute { dst } } = command {
+                self.routes.remove(*dst, *dpid);
+            }
+        }
+    }
+
     fn renew_route(&mut self, now: Time, dst: IpAddr, dpid: DatapathId, out: &mut Commands) {
         let key = (dst, dpid);
         let Some(rule) = self.best_route(now, dpid, dst, out) else { return self.remove_route(key, out) };
@@ -141,7 +155,8 @@ impl Brain {
             return Some(Rule::LocalRoute { dst });
         }
         let paths = self.paths.between(dpid, at.dpid, self.settings.paths);
-        let hop = self.first_hop(now, paths.forward.first()?, out)?;
+        let (path, _) = paths.usable(|path| !self.paths.is_barred(path, now)).next()?;
+        let hop = self.first_hop(now, path, out)?;
         Some(Rule::Route { dst, hop })
     }
 }

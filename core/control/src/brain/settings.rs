@@ -14,10 +14,14 @@ pub struct Settings {
     pub probe_interval: Duration,
     /// How long a new port must show no switch before hosts may be there.
     pub settle: Duration,
+    /// How long after the first switch no port is taken for a host's: the others may still be on their way.
+    pub start_hold: Duration,
     /// A link is lost when no discovery frame came through for this long.
     pub link_timeout: Duration,
     /// A path is taken back when its switches have not confirmed it for this long.
     pub install_timeout: Duration,
+    /// How long a path that was taken back is not chosen again.
+    pub bar: Duration,
     /// How long a packet waits for a host that is looked for.
     pub search_timeout: Duration,
     /// How often the counters of streams are read.
@@ -47,8 +51,10 @@ impl Default for Settings {
             tick: Duration::from_millis(100),
             probe_interval: Duration::from_secs(1),
             settle: Duration::from_millis(800),
+            start_hold: Duration::from_secs(2),
             link_timeout: Duration::from_millis(3500),
             install_timeout: Duration::from_secs(2),
+            bar: Duration::from_secs(10),
             search_timeout: Duration::from_secs(3),
             counters_interval: Duration::from_secs(1),
             stream_idle: Duration::from_secs(60),

@@ -1,5 +1,6 @@
 //! TCP streams as they open: which transfer they belong to, and the path of each.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use braid_packet::mptcp::{self, Handshake, MpJoin};
@@ -7,9 +8,9 @@ use braid_packet::{Frame, TcpSegment};
 use braid_paths::Path;
 use braid_steering::{Ended, Opening, Placement, Route, Stream, StreamId, TransferKind};
 use braid_types::{DatapathId, FiveTuple, PortNo, Time};
+use smallvec::SmallVec;
 
 use super::Brain;
-use super::path_cache::PathPairs;
 use crate::command::{Command, Commands, Target};
 use crate::cookie::{Cookie, Purpose};
 use crate::label::Label;
@@ -112,6 +113,16 @@ impl Brain {
         }
     }
 
+    /// A host is at another switch: the streams of its address lead to the wrong place.
+    pub(super) fn release_streams_of(&mut self, address: IpAddr, out: &mut Commands) {
+        let of = |tuple: &FiveTuple| tuple.src == address || tuple.dst == address;
+        let streams = self.streams.streams().filter(|stream| stream.route.is_some() && of(&stream.tuple));
+        for id in streams.map(|stream| stream.id).collect::<Vec<_>>() {
+            self.remove_rules(id, out);
+            self.streams.set_route(id, None);
+        }
+    }
+
     /// Places the streams that lost their path, now that the graph is known again.
     pub(super) fn place_again(&mut self, now: Time, out: &mut Commands) {
         let lost = self.streams.streams().filter(|stream| stream.route.is_none());
@@ -137,9 +148,12 @@ impl Brain {
         out: &mut Commands,
     ) -> Option<StreamId> {
         if let Some(known) = self.streams.by_tuple(&tuple) {
-            // The same opening again is a retransmission; another one means that the ports are reused.
+            // The same opening again is a retransmission. Another one, or one that was answered before, means that
+            // the ports are used again.
+            let answered =
+                self.streams.transfer(known.transfer).is_some_and(|transfer| transfer.token.is_some());
             let (id, same) = (known.id, known.opening == opening);
-            if same {
+            if same && !(opening == Opening::Capable && answered) {
                 return Some(id);
             }
             self.end_stream(id, out);
@@ -197,7 +211,8 @@ impl Brain {
     ) -> Option<[Hop; 2]> {
         let paths = self.paths.between(src, dst, self.settings.paths);
         let stream = self.streams.stream(id)?;
-        let (route, shared) = choose(&self.placement, &paths, self.streams.siblings(stream))?;
+        let usable = paths.usable(|path| !self.paths.is_barred(path, now));
+        let (route, shared) = choose(&self.placement, usable, self.streams.siblings(stream))?;
         let (tuple, transfer) = (stream.tuple, stream.transfer);
         let forward = self.first_hop(now, &route.forward, out)?;
         let reverse = self.first_hop(now, &route.reverse, out)?;
@@ -228,7 +243,7 @@ impl Brain {
         }
     }
 
-    fn end_stream(&mut self, id: StreamId, out: &mut Commands) {
+    pub(super) fn end_stream(&mut self, id: StreamId, out: &mut Commands) {
         self.remove_rules(id, out);
         let Some(Ended { stream, transfer_ended }) = self.streams.end(id) else { return };
         out.notice(Notice::StreamEnded { id, bytes: stream.bytes.iter().sum() });
@@ -261,13 +276,14 @@ fn opening(tcp: &TcpSegment<'_>) -> Option<Opening> {
 
 fn choose<'a>(
     placement: &impl Placement,
-    paths: &PathPairs,
+    paths: impl Iterator<Item = (&'a Arc<Path>, &'a Arc<Path>)>,
     siblings: impl Iterator<Item = &'a Stream>,
 ) -> Option<(Route, usize)> {
     let routes = siblings.filter_map(|stream| stream.route.as_ref());
-    let siblings: smallvec::SmallVec<[&Path; 8]> = routes.map(|route| &*route.forward).collect();
-    let choice = placement.place(&paths.forward, &siblings)?;
-    let forward: &Arc<Path> = paths.forward.get(choice.index)?;
-    let reverse = paths.reverse.get(choice.index)?;
-    Some((Route { forward: forward.clone(), reverse: reverse.clone() }, choice.shared))
+    let siblings: SmallVec<[&Path; 8]> = routes.map(|route| &*route.forward).collect();
+    let (forward, reverse): (SmallVec<[_; 8]>, SmallVec<[_; 8]>) =
+        paths.map(|(there, back)| (there.clone(), back.clone())).unzip();
+    let choice = placement.place(&forward, &siblings)?;
+    let (forward, reverse) = (forward.get(choice.index)?.clone(), reverse.get(choice.index)?.clone());
+    Some((Route { forward, reverse }, choice.shared))
 }

@@ -19,7 +19,7 @@ use braid_openflow::{
 use braid_types::{BitsPerSec, DatapathId, Time};
 
 use crate::cookie::Cookie;
-use crate::event::{Event, PortStatus};
+use crate::event::{Event, PortStatus, SwitchPorts};
 use handshake::Handshake;
 
 pub use error::SessionError;
@@ -29,6 +29,24 @@ const ECHO_AFTER: Duration = Duration::from_secs(4);
 /// A channel that says nothing for this long is dead, as is a handshake that takes longer. Shorter than the 9 s
 /// after which Open vSwitch gives a silent controller up, so that its next channel finds the old one gone.
 const DEAD_AFTER: Duration = Duration::from_secs(8);
+
+/// What a channel has to tell.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SessionEvent<'a> {
+    /// The handshake is done.
+    Up(SwitchPorts),
+    /// The switch refused a message of ours.
+    Refused {
+        /// The switch.
+        dpid: DatapathId,
+        /// The transaction that it refused.
+        xid: Xid,
+        /// The error, in words.
+        reason: String,
+    },
+    /// Something for the brain.
+    Other(Event<'a>),
+}
 
 /// The state of one channel. Whatever it appends to `out` is to be sent to the switch.
 #[derive(Debug)]
@@ -76,7 +94,7 @@ impl Session {
         }
     }
 
-    /// Takes one whole message. The end of the handshake is reported as [`Event::SwitchUp`].
+    /// Takes one whole message. The end of the handshake is reported as [`SessionEvent::Up`].
     ///
     /// Errors: the switch does not do its part of the protocol; send what is in `out` and close.
     pub fn handle_message<'a>(
@@ -84,7 +102,7 @@ impl Session {
         now: Time,
         message: &'a [u8],
         out: &mut Vec<u8>,
-    ) -> Result<Option<Event<'a>>, SessionError> {
+    ) -> Result<Option<SessionEvent<'a>>, SessionError> {
         (self.heard_at, self.echo_sent) = (now, false);
         let (xid, message) = match Message::decode(message) {
             Ok(decoded) => decoded,
@@ -94,6 +112,15 @@ impl Session {
             Message::EchoReply(echo).encode(xid, out)?;
             return Ok(None);
         }
+        self.take(xid, message, out)
+    }
+
+    fn take<'a>(
+        &mut self,
+        xid: Xid,
+        message: Message<'a>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<SessionEvent<'a>>, SessionError> {
         match &mut self.state {
             State::Hello { generation } => {
                 self.state = State::Handshake(Handshake::begin(&message, *generation, out)?);
@@ -102,9 +129,12 @@ impl Session {
             State::Handshake(handshake) => {
                 let Some(switch) = handshake.handle(&message)? else { return Ok(None) };
                 self.state = State::Up(switch.dpid);
-                Ok(Some(Event::SwitchUp(switch)))
+                Ok(Some(SessionEvent::Up(switch)))
             }
-            State::Up(dpid) => Ok(event(*dpid, xid, message)),
+            State::Up(dpid) => Ok(match message {
+                Message::Error(error) => Some(refusal(*dpid, xid, &error)),
+                message => event(*dpid, xid, message).map(SessionEvent::Other),
+            }),
         }
     }
 
@@ -134,7 +164,6 @@ fn event<'a>(dpid: DatapathId, xid: Xid, message: Message<'a>) -> Option<Event<'
         Message::BarrierReply => Some(Event::Barrier { dpid, token: xid.0 }),
         Message::FlowRemoved(flow) => flow_removed(dpid, &flow),
         Message::MultipartReply(reply) => counters(dpid, &reply),
-        Message::Error(error) => Some(refusal(dpid, xid, &error)),
         _ => None,
     }
 }
@@ -173,6 +202,6 @@ fn counters(dpid: DatapathId, reply: &MultipartReply<'_>) -> Option<Event<'stati
     Some(Event::StreamCounters { dpid, rules })
 }
 
-fn refusal(dpid: DatapathId, xid: Xid, error: &ErrorMsg<'_>) -> Event<'static> {
-    Event::Refused { dpid, xid: xid.0, reason: format!("{:?}", error.error) }
+fn refusal(dpid: DatapathId, xid: Xid, error: &ErrorMsg<'_>) -> SessionEvent<'static> {
+    SessionEvent::Refused { dpid, xid, reason: format!("{:?}", error.error) }
 }

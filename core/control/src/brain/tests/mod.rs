@@ -8,3 +8,4 @@ mod discovery;
 mod forwarding;
 mod mptcp;
 mod repair;
+mod trouble;

@@ -26,9 +26,13 @@ fn join(key: Key) -> Vec<u8> {
 
 /// Both hosts' packets of an MP_CAPABLE handshake.
 pub(super) fn open(network: &mut Network, tuple: FiveTuple) {
+    open_with(network, tuple, KEY);
+}
+
+fn open_with(network: &mut Network, tuple: FiveTuple, key: Key) {
     network.send_tcp(1, 9, tuple, TcpFlags::SYN, &capable(Keys::None));
     assert_eq!(network.received(9).len(), 1, "the SYN arrives");
-    network.send_tcp(9, 1, tuple.reversed(), SYN_ACK, &capable(Keys::Sender(KEY)));
+    network.send_tcp(9, 1, tuple.reversed(), SYN_ACK, &capable(Keys::Sender(key)));
     assert_eq!(network.received(1).len(), 1, "the SYN/ACK arrives");
 }
 
@@ -126,11 +130,21 @@ fn a_receiver_without_mptcp_ends_the_transfer() {
 fn a_repeated_syn_changes_nothing_and_arrives() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     let stream = tuple(ip(1), 1000, ip(9));
-    open(&mut network, stream);
+    network.send_tcp(1, 9, stream, TcpFlags::SYN, &capable(Keys::None));
     let before = network.brain.transfers();
     network.send_tcp(1, 9, stream, TcpFlags::SYN, &capable(Keys::None));
     assert_eq!(network.received(9).len(), 1);
     assert_eq!(network.brain.transfers(), before);
+}
+
+#[test]
+fn ports_that_are_used_again_open_a_transfer_of_their_own() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let stream = tuple(ip(1), 1000, ip(9));
+    open(&mut network, stream);
+    add(&mut network, tuple(ip(1), 1001, ip(9)));
+    open_with(&mut network, stream, Key(7));
+    assert_eq!(network.brain.transfers().len(), 2);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::brain::{Brain, Settings};
 use crate::command::{Command, Commands};
 use crate::event::{Event, PortStatus, SwitchPorts};
 use crate::notice::Notice;
-use crate::pipeline::Encoder;
+use crate::pipeline::{Encoder, Rule};
 
 /// Every host's port on its switch.
 pub(super) const HOST_PORT: PortNo = PortNo(100);
@@ -30,6 +30,7 @@ pub(super) struct Network {
     /// Switches whose barriers are not answered.
     pub(super) mute: BTreeSet<DatapathId>,
     switches: BTreeMap<DatapathId, FakeSwitch>,
+    written: Vec<Rule>,
     cables: BTreeMap<SwitchPort, SwitchPort>,
     cut: BTreeSet<SwitchPort>,
     /// Frames that reached a host's port, and the switches that each passed.
@@ -84,6 +85,7 @@ impl Network {
             notices: Vec::new(),
             mute: BTreeSet::new(),
             switches: BTreeMap::new(),
+            written: Vec::new(),
             cables: BTreeMap::new(),
             cut: BTreeSet::new(),
             arrived: BTreeMap::new(),
@@ -131,6 +133,9 @@ impl Network {
                 self.tell(&Event::Barrier { dpid, token: *token });
             }
             return;
+        }
+        if let Command::Add { rule, .. } = command {
+            self.written.push(*rule);
         }
         let mut bytes = Vec::new();
         Encoder::new(Duration::from_secs(60))
@@ -235,6 +240,22 @@ impl Network {
     pub(super) fn disconnect(&mut self, number: u64) {
         self.switches.insert(dpid(number), FakeSwitch::default());
         self.tell(&Event::SwitchDown { dpid: dpid(number) });
+    }
+
+    /// A switch forgets rules without saying so.
+    pub(super) fn lose_rules(&mut self, number: u64, table: u8, priority: u16) {
+        self.switches.get_mut(&dpid(number)).expect("known switch").lose(table, priority);
+    }
+
+    /// The last rule written that passes the test.
+    pub(super) fn find_rule(&self, test: impl Fn(&Rule) -> bool) -> Rule {
+        *self.written.iter().rev().find(|rule| test(rule)).expect("such a rule")
+    }
+
+    /// A switch refuses a rule, and does not have it.
+    pub(super) fn refuse(&mut self, number: u64, rule: Rule) {
+        let (dpid, reason) = (dpid(number), "TableFull".to_owned());
+        self.tell(&Event::Refused { dpid, rule: Some(rule), reason });
     }
 
     /// The rules of one table in all switches.

@@ -43,6 +43,11 @@ impl FakeSwitch {
         outputs
     }
 
+    /// The switch forgets the rules of one priority in one table.
+    pub(super) fn lose(&mut self, table: u8, priority: u16) {
+        self.flows.retain(|(at, rank, _), _| (*at, *rank) != (table, priority));
+    }
+
     /// The rules of one table.
     pub(super) fn rules(&self, table: u8) -> usize {
         self.flows.keys().filter(|(at, ..)| *at == table).count()

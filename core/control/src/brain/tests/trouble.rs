@@ -1,0 +1,92 @@
+//! Switches that lose, refuse or withhold what they should do.
+
+use std::time::Duration;
+
+use braid_packet::TcpFlags;
+use braid_packet::arp::Arp;
+
+use super::mptcp::{THREE_WAYS, open, ways};
+use super::network::{Network, dpid, ip, mac, port, tuple};
+use crate::brain::ports::Role;
+use crate::event::Event;
+use crate::pipeline::Rule;
+
+#[test]
+fn a_route_that_a_switch_has_lost_is_written_anew_for_the_second_packet() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let stream = tuple(ip(1), 1000, ip(9));
+    assert_eq!(ways(&mut network, stream)[0].last(), Some(&9));
+    network.lose_rules(1, 2, 50);
+    let asked = network.brain.counters().packet_ins;
+    network.send_tcp(1, 9, stream, TcpFlags::ACK, &[]);
+    assert!(network.brain.counters().packet_ins - asked <= 2, "the packet does not circle");
+    network.send_tcp(1, 9, stream, TcpFlags::ACK, &[]);
+    assert_eq!(network.received(9).len(), 1);
+}
+
+#[test]
+fn a_port_whose_switch_is_not_heard_any_more_is_not_taken_for_a_host_s() {
+    let mut network = Network::start(&[(1, 2), (2, 3), (3, 1)], &[1]);
+    network.tell(&Event::SwitchDown { dpid: dpid(2) });
+    network.advance(Duration::from_secs(20));
+    let ports = network.brain.switches().into_iter().flat_map(|switch| {
+        switch.ports.into_iter().map(move |it| (braid_types::SwitchPort::new(switch.dpid, it.port), it.role))
+    });
+    let facing: Vec<_> = ports.filter(|(at, _)| [port(1, 2), port(3, 2)].contains(at)).collect();
+    assert!(facing.iter().all(|(_, role)| *role == Some(Role::Silent)), "{facing:?}");
+    network.send(1, &broadcast());
+    assert!(network.received(1).is_empty(), "nothing comes back round the loop");
+}
+
+#[test]
+fn a_refused_stream_rule_leaves_the_stream_on_its_default_route() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let stream = tuple(ip(1), 1000, ip(9));
+    open(&mut network, stream);
+    let refused = network.find_rule(|rule| matches!(rule, Rule::Stream { reverse: false, .. }));
+    network.refuse(1, refused);
+    assert!(network.brain.transfers().is_empty());
+    assert_eq!(ways(&mut network, stream)[0].last(), Some(&9));
+}
+
+#[test]
+fn a_refused_label_moves_its_streams_to_another_path() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let stream = tuple(ip(1), 1000, ip(9));
+    open(&mut network, stream);
+    let hop = network.find_rule(|rule| matches!(rule, Rule::Stream { reverse: false, .. }));
+    let Rule::Stream { hop, .. } = hop else { unreachable!() };
+    network.refuse(9, Rule::Egress { label: hop.label });
+    network.advance(Duration::from_millis(200));
+    assert_eq!(ways(&mut network, stream)[0], [1, 2, 9]);
+}
+
+#[test]
+fn the_streams_of_a_host_that_moves_follow_it() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 4, 9]);
+    let stream = tuple(ip(1), 1000, ip(9));
+    open(&mut network, stream);
+    let std::net::IpAddr::V4(address) = ip(9) else { unreachable!() };
+    network.send(4, &Arp::request(mac(9), address, address).frame());
+    network.send_tcp(1, 9, stream, TcpFlags::ACK, &[]);
+    assert_eq!(network.way_to(4).last(), Some(&4));
+}
+
+#[test]
+fn an_offer_reaches_a_dhcp_client_that_has_no_address_yet() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let mut frame = braid_packet::build::tcp(tuple(ip(1), 67, ip(77))).macs(mac(1), mac(9)).frame();
+    // The same header with UDP in place of TCP: ports 67 and 68, 8 bytes, no checksum.
+    frame[23] = 17;
+    frame.splice(34.., [0, 67, 0, 68, 0, 8, 0, 0]);
+    frame[16..18].copy_from_slice(&[0, 28]);
+    network.send(1, &frame);
+    assert_eq!(network.received(9).len(), 1);
+}
+
+fn broadcast() -> Vec<u8> {
+    let mut frame = vec![0xff; 6];
+    frame.extend(mac(1).octets());
+    frame.extend([0x88, 0xb5, 0, 0]);
+    frame
+}
