@@ -197,13 +197,13 @@ impl Brain {
                         None => {}
                     },
                     Transport::Udp(udp) if udp.dst_port == DHCP_CLIENT => {
-                        self.offer(now, at, ip.dst, bytes, out)
+                        self.offer(now, at, ip.dst, bytes, out);
                     }
                     _ => self.forward_or_search(now, at.dpid, ip.dst, bytes, out),
                 }
             }
             Payload::Ip(ip) if at.port == PortNo::CONTROLLER => {
-                self.on_returned(now, at.dpid, ip.dst, bytes, out)
+                self.on_returned(now, at.dpid, ip.dst, bytes, out);
             }
             _ => {}
         }
