@@ -1,0 +1,171 @@
+//! One OpenFlow channel, message by message.
+
+use std::time::Duration;
+
+use braid_control::{Event, Session, SessionError, SessionEvent};
+use braid_openflow::{
+    Bytes, Capabilities, ControllerRole, Cookie, ErrorCode, ErrorMsg, FlowRemoved, FlowRemovedReason, Hello,
+    HelloFailedCode, Kbps, List, Match, Message, MultipartFlags, MultipartReply, Port, PortConfig,
+    PortFeatures, PortReason, PortState, PortStatus, ReplyBody, Role, Seconds, SwitchFeatures, TableId, Text,
+    Xid, frames,
+};
+use braid_types::{DatapathId, MacAddr, PortNo, Time};
+
+type Result<'a> = std::result::Result<Option<SessionEvent<'a>>, SessionError>;
+
+struct Channel {
+    session: Session,
+    sent: Vec<u8>,
+}
+
+impl Channel {
+    fn open() -> Self {
+        let mut sent = Vec::new();
+        Self { session: Session::open(Time::ZERO, 1, &mut sent), sent }
+    }
+
+    /// After both HELLOs.
+    fn greeted() -> Self {
+        let mut channel = Self::open();
+        assert_eq!(channel.tell(&Message::Hello(Hello::V1_3)), Ok(None));
+        channel
+    }
+
+    fn tell(&mut self, message: &Message<'_>) -> Result<'static> {
+        let mut bytes = Vec::new();
+        message.encode(Xid(9), &mut bytes).expect("short message");
+        self.session.handle_message(Time::ZERO, bytes.leak(), &mut self.sent)
+    }
+
+    fn names_sent(&self) -> Vec<String> {
+        let decoded = frames(&self.sent).map(|frame| frame.and_then(|frame| frame.decode()));
+        decoded.map(|message| format!("{:?}", message.expect("valid message").1.message_type())).collect()
+    }
+}
+
+fn features(n_tables: u8, auxiliary_id: u8) -> Message<'static> {
+    let (datapath_id, capabilities) = (DatapathId(7), Capabilities::FLOW_STATS);
+    let reply =
+        SwitchFeatures { datapath_id, n_buffers: 0, n_tables, auxiliary_id, capabilities, reserved: 0 };
+    Message::FeaturesReply(reply)
+}
+
+fn role(role: ControllerRole) -> Message<'static> {
+    Message::RoleReply(Role { role, generation_id: 1 })
+}
+
+fn port(number: u32, state: PortState) -> Port<'static> {
+    Port {
+        port_no: PortNo(number),
+        hw_addr: MacAddr::from_u64(number.into()),
+        name: Text::new("eth").expect("short name"),
+        config: PortConfig::NONE,
+        state,
+        curr: PortFeatures::NONE,
+        advertised: PortFeatures::NONE,
+        supported: PortFeatures::NONE,
+        peer: PortFeatures::NONE,
+        curr_speed: Kbps(1_000),
+        max_speed: Kbps(0),
+    }
+}
+
+fn ports<'a>(ports: &'a [Port<'a>], flags: MultipartFlags) -> Message<'a> {
+    Message::MultipartReply(MultipartReply { flags, body: ReplyBody::PortDesc(List::new(ports)) })
+}
+
+fn removed(reason: FlowRemovedReason) -> Message<'static> {
+    Message::FlowRemoved(FlowRemoved {
+        cookie: Cookie(5),
+        priority: 1,
+        reason,
+        table_id: TableId(1),
+        duration_sec: 1,
+        duration_nsec: 0,
+        idle_timeout: Seconds(60),
+        hard_timeout: Seconds(0),
+        packet_count: 1,
+        byte_count: 99,
+        matching: Match::ANY,
+    })
+}
+
+#[test]
+fn the_handshake_asks_for_everything_and_for_the_role_of_master() {
+    let channel = Channel::greeted();
+    let expected =
+        ["Hello", "FeaturesRequest", "SetConfig", "MultipartRequest", "MultipartRequest", "RoleRequest"];
+    assert_eq!(channel.names_sent(), expected);
+}
+
+#[test]
+fn answers_may_come_in_any_order_and_ports_in_parts() {
+    let mut channel = Channel::greeted();
+    let (one, two) = ([port(1, PortState::LIVE)], [port(2, PortState::LINK_DOWN)]);
+    assert_eq!(channel.tell(&role(ControllerRole::Master)), Ok(None));
+    assert_eq!(channel.tell(&ports(&one, MultipartFlags::MORE)), Ok(None));
+    assert_eq!(channel.tell(&features(254, 0)), Ok(None));
+    let Ok(Some(SessionEvent::Up(switch))) = channel.tell(&ports(&two, MultipartFlags::NONE)) else {
+        panic!("the handshake is not done");
+    };
+    assert_eq!(switch.dpid, DatapathId(7));
+    let up: Vec<_> = switch.ports.iter().map(|port| (port.port.0, port.up)).collect();
+    assert_eq!(up, [(1, true), (2, false)]);
+    assert_eq!(switch.ports[0].speed.0, 1_000_000);
+}
+
+#[test]
+fn a_port_that_changes_during_the_handshake_counts_as_it_is_last() {
+    let mut channel = Channel::greeted();
+    let both = [port(1, PortState::LIVE), port(2, PortState::LIVE)];
+    channel.tell(&ports(&both, MultipartFlags::NONE)).expect("fine");
+    let gone = PortStatus { reason: PortReason::Delete, desc: port(1, PortState::LIVE) };
+    channel.tell(&Message::PortStatus(gone)).expect("fine");
+    channel.tell(&features(254, 0)).expect("fine");
+    let Ok(Some(SessionEvent::Up(switch))) = channel.tell(&role(ControllerRole::Master)) else {
+        panic!("the handshake is not done");
+    };
+    assert_eq!(switch.ports.iter().map(|port| port.port.0).collect::<Vec<_>>(), [2]);
+}
+
+#[test]
+fn switches_that_cannot_be_served_are_told_apart() {
+    let refused = |message| Channel::greeted().tell(&message).expect_err("refused");
+    assert_eq!(refused(features(4, 0)), SessionError::Tables { have: 4 });
+    assert_eq!(refused(features(254, 1)), SessionError::Auxiliary(1));
+    assert!(matches!(refused(role(ControllerRole::Slave)), SessionError::NotMaster { .. }));
+    let error = ErrorMsg { error: ErrorCode::HelloFailed(HelloFailedCode::Eperm), data: Bytes(&[]) };
+    assert!(matches!(refused(Message::Error(error)), SessionError::Refused(_)));
+}
+
+#[test]
+fn what_is_not_a_hello_is_refused_before_it_is_complete() {
+    let channel = Channel::open();
+    let refused = channel.session.message_length(b"GE").expect_err("refused");
+    assert!(matches!(refused, SessionError::NotHello { .. }));
+}
+
+#[test]
+fn only_rules_that_timed_out_are_news() {
+    let mut channel = Channel::greeted();
+    for message in [features(254, 0), ports(&[], MultipartFlags::NONE), role(ControllerRole::Master)] {
+        channel.tell(&message).expect("fine");
+    }
+    assert_eq!(channel.tell(&removed(FlowRemovedReason::Delete)), Ok(None));
+    let news = channel.tell(&removed(FlowRemovedReason::IdleTimeout));
+    assert!(matches!(news, Ok(Some(SessionEvent::Other(Event::FlowRemoved { bytes: 99, .. })))));
+}
+
+#[test]
+fn silence_is_asked_and_then_ends_the_channel() {
+    let mut channel = Channel::greeted();
+    let after = |seconds| Time::ZERO + Duration::from_secs(seconds);
+    channel.sent.clear();
+    channel.session.handle_timeout(after(1), &mut channel.sent).expect("alive");
+    assert!(channel.sent.is_empty());
+    channel.session.handle_timeout(after(5), &mut channel.sent).expect("alive");
+    channel.session.handle_timeout(after(6), &mut channel.sent).expect("alive");
+    assert_eq!(channel.names_sent(), ["EchoRequest"]);
+    let ended = channel.session.handle_timeout(after(9), &mut channel.sent);
+    assert_eq!(ended, Err(SessionError::Silent(Duration::from_secs(9))));
+}
