@@ -36,16 +36,20 @@ impl Commands<'_> {
             lines.push(format!("link set {} address {} up", interface.name, interface.mac));
             lines.extend(interface.addresses.iter().map(|cidr| address_line(*cidr, &interface.name)));
         }
-        if host.uses_mptcp() {
-            lines.push(self.mptcp_limits(host, host.mptcp.accept_addresses));
-            lines.extend(host.mptcp.endpoints.iter().map(|endpoint| endpoint_line(host, endpoint)));
-        }
+        lines.extend(mptcp(host, host.mptcp.accept_addresses, |_| true));
         lines.join("\n") + "\n"
     }
 
-    /// For `ip -batch` inside a host: how many subflows, and how many of the peer's addresses.
-    pub(crate) fn mptcp_limits(&self, host: &HostPlan, accept_addresses: u8) -> String {
-        format!("mptcp limits set subflows {} add_addr_accepted {accept_addresses}", host.mptcp.subflows)
+    /// For `ip -batch` inside a host: Multipath TCP of a client, which connects and announces nothing.
+    pub(crate) fn client_mptcp(&self, host: &HostPlan) -> String {
+        let lines = mptcp(host, host.mptcp.accept_addresses, |it| !it.flags.contains(&EndpointFlag::Signal));
+        "mptcp endpoint flush\n".to_owned() + &lines.join("\n") + "\n"
+    }
+
+    /// For `ip -batch` inside a host: Multipath TCP of a server, which announces and connects nowhere.
+    pub(crate) fn server_mptcp(&self, host: &HostPlan) -> String {
+        let lines = mptcp(host, 0, |it| it.flags.contains(&EndpointFlag::Signal));
+        "mptcp endpoint flush\n".to_owned() + &lines.join("\n") + "\n"
     }
 
     /// For `tc -batch` inside `namespace`: the rate of every end.
@@ -135,6 +139,18 @@ fn parameter(key: &str, value: &str) -> (String, String) {
 
 fn made(end: &CableEnd) -> String {
     format!("{} netns {}", end.device, end.namespace)
+}
+
+fn mptcp(host: &HostPlan, accept_addresses: u8, used: impl Fn(&Endpoint) -> bool) -> Vec<String> {
+    if !host.uses_mptcp() {
+        return Vec::new();
+    }
+    let subflows = host.mptcp.subflows;
+    let mut lines =
+        vec![format!("mptcp limits set subflows {subflows} add_addr_accepted {accept_addresses}")];
+    let endpoints = host.mptcp.endpoints.iter().filter(|it| used(it));
+    lines.extend(endpoints.map(|endpoint| endpoint_line(host, endpoint)));
+    lines
 }
 
 // Duplicates were looked for in the scenario, so the kernel need not take a second for it.

@@ -79,16 +79,20 @@ impl<'a> Transfer<'a> {
         format!("{} {} > {}", self.mode, self.client.name, self.server.name)
     }
 
-    // Only the client opens subflows. If the server did so too, both would try the same pairs at the same time, and
-    // which of the two got through would be chance.
+    // Only the client opens subflows. The kernel lets a server do so too; then both try the same pairs at the same
+    // time, and which of them uses up the limit is chance: one connection in ten was left with a single subflow.
     fn set_roles(&self) -> Result<(), LabError> {
-        for (host, accepted) in [(self.client, self.client.mptcp.accept_addresses), (self.server, 0)] {
-            if host.uses_mptcp() {
-                let command = Commands(&self.lab.plan).mptcp_limits(host, accepted);
-                self.lab.tool("ip").args(command.split(' ')).within(&self.namespace(host)).run()?;
-            }
+        let commands = Commands(&self.lab.plan);
+        self.set_mptcp(self.client, commands.client_mptcp(self.client))?;
+        self.set_mptcp(self.server, commands.server_mptcp(self.server))
+    }
+
+    fn set_mptcp(&self, host: &HostPlan, commands: String) -> Result<(), LabError> {
+        if !host.uses_mptcp() {
+            return Ok(());
         }
-        Ok(())
+        let tool = self.lab.tool("ip").args(["-batch", "-"]).input(commands);
+        tool.within(&self.namespace(host)).run().map(drop)
     }
 
     // It listens on every address: subflows come to those that the server announces, too.
