@@ -36,9 +36,20 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
         Some(fd) => Listen::Inherited(inherited(fd)),
         None => Listen::Address(run.openflow),
     };
+    abort_on_panic();
     let controller = Controller::bind(Config { openflow, http: run.http, record: run.record })?;
     say_ready(&controller)?;
     Ok(controller.serve_until_signalled()?)
+}
+
+/// A controller that goes on with half a state does more harm than one that is started again: meanwhile the
+/// switches keep their rules.
+fn abort_on_panic() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        report(panic);
+        std::process::abort();
+    }));
 }
 
 /// Switches and programs may connect from now on: they wait in the sockets' queues.

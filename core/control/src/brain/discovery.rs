@@ -106,14 +106,18 @@ impl Brain {
     }
 
     pub(super) fn on_lldp(&mut self, now: Time, at: SwitchPort, pdu: &[u8], out: &mut Commands) {
+        let too_old = |probe: &LldpProbe| now.since(probe.sent_at) > self.settings.link_timeout;
         match LldpProbe::decode(pdu, &self.settings.lldp_key) {
+            Ok(probe) if too_old(&probe) => self.refuse_lldp(at, "it was sent long ago".to_owned(), out),
             Ok(probe) => self.link_heard(now, SwitchPort::new(probe.dpid, probe.port), at, out),
             Err(LldpError::NotOurs) => {}
-            Err(error) => {
-                self.counters.lldp_refused += 1;
-                out.notice(Notice::LldpRefused { at, why: error.to_string() });
-            }
+            Err(error) => self.refuse_lldp(at, error.to_string(), out),
         }
+    }
+
+    fn refuse_lldp(&mut self, at: SwitchPort, why: String, out: &mut Commands) {
+        self.counters.lldp_refused += 1;
+        out.notice(Notice::LldpRefused { at, why });
     }
 
     fn link_heard(&mut self, now: Time, src: SwitchPort, dst: SwitchPort, out: &mut Commands) {

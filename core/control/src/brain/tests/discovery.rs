@@ -52,6 +52,17 @@ fn a_frame_with_a_foreign_key_makes_no_link() {
 }
 
 #[test]
+fn a_frame_that_is_sent_again_much_later_makes_no_link() {
+    let mut network = Network::start(&[(1, 2), (3, 4)], &[1, 3]);
+    let probe = LldpProbe { dpid: dpid(1), port: HOST_PORT, sent_at: network.now };
+    let genuine = probe.encode(&network.brain.settings().lldp_key.clone(), MacAddr::from_u64(1));
+    network.advance(Duration::from_secs(10));
+    network.send(3, &genuine);
+    assert_eq!(network.brain.links().len(), 4);
+    assert_eq!(network.brain.counters().lldp_refused, 1);
+}
+
+#[test]
 fn a_switch_that_leaves_takes_its_links_along() {
     let mut network = Network::start(&RING, &[]);
     network.disconnect(2);
