@@ -31,6 +31,17 @@ impl MptcpCounters {
         }
     }
 
+    /// Whether `wanted` connections used Multipath TCP: a fallback would show plain TCP under a false name.
+    pub(super) fn check(&self, wanted: u64) -> Result<(), String> {
+        let Self { connections, fallbacks, .. } = self;
+        if *connections >= wanted && *fallbacks == 0 {
+            return Ok(());
+        }
+        Err(format!(
+            "Multipath TCP was not used: {connections} of {wanted} connections negotiated it, {fallbacks} fell back to TCP"
+        ))
+    }
+
     // Two lines begin alike: one has the names, the next one the values. A kernel without a counter never counts it.
     fn parse(text: &str) -> Self {
         let mut lines = text.lines().filter_map(|line| line.strip_prefix("MPTcpExt: "));
@@ -63,6 +74,16 @@ mod tests {
         let text = "TcpExt: SyncookiesSent\nTcpExt: 9\n\
             MPTcpExt: MPCapableSYNACKRX MPCapableFallbackSYNACK MPJoinSynAckRx\nMPTcpExt: 4 1 3\n";
         assert_eq!(MptcpCounters::parse(text), MptcpCounters { connections: 4, joins: 3, fallbacks: 1 });
+    }
+
+    #[test]
+    fn a_fallback_or_a_plain_connection_is_no_multipath_tcp() {
+        let counters = MptcpCounters { connections: 2, joins: 0, fallbacks: 0 };
+        assert_eq!(counters.check(2), Ok(()));
+        let error = MptcpCounters { connections: 1, fallbacks: 1, ..counters }.check(2).unwrap_err();
+        assert_eq!(error, "Multipath TCP was not used: 1 of 2 connections negotiated it, 1 fell back to TCP");
+        assert!(counters.check(3).is_err());
+        assert!(MptcpCounters { fallbacks: 1, ..counters }.check(2).is_err());
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod table;
 mod transfer;
 
 use crate::controller::Control;
+use crate::deploy::Deployment;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
 use crate::names::LabName;
@@ -26,8 +27,7 @@ impl Labs {
     ///
     /// # Errors
     ///
-    /// What [`Labs::deploy`] returns, [`LabError::NoTraffic`], or [`LabError::Traffic`] if a transfer did not take
-    /// place as it was meant to. An expectation that does not hold is not an error: see [`Report::ok`].
+    /// What [`Labs::deploy`] and [`Deployment::measure`] return. An expectation that does not hold is not an error: see [`Report::ok`].
     pub fn run(
         &self,
         scenario: &Scenario,
@@ -36,25 +36,46 @@ impl Labs {
         progress: &dyn Progress,
         interrupt: &Interrupt,
     ) -> Result<Report, LabError> {
-        let Some(traffic) = &scenario.traffic else {
+        if scenario.traffic.is_none() {
             return Err(LabError::NoTraffic(scenario.name.clone()));
-        };
+        }
         progress.stage(&format!("building {name}"));
         let lab = self.deploy(scenario, name, control, interrupt)?;
-        let mut rows = Vec::new();
-        for transfer in transfers(&lab, scenario, traffic) {
-            rows.push(transfer.run(rows.len(), progress, interrupt)?);
-        }
+        let report = lab.measure(scenario, progress, interrupt)?;
         progress.stage(&format!("removing {name}"));
         lab.destroy()?;
         progress.done();
+        Ok(report)
+    }
+}
+
+impl Deployment {
+    /// Runs all traffic of `scenario`, of which this is the lab, one transfer after the other.
+    ///
+    /// # Errors
+    ///
+    /// [`LabError::NoTraffic`], [`LabError::Traffic`] if a transfer did not take place as it was meant to, or
+    /// [`LabError::Interrupted`]; processes may then be left, which go with the lab.
+    pub fn measure(
+        &self,
+        scenario: &Scenario,
+        progress: &dyn Progress,
+        interrupt: &Interrupt,
+    ) -> Result<Report, LabError> {
+        let Some(traffic) = &scenario.traffic else {
+            return Err(LabError::NoTraffic(scenario.name.clone()));
+        };
+        let mut rows = Vec::new();
+        for transfer in transfers(self, scenario, traffic) {
+            rows.push(transfer.run(rows.len(), progress, interrupt)?);
+        }
         Ok(Report::new(scenario, rows))
     }
 }
 
 /// Every direction in every mode, the modes outermost as in the table.
 fn transfers<'a>(
-    lab: &'a crate::Deployment,
+    lab: &'a Deployment,
     scenario: &'a Scenario,
     traffic: &'a Traffic,
 ) -> impl Iterator<Item = Transfer<'a>> {

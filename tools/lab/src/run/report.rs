@@ -126,3 +126,64 @@ impl Report {
         table::render(self)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn row(mode: Mode, goodput_bps: f64, paths: &[&[&str]]) -> Row {
+        let stream = |(index, path): (usize, &&[&str])| StreamRow {
+            src: [10, 0, index as u8 + 1, 1].into(),
+            src_port: 40_000,
+            dst: [10, 0, index as u8 + 1, 2].into(),
+            dst_port: 5201,
+            bytes: 1_000_000,
+            path: path.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        let mptcp = MptcpUse { connections: 2, joins: 2, fallbacks: 0 };
+        Row {
+            mode,
+            direction: RowDirection { from: "ams".to_owned(), to: "gva".to_owned() },
+            goodput_bps,
+            capacity_bps: 2e8,
+            fraction_of_capacity: goodput_bps / 2e8,
+            seconds: 1.5,
+            retransmits: 3,
+            streams: paths.iter().enumerate().map(stream).collect(),
+            mptcp: (mode == Mode::Mptcp).then_some(mptcp),
+            intervals: [0.25, 0.75, 1.0]
+                .iter()
+                .enumerate()
+                .map(|(index, share)| Interval {
+                    start: index as f64 / 2.0,
+                    end: (index + 1) as f64 / 2.0,
+                    bps: goodput_bps * share,
+                })
+                .collect(),
+        }
+    }
+
+    fn report(mptcp_goodput: f64) -> Report {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/ams-gva.yaml");
+        let tcp = row(Mode::Tcp, 9.5e7, &[&[]]);
+        let mptcp = row(Mode::Mptcp, mptcp_goodput, &[&["ams1", "gva1"], &["ams2", "gva2"]]);
+        Report::new(&Scenario::load(&path).unwrap(), vec![tcp, mptcp])
+    }
+
+    #[test]
+    fn the_document_is_as_reviewed() {
+        insta::assert_json_snapshot!(report(1.88e8));
+    }
+
+    #[test]
+    fn the_table_is_as_reviewed() {
+        insta::assert_snapshot!(report(1.7e8).to_text());
+    }
+
+    #[test]
+    fn the_exit_code_tells_whether_everything_holds() {
+        assert_eq!((report(1.88e8).exit_code(), report(1.7e8).exit_code()), (0, 5));
+    }
+}

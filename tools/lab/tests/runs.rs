@@ -1,0 +1,186 @@
+//! Scenarios run with real tools on a real kernel. What they reach is a matter of benchmarks, not of these tests.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use braid_lab::scenario::Mode;
+use braid_lab::{Control, ControllerSettings, Interrupt, LabError, NoProgress, Report, Scenario};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use support::{Bench, CHAIN, bench, fresh_name, helper_task, learning, left_of, start_helper};
+
+const TRAFFIC: &str = "\
+traffic:
+  tool: iperf3
+  modes: [tcp]
+  directions: [{ from: b, to: a }]
+  duration: 2s
+expect:
+  - { name: something arrives, value: goodput_bps, at_least: 1 }
+  - { name: nothing arrives, value: goodput_bps, at_most: 0 }
+";
+
+fn chain_with_traffic() -> Scenario {
+    Scenario::parse(&format!("{CHAIN}{TRAFFIC}"), "chain.yaml").unwrap()
+}
+
+/// The shipped testbed, with two seconds of Multipath TCP in one direction.
+fn short_ams_gva() -> Scenario {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/ams-gva.yaml");
+    let mut scenario = Scenario::load(&path).unwrap();
+    let traffic = scenario.traffic.as_mut().unwrap();
+    traffic.duration = Duration::from_secs(2);
+    traffic.modes = vec![Mode::Mptcp];
+    traffic.directions.truncate(1);
+    scenario.expect.clear();
+    scenario
+}
+
+/// Straight through each switch: its host is at port 1, the long-distance link at port 2.
+fn straight() -> Control {
+    let rules = ["in_port=1,actions=output:2", "in_port=2,actions=output:1"].map(str::to_owned);
+    Control::Rules(BTreeMap::from(["ams1", "ams2", "gva1", "gva2"].map(|it| (it.to_owned(), rules.to_vec()))))
+}
+
+fn run(bench: &Bench, scenario: &Scenario, control: &Control) -> Result<Report, LabError> {
+    let name = fresh_name();
+    let report = bench.labs.run(scenario, &name, control, &NoProgress, &Interrupt::default());
+    assert_eq!(left_of(&name, bench.folder.path()), [""; 0]);
+    report
+}
+
+#[test]
+fn a_run_measures_judges_and_leaves_nothing() {
+    let Some(bench) = bench() else { return };
+    let report = run(&bench, &chain_with_traffic(), &learning()).unwrap();
+    let row = &report.rows[0];
+    assert_eq!((row.mode, row.direction.from.as_str(), row.direction.to.as_str()), (Mode::Tcp, "b", "a"));
+    assert!(row.goodput_bps > 0.0 && !row.intervals.is_empty() && row.mptcp.is_none());
+    assert_eq!(row.streams.len(), 1);
+    assert_eq!(report.expectations.iter().map(|it| it.ok).collect::<Vec<_>>(), [true, false]);
+    assert_eq!((report.ok, report.exit_code()), (false, 5));
+}
+
+#[test]
+fn both_subflows_of_multipath_tcp_carry_data() {
+    let Some(bench) = bench() else { return };
+    let report = run(&bench, &short_ams_gva(), &straight()).unwrap();
+    let row = &report.rows[0];
+    let sources: Vec<_> = row.streams.iter().map(|stream| stream.src.to_string()).collect();
+    assert!(
+        sources.contains(&"10.0.1.1".to_owned()) && sources.contains(&"10.0.2.1".to_owned()),
+        "{sources:?}"
+    );
+    assert!(row.streams.iter().all(|stream| stream.bytes > 0));
+    let mptcp = row.mptcp.unwrap();
+    assert_eq!((mptcp.connections, mptcp.joins, mptcp.fallbacks), (2, 2, 0));
+}
+
+#[test]
+fn a_tool_that_fails_is_quoted_whatever_its_exit_status() {
+    let Some(bench) = bench() else { return };
+    let (scenario, name) = (short_ams_gva(), fresh_name());
+    let lab = bench.labs.deploy(&scenario, &name, &straight(), &Interrupt::default()).unwrap();
+    let without_mptcp = || fs::write("/proc/sys/net/mptcp/enabled", "0").unwrap();
+    support::in_namespace(&name.host_namespace("gva"), without_mptcp);
+    let error = lab.measure(&scenario, &NoProgress, &Interrupt::default()).unwrap_err().to_string();
+    assert!(error.starts_with("mptcp ams > gva: the server ended at once: iperf3: "), "{error}");
+}
+
+#[test]
+fn a_scenario_without_traffic_cannot_be_run() {
+    let Some(bench) = bench() else { return };
+    let error = run(&bench, &support::chain(), &learning()).unwrap_err();
+    assert!(matches!(error, LabError::NoTraffic(_)) && error.exit_code() == 2, "{error}");
+}
+
+#[test]
+fn hosts_that_do_not_reach_each_other_are_named() {
+    let Some(bench) = bench() else { return };
+    let interrupt = Interrupt::default();
+    let name = fresh_name();
+    let raised = interrupt.clone();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            thread::sleep(Duration::from_secs(2));
+            raised.raise();
+        });
+        // No rules: the wait for the hosts goes on until it is interrupted.
+        let control = Control::Rules(BTreeMap::new());
+        let error = bench.labs.deploy(&chain_with_traffic(), &name, &control, &interrupt).unwrap_err();
+        assert!(matches!(error, LabError::Interrupted), "{error}");
+    });
+    assert_eq!(left_of(&name, bench.folder.path()), [""; 0]);
+}
+
+#[test]
+fn a_controller_that_ends_or_talks_nonsense_is_quoted() {
+    let Some(bench) = bench() else { return };
+    let failing = program(&bench, "echo starting; echo no such port >&2; exit 3");
+    let error = run(&bench, &chain_with_traffic(), &braid(failing)).unwrap_err().to_string();
+    assert!(error.contains("said \"starting\" instead of its addresses"), "{error}");
+    let silent = program(&bench, "echo no such port >&2; exit 3");
+    let error = run(&bench, &chain_with_traffic(), &braid(silent)).unwrap_err().to_string();
+    assert!(error.contains("ended (exit status: 3) and said: no such port"), "{error}");
+}
+
+#[test]
+fn a_controller_gets_its_socket_as_descriptor_three_and_its_arguments() {
+    let Some(bench) = bench() else { return };
+    let record = bench.folder.path().join("events.jsonl");
+    let script =
+        "test \"$*\" = \"controller run --openflow-fd 3 --http 127.0.0.1:0 --record $0.record\" || exit 1
+        readlink /proc/self/fd/3 | grep -q ^socket: || exit 2
+        ls /proc/self/fd | grep -qx 0 && readlink /proc/self/fd/0 | grep -qx /dev/null || exit 3
+        exit 42";
+    let executable = program(&bench, script);
+    let record_of = PathBuf::from(format!("{}.record", executable.display()));
+    let control = Control::Braid(ControllerSettings { executable, record: Some(record_of) });
+    let error = run(&bench, &chain_with_traffic(), &control).unwrap_err().to_string();
+    assert!(error.contains("ended (exit status: 42)"), "{error}");
+    assert!(!record.exists());
+}
+
+#[test]
+fn a_signal_in_the_middle_of_a_transfer_leaves_nothing() {
+    let Some(bench) = bench() else { return };
+    let name = fresh_name();
+    let mut helper = start_helper("helper_runs", &bench, &name);
+    let client = bench.folder.path().join(name.as_str()).join("log/iperf3-0-client.json");
+    while !client.exists() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    kill(Pid::from_raw(helper.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+    assert!(helper.wait().unwrap().success());
+    assert_eq!(left_of(&name, bench.folder.path()), [""; 0]);
+}
+
+/// Runs until it is interrupted.
+#[test]
+#[ignore = "started by another test"]
+fn helper_runs() {
+    let (labs, name) = helper_task();
+    let interrupt = Interrupt::on_signals().unwrap();
+    let mut scenario = chain_with_traffic();
+    scenario.traffic.as_mut().unwrap().duration = Duration::from_secs(600);
+    let error = labs.run(&scenario, &name, &learning(), &NoProgress, &interrupt).unwrap_err();
+    assert!(matches!(error, LabError::Interrupted), "{error}");
+}
+
+fn braid(executable: PathBuf) -> Control {
+    Control::Braid(ControllerSettings { executable, record: None })
+}
+
+/// A shell script that plays the controller.
+fn program(bench: &Bench, script: &str) -> PathBuf {
+    let path = bench.folder.path().join(format!("Controller.{}", script.len()));
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
