@@ -139,6 +139,6 @@ fn the_shipped_scenarios_are_valid_and_their_paths_add_up() {
 fn the_example_of_the_documentation_is_valid() {
     let page = include_str!("../../../docs/scenarios.md");
     let example = page.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    let scenario = braid_lab::Scenario::parse(example, "docs/scenarios.md").unwrap();
+    let scenario = Scenario::parse(example, "docs/scenarios.md").unwrap();
     assert_eq!(scenario.topology.links.len(), 3);
 }
