@@ -14,7 +14,7 @@ build: ## Build the braid command into target/release
 demo: build ## Show one transfer over every path of a small network (root)
 	@scripts/install-packages
 	@[[ $$EUID == 0 ]] || { echo 'Networks are made of namespaces, which need root. Run: sudo $(OUT)/release/braid demo' >&2; exit 1; }
-	$(OUT)/release/braid demo
+	@$(OUT)/release/braid demo
 
 test: ## Run every test; those that need root are skipped without it
 	@scripts/install-packages

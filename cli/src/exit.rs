@@ -48,8 +48,19 @@ pub(crate) fn error(code: Code, text: impl fmt::Display) -> anyhow::Error {
 /// Prints the error, if there is one, and turns it into the exit code.
 pub(crate) fn code(result: anyhow::Result<()>) -> ExitCode {
     let Err(error) = result else { return ExitCode::SUCCESS };
-    say(&format!("{error:#}"));
+    say(&text(&error));
     code_of(&error).unwrap_or(Code::Failure).into()
+}
+
+/// The error and its causes, each said once: some errors quote their cause themselves.
+fn text(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 /// Says on standard error why the program ends.
@@ -105,5 +116,13 @@ mod tests {
     fn first_code_stays() {
         let error = Err::<(), _>(error(Code::NotFound, "no switch 7")).exit_with(Code::Usage).unwrap_err();
         assert_eq!(code_of(&error), Some(Code::NotFound));
+    }
+
+    #[test]
+    fn a_cause_that_the_error_quotes_is_not_said_twice() {
+        let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+        let quoted = format!("cannot listen: {refused}");
+        let error = anyhow::Error::from(refused);
+        assert_eq!(text(&error.context(quoted)), "cannot listen: connection refused");
     }
 }

@@ -29,7 +29,8 @@ pub(crate) enum Command {
     Inspect(Inspect),
     /// Run a command on a host of a lab, or where its switches are
     ///
-    /// Example: braid lab exec ams-gva ams -- ping -c 3 10.0.1.2
+    /// Examples: braid lab exec ams-gva ams -- ping -c 3 10.0.1.2;
+    /// braid lab exec ams-gva -- ovs-ofctl -O OpenFlow13 dump-flows ams1
     Exec(Exec),
 }
 

@@ -38,6 +38,8 @@ impl Labs {
         namespace.enter()?;
         let mut command = Command::new(program);
         command.args(args).env("PATH", search_path()).env(Marker::VARIABLE, marker.value());
+        // So that ovs-vsctl and ovs-ofctl find the lab's switches by their names.
+        command.env("OVS_RUNDIR", self.folder(name).ovs());
         Err(LabError::io(program.to_string_lossy(), command.exec()))
     }
 
