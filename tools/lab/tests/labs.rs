@@ -60,6 +60,19 @@ fn every_end_of_every_link_is_shaped_to_its_rate() {
 }
 
 #[test]
+fn the_switches_receive_through_deep_buffers() {
+    let Some(bench) = bench() else { return };
+    let name = fresh_name();
+    let lab = bench.labs.deploy(&chain(), &name, &learning(), &Interrupt::default()).unwrap();
+    let list = || Command::new("ss").args(["-0", "-m", "-H"]).output().unwrap();
+    let output = in_namespace(&name.fabric_namespace(), list);
+    let listing = String::from_utf8_lossy(&output.stdout).into_owned();
+    let ports: Vec<_> = listing.lines().filter(|line| line.contains("s-") || line.contains("t-")).collect();
+    assert!(ports.len() == 4 && ports.iter().all(|line| line.contains(",rb8388608,")), "{listing}");
+    drop(lab);
+}
+
+#[test]
 fn a_lab_that_is_not_there_is_not_found() {
     let Some(bench) = bench() else { return };
     let name = fresh_name();
