@@ -108,11 +108,6 @@ impl Commands {
         self.bytes.get(range.clone()).unwrap_or_default()
     }
 
-    /// Whether there is nothing to do and nothing to tell.
-    pub fn is_empty(&self) -> bool {
-        self.list.is_empty() && self.notices.is_empty()
-    }
-
     /// Empties the batch and keeps its memory.
     pub fn clear(&mut self) {
         self.list.clear();

@@ -62,19 +62,11 @@ impl Path {
         Some(Self { ingress: self.egress(), links })
     }
 
-    /// How many cables are in both, in whichever direction. O(h²), as paths are short.
+    /// How many cables are in both, in whichever direction; capacities do not matter. O(h²), as paths are short.
     pub fn shared_cables(&self, other: &Self) -> usize {
-        let same = |one: &Link, two: &Link| {
-            (one.src, one.dst) == (two.src, two.dst) || (one.src, one.dst) == (two.dst, two.src)
-        };
+        let same =
+            |one: &Link, two: &Link| (one.src, one.dst) == (two.src, two.dst) || one.is_reverse_of(two);
         self.links.iter().filter(|link| other.links.iter().any(|theirs| same(link, theirs))).count()
-    }
-
-    /// Whether some link is in both, in the same direction; capacities do not matter. O(h²), as paths are short.
-    pub fn shares_link_with(&self, other: &Self) -> bool {
-        self.links
-            .iter()
-            .any(|link| other.links.iter().any(|theirs| link.src == theirs.src && link.dst == theirs.dst))
     }
 }
 

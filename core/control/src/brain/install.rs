@@ -130,11 +130,24 @@ impl Brain {
         if labels.is_empty() {
             out.append(batch);
         } else if self.labels.waiting.len() >= self.settings.max_waiting {
-            self.forget_routes(&batch);
+            self.abandon(&batch, out);
             out.notice(Notice::Full { what: "batches waiting for paths" });
         } else {
             self.labels.last_waiting += 1;
             self.labels.waiting.insert(self.labels.last_waiting, Waiting { labels, commands: batch });
+        }
+    }
+
+    /// The batch is dropped: what it would have installed is not there.
+    fn abandon(&mut self, batch: &Commands, out: &mut Commands) {
+        for command in batch {
+            match command {
+                Command::Add { rule: Rule::Stream { id, .. }, .. } => self.end_stream(*id, out),
+                Command::Add { dpid, rule: Rule::Route { dst, .. } | Rule::LocalRoute { dst } } => {
+                    self.routes.remove(*dst, *dpid);
+                }
+                _ => {}
+            }
         }
     }
 

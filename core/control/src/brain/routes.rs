@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use braid_types::{DatapathId, Time};
 
 use super::Brain;
-use crate::command::{Command, Commands, Target};
+use crate::command::{Commands, Target};
 use crate::label::Label;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
@@ -121,15 +121,6 @@ impl Brain {
     pub(super) fn release_routes(&mut self, label: Label, out: &mut Commands) {
         for key in self.routes.through(label) {
             self.remove_route(key, out);
-        }
-    }
-
-    /// The batch is dropped, and the routes in it with it.
-    pub(super) fn forget_routes(&mut self, batch: &Commands) {
-        for command in batch {
-            if let Command::Add { dpid, rule: Rule::Route { dst, .. } | Rule::LocalRoute { dst } } = command {
-                self.routes.remove(*dst, *dpid);
-            }
         }
     }
 

@@ -32,7 +32,7 @@ fn a_path_within_a_switch_has_two_equal_ends_and_no_capacity() {
     let path = Path::within(dpid(7));
     assert_eq!((path.ingress(), path.egress(), path.hops(), path.capacity()), (dpid(7), dpid(7), 0, None));
     assert_eq!(path.reversed(&Graph::from_links([])), Some(path.clone()));
-    assert!(!path.shares_link_with(&path));
+    assert_eq!(path.shared_cables(&path), 0);
 }
 
 #[test]
@@ -44,15 +44,15 @@ fn capacity_is_that_of_the_narrowest_link() {
 }
 
 #[test]
-fn a_link_is_shared_in_the_same_direction_only_and_apart_from_parallel_ones() {
+fn a_cable_is_shared_in_either_direction_and_apart_from_parallel_ones() {
     let links = cables(&[(1, 2), (2, 3), (1, 2)]);
     let mut finder = finder(&links);
     let [long, short, back] =
         [(1, 3), (1, 2), (2, 1)].map(|(a, b)| finder.shortest(dpid(a), dpid(b)).unwrap());
-    assert!(long.shares_link_with(&short) && short.shares_link_with(&long));
-    assert!(!long.shares_link_with(&back));
+    assert_eq!((long.shared_cables(&short), short.shared_cables(&long)), (1, 1));
+    assert_eq!(long.shared_cables(&back), 1);
     let parallel = &finder.edge_disjoint(dpid(1), dpid(2), 2)[1];
-    assert!(!long.shares_link_with(parallel));
+    assert_eq!(long.shared_cables(parallel), 0);
 }
 
 #[test]

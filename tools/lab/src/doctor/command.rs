@@ -1,9 +1,10 @@
-use std::env;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use crate::system::search_path;
 
 /// A program that takes longer does not work.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -13,10 +14,9 @@ const POLL: Duration = Duration::from_millis(2);
 ///
 /// Signals of the terminal pass it by, so that what it began it also ends.
 pub(super) fn program(name: &str, arguments: &[&str]) -> Command {
-    let path = env::var("PATH").unwrap_or_default();
     let mut command = Command::new(name);
     command.args(arguments).env("LC_ALL", "C").process_group(0);
-    command.env("PATH", format!("{path}:/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin"));
+    command.env("PATH", search_path());
     command
 }
 

@@ -66,7 +66,11 @@ pub(super) fn tuple(src: IpAddr, src_port: u16, dst: IpAddr) -> FiveTuple {
 impl Network {
     /// Switches joined by cables, a host at each switch in `hosts`, everything discovered.
     pub(super) fn start(cables: &[(u64, u64)], hosts: &[u64]) -> Self {
-        let mut network = Self::wire(cables);
+        Self::start_with(Settings::default(), cables, hosts)
+    }
+
+    pub(super) fn start_with(settings: Settings, cables: &[(u64, u64)], hosts: &[u64]) -> Self {
+        let mut network = Self::wire(settings, cables);
         let switches: Vec<_> = network.switches.keys().copied().collect();
         for dpid in switches {
             network.connect(dpid, hosts.contains(&dpid.0));
@@ -78,9 +82,9 @@ impl Network {
         network
     }
 
-    fn wire(cables: &[(u64, u64)]) -> Self {
+    fn wire(settings: Settings, cables: &[(u64, u64)]) -> Self {
         let mut network = Self {
-            brain: Brain::new(Settings::default()),
+            brain: Brain::new(settings),
             now: Time::from_millis(1),
             notices: Vec::new(),
             mute: BTreeSet::new(),

@@ -7,6 +7,7 @@ use braid_packet::arp::Arp;
 
 use super::mptcp::{THREE_WAYS, open, ways};
 use super::network::{Network, dpid, ip, mac, port, tuple};
+use crate::brain::Settings;
 use crate::brain::ports::Role;
 use crate::event::Event;
 use crate::pipeline::Rule;
@@ -82,6 +83,17 @@ fn an_offer_reaches_a_dhcp_client_that_has_no_address_yet() {
     frame[16..18].copy_from_slice(&[0, 28]);
     network.send(1, &frame);
     assert_eq!(network.received(9).len(), 1);
+}
+
+#[test]
+fn a_stream_that_finds_no_room_to_wait_is_not_remembered() {
+    let settings = Settings { max_waiting: 0, ..Settings::default() };
+    let mut network = Network::start_with(settings, &THREE_WAYS, &[1, 9]);
+    network.mute.insert(dpid(9));
+    let capable = [30, 4, 1, 1];
+    network.send_tcp(1, 9, tuple(ip(1), 1000, ip(9)), TcpFlags::SYN, &capable);
+    assert!(network.brain.transfers().is_empty());
+    assert_eq!(network.brain.sizes().routes, 0);
 }
 
 fn broadcast() -> Vec<u8> {
