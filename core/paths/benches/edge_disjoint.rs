@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use braid_paths::{Path, PathFinder};
 use braid_topology::{Graph, Link};
-use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort};
+use braid_types::{DatapathId, PortNo, SwitchPort};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 const K: u64 = 8;
@@ -22,7 +22,7 @@ fn fat_tree() -> Graph {
     });
     let end = |(switch, port): (u64, u64)| SwitchPort::new(DatapathId(switch), PortNo(port as u32 + 1));
     let directions = pairs.flat_map(|(a, b)| [(end(a), end(b)), (end(b), end(a))]);
-    Graph::from_links(directions.map(|(src, dst)| Link { src, dst, capacity: BitsPerSec(1_000_000_000) }))
+    Graph::from_links(directions.map(|(src, dst)| Link { src, dst }))
 }
 
 fn paths(criterion: &mut Criterion) {

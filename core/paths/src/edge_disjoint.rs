@@ -33,13 +33,12 @@ impl PathFinder {
     /// # use std::sync::Arc;
     /// # use braid_paths::PathFinder;
     /// # use braid_topology::{Graph, Link};
-    /// # use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort};
+    /// # use braid_types::{DatapathId, PortNo, SwitchPort};
     /// // The shortest path 1-2-3-4 is a trap: without it, nothing is left of 1-2-5-7-4 and 1-6-8-3-4.
     /// let pairs = [(1, 2), (2, 3), (3, 4), (2, 5), (5, 7), (7, 4), (1, 6), (6, 8), (8, 3)];
     /// let links = pairs.into_iter().zip(1..).map(|((a, b), port)| Link {
     ///     src: SwitchPort::new(DatapathId(a), PortNo(port)),
     ///     dst: SwitchPort::new(DatapathId(b), PortNo(port)),
-    ///     capacity: BitsPerSec(1),
     /// });
     /// let mut finder = PathFinder::by_hops(Arc::new(Graph::from_links(links)));
     /// let paths = finder.edge_disjoint(DatapathId(1), DatapathId(4), 2);
@@ -158,9 +157,9 @@ impl Search<'_> {
         let base = distance + self.flow.potentials[node.index()];
         let graph = self.graph;
         let arriving = if self.flow.arrivals[node.index()] > 0 { graph.in_edges(node) } else { &[] };
-        for &edge in arriving {
+        for &(edge, tail) in arriving {
             if self.flow.used[edge.index()] {
-                self.relax(graph.tail(edge), base - self.lengths[edge.index()], Step::Release(edge));
+                self.relax(tail, base - self.lengths[edge.index()], Step::Release(edge));
             }
         }
         for edge in graph.out_edges(node) {

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use braid_topology::{Graph, Link, NodeIndex};
+use braid_topology::{EdgeIndex, Graph, NodeIndex};
 use braid_types::DatapathId;
 
 use crate::edge_disjoint::Flow;
@@ -32,13 +32,13 @@ impl PathFinder {
     /// A link costs what `cost` says, in a unit of the caller's such as microseconds; `None` bars it.
     ///
     /// Sums are exact. (In networks of more than 32,768 switches very high costs are cut to `2^62 / V²`.)
-    pub fn new(graph: Arc<Graph>, cost: impl Fn(&Link) -> Option<u32>) -> Self {
+    pub fn new(graph: Arc<Graph>, cost: impl Fn(EdgeIndex) -> Option<u32>) -> Self {
         let nodes = graph.nodes().len();
         let scale = i64::try_from(nodes).unwrap_or(i64::MAX).max(1);
         // A path has fewer than `scale` links, so hops never outweigh a unit of cost, and sums stay below 2^63.
         let ceiling = (1 << 62) / scale.saturating_mul(scale) - 1;
-        let length = |link| cost(link).map_or(BARRED, |cost| i64::from(cost).min(ceiling) * scale + 1);
-        let lengths = graph.edges().map(|edge| length(graph.link(edge))).collect();
+        let length = |edge| cost(edge).map_or(BARRED, |cost| i64::from(cost).min(ceiling) * scale + 1);
+        let lengths = graph.edges().map(length).collect();
         Self {
             lengths,
             distances: vec![BARRED; nodes],

@@ -8,12 +8,12 @@
 //!
 //! use braid_paths::PathFinder;
 //! use braid_topology::{Graph, Link};
-//! use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort};
+//! use braid_types::{DatapathId, PortNo, SwitchPort};
 //!
 //! let end = |dpid, port| SwitchPort::new(DatapathId(dpid), PortNo(port));
 //! let cables = [[end(1, 1), end(2, 1)], [end(1, 2), end(3, 1)], [end(3, 2), end(2, 2)]];
 //! let directions = cables.into_iter().flat_map(|[a, b]| [(a, b), (b, a)]);
-//! let graph = Graph::from_links(directions.map(|(src, dst)| Link { src, dst, capacity: BitsPerSec(1) }));
+//! let graph = Graph::from_links(directions.map(|(src, dst)| Link { src, dst }));
 //!
 //! let mut finder = PathFinder::by_hops(Arc::new(graph));
 //! let paths = finder.edge_disjoint(DatapathId(1), DatapathId(2), 4);

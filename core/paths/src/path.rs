@@ -1,7 +1,7 @@
 use std::fmt;
 
 use braid_topology::{EdgeIndex, Graph, Link};
-use braid_types::{BitsPerSec, DatapathId};
+use braid_types::DatapathId;
 use serde::Serialize;
 
 /// A way through the network: directed links, each beginning at the switch where the one before ended.
@@ -48,24 +48,24 @@ impl Path {
         std::iter::once(self.ingress).chain(self.links.iter().map(|link| link.dst.dpid))
     }
 
-    /// The least capacity of its links; nothing when it has none.
-    pub fn capacity(&self) -> Option<BitsPerSec> {
-        self.links.iter().map(|link| link.capacity).min()
+    /// The edges of `graph` that are its links, or nothing when one is not there. O(h log E).
+    pub fn edges<'a>(&'a self, graph: &'a Graph) -> impl Iterator<Item = Option<EdgeIndex>> + 'a {
+        self.links.iter().map(|link| graph.edge(link.src).filter(|edge| graph.link(*edge) == link))
     }
 
     /// The same cables in the other direction, or nothing when `graph` lacks that direction of one. O(h log E).
     pub fn reversed(&self, graph: &Graph) -> Option<Self> {
         let back = |link: &Link| {
-            graph.edge(link.dst).map(|edge| *graph.link(edge)).filter(|back| back.is_reverse_of(link))
+            let back = link.reversed();
+            graph.edge(back.src).map(|edge| *graph.link(edge)).filter(|known| *known == back)
         };
         let links = self.links.iter().rev().map(back).collect::<Option<_>>()?;
         Some(Self { ingress: self.egress(), links })
     }
 
-    /// How many cables are in both, in whichever direction; capacities do not matter. O(h²), as paths are short.
+    /// How many cables are in both, in whichever direction. O(h²), as paths are short.
     pub fn shared_cables(&self, other: &Self) -> usize {
-        let same =
-            |one: &Link, two: &Link| (one.src, one.dst) == (two.src, two.dst) || one.is_reverse_of(two);
+        let same = |one: &Link, two: &Link| one == two || one.is_reverse_of(two);
         self.links.iter().filter(|link| other.links.iter().any(|theirs| same(link, theirs))).count()
     }
 }
@@ -76,6 +76,6 @@ impl fmt::Display for Path {
         write!(f, "{}", self.ingress)?;
         self.links
             .iter()
-            .try_for_each(|Link { src, dst, .. }| write!(f, " [{}-{}] {}", src.port, dst.port, dst.dpid))
+            .try_for_each(|Link { src, dst }| write!(f, " [{}-{}] {}", src.port, dst.port, dst.dpid))
     }
 }

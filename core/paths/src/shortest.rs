@@ -24,19 +24,19 @@ impl PathFinder {
     /// ```
     /// # use std::sync::Arc;
     /// # use braid_paths::PathFinder;
-    /// # use braid_topology::{Graph, Link};
+    /// # use braid_topology::{Graph, Link, LinkState};
     /// # use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort};
-    /// let link = |src, port, dst, bits| Link {
-    ///     src: SwitchPort::new(DatapathId(src), PortNo(port)),
-    ///     dst: SwitchPort::new(DatapathId(dst), PortNo(port)),
-    ///     capacity: BitsPerSec(bits),
+    /// let link = |src, port, dst, bits| {
+    ///     let [src, dst] = [src, dst].map(|dpid| SwitchPort::new(DatapathId(dpid), PortNo(port)));
+    ///     (Link { src, dst }, LinkState::of_capacity(BitsPerSec(bits)))
     /// };
-    /// let graph = Arc::new(Graph::from_links([link(1, 1, 3, 10), link(1, 2, 2, 100), link(2, 3, 3, 100)]));
+    /// let graph = Arc::new(Graph::new(0, [], [link(1, 1, 3, 10), link(1, 2, 2, 100), link(2, 3, 3, 100)]));
     /// let (from, to) = (DatapathId(1), DatapathId(3));
     ///
     /// let direct = PathFinder::by_hops(graph.clone()).shortest(from, to).unwrap();
     /// assert_eq!(direct.hops(), 1);
-    /// let wide = PathFinder::new(graph, |link| Some(1_000 / link.capacity.0 as u32)).shortest(from, to).unwrap();
+    /// let slowness = |edge| Some(1_000 / graph.state(edge).capacity.0 as u32);
+    /// let wide = PathFinder::new(graph.clone(), slowness).shortest(from, to).unwrap();
     /// assert_eq!(wide.hops(), 2);
     /// ```
     pub fn shortest(&mut self, ingress: DatapathId, egress: DatapathId) -> Option<Path> {
@@ -59,8 +59,7 @@ impl PathFinder {
             if distance > distances[node.index()] {
                 continue;
             }
-            for edge in graph.in_edges(node) {
-                let tail = graph.tail(*edge);
+            for (edge, tail) in graph.in_edges(node).iter().copied() {
                 let through = distance.saturating_add(lengths[edge.index()]);
                 if through < distances[tail.index()] {
                     distances[tail.index()] = through;

@@ -3,7 +3,7 @@ use std::net::IpAddr;
 use braid_types::{DatapathId, MacAddr, SwitchPort};
 use serde::{Deserialize, Serialize};
 
-use crate::{Host, Link};
+use crate::{Host, Link, LinkState};
 
 /// One thing that is now different.
 ///
@@ -40,15 +40,19 @@ pub enum Change {
     LinkAdded {
         /// The link.
         link: Link,
+        /// What is known of it.
+        state: LinkState,
     },
-    /// A link has another capacity.
+    /// More or something else is known of a link.
     LinkChanged {
-        /// The link as it is now.
+        /// The link.
         link: Link,
+        /// What is known now.
+        state: LinkState,
     },
     /// A link is gone.
     LinkRemoved {
-        /// The link as it was.
+        /// The link.
         link: Link,
     },
     /// A host is new; its address, if one was seen, follows in `AddressAdded`.

@@ -3,7 +3,7 @@ use std::ops::Range;
 
 use braid_types::{DatapathId, SwitchPort};
 
-use crate::Link;
+use crate::{Link, LinkState};
 
 /// A switch of one [`Graph`]: 0, 1, … in the order of datapath ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,13 +22,14 @@ pub struct Graph {
     version: u64,
     nodes: Vec<DatapathId>,
     links: Vec<Link>,
+    states: Vec<LinkState>,
     tails: Vec<NodeIndex>,
     heads: Vec<NodeIndex>,
     reverses: Vec<Option<EdgeIndex>>,
-    // Out-edges of node n: first_out[n]..first_out[n + 1]. In-edges: into[first_in[n]..first_in[n + 1]].
+    // Out-edges of node n: first_out[n]..first_out[n + 1]. In-edges: into[first_in[n]..first_in[n + 1]], with their tails.
     first_out: Vec<u32>,
     first_in: Vec<u32>,
-    into: Vec<EdgeIndex>,
+    into: Vec<(EdgeIndex, NodeIndex)>,
 }
 
 impl NodeIndex {
@@ -46,9 +47,9 @@ impl EdgeIndex {
 }
 
 impl Graph {
-    /// The graph of these links, version 0.
+    /// The graph of these links, of which nothing else is known, version 0.
     pub fn from_links(links: impl IntoIterator<Item = Link>) -> Self {
-        Self::new(0, [], links)
+        Self::new(0, [], links.into_iter().map(|link| (link, LinkState::default())))
     }
 
     /// The graph of these switches and links; the ends of links need not be named among the switches. Of links that
@@ -56,15 +57,16 @@ impl Graph {
     pub fn new(
         version: u64,
         switches: impl IntoIterator<Item = DatapathId>,
-        links: impl IntoIterator<Item = Link>,
+        links: impl IntoIterator<Item = (Link, LinkState)>,
     ) -> Self {
-        let by_source: BTreeMap<_, _> = links.into_iter().map(|link| (link.src, link)).collect();
-        let links: Vec<_> = by_source.into_values().filter(|link| link.src.dpid != link.dst.dpid).collect();
+        let between = |(link, _): &(Link, LinkState)| link.src.dpid != link.dst.dpid;
+        let by_source: BTreeMap<_, _> = links.into_iter().map(|known| (known.0.src, known)).collect();
+        let (links, states): (Vec<_>, Vec<_>) = by_source.into_values().filter(between).unzip();
         let ends = links.iter().flat_map(|link| [link.src.dpid, link.dst.dpid]);
         let mut nodes: Vec<_> = switches.into_iter().chain(ends).collect();
         nodes.sort_unstable();
         nodes.dedup();
-        Self::index(version, nodes, links)
+        Self::index(version, nodes, links, states)
     }
 
     /// The topology's version at that moment.
@@ -102,6 +104,11 @@ impl Graph {
         &self.links[edge.index()]
     }
 
+    /// What is known of the link at an index.
+    pub fn state(&self, edge: EdgeIndex) -> &LinkState {
+        &self.states[edge.index()]
+    }
+
     /// Where a link begins.
     pub fn tail(&self, edge: EdgeIndex) -> NodeIndex {
         self.tails[edge.index()]
@@ -123,23 +130,23 @@ impl Graph {
         (start as u32..end as u32).map(EdgeIndex)
     }
 
-    /// The links that arrive at a switch, in the order of their indices.
-    pub fn in_edges(&self, node: NodeIndex) -> &[EdgeIndex] {
+    /// The links that arrive at a switch and where each begins, in the order of the links' indices.
+    pub fn in_edges(&self, node: NodeIndex) -> &[(EdgeIndex, NodeIndex)] {
         &self.into[row(&self.first_in, node)]
     }
 
-    fn index(version: u64, nodes: Vec<DatapathId>, links: Vec<Link>) -> Self {
+    fn index(version: u64, nodes: Vec<DatapathId>, links: Vec<Link>, states: Vec<LinkState>) -> Self {
         let position = |dpid| NodeIndex(nodes.partition_point(|known| *known < dpid) as u32);
         let tails: Vec<_> = links.iter().map(|link| position(link.src.dpid)).collect();
         let heads: Vec<_> = links.iter().map(|link| position(link.dst.dpid)).collect();
         let reverse =
             |link: &Link| find(&links, link.dst).filter(|edge| links[edge.index()].is_reverse_of(link));
         let reverses = links.iter().map(reverse).collect();
-        let mut into: Vec<_> = (0..links.len() as u32).map(EdgeIndex).collect();
-        into.sort_by_key(|edge| heads[edge.index()]);
+        let mut into: Vec<_> = (0..).map(EdgeIndex).zip(tails.iter().copied()).collect();
+        into.sort_by_key(|(edge, _)| heads[edge.index()]);
         let first_out = first_of_rows(nodes.len(), &tails);
         let first_in = first_of_rows(nodes.len(), &heads);
-        Self { version, nodes, links, tails, heads, reverses, first_out, first_in, into }
+        Self { version, nodes, links, states, tails, heads, reverses, first_out, first_in, into }
     }
 }
 

@@ -5,7 +5,7 @@
 //! anything, keeps a clock, or decides whom to believe: that is the controller's.
 //!
 //! ```
-//! use braid_topology::{Change, Link, Port, Topology};
+//! use braid_topology::{Change, Link, LinkState, Port, Topology};
 //! use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort};
 //!
 //! let speed = BitsPerSec(1_000_000_000);
@@ -15,9 +15,10 @@
 //! topology.add_switch(DatapathId(2), [port]);
 //!
 //! let [a, b] = [1, 2].map(|dpid| SwitchPort::new(DatapathId(dpid), PortNo(1)));
-//! let link = Link { src: a, dst: b, capacity: speed };
-//! assert_eq!(topology.add_link(link), Ok(vec![Change::LinkAdded { link }]));
-//! assert_eq!(topology.link_at(a), Some(&link));
+//! let link = Link { src: a, dst: b };
+//! let state = LinkState::of_capacity(speed);
+//! assert_eq!(topology.add_link(link, state), Ok(vec![Change::LinkAdded { link, state }]));
+//! assert_eq!(topology.link_at(a), Some(link));
 //! assert_eq!(topology.graph().edges().len(), 1);
 //! ```
 
@@ -34,7 +35,7 @@ pub use change::Change;
 pub use error::TopologyError;
 pub use graph::{EdgeIndex, Graph, NodeIndex};
 pub use host::{Host, HostLimits};
-pub use link::Link;
+pub use link::{Link, LinkState};
 pub use spanning_tree::spanning_tree;
 pub use switch::{Port, Switch};
 pub use topology::Topology;

@@ -21,12 +21,12 @@ use crate::{EdgeIndex, Graph, NodeIndex};
 /// # Example
 /// ```
 /// use braid_topology::{Graph, Link, spanning_tree};
-/// use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort};
+/// use braid_types::{DatapathId, PortNo, SwitchPort};
 ///
 /// let end = |dpid, port| SwitchPort::new(DatapathId(dpid), PortNo(port));
 /// let ring = [[end(1, 1), end(2, 2)], [end(2, 1), end(3, 2)], [end(3, 1), end(1, 2)]];
 /// let directions = ring.into_iter().flat_map(|[a, b]| [(a, b), (b, a)]);
-/// let graph = Graph::from_links(directions.map(|(src, dst)| Link { src, dst, capacity: BitsPerSec(1) }));
+/// let graph = Graph::from_links(directions.map(|(src, dst)| Link { src, dst }));
 ///
 /// let tree: Vec<_> = spanning_tree(&graph).into_iter().collect();
 /// assert_eq!(tree, [end(1, 1), end(1, 2), end(2, 2), end(3, 1)]);

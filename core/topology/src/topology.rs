@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use crate::host::HostTable;
-use crate::{Change, Graph, Host, HostLimits, Link, Port, Switch, TopologyError};
+use crate::{Change, Graph, Host, HostLimits, Link, LinkState, Port, Switch, TopologyError};
 
 /// The network as it is known now.
 ///
@@ -18,7 +18,7 @@ use crate::{Change, Graph, Host, HostLimits, Link, Port, Switch, TopologyError};
 pub struct Topology {
     version: u64,
     switches: BTreeMap<DatapathId, Switch>,
-    links: BTreeMap<SwitchPort, Link>,
+    links: BTreeMap<SwitchPort, (Link, LinkState)>,
     arriving: BTreeSet<(SwitchPort, SwitchPort)>,
     hosts: HostTable,
     graph: OnceLock<Arc<Graph>>,
@@ -37,8 +37,7 @@ impl Topology {
 
     /// The switches and links as they are now, built once a version and shared. O(V + E log E) the first time.
     pub fn graph(&self) -> Arc<Graph> {
-        let build =
-            || Arc::new(Graph::new(self.version, self.switches.keys().copied(), self.links().copied()));
+        let build = || Arc::new(Graph::new(self.version, self.switches.keys().copied(), self.links()));
         Arc::clone(self.graph.get_or_init(build))
     }
 
@@ -57,14 +56,19 @@ impl Topology {
         self.switch(at.dpid).and_then(|switch| switch.port(at.port))
     }
 
-    /// All links by the port they leave.
-    pub fn links(&self) -> impl ExactSizeIterator<Item = &Link> {
-        self.links.values()
+    /// All links by the port they leave, each with what is known of it.
+    pub fn links(&self) -> impl ExactSizeIterator<Item = (Link, LinkState)> {
+        self.links.values().copied()
     }
 
     /// The link that leaves this port.
-    pub fn link_at(&self, src: SwitchPort) -> Option<&Link> {
-        self.links.get(&src)
+    pub fn link_at(&self, src: SwitchPort) -> Option<Link> {
+        self.links.get(&src).map(|(link, _)| *link)
+    }
+
+    /// What is known of the link that leaves this port.
+    pub fn state_at(&self, src: SwitchPort) -> Option<LinkState> {
+        self.links.get(&src).map(|(_, state)| *state)
     }
 
     /// Whether no link begins or ends at this port, so that hosts may be behind it.
@@ -141,19 +145,19 @@ impl Topology {
         changes
     }
 
-    /// Adds a link, in place of the one that left the same port. Hosts that seemed attached to its ends are
-    /// forgotten: they are further away.
+    /// Adds a link, in place of the one that left the same port, or says what is known of it now. Hosts that seemed
+    /// attached to its ends are forgotten: they are further away.
     ///
     /// # Errors
     /// [`TopologyError::UnknownPort`], [`TopologyError::PortDown`], [`TopologyError::SelfLink`].
-    pub fn add_link(&mut self, link: Link) -> Result<Vec<Change>, TopologyError> {
+    pub fn add_link(&mut self, link: Link, state: LinkState) -> Result<Vec<Change>, TopologyError> {
         self.check_link(&link)?;
-        let mut changes = match self.link_at(link.src) {
-            Some(known) if *known == link => return Ok(Vec::new()),
-            Some(known) if known.dst == link.dst => vec![Change::LinkChanged { link }],
-            _ => self.remove_link(link.src).into_iter().chain([Change::LinkAdded { link }]).collect(),
+        let mut changes = match self.links.get(&link.src) {
+            Some(known) if *known == (link, state) => return Ok(Vec::new()),
+            Some((known, _)) if *known == link => vec![Change::LinkChanged { link, state }],
+            _ => self.remove_link(link.src).into_iter().chain([Change::LinkAdded { link, state }]).collect(),
         };
-        self.links.insert(link.src, link);
+        self.links.insert(link.src, (link, state));
         self.arriving.insert((link.dst, link.src));
         self.touch();
         changes.extend(self.hosts.remove_at(link.src));
@@ -163,7 +167,7 @@ impl Topology {
 
     /// Removes the link that leaves this port, in this direction only.
     pub fn remove_link(&mut self, src: SwitchPort) -> Option<Change> {
-        let link = self.links.remove(&src)?;
+        let (link, _) = self.links.remove(&src)?;
         self.arriving.remove(&(link.dst, src));
         self.touch();
         Some(Change::LinkRemoved { link })
@@ -250,12 +254,27 @@ impl Topology {
     }
 }
 
+/// A link and its state in one object.
+#[derive(Serialize)]
+struct ShownLink {
+    #[serde(flatten)]
+    link: Link,
+    #[serde(flatten)]
+    state: LinkState,
+}
+
+impl From<(Link, LinkState)> for ShownLink {
+    fn from((link, state): (Link, LinkState)) -> Self {
+        Self { link, state }
+    }
+}
+
 impl Serialize for Topology {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Topology", 4)?;
         fields.serialize_field("version", &self.version)?;
         fields.serialize_field("switches", &self.switches().collect::<Vec<_>>())?;
-        fields.serialize_field("links", &self.links().collect::<Vec<_>>())?;
+        fields.serialize_field("links", &self.links().map(ShownLink::from).collect::<Vec<_>>())?;
         fields.serialize_field("hosts", &self.hosts().collect::<Vec<_>>())?;
         fields.end()
     }

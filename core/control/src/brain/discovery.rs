@@ -1,7 +1,7 @@
 //! Switches and their ports come and go; LLDP tells which ports are joined by links.
 
 use braid_packet::lldp::{LldpError, LldpProbe};
-use braid_topology::{Link, Port};
+use braid_topology::{Link, LinkState, Port};
 use braid_types::{BitsPerSec, DatapathId, SwitchPort, Time};
 
 use super::Brain;
@@ -136,7 +136,8 @@ impl Brain {
         self.set_role(now, src, Role::Link, out);
         self.set_role(now, dst, Role::Link, out);
         let capacity = self.link_capacity(src, dst);
-        if let Ok(changes) = self.topology.add_link(Link { src, dst, capacity }) {
+        let state = LinkState::of_capacity(capacity);
+        if let Ok(changes) = self.topology.add_link(Link { src, dst }, state) {
             self.follow(now, &changes, LinkLoss::Recabled, out);
         }
     }

@@ -28,7 +28,7 @@ impl Brain {
     pub(super) fn follow(&mut self, now: Time, changes: &[Change], why: LinkLoss, out: &mut Commands) {
         for change in changes {
             match change {
-                Change::LinkAdded { link } => out.notice(Notice::LinkUp { src: link.src, dst: link.dst }),
+                Change::LinkAdded { link, .. } => out.notice(Notice::LinkUp { src: link.src, dst: link.dst }),
                 Change::LinkRemoved { link } => {
                     out.notice(Notice::LinkDown { src: link.src, dst: link.dst, why });
                 }

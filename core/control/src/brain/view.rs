@@ -100,7 +100,7 @@ impl Brain {
     pub fn links(&self) -> Vec<LinkView> {
         let links = self.topology.links();
         links
-            .map(|link: &Link| LinkView { src: link.src, dst: link.dst, capacity_bps: link.capacity.0 })
+            .map(|(Link { src, dst }, state)| LinkView { src, dst, capacity_bps: state.capacity.0 })
             .collect()
     }
 

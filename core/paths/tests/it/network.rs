@@ -4,38 +4,37 @@ use std::sync::Arc;
 
 use braid_paths::{Path, PathFinder};
 use braid_topology::{Graph, Link};
-use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort};
+use braid_types::{DatapathId, PortNo, SwitchPort};
 use proptest::prelude::*;
 
-/// A capacity that stands for a link that is barred; any other stands for its cost.
+/// The cost of a link that is barred.
 pub(crate) const BARRED: u32 = 99;
+/// A port's number is the number of its end of a cable times this, and the cost of the link that leaves it.
+const COSTS: u32 = 1_000;
 
 pub(crate) fn dpid(switch: usize) -> DatapathId {
     DatapathId(switch as u64)
 }
 
-/// Link number `number`, on ports of its own at both ends.
-pub(crate) fn link(number: usize, from: usize, to: usize, cost: u32) -> Link {
-    let end = |switch, port: usize| SwitchPort::new(dpid(switch), PortNo(port as u32));
-    Link { src: end(from, 2 * number), dst: end(to, 2 * number + 1), capacity: BitsPerSec(cost.into()) }
-}
-
-pub(crate) fn reverse(link: Link, cost: u32) -> Link {
-    Link { src: link.dst, dst: link.src, capacity: BitsPerSec(cost.into()) }
+/// One direction of cable number `number`, on ports of its own at both ends, with the costs there and back.
+pub(crate) fn link(number: usize, from: usize, to: usize, costs: [u32; 2]) -> Link {
+    let end = |switch, end, cost| SwitchPort::new(dpid(switch), PortNo(end as u32 * COSTS + cost));
+    Link { src: end(from, 2 * number, costs[0]), dst: end(to, 2 * number + 1, costs[1]) }
 }
 
 /// Cables of cost 1 in both directions between these pairs of switches.
 pub(crate) fn cables(pairs: &[(usize, usize)]) -> Vec<Link> {
-    let forth = pairs.iter().enumerate().map(|(number, (a, b))| link(number + 1, *a, *b, 1));
-    forth.flat_map(|link| [link, reverse(link, 1)]).collect()
+    let forth = pairs.iter().enumerate().map(|(number, (a, b))| link(number + 1, *a, *b, [1, 1]));
+    forth.flat_map(|link| [link, link.reversed()]).collect()
 }
 
 pub(crate) fn finder(links: &[Link]) -> PathFinder {
-    PathFinder::new(Arc::new(Graph::from_links(links.iter().copied())), cost)
+    let graph = Arc::new(Graph::from_links(links.iter().copied()));
+    PathFinder::new(graph.clone(), |edge| cost(graph.link(edge)))
 }
 
 pub(crate) fn cost(link: &Link) -> Option<u32> {
-    u32::try_from(link.capacity.0).ok().filter(|cost| *cost != BARRED)
+    Some(link.src.port.0 % COSTS).filter(|cost| *cost != BARRED)
 }
 
 /// Cost and number of links, by which paths are compared.
@@ -61,8 +60,8 @@ pub(crate) fn networks() -> impl Strategy<Value = Vec<Link>> {
     prop::collection::vec(cable, 0..12).prop_map(|cables| {
         let numbered = cables.into_iter().zip(1..);
         let links = numbered.flat_map(|((from, to, forth, back), number)| {
-            let link = link(number, from, to, forth);
-            std::iter::once(link).chain(back.map(|cost| reverse(link, cost)))
+            let link = link(number, from, to, [forth, back.unwrap_or(BARRED)]);
+            std::iter::once(link).chain(back.map(|_| link.reversed()))
         });
         links.collect()
     })

@@ -1,9 +1,8 @@
 //! What a path says of itself.
 
-use crate::network::{cables, dpid, finder, link, reverse};
+use crate::network::{cables, dpid, finder, link};
 use braid_paths::Path;
 use braid_topology::Graph;
-use braid_types::BitsPerSec;
 
 #[test]
 fn reversed_follows_the_same_cables_back() {
@@ -21,26 +20,18 @@ fn reversed_follows_the_same_cables_back() {
 
 #[test]
 fn reversed_is_nothing_when_a_direction_is_missing() {
-    let (one, two) = (link(1, 1, 2, 1), link(2, 2, 3, 1));
-    let links = [one, reverse(one, 1), two];
+    let (one, two) = (link(1, 1, 2, [1, 1]), link(2, 2, 3, [1, 1]));
+    let links = [one, one.reversed(), two];
     let path = finder(&links).shortest(dpid(1), dpid(3)).unwrap();
     assert_eq!(path.reversed(&Graph::from_links(links)), None);
 }
 
 #[test]
-fn a_path_within_a_switch_has_two_equal_ends_and_no_capacity() {
+fn a_path_within_a_switch_has_two_equal_ends() {
     let path = Path::within(dpid(7));
-    assert_eq!((path.ingress(), path.egress(), path.hops(), path.capacity()), (dpid(7), dpid(7), 0, None));
+    assert_eq!((path.ingress(), path.egress(), path.hops()), (dpid(7), dpid(7), 0));
     assert_eq!(path.reversed(&Graph::from_links([])), Some(path.clone()));
     assert_eq!(path.shared_cables(&path), 0);
-}
-
-#[test]
-fn capacity_is_that_of_the_narrowest_link() {
-    let path = finder(&[link(1, 1, 2, 30), link(2, 2, 3, 10), link(3, 3, 4, 20)])
-        .shortest(dpid(1), dpid(4))
-        .unwrap();
-    assert_eq!(path.capacity(), Some(BitsPerSec(10)));
 }
 
 #[test]
@@ -58,5 +49,8 @@ fn a_cable_is_shared_in_either_direction_and_apart_from_parallel_ones() {
 #[test]
 fn text_names_each_switch_and_the_ports_between() {
     let path = finder(&cables(&[(1, 2), (2, 3)])).shortest(dpid(1), dpid(3)).unwrap();
-    assert_eq!(path.to_string(), "0000000000000001 [2-3] 0000000000000002 [4-5] 0000000000000003");
+    assert_eq!(
+        path.to_string(),
+        "0000000000000001 [2001-3001] 0000000000000002 [4001-5001] 0000000000000003"
+    );
 }

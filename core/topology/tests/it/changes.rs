@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 
-use braid_topology::{Change, HostLimits, Link, Switch, Topology};
+use braid_topology::{Change, HostLimits, Link, LinkState, Switch, Topology};
 use braid_types::{BitsPerSec, DatapathId, MacAddr, SwitchPort, Time};
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ enum Operation {
     RemoveSwitch(u64),
     SetPort(u64, u32, bool),
     RemovePort(SwitchPort),
-    AddLink(Link),
+    AddLink(Link, LinkState),
     RemoveLink(SwitchPort),
     LearnHost(MacAddr, SwitchPort, Option<IpAddr>, u64),
     RemoveHost(MacAddr),
@@ -33,7 +33,7 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
         1 => (1..4_u64).prop_map(Operation::RemoveSwitch),
         4 => (1..4_u64, 1..4_u32, any::<bool>()).prop_map(|(dpid, port, up)| Operation::SetPort(dpid, port, up)),
         1 => place().prop_map(Operation::RemovePort),
-        8 => link.prop_map(|(src, dst, rate)| Operation::AddLink(Link { src, dst, capacity: BitsPerSec(rate) })),
+        8 => link.prop_map(|(src, dst, rate)| Operation::AddLink(Link { src, dst }, LinkState::of_capacity(BitsPerSec(rate)))),
         1 => place().prop_map(Operation::RemoveLink),
         8 => (interface(), place(), address, 0..9_u64)
             .prop_map(|(mac, at, address, time)| Operation::LearnHost(mac, at, address, time)),
@@ -54,7 +54,7 @@ fn apply(topology: &mut Topology, operation: Operation) -> Vec<Change> {
             topology.set_port(DatapathId(dpid), port(number, up)).unwrap_or_default()
         }
         Operation::RemovePort(at) => topology.remove_port(at),
-        Operation::AddLink(link) => topology.add_link(link).unwrap_or_default(),
+        Operation::AddLink(link, state) => topology.add_link(link, state).unwrap_or_default(),
         Operation::RemoveLink(src) => topology.remove_link(src).into_iter().collect(),
         Operation::LearnHost(mac, at, address, time) => {
             topology.learn_host(mac, at, address, Time::from_millis(time)).unwrap_or_default()
@@ -71,7 +71,7 @@ fn apply(topology: &mut Topology, operation: Operation) -> Vec<Change> {
 struct Mirror {
     switches: BTreeSet<DatapathId>,
     ports: BTreeSet<SwitchPort>,
-    links: BTreeSet<Link>,
+    links: BTreeMap<Link, LinkState>,
     hosts: BTreeMap<MacAddr, SwitchPort>,
     addresses: BTreeMap<IpAddr, MacAddr>,
 }
@@ -85,7 +85,7 @@ impl Mirror {
         Self {
             switches: topology.switches().map(Switch::dpid).collect(),
             ports: ports.map(|(dpid, number)| SwitchPort::new(dpid, number)).collect(),
-            links: topology.links().copied().collect(),
+            links: topology.links().collect(),
             hosts: topology.hosts().map(|host| (host.mac, host.at)).collect(),
             addresses: addresses.collect(),
         }
@@ -98,9 +98,11 @@ impl Mirror {
             Change::PortAdded { at } => self.ports.insert(*at),
             Change::PortChanged { at } => self.ports.contains(at),
             Change::PortRemoved { at } => self.ports.remove(at),
-            Change::LinkAdded { link } => self.links.insert(*link),
-            Change::LinkChanged { link } => self.change_link(*link),
-            Change::LinkRemoved { link } => self.links.remove(link),
+            Change::LinkAdded { link, state } => self.links.insert(*link, *state).is_none(),
+            Change::LinkChanged { link, state } => {
+                self.links.insert(*link, *state).is_some_and(|old| old != *state)
+            }
+            Change::LinkRemoved { link } => self.links.remove(link).is_some(),
             Change::HostAdded { mac, at } => self.hosts.insert(*mac, *at).is_none(),
             Change::HostMoved { mac, from, to } => self.hosts.insert(*mac, *to) == Some(*from),
             Change::HostRemoved { host } => {
@@ -112,11 +114,6 @@ impl Mirror {
             Change::AddressMoved { address, from, to } => self.addresses.insert(*address, *to) == Some(*from),
             Change::AddressRemoved { address, mac } => self.addresses.remove(address) == Some(*mac),
         }
-    }
-
-    fn change_link(&mut self, link: Link) -> bool {
-        let before = self.links.iter().find(|known| known.src == link.src && known.dst == link.dst).copied();
-        before.is_some_and(|before| self.links.remove(&before)) && self.links.insert(link)
     }
 }
 
@@ -134,11 +131,11 @@ fn changes_graph(change: &Change) -> bool {
 
 fn holds_invariants(topology: &Topology) -> bool {
     let up = |at| topology.port(at).is_some_and(|port| port.up);
-    let links = topology.links().all(|link| up(link.src) && up(link.dst) && link.src != link.dst);
+    let links = topology.links().all(|(link, _)| up(link.src) && up(link.dst) && link.src != link.dst);
     let hosts = topology.hosts().all(|host| {
         let mut addresses = host.addresses.iter();
         let found = addresses.all(|address| topology.host_with_address(*address) == Some(host));
-        let ends = topology.links().any(|link| link.touches(host.at));
+        let ends = topology.links().any(|(link, _)| link.touches(host.at));
         found
             && !ends
             && topology.port(host.at).is_some()

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use braid_topology::{EdgeIndex, Graph, Link};
-use braid_types::{BitsPerSec, DatapathId};
+use braid_types::DatapathId;
 use proptest::prelude::*;
 
-use crate::network::{cables, end, link, unconnected};
+use crate::network::{cables, end, link, state, unconnected};
 
 fn links() -> impl Strategy<Value = Vec<Link>> {
     let place = || (1..6_u64, 1..5_u32).prop_map(|(switch, port)| end(switch, port));
@@ -30,7 +30,8 @@ proptest! {
             let leaving: Vec<_> = graph.edges().filter(|edge| graph.tail(*edge) == node).collect();
             let arriving: Vec<_> = graph.edges().filter(|edge| graph.head(*edge) == node).collect();
             prop_assert_eq!(graph.out_edges(node).collect::<Vec<_>>(), leaving);
-            prop_assert_eq!(graph.in_edges(node), arriving);
+            let expected: Vec<_> = arriving.into_iter().map(|edge| (edge, graph.tail(edge))).collect();
+            prop_assert_eq!(graph.in_edges(node), expected);
         }
     }
 
@@ -46,7 +47,7 @@ proptest! {
 
 #[test]
 fn switches_without_links_and_unnamed_ends_are_nodes() {
-    let graph = Graph::new(7, [DatapathId(9), DatapathId(1)], [link(end(1, 1), end(2, 1))]);
+    let graph = Graph::new(7, [DatapathId(9), DatapathId(1)], [(link(end(1, 1), end(2, 1)), state())]);
     let dpids: Vec<_> = graph.nodes().map(|node| graph.dpid(node)).collect();
     assert_eq!((graph.version(), dpids), (7, [1, 2, 9].map(DatapathId).to_vec()));
     assert_eq!(graph.node(DatapathId(3)), None);
@@ -65,7 +66,7 @@ fn one_copy_is_shared_until_the_network_changes() {
     let mut topology = unconnected(2, 1);
     let before = topology.graph();
     assert!(Arc::ptr_eq(&before, &topology.graph()));
-    topology.add_link(Link { src: end(1, 1), dst: end(2, 1), capacity: BitsPerSec(1) }).unwrap();
+    topology.add_link(link(end(1, 1), end(2, 1)), state()).unwrap();
     assert_eq!((before.edges().len(), topology.graph().edges().len()), (0, 1));
     assert_eq!(topology.graph().version(), topology.version());
 }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use braid_topology::{Change, HostLimits, Topology, TopologyError};
 use braid_types::{DatapathId, MacAddr, Time};
 
-use crate::network::{end, link, mac, port, unconnected};
+use crate::network::{end, link, mac, port, state, unconnected};
 
 const ONE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
 const TWO: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
@@ -120,7 +120,7 @@ fn no_host_is_attached_where_a_link_begins_or_ends() {
     let mut topology = unconnected(2, 1);
     topology.learn_host(mac(1), end(1, 1), None, at(1)).unwrap();
     topology.learn_host(mac(2), end(2, 1), None, at(1)).unwrap();
-    let changes = topology.add_link(link(end(1, 1), end(2, 1))).unwrap();
+    let changes = topology.add_link(link(end(1, 1), end(2, 1)), state()).unwrap();
     assert_eq!((changes.len(), topology.hosts().len()), (3, 0));
     for at_link in [end(1, 1), end(2, 1)] {
         let refused = TopologyError::NotAnEdge(at_link, mac(1));

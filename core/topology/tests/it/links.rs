@@ -1,14 +1,14 @@
 //! Switches, ports and links.
 
-use braid_topology::{Change, Link, Topology, TopologyError};
+use braid_topology::{Change, LinkState, Topology, TopologyError};
 use braid_types::{BitsPerSec, DatapathId};
 
-use crate::network::{end, link, mac, port, unconnected};
+use crate::network::{end, link, mac, port, state, unconnected};
 
 fn joined() -> Topology {
     let mut topology = unconnected(2, 2);
-    topology.add_link(link(end(1, 1), end(2, 1))).unwrap();
-    topology.add_link(link(end(2, 1), end(1, 1))).unwrap();
+    topology.add_link(link(end(1, 1), end(2, 1)), state()).unwrap();
+    topology.add_link(link(end(2, 1), end(1, 1)), state()).unwrap();
     topology
 }
 
@@ -50,29 +50,31 @@ fn a_switch_that_returns_keeps_the_links_of_ports_that_are_as_they_were() {
 fn a_link_replaces_the_one_that_left_the_same_port() {
     let mut topology = joined();
     let (old, new) = (link(end(1, 1), end(2, 1)), link(end(1, 1), end(2, 2)));
-    let expected = vec![Change::LinkRemoved { link: old }, Change::LinkAdded { link: new }];
-    assert_eq!(topology.add_link(new), Ok(expected));
-    assert_eq!(topology.link_at(end(1, 1)), Some(&new));
+    let expected = vec![Change::LinkRemoved { link: old }, Change::LinkAdded { link: new, state: state() }];
+    assert_eq!(topology.add_link(new, state()), Ok(expected));
+    assert_eq!(topology.link_at(end(1, 1)), Some(new));
 }
 
 #[test]
 fn parallel_links_stay_apart() {
     let mut topology = joined();
-    topology.add_link(link(end(1, 2), end(2, 2))).unwrap();
-    assert_eq!(topology.links().filter(|link| link.src.dpid == DatapathId(1)).count(), 2);
+    topology.add_link(link(end(1, 2), end(2, 2)), state()).unwrap();
+    assert_eq!(topology.links().filter(|(link, _)| link.src.dpid == DatapathId(1)).count(), 2);
 }
 
 #[test]
 fn only_what_changes_the_graph_raises_the_version() {
     let mut topology = joined();
     let before = topology.version();
-    topology.add_link(link(end(1, 1), end(2, 1))).unwrap();
+    topology.add_link(link(end(1, 1), end(2, 1)), state()).unwrap();
     topology.learn_host(mac(1), end(1, 2), None, Default::default()).unwrap();
     topology.set_port(DatapathId(1), port(2, false)).unwrap();
     assert_eq!(topology.version(), before);
 
-    let narrow = Link { capacity: BitsPerSec(1), ..link(end(1, 1), end(2, 1)) };
-    assert_eq!(topology.add_link(narrow), Ok(vec![Change::LinkChanged { link: narrow }]));
+    let (link, narrow) = (link(end(1, 1), end(2, 1)), LinkState::of_capacity(BitsPerSec(1)));
+    let expected = Ok(vec![Change::LinkChanged { link, state: narrow }]);
+    assert_eq!(topology.add_link(link, narrow), expected);
+    assert_eq!(topology.state_at(end(1, 1)), Some(narrow));
     assert!(topology.version() > before);
 }
 
@@ -80,7 +82,7 @@ fn only_what_changes_the_graph_raises_the_version() {
 fn links_need_two_different_known_ports_that_are_up() {
     let mut topology = unconnected(2, 1);
     topology.set_port(DatapathId(2), port(2, false)).unwrap();
-    let refused = |src, dst| topology.clone().add_link(link(src, dst)).unwrap_err();
+    let refused = |src, dst| topology.clone().add_link(link(src, dst), state()).unwrap_err();
     assert_eq!(refused(end(1, 1), end(2, 9)), TopologyError::UnknownPort(end(2, 9)));
     assert_eq!(refused(end(9, 1), end(2, 1)), TopologyError::UnknownPort(end(9, 1)));
     assert_eq!(refused(end(1, 1), end(2, 2)), TopologyError::PortDown(end(2, 2)));

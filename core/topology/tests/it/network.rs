@@ -1,6 +1,6 @@
 //! Small networks to test on.
 
-use braid_topology::{Link, Port, Topology};
+use braid_topology::{Link, LinkState, Port, Topology};
 use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort};
 
 pub(crate) const SPEED: BitsPerSec = BitsPerSec(1_000_000_000);
@@ -14,7 +14,11 @@ pub(crate) fn port(number: u32, up: bool) -> Port {
 }
 
 pub(crate) fn link(src: SwitchPort, dst: SwitchPort) -> Link {
-    Link { src, dst, capacity: SPEED }
+    Link { src, dst }
+}
+
+pub(crate) fn state() -> LinkState {
+    LinkState::of_capacity(SPEED)
 }
 
 /// Both directions of each cable.
