@@ -1,7 +1,8 @@
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 use braid_types::DatapathId;
 
-use crate::finder::BARRED;
+use crate::distances::Distances;
+use crate::finder::{BARRED, Lengths};
 use crate::queue::Queue;
 use crate::{Path, PathFinder};
 
@@ -50,12 +51,11 @@ impl PathFinder {
             return std::iter::repeat_n(Path::within(ingress), k.min(1)).collect();
         }
         let Self { graph, lengths, distances, queue, flow, .. } = self;
-        let mut search = Search { graph, lengths, distances, queue, flow };
+        distances.measure_all(graph, lengths, queue, to);
+        let mut search = Search { graph, lengths, to_egress: distances, queue, flow };
         let found = search.fill(from, to, k);
         let mut routes: Vec<_> = (0..found).map(|_| search.take_path(from, to)).collect();
-        routes.sort_by_cached_key(|route| {
-            (route.iter().map(|edge| lengths[edge.index()]).sum::<i64>(), route.clone())
-        });
+        routes.sort_by_cached_key(|route| (lengths.total(route), route.clone()));
         routes.iter().map(|route| Path::from_edges(graph, ingress, route)).collect()
     }
 }
@@ -67,7 +67,9 @@ pub(crate) struct Flow {
     used: Vec<bool>,
     // By node: how many used edges arrive.
     arrivals: Vec<u32>,
-    // By node: the distance from the ingress in the residual graph of the round before.
+    // By node: the distance from the ingress in the residual graph, in reduced lengths.
+    distances: Vec<i64>,
+    // By node: what reduces lengths, so that none is negative and those towards the egress are least.
     potentials: Vec<i64>,
     // By node: the last step of the shortest augmenting path.
     steps: Vec<Option<Step>>,
@@ -88,15 +90,19 @@ impl Flow {
         Self {
             used: vec![false; edges],
             arrivals: vec![0; nodes],
+            distances: vec![BARRED; nodes],
             potentials: vec![0; nodes],
             steps: vec![None; nodes],
         }
     }
 
-    fn reset(&mut self) {
+    /// No path, and as potentials the distances to the egress, negated: the first search then goes straight there.
+    fn reset(&mut self, to_egress: &Distances) {
         self.used.fill(false);
         self.arrivals.fill(0);
-        self.potentials.fill(0);
+        for (potential, distance) in self.potentials.iter_mut().zip(to_egress.as_slice()) {
+            *potential = -distance;
+        }
     }
 
     /// Takes a step of an augmenting path, and returns the node before it.
@@ -118,8 +124,8 @@ impl Flow {
 
 struct Search<'a> {
     graph: &'a Graph,
-    lengths: &'a [i64],
-    distances: &'a mut [i64],
+    lengths: &'a Lengths,
+    to_egress: &'a Distances,
     queue: &'a mut Queue,
     flow: &'a mut Flow,
 }
@@ -127,7 +133,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// Adds paths to the flow until it has `k` or no more exist; returns how many it has.
     fn fill(&mut self, from: NodeIndex, to: NodeIndex, k: usize) -> usize {
-        self.flow.reset();
+        self.flow.reset(self.to_egress);
         let mut found = 0;
         while found < k && self.measure(from, to) {
             self.raise_potentials(to);
@@ -139,14 +145,14 @@ impl Search<'_> {
 
     /// Sets distances in the residual graph, in lengths reduced by the potentials, which are never negative.
     fn measure(&mut self, from: NodeIndex, to: NodeIndex) -> bool {
-        self.distances.fill(BARRED);
-        self.distances[from.index()] = 0;
+        self.flow.distances.fill(BARRED);
+        self.flow.distances[from.index()] = 0;
         self.queue.restart(from);
         while let Some((distance, node)) = self.queue.pop() {
             if node == to {
                 return true;
             }
-            if distance == self.distances[node.index()] {
+            if distance == self.flow.distances[node.index()] {
                 self.relax_from(node, distance);
             }
         }
@@ -159,21 +165,21 @@ impl Search<'_> {
         let arriving = if self.flow.arrivals[node.index()] > 0 { graph.in_edges(node) } else { &[] };
         for &(edge, tail) in arriving {
             if self.flow.used[edge.index()] {
-                self.relax(tail, base - self.lengths[edge.index()], Step::Release(edge));
+                self.relax(tail, base - self.lengths.of(edge), Step::Release(edge));
             }
         }
         for edge in graph.out_edges(node) {
-            let length = self.lengths[edge.index()];
-            if !self.flow.used[edge.index()] && length != BARRED {
-                self.relax(graph.head(edge), base + length, Step::Use(edge));
+            let (length, head) = (self.lengths.of(edge), graph.head(edge));
+            if !self.flow.used[edge.index()] && length != BARRED && self.to_egress.reaches(head) {
+                self.relax(head, base + length, Step::Use(edge));
             }
         }
     }
 
     fn relax(&mut self, node: NodeIndex, unreduced: i64, step: Step) {
         let distance = unreduced - self.flow.potentials[node.index()];
-        if distance < self.distances[node.index()] {
-            self.distances[node.index()] = distance;
+        if distance < self.flow.distances[node.index()] {
+            self.flow.distances[node.index()] = distance;
             self.flow.steps[node.index()] = Some(step);
             self.queue.push(distance, node);
         }
@@ -181,8 +187,9 @@ impl Search<'_> {
 
     /// Keeps reduced lengths from becoming negative, although the search stopped at `to`: further nodes are as far.
     fn raise_potentials(&mut self, to: NodeIndex) {
-        let reached = self.distances[to.index()];
-        for (potential, distance) in self.flow.potentials.iter_mut().zip(&*self.distances) {
+        let Flow { distances, potentials, .. } = &mut *self.flow;
+        let reached = distances[to.index()];
+        for (potential, distance) in potentials.iter_mut().zip(distances) {
             *potential += reached.min(*distance);
         }
     }

@@ -20,11 +20,15 @@
 //! assert_eq!(paths.iter().map(|path| path.hops()).collect::<Vec<_>>(), [1, 2]);
 //! ```
 
+mod all_shortest;
+mod distances;
 mod edge_disjoint;
 mod finder;
+mod k_shortest;
 mod path;
 mod queue;
 mod shortest;
 
 pub use finder::PathFinder;
+pub use k_shortest::ByLength;
 pub use path::Path;

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::sync::Arc;
 
 use braid_topology::{EdgeIndex, Graph, Link};
 use braid_types::DatapathId;
@@ -6,17 +7,17 @@ use serde::Serialize;
 
 /// A way through the network: directed links, each beginning at the switch where the one before ended.
 ///
-/// Without links the transfer stays within its one switch. No switch occurs twice.
+/// Without links the transfer stays within its one switch. No switch occurs twice. Copies share their links.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Path {
     ingress: DatapathId,
-    links: Vec<Link>,
+    links: Arc<[Link]>,
 }
 
 impl Path {
     /// The path between two ports of the same switch.
-    pub const fn within(switch: DatapathId) -> Self {
-        Self { ingress: switch, links: Vec::new() }
+    pub fn within(switch: DatapathId) -> Self {
+        Self { ingress: switch, links: Arc::default() }
     }
 
     pub(crate) fn from_edges(graph: &Graph, ingress: DatapathId, edges: &[EdgeIndex]) -> Self {
@@ -39,7 +40,7 @@ impl Path {
     }
 
     /// How many links it has.
-    pub const fn hops(&self) -> usize {
+    pub fn hops(&self) -> usize {
         self.links.len()
     }
 

@@ -9,8 +9,12 @@ pub(crate) struct Queue(BinaryHeap<Reverse<(i64, NodeIndex)>>);
 
 impl Queue {
     pub(crate) fn restart(&mut self, node: NodeIndex) {
-        self.0.clear();
+        self.clear();
         self.push(0, node);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
     }
 
     pub(crate) fn push(&mut self, distance: i64, node: NodeIndex) {

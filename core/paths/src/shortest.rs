@@ -1,7 +1,6 @@
 use braid_topology::{EdgeIndex, NodeIndex};
 use braid_types::DatapathId;
 
-use crate::finder::BARRED;
 use crate::{Path, PathFinder};
 
 impl PathFinder {
@@ -15,10 +14,10 @@ impl PathFinder {
     /// The path, without links when both switches are the same; nothing when either is unknown or no path exists.
     ///
     /// # Complexity
-    /// O((V + E) log V).
+    /// O(V + E) when all links cost the same, from both ends at once; else O((V + E) log V).
     ///
     /// # Source
-    /// E. W. Dijkstra, A Note on Two Problems in Connexion with Graphs, 1959.
+    /// E. W. Dijkstra, A Note on Two Problems in Connexion with Graphs, 1959; I. Pohl, Bi-directional Search, 1971.
     ///
     /// # Example
     /// ```
@@ -41,48 +40,25 @@ impl PathFinder {
     /// ```
     pub fn shortest(&mut self, ingress: DatapathId, egress: DatapathId) -> Option<Path> {
         let (from, to) = self.ends(ingress, egress)?;
-        self.measure_distances_to(to, from);
+        self.distances.measure_between(&self.graph, &self.lengths, &mut self.queue, (from, to));
         let edges = self.descend(from, to)?;
         Some(Path::from_edges(&self.graph, ingress, &edges))
     }
 
-    /// Sets `distances` of the nodes that are as near to `to` as `until` is, or nearer.
-    fn measure_distances_to(&mut self, to: NodeIndex, until: NodeIndex) {
-        let Self { graph, lengths, distances, queue, .. } = self;
-        distances.fill(BARRED);
-        distances[to.index()] = 0;
-        queue.restart(to);
-        while let Some((distance, node)) = queue.pop() {
-            if node == until {
-                return;
-            }
-            if distance > distances[node.index()] {
-                continue;
-            }
-            for (edge, tail) in graph.in_edges(node).iter().copied() {
-                let through = distance.saturating_add(lengths[edge.index()]);
-                if through < distances[tail.index()] {
-                    distances[tail.index()] = through;
-                    queue.push(through, tail);
-                }
-            }
-        }
+    /// The links that shortest paths take from `node`, lowest port first.
+    pub(crate) fn tight_edges(&self, node: NodeIndex) -> impl Iterator<Item = EdgeIndex> {
+        let tight = |edge: &EdgeIndex| self.distances.is_tight(&self.graph, &self.lengths, *edge);
+        self.graph.out_edges(node).filter(tight)
     }
 
     fn descend(&self, from: NodeIndex, to: NodeIndex) -> Option<Vec<EdgeIndex>> {
         let mut edges = Vec::new();
         let mut node = from;
         while node != to {
-            let edge = self.graph.out_edges(node).find(|edge| self.is_tight(*edge))?;
+            let edge = self.tight_edges(node).next()?;
             node = self.graph.head(edge);
             edges.push(edge);
         }
         Some(edges)
-    }
-
-    fn is_tight(&self, edge: EdgeIndex) -> bool {
-        let [tail, head] =
-            [self.graph.tail(edge), self.graph.head(edge)].map(|node| self.distances[node.index()]);
-        tail != BARRED && tail == head.saturating_add(self.lengths[edge.index()])
     }
 }

@@ -67,6 +67,19 @@ pub(crate) fn networks() -> impl Strategy<Value = Vec<Link>> {
     })
 }
 
+/// The same network twice: with those costs, and with all the same.
+pub(crate) fn networks_and_uniform() -> impl Strategy<Value = (Vec<Link>, Vec<Link>)> {
+    networks().prop_map(|links| {
+        let uniform = |cost| if cost == BARRED { BARRED } else { 7 };
+        let end = |at: SwitchPort| {
+            let number = PortNo(at.port.0 / COSTS * COSTS + uniform(at.port.0 % COSTS));
+            SwitchPort::new(at.dpid, number)
+        };
+        let same = links.iter().map(|link| Link { src: end(link.src), dst: end(link.dst) }).collect();
+        (links, same)
+    })
+}
+
 /// Every path that visits no switch twice and uses no barred link.
 pub(crate) fn all_paths(links: &[Link], from: usize, to: usize) -> Vec<Vec<Link>> {
     let mut found = Vec::new();

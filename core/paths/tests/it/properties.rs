@@ -1,6 +1,8 @@
-//! Both algorithms against exhaustive search on thousands of small networks.
+//! Each algorithm against exhaustive search on thousands of small networks.
 
-use crate::network::{all_paths, best_disjoint, cost, dpid, finder, length, networks, share_cable, total};
+use crate::network::{
+    all_paths, best_disjoint, cost, dpid, finder, length, networks, networks_and_uniform, share_cable, total,
+};
 use braid_paths::Path;
 use braid_topology::{Graph, Link};
 use proptest::prelude::*;
@@ -22,16 +24,55 @@ fn is_path_of(path: &Path, links: &[Link], from: usize, to: usize) -> bool {
         && path.egress() == dpid(to)
 }
 
+/// Every path in the order in which they are to be found; none between switches that no link joins.
+fn in_order(links: &[Link], from: usize, to: usize) -> Vec<Vec<Link>> {
+    let known = Graph::from_links(links.iter().copied()).node(dpid(from)).is_some();
+    let mut paths = if known { all_paths(links, from, to) } else { Vec::new() };
+    paths.sort_by_cached_key(|path| (length(path), path.iter().map(|link| link.src).collect::<Vec<_>>()));
+    paths
+}
+
+fn links_of(paths: impl IntoIterator<Item = Path>) -> Vec<Vec<Link>> {
+    paths.into_iter().map(|path| path.links().to_vec()).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
     #[test]
-    fn shortest_is_the_first_of_all_paths(links in networks(), from in SWITCHES, to in SWITCHES) {
-        let found = finder(&links).shortest(dpid(from), dpid(to));
-        let rank = |path: &Vec<Link>| (length(path), path.iter().map(|link| link.src).collect::<Vec<_>>());
-        let expected = all_paths(&links, from, to).into_iter().min_by_key(rank);
-        let known = Graph::from_links(links).node(dpid(from)).is_some();
-        prop_assert_eq!(found.map(|path| path.links().to_vec()), expected.filter(|_| known));
+    fn shortest_is_the_first_of_all_paths(
+        (links, uniform) in networks_and_uniform(), from in SWITCHES, to in SWITCHES,
+    ) {
+        for links in [links, uniform] {
+            let found = finder(&links).shortest(dpid(from), dpid(to));
+            prop_assert_eq!(links_of(found), in_order(&links, from, to).into_iter().take(1).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn all_shortest_are_all_of_the_least_length(
+        (links, uniform) in networks_and_uniform(), from in SWITCHES, to in SWITCHES, limit in 0..5_usize,
+    ) {
+        for links in [links, uniform] {
+            let all = in_order(&links, from, to);
+            let least = all.first().map(|path| length(path));
+            let expected: Vec<_> = all.into_iter().filter(|path| Some(length(path)) == least).collect();
+            prop_assert_eq!(links_of(finder(&links).all_shortest(dpid(from), dpid(to), usize::MAX)), expected.clone());
+            let limited = finder(&links).all_shortest(dpid(from), dpid(to), limit);
+            prop_assert_eq!(links_of(limited), &expected[..limit.min(expected.len())]);
+        }
+    }
+
+    #[test]
+    fn k_shortest_are_the_first_k_of_all_paths_in_their_order(
+        (links, uniform) in networks_and_uniform(), from in SWITCHES, to in SWITCHES, k in 0..12_usize,
+    ) {
+        for links in [links, uniform] {
+            let expected = in_order(&links, from, to);
+            prop_assert_eq!(links_of(finder(&links).by_length(dpid(from), dpid(to))), expected.clone());
+            let some = finder(&links).k_shortest(dpid(from), dpid(to), k);
+            prop_assert_eq!(links_of(some), &expected[..k.min(expected.len())]);
+        }
     }
 
     #[test]
@@ -60,6 +101,7 @@ proptest! {
         for (from, to) in SWITCHES.flat_map(|from| SWITCHES.map(move |to| (dpid(from), dpid(to)))) {
             prop_assert_eq!(reused.edge_disjoint(from, to, 3), finder(&turned).edge_disjoint(from, to, 3));
             prop_assert_eq!(reused.shortest(from, to), finder(&turned).shortest(from, to));
+            prop_assert_eq!(reused.k_shortest(from, to, 4), finder(&turned).k_shortest(from, to, 4));
         }
     }
 }

@@ -1,0 +1,197 @@
+//! The shortest way from a switch of a path to the egress that avoids the switches before it.
+
+use braid_topology::{EdgeIndex, Graph, NodeIndex};
+
+use super::candidate::Route;
+use crate::distances::Distances;
+use crate::finder::{BARRED, Lengths};
+use crate::queue::Queue;
+
+/// The network as one search sees it.
+pub(super) struct Network<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) lengths: &'a Lengths,
+    pub(super) distances: &'a Distances,
+}
+
+/// What searches for detours need beside the distances to the egress.
+#[derive(Debug)]
+pub(crate) struct Detours {
+    // By node: the round in which it was part of the prefix.
+    prefix: Vec<u32>,
+    round: u32,
+    // By node: its distance from the spur, BARRED but for those in `reached`.
+    from_spur: Vec<i64>,
+    reached: Vec<NodeIndex>,
+    // By node: whether a shortest detour passes it; nodes in `reached` only.
+    on_detour: Vec<bool>,
+    stack: Vec<NodeIndex>,
+}
+
+impl Detours {
+    pub(crate) fn new(nodes: usize) -> Self {
+        Self {
+            prefix: vec![0; nodes],
+            round: 0,
+            from_spur: vec![BARRED; nodes],
+            reached: Vec::new(),
+            on_detour: vec![false; nodes],
+            stack: Vec::new(),
+        }
+    }
+
+    /// Starts with a path that has no switch yet.
+    pub(super) fn clear_prefix(&mut self) {
+        if self.round == u32::MAX {
+            self.prefix.fill(0);
+            self.round = 0;
+        }
+        self.round += 1;
+    }
+
+    /// The path passes this switch; the one added last is the spur, from where detours begin.
+    pub(super) fn add_to_prefix(&mut self, node: NodeIndex) {
+        self.prefix[node.index()] = self.round;
+    }
+
+    fn is_free(&self, node: NodeIndex) -> bool {
+        self.prefix[node.index()] != self.round
+    }
+
+    /// The first link of a shortest detour if switches of the prefix were only barred there, and the length of it:
+    /// no detour is shorter.
+    pub(super) fn first_step(
+        &self,
+        net: &Network<'_>,
+        spur: NodeIndex,
+        banned: &[EdgeIndex],
+    ) -> Option<(i64, EdgeIndex)> {
+        let steps = net.graph.out_edges(spur).filter_map(|edge| {
+            let head = net.graph.head(edge);
+            let usable = !net.lengths.is_barred(edge) && net.distances.reaches(head) && self.is_free(head);
+            let bound = usable.then(|| net.lengths.of(edge) + net.distances.of(head))?;
+            Some((bound, edge))
+        });
+        steps.filter(|(_, edge)| !banned.contains(edge)).min()
+    }
+
+    /// The shortest detour if it is that of [`first_step`](Self::first_step): of all shortest paths onwards the one
+    /// over the lowest ports, which avoids the prefix more often than not.
+    pub(super) fn follow_tree(
+        &self,
+        net: &Network<'_>,
+        (spur, to): (NodeIndex, NodeIndex),
+        banned: &[EdgeIndex],
+    ) -> Option<Route> {
+        let (_, first) = self.first_step(net, spur, banned)?;
+        let mut route = Route::from_slice(&[first]);
+        let mut node = net.graph.head(first);
+        while node != to {
+            let tight = |edge: &EdgeIndex| net.distances.is_tight(net.graph, net.lengths, *edge);
+            let edge = net.graph.out_edges(node).find(tight)?;
+            node = net.graph.head(edge);
+            if !self.is_free(node) {
+                return None;
+            }
+            route.push(edge);
+        }
+        Some(route)
+    }
+
+    /// The shortest detour, of equal ones that over the lowest ports. A*, guided by the distances.
+    pub(super) fn search(
+        &mut self,
+        net: &Network<'_>,
+        queue: &mut Queue,
+        (spur, to): (NodeIndex, NodeIndex),
+        banned: &[EdgeIndex],
+    ) -> Option<Route> {
+        self.measure(net, queue, (spur, to), banned);
+        let route = (self.from_spur[to.index()] != BARRED).then(|| {
+            self.mark_detours(net, to, banned);
+            self.descend(net, (spur, to), banned)
+        });
+        for node in self.reached.drain(..) {
+            self.from_spur[node.index()] = BARRED;
+            self.on_detour[node.index()] = false;
+        }
+        route
+    }
+
+    /// Sets the distance from the spur of every switch that a shortest detour may pass.
+    fn measure(
+        &mut self,
+        net: &Network<'_>,
+        queue: &mut Queue,
+        (spur, to): (NodeIndex, NodeIndex),
+        banned: &[EdgeIndex],
+    ) {
+        queue.clear();
+        self.reach(net, queue, spur, 0);
+        let mut shortest = BARRED;
+        while let Some((through, node)) = queue.pop().filter(|(through, _)| *through <= shortest) {
+            if node == to {
+                shortest = through;
+            }
+            let distance = self.from_spur[node.index()];
+            // An entry of before a shorter way was found.
+            if node == to || through > distance + net.distances.of(node) {
+                continue;
+            }
+            for edge in net.graph.out_edges(node) {
+                let head = net.graph.head(edge);
+                let usable =
+                    !net.lengths.is_barred(edge) && net.distances.reaches(head) && self.is_free(head);
+                if usable && !banned.contains(&edge) {
+                    self.reach(net, queue, head, distance + net.lengths.of(edge));
+                }
+            }
+        }
+    }
+
+    fn reach(&mut self, net: &Network<'_>, queue: &mut Queue, node: NodeIndex, distance: i64) {
+        let known = &mut self.from_spur[node.index()];
+        if distance < *known {
+            if *known == BARRED {
+                self.reached.push(node);
+            }
+            *known = distance;
+            queue.push(distance + net.distances.of(node), node);
+        }
+    }
+
+    /// Marks the switches on shortest detours, from the egress back.
+    fn mark_detours(&mut self, net: &Network<'_>, to: NodeIndex, banned: &[EdgeIndex]) {
+        self.stack.push(to);
+        self.on_detour[to.index()] = true;
+        while let Some(node) = self.stack.pop() {
+            for (edge, tail) in net.graph.in_edges(node).iter().copied() {
+                if self.is_step(net, edge, banned) && !self.on_detour[tail.index()] {
+                    self.on_detour[tail.index()] = true;
+                    self.stack.push(tail);
+                }
+            }
+        }
+    }
+
+    /// Whether a shortest way from the spur to the end of this link is over it.
+    fn is_step(&self, net: &Network<'_>, edge: EdgeIndex, banned: &[EdgeIndex]) -> bool {
+        let tail = self.from_spur[net.graph.tail(edge).index()];
+        let head = self.from_spur[net.graph.head(edge).index()];
+        tail != BARRED && tail.saturating_add(net.lengths.of(edge)) == head && !banned.contains(&edge)
+    }
+
+    fn descend(&self, net: &Network<'_>, (spur, to): (NodeIndex, NodeIndex), banned: &[EdgeIndex]) -> Route {
+        let mut route = Route::new();
+        let mut node = spur;
+        while node != to {
+            let onwards = |edge: &EdgeIndex| {
+                self.on_detour[net.graph.head(*edge).index()] && self.is_step(net, *edge, banned)
+            };
+            let Some(edge) = net.graph.out_edges(node).find(onwards) else { break };
+            route.push(edge);
+            node = net.graph.head(edge);
+        }
+        route
+    }
+}
