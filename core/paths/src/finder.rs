@@ -4,9 +4,11 @@ use braid_topology::{EdgeIndex, Graph, NodeIndex};
 use braid_types::DatapathId;
 
 use crate::Path;
+use crate::decompose::Decomposition;
 use crate::distances::Distances;
 use crate::edge_disjoint::Flow;
 use crate::k_shortest::Detours;
+use crate::max_flow::Residual;
 use crate::queue::Queue;
 
 /// The length of a link that no path may use, and the distance from where no path leads.
@@ -24,6 +26,8 @@ pub struct PathFinder {
     pub(crate) queue: Queue,
     pub(crate) flow: Flow,
     pub(crate) detours: Detours,
+    pub(crate) residual: Residual,
+    pub(crate) decomposition: Decomposition,
 }
 
 /// By edge: cost and hop count in one number, so that one comparison orders by both, and no length is zero.
@@ -52,6 +56,8 @@ impl PathFinder {
             queue: Queue::default(),
             flow: Flow::new(&graph),
             detours: Detours::new(nodes),
+            residual: Residual::default(),
+            decomposition: Decomposition::default(),
             graph,
         }
     }

@@ -21,14 +21,17 @@
 //! ```
 
 mod all_shortest;
+mod decompose;
 mod distances;
 mod edge_disjoint;
 mod finder;
 mod k_shortest;
+mod max_flow;
 mod path;
 mod queue;
 mod shortest;
 
 pub use finder::PathFinder;
 pub use k_shortest::ByLength;
+pub use max_flow::MaxFlow;
 pub use path::Path;

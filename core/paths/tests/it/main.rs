@@ -1,6 +1,7 @@
 //! What the crate's users rely on.
 
 mod edge_disjoint;
+mod max_flow;
 mod network;
 mod path;
 mod properties;

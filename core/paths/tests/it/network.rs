@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use braid_paths::{Path, PathFinder};
-use braid_topology::{Graph, Link};
+use braid_topology::{EdgeIndex, Graph, Link};
 use braid_types::{DatapathId, PortNo, SwitchPort};
 use proptest::prelude::*;
 
@@ -35,6 +35,11 @@ pub(crate) fn finder(links: &[Link]) -> PathFinder {
 
 pub(crate) fn cost(link: &Link) -> Option<u32> {
     Some(link.src.port.0 % COSTS).filter(|cost| *cost != BARRED)
+}
+
+/// The rate of a link: the cost of its other direction, so that it depends on nothing else, and is 0 at times.
+pub(crate) fn rate(link: &Link) -> u64 {
+    (link.dst.port.0 % COSTS).into()
 }
 
 /// Cost and number of links, by which paths are compared.
@@ -120,4 +125,24 @@ pub(crate) fn best_disjoint(paths: &[Vec<Link>], k: usize) -> (usize, (u32, usiz
     let with = (count + 1, (cost + added_cost, hops + added_hops));
     let rank = |set: &(usize, (u32, usize))| (std::cmp::Reverse(set.0), set.1);
     std::cmp::min_by_key(without, with, rank)
+}
+
+/// Whether `path` leads from one switch to the other over links that exist and are not barred, past no switch twice.
+pub(crate) fn is_path_of(path: &Path, links: &[Link], from: usize, to: usize) -> bool {
+    let switches: Vec<_> = path.switches().collect();
+    let joined = path.links().iter().zip(&switches).all(|(link, switch)| link.src.dpid == *switch);
+    let mut distinct = switches.clone();
+    distinct.sort();
+    distinct.dedup();
+    let known = path.links().iter().all(|link| links.contains(link) && cost(link).is_some());
+    joined
+        && known
+        && distinct.len() == switches.len()
+        && path.ingress() == dpid(from)
+        && path.egress() == dpid(to)
+}
+
+/// The indices of a path's links in the finder's graph.
+pub(crate) fn edges(finder: &PathFinder, path: &Path) -> Vec<EdgeIndex> {
+    path.edges(finder.graph()).flatten().collect()
 }

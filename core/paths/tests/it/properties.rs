@@ -1,28 +1,14 @@
 //! Each algorithm against exhaustive search on thousands of small networks.
 
 use crate::network::{
-    all_paths, best_disjoint, cost, dpid, finder, length, networks, networks_and_uniform, share_cable, total,
+    all_paths, best_disjoint, dpid, finder, is_path_of, length, networks, networks_and_uniform, share_cable,
+    total,
 };
 use braid_paths::Path;
 use braid_topology::{Graph, Link};
 use proptest::prelude::*;
 
 const SWITCHES: std::ops::Range<usize> = 0..6;
-
-/// Whether `path` leads from one switch to the other over links that exist and are not barred, past no switch twice.
-fn is_path_of(path: &Path, links: &[Link], from: usize, to: usize) -> bool {
-    let switches: Vec<_> = path.switches().collect();
-    let joined = path.links().iter().zip(&switches).all(|(link, switch)| link.src.dpid == *switch);
-    let mut distinct = switches.clone();
-    distinct.sort();
-    distinct.dedup();
-    let known = path.links().iter().all(|link| links.contains(link) && cost(link).is_some());
-    joined
-        && known
-        && distinct.len() == switches.len()
-        && path.ingress() == dpid(from)
-        && path.egress() == dpid(to)
-}
 
 /// Every path in the order in which they are to be found; none between switches that no link joins.
 fn in_order(links: &[Link], from: usize, to: usize) -> Vec<Vec<Link>> {
