@@ -1,4 +1,4 @@
-//! How far each switch is from the egress.
+//! How far each switch is from the egress, or from the ingress.
 
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 
@@ -18,6 +18,29 @@ pub(crate) struct Distances {
 }
 
 const UNSEEN: u32 = u32::MAX;
+
+/// Against which way links are followed.
+trait Towards {
+    fn neighbours(graph: &Graph, node: NodeIndex) -> impl Iterator<Item = (EdgeIndex, NodeIndex)>;
+}
+
+/// From the egress back.
+struct Back;
+
+/// From the ingress on.
+struct Ahead;
+
+impl Towards for Back {
+    fn neighbours(graph: &Graph, node: NodeIndex) -> impl Iterator<Item = (EdgeIndex, NodeIndex)> {
+        graph.in_edges(node).iter().copied()
+    }
+}
+
+impl Towards for Ahead {
+    fn neighbours(graph: &Graph, node: NodeIndex) -> impl Iterator<Item = (EdgeIndex, NodeIndex)> {
+        graph.out_edges(node).map(|edge| (edge, graph.head(edge)))
+    }
+}
 
 impl Distances {
     pub(crate) fn new(nodes: usize) -> Self {
@@ -53,8 +76,19 @@ impl Distances {
     pub(crate) fn measure_all(&mut self, graph: &Graph, lengths: &Lengths, queue: &mut Queue, to: NodeIndex) {
         match lengths.unit() {
             Some(unit) => self.breadth_first(graph, lengths, unit, to),
-            None => self.dijkstra(graph, lengths, queue, to, None),
+            None => self.dijkstra::<Back>(graph, lengths, queue, to, None),
         }
+    }
+
+    /// Measures how far every node is *from* `from` instead; nothing else here fits then. O((V + E) log V).
+    pub(crate) fn measure_from(
+        &mut self,
+        graph: &Graph,
+        lengths: &Lengths,
+        queue: &mut Queue,
+        from: NodeIndex,
+    ) {
+        self.dijkstra::<Ahead>(graph, lengths, queue, from, None);
     }
 
     /// Measures at least the nodes of all shortest paths from `from` to `to`.
@@ -67,21 +101,21 @@ impl Distances {
     ) {
         match lengths.unit() {
             Some(unit) => self.bidirectional(graph, lengths, unit, (from, to)),
-            None => self.dijkstra(graph, lengths, queue, to, Some(from)),
+            None => self.dijkstra::<Back>(graph, lengths, queue, to, Some(from)),
         }
     }
 
-    fn dijkstra(
+    fn dijkstra<T: Towards>(
         &mut self,
         graph: &Graph,
         lengths: &Lengths,
         queue: &mut Queue,
-        to: NodeIndex,
+        end: NodeIndex,
         until: Option<NodeIndex>,
     ) {
         self.to_egress.fill(BARRED);
-        self.to_egress[to.index()] = 0;
-        queue.restart(to);
+        self.to_egress[end.index()] = 0;
+        queue.restart(end);
         while let Some((distance, node)) = queue.pop() {
             if Some(node) == until {
                 return;
@@ -89,11 +123,11 @@ impl Distances {
             if distance > self.of(node) {
                 continue;
             }
-            for (edge, tail) in graph.in_edges(node).iter().copied() {
+            for (edge, next) in T::neighbours(graph, node) {
                 let through = distance.saturating_add(lengths.of(edge));
-                if through < self.of(tail) {
-                    self.to_egress[tail.index()] = through;
-                    queue.push(through, tail);
+                if through < self.of(next) {
+                    self.to_egress[next.index()] = through;
+                    queue.push(through, next);
                 }
             }
         }

@@ -62,6 +62,31 @@ impl PathFinder {
         }
     }
 
+    /// Other costs for the links that are not barred here. O(V + E).
+    pub(crate) fn with_costs(&self, cost: impl Fn(EdgeIndex) -> u32) -> Self {
+        Self::new(self.graph.clone(), |edge| (!self.lengths.is_barred(edge)).then(|| cost(edge)))
+    }
+
+    /// The same costs, and only the links that `keep` names. O(V + E).
+    pub(crate) fn restricted(&self, keep: impl Fn(EdgeIndex) -> bool) -> Self {
+        let cost = |edge| u32::try_from(self.lengths.cost(self.lengths.of(edge))).unwrap_or(u32::MAX);
+        Self::new(self.graph.clone(), |edge| {
+            (!self.lengths.is_barred(edge) && keep(edge)).then(|| cost(edge))
+        })
+    }
+
+    /// By node: the length of the shortest path to `to`. O((V + E) log V).
+    pub(crate) fn lengths_to(&mut self, to: NodeIndex) -> &[i64] {
+        self.distances.measure_all(&self.graph, &self.lengths, &mut self.queue, to);
+        self.distances.as_slice()
+    }
+
+    /// By node: the length of the shortest path from `from`. O((V + E) log V).
+    pub(crate) fn lengths_from(&mut self, from: NodeIndex) -> &[i64] {
+        self.distances.measure_from(&self.graph, &self.lengths, &mut self.queue, from);
+        self.distances.as_slice()
+    }
+
     /// The graph in which paths are found.
     pub const fn graph(&self) -> &Arc<Graph> {
         &self.graph
@@ -69,11 +94,13 @@ impl PathFinder {
 
     /// What a path costs: the sum over its links; nothing if the graph lacks one, or one is barred. O(h log E).
     pub fn cost(&self, path: &Path) -> Option<u64> {
-        let length = |edge: Option<EdgeIndex>| {
-            edge.map(|edge| self.lengths.of(edge)).filter(|length| *length != BARRED)
-        };
-        let lengths = path.edges(&self.graph).map(length).collect::<Option<Vec<_>>>()?;
-        Some(lengths.iter().map(|length| self.lengths.cost(*length)).sum())
+        self.length(path).map(|length| self.lengths.cost(length))
+    }
+
+    pub(crate) fn length(&self, path: &Path) -> Option<i64> {
+        let length =
+            |edge: Option<EdgeIndex>| Some(self.lengths.of(edge?)).filter(|length| *length != BARRED);
+        path.edges(&self.graph).map(length).sum()
     }
 
     pub(crate) fn ends(&self, ingress: DatapathId, egress: DatapathId) -> Option<(NodeIndex, NodeIndex)> {

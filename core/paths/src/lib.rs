@@ -28,10 +28,18 @@ mod finder;
 mod k_shortest;
 mod max_flow;
 mod path;
+mod path_set;
 mod queue;
+mod request;
 mod shortest;
+mod solve;
+mod weight;
 
 pub use finder::PathFinder;
 pub use k_shortest::ByLength;
 pub use max_flow::MaxFlow;
 pub use path::Path;
+pub use path_set::{Flow, PathSet};
+pub use request::{Constraints, Kind, KindError, Request, RequestError, Terms, unknown_delay};
+pub use solve::{latency, solve};
+pub use weight::{Weight, WeightError};

@@ -99,6 +99,11 @@ impl Iterator for ByLength<'_> {
 }
 
 impl ByLength<'_> {
+    /// The length of the path that was found last.
+    pub(crate) fn length(&self) -> i64 {
+        self.last.as_ref().map_or(0, |last| last.length)
+    }
+
     /// Divides the other paths of a candidate whose shortest was taken: by the switch at which they leave it.
     fn branch(&mut self, taken: &Candidate, from: NodeIndex) {
         let PathFinder { graph, lengths, distances, detours, .. } = &mut *self.finder;

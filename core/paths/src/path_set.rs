@@ -1,0 +1,34 @@
+use braid_types::BitsPerSec;
+
+use crate::Path;
+
+/// The paths that answer a request, best first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PathSet {
+    /// The paths; none when there is no way.
+    pub paths: Vec<Path>,
+    /// How the greatest flow uses them: the rate of each path. Only [`Kind::MaxFlow`](crate::Kind::MaxFlow) has it.
+    pub flow: Option<Flow>,
+}
+
+/// A flow over a set of paths.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Flow {
+    /// What the network carries at most, over more paths perhaps than the set has.
+    pub greatest: BitsPerSec,
+    /// The rate of each path of the set. They fit together.
+    pub rates: Vec<BitsPerSec>,
+}
+
+impl PathSet {
+    /// How many links its paths have in total.
+    pub fn links(&self) -> usize {
+        self.paths.iter().map(Path::hops).sum()
+    }
+}
+
+impl From<Vec<Path>> for PathSet {
+    fn from(paths: Vec<Path>) -> Self {
+        Self { paths, flow: None }
+    }
+}

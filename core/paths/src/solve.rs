@@ -1,0 +1,139 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use braid_topology::{EdgeIndex, Graph};
+use braid_types::DatapathId;
+
+use crate::path_set::Flow;
+use crate::request::unknown_delay;
+use crate::{Constraints, Kind, Path, PathFinder, PathSet, Request, Weight};
+
+/// How many paths are looked at for each that is wanted, before the rest is taken to be late as well.
+const PATIENCE: usize = 64;
+
+/// Answers a request with a finder made of its [`Terms`](crate::Terms).
+///
+/// # Returns
+/// At most `k` paths, in the order of the algorithm; none when a switch is unknown or barred, or no path is left.
+///
+/// With a greatest latency, paths that are late are passed over by [`Kind::Shortest`] and [`Kind::KShortest`], until
+/// `k` are found or 64 were late for each that is wanted. The other kinds leave them out of what they find where late
+/// links do not count: to find the best set of paths of bounded length is NP-hard (Itai, Perl, Shiloach, 1982).
+pub fn solve(finder: &mut PathFinder, ingress: DatapathId, egress: DatapathId, request: &Request) -> PathSet {
+    let Constraints { without_switches, max_latency, .. } = &request.terms.constraints;
+    if [ingress, egress].iter().any(|end| without_switches.contains(end)) {
+        return PathSet::default();
+    }
+    match max_latency {
+        Some(limit) => solve_in_time(finder, (ingress, egress), request, *limit),
+        None => solve_any(finder, (ingress, egress), request),
+    }
+}
+
+fn solve_any(
+    finder: &mut PathFinder,
+    (ingress, egress): (DatapathId, DatapathId),
+    request: &Request,
+) -> PathSet {
+    let k = request.k;
+    let graph = finder.graph().clone();
+    let rate = |edge: EdgeIndex| graph.state(edge).available();
+    match request.kind {
+        Kind::Shortest => finder.all_shortest(ingress, egress, k).into(),
+        Kind::KShortest => finder.k_shortest(ingress, egress, k).into(),
+        Kind::EdgeDisjoint => finder.edge_disjoint(ingress, egress, k).into(),
+        Kind::MaxFlow => {
+            let flow = finder.max_flow(ingress, egress, k, rate);
+            let (paths, rates) = flow.paths.into_iter().unzip();
+            PathSet { paths, flow: Some(Flow { greatest: flow.rate, rates }) }
+        }
+    }
+}
+
+fn solve_in_time(
+    finder: &PathFinder,
+    ends: (DatapathId, DatapathId),
+    request: &Request,
+    limit: Duration,
+) -> PathSet {
+    let clock = Clock { unknown: unknown_delay(finder.graph()), graph: finder.graph().clone(), limit };
+    let Some(mut finder) = clock.without_late_links(finder, ends) else { return PathSet::default() };
+    match request.kind {
+        Kind::Shortest => clock.first_in_time(&mut finder, ends, request.k, true).into(),
+        Kind::KShortest => clock.first_in_time(&mut finder, ends, request.k, false).into(),
+        _ => clock.drop_late(solve_any(&mut finder, ends, request)),
+    }
+}
+
+/// Tells which paths are in time.
+struct Clock {
+    graph: Arc<Graph>,
+    unknown: Duration,
+    limit: Duration,
+}
+
+impl Clock {
+    fn is_in_time(&self, path: &Path) -> bool {
+        latency(path, &self.graph, self.unknown).is_some_and(|latency| latency <= self.limit)
+    }
+
+    /// Without the links that are on no path in time; nothing when a switch is unknown.
+    fn without_late_links(
+        &self,
+        finder: &PathFinder,
+        (ingress, egress): (DatapathId, DatapathId),
+    ) -> Option<PathFinder> {
+        let (from, to) = finder.ends(ingress, egress)?;
+        let mut by_latency =
+            finder.with_costs(|edge| Weight::LATENCY.cost(self.graph.state(edge), self.unknown));
+        let ahead = by_latency.lengths_from(from).to_vec();
+        let back = by_latency.lengths_to(to).to_vec();
+        let in_time = |edge: EdgeIndex| {
+            let [start, end] = [ahead[self.graph.tail(edge).index()], back[self.graph.head(edge).index()]];
+            let length = start.checked_add(end)?.checked_add(by_latency.lengths.of(edge))?;
+            Some(u128::from(by_latency.lengths.cost(length)) <= self.limit.as_micros())
+        };
+        Some(finder.restricted(|edge| in_time(edge).unwrap_or(false)))
+    }
+
+    /// The shortest paths in time; with `equal`, only those as short as the first of them.
+    fn first_in_time(
+        &self,
+        finder: &mut PathFinder,
+        (ingress, egress): (DatapathId, DatapathId),
+        k: usize,
+        equal: bool,
+    ) -> Vec<Path> {
+        let mut paths = Vec::new();
+        let mut least = None;
+        let mut all = finder.by_length(ingress, egress);
+        for _ in 0..k.saturating_mul(PATIENCE) {
+            let Some(path) = all.next().filter(|_| paths.len() < k) else { break };
+            if equal && least.is_some_and(|least| all.length() > least) {
+                break;
+            }
+            if self.is_in_time(&path) {
+                least = least.or(Some(all.length()));
+                paths.push(path);
+            }
+        }
+        paths
+    }
+
+    fn drop_late(&self, set: PathSet) -> PathSet {
+        let kept: Vec<_> = set.paths.iter().map(|path| self.is_in_time(path)).collect();
+        let flow = set.flow.map(|flow| Flow { rates: keep(flow.rates, &kept), ..flow });
+        PathSet { paths: keep(set.paths, &kept), flow }
+    }
+}
+
+fn keep<T>(items: Vec<T>, kept: &[bool]) -> Vec<T> {
+    items.into_iter().zip(kept).filter(|(_, kept)| **kept).map(|(item, _)| item).collect()
+}
+
+/// The delays of a path's links in sum; `unknown` stands for those that are not known. Nothing when `graph` lacks one
+/// of its links.
+pub fn latency(path: &Path, graph: &Graph, unknown: Duration) -> Option<Duration> {
+    let delay = |edge: Option<EdgeIndex>| Some(graph.state(edge?).delay.unwrap_or(unknown));
+    path.edges(graph).map(delay).try_fold(Duration::ZERO, |sum, delay| Some(sum.saturating_add(delay?)))
+}
