@@ -5,3 +5,4 @@ mod max_flow;
 mod network;
 mod path;
 mod properties;
+mod service;

@@ -1,0 +1,198 @@
+use std::time::Duration;
+
+use braid_topology::{EdgeIndex, Graph, Link, NodeIndex};
+use braid_types::{BitsPerSec, SwitchPort};
+use rustc_hash::FxHashSet;
+
+use super::sets::Key;
+use crate::finder::{BARRED, Lengths};
+use crate::request::unknown_delay;
+use crate::{Flow, Kind, Path, PathFinder, PathSet, Terms};
+
+/// With more links that got better than this, to search for the sets that they improve is not worth it.
+const MAX_BETTER: usize = 16;
+
+/// How the links of one graph differ from those of the one before.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    // By the port that they leave: links that are gone, barred, or cost more; and those with less capacity available.
+    costlier: FxHashSet<SwitchPort>,
+    narrower: FxHashSet<SwitchPort>,
+    // Links that are new or cost less; whether there are such with more capacity available.
+    cheaper: Vec<Shortcut>,
+    wider: bool,
+    // Switches may have gone.
+    fewer_switches: bool,
+}
+
+/// A link that may be part of better paths, and by node how far it is to its beginning and from its end.
+#[derive(Debug)]
+struct Shortcut {
+    length: i64,
+    to_tail: Vec<i64>,
+    from_head: Vec<i64>,
+}
+
+impl Changes {
+    /// What is different in `new`; nothing if that is so much that no set is sure to be as it was.
+    pub(super) fn between(old: &PathFinder, new: &mut PathFinder, terms: &Terms) -> Option<Self> {
+        let (before, after) = (Known::new(old, terms), Known::new(new, terms));
+        let mut changes = Self { fewer_switches: before.has_switch_beyond(&after), ..Self::default() };
+        changes.note_worse(&before, &after);
+        let better = changes.note_better(&before, &after);
+        // A path that is early now may be one of many that were passed over.
+        let limited = terms.constraints.max_latency.is_some() && !better.is_empty();
+        if limited || better.len() > MAX_BETTER {
+            return None;
+        }
+        changes.cheaper = better.into_iter().map(|edge| Shortcut::new(new, edge)).collect();
+        Some(changes)
+    }
+
+    fn note_worse(&mut self, before: &Known<'_>, after: &Known<'_>) {
+        for edge in before.graph.edges() {
+            let (then, now) = (before.traits(edge), after.traits_of(before.graph.link(edge)));
+            let port = before.graph.link(edge).src;
+            if then.is_cheaper_than(&now) {
+                self.costlier.insert(port);
+            }
+            if now.rate < then.rate {
+                self.narrower.insert(port);
+            }
+        }
+    }
+
+    fn note_better(&mut self, before: &Known<'_>, after: &Known<'_>) -> Vec<EdgeIndex> {
+        let mut cheaper = Vec::new();
+        for edge in after.graph.edges() {
+            let (then, now) = (before.traits_of(after.graph.link(edge)), after.traits(edge));
+            self.wider |= now.cost.is_some() && now.rate > then.rate;
+            if now.is_cheaper_than(&then) {
+                cheaper.push(edge);
+            }
+        }
+        cheaper
+    }
+
+    /// Whether a set may be different now.
+    pub(super) fn affect(&self, key: &Key, set: &PathSet, new: &PathFinder) -> bool {
+        let by_rate = matches!(key.kind, Kind::MaxFlow);
+        let worse = |port| self.costlier.contains(port) || by_rate && self.narrower.contains(port);
+        let mut ports = set.paths.iter().flat_map(Path::links).map(|link| &link.src);
+        let gone = || [key.ingress, key.egress].iter().any(|end| new.graph().node(*end).is_none());
+        (self.fewer_switches && gone())
+            || (by_rate && self.wider)
+            || (self.is_any_worse() && is_part_of_flow(set))
+            || ports.any(worse)
+            || self.bring_better(key, set, new)
+    }
+
+    fn is_any_worse(&self) -> bool {
+        !self.costlier.is_empty() || !self.narrower.is_empty()
+    }
+
+    /// Whether a path over a link that got better may belong to the set.
+    fn bring_better(&self, key: &Key, set: &PathSet, new: &PathFinder) -> bool {
+        let Some(ends) = new.ends(key.ingress, key.egress) else { return false };
+        let Some(shortest) = self.cheaper.iter().filter_map(|link| link.length_between(ends)).min() else {
+            return false;
+        };
+        longest_of_interest(key, set, new).is_none_or(|longest| shortest <= longest)
+    }
+}
+
+/// Whether the greatest flow takes other links as well than those of the set.
+fn is_part_of_flow(set: &PathSet) -> bool {
+    let rest = |flow: &Flow| flow.rates.iter().map(|rate| rate.0).sum::<u64>() < flow.greatest.0;
+    set.flow.as_ref().is_some_and(rest)
+}
+
+/// How long a new path may be to belong to the set; nothing if any may.
+fn longest_of_interest(key: &Key, set: &PathSet, new: &PathFinder) -> Option<i64> {
+    let lengths = set.paths.iter().map(|path| new.length(path)).collect::<Option<Vec<_>>>()?;
+    let (first, last) = (*lengths.first()?, *lengths.last()?);
+    match key.kind {
+        Kind::Shortest => Some(first),
+        Kind::KShortest => (set.paths.len() >= key.k).then_some(last),
+        // The others of a better set have some length as well.
+        Kind::EdgeDisjoint if is_full(key, set, new) => Some(lengths.iter().sum()),
+        _ => None,
+    }
+}
+
+/// Whether no set of disjoint paths has more of them.
+fn is_full(key: &Key, set: &PathSet, new: &PathFinder) -> bool {
+    let degree = |(from, to)| {
+        let leaving = new.graph().out_edges(from).filter(|edge| !new.lengths.is_barred(*edge));
+        let arriving = new.graph().in_edges(to).iter().filter(|(edge, _)| !new.lengths.is_barred(*edge));
+        leaving.count().min(arriving.count())
+    };
+    set.paths.len() >= key.k || new.ends(key.ingress, key.egress).map(degree) == Some(set.paths.len())
+}
+
+impl Shortcut {
+    fn new(finder: &mut PathFinder, edge: EdgeIndex) -> Self {
+        let (tail, head) = (finder.graph.tail(edge), finder.graph.head(edge));
+        Self {
+            length: finder.lengths.of(edge),
+            to_tail: finder.lengths_to(tail).to_vec(),
+            from_head: finder.lengths_from(head).to_vec(),
+        }
+    }
+
+    fn length_between(&self, (from, to): (NodeIndex, NodeIndex)) -> Option<i64> {
+        self.to_tail[from.index()].checked_add(self.length)?.checked_add(self.from_head[to.index()])
+    }
+}
+
+/// What of a link decides which paths are chosen. No cost: it is not there, or barred.
+#[derive(Debug, Clone, Copy, Default)]
+struct Traits {
+    cost: Option<u64>,
+    delay: Option<Duration>,
+    rate: BitsPerSec,
+}
+
+impl Traits {
+    fn is_cheaper_than(&self, other: &Self) -> bool {
+        match (self.cost, other.cost) {
+            (Some(cost), Some(more)) => cost < more || self.delay < other.delay,
+            (cost, none) => cost.is_some() && none.is_none(),
+        }
+    }
+}
+
+/// A graph and the terms under which its links are seen.
+struct Known<'a> {
+    graph: &'a Graph,
+    lengths: &'a Lengths,
+    // Only where a latency is a limit does it matter beside the cost.
+    unknown_delay: Option<Duration>,
+}
+
+impl<'a> Known<'a> {
+    fn new(finder: &'a PathFinder, terms: &Terms) -> Self {
+        let limited = terms.constraints.max_latency.is_some();
+        let unknown_delay = limited.then(|| unknown_delay(&finder.graph));
+        Self { graph: &finder.graph, lengths: &finder.lengths, unknown_delay }
+    }
+
+    fn traits(&self, edge: EdgeIndex) -> Traits {
+        let (length, state) = (self.lengths.of(edge), self.graph.state(edge));
+        Traits {
+            cost: (length != BARRED).then(|| self.lengths.cost(length)),
+            delay: self.unknown_delay.map(|unknown| state.delay.unwrap_or(unknown)),
+            rate: state.available(),
+        }
+    }
+
+    /// The traits of a link wherever it stands in this graph, if it does.
+    fn traits_of(&self, link: &Link) -> Traits {
+        let edge = self.graph.edge(link.src).filter(|edge| self.graph.link(*edge) == link);
+        edge.map_or_else(Traits::default, |edge| self.traits(edge))
+    }
+
+    fn has_switch_beyond(&self, other: &Self) -> bool {
+        self.graph.nodes().any(|node| other.graph.node(self.graph.dpid(node)).is_none())
+    }
+}

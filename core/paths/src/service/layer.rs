@@ -1,0 +1,52 @@
+use std::sync::Arc;
+
+use braid_topology::Graph;
+
+use super::changes::Changes;
+use super::sets::{Key, Sets};
+use crate::{PathFinder, PathSet, Request, Terms, solve};
+
+/// The sets of all requests with the same terms.
+#[derive(Debug)]
+pub(super) struct Layer {
+    terms: Terms,
+    finder: PathFinder,
+    sets: Sets,
+}
+
+impl Layer {
+    pub(super) fn new(graph: &Arc<Graph>, terms: Terms) -> Self {
+        Self { finder: terms.finder(graph), terms, sets: Sets::default() }
+    }
+
+    pub(super) fn is_for(&self, terms: &Terms) -> bool {
+        self.terms == *terms
+    }
+
+    pub(super) fn share(&self) -> (Terms, Sets) {
+        (self.terms.clone(), self.sets.clone())
+    }
+
+    pub(super) fn get(&mut self, key: Key, request: &Request, limit: usize) -> Arc<PathSet> {
+        self.sets.get(&key, limit).unwrap_or_else(|| self.compute(key, request, limit))
+    }
+
+    fn compute(&mut self, key: Key, request: &Request, limit: usize) -> Arc<PathSet> {
+        let set = Arc::new(solve(&mut self.finder, key.ingress, key.egress, request));
+        // Others may be looked for without end.
+        if [key.ingress, key.egress].iter().all(|end| self.finder.graph().node(*end).is_some()) {
+            self.sets.insert(key, set.clone(), limit);
+        }
+        set
+    }
+
+    /// Goes on with another graph.
+    pub(super) fn follow(&mut self, graph: &Arc<Graph>) {
+        let finder = self.terms.finder(graph);
+        let old = std::mem::replace(&mut self.finder, finder);
+        match Changes::between(&old, &mut self.finder, &self.terms) {
+            Some(changes) => self.sets.retain(|key, set| !changes.affect(key, set, &self.finder)),
+            None => self.sets = Sets::default(),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Path sets, kept until a link changes that matters to them.
+
+mod changes;
+mod layer;
+mod sets;
+mod snapshot;
+
+use std::sync::Arc;
+
+use braid_topology::Graph;
+use braid_types::DatapathId;
+
+use crate::{PathSet, Request, Terms};
+use layer::Layer;
+use sets::Key;
+
+pub use snapshot::Snapshot;
+
+/// Answers requests, and remembers the answers by switch pair and request.
+///
+/// When the graph changes, a set is forgotten only if one of its links got worse, or if a link that got better could
+/// be part of a better set. What was handed out stays as it is.
+///
+/// ```
+/// # use std::sync::Arc;
+/// use braid_paths::{Kind, PathService, Request};
+/// # use braid_topology::{Graph, Link};
+/// # use braid_types::{DatapathId, PortNo, SwitchPort};
+/// # let end = |dpid, port| SwitchPort::new(DatapathId(dpid), PortNo(port));
+/// # let links = [(end(1, 1), end(2, 1)), (end(2, 2), end(3, 1)), (end(1, 2), end(3, 2))];
+/// # let graph = Arc::new(Graph::from_links(links.map(|(src, dst)| Link { src, dst })));
+/// # let without_direct_link = Arc::new(Graph::from_links(links[..2].iter().map(|(src, dst)| Link { src: *src, dst: *dst })));
+/// let request = Request::new(Kind::EdgeDisjoint, 4);
+/// let mut service = PathService::new(graph);
+/// let before = service.paths(DatapathId(1), DatapathId(3), &request);
+/// service.set_graph(without_direct_link);
+/// let after = service.paths(DatapathId(1), DatapathId(3), &request);
+/// assert_eq!((before.paths.len(), after.paths.len()), (2, 1));
+/// ```
+#[derive(Debug)]
+pub struct PathService {
+    graph: Arc<Graph>,
+    limits: Limits,
+    // By when they were asked last, the latest first.
+    layers: Vec<Layer>,
+}
+
+/// How much a [`PathService`] remembers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How many different [`Terms`]; with one more, those are forgotten that were not asked for the longest time.
+    pub terms: usize,
+    /// How many links the sets of each have in all, about 32 bytes each. Those that were not asked for the longest
+    /// time go first.
+    pub links: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { terms: 8, links: 1 << 20 }
+    }
+}
+
+impl PathService {
+    /// A service that remembers what [`Limits::default`] allows.
+    pub fn new(graph: Arc<Graph>) -> Self {
+        Self::with_limits(graph, Limits::default())
+    }
+
+    /// A service that remembers no more than this.
+    pub const fn with_limits(graph: Arc<Graph>, limits: Limits) -> Self {
+        Self { graph, limits, layers: Vec::new() }
+    }
+
+    /// The graph in which paths are found.
+    pub const fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    /// Goes on with another graph, and forgets the sets that may be different there. O(V + E) and a look at every set;
+    /// with a link that got better two searches more.
+    pub fn set_graph(&mut self, graph: Arc<Graph>) {
+        for layer in &mut self.layers {
+            layer.follow(&graph);
+        }
+        self.graph = graph;
+    }
+
+    /// The answer to a request, computed if it is not remembered. O(1) if it is.
+    pub fn paths(&mut self, ingress: DatapathId, egress: DatapathId, request: &Request) -> Arc<PathSet> {
+        let key = Key { ingress, egress, kind: request.kind, k: request.k };
+        let limit = self.limits.links;
+        self.layer(&request.terms).get(key, request, limit)
+    }
+
+    /// What is known now, to be read elsewhere while this goes on. O(1) in the number of sets.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::new(self.graph.clone(), self.layers.iter().map(Layer::share).collect())
+    }
+
+    fn layer(&mut self, terms: &Terms) -> &mut Layer {
+        match self.layers.iter().position(|layer| layer.is_for(terms)) {
+            Some(0) => {}
+            Some(place) => self.layers[..=place].rotate_right(1),
+            None => {
+                self.layers.truncate(self.limits.terms.saturating_sub(1));
+                self.layers.insert(0, Layer::new(&self.graph, terms.clone()));
+            }
+        }
+        &mut self.layers[0]
+    }
+}

@@ -1,0 +1,36 @@
+use std::sync::Arc;
+
+use braid_topology::Graph;
+use braid_types::DatapathId;
+
+use super::sets::{Key, Sets};
+use crate::{PathSet, Request, Terms, solve};
+
+/// What a [`PathService`](crate::PathService) knew at one moment. Whoever has it reads and computes without regard to
+/// anybody else.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    graph: Arc<Graph>,
+    layers: Vec<(Terms, Sets)>,
+}
+
+impl Snapshot {
+    pub(super) const fn new(graph: Arc<Graph>, layers: Vec<(Terms, Sets)>) -> Self {
+        Self { graph, layers }
+    }
+
+    /// The graph in which paths are found.
+    pub const fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    /// The answer to a request: what was known, or else computed with a finder of its own, O(V + E) more.
+    pub fn paths(&self, ingress: DatapathId, egress: DatapathId, request: &Request) -> Arc<PathSet> {
+        let key = Key { ingress, egress, kind: request.kind, k: request.k };
+        let layer = self.layers.iter().find(|(terms, _)| *terms == request.terms);
+        let known = layer.and_then(|(_, sets)| sets.peek(&key)).cloned();
+        known.unwrap_or_else(|| {
+            Arc::new(solve(&mut request.terms.finder(&self.graph), ingress, egress, request))
+        })
+    }
+}
