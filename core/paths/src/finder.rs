@@ -9,6 +9,7 @@ use crate::distances::Distances;
 use crate::edge_disjoint::Flow;
 use crate::k_shortest::Detours;
 use crate::max_flow::Residual;
+use crate::node_disjoint::Split;
 use crate::queue::Queue;
 
 /// The length of a link that no path may use, and the distance from where no path leads.
@@ -28,6 +29,7 @@ pub struct PathFinder {
     pub(crate) detours: Detours,
     pub(crate) residual: Residual,
     pub(crate) decomposition: Decomposition,
+    pub(crate) split: Split,
 }
 
 /// By edge: cost and hop count in one number, so that one comparison orders by both, and no length is zero.
@@ -58,6 +60,7 @@ impl PathFinder {
             detours: Detours::new(nodes),
             residual: Residual::default(),
             decomposition: Decomposition::default(),
+            split: Split::default(),
             graph,
         }
     }

@@ -27,6 +27,7 @@ mod edge_disjoint;
 mod finder;
 mod k_shortest;
 mod max_flow;
+mod node_disjoint;
 mod path;
 mod path_set;
 mod queue;

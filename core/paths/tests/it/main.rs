@@ -3,6 +3,7 @@
 mod edge_disjoint;
 mod max_flow;
 mod network;
+mod node_disjoint;
 mod path;
 mod properties;
 mod service;

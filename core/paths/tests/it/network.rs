@@ -57,6 +57,12 @@ pub(crate) fn share_cable(a: &[Link], b: &[Link]) -> bool {
     a.iter().any(|one| b.iter().any(|other| one.touches(other.src)))
 }
 
+/// Whether two paths between the same ends meet before the last one.
+pub(crate) fn share_switch(a: &[Link], b: &[Link]) -> bool {
+    let passes = |path: &[Link], switch| path.iter().skip(1).any(|link| link.src.dpid == switch);
+    a.iter().skip(1).any(|link| passes(b, link.src.dpid))
+}
+
 /// Networks of six switches and up to eleven cables: parallel ones, one-way ones, ones that return to their own
 /// switch, with costs from 0 on that differ by direction, and barred directions.
 pub(crate) fn networks() -> impl Strategy<Value = Vec<Link>> {
@@ -117,10 +123,19 @@ fn extend(
 
 /// The most paths, `k` at most, that share no cable, and the least total length of so many.
 pub(crate) fn best_disjoint(paths: &[Vec<Link>], k: usize) -> (usize, (u32, usize)) {
+    best_set(paths, k, share_cable)
+}
+
+/// The most paths, `k` at most, of which no two share what they must not, and the least total length of so many.
+pub(crate) fn best_set(
+    paths: &[Vec<Link>],
+    k: usize,
+    share: fn(&[Link], &[Link]) -> bool,
+) -> (usize, (u32, usize)) {
     let Some((first, rest)) = paths.split_first().filter(|_| k > 0) else { return (0, (0, 0)) };
-    let without = best_disjoint(rest, k);
-    let apart: Vec<_> = rest.iter().filter(|path| !share_cable(first, path)).cloned().collect();
-    let (count, (cost, hops)) = best_disjoint(&apart, k - 1);
+    let without = best_set(rest, k, share);
+    let apart: Vec<_> = rest.iter().filter(|path| !share(first, path)).cloned().collect();
+    let (count, (cost, hops)) = best_set(&apart, k - 1, share);
     let (added_cost, added_hops) = length(first);
     let with = (count + 1, (cost + added_cost, hops + added_hops));
     let rank = |set: &(usize, (u32, usize))| (std::cmp::Reverse(set.0), set.1);

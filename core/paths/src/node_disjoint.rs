@@ -1,0 +1,243 @@
+use braid_topology::{EdgeIndex, Graph, NodeIndex};
+use braid_types::DatapathId;
+
+use crate::finder::BARRED;
+use crate::max_flow::refill;
+use crate::queue::Queue;
+use crate::{Path, PathFinder};
+
+impl PathFinder {
+    /// Up to `k` paths of which no two meet in a switch, other than at the ends, of least total cost; of those, of
+    /// fewest links in total.
+    ///
+    /// They share no cable either. Parallel links that join both ends directly are paths of their own. As with
+    /// [`Self::edge_disjoint`], paths are found together, since taking the shortest first can leave no second one.
+    ///
+    /// # Arguments
+    /// * `ingress`, `egress`: the switches where all paths begin and end.
+    /// * `k`: how many paths are wanted.
+    ///
+    /// # Returns
+    /// As many paths as exist, `k` at most, shortest first. When both switches are the same, the one path without
+    /// links. Nothing when a switch is unknown or no path exists.
+    ///
+    /// # Complexity
+    /// O(k (V + E) log V).
+    ///
+    /// # Source
+    /// J. W. Suurballe, Disjoint Paths in a Network, 1974: minimum-cost flow by successive shortest paths, past switches
+    /// that are split into an entry and an exit, joined by a link that carries one path.
+    ///
+    /// # Example
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use braid_paths::PathFinder;
+    /// # use braid_topology::{Graph, Link};
+    /// # use braid_types::{DatapathId, PortNo, SwitchPort};
+    /// // 1-2-3-6 and 1-4-3-5-6 share no link, but switch 3; 1-7-8-9-6 meets neither.
+    /// let pairs = [(1, 2), (2, 3), (3, 6), (1, 4), (4, 3), (3, 5), (5, 6), (1, 7), (7, 8), (8, 9), (9, 6)];
+    /// let links = pairs.into_iter().zip(1..).map(|((a, b), port)| Link {
+    ///     src: SwitchPort::new(DatapathId(a), PortNo(port)),
+    ///     dst: SwitchPort::new(DatapathId(b), PortNo(port)),
+    /// });
+    /// let mut finder = PathFinder::by_hops(Arc::new(Graph::from_links(links)));
+    /// let [from, to] = [1, 6].map(DatapathId);
+    /// let hops = |paths: Vec<braid_paths::Path>| paths.iter().map(|path| path.hops()).collect::<Vec<_>>();
+    /// assert_eq!(hops(finder.edge_disjoint(from, to, 9)), [3, 4, 4]);
+    /// assert_eq!(hops(finder.node_disjoint(from, to, 9)), [3, 4]);
+    /// ```
+    pub fn node_disjoint(&mut self, ingress: DatapathId, egress: DatapathId, k: usize) -> Vec<Path> {
+        let Some((from, to)) = self.ends(ingress, egress) else { return Vec::new() };
+        if from == to {
+            return std::iter::repeat_n(Path::within(ingress), k.min(1)).collect();
+        }
+        let Self { graph, lengths, queue, split, .. } = self;
+        split.reset(graph);
+        let mut search = Search { graph, lengths, queue, split, from, to };
+        let found = (0..k).take_while(|_| search.add_path()).count();
+        let mut routes: Vec<_> = (0..found).map(|_| search.take_path()).collect();
+        routes.sort_by_cached_key(|route| {
+            (route.iter().map(|edge| lengths[edge.index()]).sum::<i64>(), route.clone())
+        });
+        routes.iter().map(|route| Path::from_edges(graph, ingress, route)).collect()
+    }
+}
+
+/// What a search needs that sees each switch as an entry and an exit.
+#[derive(Debug, Default)]
+pub(crate) struct Split {
+    // By edge: a path uses it.
+    used: Vec<bool>,
+    // By node: the used edge that arrives there.
+    arrivals: Vec<Option<EdgeIndex>>,
+    entries: Vec<Side>,
+    exits: Vec<Side>,
+}
+
+/// The entry or the exit of a switch.
+#[derive(Debug, Clone, Copy)]
+struct Side {
+    /// From the ingress, in lengths reduced by the potentials, which are never negative.
+    distance: i64,
+    /// The distance from the ingress in the residual graph of the round before.
+    potential: i64,
+    /// The last one of the shortest augmenting path.
+    step: Step,
+}
+
+/// One step of an augmenting path.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// Along a free link, from an exit to an entry.
+    Use(EdgeIndex),
+    /// Back over a link that an earlier path uses and now gives up, from an entry to an exit.
+    Release(EdgeIndex),
+    /// Past a free switch from its entry to its exit, or back past one that an earlier path gives up.
+    Within,
+}
+
+impl Split {
+    fn reset(&mut self, graph: &Graph) {
+        let nodes = graph.nodes().len();
+        let side = Side { distance: BARRED, potential: 0, step: Step::Within };
+        refill(&mut self.used, graph.edges().len(), false);
+        refill(&mut self.arrivals, nodes, None);
+        refill(&mut self.entries, nodes, side);
+        refill(&mut self.exits, nodes, side);
+    }
+}
+
+impl Side {
+    /// Whether the way there by `step` is the shortest up to now; if so, it is kept.
+    fn improve(&mut self, unreduced: i64, step: Step) -> bool {
+        let distance = unreduced - self.potential;
+        let better = distance < self.distance;
+        if better {
+            (self.distance, self.step) = (distance, step);
+        }
+        better
+    }
+}
+
+struct Search<'a> {
+    graph: &'a Graph,
+    lengths: &'a [i64],
+    queue: &'a mut Queue,
+    split: &'a mut Split,
+    from: NodeIndex,
+    to: NodeIndex,
+}
+
+impl Search<'_> {
+    /// Makes the flow one path more, of the least total length; false when no more exist.
+    fn add_path(&mut self) -> bool {
+        let found = self.measure();
+        if found {
+            self.raise_potentials();
+            self.augment();
+        }
+        found
+    }
+
+    /// Sets distances. Only exits are queued, and the entry of the egress: from all other entries one step leads on.
+    fn measure(&mut self) -> bool {
+        for side in self.split.entries.iter_mut().chain(&mut self.split.exits) {
+            side.distance = BARRED;
+        }
+        self.split.exits[self.from.index()].distance = 0;
+        self.queue.restart(self.from);
+        while let Some((distance, node)) = self.queue.pop() {
+            if node == self.to {
+                return true;
+            }
+            if distance == self.split.exits[node.index()].distance {
+                self.relax_from(node);
+            }
+        }
+        false
+    }
+
+    fn relax_from(&mut self, node: NodeIndex) {
+        let exit = self.split.exits[node.index()];
+        let unreduced = exit.distance + exit.potential;
+        for edge in self.graph.out_edges(node) {
+            let length = self.lengths[edge.index()];
+            let head = self.graph.head(edge);
+            if !self.split.used[edge.index()] && length != BARRED && head != self.from {
+                self.enter(head, unreduced + length, Step::Use(edge));
+            }
+        }
+        if self.split.arrivals[node.index()].is_some() {
+            self.enter(node, unreduced, Step::Within);
+        }
+    }
+
+    fn enter(&mut self, node: NodeIndex, unreduced: i64, step: Step) {
+        let entry = &mut self.split.entries[node.index()];
+        if !entry.improve(unreduced, step) {
+            return;
+        }
+        if node == self.to {
+            self.queue.push(entry.distance, node);
+            return;
+        }
+        match self.split.arrivals[node.index()] {
+            None => self.leave(node, unreduced, Step::Within),
+            Some(edge) => {
+                let length = self.lengths[edge.index()];
+                self.leave(self.graph.tail(edge), unreduced - length, Step::Release(edge));
+            }
+        }
+    }
+
+    fn leave(&mut self, node: NodeIndex, unreduced: i64, step: Step) {
+        let exit = &mut self.split.exits[node.index()];
+        if exit.improve(unreduced, step) {
+            self.queue.push(exit.distance, node);
+        }
+    }
+
+    /// Keeps reduced lengths from becoming negative, although the search stopped at the egress: the rest is as far.
+    fn raise_potentials(&mut self) {
+        let reached = self.split.entries[self.to.index()].distance;
+        for side in self.split.entries.iter_mut().chain(&mut self.split.exits) {
+            side.potential += reached.min(side.distance);
+        }
+    }
+
+    /// Follows the augmenting path back from the egress, from an entry to an exit to an entry.
+    fn augment(&mut self) {
+        let Split { used, arrivals, entries, exits } = &mut *self.split;
+        let mut node = self.to;
+        loop {
+            if let Step::Use(edge) = entries[node.index()].step {
+                used[edge.index()] = true;
+                arrivals[node.index()] = Some(edge);
+                node = self.graph.tail(edge);
+            }
+            if node == self.from {
+                return;
+            }
+            if let Step::Release(edge) = exits[node.index()].step {
+                node = self.graph.head(edge);
+                used[edge.index()] = false;
+                arrivals[node.index()] = None;
+            }
+        }
+    }
+
+    /// Takes one path out of the flow. It has no cycle, as no switch carries two paths.
+    fn take_path(&mut self) -> Vec<EdgeIndex> {
+        let mut route = Vec::new();
+        let mut node = self.from;
+        while node != self.to {
+            let Some(edge) = self.graph.out_edges(node).find(|edge| self.split.used[edge.index()]) else {
+                break;
+            };
+            self.split.used[edge.index()] = false;
+            route.push(edge);
+            node = self.graph.head(edge);
+        }
+        route
+    }
+}
