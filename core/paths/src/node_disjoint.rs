@@ -1,7 +1,7 @@
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 use braid_types::DatapathId;
 
-use crate::finder::BARRED;
+use crate::finder::{BARRED, Lengths};
 use crate::max_flow::refill;
 use crate::queue::Queue;
 use crate::{Path, PathFinder};
@@ -56,9 +56,7 @@ impl PathFinder {
         let mut search = Search { graph, lengths, queue, split, from, to };
         let found = (0..k).take_while(|_| search.add_path()).count();
         let mut routes: Vec<_> = (0..found).map(|_| search.take_path()).collect();
-        routes.sort_by_cached_key(|route| {
-            (route.iter().map(|edge| lengths[edge.index()]).sum::<i64>(), route.clone())
-        });
+        routes.sort_by_cached_key(|route| (lengths.total(route), route.clone()));
         routes.iter().map(|route| Path::from_edges(graph, ingress, route)).collect()
     }
 }
@@ -121,7 +119,7 @@ impl Side {
 
 struct Search<'a> {
     graph: &'a Graph,
-    lengths: &'a [i64],
+    lengths: &'a Lengths,
     queue: &'a mut Queue,
     split: &'a mut Split,
     from: NodeIndex,
@@ -161,7 +159,7 @@ impl Search<'_> {
         let exit = self.split.exits[node.index()];
         let unreduced = exit.distance + exit.potential;
         for edge in self.graph.out_edges(node) {
-            let length = self.lengths[edge.index()];
+            let length = self.lengths.of(edge);
             let head = self.graph.head(edge);
             if !self.split.used[edge.index()] && length != BARRED && head != self.from {
                 self.enter(head, unreduced + length, Step::Use(edge));
@@ -184,7 +182,7 @@ impl Search<'_> {
         match self.split.arrivals[node.index()] {
             None => self.leave(node, unreduced, Step::Within),
             Some(edge) => {
-                let length = self.lengths[edge.index()];
+                let length = self.lengths.of(edge);
                 self.leave(self.graph.tail(edge), unreduced - length, Step::Release(edge));
             }
         }
