@@ -11,6 +11,7 @@ use crate::k_shortest::Detours;
 use crate::max_flow::Residual;
 use crate::node_disjoint::Split;
 use crate::queue::Queue;
+use crate::within_hops::Barriers;
 
 /// The length of a link that no path may use, and the distance from where no path leads.
 pub(crate) const BARRED: i64 = i64::MAX;
@@ -30,6 +31,7 @@ pub struct PathFinder {
     pub(crate) residual: Residual,
     pub(crate) decomposition: Decomposition,
     pub(crate) split: Split,
+    pub(crate) barriers: Barriers,
 }
 
 /// By edge: cost and hop count in one number, so that one comparison orders by both, and no length is zero.
@@ -61,6 +63,7 @@ impl PathFinder {
             residual: Residual::default(),
             decomposition: Decomposition::default(),
             split: Split::default(),
+            barriers: Barriers::default(),
             graph,
         }
     }

@@ -36,6 +36,7 @@ mod service;
 mod shortest;
 mod solve;
 mod weight;
+mod within_hops;
 
 pub use finder::PathFinder;
 pub use k_shortest::ByLength;
@@ -46,3 +47,4 @@ pub use request::{Constraints, Kind, KindError, Request, RequestError, Terms, un
 pub use service::{Limits, PathService, Snapshot};
 pub use solve::{latency, solve};
 pub use weight::{Weight, WeightError};
+pub use within_hops::WithinHops;

@@ -7,3 +7,4 @@ mod node_disjoint;
 mod path;
 mod properties;
 mod service;
+mod within_hops;

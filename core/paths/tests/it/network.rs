@@ -63,12 +63,17 @@ pub(crate) fn share_switch(a: &[Link], b: &[Link]) -> bool {
     a.iter().skip(1).any(|link| passes(b, link.src.dpid))
 }
 
-/// Networks of six switches and up to eleven cables: parallel ones, one-way ones, ones that return to their own
-/// switch, with costs from 0 on that differ by direction, and barred directions.
+/// Networks of six switches and up to eleven cables.
 pub(crate) fn networks() -> impl Strategy<Value = Vec<Link>> {
+    networks_of(6, 12)
+}
+
+/// Networks of so many switches and fewer than so many cables: parallel ones, one-way ones, ones that return to their
+/// own switch, with costs from 0 on that differ by direction, and barred directions.
+pub(crate) fn networks_of(switches: usize, cables: usize) -> impl Strategy<Value = Vec<Link>> {
     let cost = || prop_oneof![4 => 0..4_u32, 4 => 4..40_u32, 1 => Just(BARRED)];
-    let cable = (0..6_usize, 0..6_usize, cost(), prop::option::weighted(0.8, cost()));
-    prop::collection::vec(cable, 0..12).prop_map(|cables| {
+    let cable = (0..switches, 0..switches, cost(), prop::option::weighted(0.8, cost()));
+    prop::collection::vec(cable, 0..cables).prop_map(|cables| {
         let numbered = cables.into_iter().zip(1..);
         let links = numbered.flat_map(|((from, to, forth, back), number)| {
             let link = link(number, from, to, [forth, back.unwrap_or(BARRED)]);

@@ -1,0 +1,245 @@
+use braid_topology::{EdgeIndex, Graph, NodeIndex};
+use braid_types::DatapathId;
+use serde::Serialize;
+
+use crate::finder::Lengths;
+use crate::max_flow::refill;
+use crate::{Path, PathFinder};
+
+/// More hops than any path has.
+const FAR: u32 = u32::MAX;
+
+/// The paths of a limited number of links.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct WithinHops {
+    /// The paths, those of the fewest links first.
+    pub paths: Vec<Path>,
+    /// Whether there are more of them than were wanted.
+    pub cut_off: bool,
+}
+
+impl PathFinder {
+    /// All paths of `max_hops` links or less, those of the fewest links first; of those, by the ports from the ingress
+    /// on. Costs do not matter, but barred links are not used.
+    ///
+    /// # Arguments
+    /// * `ingress`, `egress`: the switches where all paths begin and end.
+    /// * `max_hops`: how many links a path may have. Paths visit no switch twice, so more than V − 1 change nothing.
+    /// * `limit`: how many paths are wanted. Their number can grow exponentially with `max_hops`.
+    ///
+    /// # Returns
+    /// The paths, and whether the limit left any out. When both switches are the same, the one path without links.
+    /// None when a switch is unknown or no path is short enough.
+    ///
+    /// # Complexity
+    /// O(h² E) at most for each path of up to h links, again for each greater length that is tried; in practice closer
+    /// to O(h d), d being the links of a switch. Memory beside the result is O(V).
+    ///
+    /// # Source
+    /// Depth-first search, as in S. Zannettou, M. Sirivianos, F. Papadopoulos, Exploiting Path Diversity in Datacenters
+    /// Using MPTCP-Aware SDN, 2016, which sorts all paths afterwards; here lengths are tried one after another (R. E.
+    /// Korf, Depth-First Iterative-Deepening, 1985). Switches from which the search came back in vain carry a barrier:
+    /// Y. Peng et al., Towards Bridging Theory and Practice: Hop-Constrained s-t Simple Path Enumeration, 2019.
+    ///
+    /// # Example
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use braid_paths::PathFinder;
+    /// # use braid_topology::{Graph, Link};
+    /// # use braid_types::{DatapathId, PortNo, SwitchPort};
+    /// let pairs = [(1, 2), (2, 4), (1, 3), (3, 4), (2, 3), (1, 4)];
+    /// let links = pairs.into_iter().zip(1..).map(|((a, b), port)| Link {
+    ///     src: SwitchPort::new(DatapathId(a), PortNo(port)),
+    ///     dst: SwitchPort::new(DatapathId(b), PortNo(port)),
+    /// });
+    /// let mut finder = PathFinder::by_hops(Arc::new(Graph::from_links(links)));
+    /// let [from, to] = [1, 4].map(DatapathId);
+    /// let short = finder.within_hops(from, to, 2, 9);
+    /// assert_eq!(short.paths.iter().map(|path| path.hops()).collect::<Vec<_>>(), [1, 2, 2]);
+    /// assert!(!short.cut_off);
+    /// assert!(finder.within_hops(from, to, 3, 3).cut_off);
+    /// ```
+    pub fn within_hops(
+        &mut self,
+        ingress: DatapathId,
+        egress: DatapathId,
+        max_hops: usize,
+        limit: usize,
+    ) -> WithinHops {
+        let Some((from, to)) = self.ends(ingress, egress) else { return WithinHops::default() };
+        if from == to {
+            return WithinHops { paths: vec![Path::within(ingress); limit.min(1)], cut_off: limit == 0 };
+        }
+        let Self { graph, lengths, barriers, .. } = self;
+        let longest = graph.nodes().len() - 1;
+        let found = WithinHops::default();
+        let mut search = Search { graph, lengths, barriers, from, to, bound: 0, longer: FAR, limit, found };
+        search.run(max_hops.min(longest) as u32);
+        search.found
+    }
+}
+
+/// Room for the search for all paths.
+#[derive(Debug, Default)]
+pub(crate) struct Barriers {
+    // By node: no path past the switches that are not on the route has fewer hops to the egress. Invariant: along a
+    // link between two such switches it falls by one at most.
+    barriers: Vec<u32>,
+    on_route: Vec<bool>,
+    route: Vec<Stop>,
+    // The links between the stops.
+    edges: Vec<EdgeIndex>,
+    spreading: Vec<NodeIndex>,
+}
+
+/// A switch on the route.
+#[derive(Debug, Clone, Copy)]
+struct Stop {
+    node: NodeIndex,
+    /// How many of its links have been tried.
+    tried: u32,
+    /// Whether any of them led to the egress.
+    led_on: bool,
+}
+
+struct Search<'a> {
+    graph: &'a Graph,
+    lengths: &'a Lengths,
+    barriers: &'a mut Barriers,
+    from: NodeIndex,
+    to: NodeIndex,
+    /// How many links the paths have that are being collected.
+    bound: u32,
+    /// How many the next longer paths have, or more.
+    longer: u32,
+    limit: usize,
+    found: WithinHops,
+}
+
+impl Search<'_> {
+    fn run(&mut self, max_hops: u32) {
+        self.measure_hops();
+        self.longer = self.barriers.barriers[self.from.index()];
+        while self.longer <= max_hops && !self.found.cut_off {
+            self.bound = std::mem::replace(&mut self.longer, FAR);
+            self.collect();
+        }
+    }
+
+    fn measure_hops(&mut self) {
+        let nodes = self.graph.nodes().len();
+        refill(&mut self.barriers.barriers, nodes, FAR);
+        refill(&mut self.barriers.on_route, nodes, false);
+        self.barriers.route.clear();
+        self.barriers.edges.clear();
+        self.barriers.barriers[self.to.index()] = 0;
+        self.spread(self.to);
+    }
+
+    /// Finds the paths of `bound` links, in order, until the limit cuts them off. Shorter ones are walked again.
+    fn collect(&mut self) {
+        self.stop_at(self.from);
+        while !self.barriers.route.is_empty() && !self.found.cut_off {
+            match self.next_edge() {
+                Some(edge) => {
+                    self.barriers.edges.push(edge);
+                    self.follow(self.graph.head(edge));
+                }
+                None => self.turn_back(),
+            }
+        }
+    }
+
+    /// The next link of the last stop from which the egress may be near enough.
+    fn next_edge(&mut self) -> Option<EdgeIndex> {
+        let Barriers { barriers, on_route, route, edges, .. } = &mut *self.barriers;
+        let hops = edges.len() as u32 + 1;
+        let stop = route.last_mut()?;
+        for edge in self.graph.out_edges(stop.node).skip(stop.tried as usize) {
+            stop.tried += 1;
+            let head = self.graph.head(edge).index();
+            if self.lengths.is_barred(edge) || on_route[head] {
+                continue;
+            }
+            let least = hops.saturating_add(barriers[head]);
+            if least <= self.bound {
+                return Some(edge);
+            }
+            self.longer = self.longer.min(least);
+        }
+        None
+    }
+
+    fn follow(&mut self, node: NodeIndex) {
+        if node != self.to {
+            self.stop_at(node);
+            return;
+        }
+        if self.barriers.edges.len() as u32 == self.bound {
+            self.keep();
+        }
+        self.barriers.edges.pop();
+        self.mark_led_on();
+    }
+
+    fn keep(&mut self) {
+        self.found.cut_off = self.found.paths.len() == self.limit;
+        if !self.found.cut_off {
+            let ingress = self.graph.dpid(self.from);
+            self.found.paths.push(Path::from_edges(self.graph, ingress, &self.barriers.edges));
+        }
+    }
+
+    fn stop_at(&mut self, node: NodeIndex) {
+        self.barriers.on_route[node.index()] = true;
+        self.barriers.route.push(Stop { node, tried: 0, led_on: false });
+    }
+
+    fn mark_led_on(&mut self) {
+        if let Some(stop) = self.barriers.route.last_mut() {
+            stop.led_on = true;
+        }
+    }
+
+    fn turn_back(&mut self) {
+        let Some(stop) = self.barriers.route.pop() else { return };
+        let hops = self.barriers.edges.len() as u32;
+        self.barriers.edges.pop();
+        self.barriers.on_route[stop.node.index()] = false;
+        if stop.led_on {
+            self.lower(stop.node);
+            self.mark_led_on();
+        } else {
+            self.barriers.barriers[stop.node.index()] = self.bound - hops + 1;
+        }
+    }
+
+    /// Gives a switch that has left the route its barrier, which those behind it may have lost by its being there.
+    fn lower(&mut self, node: NodeIndex) {
+        let Barriers { barriers, on_route, .. } = &mut *self.barriers;
+        let usable = |edge: &EdgeIndex| !self.lengths.is_barred(*edge);
+        let heads = self.graph.out_edges(node).filter(usable).map(|edge| self.graph.head(edge).index());
+        let least = heads.filter(|head| !on_route[*head]).map(|head| barriers[head]).min();
+        barriers[node.index()] = least.unwrap_or(FAR).saturating_add(1);
+        self.spread(node);
+    }
+
+    /// Lowers the barriers of all from which the way by `node` is shorter.
+    fn spread(&mut self, node: NodeIndex) {
+        let Barriers { barriers, on_route, spreading, .. } = &mut *self.barriers;
+        spreading.clear();
+        spreading.push(node);
+        let mut next = 0;
+        while let Some(node) = spreading.get(next).copied() {
+            let barrier = barriers[node.index()].saturating_add(1);
+            for (edge, tail) in self.graph.in_edges(node) {
+                let known = &mut barriers[tail.index()];
+                if *known > barrier && !on_route[tail.index()] && !self.lengths.is_barred(edge) {
+                    *known = barrier;
+                    spreading.push(*tail);
+                }
+            }
+            next += 1;
+        }
+    }
+}
