@@ -234,7 +234,7 @@ impl Search<'_> {
             let barrier = barriers[node.index()].saturating_add(1);
             for (edge, tail) in self.graph.in_edges(node) {
                 let known = &mut barriers[tail.index()];
-                if *known > barrier && !on_route[tail.index()] && !self.lengths.is_barred(edge) {
+                if *known > barrier && !on_route[tail.index()] && !self.lengths.is_barred(*edge) {
                     *known = barrier;
                     spreading.push(*tail);
                 }
