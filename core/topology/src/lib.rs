@@ -1,8 +1,9 @@
 //! Switches, ports, links and hosts: what the network is made of.
 //!
 //! [`Topology`] is the living picture, changed by events; every change returns what it did as [`Change`]s.
-//! [`Graph`] is a frozen, compact copy of its switches and links for the algorithms. Nothing here discovers
-//! anything, keeps a clock, or decides whom to believe: that is the controller's.
+//! [`Graph`] is a frozen, compact copy of its switches and links for the algorithms. [`Blueprint`] is a network as it
+//! is drawn or written down, with names: generated or read from a file. Nothing here discovers anything, keeps a
+//! clock, or decides whom to believe: that is the controller's.
 //!
 //! ```
 //! use braid_topology::{Change, Link, LinkState, Port, Topology};
@@ -22,8 +23,10 @@
 //! assert_eq!(topology.graph().edges().len(), 1);
 //! ```
 
+pub mod blueprint;
 mod change;
 mod error;
+pub mod generate;
 mod graph;
 mod host;
 mod link;
@@ -31,6 +34,7 @@ mod spanning_tree;
 mod switch;
 mod topology;
 
+pub use blueprint::Blueprint;
 pub use change::Change;
 pub use error::TopologyError;
 pub use graph::{EdgeIndex, Graph, NodeIndex};

@@ -1,0 +1,176 @@
+//! Networks as they are drawn or written down, in contrast to [`Topology`](crate::Topology), which is what is seen now.
+//!
+//! ```
+//! use braid_topology::blueprint::{Blueprint, BlueprintError, NewSwitch};
+//! use braid_topology::LinkState;
+//! use braid_types::{BitsPerSec, DatapathId};
+//!
+//! let state = LinkState::of_capacity(BitsPerSec(1_000_000_000));
+//! let mut builder = Blueprint::builder("two sites");
+//! let [ams, gva] = [builder.switch(NewSwitch::named("ams"))?, builder.switch(NewSwitch::named("gva"))?];
+//! builder.cable(ams, gva, state)?;
+//! builder.cable(ams, gva, state)?;
+//! builder.host("server", [gva], state)?;
+//! let blueprint = builder.build();
+//!
+//! assert_eq!(blueprint.locate("server"), Ok(vec![gva]));
+//! assert_eq!(blueprint.name_of(DatapathId(1)), Some("ams"));
+//! assert_eq!(blueprint.graph().edges().len(), 4);
+//! # Ok::<(), BlueprintError>(())
+//! ```
+
+mod builder;
+mod error;
+mod locate;
+mod position;
+
+use std::collections::BTreeMap;
+
+use braid_types::{DatapathId, PortNo, SwitchPort};
+
+use crate::{Graph, Link, LinkState};
+
+pub use builder::{Builder, NewInterface, NewSwitch, Plug};
+pub use error::BlueprintError;
+pub use locate::UnknownPlace;
+pub use position::Position;
+
+/// The most switches of a blueprint.
+pub const MAX_SWITCHES: usize = 262_144;
+/// The most cables between switches.
+pub const MAX_CABLES: usize = 1_048_576;
+/// The most hosts, and the most interfaces of all hosts together.
+pub const MAX_HOSTS: usize = 1_048_576;
+/// The longest name in bytes.
+pub const MAX_NAME: usize = 255;
+
+/// A network as it is drawn: switches, the cables between them, and hosts.
+///
+/// Names are unique among switches and hosts, datapath ids among switches, ports at their switch. Every index is
+/// that of a switch in [`Blueprint::switches`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Blueprint {
+    name: String,
+    switches: Vec<Switch>,
+    hosts: Vec<Host>,
+    cables: Vec<Cable>,
+    by_name: BTreeMap<String, Place>,
+    by_dpid: BTreeMap<DatapathId, usize>,
+}
+
+/// A switch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Switch {
+    /// Unique among switches and hosts.
+    pub name: String,
+    /// Unique among switches.
+    pub dpid: DatapathId,
+    /// Where on Earth it stands.
+    pub position: Option<Position>,
+    /// What it belongs to, such as a pod or a layer.
+    pub group: Option<String>,
+}
+
+/// A cable between two switches. Cables may be parallel; none returns to its own switch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cable {
+    /// Where it is plugged in.
+    pub ends: [End; 2],
+    /// What is known of each direction: the first of what the first end sends. `None` where nothing passes; at
+    /// least one direction exists.
+    pub states: [Option<LinkState>; 2],
+}
+
+/// A port of a switch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct End {
+    /// The switch's index.
+    pub switch: usize,
+    /// Its port.
+    pub port: PortNo,
+}
+
+/// A host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Host {
+    /// Unique among switches and hosts.
+    pub name: String,
+    /// At least one.
+    pub interfaces: Vec<Interface>,
+}
+
+/// An interface of a host, and the cable at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interface {
+    /// Where its cable leads.
+    pub end: End,
+    /// What is known of what the host sends, and of what it receives.
+    pub states: [LinkState; 2],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Switch(usize),
+    Host(usize),
+}
+
+impl Blueprint {
+    /// Starts an empty network of this name.
+    pub fn builder(name: impl Into<String>) -> Builder {
+        Builder::new(name.into())
+    }
+
+    /// What the network is called; any text.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// All switches.
+    pub fn switches(&self) -> &[Switch] {
+        &self.switches
+    }
+
+    /// All hosts.
+    pub fn hosts(&self) -> &[Host] {
+        &self.hosts
+    }
+
+    /// All cables between switches.
+    pub fn cables(&self) -> &[Cable] {
+        &self.cables
+    }
+
+    /// The directed links of all cables with what is known of them, in the order of the cables.
+    pub fn links(&self) -> impl Iterator<Item = (Link, LinkState)> {
+        self.cables.iter().flat_map(|cable| {
+            let [a, b] = cable.ends.map(|end| self.port_at(end));
+            let [there, back] = cable.states;
+            let there = there.map(|state| (Link { src: a, dst: b }, state));
+            there.into_iter().chain(back.map(|state| (Link { src: b, dst: a }, state)))
+        })
+    }
+
+    /// The switches and links for algorithms, version 0. O((V + E) log (V + E)).
+    pub fn graph(&self) -> Graph {
+        Graph::new(0, self.switches.iter().map(|switch| switch.dpid), self.links())
+    }
+
+    /// The port with its switch's datapath id.
+    ///
+    /// # Panics
+    ///
+    /// If the end is not one of this blueprint.
+    pub fn port_at(&self, end: End) -> SwitchPort {
+        SwitchPort::new(self.switches[end.switch].dpid, end.port)
+    }
+
+    /// The index of a switch. O(log V).
+    pub fn switch(&self, dpid: DatapathId) -> Option<usize> {
+        self.by_dpid.get(&dpid).copied()
+    }
+
+    /// The name of a switch. O(log V).
+    pub fn name_of(&self, dpid: DatapathId) -> Option<&str> {
+        self.switch(dpid).map(|index| self.switches[index].name.as_str())
+    }
+}
