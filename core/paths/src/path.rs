@@ -64,6 +64,14 @@ impl Path {
         Some(Self { ingress: self.egress(), links })
     }
 
+    /// Whether `other` has the same cables in the other direction.
+    pub fn is_reverse_of(&self, other: &Self) -> bool {
+        let mut links = self.links.iter().zip(other.links.iter().rev());
+        self.hops() == other.hops()
+            && self.ingress == other.egress()
+            && links.all(|(one, two)| one.is_reverse_of(two))
+    }
+
     /// How many cables are in both, in whichever direction. O(h²), as paths are short.
     pub fn shared_cables(&self, other: &Self) -> usize {
         let same = |one: &Link, two: &Link| one == two || one.is_reverse_of(two);

@@ -1,5 +1,3 @@
-use std::sync::Arc;
-
 use braid_paths::Path;
 
 /// The path that a policy chose among its candidates.
@@ -15,7 +13,7 @@ pub struct Choice {
 pub trait Placement {
     /// Chooses among `candidates`, shortest first, for a stream whose transfer uses the paths `siblings`
     /// already. `None` if there is no candidate.
-    fn place(&self, candidates: &[Arc<Path>], siblings: &[&Path]) -> Option<Choice>;
+    fn place(&self, candidates: &[&Path], siblings: &[&Path]) -> Option<Choice>;
 }
 
 /// The path that meets the fewest of the transfer's own streams, and on the fewest cables; among equals the shortest.
@@ -26,7 +24,7 @@ pub trait Placement {
 pub struct FewestShared;
 
 impl Placement for FewestShared {
-    fn place(&self, candidates: &[Arc<Path>], siblings: &[&Path]) -> Option<Choice> {
+    fn place(&self, candidates: &[&Path], siblings: &[&Path]) -> Option<Choice> {
         let overlaps = candidates.iter().map(|path| overlap(path, siblings));
         let (index, (_, shared)) = overlaps.enumerate().min_by_key(|(_, overlap)| *overlap)?;
         Some(Choice { index, shared })

@@ -1,5 +1,4 @@
 use std::fmt;
-use std::sync::Arc;
 
 use braid_paths::Path;
 use braid_types::{FiveTuple, Time, Token};
@@ -29,9 +28,9 @@ pub enum Opening {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Route {
     /// From the opening host's switch to the answering host's.
-    pub forward: Arc<Path>,
+    pub forward: Path,
     /// The same links the other way.
-    pub reverse: Arc<Path>,
+    pub reverse: Path,
 }
 
 /// One TCP connection of a transfer.

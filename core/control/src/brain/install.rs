@@ -1,7 +1,6 @@
 //! Labelled paths in the switches, and what waits until they are confirmed.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use braid_paths::Path;
 use braid_types::{DatapathId, Time};
@@ -20,7 +19,7 @@ use crate::pipeline::{Hop, Rule};
 /// has answered a barrier; batches that need it are let go then, all or nothing.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
-    by_path: FxHashMap<Arc<Path>, Label>,
+    by_path: FxHashMap<Path, Label>,
     entries: BTreeMap<Label, Entry>,
     waiting: BTreeMap<u64, Waiting>,
     barriers: BTreeMap<(DatapathId, u32), Label>,
@@ -31,7 +30,7 @@ pub(super) struct Labels {
 
 #[derive(Debug)]
 struct Entry {
-    path: Arc<Path>,
+    path: Path,
     unconfirmed: SmallVec<[DatapathId; 4]>,
     installed_at: Time,
 }
@@ -57,7 +56,7 @@ impl Labels {
         self.entries.get(&label).is_some_and(|entry| entry.unconfirmed.is_empty())
     }
 
-    fn register(&mut self, now: Time, path: &Arc<Path>) -> Label {
+    fn register(&mut self, now: Time, path: &Path) -> Label {
         self.last_label += 1;
         let label = Label(self.last_label);
         self.by_path.insert(path.clone(), label);
@@ -109,7 +108,7 @@ impl Brain {
     ///
     /// `None` when the path has no link or there are too many labels. The path need not be confirmed
     /// yet: see [`Brain::when_ready`].
-    pub(super) fn first_hop(&mut self, now: Time, path: &Arc<Path>, out: &mut Commands) -> Option<Hop> {
+    pub(super) fn first_hop(&mut self, now: Time, path: &Path, out: &mut Commands) -> Option<Hop> {
         let port = path.links().first()?.src.port;
         if let Some(label) = self.labels.of(path) {
             return Some(Hop { label, port });

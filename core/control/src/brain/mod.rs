@@ -99,8 +99,8 @@ impl Brain {
         let topology = Topology::default();
         Self {
             streams: Transfers::new(settings.streams),
+            paths: PathCache::new(topology.graph(), settings.paths),
             settings,
-            paths: PathCache::new(topology.graph()),
             topology,
             ports: Ports::default(),
             labels: Labels::default(),

@@ -145,9 +145,8 @@ impl Brain {
         if at.dpid == dpid {
             return Some(Rule::LocalRoute { dst });
         }
-        let paths = self.paths.between(dpid, at.dpid, self.settings.paths);
-        let (path, _) = paths.usable(|path| !self.paths.is_barred(path, now)).next()?;
-        let hop = self.first_hop(now, path, out)?;
+        let path = self.paths.shortest(now, dpid, at.dpid)?;
+        let hop = self.first_hop(now, &path, out)?;
         Some(Rule::Route { dst, hop })
     }
 }

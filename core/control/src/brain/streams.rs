@@ -1,12 +1,11 @@
 //! TCP streams as they open: which transfer they belong to, and the path of each.
 
 use std::net::IpAddr;
-use std::sync::Arc;
 
 use braid_packet::mptcp::{self, Handshake, MpJoin};
 use braid_packet::{Frame, TcpSegment};
 use braid_paths::Path;
-use braid_steering::{Ended, Opening, Placement, Route, Stream, StreamId, TransferKind};
+use braid_steering::{Choice, Ended, Opening, Placement, Route, Stream, StreamId, TransferKind};
 use braid_types::{DatapathId, FiveTuple, PortNo, Time};
 use smallvec::SmallVec;
 
@@ -94,7 +93,7 @@ impl Brain {
 
     /// The streams on `path`, whose label is gone, move to another path or to the default route.
     pub(super) fn release_streams(&mut self, path: &Path, out: &mut Commands) {
-        let uses = |route: &Route| *route.forward == *path || *route.reverse == *path;
+        let uses = |route: &Route| route.forward == *path || route.reverse == *path;
         let streams = self.streams.streams().filter(|stream| stream.route.as_ref().is_some_and(uses));
         for id in streams.map(|stream| stream.id).collect::<Vec<_>>() {
             self.remove_rules(id, out);
@@ -209,10 +208,11 @@ impl Brain {
         batch: &mut Commands,
         out: &mut Commands,
     ) -> Option<[Hop; 2]> {
-        let paths = self.paths.between(src, dst, self.settings.paths);
+        let paths = self.paths.disjoint(src, dst);
         let stream = self.streams.stream(id)?;
-        let usable = paths.usable(|path| !self.paths.is_barred(path, now));
-        let (route, shared) = choose(&self.placement, usable, self.streams.siblings(stream))?;
+        let (path, shared) =
+            choose(&self.placement, self.paths.usable(&paths, now), self.streams.siblings(stream))?;
+        let route = Route { forward: path.clone(), reverse: path.reversed(self.paths.graph())? };
         let (tuple, transfer) = (stream.tuple, stream.transfer);
         let forward = self.first_hop(now, &route.forward, out)?;
         let reverse = self.first_hop(now, &route.reverse, out)?;
@@ -276,14 +276,12 @@ fn opening(tcp: &TcpSegment<'_>) -> Option<Opening> {
 
 fn choose<'a>(
     placement: &impl Placement,
-    paths: impl Iterator<Item = (&'a Arc<Path>, &'a Arc<Path>)>,
+    paths: impl Iterator<Item = &'a Path>,
     siblings: impl Iterator<Item = &'a Stream>,
-) -> Option<(Route, usize)> {
+) -> Option<(&'a Path, usize)> {
     let routes = siblings.filter_map(|stream| stream.route.as_ref());
-    let siblings: SmallVec<[&Path; 8]> = routes.map(|route| &*route.forward).collect();
-    let (forward, reverse): (SmallVec<[_; 8]>, SmallVec<[_; 8]>) =
-        paths.map(|(there, back)| (there.clone(), back.clone())).unzip();
-    let choice = placement.place(&forward, &siblings)?;
-    let (forward, reverse) = (forward.get(choice.index)?.clone(), reverse.get(choice.index)?.clone());
-    Some((Route { forward, reverse }, choice.shared))
+    let siblings: SmallVec<[&Path; 8]> = routes.map(|route| &route.forward).collect();
+    let paths: SmallVec<[&Path; 8]> = paths.collect();
+    let Choice { index, shared } = placement.place(&paths, &siblings)?;
+    Some((paths.get(index)?, shared))
 }

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use braid_paths::Snapshot;
 use braid_steering::{Stream, StreamId, Transfer, TransferId, TransferKind};
 use braid_topology::{Host, Link, Port, Switch};
 use braid_types::{DatapathId, FiveTuple, MacAddr, PortNo, SwitchPort, Time};
@@ -102,6 +103,11 @@ impl Brain {
         links
             .map(|(Link { src, dst }, state)| LinkView { src, dst, capacity_bps: state.capacity.0 })
             .collect()
+    }
+
+    /// The path sets and the graph behind them, to be read elsewhere while the brain goes on.
+    pub fn path_sets(&self) -> Snapshot {
+        self.paths.snapshot()
     }
 
     /// The hosts, by Ethernet address.
