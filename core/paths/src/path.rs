@@ -54,14 +54,10 @@ impl Path {
         self.links.iter().map(|link| graph.edge(link.src).filter(|edge| graph.link(*edge) == link))
     }
 
-    /// The same cables in the other direction, or nothing when `graph` lacks that direction of one. O(h log E).
-    pub fn reversed(&self, graph: &Graph) -> Option<Self> {
-        let back = |link: &Link| {
-            let back = link.reversed();
-            graph.edge(back.src).map(|edge| *graph.link(edge)).filter(|known| *known == back)
-        };
-        let links = self.links.iter().rev().map(back).collect::<Option<_>>()?;
-        Some(Self { ingress: self.egress(), links })
+    /// The same cables in the other direction, whether that is known to exist or not: see
+    /// [`Constraints::both_ways`](crate::Constraints::both_ways).
+    pub fn reversed(&self) -> Self {
+        Self { ingress: self.egress(), links: self.links.iter().rev().map(Link::reversed).collect() }
     }
 
     /// Whether `other` has the same cables in the other direction.

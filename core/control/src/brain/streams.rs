@@ -212,7 +212,7 @@ impl Brain {
         let stream = self.streams.stream(id)?;
         let (path, shared) =
             choose(&self.placement, self.paths.usable(&paths, now), self.streams.siblings(stream))?;
-        let route = Route { forward: path.clone(), reverse: path.reversed(self.paths.graph())? };
+        let route = Route { forward: path.clone(), reverse: path.reversed() };
         let (tuple, transfer) = (stream.tuple, stream.transfer);
         let forward = self.first_hop(now, &route.forward, out)?;
         let reverse = self.first_hop(now, &route.reverse, out)?;
