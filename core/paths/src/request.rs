@@ -28,6 +28,10 @@ pub enum Kind {
     KShortest,
     /// No two over the same cable, of least total cost: [`PathFinder::edge_disjoint`].
     EdgeDisjoint,
+    /// No two past the same switch, of least total cost: [`PathFinder::node_disjoint`].
+    NodeDisjoint,
+    /// Those of so many links at most, fewest links first: [`PathFinder::within_hops`].
+    WithinHops(u32),
     /// What carries the most over the available capacity: [`PathFinder::max_flow`].
     MaxFlow,
 }
@@ -121,16 +125,18 @@ pub fn unknown_delay(graph: &Graph) -> Duration {
     graph.edges().filter_map(|edge| graph.state(edge).delay).max().unwrap_or_default()
 }
 
-const NAMES: [(&str, Kind); 4] = [
+const NAMES: [(&str, Kind); 5] = [
     ("shortest", Kind::Shortest),
     ("ksp", Kind::KShortest),
     ("disjoint", Kind::EdgeDisjoint),
+    ("node-disjoint", Kind::NodeDisjoint),
     ("maxflow", Kind::MaxFlow),
 ];
+const WITHIN: &str = "within:";
 
 /// Text that is not a kind of path set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not one of shortest, ksp, disjoint, node-disjoint, maxflow, widest or within:HOPS")]
+#[error("{0:?} is not one of shortest, ksp, disjoint, node-disjoint, maxflow or within:HOPS")]
 pub struct KindError(String);
 
 impl FromStr for Kind {
@@ -138,13 +144,17 @@ impl FromStr for Kind {
 
     fn from_str(text: &str) -> Result<Self, KindError> {
         let named = NAMES.into_iter().find(|(name, _)| *name == text).map(|(_, kind)| kind);
-        named.ok_or_else(|| KindError(text.to_owned()))
+        let within = || text.strip_prefix(WITHIN)?.parse().ok().map(Self::WithinHops);
+        named.or_else(within).ok_or_else(|| KindError(text.to_owned()))
     }
 }
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = NAMES.into_iter().find(|(_, kind)| kind == self).map_or("", |(name, _)| name);
-        f.write_str(name)
+        match (NAMES.into_iter().find(|(_, kind)| kind == self), self) {
+            (_, Self::WithinHops(hops)) => write!(f, "{WITHIN}{hops}"),
+            (Some((name, _)), _) => f.write_str(name),
+            (None, _) => Ok(()),
+        }
     }
 }

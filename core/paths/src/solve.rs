@@ -42,6 +42,8 @@ fn solve_any(
         Kind::Shortest => finder.all_shortest(ingress, egress, k).into(),
         Kind::KShortest => finder.k_shortest(ingress, egress, k).into(),
         Kind::EdgeDisjoint => finder.edge_disjoint(ingress, egress, k).into(),
+        Kind::NodeDisjoint => finder.node_disjoint(ingress, egress, k).into(),
+        Kind::WithinHops(hops) => finder.within_hops(ingress, egress, hops as usize, k).paths.into(),
         Kind::MaxFlow => {
             let flow = finder.max_flow(ingress, egress, k, rate);
             let (paths, rates) = flow.paths.into_iter().unzip();

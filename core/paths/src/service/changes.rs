@@ -115,7 +115,7 @@ fn longest_of_interest(key: &Key, set: &PathSet, new: &PathFinder) -> Option<i64
         Kind::Shortest => Some(first),
         Kind::KShortest => (set.paths.len() >= key.k).then_some(last),
         // The others of a better set have some length as well.
-        Kind::EdgeDisjoint if is_full(key, set, new) => Some(lengths.iter().sum()),
+        Kind::EdgeDisjoint | Kind::NodeDisjoint if is_full(key, set, new) => Some(lengths.iter().sum()),
         _ => None,
     }
 }

@@ -39,7 +39,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn requests() -> Vec<Request> {
-    let kinds = [Kind::Shortest, Kind::KShortest, Kind::EdgeDisjoint, Kind::MaxFlow];
+    let kinds = [
+        Kind::Shortest,
+        Kind::KShortest,
+        Kind::EdgeDisjoint,
+        Kind::NodeDisjoint,
+        Kind::WithinHops(3),
+        Kind::MaxFlow,
+    ];
     let weights = [Weight::HOPS, Weight::LATENCY, Weight { hops: 1, latency: 2, load: 1 }];
     let wide = Constraints { min_capacity: BitsPerSec(1), both_ways: true, ..Constraints::default() };
     let near = Constraints { max_latency: Some(Duration::from_micros(7)), ..Constraints::default() };
@@ -60,7 +67,7 @@ fn totals(finder: &PathFinder, paths: &[Path]) -> Option<(usize, u64, usize)> {
 /// Of several sets that are equally good any will do, except where the order of paths is defined.
 fn is_as_good(finder: &PathFinder, kind: Kind, one: &PathSet, other: &PathSet) -> bool {
     match kind {
-        Kind::Shortest | Kind::KShortest => one == other,
+        Kind::Shortest | Kind::KShortest | Kind::WithinHops(_) => one == other,
         Kind::MaxFlow => {
             let greatest = |set: &PathSet| set.flow.as_ref().map(|flow| flow.greatest);
             greatest(one) == greatest(other) && totals(finder, &one.paths).is_some()
@@ -120,7 +127,7 @@ fn without(mut links: Known, from: usize, to: usize) -> Known {
 
 #[test]
 fn only_sets_over_the_link_that_failed_are_found_anew() {
-    for kind in [Kind::Shortest, Kind::KShortest, Kind::EdgeDisjoint, Kind::MaxFlow] {
+    for kind in [Kind::Shortest, Kind::KShortest, Kind::NodeDisjoint, Kind::WithinHops(4), Kind::MaxFlow] {
         let request = Request::new(kind, 4);
         let mut service = PathService::new(graph(&square()));
         let [there, tail] = [(1, 3), (3, 5)].map(|(a, b)| service.paths(dpid(a), dpid(b), &request));
