@@ -11,6 +11,7 @@ use crate::k_shortest::Detours;
 use crate::max_flow::Residual;
 use crate::node_disjoint::Split;
 use crate::queue::Queue;
+use crate::widest::Widths;
 use crate::within_hops::Barriers;
 
 /// The length of a link that no path may use, and the distance from where no path leads.
@@ -32,6 +33,7 @@ pub struct PathFinder {
     pub(crate) decomposition: Decomposition,
     pub(crate) split: Split,
     pub(crate) barriers: Barriers,
+    pub(crate) widths: Widths,
 }
 
 /// By edge: cost and hop count in one number, so that one comparison orders by both, and no length is zero.
@@ -64,6 +66,7 @@ impl PathFinder {
             decomposition: Decomposition::default(),
             split: Split::default(),
             barriers: Barriers::default(),
+            widths: Widths::default(),
             graph,
         }
     }

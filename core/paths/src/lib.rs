@@ -36,6 +36,7 @@ mod service;
 mod shortest;
 mod solve;
 mod weight;
+mod widest;
 mod within_hops;
 
 pub use finder::PathFinder;

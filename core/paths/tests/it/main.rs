@@ -7,4 +7,5 @@ mod node_disjoint;
 mod path;
 mod properties;
 mod service;
+mod widest;
 mod within_hops;
