@@ -1,7 +1,8 @@
 //! Path sets over a topology, one algorithm a file.
 //!
 //! [`PathFinder`] holds what is computed once a graph: the cost of every link, and room to work in. Each algorithm is
-//! a method of it. Paths are deterministic: the same graph, costs and question give the same answer.
+//! a method of it. Paths are deterministic: the same graph, costs and question give the same answer. [`DelayGate`] says
+//! which of them can carry one stream together.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -23,6 +24,7 @@
 mod all_shortest;
 mod decompose;
 mod distances;
+mod delay_gate;
 mod edge_disjoint;
 mod finder;
 mod k_shortest;
@@ -39,6 +41,7 @@ mod weight;
 mod widest;
 mod within_hops;
 
+pub use delay_gate::{DelayGate, DelayLimits, DelayLimitsError, Kept, Verdict};
 pub use finder::PathFinder;
 pub use k_shortest::ByLength;
 pub use max_flow::MaxFlow;

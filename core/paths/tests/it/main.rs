@@ -1,5 +1,6 @@
 //! What the crate's users rely on.
 
+mod delay_gate;
 mod edge_disjoint;
 mod max_flow;
 mod network;
