@@ -1,6 +1,6 @@
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 
-use crate::max_flow::refill;
+use crate::refill::refill;
 
 /// Room to take a flow apart into paths.
 #[derive(Debug, Default)]

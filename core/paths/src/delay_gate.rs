@@ -118,6 +118,9 @@ pub struct DelayGate(DelayLimits);
 
 impl DelayGate {
     /// A gate of these limits.
+    ///
+    /// # Errors
+    /// [`DelayLimitsError`].
     pub fn new(limits: DelayLimits) -> Result<Self, DelayLimitsError> {
         let DelayLimits { reorder, cutoff, tolerable, limit, .. } = limits;
         for (what, value) in [("reorder", reorder), ("cutoff", cutoff)] {

@@ -23,8 +23,8 @@
 
 mod all_shortest;
 mod decompose;
-mod distances;
 mod delay_gate;
+mod distances;
 mod edge_disjoint;
 mod finder;
 mod k_shortest;
@@ -33,6 +33,7 @@ mod node_disjoint;
 mod path;
 mod path_set;
 mod queue;
+mod refill;
 mod request;
 mod service;
 mod shortest;

@@ -2,6 +2,7 @@ use braid_topology::{EdgeIndex, Graph, NodeIndex};
 use braid_types::{BitsPerSec, DatapathId};
 use serde::Serialize;
 
+use crate::refill::refill;
 use crate::{Path, PathFinder};
 
 /// The level of a node from which the egress is not known to be reached.
@@ -277,10 +278,4 @@ impl Dinic<'_> {
         *cursor = at;
         Some(Step::TakeBack(*edge))
     }
-}
-
-/// Makes it `len` times `value`, in the memory that it has.
-pub(crate) fn refill<T: Clone>(values: &mut Vec<T>, len: usize, value: T) {
-    values.clear();
-    values.resize(len, value);
 }

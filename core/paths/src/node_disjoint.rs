@@ -2,8 +2,8 @@ use braid_topology::{EdgeIndex, Graph, NodeIndex};
 use braid_types::DatapathId;
 
 use crate::finder::{BARRED, Lengths};
-use crate::max_flow::refill;
 use crate::queue::Queue;
+use crate::refill::refill;
 use crate::{Path, PathFinder};
 
 impl PathFinder {

@@ -34,6 +34,8 @@ pub enum Kind {
     WithinHops(u32),
     /// What carries the most over the available capacity: [`PathFinder::max_flow`].
     MaxFlow,
+    /// The one path with the most capacity available: [`PathFinder::widest`].
+    Widest,
 }
 
 /// What links cost, and which may be used.
@@ -125,18 +127,19 @@ pub fn unknown_delay(graph: &Graph) -> Duration {
     graph.edges().filter_map(|edge| graph.state(edge).delay).max().unwrap_or_default()
 }
 
-const NAMES: [(&str, Kind); 5] = [
+const NAMES: [(&str, Kind); 6] = [
     ("shortest", Kind::Shortest),
     ("ksp", Kind::KShortest),
     ("disjoint", Kind::EdgeDisjoint),
     ("node-disjoint", Kind::NodeDisjoint),
     ("maxflow", Kind::MaxFlow),
+    ("widest", Kind::Widest),
 ];
 const WITHIN: &str = "within:";
 
 /// Text that is not a kind of path set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not one of shortest, ksp, disjoint, node-disjoint, maxflow or within:HOPS")]
+#[error("{0:?} is not one of shortest, ksp, disjoint, node-disjoint, maxflow, widest or within:HOPS")]
 pub struct KindError(String);
 
 impl FromStr for Kind {

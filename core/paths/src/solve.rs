@@ -44,6 +44,10 @@ fn solve_any(
         Kind::EdgeDisjoint => finder.edge_disjoint(ingress, egress, k).into(),
         Kind::NodeDisjoint => finder.node_disjoint(ingress, egress, k).into(),
         Kind::WithinHops(hops) => finder.within_hops(ingress, egress, hops as usize, k).paths.into(),
+        Kind::Widest => {
+            let widest = finder.widest(ingress, egress, rate).map(|(path, _)| path);
+            widest.into_iter().collect::<Vec<_>>().into()
+        }
         Kind::MaxFlow => {
             let flow = finder.max_flow(ingress, egress, k, rate);
             let (paths, rates) = flow.paths.into_iter().unzip();

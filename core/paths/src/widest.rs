@@ -3,9 +3,7 @@ use std::collections::BinaryHeap;
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 use braid_types::{BitsPerSec, DatapathId};
 
-use crate::finder::BARRED;
-use crate::max_flow::refill;
-use crate::queue::Queue;
+use crate::refill::refill;
 use crate::{Path, PathFinder};
 
 impl PathFinder {
@@ -51,19 +49,17 @@ impl PathFinder {
         rate: impl Fn(EdgeIndex) -> BitsPerSec,
     ) -> Option<(Path, BitsPerSec)> {
         let (from, to) = self.ends(ingress, egress)?;
-        let Self { graph, lengths, distances, queue, widths, .. } = self;
-        let barred = |edge: EdgeIndex| lengths[edge.index()] == BARRED;
+        let Self { graph, lengths, widths, .. } = &mut *self;
+        let barred = |edge| lengths.is_barred(edge);
         widths.rates.clear();
         widths.rates.extend(graph.edges().map(|edge| if barred(edge) { 0 } else { rate(edge).0 }));
         let width = widths.measure(graph, to, from);
         if width == 0 {
             return None;
         }
-        let rates = &widths.rates;
-        let mut wide = Wide { graph, lengths, rates, width, distances, queue };
-        wide.measure_distances(to, from);
-        let edges = wide.descend(from, to)?;
-        Some((Path::from_edges(graph, ingress, &edges), BitsPerSec(width)))
+        let wide = |edge: EdgeIndex| self.widths.rates[edge.index()] >= width;
+        let path = self.restricted(wide).shortest(ingress, egress)?;
+        Some((path, BitsPerSec(width)))
     }
 }
 
@@ -104,60 +100,5 @@ impl Widths {
                 self.widest.push((through, *tail));
             }
         }
-    }
-}
-
-/// The links whose rate is `width` or more.
-struct Wide<'a> {
-    graph: &'a Graph,
-    lengths: &'a [i64],
-    rates: &'a [u64],
-    width: u64,
-    distances: &'a mut [i64],
-    queue: &'a mut Queue,
-}
-
-impl Wide<'_> {
-    fn length(&self, edge: EdgeIndex) -> Option<i64> {
-        (self.rates[edge.index()] >= self.width).then_some(self.lengths[edge.index()])
-    }
-
-    /// Sets `distances` of the nodes that are nearer to `to` than `until` is.
-    fn measure_distances(&mut self, to: NodeIndex, until: NodeIndex) {
-        self.distances.fill(BARRED);
-        self.distances[to.index()] = 0;
-        self.queue.restart(to);
-        while let Some((distance, node)) = self.queue.pop() {
-            if node == until {
-                return;
-            }
-            if distance > self.distances[node.index()] {
-                continue;
-            }
-            for (edge, tail) in self.graph.in_edges(node) {
-                let through = self.length(*edge).map_or(BARRED, |length| distance + length);
-                if through < self.distances[tail.index()] {
-                    self.distances[tail.index()] = through;
-                    self.queue.push(through, *tail);
-                }
-            }
-        }
-    }
-
-    fn descend(&self, from: NodeIndex, to: NodeIndex) -> Option<Vec<EdgeIndex>> {
-        let mut edges = Vec::new();
-        let mut node = from;
-        while node != to {
-            let edge = self.graph.out_edges(node).find(|edge| self.is_tight(*edge))?;
-            node = self.graph.head(edge);
-            edges.push(edge);
-        }
-        Some(edges)
-    }
-
-    fn is_tight(&self, edge: EdgeIndex) -> bool {
-        let [tail, head] =
-            [self.graph.tail(edge), self.graph.head(edge)].map(|node| self.distances[node.index()]);
-        head != BARRED && self.length(edge).is_some_and(|length| tail == head + length)
     }
 }

@@ -3,7 +3,7 @@ use braid_types::DatapathId;
 use serde::Serialize;
 
 use crate::finder::Lengths;
-use crate::max_flow::refill;
+use crate::refill::refill;
 use crate::{Path, PathFinder};
 
 /// More hops than any path has.

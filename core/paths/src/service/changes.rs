@@ -76,7 +76,7 @@ impl Changes {
 
     /// Whether a set may be different now.
     pub(super) fn affect(&self, key: &Key, set: &PathSet, new: &PathFinder) -> bool {
-        let by_rate = matches!(key.kind, Kind::MaxFlow);
+        let by_rate = matches!(key.kind, Kind::MaxFlow | Kind::Widest);
         let worse = |port| self.costlier.contains(port) || by_rate && self.narrower.contains(port);
         let mut ports = set.paths.iter().flat_map(Path::links).map(|link| &link.src);
         let gone = || [key.ingress, key.egress].iter().any(|end| new.graph().node(*end).is_none());

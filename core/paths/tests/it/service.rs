@@ -46,6 +46,7 @@ fn requests() -> Vec<Request> {
         Kind::NodeDisjoint,
         Kind::WithinHops(3),
         Kind::MaxFlow,
+        Kind::Widest,
     ];
     let weights = [Weight::HOPS, Weight::LATENCY, Weight { hops: 1, latency: 2, load: 1 }];
     let wide = Constraints { min_capacity: BitsPerSec(1), both_ways: true, ..Constraints::default() };
@@ -67,7 +68,7 @@ fn totals(finder: &PathFinder, paths: &[Path]) -> Option<(usize, u64, usize)> {
 /// Of several sets that are equally good any will do, except where the order of paths is defined.
 fn is_as_good(finder: &PathFinder, kind: Kind, one: &PathSet, other: &PathSet) -> bool {
     match kind {
-        Kind::Shortest | Kind::KShortest | Kind::WithinHops(_) => one == other,
+        Kind::Shortest | Kind::KShortest | Kind::WithinHops(_) | Kind::Widest => one == other,
         Kind::MaxFlow => {
             let greatest = |set: &PathSet| set.flow.as_ref().map(|flow| flow.greatest);
             greatest(one) == greatest(other) && totals(finder, &one.paths).is_some()
