@@ -8,5 +8,6 @@ mod node_disjoint;
 mod path;
 mod properties;
 mod service;
+mod solve;
 mod widest;
 mod within_hops;

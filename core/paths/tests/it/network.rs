@@ -1,10 +1,11 @@
 //! Small random networks, and all their paths by exhaustive search.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use braid_paths::{Path, PathFinder};
-use braid_topology::{EdgeIndex, Graph, Link};
-use braid_types::{DatapathId, PortNo, SwitchPort};
+use braid_topology::{EdgeIndex, Graph, Link, LinkState};
+use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort};
 use proptest::prelude::*;
 
 /// The cost of a link that is barred.
@@ -93,6 +94,15 @@ pub(crate) fn networks_and_uniform() -> impl Strategy<Value = (Vec<Link>, Vec<Li
         };
         let same = links.iter().map(|link| Link { src: end(link.src), dst: end(link.dst) }).collect();
         (links, same)
+    })
+}
+
+/// Little capacity, and delays of some microseconds or none.
+pub(crate) fn states() -> impl Strategy<Value = LinkState> {
+    (0..4_u64, prop::option::of(0..6_u64), 0..3_u64).prop_map(|(capacity, delay, load)| LinkState {
+        capacity: BitsPerSec(capacity),
+        delay: delay.map(Duration::from_micros),
+        load: BitsPerSec(load),
     })
 }
 

@@ -11,7 +11,7 @@ use braid_topology::{Graph, Link, LinkState};
 use braid_types::{BitsPerSec, DatapathId};
 use proptest::prelude::*;
 
-use crate::network::{cables, dpid, networks};
+use crate::network::{cables, dpid, networks, states};
 
 const SWITCHES: std::ops::Range<usize> = 0..6;
 const SMALL: Limits = Limits { terms: 2, links: 200 };
@@ -20,14 +20,6 @@ type Known = BTreeMap<Link, LinkState>;
 
 fn graph(links: &Known) -> Arc<Graph> {
     Arc::new(Graph::new(0, [], links.iter().map(|(link, state)| (*link, *state))))
-}
-
-fn states() -> impl Strategy<Value = LinkState> {
-    (0..4_u64, prop::option::of(0..6_u64), 0..3_u64).prop_map(|(capacity, delay, load)| LinkState {
-        capacity: BitsPerSec(capacity),
-        delay: delay.map(Duration::from_micros),
-        load: BitsPerSec(load),
-    })
 }
 
 /// Links by their place among all, which get another state or go.

@@ -1,0 +1,151 @@
+//! Requests with constraints, against a search through all paths.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use braid_paths::{
+    Constraints, Kind, PathSet, Request, RequestError, Terms, Weight, latency, solve, unknown_delay,
+};
+use braid_topology::{Graph, Link, LinkState};
+use braid_types::{BitsPerSec, SwitchPort};
+use proptest::prelude::*;
+
+use crate::network::{all_paths, cables, cost, dpid, networks, states};
+
+const SWITCHES: std::ops::Range<usize> = 0..6;
+
+fn known() -> impl Strategy<Value = BTreeMap<Link, LinkState>> {
+    (networks(), prop::collection::vec(states(), 24)).prop_map(|(links, states)| {
+        let usable = |link: &Link| cost(link).is_some() && link.src.dpid != link.dst.dpid;
+        links.into_iter().filter(usable).zip(states).collect()
+    })
+}
+
+fn graph(known: &BTreeMap<Link, LinkState>) -> Arc<Graph> {
+    let switches = SWITCHES.map(dpid);
+    Arc::new(Graph::new(0, switches, known.iter().map(|(link, state)| (*link, *state))))
+}
+
+fn constraints() -> impl Strategy<Value = Constraints> {
+    let without =
+        (prop::option::weighted(0.3, SWITCHES), prop::option::weighted(0.3, any::<prop::sample::Index>()));
+    (without, 0..3_u64, prop::option::of(0..12_u64), any::<bool>()).prop_map(
+        |((switch, port), capacity, late, both_ways)| Constraints {
+            without_switches: switch.map(dpid).into_iter().collect(),
+            without_ports: port.map(|port| port_of_cable(port.index(24))).into_iter().collect(),
+            min_capacity: BitsPerSec(capacity),
+            max_latency: late.map(Duration::from_micros),
+            both_ways,
+        },
+    )
+}
+
+/// A port that may exist at some switch.
+fn port_of_cable(number: usize) -> SwitchPort {
+    cables(&[(number % 6, 7)])[0].src
+}
+
+/// All paths that meet the constraints, in the order in which they are to be found.
+fn allowed(known: &BTreeMap<Link, LinkState>, terms: &Terms, from: usize, to: usize) -> Vec<Vec<Link>> {
+    let Constraints { without_ports, without_switches, min_capacity, max_latency, both_ways } =
+        &terms.constraints;
+    let unknown = known.values().filter_map(|state| state.delay).max().unwrap_or_default();
+    let delay = |link: &Link| known[link].delay.unwrap_or(unknown);
+    let weight = |link: &Link| u64::from(terms.weight.cost(&known[link], unknown));
+    let ends = [dpid(from), dpid(to)];
+    let is_allowed = |link: &Link| {
+        !without_ports.iter().any(|port| link.touches(*port))
+            && ![link.src, link.dst].iter().any(|end| without_switches.contains(&end.dpid))
+            && known[link].capacity >= *min_capacity
+            && (!both_ways || known.contains_key(&link.reversed()))
+    };
+    let links: Vec<_> = known.keys().copied().filter(is_allowed).collect();
+    let mut paths = all_paths(&links, from, to);
+    paths.retain(|path| max_latency.is_none_or(|max| path.iter().map(delay).sum::<Duration>() <= max));
+    paths.retain(|_| !ends.iter().any(|end| without_switches.contains(end)));
+    paths.sort_by_cached_key(|path| {
+        let ports: Vec<_> = path.iter().map(|link| link.src).collect();
+        (path.iter().map(weight).sum::<u64>(), path.len(), ports)
+    });
+    paths
+}
+
+fn links_of(set: PathSet) -> Vec<Vec<Link>> {
+    set.paths.iter().map(|path| path.links().to_vec()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+    #[test]
+    fn shortest_paths_are_the_first_that_meet_the_constraints(
+        known in known(), constraints in constraints(), by_latency in any::<bool>(), from in SWITCHES, to in SWITCHES,
+    ) {
+        let weight = if by_latency { Weight::LATENCY } else { Weight { hops: 1, latency: 0, load: 1 } };
+        let terms = Terms { weight, constraints };
+        let mut finder = terms.finder(&graph(&known));
+        let expected = allowed(&known, &terms, from, to);
+        let ask = |kind, k| Request { kind, k, terms: terms.clone() };
+        let ksp = solve(&mut finder, dpid(from), dpid(to), &ask(Kind::KShortest, 1_000));
+        prop_assert_eq!(links_of(ksp), expected.clone());
+
+        let rank = |path: &[Link]| {
+            let unknown = unknown_delay(finder.graph());
+            (path.iter().map(|link| u64::from(weight.cost(&known[link], unknown))).sum::<u64>(), path.len())
+        };
+        let least = expected.first().map(|path| rank(path));
+        let equal: Vec<_> = expected.iter().filter(|path| Some(rank(path)) == least).cloned().collect();
+        let shortest = solve(&mut finder, dpid(from), dpid(to), &ask(Kind::Shortest, 1_000));
+        prop_assert_eq!(links_of(shortest), equal);
+    }
+
+    #[test]
+    fn every_kind_meets_the_constraints(
+        known in known(), constraints in constraints(), from in SWITCHES, to in SWITCHES, k in 1..5_usize,
+    ) {
+        let terms = Terms { weight: Weight::HOPS, constraints };
+        let mut finder = terms.finder(&graph(&known));
+        let allowed = allowed(&known, &terms, from, to);
+        let kinds = [Kind::EdgeDisjoint, Kind::NodeDisjoint, Kind::WithinHops(3), Kind::MaxFlow, Kind::Widest];
+        for kind in kinds {
+            let set = solve(&mut finder, dpid(from), dpid(to), &Request { kind, k, terms: terms.clone() });
+            prop_assert!(set.paths.len() <= k);
+            prop_assert_eq!(set.flow.as_ref().map_or(set.paths.len(), |flow| flow.rates.len()), set.paths.len());
+            for path in &set.paths {
+                prop_assert!(allowed.contains(&path.links().to_vec()), "{kind}: {path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn latency_is_the_sum_of_delays_and_of_what_stands_for_unknown_ones() {
+    let links = cables(&[(1, 2), (2, 3), (3, 4)]);
+    let delays = [Some(3), None, Some(4)].map(|delay| delay.map(Duration::from_millis));
+    let state = |delay| LinkState { delay, ..LinkState::default() };
+    let known: BTreeMap<_, _> = links.iter().step_by(2).copied().zip(delays.map(state)).collect();
+    let graph = graph(&known);
+    assert_eq!(unknown_delay(&graph), Duration::from_millis(4));
+    let path = Terms::default().finder(&graph).shortest(dpid(1), dpid(4)).unwrap();
+    assert_eq!(latency(&path, &graph, Duration::from_millis(4)), Some(Duration::from_millis(11)));
+    assert_eq!(latency(&path, &Graph::from_links([]), Duration::ZERO), None);
+}
+
+#[test]
+fn no_path_and_too_many_are_refused() {
+    let ask = |k| Request::new(Kind::KShortest, k).check();
+    assert_eq!([ask(1), ask(Request::MAX_PATHS)], [Ok(()); 2]);
+    assert_eq!(ask(0), Err(RequestError::NoPaths));
+    assert_eq!(ask(usize::MAX), Err(RequestError::TooManyPaths(usize::MAX)));
+}
+
+#[test]
+fn kinds_are_named_as_they_are_read() {
+    for name in ["shortest", "ksp", "disjoint", "node-disjoint", "maxflow", "widest", "within:7"] {
+        assert_eq!(name.parse::<Kind>().unwrap().to_string(), name);
+    }
+    for name in ["", "Shortest", "within:", "within:-1", "within:x", "dijkstra"] {
+        assert!(name.parse::<Kind>().is_err(), "{name}");
+    }
+}
