@@ -16,8 +16,8 @@ const PATIENCE: usize = 64;
 /// # Returns
 /// At most `k` paths, in the order of the algorithm; none when a switch is unknown or barred, or no path is left.
 ///
-/// With a greatest latency, paths that are late are passed over by [`Kind::Shortest`] and [`Kind::KShortest`], until
-/// `k` are found or 64 were late for each that is wanted. The other kinds leave them out of what they find where late
+/// With a greatest latency, paths that are late are passed over by [`Kind::Shortest`], [`Kind::KShortest`] and
+/// [`Kind::WithinHops`], until `k` are found or 64 were looked at for each that is wanted. The other kinds leave them out of what they find where late
 /// links do not count: to find the best set of paths of bounded length is NP-hard (Itai, Perl, Shiloach, 1982).
 pub fn solve(finder: &mut PathFinder, ingress: DatapathId, egress: DatapathId, request: &Request) -> PathSet {
     let Constraints { without_switches, max_latency, .. } = &request.terms.constraints;
@@ -67,6 +67,12 @@ fn solve_in_time(
     match request.kind {
         Kind::Shortest => clock.first_in_time(&mut finder, ends, request.k, true).into(),
         Kind::KShortest => clock.first_in_time(&mut finder, ends, request.k, false).into(),
+        Kind::WithinHops(_) => {
+            let more = Request { k: request.k.saturating_mul(PATIENCE), ..request.clone() };
+            let mut set = clock.drop_late(solve_any(&mut finder, ends, &more));
+            set.paths.truncate(request.k);
+            set
+        }
         _ => clock.drop_late(solve_any(&mut finder, ends, request)),
     }
 }

@@ -40,8 +40,9 @@ impl Changes {
         let mut changes = Self { fewer_switches: before.has_switch_beyond(&after), ..Self::default() };
         changes.note_worse(&before, &after);
         let better = changes.note_better(&before, &after);
-        // A path that is early now may be one of many that were passed over.
-        let limited = terms.constraints.max_latency.is_some() && !better.is_empty();
+        // A path may be late now, or early, that is in no set.
+        let different = !better.is_empty() || !changes.costlier.is_empty();
+        let limited = terms.constraints.max_latency.is_some() && different;
         if limited || better.len() > MAX_BETTER {
             return None;
         }
