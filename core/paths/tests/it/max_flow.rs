@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::network::{cables, cost, dpid, edges, finder, is_path_of, networks, rate};
+use crate::network::{cables, cost, dpid, edges, finder, is_path_of, networks, networks_of, rate};
 use braid_paths::{MaxFlow, Path};
 use braid_topology::Link;
 use braid_types::BitsPerSec;
@@ -57,6 +57,16 @@ proptest! {
         prop_assert!(loads.iter().all(|(link, load)| *load <= rate(link)));
         prop_assert!(loads.keys().all(|link| !loads.contains_key(&link.reversed())));
         prop_assert!(flow.paths.len() <= links.len());
+    }
+
+    #[test]
+    fn over_links_of_rate_one_the_flow_counts_edge_disjoint_paths(
+        links in networks_of(9, 30), from in 0..9_usize, to in 0..9_usize,
+    ) {
+        prop_assume!(from != to);
+        let flow = flow(&links, from, to, usize::MAX, |_| 1);
+        let disjoint = finder(&links).edge_disjoint(dpid(from), dpid(to), usize::MAX);
+        prop_assert_eq!((flow.rate.0 as usize, flow.paths.len()), (disjoint.len(), disjoint.len()));
     }
 
     #[test]
