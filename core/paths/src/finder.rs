@@ -53,7 +53,8 @@ impl PathFinder {
 
     /// A link costs what `cost` says, in a unit of the caller's such as microseconds; `None` bars it.
     ///
-    /// Sums are exact. (In networks of more than 32,768 switches very high costs are cut to `2^62 / V²`.)
+    /// Sums are exact. (In very large networks the highest costs are cut to `2^62 / (V E)`, which for 10,000 switches
+    /// and 100,000 links is more than a `u32` can hold.)
     pub fn new(graph: Arc<Graph>, cost: impl Fn(EdgeIndex) -> Option<u32>) -> Self {
         let nodes = graph.nodes().len();
         Self {
@@ -119,9 +120,11 @@ impl PathFinder {
 
 impl Lengths {
     fn new(graph: &Graph, cost: impl Fn(EdgeIndex) -> Option<u32>) -> Self {
-        let scale = i64::try_from(graph.nodes().len()).unwrap_or(i64::MAX).max(1);
-        // A path has fewer than `scale` links, so hops never outweigh a unit of cost, and sums stay below 2^63.
-        let ceiling = (1 << 62) / scale.saturating_mul(scale) - 1;
+        let [nodes, edges] = [graph.nodes().len(), graph.edges().len()].map(|count| count as i64 + 1);
+        // A set of disjoint paths has fewer than `scale` links, so hops never outweigh a unit of cost.
+        let scale = edges;
+        // A path has fewer links than `nodes`, so its length stays below 2^62.
+        let ceiling = (1 << 62) / nodes.saturating_mul(scale) - 1;
         let length = |edge| cost(edge).map_or(BARRED, |cost| i64::from(cost).min(ceiling) * scale + 1);
         let by_edge: Vec<_> = graph.edges().map(length).collect();
         let mut usable = by_edge.iter().copied().filter(|length| *length != BARRED);

@@ -51,8 +51,13 @@ impl PathFinder {
         if from == to {
             return std::iter::repeat_n(Path::within(ingress), k.min(1)).collect();
         }
-        let Self { graph, lengths, queue, split, .. } = self;
-        split.reset(graph);
+        let Self { graph, lengths, distances, queue, split, .. } = self;
+        distances.measure_all(graph, lengths, queue, to);
+        let reached = distances.of(from);
+        if reached == BARRED {
+            return Vec::new();
+        }
+        split.reset(graph, distances.as_slice(), reached);
         let mut search = Search { graph, lengths, queue, split, from, to };
         let found = (0..k).take_while(|_| search.add_path()).count();
         let mut routes: Vec<_> = (0..found).map(|_| search.take_path()).collect();
@@ -77,7 +82,7 @@ pub(crate) struct Split {
 struct Side {
     /// From the ingress, in lengths reduced by the potentials, which are never negative.
     distance: i64,
-    /// The distance from the ingress in the residual graph of the round before.
+    /// The distance from the ingress in the residual graph of the round before, less a constant.
     potential: i64,
     /// The last one of the shortest augmenting path.
     step: Step,
@@ -95,13 +100,14 @@ enum Step {
 }
 
 impl Split {
-    fn reset(&mut self, graph: &Graph) {
-        let nodes = graph.nodes().len();
-        let side = Side { distance: BARRED, potential: 0, step: Step::Within };
+    /// The potentials begin with the distances to the egress, up to `reached`, so that the search heads for it.
+    fn reset(&mut self, graph: &Graph, to_egress: &[i64], reached: i64) {
+        let side = |left: &i64| Side { distance: BARRED, potential: -reached.min(*left), step: Step::Within };
         refill(&mut self.used, graph.edges().len(), false);
-        refill(&mut self.arrivals, nodes, None);
-        refill(&mut self.entries, nodes, side);
-        refill(&mut self.exits, nodes, side);
+        refill(&mut self.arrivals, graph.nodes().len(), None);
+        self.entries.clear();
+        self.entries.extend(to_egress.iter().map(side));
+        self.exits.clone_from(&self.entries);
     }
 }
 
@@ -145,7 +151,7 @@ impl Search<'_> {
         self.split.exits[self.from.index()].distance = 0;
         self.queue.restart(self.from);
         while let Some((distance, node)) = self.queue.pop() {
-            if node == self.to {
+            if distance >= self.split.entries[self.to.index()].distance {
                 return true;
             }
             if distance == self.split.exits[node.index()].distance {

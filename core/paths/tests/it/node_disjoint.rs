@@ -1,10 +1,13 @@
 //! Paths that share no switch, against exhaustive search on small networks.
 
+use std::sync::Arc;
+
 use crate::network::{
     all_paths, best_set, cables, dpid, finder, is_path_of, length, link, networks, share_cable, share_switch,
     total,
 };
-use braid_paths::Path;
+use braid_paths::{Path, PathFinder};
+use braid_topology::Graph;
 use proptest::prelude::*;
 
 const SWITCHES: std::ops::Range<usize> = 0..6;
@@ -93,6 +96,14 @@ fn no_node_disjoint_paths_lead_to_unknown_or_separate_switches() {
         assert_eq!(finder(&links).node_disjoint(dpid(from), dpid(to), 2), []);
     }
     assert_eq!(finder(&links).node_disjoint(dpid(1), dpid(2), 0), []);
+}
+
+#[test]
+fn the_highest_costs_do_not_overflow_in_node_disjoint_paths() {
+    let ring: Vec<_> = (0..500).map(|switch| (switch, (switch + 1) % 500)).collect();
+    let graph = Arc::new(Graph::from_links(cables(&ring)));
+    let paths = PathFinder::new(graph, |_| Some(u32::MAX)).node_disjoint(dpid(0), dpid(200), 3);
+    assert_eq!(hops(&paths), [200, 300]);
 }
 
 #[test]
