@@ -26,9 +26,12 @@
 pub mod blueprint;
 mod change;
 mod error;
+pub mod export;
+mod format;
 pub mod generate;
 mod graph;
 mod host;
+pub mod import;
 mod link;
 mod spanning_tree;
 mod switch;

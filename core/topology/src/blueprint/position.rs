@@ -39,9 +39,11 @@ impl Position {
         2.0 * EARTH_RADIUS_KM * chord.clamp(0.0, 1.0).sqrt().asin()
     }
 
-    /// How long light takes in a fibre along the great circle: about 5 µs a kilometre. Real fibres are longer.
+    /// How long light takes in a fibre along the great circle, in whole microseconds: about 5 a kilometre. Real fibres are
+    /// longer.
     pub fn fibre_delay_to(self, other: Self) -> Duration {
-        Duration::from_secs_f64(self.kilometres_to(other) / FIBRE_KM_PER_SECOND)
+        let seconds = self.kilometres_to(other) / FIBRE_KM_PER_SECOND;
+        Duration::from_micros((seconds * 1e6).round() as u64)
     }
 }
 

@@ -2,9 +2,11 @@
 
 mod blueprint;
 mod changes;
+mod export;
 mod generate;
 mod graph;
 mod hosts;
+mod import;
 mod links;
 mod network;
 mod spanning_tree;

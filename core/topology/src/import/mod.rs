@@ -1,0 +1,81 @@
+//! Networks from files: GraphML as in the Internet Topology Zoo, NetworkX's node-link JSON, and Braid's own JSON.
+//!
+//! What is read comes from anywhere. It is at most [`MAX_INPUT`] long; what cannot be is refused with its place and what
+//! to do about it, and what can be passed over is, with a warning.
+//!
+//! ```
+//! use braid_topology::import;
+//! use braid_types::BitsPerSec;
+//! let text = r#"{"nodes": [{"id": "ams"}, {"id": "gva"}],
+//!                "links": [{"source": "ams", "target": "gva", "capacity": "10Gbit", "delay": "8ms"}]}"#;
+//! let imported = import::json(text, "two.json", BitsPerSec(1_000_000_000))?;
+//! assert_eq!(imported.blueprint.switches()[1].name, "gva");
+//! assert!(imported.warnings.is_empty());
+//!
+//! let wrong = text.replace("10Gbit", "fast");
+//! let problem = import::json(&wrong, "two.json", BitsPerSec(0)).unwrap_err().to_string();
+//! assert!(problem.starts_with("two.json:2:65: links[0].capacity: \"fast\" is not a rate"), "{problem}");
+//! # Ok::<(), import::ImportProblem>(())
+//! ```
+
+mod attributes;
+mod braid;
+mod document;
+mod draft;
+mod graphml;
+mod names;
+mod node_link;
+mod problem;
+mod values;
+
+use braid_types::BitsPerSec;
+
+use crate::Blueprint;
+
+pub use braid::braid;
+pub(crate) use document::at_most;
+pub use graphml::graphml;
+pub use node_link::node_link;
+pub use problem::ImportProblem;
+
+/// The longest document in bytes.
+pub const MAX_INPUT: usize = 64 << 20;
+
+/// A network from a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imported {
+    /// The network.
+    pub blueprint: Blueprint,
+    /// What was passed over or assumed, at most [`MAX_WARNINGS`] and a last one that counts the others.
+    pub warnings: Vec<ImportProblem>,
+}
+
+/// So many warnings are told one by one.
+pub const MAX_WARNINGS: usize = 50;
+
+/// Reads a JSON document of either kind: with `"schema": "braid/v1"` as [`braid`], else as [`node_link`].
+///
+/// `file` is what problems call it; links without a capacity have `capacity`.
+///
+/// # Errors
+///
+/// [`ImportProblem`] for what is no network.
+pub fn json(text: &str, file: &str, capacity: BitsPerSec) -> Result<Imported, ImportProblem> {
+    match document::schema(text, file)?.as_deref() {
+        Some("braid/v1") => Ok(Imported { blueprint: braid(text, file)?, warnings: Vec::new() }),
+        Some(other) => {
+            let what = format!("{other:?} is not a schema that is known");
+            let remedy = "Braid's own documents have \"braid/v1\"; NetworkX's have none";
+            Err(ImportProblem::new(file, None, "schema", what, remedy))
+        }
+        None => node_link(text, file, capacity),
+    }
+}
+
+fn check_size(text: &str, file: &str) -> Result<(), ImportProblem> {
+    if text.len() <= MAX_INPUT {
+        return Ok(());
+    }
+    let what = format!("{} bytes are too many", text.len());
+    Err(ImportProblem::new(file, None, "", what, format!("a document has at most {MAX_INPUT}")))
+}
