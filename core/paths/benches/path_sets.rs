@@ -19,11 +19,14 @@ const NETWORKS: [(&str, &str); 4] = [
     ("jellyfish-1000", "jellyfish:1000,18,2000,1"),
 ];
 /// Name, kind of path set, and how many paths.
-const QUESTIONS: [(&str, Kind, usize); 5] = [
+const QUESTIONS: [(&str, Kind, usize); 8] = [
     ("shortest", Kind::Shortest, 1),
     ("all-shortest-16", Kind::Shortest, 16),
     ("k-shortest-8", Kind::KShortest, 8),
     ("disjoint-8", Kind::EdgeDisjoint, 8),
+    ("node-disjoint-8", Kind::NodeDisjoint, 8),
+    ("within-6-hops-64", Kind::WithinHops(6), 64),
+    ("widest", Kind::Widest, 1),
     ("max-flow", Kind::MaxFlow, Request::MAX_PATHS),
 ];
 const PAIRS: usize = 256;

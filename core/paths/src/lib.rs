@@ -32,6 +32,7 @@ mod max_flow;
 mod node_disjoint;
 mod path;
 mod path_set;
+pub mod query;
 mod queue;
 mod refill;
 mod request;

@@ -7,6 +7,7 @@ mod network;
 mod node_disjoint;
 mod path;
 mod properties;
+mod query;
 mod service;
 mod solve;
 mod widest;

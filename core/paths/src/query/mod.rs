@@ -1,0 +1,120 @@
+//! Questions for paths as people and programs ask them, and answers as they see them: the same on the command line and
+//! over HTTP.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use braid_paths::query::{PathsView, Query};
+//! use braid_paths::solve;
+//! use braid_topology::generate::{Links, fat_tree};
+//!
+//! let network = fat_tree(4, Links::default())?;
+//! let graph = Arc::new(network.graph());
+//!
+//! let parameters = [("src", "h1"), ("dst", "h16"), ("mode", "disjoint"), ("without", "core2")];
+//! let query = Query::from_parameters(parameters.map(|(name, value)| (name.into(), value.into())))?;
+//! let resolved = query.resolve(&graph, &network)?;
+//! let [src, dst] = resolved.switches();
+//! let set = solve(&mut resolved.request.terms.finder(&graph), src, dst, &resolved.request);
+//!
+//! let view = PathsView::new(&graph, &resolved, &set, &network);
+//! assert_eq!(view.paths[0].nodes, ["pod1-edge1", "pod1-agg1", "core1", "pod4-agg1", "pod4-edge2"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod latency;
+mod names;
+mod no_path;
+mod parameters;
+mod resolve;
+mod together;
+mod view;
+
+use braid_types::BitsPerSec;
+
+use crate::{Kind, Weight};
+
+pub use latency::{Latency, LatencyError};
+pub use names::Names;
+pub use no_path::NoPath;
+pub use resolve::{Place, Resolved};
+pub use together::{TogetherVerdict, TogetherView};
+pub use view::{EndView, LinkView, PathView, PathsView, PortView};
+
+/// A question for paths, in the words of whoever asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    /// Where the paths begin: a switch or a host.
+    pub src: String,
+    /// Where they end.
+    pub dst: String,
+    /// How they are chosen.
+    pub mode: Kind,
+    /// How many at most.
+    pub k: usize,
+    /// What links cost.
+    pub weight: Weight,
+    /// What is not used: switches as `NODE`, the cable at a port as `NODE:PORT`, all cables between two switches as
+    /// `A--B`.
+    pub without: Vec<String>,
+    /// What every link carries at least.
+    pub min_capacity: BitsPerSec,
+    /// How long a path takes at most.
+    pub max_latency: Option<Latency>,
+}
+
+/// A question that cannot be answered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum QueryError {
+    /// A parameter makes no sense.
+    #[error("{parameter}: {reason}")]
+    Invalid {
+        /// Its name.
+        parameter: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The network has nothing of this name.
+    #[error("{reason}")]
+    NotFound {
+        /// The name of the parameter.
+        parameter: &'static str,
+        /// What there is not.
+        reason: String,
+    },
+}
+
+impl Query {
+    /// How many paths are answered if nobody says.
+    pub const DEFAULT_K: usize = 16;
+    /// The most things that paths can be asked to do without.
+    pub const MAX_WITHOUT: usize = 256;
+
+    /// For the shortest paths by hops.
+    pub fn new(src: impl Into<String>, dst: impl Into<String>) -> Self {
+        Self {
+            src: src.into(),
+            dst: dst.into(),
+            mode: Kind::Shortest,
+            k: Self::DEFAULT_K,
+            weight: Weight::HOPS,
+            without: Vec::new(),
+            min_capacity: BitsPerSec(0),
+            max_latency: None,
+        }
+    }
+}
+
+impl QueryError {
+    /// The parameter that is wrong.
+    pub fn parameter(&self) -> &str {
+        match self {
+            Self::Invalid { parameter, .. } => parameter,
+            Self::NotFound { parameter, .. } => parameter,
+        }
+    }
+
+    fn invalid(parameter: impl Into<String>, reason: impl ToString) -> Self {
+        Self::Invalid { parameter: parameter.into(), reason: reason.to_string() }
+    }
+}

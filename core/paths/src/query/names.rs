@@ -1,0 +1,36 @@
+use braid_topology::Blueprint;
+use braid_types::DatapathId;
+
+/// What the switches and hosts of a network are called.
+pub trait Names {
+    /// The switches that a text means: the switch of this name, or those to which the host of this name is attached.
+    /// At least one.
+    ///
+    /// # Errors
+    /// Why there is none, as a sentence for people.
+    fn locate(&self, text: &str) -> Result<Vec<DatapathId>, String>;
+
+    /// The switch of this name, or with this text as its datapath id.
+    fn switch(&self, text: &str) -> Option<DatapathId>;
+
+    /// The name of a switch.
+    fn name(&self, dpid: DatapathId) -> String;
+}
+
+impl Names for Blueprint {
+    fn locate(&self, text: &str) -> Result<Vec<DatapathId>, String> {
+        let found = Blueprint::locate(self, text).map_err(|unknown| unknown.to_string())?;
+        Ok(found.into_iter().map(|index| self.switches()[index].dpid).collect())
+    }
+
+    fn switch(&self, text: &str) -> Option<DatapathId> {
+        let found = Blueprint::locate(self, text).ok()?;
+        let switches = found.into_iter().map(|index| &self.switches()[index]);
+        let mut meant = switches.filter(|switch| switch.name == text || text.parse() == Ok(switch.dpid));
+        meant.next().map(|switch| switch.dpid)
+    }
+
+    fn name(&self, dpid: DatapathId) -> String {
+        self.name_of(dpid).map_or_else(|| dpid.to_string(), str::to_owned)
+    }
+}

@@ -1,0 +1,130 @@
+use braid_topology::{EdgeIndex, Graph};
+use braid_types::{DatapathId, PortNo, SwitchPort};
+
+use super::{Names, Query, QueryError};
+use crate::{Constraints, Request, Terms};
+
+/// A question in terms of one network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// Where the paths begin.
+    pub src: Place,
+    /// Where they end.
+    pub dst: Place,
+    /// What is asked for between them.
+    pub request: Request,
+}
+
+/// Where something is in the network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// What it was called in the question.
+    pub name: String,
+    /// Its switch; of a host, that of its first interface.
+    pub switch: DatapathId,
+    /// The switches of the host's other interfaces.
+    pub others: Vec<DatapathId>,
+}
+
+impl Resolved {
+    /// The switches where the paths begin and end.
+    pub const fn switches(&self) -> [DatapathId; 2] {
+        [self.src.switch, self.dst.switch]
+    }
+}
+
+impl Query {
+    /// Finds what the names mean.
+    ///
+    /// # Errors
+    /// [`QueryError::NotFound`] if nothing has such a name, [`QueryError::Invalid`] for a number of paths out of
+    /// range.
+    pub fn resolve(&self, graph: &Graph, names: &impl Names) -> Result<Resolved, QueryError> {
+        let [src, dst] = [place("src", &self.src, names)?, place("dst", &self.dst, names)?];
+        let terms = Terms { weight: self.weight, constraints: self.constraints(graph, names)? };
+        let request = Request { kind: self.mode, k: self.k, terms };
+        request.check().map_err(|error| QueryError::invalid("k", error))?;
+        Ok(Resolved { src, dst, request })
+    }
+
+    fn constraints(&self, graph: &Graph, names: &impl Names) -> Result<Constraints, QueryError> {
+        let mut constraints = Constraints {
+            min_capacity: self.min_capacity,
+            max_latency: self.max_latency.map(|latency| latency.0),
+            ..Constraints::default()
+        };
+        if self.without.len() > Self::MAX_WITHOUT {
+            let reason = format!("it is given {} times; at most {}", self.without.len(), Self::MAX_WITHOUT);
+            return Err(QueryError::invalid("without", reason));
+        }
+        for text in &self.without {
+            exclude(&mut constraints, text, graph, names)
+                .map_err(|reason| QueryError::NotFound { parameter: "without", reason })?;
+        }
+        Ok(constraints)
+    }
+}
+
+fn place(parameter: &'static str, name: &str, names: &impl Names) -> Result<Place, QueryError> {
+    let missing = |reason| QueryError::NotFound { parameter, reason };
+    let switches = names.locate(name).map_err(missing)?;
+    let (first, others) = switches.split_first().ok_or_else(|| missing(format!("{name:?} is nowhere")))?;
+    Ok(Place { name: name.to_owned(), switch: *first, others: others.to_vec() })
+}
+
+/// Adds what a text names to what is not used. A name goes before the other readings.
+fn exclude(
+    constraints: &mut Constraints,
+    text: &str,
+    graph: &Graph,
+    names: &impl Names,
+) -> Result<(), String> {
+    if let Some(switch) = names.switch(text) {
+        constraints.without_switches.insert(switch);
+        return Ok(());
+    }
+    let ports = match (between(text, names), port(text, names)) {
+        (Some([a, b]), _) => cables(graph, a, b),
+        (None, Some(at)) => cable_at(graph, at),
+        (None, None) => return Err(unknown(text, names)),
+    };
+    if ports.is_empty() {
+        return Err(format!("there is no cable at {text}"));
+    }
+    constraints.without_ports.extend(ports);
+    Ok(())
+}
+
+fn unknown(text: &str, names: &impl Names) -> String {
+    let what = format!("{text:?} is no switch, no port NODE:PORT, and not A--B between two switches");
+    match names.locate(text) {
+        Ok(_) => format!("{what}, but a host"),
+        Err(reason) => format!("{what}: {reason}"),
+    }
+}
+
+/// Names may have hyphens of their own.
+fn between(text: &str, names: &impl Names) -> Option<[DatapathId; 2]> {
+    let mut splits = text.match_indices("--");
+    splits.find_map(|(at, _)| Some([names.switch(&text[..at])?, names.switch(&text[at + 2..])?]))
+}
+
+fn port(text: &str, names: &impl Names) -> Option<SwitchPort> {
+    let (switch, port) = text.rsplit_once(':')?;
+    Some(SwitchPort::new(names.switch(switch)?, PortNo(port.parse().ok()?)))
+}
+
+fn cables(graph: &Graph, a: DatapathId, b: DatapathId) -> Vec<SwitchPort> {
+    let towards = |from, to| {
+        let edges = graph.node(from).into_iter().flat_map(|node| graph.out_edges(node));
+        edges.map(|edge| *graph.link(edge)).filter(move |link| link.dst.dpid == to).map(|link| link.src)
+    };
+    towards(a, b).chain(towards(b, a)).collect()
+}
+
+fn cable_at(graph: &Graph, at: SwitchPort) -> Vec<SwitchPort> {
+    let arrives = |edge: EdgeIndex| graph.link(edge).dst == at;
+    let into = graph.node(at.dpid).map(|node| graph.in_edges(node)).unwrap_or_default();
+    let any = graph.edge(at).is_some() || into.iter().any(|(edge, _)| arrives(*edge));
+    any.then_some(at).into_iter().collect()
+}

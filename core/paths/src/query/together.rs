@@ -1,0 +1,63 @@
+use std::time::Duration;
+
+use braid_types::BitsPerSec;
+use serde::{Deserialize, Serialize};
+
+use super::PathView;
+use crate::{DelayGate, Verdict};
+
+/// Whether the paths can carry one stream together, by their delays; see [`DelayGate`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TogetherView {
+    /// How.
+    pub verdict: TogetherVerdict,
+    /// The maximum delay imbalance, 0 to 0.5.
+    pub mdi: f64,
+    /// How much the greatest delay is above the least, in microseconds.
+    pub difference_us: u64,
+    /// The places of the paths, from 0, that go together and have the most to spare in total.
+    pub best: Vec<usize>,
+}
+
+/// How paths can carry one stream together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TogetherVerdict {
+    /// As it is.
+    InOrder,
+    /// If its packets are put in order again where they leave.
+    Resequenced,
+    /// They would be slower than one of them.
+    Apart,
+}
+
+impl TogetherView {
+    /// Looks at two paths or more, if all their delays are known.
+    pub(super) fn of(paths: &[PathView]) -> Option<Self> {
+        let figures = |path: &PathView| {
+            Some((Duration::from_micros(path.delay_us?), BitsPerSec(path.rate_bps.unwrap_or(u64::MAX))))
+        };
+        let figures: Vec<_> = paths.iter().map(figures).collect::<Option<_>>()?;
+        let delays: Vec<_> = figures.iter().map(|(delay, _)| *delay).collect();
+        let difference = delays.iter().max()?.saturating_sub(*delays.iter().min()?);
+        let gate = DelayGate::default();
+        let mut best = gate.choose(&figures).indices;
+        best.sort_unstable();
+        (paths.len() > 1).then(|| Self {
+            verdict: gate.verdict(&delays).into(),
+            mdi: DelayGate::mdi(&delays),
+            difference_us: u64::try_from(difference.as_micros()).unwrap_or(u64::MAX),
+            best,
+        })
+    }
+}
+
+impl From<Verdict> for TogetherVerdict {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Together { resequence: false } => Self::InOrder,
+            Verdict::Together { resequence: true } => Self::Resequenced,
+            Verdict::Apart => Self::Apart,
+        }
+    }
+}

@@ -1,0 +1,216 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use braid_paths::query::{NoPath, PathsView, Query, QueryError, TogetherVerdict};
+use braid_paths::{Kind, Weight, solve};
+use braid_topology::blueprint::{Blueprint, NewSwitch};
+use braid_topology::{Graph, LinkState};
+use braid_types::{BitsPerSec, DatapathId};
+
+/// Two parallel cables a=b, then b-c; a-c is long and wide. `alone` has no cable; a host is at a and c.
+fn network() -> Blueprint {
+    let state = |mbits: u64, millis: u64| LinkState {
+        delay: Some(Duration::from_millis(millis)),
+        ..LinkState::of_capacity(BitsPerSec(mbits * 1_000_000))
+    };
+    let mut builder = Blueprint::builder("test");
+    let [a, b, c, _] =
+        ["a", "b", "c--d", "alone"].map(|name| builder.switch(NewSwitch::named(name)).unwrap());
+    builder.cable(a, b, state(10, 1)).unwrap();
+    builder.cable(a, b, state(20, 2)).unwrap();
+    builder.cable(b, c, state(25, 3)).unwrap();
+    builder.cable(a, c, state(100, 50)).unwrap();
+    builder.host("server", [c, a], state(1_000, 0)).unwrap();
+    builder.build()
+}
+
+fn ask(query: &Query) -> Result<PathsView, QueryError> {
+    let network = network();
+    let graph: Arc<Graph> = Arc::new(network.graph());
+    let resolved = query.resolve(&graph, &network)?;
+    let [src, dst] = resolved.switches();
+    let set = solve(&mut resolved.request.terms.finder(&graph), src, dst, &resolved.request);
+    Ok(PathsView::new(&graph, &resolved, &set, &network))
+}
+
+fn view(parameters: &[(&str, &str)]) -> PathsView {
+    ask(&query(parameters).unwrap()).unwrap()
+}
+
+fn query(parameters: &[(&str, &str)]) -> Result<Query, QueryError> {
+    let ends = [("src", "a"), ("dst", "c--d")];
+    let rest = parameters.iter().copied();
+    Query::from_parameters(ends.into_iter().chain(rest).map(|(name, value)| (name.into(), value.into())))
+}
+
+/// By path: hops, cost, delay in microseconds, rate in Mbit/s, shared cables.
+fn figures(view: &PathsView) -> Vec<(usize, u64, Option<u64>, u64, usize)> {
+    let figures = |path: &braid_paths::query::PathView| {
+        let mbits = path.rate_bps.unwrap() / 1_000_000;
+        (path.hops, path.cost, path.delay_us, mbits, path.shared_cables)
+    };
+    view.paths.iter().map(figures).collect()
+}
+
+#[test]
+fn paths_are_told_with_cost_delay_rate_and_what_they_share() {
+    let paths = view(&[("mode", "ksp"), ("weight", "latency")]);
+    assert_eq!(
+        figures(&paths),
+        [(2, 4_000, Some(4_000), 10, 0), (2, 5_000, Some(5_000), 20, 1), (1, 50_000, Some(50_000), 100, 0)]
+    );
+    assert_eq!(paths.paths[0].nodes, ["a", "b", "c--d"]);
+    let parallel: Vec<_> = paths.paths[0].links.iter().map(|link| link.parallel).collect();
+    assert_eq!(parallel, [true, false]);
+    assert!(paths.warnings.is_empty() && paths.reason.is_none() && paths.max_flow_bps.is_none());
+}
+
+#[test]
+fn rates_of_a_flow_are_the_shares_of_its_paths() {
+    let paths = view(&[("mode", "maxflow")]);
+    assert_eq!(paths.max_flow_bps, Some(125_000_000));
+    let rates: Vec<_> = figures(&paths).into_iter().map(|path| path.3).collect();
+    assert_eq!((rates.len(), rates[0], rates.iter().sum()), (3, 100, 125));
+}
+
+#[test]
+fn what_is_not_to_be_used_is_a_switch_a_port_or_all_cables_between_two() {
+    let left = |without: &str| view(&[("mode", "ksp"), ("without", without)]).paths.len();
+    assert_eq!(
+        [left("alone"), left("b"), left("2"), left("a:1"), left("b:3"), left("a--b"), left("b--a")],
+        [3, 1, 1, 2, 1, 1, 1]
+    );
+    assert_eq!(left("a--c--d"), 2);
+    assert_eq!(view(&[("mode", "ksp"), ("without", "a:1"), ("without", "a--c--d")]).paths.len(), 1);
+}
+
+#[test]
+fn the_reason_for_no_path_is_told() {
+    let reason = |parameters: &[(&str, &str)]| {
+        let paths = view(parameters);
+        assert!(paths.paths.is_empty());
+        paths.reason
+    };
+    assert_eq!(reason(&[("without", "a")]), Some(NoPath::Barred));
+    assert_eq!(reason(&[("min_capacity", "1Gbit")]), Some(NoPath::Barred));
+    assert_eq!(reason(&[("max_latency", "3.9ms")]), Some(NoPath::Late));
+    assert_eq!(reason(&[("without", "a--c--d"), ("mode", "within:1")]), Some(NoPath::Far));
+    let alone = Query::new("a", "alone");
+    assert_eq!(ask(&alone).unwrap().reason, Some(NoPath::Disconnected));
+}
+
+#[test]
+fn full_links_are_the_reason_for_no_flow() {
+    let mut builder = Blueprint::builder("full");
+    let [a, b] = ["a", "b"].map(|name| builder.switch(NewSwitch::named(name)).unwrap());
+    builder.cable(a, b, LinkState::default()).unwrap();
+    let network = builder.build();
+    let graph = Arc::new(network.graph());
+    for mode in [Kind::MaxFlow, Kind::Widest] {
+        let query = Query { mode, ..Query::new("a", "b") };
+        let resolved = query.resolve(&graph, &network).unwrap();
+        let [src, dst] = resolved.switches();
+        let set = solve(&mut resolved.request.terms.finder(&graph), src, dst, &resolved.request);
+        let view = PathsView::new(&graph, &resolved, &set, &network);
+        assert_eq!((view.paths.len(), view.reason), (0, Some(NoPath::Full)), "{mode}");
+    }
+}
+
+#[test]
+fn paths_of_known_delays_are_told_together_or_apart() {
+    let together = |parameters: &[(&str, &str)]| view(parameters).together.unwrap();
+    let apart = together(&[("mode", "ksp")]);
+    assert_eq!((apart.verdict, apart.difference_us), (TogetherVerdict::Apart, 46_000));
+    assert_eq!(apart.best, [0]);
+    let close = together(&[("mode", "ksp"), ("without", "a--c--d")]);
+    assert_eq!((close.verdict, close.best), (TogetherVerdict::InOrder, vec![0, 1]));
+    assert_eq!(view(&[]).together, None);
+}
+
+#[test]
+fn a_host_stands_for_the_switch_of_its_first_interface() {
+    let paths = ask(&Query::new("server", "b")).unwrap();
+    let server = &paths.src;
+    assert_eq!((&*server.name, &*server.node, server.dpid), ("server", "c--d", DatapathId(3)));
+    assert_eq!(server.also_at, ["a"]);
+    assert_eq!(paths.paths[0].nodes, ["c--d", "b"]);
+}
+
+#[test]
+fn nothing_limits_what_stays_within_a_switch() {
+    for mode in ["shortest", "maxflow"] {
+        let paths = ask(&Query { mode: mode.parse().unwrap(), ..Query::new("b", "2") }).unwrap();
+        assert_eq!((paths.paths[0].hops, paths.paths[0].rate_bps, paths.max_flow_bps), (0, None, None));
+    }
+}
+
+#[test]
+fn a_name_that_nothing_has_is_answered_with_one_that_is_like_it() {
+    let error = ask(&Query::new("sever", "b")).unwrap_err();
+    assert!(matches!(error, QueryError::NotFound { parameter: "src", .. }));
+    assert!(error.to_string().contains("did you mean \"server\"?"), "{error}");
+}
+
+#[test]
+fn what_cannot_be_left_out_is_refused_with_a_reason() {
+    let reason = |without: &str| ask(&query(&[("without", without)]).unwrap()).unwrap_err().to_string();
+    assert!(reason("server").contains("but a host"));
+    assert!(reason("a:9").contains("no cable"));
+    assert!(reason("a--alone").contains("no cable"));
+    assert!(reason("a:x").contains("is no switch"));
+    let many = vec!["a:1".to_owned(); Query::MAX_WITHOUT + 1];
+    assert!(ask(&Query { without: many, ..Query::new("a", "b") }).is_err());
+}
+
+#[test]
+fn parameters_read_and_print() {
+    let every = [
+        ("mode", "disjoint"),
+        ("k", "7"),
+        ("weight", "10*hops+latency"),
+        ("without", "b"),
+        ("without", "a:1"),
+        ("min_capacity", "10Mbit"),
+        ("max_latency", "1.5ms"),
+    ];
+    let query = query(&every).unwrap();
+    assert_eq!((query.mode, query.k, query.without.len()), (Kind::EdgeDisjoint, 7, 2));
+    assert_eq!(query.weight, Weight { hops: 10, ..Weight::LATENCY });
+    let again = query.parameters().into_iter().map(|(name, value)| (name.to_owned(), value));
+    assert_eq!(Query::from_parameters(again), Ok(query));
+}
+
+#[test]
+fn the_parameter_that_is_wrong_is_named() {
+    let cases = [
+        ("mode", "teleport"),
+        ("k", "0"),
+        ("k", "4097"),
+        ("k", "-1"),
+        ("weight", "-1*hops"),
+        ("min_capacity", "10 furlongs"),
+        ("max_latency", "10"),
+        ("src", "b"),
+        ("colour", "blue"),
+    ];
+    for (name, value) in cases {
+        let error = query(&[(name, value)]).and_then(|query| ask(&query)).unwrap_err();
+        assert_eq!(error.parameter(), name, "{value}");
+    }
+    let one_end = [("src".to_owned(), "a".to_owned())];
+    assert_eq!(Query::from_parameters(one_end).unwrap_err().parameter(), "dst");
+}
+
+#[test]
+fn a_limit_on_latencies_that_are_not_known_is_warned_of() {
+    let network = braid_topology::generate::fat_tree(4, Default::default()).unwrap();
+    let graph = Arc::new(network.graph());
+    let warnings = |query: Query| {
+        let resolved = query.resolve(&graph, &network).unwrap();
+        PathsView::new(&graph, &resolved, &Default::default(), &network).warnings.len()
+    };
+    let plain = Query::new("h1", "h16");
+    let limited = Query { max_latency: "1s".parse().ok(), ..plain.clone() };
+    let weighted = Query { weight: Weight::LATENCY, ..plain.clone() };
+    assert_eq!([plain, limited, weighted].map(warnings), [0, 1, 1]);
+}
