@@ -6,6 +6,7 @@ mod exit;
 mod logging;
 mod openflow;
 mod output;
+mod paths;
 mod table;
 
 use std::process::ExitCode;
@@ -45,6 +46,11 @@ enum Command {
     Links(client::Args),
     /// List the interfaces of hosts, and where they are attached
     Hosts(client::Args),
+    /// Find sets of paths between two switches or hosts
+    ///
+    /// In the network of a running controller, or with --topology in one that is drawn or written down. Exits
+    /// with 3 if there is no path.
+    Paths(commands::paths::Args),
     /// List the transfers in progress, their streams and the paths of these
     Transfers(client::Args),
     /// Tell what this machine has and lacks for labs
@@ -78,6 +84,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Switches(args) => commands::switches::execute(&args),
         Command::Links(args) => commands::links::execute(&args),
         Command::Hosts(args) => commands::hosts::execute(&args),
+        Command::Paths(args) => commands::paths::execute(&args),
         Command::Transfers(args) => commands::transfers::execute(&args),
         Command::Doctor(args) => commands::doctor::execute(&args),
         Command::Openflow(command) => commands::openflow::execute(&command),

@@ -10,19 +10,39 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes of an answer: hundreds of each of a hundred thousand hosts.
 const MAX_ANSWER: u64 = 1 << 28;
 
-/// What the controller at `url` answers when asked for `path`.
-pub(super) fn get(url: &str, path: &str) -> anyhow::Result<String> {
+/// What the controller at `url` answers when asked for `path` with these parameters.
+pub(super) fn get(url: &str, path: &str, parameters: &[(&str, String)]) -> anyhow::Result<String> {
     let config = ureq::Agent::config_builder().timeout_global(Some(PATIENCE)).http_status_as_error(false);
     // A controller is near; a proxy for the web does not lead to it.
     let agent = config.proxy(None).build().new_agent();
-    let mut response = agent.get(format!("{url}{path}")).call().map_err(|error| explain(url, error))?;
+    let request = agent.get(format!("{url}{path}"));
+    let request = request.query_pairs(parameters.iter().map(|(name, value)| (*name, value.as_str())));
+    let mut response = request.call().map_err(|error| explain(url, error))?;
     let body = response.body_mut().with_config().limit(MAX_ANSWER).read_to_string();
     let body = body.map_err(|error| explain(url, error))?;
-    match response.status().as_u16() {
-        200 => Ok(body),
-        404 => Err(failure(url, &format!("there is no {path}; is this a Braid controller?"))),
-        status => Err(failure(url, &format!("{} (status {status})", body.trim()))),
+    let status = response.status().as_u16();
+    match (status, refusal(&body)) {
+        (200, _) => Ok(body),
+        (404, Some(refusal)) => Err(exit::error(Code::NotFound, refusal)),
+        (400, Some(refusal)) => Err(exit::error(Code::Usage, refusal)),
+        (404, None) => Err(failure(url, &format!("there is no {path}; is this a Braid controller?"))),
+        (status, refusal) => {
+            let reason = refusal.unwrap_or_else(|| body.trim().to_owned());
+            Err(failure(url, &format!("{reason} (status {status})")))
+        }
     }
+}
+
+/// Why a Braid controller does not answer a question.
+fn refusal(body: &str) -> Option<String> {
+    let refusal: Refusal = serde_json::from_str(body).ok()?;
+    (refusal.schema == "braid/v1").then_some(refusal.error)
+}
+
+#[derive(serde::Deserialize)]
+struct Refusal {
+    schema: String,
+    error: String,
 }
 
 fn explain(url: &str, error: Error) -> anyhow::Error {

@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// The controller's address for programs
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8653", env = "BRAID_CONTROLLER")]
     controller: Controller,
-    /// Print the controller's answer, JSON
+    /// Print the answer as JSON
     #[arg(long)]
     json: bool,
 }
@@ -41,22 +41,54 @@ pub(crate) fn show<T: DeserializeOwned>(
     name: &str,
     table: impl FnOnce(&Answer<T>) -> String,
 ) -> anyhow::Result<()> {
-    let body = fetch::get(&args.controller.0, &format!("/api/v1/{name}"))?;
-    let answer = read(&body, name).map_err(|reason| {
-        exit::error(
-            Code::Failure,
-            format!("{} gave no answer of a Braid controller: {reason}", args.controller),
-        )
-    })?;
-    if args.json { output::text(&format!("{}\n", body.trim_end())) } else { output::text(&table(&answer)) }
+    let body = args.get(name, &[])?;
+    let answer = args.expect(read_list(&body, name))?;
+    if args.json { args.print(&body) } else { output::text(&table(&answer)) }
 }
 
-fn read<T: DeserializeOwned>(body: &str, name: &str) -> Result<Answer<T>, String> {
-    let mut body: Value = serde_json::from_str(body).map_err(|error| error.to_string())?;
-    match body.get("schema").and_then(Value::as_str) {
-        Some("braid/v1") => {}
-        schema => return Err(format!("its schema is {}, not braid/v1", schema.unwrap_or("not given"))),
+impl Args {
+    /// Whether the answer is to be printed as it came.
+    pub(crate) const fn json(&self) -> bool {
+        self.json
     }
+
+    /// Asks for `name` with these parameters; the answer as it came, and as one value.
+    pub(crate) fn ask<T: DeserializeOwned>(
+        &self,
+        name: &str,
+        parameters: &[(&str, String)],
+    ) -> anyhow::Result<(String, T)> {
+        let body = self.get(name, parameters)?;
+        let value =
+            read(&body).and_then(|body| serde_json::from_value(body).map_err(|error| error.to_string()));
+        Ok((body, self.expect(value)?))
+    }
+
+    /// Prints an answer as it came.
+    pub(crate) fn print(&self, body: &str) -> anyhow::Result<()> {
+        output::text(&format!("{}\n", body.trim_end()))
+    }
+
+    fn get(&self, name: &str, parameters: &[(&str, String)]) -> anyhow::Result<String> {
+        fetch::get(&self.controller.0, &format!("/api/v1/{name}"), parameters)
+    }
+
+    fn expect<T>(&self, answer: Result<T, String>) -> anyhow::Result<T> {
+        let refuse = |reason| format!("{} gave no answer of a Braid controller: {reason}", self.controller);
+        answer.map_err(|reason| exit::error(Code::Failure, refuse(reason)))
+    }
+}
+
+fn read(body: &str) -> Result<Value, String> {
+    let body: Value = serde_json::from_str(body).map_err(|error| error.to_string())?;
+    match body.get("schema").and_then(Value::as_str) {
+        Some("braid/v1") => Ok(body),
+        schema => Err(format!("its schema is {}, not braid/v1", schema.unwrap_or("not given"))),
+    }
+}
+
+fn read_list<T: DeserializeOwned>(body: &str, name: &str) -> Result<Answer<T>, String> {
+    let mut body = read(body)?;
     let mut take = |key: &str| body.get_mut(key).map(Value::take).ok_or(format!("it has no {key}"));
     let now = serde_json::from_value(take("now")?).map_err(|error| format!("now: {error}"))?;
     let items = serde_json::from_value(take(name)?).map_err(|error| format!("{name}: {error}"))?;
@@ -95,7 +127,7 @@ mod tests {
 
     #[test]
     fn answer_of_something_else_is_refused() {
-        let refusal = |body: &str| read::<u8>(body, "links").err().unwrap();
+        let refusal = |body: &str| read_list::<u8>(body, "links").err().unwrap();
         assert_eq!(refusal(r#"{"schema":"braid/v2","links":[]}"#), "its schema is braid/v2, not braid/v1");
         assert_eq!(refusal(r#"{"now":1,"links":[]}"#), "its schema is not given, not braid/v1");
         assert_eq!(refusal(r#"{"schema":"braid/v1","now":1}"#), "it has no links");

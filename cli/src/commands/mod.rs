@@ -9,5 +9,6 @@ pub(crate) mod lab;
 pub(crate) mod links;
 pub(crate) mod man;
 pub(crate) mod openflow;
+pub(crate) mod paths;
 pub(crate) mod switches;
 pub(crate) mod transfers;

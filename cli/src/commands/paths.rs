@@ -1,0 +1,104 @@
+use braid_paths::query::{Latency, NoPath, PathsView, Query, QueryError};
+use braid_paths::{Kind, Request, Weight};
+use braid_types::BitsPerSec;
+use serde::Serialize;
+
+use crate::exit::{self, Code};
+use crate::paths::{ModeParser, report, search};
+use crate::{client, output};
+
+#[derive(clap::Args)]
+#[group(skip)]
+pub(crate) struct Args {
+    /// Where the paths begin: a switch or a host, by its name or its switch's datapath id; in a controller's network
+    /// a datapath id, or the IP or MAC address of a host
+    src: String,
+    /// Where they end
+    dst: String,
+    /// How the paths are chosen
+    ///
+    /// shortest: all that are as short as the shortest. ksp: the k shortest. disjoint: no two over one cable, of
+    /// least total cost. node-disjoint: no two past one switch. maxflow: what carries the most. widest: the one with
+    /// the most to spare. within:HOPS: all of no more links.
+    #[arg(long, value_parser = ModeParser, default_value_t = Kind::Shortest)]
+    mode: Kind,
+    /// How many paths at most
+    #[arg(short, value_parser = number_of_paths, default_value_t = Query::DEFAULT_K)]
+    k: usize,
+    /// What a link costs: hops, latency (microseconds), load, or a sum such as 10*hops+latency
+    #[arg(long, default_value_t = Weight::HOPS, allow_hyphen_values = true)]
+    weight: Weight,
+    /// Look in this network: a file, or one that is generated, such as fattree:8
+    #[arg(long, value_name = "SOURCE")]
+    topology: Option<String>,
+    /// Do without a switch (NODE), the cable at a port (NODE:PORT), or all cables between two switches (A--B); may be
+    /// repeated
+    #[arg(long, value_name = "WHAT")]
+    without: Vec<String>,
+    /// Use only links of this capacity or more, such as 100Mbit
+    #[arg(long, value_name = "RATE", default_value = "0bit", hide_default_value = true)]
+    min_capacity: BitsPerSec,
+    /// Use only paths that take no longer, such as 10ms
+    #[arg(long, value_name = "DURATION")]
+    max_latency: Option<Latency>,
+    #[command(flatten)]
+    client: client::Args,
+}
+
+pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
+    let query = args.query();
+    let (body, view) = match &args.topology {
+        Some(source) => search::in_blueprint(source, &query).and_then(|view| Ok((document(&view)?, view)))?,
+        None => args.client.ask("paths", &query.parameters())?,
+    };
+    report::notes(&view).iter().for_each(|note| exit::say(note));
+    if args.client.json() {
+        args.client.print(&body)?;
+    } else if !view.paths.is_empty() {
+        output::text(&report::text(&view))?;
+    }
+    view.reason.map_or(Ok(()), |reason| Err(no_path(&view, reason)))
+}
+
+impl Args {
+    fn query(&self) -> Query {
+        Query {
+            src: self.src.clone(),
+            dst: self.dst.clone(),
+            mode: self.mode,
+            k: self.k,
+            weight: self.weight,
+            without: self.without.clone(),
+            min_capacity: self.min_capacity,
+            max_latency: self.max_latency,
+        }
+    }
+}
+
+fn document(view: &PathsView) -> anyhow::Result<String> {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        schema: &'static str,
+        #[serde(flatten)]
+        view: &'a PathsView,
+    }
+    Ok(serde_json::to_string(&Document { schema: "braid/v1", view })?)
+}
+
+fn number_of_paths(text: &str) -> Result<usize, String> {
+    let k = text.parse().map_err(|_| "not a number of paths".to_owned())?;
+    Request::new(Kind::Shortest, k).check().map(|()| k).map_err(|error| error.to_string())
+}
+
+fn no_path(view: &PathsView, reason: NoPath) -> anyhow::Error {
+    exit::error(Code::NotFound, format!("no path from {} to {}: {reason}", view.src.name, view.dst.name))
+}
+
+/// The error with the exit code that fits.
+pub(crate) fn refuse(error: &QueryError) -> anyhow::Error {
+    let code = match error {
+        QueryError::Invalid { .. } => Code::Usage,
+        QueryError::NotFound { .. } => Code::NotFound,
+    };
+    exit::error(code, error)
+}
