@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use braid_types::{DatapathId, SwitchPort};
@@ -60,8 +59,12 @@ impl Graph {
         links: impl IntoIterator<Item = (Link, LinkState)>,
     ) -> Self {
         let between = |(link, _): &(Link, LinkState)| link.src.dpid != link.dst.dpid;
-        let by_source: BTreeMap<_, _> = links.into_iter().map(|known| (known.0.src, known)).collect();
-        let (links, states): (Vec<_>, Vec<_>) = by_source.into_values().filter(between).unzip();
+        let mut known: Vec<_> = links.into_iter().collect();
+        // Latest first, as the first of each port is kept.
+        known.reverse();
+        known.sort_by_key(|(link, _)| link.src);
+        known.dedup_by_key(|(link, _)| link.src);
+        let (links, states): (Vec<_>, Vec<_>) = known.into_iter().filter(between).unzip();
         let ends = links.iter().flat_map(|link| [link.src.dpid, link.dst.dpid]);
         let mut nodes: Vec<_> = switches.into_iter().chain(ends).collect();
         nodes.sort_unstable();
