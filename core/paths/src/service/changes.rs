@@ -40,8 +40,8 @@ impl Changes {
         let mut changes = Self { fewer_switches: before.has_switch_beyond(&after), ..Self::default() };
         changes.note_worse(&before, &after);
         let better = changes.note_better(&before, &after);
-        // A path may be late now, or early, that is in no set.
-        let different = !better.is_empty() || !changes.costlier.is_empty();
+        // A path that is in no set may have been late, or be late now.
+        let different = changes.wider || changes.is_any_worse() || !better.is_empty();
         let limited = terms.constraints.max_latency.is_some() && different;
         if limited || better.len() > MAX_BETTER {
             return None;

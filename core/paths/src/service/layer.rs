@@ -40,8 +40,15 @@ impl Layer {
         set
     }
 
-    /// Goes on with another graph.
+    pub(super) const fn graph(&self) -> &Arc<Graph> {
+        self.finder.graph()
+    }
+
+    /// Goes on with this graph, if it is another one.
     pub(super) fn follow(&mut self, graph: &Arc<Graph>) {
+        if Arc::ptr_eq(self.graph(), graph) {
+            return;
+        }
         let finder = self.terms.finder(graph);
         let old = std::mem::replace(&mut self.finder, finder);
         match Changes::between(&old, &mut self.finder, &self.terms) {

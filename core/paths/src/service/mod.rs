@@ -77,16 +77,16 @@ impl PathService {
         &self.graph
     }
 
-    /// Goes on with another graph, and forgets the sets that may be different there. O(V + E) and a look at every set;
-    /// with a link that got better two searches more.
+    /// Goes on with another graph. O(1): what may be different there is forgotten when terms are asked for again, so
+    /// that many changes cost no more than one.
     pub fn set_graph(&mut self, graph: Arc<Graph>) {
-        for layer in &mut self.layers {
-            layer.follow(&graph);
-        }
         self.graph = graph;
     }
 
     /// The answer to a request, computed if it is not remembered. O(1) if it is.
+    ///
+    /// The first time after a change it takes O(E log E) and a look at every set with these terms; for each link that
+    /// got better two searches more.
     pub fn paths(&mut self, ingress: DatapathId, egress: DatapathId, request: &Request) -> Arc<PathSet> {
         let key = Key { ingress, egress, kind: request.kind, k: request.k };
         let limit = self.limits.links;
@@ -95,7 +95,8 @@ impl PathService {
 
     /// What is known now, to be read elsewhere while this goes on. O(1) in the number of sets.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot::new(self.graph.clone(), self.layers.iter().map(Layer::share).collect())
+        let current = self.layers.iter().filter(|layer| Arc::ptr_eq(layer.graph(), &self.graph));
+        Snapshot::new(self.graph.clone(), current.map(Layer::share).collect())
     }
 
     fn layer(&mut self, terms: &Terms) -> &mut Layer {
@@ -107,6 +108,8 @@ impl PathService {
                 self.layers.insert(0, Layer::new(&self.graph, terms.clone()));
             }
         }
-        &mut self.layers[0]
+        let layer = &mut self.layers[0];
+        layer.follow(&self.graph);
+        layer
     }
 }
