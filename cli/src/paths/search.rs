@@ -17,7 +17,7 @@ pub(crate) fn in_blueprint(source: &str, query: &Query) -> anyhow::Result<PathsV
     let resolved = query.resolve(&graph, &network).map_err(|error| refuse(&error))?;
     let [src, dst] = resolved.switches();
     let set = solve(&mut resolved.request.terms.finder(&graph), src, dst, &resolved.request);
-    Ok(PathsView::new(&graph, &resolved, &set, &network))
+    Ok(PathsView::new(&graph, &resolved, &set, |dpid| network.name_of(dpid)))
 }
 
 fn load(source: &str) -> anyhow::Result<Blueprint> {

@@ -110,6 +110,16 @@ impl Brain {
         self.paths.snapshot()
     }
 
+    /// Where the interface with this Ethernet address is attached.
+    pub fn place_of(&self, mac: MacAddr) -> Option<SwitchPort> {
+        self.topology.host(mac).map(|host| host.at)
+    }
+
+    /// Where the interface with this IP address is attached.
+    pub fn place_of_address(&self, address: IpAddr) -> Option<SwitchPort> {
+        self.topology.host_with_address(address).map(|host| host.at)
+    }
+
     /// The hosts, by Ethernet address.
     pub fn hosts(&self) -> Vec<HostView> {
         let view = |host: &Host| HostView {

@@ -17,7 +17,7 @@
 //! let [src, dst] = resolved.switches();
 //! let set = solve(&mut resolved.request.terms.finder(&graph), src, dst, &resolved.request);
 //!
-//! let view = PathsView::new(&graph, &resolved, &set, &network);
+//! let view = PathsView::new(&graph, &resolved, &set, |dpid| network.name_of(dpid));
 //! assert_eq!(view.paths[0].nodes, ["pod1-edge1", "pod1-agg1", "core1", "pod4-agg1", "pod4-edge2"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -1,7 +1,7 @@
 use braid_topology::Blueprint;
 use braid_types::DatapathId;
 
-/// What the switches and hosts of a network are called.
+/// What names mean in a network.
 pub trait Names {
     /// The switches that a text means: the switch of this name, or those to which the host of this name is attached.
     /// At least one.
@@ -12,9 +12,6 @@ pub trait Names {
 
     /// The switch of this name, or with this text as its datapath id.
     fn switch(&self, text: &str) -> Option<DatapathId>;
-
-    /// The name of a switch.
-    fn name(&self, dpid: DatapathId) -> String;
 }
 
 impl Names for Blueprint {
@@ -28,9 +25,5 @@ impl Names for Blueprint {
         let switches = found.into_iter().map(|index| &self.switches()[index]);
         let mut meant = switches.filter(|switch| switch.name == text || text.parse() == Ok(switch.dpid));
         meant.next().map(|switch| switch.dpid)
-    }
-
-    fn name(&self, dpid: DatapathId) -> String {
-        self.name_of(dpid).map_or_else(|| dpid.to_string(), str::to_owned)
     }
 }

@@ -6,7 +6,7 @@ use braid_topology::{EdgeIndex, Graph, Link, LinkState};
 use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort};
 use serde::{Deserialize, Serialize};
 
-use super::{Names, NoPath, Place, Resolved, TogetherView};
+use super::{NoPath, Place, Resolved, TogetherView};
 use crate::{Path, PathSet, Weight, unknown_delay};
 
 /// The answer to a question for paths.
@@ -89,13 +89,19 @@ pub struct PortView {
 }
 
 impl PathsView {
-    /// The answer `set` to a question in this graph.
-    pub fn new(graph: &Arc<Graph>, resolved: &Resolved, set: &PathSet, names: &impl Names) -> Self {
+    /// The answer `set` to a question in this graph. A switch without a name is called by its datapath id.
+    pub fn new<'a>(
+        graph: &Arc<Graph>,
+        resolved: &Resolved,
+        set: &PathSet,
+        name: impl Fn(DatapathId) -> Option<&'a str>,
+    ) -> Self {
         let Resolved { src, dst, request } = resolved;
-        let paths = Viewer::new(graph, request.terms.weight, names).paths(set);
+        let name = &|dpid: DatapathId| name(dpid).map_or_else(|| dpid.to_string(), str::to_owned);
+        let paths = Viewer::new(graph, request.terms.weight, name).paths(set);
         Self {
-            src: EndView::new(src, names),
-            dst: EndView::new(dst, names),
+            src: EndView::new(src, name),
+            dst: EndView::new(dst, name),
             mode: request.kind.to_string(),
             k: request.k,
             weight: request.terms.weight.to_string(),
@@ -117,12 +123,12 @@ fn warnings(graph: &Graph, resolved: &Resolved) -> Vec<String> {
 }
 
 impl EndView {
-    fn new(place: &Place, names: &impl Names) -> Self {
+    fn new(place: &Place, name: &impl Fn(DatapathId) -> String) -> Self {
         Self {
             name: place.name.clone(),
-            node: names.name(place.switch),
+            node: name(place.switch),
             dpid: place.switch,
-            also_at: place.others.iter().map(|dpid| names.name(*dpid)).collect(),
+            also_at: place.others.iter().map(|dpid| name(*dpid)).collect(),
         }
     }
 }
@@ -131,15 +137,15 @@ impl EndView {
 struct Viewer<'a, N> {
     graph: &'a Graph,
     weight: Weight,
-    names: &'a N,
+    name: &'a N,
     unknown: Duration,
     /// The cables of the paths before.
     used: BTreeSet<SwitchPort>,
 }
 
-impl<'a, N: Names> Viewer<'a, N> {
-    fn new(graph: &'a Graph, weight: Weight, names: &'a N) -> Self {
-        Self { graph, weight, names, unknown: unknown_delay(graph), used: BTreeSet::new() }
+impl<'a, N: Fn(DatapathId) -> String> Viewer<'a, N> {
+    fn new(graph: &'a Graph, weight: Weight, name: &'a N) -> Self {
+        Self { graph, weight, name, unknown: unknown_delay(graph), used: BTreeSet::new() }
     }
 
     fn paths(mut self, set: &PathSet) -> Vec<PathView> {
@@ -156,7 +162,7 @@ impl<'a, N: Names> Viewer<'a, N> {
         let delay = states().try_fold(Duration::ZERO, |sum, state| Some(sum.saturating_add(state.delay?)));
         let spare = states().map(LinkState::available).min();
         PathView {
-            nodes: path.switches().map(|dpid| self.names.name(dpid)).collect(),
+            nodes: path.switches().map(self.name).collect(),
             hops: path.hops(),
             cost: costs.sum(),
             delay_us: delay.map(|delay| u64::try_from(delay.as_micros()).unwrap_or(u64::MAX)),
@@ -169,7 +175,7 @@ impl<'a, N: Names> Viewer<'a, N> {
     fn link(&self, edge: EdgeIndex) -> LinkView {
         let Link { src, dst } = *self.graph.link(edge);
         let siblings = self.graph.out_edges(self.graph.tail(edge));
-        let port = |at: SwitchPort| PortView { node: self.names.name(at.dpid), dpid: at.dpid, port: at.port };
+        let port = |at: SwitchPort| PortView { node: (self.name)(at.dpid), dpid: at.dpid, port: at.port };
         LinkView {
             src: port(src),
             dst: port(dst),

@@ -30,7 +30,7 @@ fn ask(query: &Query) -> Result<PathsView, QueryError> {
     let resolved = query.resolve(&graph, &network)?;
     let [src, dst] = resolved.switches();
     let set = solve(&mut resolved.request.terms.finder(&graph), src, dst, &resolved.request);
-    Ok(PathsView::new(&graph, &resolved, &set, &network))
+    Ok(PathsView::new(&graph, &resolved, &set, |dpid| network.name_of(dpid)))
 }
 
 fn view(parameters: &[(&str, &str)]) -> PathsView {
@@ -111,7 +111,7 @@ fn full_links_are_the_reason_for_no_flow() {
         let resolved = query.resolve(&graph, &network).unwrap();
         let [src, dst] = resolved.switches();
         let set = solve(&mut resolved.request.terms.finder(&graph), src, dst, &resolved.request);
-        let view = PathsView::new(&graph, &resolved, &set, &network);
+        let view = PathsView::new(&graph, &resolved, &set, |dpid| network.name_of(dpid));
         assert_eq!((view.paths.len(), view.reason), (0, Some(NoPath::Full)), "{mode}");
     }
 }
@@ -207,7 +207,7 @@ fn a_limit_on_latencies_that_are_not_known_is_warned_of() {
     let graph = Arc::new(network.graph());
     let warnings = |query: Query| {
         let resolved = query.resolve(&graph, &network).unwrap();
-        PathsView::new(&graph, &resolved, &Default::default(), &network).warnings.len()
+        PathsView::new(&graph, &resolved, &Default::default(), |dpid| network.name_of(dpid)).warnings.len()
     };
     let plain = Query::new("h1", "h16");
     let limited = Query { max_latency: "1s".parse().ok(), ..plain.clone() };

@@ -2,15 +2,18 @@ use braid_control::view::SwitchView;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
+use super::paths::Search;
 use super::{Question, Resource, metrics};
 use crate::engine::{Engine, Shared};
 
 /// Answers the questions of clients, on the engine's thread.
 pub(crate) async fn answer(engine: Shared, mut questions: mpsc::Receiver<Question>) {
     while let Some(question) = questions.recv().await {
-        let body = body(&engine.borrow(), question.resource);
         // The client may have gone; then nobody is interested.
-        let _ = question.answer.send(body);
+        match question {
+            Question::Show(resource, answer) => drop(answer.send(body(&engine.borrow(), resource))),
+            Question::Paths(query, answer) => drop(answer.send(Search::prepare(&engine.borrow(), &query))),
+        }
     }
 }
 

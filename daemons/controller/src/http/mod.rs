@@ -2,6 +2,7 @@
 
 mod answers;
 mod metrics;
+mod paths;
 
 use std::io;
 use std::net::TcpListener;
@@ -12,11 +13,13 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use braid_paths::query::{Query, QueryError};
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
 use tracing::error;
 
 pub(crate) use answers::answer;
+use paths::Search;
 
 /// Questions that wait for the engine; more are turned away.
 const MAX_WAITING: usize = 64;
@@ -32,17 +35,20 @@ pub(crate) enum Resource {
 }
 
 /// A question to the engine's thread and the way back.
-pub(crate) struct Question {
-    resource: Resource,
-    answer: oneshot::Sender<String>,
+pub(crate) enum Question {
+    /// What the engine shows.
+    Show(Resource, oneshot::Sender<String>),
+    /// What is needed to find paths on another thread.
+    Paths(Box<Query>, oneshot::Sender<Result<Search, QueryError>>),
 }
 
-type Engine = mpsc::Sender<Question>;
+type Questions = mpsc::Sender<Question>;
 
 /// Serves clients on a thread of its own; returns what they ask.
 pub(crate) fn serve(listener: TcpListener) -> io::Result<mpsc::Receiver<Question>> {
     let (questions, receiver) = mpsc::channel(MAX_WAITING);
-    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let mut runtime = Builder::new_current_thread();
+    let runtime = runtime.enable_all().max_blocking_threads(paths::MAX_RUNNING).build()?;
     thread::Builder::new().name("http".to_owned()).spawn(move || {
         let served = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener)?;
@@ -55,26 +61,38 @@ pub(crate) fn serve(listener: TcpListener) -> io::Result<mpsc::Receiver<Question
     Ok(receiver)
 }
 
-fn router(engine: Engine) -> Router {
-    let resource = |resource| get(move |State(engine): State<Engine>| ask(engine, resource));
+fn router(questions: Questions) -> Router {
+    let resource = |resource| get(move |State(questions): State<Questions>| show(questions, resource));
     Router::new()
         .route("/api/v1/switches", resource(Resource::Switches))
         .route("/api/v1/links", resource(Resource::Links))
         .route("/api/v1/hosts", resource(Resource::Hosts))
         .route("/api/v1/transfers", resource(Resource::Transfers))
+        .route("/api/v1/paths", get(paths::find).with_state(paths::Route::new(questions.clone())))
         .route("/metrics", resource(Resource::Metrics))
-        .with_state(engine)
+        .with_state(questions)
 }
 
-async fn ask(engine: Engine, resource: Resource) -> Response {
-    let (answer, received) = oneshot::channel();
-    if engine.try_send(Question { resource, answer }).is_err() {
-        return (StatusCode::SERVICE_UNAVAILABLE, "the controller is busy or stopping").into_response();
-    }
-    match received.await {
+async fn show(questions: Questions, resource: Resource) -> Response {
+    match ask(&questions, |answer| Question::Show(resource, answer)).await {
         Ok(body) => ([(header::CONTENT_TYPE, content_type(resource))], body).into_response(),
-        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the controller is stopping").into_response(),
+        Err(response) => response,
     }
+}
+
+/// What the engine answers, or what to tell the client if it does not.
+async fn ask<T>(
+    questions: &Questions,
+    question: impl FnOnce(oneshot::Sender<T>) -> Question,
+) -> Result<T, Response> {
+    let (answer, received) = oneshot::channel();
+    let sent = questions.try_send(question(answer));
+    sent.map_err(|_| unavailable("the controller is busy or stopping"))?;
+    received.await.map_err(|_| unavailable("the controller is stopping"))
+}
+
+fn unavailable(reason: &'static str) -> Response {
+    (StatusCode::SERVICE_UNAVAILABLE, reason).into_response()
 }
 
 const fn content_type(resource: Resource) -> &'static str {

@@ -2,5 +2,6 @@
 
 mod api;
 mod misbehaviour;
+mod paths;
 mod recording;
 mod support;
