@@ -8,6 +8,7 @@ mod openflow;
 mod output;
 mod paths;
 mod table;
+mod topology;
 
 use std::process::ExitCode;
 
@@ -53,6 +54,9 @@ enum Command {
     Paths(commands::paths::Args),
     /// List the transfers in progress, their streams and the paths of these
     Transfers(client::Args),
+    /// Look at networks from files, generators or a running controller, and convert them
+    #[command(subcommand)]
+    Topology(commands::topology::Command),
     /// Tell what this machine has and lacks for labs
     ///
     /// Every feature is tried or looked up, in a network namespace that lives no longer than this command;
@@ -86,6 +90,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Hosts(args) => commands::hosts::execute(&args),
         Command::Paths(args) => commands::paths::execute(&args),
         Command::Transfers(args) => commands::transfers::execute(&args),
+        Command::Topology(command) => commands::topology::execute(&command),
         Command::Doctor(args) => commands::doctor::execute(&args),
         Command::Openflow(command) => commands::openflow::execute(&command),
         Command::Completion(args) => commands::completion::execute(&args),

@@ -27,7 +27,7 @@ pub(crate) struct Args {
 
 /// Where a controller serves programs.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Controller(String);
+pub(crate) struct Controller(String);
 
 /// A list and when it was made, on the controller's clock.
 pub(crate) struct Answer<T> {
@@ -41,9 +41,13 @@ pub(crate) fn show<T: DeserializeOwned>(
     name: &str,
     table: impl FnOnce(&Answer<T>) -> String,
 ) -> anyhow::Result<()> {
-    let body = args.get(name, &[])?;
-    let answer = args.expect(read_list(&body, name))?;
+    let (body, answer) = args.controller.list(name)?;
     if args.json { args.print(&body) } else { output::text(&table(&answer)) }
+}
+
+/// Asks for the list `name`.
+pub(crate) fn list<T: DeserializeOwned>(controller: &Controller, name: &str) -> anyhow::Result<Vec<T>> {
+    Ok(controller.list(name)?.1.items)
 }
 
 impl Args {
@@ -58,24 +62,33 @@ impl Args {
         name: &str,
         parameters: &[(&str, String)],
     ) -> anyhow::Result<(String, T)> {
-        let body = self.get(name, parameters)?;
-        let value =
-            read(&body).and_then(|body| serde_json::from_value(body).map_err(|error| error.to_string()));
-        Ok((body, self.expect(value)?))
+        let value = |body: &str| {
+            read(body).and_then(|body| serde_json::from_value(body).map_err(|error| error.to_string()))
+        };
+        self.controller.get(name, parameters, value)
     }
 
     /// Prints an answer as it came.
     pub(crate) fn print(&self, body: &str) -> anyhow::Result<()> {
         output::text(&format!("{}\n", body.trim_end()))
     }
+}
 
-    fn get(&self, name: &str, parameters: &[(&str, String)]) -> anyhow::Result<String> {
-        fetch::get(&self.controller.0, &format!("/api/v1/{name}"), parameters)
+impl Controller {
+    fn list<T: DeserializeOwned>(&self, name: &str) -> anyhow::Result<(String, Answer<T>)> {
+        self.get(name, &[], |body| read_list(body, name))
     }
 
-    fn expect<T>(&self, answer: Result<T, String>) -> anyhow::Result<T> {
-        let refuse = |reason| format!("{} gave no answer of a Braid controller: {reason}", self.controller);
-        answer.map_err(|reason| exit::error(Code::Failure, refuse(reason)))
+    fn get<T>(
+        &self,
+        name: &str,
+        parameters: &[(&str, String)],
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> anyhow::Result<(String, T)> {
+        let body = fetch::get(&self.0, &format!("/api/v1/{name}"), parameters)?;
+        let refuse = |reason| format!("{self} gave no answer of a Braid controller: {reason}");
+        let answer = read(&body).map_err(|reason| exit::error(Code::Failure, refuse(reason)))?;
+        Ok((body, answer))
     }
 }
 

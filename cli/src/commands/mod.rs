@@ -11,4 +11,5 @@ pub(crate) mod man;
 pub(crate) mod openflow;
 pub(crate) mod paths;
 pub(crate) mod switches;
+pub(crate) mod topology;
 pub(crate) mod transfers;

@@ -116,15 +116,28 @@ fn port() -> Port<'static> {
 
 /// A server that answers every request with this status and body; its URL.
 pub(crate) fn answer_with(status: &'static str, body: String) -> String {
+    serve(move |_| (status, body.clone()))
+}
+
+/// A server that has a body for each of these paths; its URL.
+pub(crate) fn answer_by_path(bodies: Vec<(String, String)>) -> String {
+    serve(move |path| match bodies.iter().find(|(known, _)| known == path) {
+        Some((_, body)) => ("200 OK", body.clone()),
+        None => ("404 Not Found", String::new()),
+    })
+}
+
+/// A server whose answers are made from the path; its URL.
+fn serve(answer: impl Fn(&str) -> (&'static str, String) + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = BufReader::new(stream.unwrap());
             let mut line = String::new();
-            while stream.read_line(&mut line).is_ok_and(|count| count > 2) {
-                line.clear();
-            }
+            stream.read_line(&mut line).unwrap();
+            let (status, body) = answer(line.split(' ').nth(1).unwrap_or_default());
+            while stream.read_line(&mut line).is_ok_and(|count| count > 2) {}
             let head =
                 format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
             stream.get_mut().write_all((head + &body).as_bytes()).unwrap();

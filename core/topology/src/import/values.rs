@@ -30,8 +30,12 @@ pub(super) fn rate_of(bits: f64) -> Result<BitsPerSec, String> {
     Err(format!("{bits} bit/s is not a rate: that is 0 or more, and below 2^64"))
 }
 
-/// A delay: a number of seconds, or text such as `10ms`, `5us`, `1.5 s`.
-pub(super) fn delay(text: &str) -> Result<Duration, String> {
+/// A link's delay: a number of seconds, or one with a unit such as `10ms`, `5us`, `1.5 s`; an hour at most.
+///
+/// # Errors
+///
+/// A text that says what is wrong and how delays are written.
+pub fn delay(text: &str) -> Result<Duration, String> {
     if let Some(seconds) = number(text) {
         return delay_of(seconds);
     }

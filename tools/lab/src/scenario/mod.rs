@@ -4,6 +4,7 @@
 //! valid and unique, every link joins things that exist, every interface has its cable, addresses do not clash.
 
 mod address;
+mod blueprint;
 mod capacity;
 mod check;
 mod file;

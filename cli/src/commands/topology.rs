@@ -1,0 +1,196 @@
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use braid_topology::generate::Spec;
+use braid_topology::{Blueprint, export};
+use braid_types::{BitsPerSec, SwitchPort};
+use clap::{Subcommand, ValueEnum};
+use serde_json::json;
+
+use crate::client::format;
+use crate::output;
+use crate::table::table;
+use crate::topology::source::{self, LinkArgs};
+use crate::topology::summary::{Diameter, Range, Summary};
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Tell how large a network is and how it hangs together
+    ///
+    /// Examples: braid topology show fattree:8; braid topology show network.graphml --links
+    Show(Show),
+    /// Write a network in another format
+    ///
+    /// Examples: braid topology convert network.graphml --to node-link -o network.json;
+    /// braid topology convert --to dot | neato -Tsvg -o network.svg
+    Convert(Convert),
+    /// Write a network of a known family
+    ///
+    /// Example: braid topology generate jellyfish:60,10,120,7 --rate 10Gbit --delay 1ms
+    Generate(Generate),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Show {
+    #[command(flatten)]
+    source: source::Args,
+    /// List the links between switches, each direction by itself
+    #[arg(long, conflicts_with = "json")]
+    links: bool,
+    /// List the switches
+    #[arg(long, conflicts_with = "json")]
+    switches: bool,
+    /// Print the figures as JSON; for the network itself use convert
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Convert {
+    #[command(flatten)]
+    source: source::Args,
+    #[command(flatten)]
+    target: Target,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Generate {
+    /// What to generate: fattree:K, jellyfish:SWITCHES,PORTS,HOSTS[,SEED], dh-jellyfish:…, line:N, ring:N,
+    /// torus:ROWS,COLUMNS, two-path, east-asia, huang-a or huang-b
+    spec: Spec,
+    #[command(flatten)]
+    links: LinkArgs,
+    #[command(flatten)]
+    target: Target,
+}
+
+/// Where a network goes.
+#[derive(clap::Args)]
+struct Target {
+    /// The format
+    #[arg(long, value_name = "FORMAT", default_value = "json")]
+    to: Format,
+    /// The file to write; by default standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    /// Braid's own JSON, from which the same network is read again
+    Json,
+    /// JSON for networkx.node_link_graph
+    NodeLink,
+    /// A drawing for Graphviz
+    Dot,
+}
+
+pub(crate) fn execute(command: &Command) -> anyhow::Result<()> {
+    match command {
+        Command::Show(show) => self::show(show),
+        Command::Convert(Convert { source, target }) => write(&source.load()?, target),
+        Command::Generate(Generate { spec, links, target }) => {
+            write(&source::generate(*spec, *links)?, target)
+        }
+    }
+}
+
+fn write(network: &Blueprint, Target { to, output }: &Target) -> anyhow::Result<()> {
+    let text = match to {
+        Format::Json => export::json(network),
+        Format::NodeLink => export::node_link(network),
+        Format::Dot => export::dot(network),
+    };
+    match output {
+        Some(path) => fs::write(path, text).with_context(|| format!("cannot write {}", path.display())),
+        None => output::text(&text),
+    }
+}
+
+fn show(args: &Show) -> anyhow::Result<()> {
+    let network = args.source.load()?;
+    match args {
+        Show { json: true, .. } => {
+            output::json(&json!({ "schema": "braid/v1", "summary": Summary::of(&network) }))
+        }
+        Show { links: false, switches: false, .. } => output::text(&figures(&Summary::of(&network))),
+        Show { links, switches, .. } => {
+            let tables = [switches.then(|| switch_table(&network)), links.then(|| link_table(&network))];
+            output::text(&tables.into_iter().flatten().collect::<Vec<_>>().join("\n"))
+        }
+    }
+}
+
+fn figures(summary: &Summary) -> String {
+    let rows = [
+        ("network", summary.name.clone()),
+        ("switches", summary.switches.to_string()),
+        ("hosts", format!("{} with {} interfaces", summary.hosts, summary.interfaces)),
+        ("cables", format!("{}, which are {} links in one direction", summary.cables, summary.links)),
+        ("degree", degree(summary)),
+        ("diameter", diameter(summary.diameter)),
+        ("components", summary.components.to_string()),
+        (
+            "capacity",
+            summary.capacity_bps.map_or("-".to_owned(), |it| range(it, |bits| BitsPerSec(bits).to_string())),
+        ),
+        ("delay", delay(summary)),
+    ];
+    rows.iter().map(|(name, value)| format!("{name:12}{value}\n")).collect()
+}
+
+fn degree(summary: &Summary) -> String {
+    let Some(degree) = &summary.degree else { return "-".to_owned() };
+    format!("{} to {}, {:.1} on average", degree.min, degree.max, degree.mean)
+}
+
+fn diameter(diameter: Diameter) -> String {
+    match diameter {
+        Diameter::Hops(hops) => format!("{hops} hops"),
+        Diameter::Unreachable => "none: some switches do not reach some others".to_owned(),
+        Diameter::NotComputed => "not computed for a network of this size".to_owned(),
+    }
+}
+
+fn delay(summary: &Summary) -> String {
+    let Some(delays) = summary.delay_ns else { return "unknown".to_owned() };
+    let range = range(delays, |nanos| format!("{:?}", Duration::from_nanos(nanos)));
+    match summary.links - summary.delays_known {
+        0 => range,
+        unknown => format!("{range}, unknown for {unknown} links"),
+    }
+}
+
+fn range<T: PartialEq>(Range { min, max }: Range<T>, text: impl Fn(T) -> String) -> String {
+    if min == max { text(min) } else { format!("{} to {}", text(min), text(max)) }
+}
+
+fn switch_table(network: &Blueprint) -> String {
+    let (mut cables, mut hosts) = (vec![0; network.switches().len()], vec![0; network.switches().len()]);
+    network.cables().iter().flat_map(|cable| cable.ends).for_each(|end| cables[end.switch] += 1);
+    let interfaces = network.hosts().iter().flat_map(|host| &host.interfaces);
+    interfaces.for_each(|interface| hosts[interface.end.switch] += 1);
+    let rows = network.switches().iter().zip(cables.iter().zip(&hosts)).map(|(switch, (cables, hosts))| {
+        let position = switch.position.map(|at| format!("{:.2}, {:.2}", at.latitude(), at.longitude()));
+        [
+            switch.name.clone(),
+            format::switch(switch.dpid),
+            switch.group.clone().unwrap_or_else(|| "-".to_owned()),
+            position.unwrap_or_else(|| "-".to_owned()),
+            cables.to_string(),
+            hosts.to_string(),
+        ]
+    });
+    table(["SWITCH", "DPID", "GROUP", "POSITION", "CABLES", "INTERFACES"], rows)
+}
+
+fn link_table(network: &Blueprint) -> String {
+    let port = |at: SwitchPort| format!("{}:{}", network.name_of(at.dpid).unwrap_or_default(), at.port);
+    let rows = network.links().map(|(link, state)| {
+        let delay = state.delay.map_or("-".to_owned(), |delay| format!("{delay:?}"));
+        [port(link.src), port(link.dst), state.capacity.to_string(), delay]
+    });
+    table(["FROM", "TO", "CAPACITY", "DELAY"], rows)
+}

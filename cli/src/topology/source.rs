@@ -1,0 +1,232 @@
+//! Where a network comes from: one place for every command that takes one.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, stdin};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use anyhow::Context;
+use braid_lab::Scenario;
+use braid_topology::Blueprint;
+use braid_topology::generate::{Links, Spec, SpecError};
+use braid_topology::import::{self, Imported, MAX_INPUT};
+use braid_types::BitsPerSec;
+
+use super::live;
+use crate::client::Controller;
+use crate::exit::{self, Code, ExitWith};
+
+/// What every command that takes a network has.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A file (GraphML, node-link JSON, Braid's JSON or a scenario), `-` for standard input, or a network to
+    /// generate, such as fattree:8; without it, the network of a running controller
+    ///
+    /// Generators: fattree:K, jellyfish:SWITCHES,PORTS,HOSTS[,SEED], dh-jellyfish:SWITCHES,PORTS,HOSTS[,SEED],
+    /// line:N, ring:N, torus:ROWS,COLUMNS, two-path, east-asia, huang-a, huang-b. A file of such a name is ./NAME.
+    source: Option<Source>,
+    /// The controller's address for programs
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8653", env = "BRAID_CONTROLLER")]
+    controller: Controller,
+    #[command(flatten)]
+    links: LinkArgs,
+}
+
+/// What links are like where nothing else says so.
+#[derive(clap::Args, Clone, Copy)]
+pub(crate) struct LinkArgs {
+    /// The capacity of links that a generator makes or a file does not say it of; by default 1Gbit
+    #[arg(long)]
+    rate: Option<BitsPerSec>,
+    /// The delay of links that a generator makes, such as 1ms; by default unknown
+    #[arg(long, value_parser = import::read_delay)]
+    delay: Option<Duration>,
+}
+
+/// Where a network comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Source {
+    Generator(Spec),
+    File(PathBuf),
+    StandardInput,
+}
+
+/// A network, and what was assumed or passed over.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) blueprint: Blueprint,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Args {
+    /// The network that is asked for; says on standard error what was assumed or passed over.
+    pub(crate) fn load(&self) -> anyhow::Result<Blueprint> {
+        let loaded = match &self.source {
+            Some(source) => load(source, self.links),
+            None => self.links.without_delay().and_then(|rate| live::load(&self.controller, rate)),
+        }?;
+        loaded.warnings.iter().for_each(|warning| exit::say(&format!("warning: {warning}")));
+        Ok(loaded.blueprint)
+    }
+}
+
+impl LinkArgs {
+    fn capacity(self) -> BitsPerSec {
+        self.rate.unwrap_or(Links::default().capacity)
+    }
+
+    /// The capacity where nothing is generated, and so no delay is given.
+    fn without_delay(self) -> anyhow::Result<BitsPerSec> {
+        match self.delay {
+            None => Ok(self.capacity()),
+            Some(_) => Err(exit::error(Code::Usage, "--delay is for networks that are generated")),
+        }
+    }
+}
+
+/// Loads a network. A file that does not exist ends with [`Code::NotFound`], sizes that cannot be with [`Code::Usage`].
+pub(crate) fn load(source: &Source, links: LinkArgs) -> anyhow::Result<Loaded> {
+    match source {
+        Source::Generator(spec) => {
+            let blueprint = generate(*spec, links)?;
+            Ok(Loaded { blueprint, warnings: Vec::new() })
+        }
+        Source::File(path) => {
+            let text = read_file(path)?;
+            parse(&text, &source.to_string(), Format::of(path, &text), links)
+        }
+        Source::StandardInput => {
+            let text = read(stdin().lock()).context("standard input")?;
+            parse(&text, &source.to_string(), Format::of_content(&text), links)
+        }
+    }
+}
+
+/// Makes the network of a spec.
+pub(crate) fn generate(spec: Spec, links: LinkArgs) -> anyhow::Result<Blueprint> {
+    if spec.has_own_links() && (links.rate.is_some() || links.delay.is_some()) {
+        let what = format!("{spec} says itself what its links carry: leave out --rate and --delay");
+        return Err(exit::error(Code::Usage, what));
+    }
+    let links = Links { capacity: links.capacity(), delay: links.delay };
+    spec.generate(links).exit_with(Code::Usage)
+}
+
+impl FromStr for Source {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        match text {
+            "-" => Ok(Self::StandardInput),
+            spec if Spec::is_meant_by(spec) => spec.parse().map(Self::Generator),
+            path => Ok(Self::File(path.into())),
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Generator(spec) => spec.fmt(f),
+            Self::File(path) => path.display().fmt(f),
+            Self::StandardInput => f.write_str("standard input"),
+        }
+    }
+}
+
+/// How a network is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Format {
+    GraphMl,
+    Json,
+    Scenario,
+}
+
+impl Format {
+    fn of(path: &Path, text: &str) -> Self {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("graphml" | "xml") => Self::GraphMl,
+            Some("json") => Self::Json,
+            Some("yaml" | "yml") => Self::Scenario,
+            _ => Self::of_content(text),
+        }
+    }
+
+    // A scenario may begin with a brace as well, but its keys have no quotes.
+    fn of_content(text: &str) -> Self {
+        let text = text.trim_start_matches('\u{feff}').trim_start();
+        let after_brace = text.strip_prefix(['{', '[']).map(str::trim_start);
+        match after_brace {
+            _ if text.starts_with('<') => Self::GraphMl,
+            Some(inside) if inside.is_empty() || inside.starts_with(['"', '}', '[', '{', ']']) => Self::Json,
+            _ => Self::Scenario,
+        }
+    }
+}
+
+fn parse(text: &str, file: &str, format: Format, links: LinkArgs) -> anyhow::Result<Loaded> {
+    let capacity = links.without_delay()?;
+    // Editors on Windows begin text with this mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let Imported { blueprint, warnings } = match format {
+        Format::GraphMl => import::graphml(text, file, capacity)?,
+        Format::Json => import::json(text, file, capacity)?,
+        Format::Scenario => {
+            let blueprint = Scenario::parse(text, file)?.blueprint().with_context(|| file.to_owned())?;
+            Imported { blueprint, warnings: Vec::new() }
+        }
+    };
+    Ok(Loaded { blueprint, warnings: warnings.iter().map(ToString::to_string).collect() })
+}
+
+fn read_file(path: &Path) -> anyhow::Result<String> {
+    let name = || path.display().to_string();
+    match File::open(path).and_then(read) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let remedy = "name a file, or a network to generate such as fattree:8";
+            Err(exit::error(Code::NotFound, format!("{}: {error}; {remedy}", name())))
+        }
+        result => result.with_context(name),
+    }
+}
+
+/// No more than an importer takes and one byte, by which it sees that there is more.
+fn read(input: impl Read) -> io::Result<String> {
+    let mut text = String::new();
+    input.take(MAX_INPUT as u64 + 1).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_generators_are_specs_and_all_else_is_a_file() {
+        assert_eq!("-".parse(), Ok(Source::StandardInput));
+        assert_eq!("ring:5".parse(), Ok(Source::Generator(Spec::Ring { switches: 5 })));
+        for path in ["ring.json", "./ring:5", "networks/two-path", "c:/x.graphml"] {
+            assert_eq!(path.parse(), Ok(Source::File(path.into())));
+        }
+        assert!("ring:x".parse::<Source>().is_err());
+    }
+
+    #[test]
+    fn formats_are_told_by_extension_then_by_content() {
+        let of = |path: &str, text| Format::of(Path::new(path), text);
+        assert_eq!(of("a.graphml", "{"), Format::GraphMl);
+        assert_eq!(of("a.yml", "<"), Format::Scenario);
+        for (text, format) in [
+            ("\u{feff}\n<?xml?>", Format::GraphMl),
+            ("{ \"nodes\": []}", Format::Json),
+            ("[[", Format::Json),
+            ("{scenario: tiny}", Format::Scenario),
+            ("# a comment\nscenario: x", Format::Scenario),
+            ("", Format::Scenario),
+        ] {
+            assert_eq!(of("a.txt", text), format, "{text}");
+        }
+    }
+}

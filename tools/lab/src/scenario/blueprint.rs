@@ -1,0 +1,85 @@
+use braid_topology::LinkState;
+use braid_topology::blueprint::{Blueprint, BlueprintError, NewInterface, NewSwitch, Plug};
+use braid_types::{BitsPerSec, PortNo};
+
+use super::{End, Scenario};
+
+impl Scenario {
+    /// The network as a drawing, with the ports that a lab gives the switches: from 1, in the order of the file's links.
+    ///
+    /// # Errors
+    ///
+    /// [`BlueprintError`] if the network is larger than a drawing can be, or the scenario was not checked.
+    pub fn blueprint(&self) -> Result<Blueprint, BlueprintError> {
+        let topology = &self.topology;
+        let mut builder = Blueprint::builder(&self.name);
+        for switch in &topology.switches {
+            let dpid = Some(switch.dpid);
+            builder.switch(NewSwitch { dpid, ..NewSwitch::named(&switch.name) })?;
+        }
+        let mut ports = Ports(vec![0; topology.switches.len()]);
+        let mut attached: Vec<Vec<_>> = topology.hosts.iter().map(|_| Vec::new()).collect();
+        for link in &topology.links {
+            let [there, back] = link.rates.map(state);
+            match link.ends {
+                [End::Switch(a), End::Switch(b)] => {
+                    builder.directed_cable([ports.next(a), ports.next(b)], [Some(there), Some(back)])?;
+                }
+                [End::Host { host, interface }, End::Switch(switch)] => {
+                    attached[host].push((interface, ports.attach(switch, [there, back])));
+                }
+                [End::Switch(switch), End::Host { host, interface }] => {
+                    attached[host].push((interface, ports.attach(switch, [back, there])));
+                }
+                // A checked scenario has no link between two hosts.
+                [End::Host { .. }, End::Host { .. }] => {}
+            }
+        }
+        for (host, mut interfaces) in topology.hosts.iter().zip(attached) {
+            interfaces.sort_by_key(|(place, _)| *place);
+            builder.host_with(&host.name, interfaces.into_iter().map(|(_, it)| it).collect())?;
+        }
+        Ok(builder.build())
+    }
+}
+
+/// The last port of each switch.
+struct Ports(Vec<u32>);
+
+impl Ports {
+    fn next(&mut self, switch: usize) -> Plug {
+        self.0[switch] += 1;
+        Plug { switch, port: Some(PortNo(self.0[switch])) }
+    }
+
+    fn attach(&mut self, switch: usize, states: [LinkState; 2]) -> NewInterface {
+        NewInterface { plug: self.next(switch), states }
+    }
+}
+
+const fn state(rate: BitsPerSec) -> LinkState {
+    LinkState::of_capacity(rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use braid_types::{BitsPerSec, DatapathId};
+
+    use crate::Scenario;
+
+    #[test]
+    fn drawing_has_the_ports_and_rates_of_the_lab() {
+        let text = "{scenario: t, topology: {hosts: [{name: a, interfaces: [{name: e0}, {name: e1}]}], \
+             switches: [s, t@77], links: [{between: [t, a.e1], rate: 3Mbit, rate_back: 4Mbit}, \
+             {between: [s, t], rate: 1Mbit, rate_back: 2Mbit}, {between: [a.e0, s], rate: 5Mbit}]}}";
+        let network = Scenario::parse(text, "t.yaml").unwrap().blueprint().unwrap();
+        assert_eq!(network.switches()[1].dpid, DatapathId(0x77));
+        let cable = network.cables()[0];
+        assert_eq!(cable.ends.map(|end| (end.switch, end.port.0)), [(0, 1), (1, 2)]);
+        assert_eq!(cable.states.map(|state| state.unwrap().capacity.0), [1_000_000, 2_000_000]);
+        let [e0, e1] = network.hosts()[0].interfaces[..] else { panic!("{:?}", network.hosts()) };
+        assert_eq!([e0, e1].map(|it| (it.end.switch, it.end.port.0)), [(0, 2), (1, 1)]);
+        let rates = [e0, e1].map(|it| it.states.map(|state| state.capacity));
+        assert_eq!(rates, [[5, 5], [4, 3]].map(|rates| rates.map(|mega| BitsPerSec(mega * 1_000_000))));
+    }
+}
