@@ -1,5 +1,17 @@
 //! What must hold of every decoder, whatever bytes it is given.
 
+use braid_topology::{Blueprint, export, import};
+
+/// Writes a network in Braid's own JSON and reads it again.
+///
+/// # Panics
+///
+/// If it is another then.
+pub fn same_again(network: Blueprint) {
+    let again = import::braid(&export::json(&network), "again").expect("what was written can be read");
+    assert_eq!(again, network);
+}
+
 /// A fuzzer of the type `$type`: reads one from the bytes; if they are one, writes it, and reads the same again.
 ///
 /// A macro, and no generic function, because the value that is read again borrows from other bytes than the first.

@@ -1,11 +1,13 @@
 //! Writes the messages of core/openflow/testdata into the corpora of the fuzzers that take whole messages or
-//! their bodies: `cargo run --bin seed`.
+//! their bodies, and the networks of core/topology/testdata into those of the importers: `cargo run --bin seed`.
 
 use std::path::Path;
 use std::{fs, io};
 
 const WHOLE: [&str; 2] = ["openflow_message", "openflow_stream"];
 const BODIES: [(u8, &str); 2] = [(18, "openflow_multipart_request"), (19, "openflow_multipart_reply")];
+const NETWORKS: [(&str, &str); 3] =
+    [("zoo.graphml", "topology_graphml"), ("node_link.json", "topology_json"), ("zoo.json", "topology_json")];
 
 fn main() -> io::Result<()> {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -20,6 +22,9 @@ fn main() -> io::Result<()> {
                 write(fuzz, target, name, bytes.get(8..).unwrap_or_default())?;
             }
         }
+    }
+    for (file, target) in NETWORKS {
+        write(fuzz, target, file, &fs::read(fuzz.join("../core/topology/testdata").join(file))?)?;
     }
     Ok(())
 }

@@ -7,9 +7,9 @@ use braid_topology::import::{self, ImportProblem, Imported, MAX_INPUT, MAX_WARNI
 use braid_types::BitsPerSec;
 use proptest::prelude::*;
 
-pub(crate) const ZOO: &str = include_str!("../../testdata/zoo.graphml");
+const ZOO: &str = include_str!("../../testdata/zoo.graphml");
 const ZOO_JSON: &str = include_str!("../../testdata/zoo.json");
-pub(crate) const NODE_LINK: &str = include_str!("../../testdata/node_link.json");
+const NODE_LINK: &str = include_str!("../../testdata/node_link.json");
 const NODE_LINK_JSON: &str = include_str!("../../testdata/node_link.braid.json");
 const GBIT: BitsPerSec = BitsPerSec(1_000_000_000);
 
@@ -350,19 +350,26 @@ fn damaged(text: &'static str) -> impl Strategy<Value = String> {
     })
 }
 
+/// What could be read is written and read again as the same.
+fn same_again(read: Result<Imported, ImportProblem>) -> Result<(), TestCaseError> {
+    let Ok(Imported { blueprint, .. }) = read else { return Ok(()) };
+    prop_assert_eq!(import::braid(&export::json(&blueprint), "again"), Ok(blueprint));
+    Ok(())
+}
+
 proptest! {
     #[test]
     fn damaged_graphml_is_read_or_refused(text in damaged(ZOO)) {
-        drop(graphml(&text));
+        same_again(graphml(&text))?;
     }
 
     #[test]
     fn damaged_node_link_json_is_read_or_refused(text in damaged(NODE_LINK)) {
-        drop(json(&text));
+        same_again(json(&text))?;
     }
 
     #[test]
     fn damaged_own_json_is_read_or_refused(text in damaged(NODE_LINK_JSON)) {
-        drop(json(&text));
+        same_again(json(&text))?;
     }
 }
