@@ -38,7 +38,7 @@ pub struct Jellyfish {
 /// bound of blueprints is passed.
 pub fn jellyfish(sizes: Jellyfish, links: Links) -> Result<Blueprint, GenerateError> {
     let random = Random::new(sizes.seed);
-    build(format!("jellyfish:{sizes}"), sizes, sizes.first_homes()?, random, links)
+    build("jellyfish", sizes, sizes.first_homes("jellyfish")?, random, links)
 }
 
 /// A [`jellyfish()`] whose hosts have a second interface each. Zannettou et al. (2016), §III.A.
@@ -50,14 +50,12 @@ pub fn jellyfish(sizes: Jellyfish, links: Links) -> Result<Blueprint, GenerateEr
 ///
 /// As [`jellyfish()`], and for a single switch.
 pub fn dual_homed_jellyfish(sizes: Jellyfish, links: Links) -> Result<Blueprint, GenerateError> {
+    let family = "dh-jellyfish";
     let mut random = Random::new(sizes.seed);
-    let mut homes = sizes.first_homes()?;
-    if sizes.switches < 2 {
-        let remedy = "hosts with two interfaces need 2 or more";
-        return Err(GenerateError::size("dh-jellyfish", "the number of switches", sizes.switches, remedy));
-    }
+    let mut homes = sizes.first_homes(family)?;
+    in_range(family, "the number of switches", sizes.switches, 2, MAX_SWITCHES)?;
     hosts::add_second_homes(&mut homes, sizes.switches, sizes.hosts_per_switch(), &mut random);
-    build(format!("dh-jellyfish:{sizes}"), sizes, homes, random, links)
+    build(family, sizes, homes, random, links)
 }
 
 impl Jellyfish {
@@ -66,22 +64,22 @@ impl Jellyfish {
     }
 
     /// The switch of each host's first interface.
-    fn first_homes(self) -> Result<Vec<Vec<usize>>, GenerateError> {
-        in_range("the number of switches", self.switches, 1, MAX_SWITCHES)?;
-        in_range("the number of hosts", self.hosts, 0, MAX_HOSTS)?;
+    fn first_homes(self, family: &'static str) -> Result<Vec<Vec<usize>>, GenerateError> {
+        in_range(family, "the number of switches", self.switches, 1, MAX_SWITCHES)?;
+        in_range(family, "the number of hosts", self.hosts, 0, MAX_HOSTS)?;
         Ok((0..self.hosts).map(|host| vec![host % self.switches]).collect())
     }
 
     /// How many ports of each switch its hosts leave to the core.
-    fn core_ports(self, homes: &[Vec<usize>]) -> Result<Vec<usize>, GenerateError> {
+    fn core_ports(self, family: &'static str, homes: &[Vec<usize>]) -> Result<Vec<usize>, GenerateError> {
         let mut used = vec![0_usize; self.switches];
         homes.iter().flatten().for_each(|home| used[*home] += 1);
         let [least, most] = [used.iter().min(), used.iter().max()].map(|used| used.copied().unwrap_or(0));
-        in_range("the number of ports", self.ports, most, least.saturating_add(self.switches - 1))?;
+        in_range(family, "the number of ports", self.ports, most, least.saturating_add(self.switches - 1))?;
         let free: Vec<_> = used.into_iter().map(|used| self.ports - used).collect();
         let cables = free.iter().sum::<usize>() / 2;
         let remedy = format!("that makes {cables} cables, and there can be {MAX_CABLES}");
-        let too_many = GenerateError::size("jellyfish", "the number of ports", self.ports, remedy);
+        let too_many = GenerateError::size(family, "the number of ports", self.ports, remedy);
         if cables <= MAX_CABLES { Ok(free) } else { Err(too_many) }
     }
 }
@@ -93,14 +91,14 @@ impl fmt::Display for Jellyfish {
 }
 
 fn build(
-    name: String,
+    family: &'static str,
     sizes: Jellyfish,
     homes: Vec<Vec<usize>>,
     mut random: Random,
     links: Links,
 ) -> Result<Blueprint, GenerateError> {
-    let cables = core::join(sizes.core_ports(&homes)?, &mut random);
-    let mut builder = Blueprint::builder(name);
+    let cables = core::join(sizes.core_ports(family, &homes)?, &mut random);
+    let mut builder = Blueprint::builder(format!("{family}:{sizes}"));
     for number in 1..=sizes.switches {
         builder.switch(NewSwitch::named(format!("s{number}")))?;
     }
@@ -113,9 +111,15 @@ fn build(
     Ok(builder.build())
 }
 
-fn in_range(parameter: &'static str, value: usize, least: usize, most: usize) -> Result<(), GenerateError> {
+fn in_range(
+    family: &'static str,
+    parameter: &'static str,
+    value: usize,
+    least: usize,
+    most: usize,
+) -> Result<(), GenerateError> {
     if (least..=most).contains(&value) {
         return Ok(());
     }
-    Err(GenerateError::size("jellyfish", parameter, value, format!("it takes {least} to {most} here")))
+    Err(GenerateError::size(family, parameter, value, format!("it takes {least} to {most} here")))
 }

@@ -166,11 +166,16 @@ impl Draft {
             let what = format!("{unknown} of {of} edges say nothing of their capacity");
             warnings.add(|| summary(what, format!("{capacity} is assumed")));
         }
+        // Hosts are near their switch, wherever that is.
+        let far = |edge: &&Edge| edge.ends.iter().all(|end| !self.nodes[*end].host);
+        let of = self.edges.iter().filter(far).count();
         let without = |edge: &&Edge| edge.delay.is_none() && self.fibre_delay(edge).is_none();
-        let unknown = self.edges.iter().filter(without).count();
-        let lost = self.nodes.iter().find(|node| node.position.is_none());
+        let unknown = self.edges.iter().filter(far).filter(without).count();
+        let lost = self.nodes.iter().find(|node| node.position.is_none() && !node.host);
         if let Some(lost) = lost.filter(|_| unknown > 0 && unknown < of) {
-            let what = format!("{unknown} of {of} edges have no delay and an end without a position");
+            let what = format!(
+                "{unknown} of {of} edges between switches have no delay and an end without a position"
+            );
             let remedy =
                 format!("give positions, such as that of {:?}; until then the delay is unknown", lost.label);
             warnings.add(|| summary(what, remedy));

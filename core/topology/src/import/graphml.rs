@@ -32,18 +32,22 @@ pub fn graphml(text: &str, file: &str, capacity: BitsPerSec) -> Result<Imported,
     check_size(text, file)?;
     guard::check(text, file)?;
     let options = ParsingOptions { allow_dtd: false, nodes_limit: MAX_ELEMENTS, ..ParsingOptions::default() };
-    let tree = Tree::parse_with_options(text, options).map_err(|error| malformed(file, &error))?;
+    let tree = Tree::parse_with_options(text, options).map_err(|error| malformed(text, file, &error))?;
     let graph = Graph::find(&tree, file)?;
     graph.draft()?.assemble(&graph, capacity)
 }
 
-fn malformed(file: &str, error: &roxmltree::Error) -> ImportProblem {
-    let (remedy, place) = match error {
+fn malformed(text: &str, file: &str, error: &roxmltree::Error) -> ImportProblem {
+    let place = error.pos();
+    let place = Some((place.row as usize, place.col as usize));
+    let (remedy, at) = match error {
         roxmltree::Error::DtdDetected => ("leave out the document type definition", None),
         roxmltree::Error::NodesLimitReached => ("leave out what is not needed of the attributes", None),
-        _ => ("it must be XML: get the whole of it, or mend it", Some(error.pos())),
+        roxmltree::Error::UnexpectedEndOfStream | roxmltree::Error::UnclosedRootNode => {
+            ("the document is cut off: get the whole of it", Some(guard::line_and_column(text, text.len())))
+        }
+        _ => ("it must be XML", place),
     };
-    let at = place.map(|it| (it.row as usize, it.col as usize)).filter(|at| at.0 > 0);
     ImportProblem::new(file, at, "", error.to_string(), remedy)
 }
 

@@ -212,10 +212,7 @@ fn what_cannot_be_is_named_with_what_would_do() {
             "jellyfish:100000,30,0",
             "jellyfish: the number of ports is 30; that makes 1500000 cables, and there can be 1048576",
         ),
-        (
-            "dh-jellyfish:1,4,2",
-            "dh-jellyfish: the number of switches is 1; hosts with two interfaces need 2 or more",
-        ),
+        ("dh-jellyfish:1,4,2", "dh-jellyfish: the number of switches is 1; it takes 2 to 262144 here"),
         ("ring", "\"ring\" is not of the form ring:N: it has 0 numbers"),
         ("ring:3,4", "\"ring:3,4\" is not of the form ring:N: it has 2 numbers"),
         ("ring:x", "\"ring:x\" is not of the form ring:N: \"x\" is not a whole number"),

@@ -32,7 +32,7 @@ fn a_file_of_the_topology_zoo_is_read_as_reviewed() {
     let expected = [
         "f:50:5: edge from \"3\" to \"3\": it leads from \"Geneva\" back to itself; it is left out",
         "f: 1 of 6 edges say nothing of their capacity; 1Gbit is assumed",
-        "f: 2 of 6 edges have no delay and an end without a position; give positions, such as that of \"Geneva\"; \
+        "f: 2 of 6 edges between switches have no delay and an end without a position; give positions, such as that of \"Geneva\"; \
          until then the delay is unknown",
         "f:29:5: node \"3\": the label \"Geneva\" is given again; it is called \"Geneva-2\"",
     ];
@@ -45,7 +45,7 @@ fn node_link_json_is_read_as_reviewed() {
     assert_eq!(export::json(&imported.blueprint), NODE_LINK_JSON);
     let expected = [
         "f: 1 of 8 edges say nothing of their capacity; 1Gbit is assumed",
-        "f: 2 of 8 edges have no delay and an end without a position; give positions, such as that of \"half\"; \
+        "f: 1 of 5 edges between switches have no delay and an end without a position; give positions, such as that of \"half\"; \
          until then the delay is unknown",
     ];
     assert_eq!(warnings(&imported), expected);
@@ -241,7 +241,11 @@ fn wrong_graphml_is_refused_with_its_place_and_a_remedy() {
     let bomb = "<!DOCTYPE x [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;&a;'>]><graphml>&b;</graphml>";
     for (text, expected) in [
         (String::new(), "f:1:1: the document does not have a root node; it must be XML"),
-        ("<graphml><graph>".to_owned(), "f:1:1: the root node was opened but never closed; "),
+        ("<graphml>\n<key id='".to_owned(), "f:2:10: unexpected end of stream; the document is cut off"),
+        (
+            "<graphml><graph>".to_owned(),
+            "f:1:17: the root node was opened but never closed; the document is cut off",
+        ),
         (bomb.to_owned(), "f: XML with DTD detected; leave out the document type definition"),
         ("<html/>".to_owned(), "f:1:1: html: it is not a graphml element; "),
         ("<graphml/>".to_owned(), "f:1:1: graphml: it has no graph; "),
@@ -329,6 +333,19 @@ fn a_hundred_thousand_nodes_are_read_in_every_format() {
     }
     let read = graphml(&graph(&xml)).unwrap().blueprint;
     assert_eq!(read.graph().edges().len(), network.graph().edges().len());
+}
+
+#[test]
+fn examples_of_the_documentation_are_read_without_a_warning() {
+    let page = include_str!("../../../../docs/topologies.md");
+    let examples: Vec<_> =
+        page.split("```json\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    let sizes = examples.iter().map(|text| {
+        let Imported { blueprint, warnings } = json(text).unwrap_or_else(|problem| panic!("{problem}"));
+        assert_eq!(warnings, []);
+        (blueprint.switches().len(), blueprint.links().count(), blueprint.hosts().len())
+    });
+    assert_eq!(sizes.collect::<Vec<_>>(), [(2, 4, 1), (2, 1, 1)]);
 }
 
 /// A document with some of its bytes changed, left out or doubled.

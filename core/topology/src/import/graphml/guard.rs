@@ -13,12 +13,8 @@ const MAX_NAMESPACES: usize = 64;
 /// Refuses a document that has more than any network needs. What is no XML is left to the parser.
 pub(super) fn check(text: &str, file: &str) -> Result<(), ImportProblem> {
     let refuse = |at: usize, what: String| {
-        let before = &text.as_bytes()[..at];
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        let column = text[start..at].chars().count() + 1;
         let remedy = "write the graph with a tool that keeps to GraphML";
-        Err(ImportProblem::new(file, Some((line, column)), "", what, remedy))
+        Err(ImportProblem::new(file, Some(line_and_column(text, at)), "", what, remedy))
     };
     let (mut all, mut namespaces) = (0, 0);
     for (at, tag) in tags(text) {
@@ -38,6 +34,13 @@ pub(super) fn check(text: &str, file: &str) -> Result<(), ImportProblem> {
         }
     }
     Ok(())
+}
+
+/// Both from 1, of a place between two characters.
+pub(super) fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let before = &text[..at];
+    let last = before.rsplit('\n').next().unwrap_or_default();
+    (before.matches('\n').count() + 1, last.chars().count() + 1)
 }
 
 /// Start tags, and end tags with them, each with its place and without its brackets.
