@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::exit::{self, Code};
 use crate::paths::{ModeParser, report, search};
+use crate::topology::source::{self, LinkArgs, Source};
 use crate::{client, output};
 
 #[derive(clap::Args)]
@@ -23,23 +24,32 @@ pub(crate) struct Args {
     #[arg(long, value_parser = ModeParser, default_value_t = Kind::Shortest)]
     mode: Kind,
     /// How many paths at most
-    #[arg(short, value_parser = number_of_paths, default_value_t = Query::DEFAULT_K)]
+    #[arg(short, value_parser = number_of_paths, default_value_t = Query::DEFAULT_K, allow_hyphen_values = true)]
     k: usize,
     /// What a link costs: hops, latency (microseconds), load, or a sum such as 10*hops+latency
     #[arg(long, default_value_t = Weight::HOPS, allow_hyphen_values = true)]
     weight: Weight,
-    /// Look in this network: a file, or one that is generated, such as fattree:8
+    /// Look in this network: a file (GraphML, node-link JSON, Braid's JSON or a scenario), - for standard input, or
+    /// one to generate, such as fattree:8
     #[arg(long, value_name = "SOURCE")]
-    topology: Option<String>,
+    topology: Option<Source>,
+    #[command(flatten)]
+    links: LinkArgs,
     /// Do without a switch (NODE), the cable at a port (NODE:PORT), or all cables between two switches (A--B); may be
     /// repeated
     #[arg(long, value_name = "WHAT")]
     without: Vec<String>,
     /// Use only links of this capacity or more, such as 100Mbit
-    #[arg(long, value_name = "RATE", default_value = "0bit", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "RATE",
+        default_value = "0bit",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
     min_capacity: BitsPerSec,
     /// Use only paths that take no longer, such as 10ms
-    #[arg(long, value_name = "DURATION")]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     max_latency: Option<Latency>,
     #[command(flatten)]
     client: client::Args,
@@ -48,7 +58,14 @@ pub(crate) struct Args {
 pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
     let query = args.query();
     let (body, view) = match &args.topology {
-        Some(source) => search::in_blueprint(source, &query).and_then(|view| Ok((document(&view)?, view)))?,
+        Some(source) => {
+            let network = source::load(source, args.links)?.told();
+            let view = search::in_blueprint(&network, &query)?;
+            (document(&view)?, view)
+        }
+        None if args.links.is_given() => {
+            return Err(exit::error(Code::Usage, "--rate and --delay are for networks of --topology"));
+        }
         None => args.client.ask("paths", &query.parameters())?,
     };
     report::notes(&view).iter().for_each(|note| exit::say(note));

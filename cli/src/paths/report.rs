@@ -82,8 +82,12 @@ fn footer(view: &PathsView) -> Vec<String> {
 }
 
 fn together(view: &TogetherView) -> String {
-    let difference = micros(Some(view.difference_us));
-    let spread = format!("Their delays differ by {difference}, an imbalance of {:.2}", view.mdi);
+    let spread = match view.difference_us {
+        0 => "Their delays are the same".to_owned(),
+        difference => {
+            format!("Their delays differ by {}, an imbalance of {:.2}", micros(Some(difference)), view.mdi)
+        }
+    };
     match view.verdict {
         TogetherVerdict::InOrder => format!("{spread}: one stream can be spread over them."),
         TogetherVerdict::Resequenced => {

@@ -67,12 +67,24 @@ impl Args {
             Some(source) => load(source, self.links),
             None => self.links.without_delay().and_then(|rate| live::load(&self.controller, rate)),
         }?;
-        loaded.warnings.iter().for_each(|warning| exit::say(&format!("warning: {warning}")));
-        Ok(loaded.blueprint)
+        Ok(loaded.told())
+    }
+}
+
+impl Loaded {
+    /// The network, after standard error has said what was assumed or passed over.
+    pub(crate) fn told(self) -> Blueprint {
+        self.warnings.iter().for_each(|warning| exit::say(&format!("warning: {warning}")));
+        self.blueprint
     }
 }
 
 impl LinkArgs {
+    /// Whether any of them is given.
+    pub(crate) const fn is_given(self) -> bool {
+        self.rate.is_some() || self.delay.is_some()
+    }
+
     fn capacity(self) -> BitsPerSec {
         self.rate.unwrap_or(Links::default().capacity)
     }
@@ -106,7 +118,7 @@ pub(crate) fn load(source: &Source, links: LinkArgs) -> anyhow::Result<Loaded> {
 
 /// Makes the network of a spec.
 pub(crate) fn generate(spec: Spec, links: LinkArgs) -> anyhow::Result<Blueprint> {
-    if spec.has_own_links() && (links.rate.is_some() || links.delay.is_some()) {
+    if spec.has_own_links() && links.is_given() {
         let what = format!("{spec} says itself what its links carry: leave out --rate and --delay");
         return Err(exit::error(Code::Usage, what));
     }
