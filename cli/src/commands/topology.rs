@@ -57,7 +57,7 @@ pub(crate) struct Convert {
 
 #[derive(clap::Args)]
 pub(crate) struct Generate {
-    /// What to generate: fattree:K, jellyfish:SWITCHES,PORTS,HOSTS[,SEED], dh-jellyfish:…, line:N, ring:N,
+    /// What to generate: fattree:K, jellyfish:SWITCHES,PORTS,HOSTS(,SEED), dh-jellyfish:…, line:N, ring:N,
     /// torus:ROWS,COLUMNS, two-path, east-asia, huang-a or huang-b
     spec: Spec,
     #[command(flatten)]

@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// A file (GraphML, node-link JSON, Braid's JSON or a scenario), `-` for standard input, or a network to
     /// generate, such as fattree:8; without it, the network of a running controller
     ///
-    /// Generators: fattree:K, jellyfish:SWITCHES,PORTS,HOSTS[,SEED], dh-jellyfish:SWITCHES,PORTS,HOSTS[,SEED],
+    /// Generators: fattree:K, jellyfish:SWITCHES,PORTS,HOSTS(,SEED), dh-jellyfish:SWITCHES,PORTS,HOSTS(,SEED),
     /// line:N, ring:N, torus:ROWS,COLUMNS, two-path, east-asia, huang-a, huang-b. A file of such a name is ./NAME.
     source: Option<Source>,
     /// The controller's address for programs

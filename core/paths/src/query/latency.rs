@@ -29,6 +29,9 @@ impl FromStr for Latency {
 impl fmt::Display for Latency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nanos = self.0.as_nanos();
+        if nanos == 0 {
+            return f.write_str("0s");
+        }
         let (unit, scale) = PRINTED.into_iter().find(|(_, scale)| nanos >= *scale).unwrap_or(("ns", 1));
         let (whole, rest) = (nanos / scale, nanos % scale);
         let digits = scale.ilog10() as usize;
@@ -52,7 +55,7 @@ mod tests {
             ("500 us", "500us"),
             ("500µs", "500us"),
             ("1500ms", "1.5s"),
-            ("0s", "0ns"),
+            ("0ms", "0s"),
             ("3.4616ms", "3.4616ms"),
             ("70ns", "70ns"),
             ("1.005us", "1.005us"),
