@@ -14,7 +14,7 @@
 //!
 //! let wrong = text.replace("10Gbit", "fast");
 //! let problem = import::json(&wrong, "two.json", BitsPerSec(0)).unwrap_err().to_string();
-//! assert!(problem.starts_with("two.json:2:65: links[0].capacity: \"fast\" is not a rate"), "{problem}");
+//! assert!(problem.starts_with("two.json:2:78: links[0].capacity: \"fast\" is not a rate"), "{problem}");
 //! # Ok::<(), import::ImportProblem>(())
 //! ```
 
@@ -42,6 +42,9 @@ pub use values::delay as read_delay;
 /// The longest document in bytes.
 pub const MAX_INPUT: usize = 64 << 20;
 
+/// So many warnings are told one by one.
+pub const MAX_WARNINGS: usize = 50;
+
 /// A network from a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
@@ -50,9 +53,6 @@ pub struct Imported {
     /// What was passed over or assumed, at most [`MAX_WARNINGS`] and a last one that counts the others.
     pub warnings: Vec<ImportProblem>,
 }
-
-/// So many warnings are told one by one.
-pub const MAX_WARNINGS: usize = 50;
 
 /// Reads a JSON document of either kind: with `"schema": "braid/v1"` as [`braid`], else as [`node_link`].
 ///
