@@ -19,9 +19,10 @@ const NETWORKS: [(&str, &str); 4] = [
     ("jellyfish-1000", "jellyfish:1000,18,2000,1"),
 ];
 /// Name, kind of path set, and how many paths.
-const QUESTIONS: [(&str, Kind, usize); 8] = [
+const QUESTIONS: [(&str, Kind, usize); 9] = [
     ("shortest", Kind::Shortest, 1),
     ("all-shortest-16", Kind::Shortest, 16),
+    ("all-shortest", Kind::Shortest, Request::MAX_PATHS),
     ("k-shortest-8", Kind::KShortest, 8),
     ("disjoint-8", Kind::EdgeDisjoint, 8),
     ("node-disjoint-8", Kind::NodeDisjoint, 8),
