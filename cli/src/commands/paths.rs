@@ -1,4 +1,4 @@
-use braid_paths::query::{Latency, NoPath, PathsView, Query, QueryError};
+use braid_paths::query::{Latency, NoPath, PathsView, Query};
 use braid_paths::{Kind, Request, Weight};
 use braid_types::BitsPerSec;
 use serde::Serialize;
@@ -109,13 +109,4 @@ fn number_of_paths(text: &str) -> Result<usize, String> {
 
 fn no_path(view: &PathsView, reason: NoPath) -> anyhow::Error {
     exit::error(Code::NotFound, format!("no path from {} to {}: {reason}", view.src.name, view.dst.name))
-}
-
-/// The error with the exit code that fits.
-pub(crate) fn refuse(error: &QueryError) -> anyhow::Error {
-    let code = match error {
-        QueryError::Invalid { .. } => Code::Usage,
-        QueryError::NotFound { .. } => Code::NotFound,
-    };
-    exit::error(code, error)
 }

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
-use braid_paths::query::{PathsView, Query};
+use braid_paths::query::{PathsView, Query, QueryError};
 use braid_paths::solve;
 use braid_topology::Blueprint;
 
-use crate::commands::paths::refuse;
+use crate::exit::{self, Code};
 
 /// Answers a question in a network that is drawn or written down.
 pub(crate) fn in_blueprint(network: &Blueprint, query: &Query) -> anyhow::Result<PathsView> {
@@ -13,4 +13,12 @@ pub(crate) fn in_blueprint(network: &Blueprint, query: &Query) -> anyhow::Result
     let [src, dst] = resolved.switches();
     let set = solve(&mut resolved.request.terms.finder(&graph), src, dst, &resolved.request);
     Ok(PathsView::new(&graph, &resolved, &set, |dpid| network.name_of(dpid)))
+}
+
+fn refuse(error: &QueryError) -> anyhow::Error {
+    let code = match error {
+        QueryError::Invalid { .. } => Code::Usage,
+        QueryError::NotFound { .. } => Code::NotFound,
+    };
+    exit::error(code, error)
 }

@@ -49,7 +49,7 @@ impl Query {
             "src" => self.src = value,
             "dst" => self.dst = value,
             "mode" => self.mode = read(name, &value)?,
-            "k" => self.k = read(name, &value)?,
+            "k" => self.k = read_k(&value)?,
             "weight" => self.weight = read(name, &value)?,
             "without" => self.without.push(value),
             "min_capacity" => self.min_capacity = read(name, &value)?,
@@ -58,6 +58,10 @@ impl Query {
         }
         Ok(())
     }
+}
+
+fn read_k(value: &str) -> Result<usize, QueryError> {
+    value.parse().map_err(|_| QueryError::invalid("k", format!("{value:?} is not a number of paths")))
 }
 
 fn read<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, QueryError> {
