@@ -259,5 +259,5 @@ fn a_controller_that_does_not_know_a_switch_or_a_path_is_exit_3() {
     assert_eq!((unknown.status.code(), text(&unknown.stdout)), (Some(3), String::new()));
     assert_eq!(text(&unknown.stderr), "braid: no host 10.0.0.9 has been seen\n");
     let itself = ask("0x7", &["--weight", "10*hops+latency"]);
-    assert_eq!(text(&itself.stdout), "#  HOPS  COST  DELAY  PATH\n1  0     0     0ns    7\n");
+    assert_eq!(text(&itself.stdout), "#  HOPS  COST  DELAY  PATH\n1  0     0     0s     7\n");
 }
