@@ -237,8 +237,12 @@ def row(network, question, mine, times):
     for library in ["NetworkX", "igraph", "rustworkx"]:
         found = [(name, *times[name]) for name in times if name.split(",")[0] == library]
         cells.append("; ".join(cell(*entry) for entry in found) or "-")
-    ratio = "-" if best is None else f"{best / mine:.0f} x"
+    ratio = "-" if best is None else times_as_long(best / mine)
     return f"| {question} | {network} | {text(mine)} | {' | '.join(cells)} | {ratio} |"
+
+
+def times_as_long(ratio):
+    return f"{ratio:.1f} x" if ratio < 10 else f"{ratio:.0f} x"
 
 
 def cell(name, seconds, pairs):
