@@ -17,6 +17,7 @@ use crate::{Change, Graph, Host, HostLimits, Link, LinkState, Port, Switch, Topo
 #[derive(Debug, Clone, Default)]
 pub struct Topology {
     version: u64,
+    structure: u64,
     switches: BTreeMap<DatapathId, Switch>,
     links: BTreeMap<SwitchPort, (Link, LinkState)>,
     arriving: BTreeSet<(SwitchPort, SwitchPort)>,
@@ -33,6 +34,11 @@ impl Topology {
     /// Increases whenever a switch or a link is added, changed or removed. Hosts do not count.
     pub const fn version(&self) -> u64 {
         self.version
+    }
+
+    /// Increases whenever a switch or a link is added or removed: not when only what is known of a link changes.
+    pub const fn structure(&self) -> u64 {
+        self.structure
     }
 
     /// The switches and links as they are now, built once a version and shared. O(V + E log E) the first time.
@@ -152,17 +158,26 @@ impl Topology {
     /// [`TopologyError::UnknownPort`], [`TopologyError::PortDown`], [`TopologyError::SelfLink`].
     pub fn add_link(&mut self, link: Link, state: LinkState) -> Result<Vec<Change>, TopologyError> {
         self.check_link(&link)?;
-        let mut changes = match self.links.get(&link.src) {
-            Some(known) if *known == (link, state) => return Ok(Vec::new()),
-            Some((known, _)) if *known == link => vec![Change::LinkChanged { link, state }],
-            _ => self.remove_link(link.src).into_iter().chain([Change::LinkAdded { link, state }]).collect(),
-        };
+        if self.link_at(link.src) == Some(link) {
+            return Ok(self.set_link_state(link.src, state).into_iter().collect());
+        }
+        let mut changes: Vec<_> =
+            self.remove_link(link.src).into_iter().chain([Change::LinkAdded { link, state }]).collect();
         self.links.insert(link.src, (link, state));
         self.arriving.insert((link.dst, link.src));
         self.touch();
         changes.extend(self.hosts.remove_at(link.src));
         changes.extend(self.hosts.remove_at(link.dst));
         Ok(changes)
+    }
+
+    /// Says what is known now of the link that leaves this port; `None` if there is no such link or that was known.
+    pub fn set_link_state(&mut self, src: SwitchPort, state: LinkState) -> Option<Change> {
+        let (link, known) = self.links.get_mut(&src).filter(|(_, known)| *known != state)?;
+        *known = state;
+        let link = *link;
+        self.touch_graph();
+        Some(Change::LinkChanged { link, state })
     }
 
     /// Removes the link that leaves this port, in this direction only.
@@ -209,6 +224,11 @@ impl Topology {
     }
 
     fn touch(&mut self) {
+        self.structure += 1;
+        self.touch_graph();
+    }
+
+    fn touch_graph(&mut self) {
         self.version += 1;
         self.graph = OnceLock::new();
     }

@@ -79,6 +79,20 @@ fn only_what_changes_the_graph_raises_the_version() {
 }
 
 #[test]
+fn what_is_known_of_a_link_is_no_part_of_the_structure() {
+    let mut topology = joined();
+    let (structure, version) = (topology.structure(), topology.version());
+    let wide = LinkState::of_capacity(BitsPerSec(7));
+    let change = Change::LinkChanged { link: link(end(1, 1), end(2, 1)), state: wide };
+    assert_eq!(topology.set_link_state(end(1, 1), wide), Some(change));
+    assert_eq!(topology.set_link_state(end(1, 1), wide), None, "it is known already");
+    assert_eq!(topology.set_link_state(end(1, 2), wide), None, "there is no such link");
+    assert_eq!((topology.structure(), topology.version()), (structure, version + 1));
+    topology.remove_link(end(1, 1));
+    assert!(topology.structure() > structure);
+}
+
+#[test]
 fn links_need_two_different_known_ports_that_are_up() {
     let mut topology = unconnected(2, 1);
     topology.set_port(DatapathId(2), port(2, false)).unwrap();
