@@ -57,6 +57,11 @@ pub enum Command {
         /// The switch.
         dpid: DatapathId,
     },
+    /// Ask for the counters of all ports.
+    ReadPorts {
+        /// The switch.
+        dpid: DatapathId,
+    },
 }
 
 impl Command {
@@ -69,7 +74,8 @@ impl Command {
             | Self::Flood { dpid, .. }
             | Self::Send { dpid, .. }
             | Self::Barrier { dpid, .. }
-            | Self::ReadStreams { dpid } => dpid,
+            | Self::ReadStreams { dpid }
+            | Self::ReadPorts { dpid } => dpid,
         }
     }
 }

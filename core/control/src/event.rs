@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cookie::Cookie;
 use crate::pipeline::Rule;
+use crate::port_counters::PortCounters;
 
 /// What happened, as the brain sees it. Small and serialisable, so that a run can be recorded.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -65,6 +66,20 @@ pub enum Event<'a> {
         dpid: DatapathId,
         /// Cookie and bytes of each rule.
         rules: Vec<(Cookie, u64)>,
+    },
+    /// Counters of ports, as asked for; a switch may give them in several parts.
+    PortCounters {
+        /// The switch.
+        dpid: DatapathId,
+        /// What its ports have counted.
+        ports: Vec<PortCounters>,
+    },
+    /// A switch has sent back an echo request.
+    Echo {
+        /// The switch.
+        dpid: DatapathId,
+        /// When the request was sent, on the same clock as the events.
+        sent_at: Time,
     },
     /// A switch refused a message.
     Refused {

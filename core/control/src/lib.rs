@@ -14,12 +14,14 @@ mod event;
 mod label;
 mod notice;
 pub mod pipeline;
+mod port_counters;
 mod session;
 
-pub use brain::{Brain, Counters, Role, Settings, Sizes, view};
+pub use brain::{Brain, Counters, Measuring, Role, Settings, Sizes, view};
 pub use command::{Command, Commands, Target};
 pub use cookie::{Cookie, Purpose};
 pub use event::{Event, PortStatus, Recorded, SwitchPorts};
 pub use label::Label;
 pub use notice::Notice;
+pub use port_counters::PortCounters;
 pub use session::{Session, SessionError, SessionEvent};

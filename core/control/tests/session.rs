@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use braid_control::{Event, Session, SessionError, SessionEvent};
+use braid_control::{Event, PortCounters, Session, SessionError, SessionEvent};
 use braid_openflow::{
-    Bytes, Capabilities, ControllerRole, Cookie, ErrorCode, ErrorMsg, FlowRemoved, FlowRemovedReason, Hello,
-    HelloFailedCode, Kbps, List, Match, Message, MultipartFlags, MultipartReply, Port, PortConfig,
-    PortFeatures, PortReason, PortState, PortStatus, ReplyBody, Role, Seconds, SwitchFeatures, TableId, Text,
-    Xid, frames,
+    Bytes, Capabilities, ControllerRole, Cookie, Echo, ErrorCode, ErrorMsg, FlowRemoved, FlowRemovedReason,
+    Hello, HelloFailedCode, Kbps, List, Match, Message, MultipartFlags, MultipartReply, Port, PortConfig,
+    PortFeatures, PortReason, PortState, PortStats, PortStatus, ReplyBody, Role, Seconds, SwitchFeatures,
+    TableId, Text, Xid, frames,
 };
 use braid_types::{DatapathId, MacAddr, PortNo, Time};
 
@@ -154,6 +154,95 @@ fn only_rules_that_timed_out_are_news() {
     assert_eq!(channel.tell(&removed(FlowRemovedReason::Delete)), Ok(None));
     let news = channel.tell(&removed(FlowRemovedReason::IdleTimeout));
     assert!(matches!(news, Ok(Some(SessionEvent::Other(Event::FlowRemoved { bytes: 99, .. })))));
+}
+
+/// After the handshake, with nothing in `sent`.
+fn joined() -> Channel {
+    let mut channel = Channel::greeted();
+    for message in [features(254, 0), ports(&[], MultipartFlags::NONE), role(ControllerRole::Master)] {
+        channel.tell(&message).expect("fine");
+    }
+    channel.sent.clear();
+    channel
+}
+
+fn echo(millis: u64) -> Message<'static> {
+    let data = Time::from_millis(millis).as_nanos().to_be_bytes();
+    Message::EchoReply(Echo { data: Bytes(Box::leak(Box::new(data))) })
+}
+
+#[test]
+fn echoes_come_back_with_the_time_at_which_they_were_sent() {
+    let mut channel = joined();
+    channel.session.handle_timeout(Time::from_millis(1_000), &mut channel.sent).expect("alive");
+    let [frame] = frames(&channel.sent).collect::<Vec<_>>().try_into().expect("one message");
+    let request = frame.and_then(|frame| frame.decode()).expect("valid message").1;
+    let Message::EchoRequest(request) = request else { panic!("not an echo: {request:?}") };
+    assert_eq!(channel.session.dpid(), Some(DatapathId(7)));
+    let back = Message::EchoReply(Echo { data: Bytes(request.data.0.to_vec().leak()) });
+    let event = SessionEvent::Other(Event::Echo { dpid: DatapathId(7), sent_at: Time::from_millis(1_000) });
+    assert_eq!(channel.tell(&back), Ok(Some(event)));
+    assert_eq!(channel.tell(&back), Ok(None), "a second answer is none");
+}
+
+#[test]
+fn echoes_that_were_not_asked_for_measure_nothing() {
+    let mut channel = joined();
+    assert_eq!(channel.tell(&echo(0)), Ok(None));
+    channel.session.handle_timeout(Time::from_millis(1_000), &mut channel.sent).expect("alive");
+    assert_eq!(channel.tell(&echo(999)), Ok(None));
+    let empty = Message::EchoReply(Echo { data: Bytes(&[]) });
+    assert_eq!(channel.tell(&empty), Ok(None));
+    assert!(matches!(channel.tell(&echo(1_000)), Ok(Some(_))));
+}
+
+#[test]
+fn one_echo_is_under_way_at_a_time() {
+    let mut channel = joined();
+    for second in 1..=4 {
+        channel.session.handle_timeout(Time::from_millis(second * 1_000), &mut channel.sent).expect("alive");
+    }
+    assert_eq!(channel.names_sent(), ["EchoRequest"]);
+    channel.session.handle_timeout(Time::from_millis(5_000), &mut channel.sent).expect("alive");
+    assert_eq!(channel.names_sent(), ["EchoRequest"; 2], "the first one is not waited for any more");
+    assert_eq!(channel.tell(&echo(1_000)), Ok(None));
+    assert!(matches!(channel.tell(&echo(5_000)), Ok(Some(_))));
+}
+
+#[test]
+fn counters_of_ports_are_passed_on_and_those_that_are_not_kept_left_out() {
+    let (rx_packets, tx_packets, tx_bytes, none) = (1, 2, 3, u64::MAX);
+    let stats = PortStats {
+        port_no: PortNo(4),
+        rx_packets,
+        tx_packets,
+        rx_bytes: 9,
+        tx_bytes,
+        rx_dropped: none,
+        tx_dropped: 5,
+        rx_errors: none,
+        tx_errors: 6,
+        rx_frame_err: 0,
+        rx_over_err: 0,
+        rx_crc_err: 0,
+        collisions: 0,
+        duration_sec: 7,
+        duration_nsec: 0,
+    };
+    let stats = [stats];
+    let reply = MultipartReply { flags: MultipartFlags::MORE, body: ReplyBody::Port(List::new(&stats)) };
+    let expected = PortCounters {
+        port: PortNo(4),
+        counting: Duration::from_secs(7),
+        packets_in: Some(1),
+        packets_out: Some(2),
+        bytes_out: Some(3),
+        dropped_in: None,
+        dropped_out: Some(5),
+        errors: Some(6),
+    };
+    let event = Event::PortCounters { dpid: DatapathId(7), ports: vec![expected] };
+    assert_eq!(joined().tell(&Message::MultipartReply(reply)), Ok(Some(SessionEvent::Other(event))));
 }
 
 #[test]

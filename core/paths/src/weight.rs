@@ -29,6 +29,11 @@ impl Weight {
     /// How full links are.
     pub const LOAD: Self = Self { hops: 0, latency: 0, load: 1 };
 
+    /// Whether it counts what is measured and changes while links stay: delay or load.
+    pub const fn is_measured(&self) -> bool {
+        self.latency > 0 || self.load > 0
+    }
+
     /// The cost of a link; `unknown` stands for its delay if that is not known.
     pub fn cost(&self, state: &LinkState, unknown: Duration) -> u32 {
         let delay = micros(state.delay.unwrap_or(unknown));

@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use braid_control::{Event, Session, SessionError, SessionEvent};
+use braid_types::Time;
 use tokio::net::TcpStream;
 use tokio::time::{MissedTickBehavior, interval};
 use tracing::{debug, info, warn};
@@ -114,13 +115,17 @@ impl Channel {
         match read {
             Ok(0) if self.inbox.is_empty() => Err(ChannelError::Closed),
             Ok(0) => Err(ChannelError::ClosedInMessage),
-            Ok(_) => self.take_messages(),
+            Ok(_) => {
+                // Nothing else runs until all of it is handled, so that the brain's time does not go back.
+                let arrived_at = self.engine.borrow().now();
+                self.take_messages(arrived_at)
+            }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn take_messages(&mut self) -> Result<(), ChannelError> {
+    fn take_messages(&mut self, arrived_at: Time) -> Result<(), ChannelError> {
         let inbox = std::mem::take(&mut self.inbox);
         let mut rest = inbox.as_slice();
         let result = loop {
@@ -128,7 +133,7 @@ impl Channel {
                 Ok(Some(length)) if length <= rest.len() => {
                     let (message, after) = rest.split_at(length);
                     rest = after;
-                    if let Err(error) = self.take_message(message) {
+                    if let Err(error) = self.take_message(arrived_at, message) {
                         break Err(error);
                     }
                 }
@@ -142,19 +147,19 @@ impl Channel {
         result
     }
 
-    fn take_message(&mut self, message: &[u8]) -> Result<(), ChannelError> {
-        let mut engine = self.engine.borrow_mut();
-        let Some(event) = self.session.handle_message(engine.now(), message, &mut self.pending)? else {
+    fn take_message(&mut self, arrived_at: Time, message: &[u8]) -> Result<(), ChannelError> {
+        let Some(event) = self.session.handle_message(arrived_at, message, &mut self.pending)? else {
             return Ok(());
         };
+        let mut engine = self.engine.borrow_mut();
         match event {
             SessionEvent::Up(switch) => {
                 engine.join(switch.dpid, self.address, &self.outbox)?;
                 self.joined = true;
-                engine.handle(&Event::SwitchUp(switch));
+                engine.handle(arrived_at, &Event::SwitchUp(switch));
             }
-            SessionEvent::Refused { dpid, xid, reason } => engine.refused_by(dpid, xid, reason),
-            SessionEvent::Other(event) => engine.handle(&event),
+            SessionEvent::Refused { dpid, xid, reason } => engine.refused_by(arrived_at, dpid, xid, reason),
+            SessionEvent::Other(event) => engine.handle(arrived_at, &event),
         }
         Ok(())
     }

@@ -151,7 +151,9 @@ async fn tick(engine: Shared) {
     timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         timer.tick().await;
-        engine.borrow_mut().handle(&Event::Tick);
+        let mut engine = engine.borrow_mut();
+        let now = engine.now();
+        engine.handle(now, &Event::Tick);
     }
 }
 

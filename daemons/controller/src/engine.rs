@@ -119,21 +119,22 @@ impl Engine {
     /// The channel of a switch that joined is gone.
     pub(crate) fn leave(&mut self, dpid: DatapathId) {
         self.switches.remove(&dpid);
-        self.handle(&Event::SwitchDown { dpid });
+        self.handle(self.now(), &Event::SwitchDown { dpid });
     }
 
     /// A switch refused a transaction: the brain is told which rule that was.
-    pub(crate) fn refused_by(&mut self, dpid: DatapathId, xid: Xid, reason: String) {
+    pub(crate) fn refused_by(&mut self, now: Time, dpid: DatapathId, xid: Xid, reason: String) {
         let rule = self.switches.get(&dpid).and_then(|peer| peer.rule_of(xid));
-        self.handle(&Event::Refused { dpid, rule, reason });
+        self.handle(now, &Event::Refused { dpid, rule, reason });
     }
 
-    /// Tells the brain and passes its commands on; not any more once it stops.
-    pub(crate) fn handle(&mut self, event: &Event<'_>) {
+    /// Tells the brain what happened at `now` and passes its commands on; not any more once it stops.
+    ///
+    /// What came from a switch happened when its bytes were read: what is measured depends on it.
+    pub(crate) fn handle(&mut self, now: Time, event: &Event<'_>) {
         if self.stopping {
             return;
         }
-        let now = self.clock.now();
         if let Some(recorder) = &mut self.recorder
             && let Err(error) = recorder.write(now, event)
         {
@@ -195,7 +196,8 @@ mod tests {
         for dpid in [DatapathId(1), DatapathId(2)] {
             let (ports, description) = (Vec::new(), String::new());
             engine.join(dpid, SocketAddr::from(([127, 0, 0, 1], 1)), &Outbox::new()).expect("a new switch");
-            engine.handle(&Event::SwitchUp(SwitchPorts { dpid, tables: 254, description, ports }));
+            let switch = SwitchPorts { dpid, tables: 254, description, ports };
+            engine.handle(engine.now(), &Event::SwitchUp(switch));
         }
         engine.leave(DatapathId(1));
         assert_eq!(engine.brain().switches().len(), 1, "the brain is told while the controller runs");

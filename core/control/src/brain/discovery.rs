@@ -1,5 +1,7 @@
 //! Switches and their ports come and go; LLDP tells which ports are joined by links.
 
+use std::time::Duration;
+
 use braid_packet::lldp::{LldpError, LldpProbe};
 use braid_topology::{Link, LinkState, Port};
 use braid_types::{BitsPerSec, DatapathId, SwitchPort, Time};
@@ -97,7 +99,10 @@ impl Brain {
     fn probe_port(&mut self, now: Time, at: SwitchPort, out: &mut Commands) {
         let interval = self.settings.probe_interval;
         let Some(state) = self.ports.get_mut(at) else { return };
-        let wait = if state.role == Role::Pending { self.settings.settle / 4 } else { interval };
+        let wait = match state.role {
+            Role::Pending => self.settings.settle / 4,
+            _ => jittered(interval, at, now),
+        };
         state.next_probe = now + wait;
         let Some(port) = self.topology.port(at) else { return };
         let probe = LldpProbe { dpid: at.dpid, port: at.port, sent_at: now };
@@ -109,7 +114,7 @@ impl Brain {
         let too_old = |probe: &LldpProbe| now.since(probe.sent_at) > self.settings.link_timeout;
         match LldpProbe::decode(pdu, &self.settings.lldp_key) {
             Ok(probe) if too_old(&probe) => self.refuse_lldp(at, "it was sent long ago".to_owned(), out),
-            Ok(probe) => self.link_heard(now, SwitchPort::new(probe.dpid, probe.port), at, out),
+            Ok(probe) => self.on_probe(now, &probe, at, out),
             Err(LldpError::NotOurs) => {}
             Err(error) => self.refuse_lldp(at, error.to_string(), out),
         }
@@ -118,6 +123,14 @@ impl Brain {
     fn refuse_lldp(&mut self, at: SwitchPort, why: String, out: &mut Commands) {
         self.counters.lldp_refused += 1;
         out.notice(Notice::LldpRefused { at, why });
+    }
+
+    fn on_probe(&mut self, now: Time, probe: &LldpProbe, at: SwitchPort, out: &mut Commands) {
+        let link = Link { src: SwitchPort::new(probe.dpid, probe.port), dst: at };
+        self.link_heard(now, link.src, at, out);
+        if self.topology.link_at(link.src) == Some(link) {
+            self.measure_delay(now, link, probe.sent_at);
+        }
     }
 
     fn link_heard(&mut self, now: Time, src: SwitchPort, dst: SwitchPort, out: &mut Commands) {
@@ -142,7 +155,8 @@ impl Brain {
         }
     }
 
-    fn link_capacity(&self, src: SwitchPort, dst: SwitchPort) -> BitsPerSec {
+    /// What a link carries as far as its ports tell.
+    pub(super) fn link_capacity(&self, src: SwitchPort, dst: SwitchPort) -> BitsPerSec {
         let speeds = [src, dst].into_iter().filter_map(|at| self.topology.port(at)).map(|port| port.speed);
         speeds.filter(|speed| speed.0 > 0).min().unwrap_or(UNKNOWN_SPEED)
     }
@@ -176,6 +190,14 @@ impl Brain {
             Role::Pending | Role::Silent => {}
         }
     }
+}
+
+/// The interval less up to a fifth, so that frames of many ports do not leave together and wait for each other.
+fn jittered(interval: Duration, at: SwitchPort, now: Time) -> Duration {
+    let seed = at.dpid.0.rotate_left(32) ^ u64::from(at.port.0) ^ now.as_nanos();
+    // Fibonacci hashing: the upper bits depend on all of the seed.
+    let parts = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
+    interval - interval * parts as u32 / (5 * 256)
 }
 
 /// What lets the packets of hosts at a port in.

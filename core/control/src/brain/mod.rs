@@ -4,6 +4,7 @@ mod discovery;
 mod flood;
 mod hosts;
 mod install;
+mod measure;
 mod path_cache;
 mod ports;
 mod resolve;
@@ -28,12 +29,14 @@ use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule, Table};
 use flood::Flood;
 use install::Labels;
+use measure::Measurements;
 use path_cache::PathCache;
 use ports::Ports;
 use resolve::Advertised;
 use routes::Routes;
 use search::Searches;
 
+pub use measure::Measuring;
 pub use ports::Role;
 pub use settings::Settings;
 
@@ -86,11 +89,14 @@ pub struct Brain {
     searches: Searches,
     advertised: Advertised,
     flood: Flood,
+    measured: Measurements,
     streams: Transfers,
     placement: FewestShared,
     counters: Counters,
     counters_read_at: Time,
     first_switch_at: Option<Time>,
+    /// The topology's structure that labels, routes and streams are in line with.
+    followed: u64,
 }
 
 impl Brain {
@@ -99,7 +105,7 @@ impl Brain {
         let topology = Topology::default();
         Self {
             streams: Transfers::new(settings.streams),
-            paths: PathCache::new(topology.graph(), settings.paths),
+            paths: PathCache::new(topology.graph(), settings.paths, settings.weight),
             settings,
             topology,
             ports: Ports::default(),
@@ -108,10 +114,12 @@ impl Brain {
             searches: Searches::default(),
             advertised: Advertised::default(),
             flood: Flood::default(),
+            measured: Measurements::default(),
             placement: FewestShared,
             counters: Counters::default(),
             counters_read_at: Time::ZERO,
             first_switch_at: None,
+            followed: 0,
         }
     }
 
@@ -130,6 +138,8 @@ impl Brain {
             Event::Barrier { dpid, token } => self.on_barrier(*dpid, *token, out),
             Event::FlowRemoved { cookie, bytes, .. } => self.on_flow_removed(*cookie, *bytes, out),
             Event::StreamCounters { rules, .. } => self.on_counters(rules),
+            Event::PortCounters { dpid, ports } => self.on_port_counters(now, *dpid, ports),
+            Event::Echo { dpid, sent_at } => self.on_echo(now, *dpid, *sent_at),
             Event::Refused { dpid, rule, reason } => self.on_refused(now, *dpid, *rule, reason, out),
             Event::Tick => self.tick(now, out),
         }
@@ -236,6 +246,7 @@ impl Brain {
         self.expire_installs(now, out);
         self.expire_searches(now);
         self.update_flood(out);
+        self.tick_measurements(now, out);
         if now.since(self.counters_read_at) >= self.settings.counters_interval {
             self.counters_read_at = now;
             self.read_counters(out);
@@ -243,14 +254,21 @@ impl Brain {
     }
 
     /// Brings paths, labels, routes and streams in line with the graph if it has changed.
+    ///
+    /// What was measured changes no path that is in use, unless paths are chosen by it.
     fn follow_graph(&mut self, now: Time, out: &mut Commands) {
         if self.topology.version() == self.paths.graph().version() {
             return;
         }
         self.paths.set_graph(self.topology.graph());
-        self.flood.touch();
-        self.remove_broken_labels(out);
-        self.renew_routes(now, out);
-        self.place_again(now, out);
+        let structure = self.topology.structure();
+        if std::mem::replace(&mut self.followed, structure) != structure {
+            self.flood.touch();
+            self.remove_broken_labels(out);
+            self.renew_routes(now, out);
+            self.place_again(now, out);
+        } else if self.settings.weight.is_measured() {
+            self.renew_routes(now, out);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use braid_paths::{Constraints, Kind, Path, PathService, PathSet, Request, Snapshot, Terms};
+use braid_paths::{Constraints, Kind, Path, PathService, PathSet, Request, Snapshot, Terms, Weight};
 use braid_topology::Graph;
 use braid_types::{DatapathId, Time};
 
@@ -20,10 +20,10 @@ pub(super) struct PathCache {
 }
 
 impl PathCache {
-    /// Sets have up to `k` paths.
-    pub(super) fn new(graph: Arc<Graph>, k: usize) -> Self {
+    /// Sets have up to `k` paths, which are short by `weight`.
+    pub(super) fn new(graph: Arc<Graph>, k: usize, weight: Weight) -> Self {
         let constraints = Constraints { both_ways: true, ..Constraints::default() };
-        let terms = Terms { constraints, ..Terms::default() };
+        let terms = Terms { weight, constraints };
         Self {
             service: PathService::new(graph),
             disjoint: Request { kind: Kind::EdgeDisjoint, k, terms: terms.clone() },

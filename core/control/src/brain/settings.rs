@@ -1,7 +1,10 @@
 use std::time::Duration;
 
 use braid_packet::lldp::ProbeKey;
+use braid_paths::Weight;
 use braid_steering::Limits;
+
+use super::measure::Measuring;
 
 /// How the brain behaves. Durations are of the clock that its events carry.
 #[derive(Clone, Debug)]
@@ -28,6 +31,12 @@ pub struct Settings {
     pub counters_interval: Duration,
     /// A stream has ended when it sent nothing for this long.
     pub stream_idle: Duration,
+    /// How links are measured.
+    pub measuring: Measuring,
+    /// What a link costs where routes and streams choose the shortest path.
+    ///
+    /// By [`Weight::HOPS`] routes move only when links come or go. By others they move with what is measured, too.
+    pub weight: Weight,
     /// Paths between two switches among which the streams of a transfer are placed.
     pub paths: usize,
     /// Streams and transfers remembered.
@@ -58,6 +67,8 @@ impl Default for Settings {
             search_timeout: Duration::from_secs(3),
             counters_interval: Duration::from_secs(1),
             stream_idle: Duration::from_secs(60),
+            measuring: Measuring::default(),
+            weight: Weight::HOPS,
             paths: 8,
             streams: Limits::default(),
             max_labels: 65_536,

@@ -1,13 +1,15 @@
 //! What the brain knows, in the form in which programs and people see it.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use braid_paths::Snapshot;
 use braid_steering::{Stream, StreamId, Transfer, TransferId, TransferKind};
-use braid_topology::{Host, Link, Port, Switch};
+use braid_topology::{Host, Link, LinkState, Port, Switch};
 use braid_types::{DatapathId, FiveTuple, MacAddr, PortNo, SwitchPort, Time};
 use serde::Serialize;
 
+use super::measure::LinkReading;
 use super::{Brain, Role};
 
 /// A switch that is connected.
@@ -32,8 +34,10 @@ pub struct PortView {
     pub role: Option<Role>,
 }
 
-/// One direction of a link between two switches.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+/// One direction of a link between two switches, and what was measured of it; `None` for what was not, yet.
+///
+/// Times are on the controller's clock, so that each reading has an age.
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct LinkView {
     /// The sending end.
     pub src: SwitchPort,
@@ -41,6 +45,44 @@ pub struct LinkView {
     pub dst: SwitchPort,
     /// What it can carry, in bits a second.
     pub capacity_bps: u64,
+    /// How long a frame takes, in microseconds.
+    pub delay_us: Option<DelayView>,
+    /// When that was measured last.
+    pub delay_at: Option<Time>,
+    /// What it carries, in bits a second, smoothed.
+    pub load_bps: Option<u64>,
+    /// The capacity that is not in use, in bits a second.
+    pub available_bps: Option<u64>,
+    /// When the counters were read that these two are of.
+    pub load_at: Option<Time>,
+    /// The share of packets that do not arrive, from 0 to 1.
+    pub loss: Option<f64>,
+    /// The end of the time over which that was counted.
+    pub loss_at: Option<Time>,
+    /// What was counted since the controller has known its ports.
+    pub counted: LinkCounts,
+}
+
+/// The delay of a link, in microseconds.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct DelayView {
+    /// Without queues: the least that was measured lately.
+    pub base: f64,
+    /// As it is now, with the queues on the way.
+    pub current: f64,
+}
+
+/// Counts of a link, of the switches' counters, that never go back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct LinkCounts {
+    /// Bytes of frames that the sending port has sent.
+    pub bytes: u64,
+    /// Packets that it has sent.
+    pub packets: u64,
+    /// Packets that a port has dropped on the way into the link or out of it.
+    pub dropped: u64,
+    /// Packets with errors at either port, whatever their direction.
+    pub errors: u64,
 }
 
 /// A host's interface.
@@ -99,10 +141,7 @@ impl Brain {
 
     /// The links, by sending end.
     pub fn links(&self) -> Vec<LinkView> {
-        let links = self.topology.links();
-        links
-            .map(|(Link { src, dst }, state)| LinkView { src, dst, capacity_bps: state.capacity.0 })
-            .collect()
+        self.topology.links().map(|(link, state)| link_view(&link, state, &self.measured.of(&link))).collect()
     }
 
     /// The path sets and the graph behind them, to be read elsewhere while the brain goes on.
@@ -154,6 +193,24 @@ impl Brain {
             opened_at: transfer.opened_at,
             streams: streams.map(stream_view).collect(),
         }
+    }
+}
+
+fn link_view(link: &Link, state: LinkState, reading: &LinkReading) -> LinkView {
+    let LinkReading { delay, load, loss, sent, dropped, errors } = *reading;
+    let micros = |delay: Duration| delay.as_nanos() as f64 / 1e3;
+    LinkView {
+        src: link.src,
+        dst: link.dst,
+        capacity_bps: state.capacity.0,
+        delay_us: delay.map(|it| DelayView { base: micros(it.base), current: micros(it.current) }),
+        delay_at: delay.map(|it| it.at),
+        load_bps: load.map(|it| it.load.0),
+        available_bps: load.map(|it| LinkState { load: it.load, ..state }.available().0),
+        load_at: load.map(|it| it.at),
+        loss: loss.map(|it| it.ratio),
+        loss_at: loss.map(|it| it.at),
+        counted: LinkCounts { bytes: sent.bytes_out, packets: sent.packets_out, dropped, errors },
     }
 }
 

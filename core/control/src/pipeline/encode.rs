@@ -5,7 +5,7 @@ use std::time::Duration;
 use braid_openflow::{
     Action, Bucket, Cookie as WireCookie, EncodeError, FlowMod, FlowModCommand, FlowModFlags,
     FlowStatsRequest, GroupId, GroupMod, GroupModCommand, GroupType, List, Match, Message, MultipartFlags,
-    MultipartRequest, PacketOut, RequestBody, Seconds, TableId, Xid,
+    MultipartRequest, PacketOut, PortStatsRequest, RequestBody, Seconds, TableId, Xid,
 };
 use braid_steering::StreamId;
 use braid_types::PortNo;
@@ -52,6 +52,7 @@ impl Encoder {
             Command::Send { target, frame, .. } => send(*target, batch.frame(frame), xid, out),
             Command::Barrier { token, .. } => Message::BarrierRequest.encode(Xid(*token), out),
             Command::ReadStreams { .. } => read_streams(xid, out),
+            Command::ReadPorts { .. } => read_ports(xid, out),
         }
     }
 
@@ -135,4 +136,9 @@ fn read_streams(xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         body: RequestBody::Flow(request),
     })
     .encode(xid, out)
+}
+
+fn read_ports(xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let request = RequestBody::Port(PortStatsRequest { port_no: PortNo::ANY });
+    Message::MultipartRequest(request.into()).encode(xid, out)
 }

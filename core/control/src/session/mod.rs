@@ -5,6 +5,7 @@
 //!    └────────────────┴── error, silence ──▶ closed by the caller ◀─┘
 //! ```
 
+mod echo;
 mod error;
 mod handshake;
 
@@ -20,11 +21,13 @@ use braid_types::{BitsPerSec, DatapathId, Time};
 
 use crate::cookie::Cookie;
 use crate::event::{Event, PortStatus, SwitchPorts};
+use crate::port_counters::PortCounters;
+use echo::EchoTimer;
 use handshake::Handshake;
 
 pub use error::SessionError;
 
-/// A channel that says nothing for this long is asked for an echo.
+/// A handshake in which the switch says nothing for this long is asked for an echo.
 const ECHO_AFTER: Duration = Duration::from_secs(4);
 /// A channel that says nothing for this long is dead, as is a handshake that takes longer. Shorter than the 9 s
 /// after which Open vSwitch gives a silent controller up, so that its next channel finds the old one gone.
@@ -61,7 +64,7 @@ pub struct Session {
 enum State {
     Hello { generation: u64 },
     Handshake(Handshake),
-    Up(DatapathId),
+    Up(DatapathId, EchoTimer),
 }
 
 impl Session {
@@ -74,7 +77,7 @@ impl Session {
     /// The switch at the other end, once the handshake is done.
     pub const fn dpid(&self) -> Option<DatapathId> {
         match self.state {
-            State::Up(dpid) => Some(dpid),
+            State::Up(dpid, _) => Some(dpid),
             _ => None,
         }
     }
@@ -87,7 +90,7 @@ impl Session {
             (State::Hello { .. }, [_, kind, ..]) if *kind != 0 => {
                 Err(SessionError::NotHello { found: format!("{:?}", MessageType::from(*kind)) })
             }
-            (State::Handshake(_) | State::Up(_), [version, ..]) if *version != VERSION => {
+            (State::Handshake(_) | State::Up(..), [version, ..]) if *version != VERSION => {
                 Err(DecodeError::Version { version: *version }.into())
             }
             _ => Ok(frame_length(stream)?),
@@ -128,17 +131,21 @@ impl Session {
             }
             State::Handshake(handshake) => {
                 let Some(switch) = handshake.handle(&message)? else { return Ok(None) };
-                self.state = State::Up(switch.dpid);
+                self.state = State::Up(switch.dpid, EchoTimer::default());
                 Ok(Some(SessionEvent::Up(switch)))
             }
-            State::Up(dpid) => Ok(match message {
+            State::Up(dpid, echoes) => Ok(match message {
                 Message::Error(error) => Some(refusal(*dpid, xid, &error)),
+                Message::EchoReply(reply) => {
+                    let echo = |sent_at| SessionEvent::Other(Event::Echo { dpid: *dpid, sent_at });
+                    echoes.answered(&reply).map(echo)
+                }
                 message => event(*dpid, xid, message).map(SessionEvent::Other),
             }),
         }
     }
 
-    /// To be called at least every second.
+    /// To be called at least every second. Once the handshake is done, asks for an echo each time.
     ///
     /// Errors: the switch has been silent for too long; close.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<u8>) -> Result<(), SessionError> {
@@ -149,9 +156,13 @@ impl Session {
         if self.dpid().is_none() && now.since(self.opened_at) > DEAD_AFTER {
             return Err(SessionError::SlowHandshake(now.since(self.opened_at)));
         }
-        if silence > ECHO_AFTER && !self.echo_sent && !matches!(self.state, State::Hello { .. }) {
-            self.echo_sent = true;
-            Message::EchoRequest(Echo { data: Bytes(&[]) }).encode(Xid(0), out)?;
+        match &mut self.state {
+            State::Up(_, echoes) => echoes.ask(now, out)?,
+            State::Handshake(_) if silence > ECHO_AFTER && !self.echo_sent => {
+                self.echo_sent = true;
+                Message::EchoRequest(Echo { data: Bytes(&[]) }).encode(Xid(0), out)?;
+            }
+            _ => {}
         }
         Ok(())
     }
@@ -197,9 +208,17 @@ fn port_status(port: &Port<'_>) -> PortStatus {
 }
 
 fn counters(dpid: DatapathId, reply: &MultipartReply<'_>) -> Option<Event<'static>> {
-    let ReplyBody::Flow(flows) = reply.body else { return None };
-    let rules = flows.iter().map(|flow| (Cookie(flow.cookie.0), flow.byte_count)).collect();
-    Some(Event::StreamCounters { dpid, rules })
+    match reply.body {
+        ReplyBody::Flow(flows) => {
+            let rules = flows.iter().map(|flow| (Cookie(flow.cookie.0), flow.byte_count)).collect();
+            Some(Event::StreamCounters { dpid, rules })
+        }
+        ReplyBody::Port(ports) => {
+            let ports = ports.iter().map(|stats| PortCounters::from(&stats)).collect();
+            Some(Event::PortCounters { dpid, ports })
+        }
+        _ => None,
+    }
 }
 
 fn refusal(dpid: DatapathId, xid: Xid, error: &ErrorMsg<'_>) -> SessionEvent<'static> {

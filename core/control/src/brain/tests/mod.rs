@@ -6,6 +6,7 @@ mod switch;
 mod broadcast;
 mod discovery;
 mod forwarding;
+mod measure;
 mod mptcp;
 mod repair;
 mod trouble;

@@ -1,0 +1,164 @@
+//! What a port has counted, made into rates and totals.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use braid_types::{BitsPerSec, Time};
+
+use crate::port_counters::PortCounters;
+
+/// Readings closer together tell nothing of a rate.
+const CLOSE: Duration = Duration::from_millis(100);
+/// Readings of packets that are remembered.
+const MAX_HISTORY: usize = 16;
+
+/// What went out of a port since it was first read, whatever happened to the switch's own counters in between.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(in crate::brain) struct Totals {
+    pub(in crate::brain) bytes_out: u64,
+    pub(in crate::brain) packets_out: u64,
+    pub(in crate::brain) dropped_in: u64,
+    pub(in crate::brain) dropped_out: u64,
+    pub(in crate::brain) errors: u64,
+}
+
+/// The load that leaves a port, smoothed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(in crate::brain) struct LoadReading {
+    pub(in crate::brain) load: BitsPerSec,
+    /// When the counters were read that it is of.
+    pub(in crate::brain) at: Time,
+}
+
+/// A number of packets at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Count {
+    pub(super) at: Time,
+    pub(super) packets: u64,
+}
+
+/// How many packets there were lately.
+#[derive(Debug, Default)]
+pub(super) struct History(VecDeque<Count>);
+
+/// The counters of one port.
+#[derive(Debug, Default)]
+pub(super) struct PortMeter {
+    last: Option<(Time, PortCounters)>,
+    load: Option<LoadReading>,
+    totals: Totals,
+    /// Packets that went out, and that came in.
+    pub(super) sent: History,
+    pub(super) received: History,
+}
+
+impl PortMeter {
+    /// The switch read these counters at `at`.
+    pub(super) fn note(&mut self, at: Time, new: &PortCounters, smoothing: Duration) {
+        match self.last {
+            Some((then, old)) if is_continued(&old, new) => {
+                let Some(elapsed) = elapsed((then, &old), (at, new)) else { return };
+                self.take_load(at, &old, new, elapsed, smoothing);
+                self.totals.add(&old, new);
+            }
+            // What was counted since a switch or port started anew cannot be told from what was counted before.
+            _ => (self.sent, self.received) = (History::default(), History::default()),
+        }
+        self.last = Some((at, *new));
+        self.sent.push(at, new.packets_out);
+        self.received.push(at, new.packets_in);
+    }
+
+    pub(super) const fn load(&self) -> Option<LoadReading> {
+        self.load
+    }
+
+    pub(super) const fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    fn take_load(
+        &mut self,
+        at: Time,
+        old: &PortCounters,
+        new: &PortCounters,
+        elapsed: Duration,
+        smoothing: Duration,
+    ) {
+        let (Some(before), Some(after)) = (old.bytes_out, new.bytes_out) else { return };
+        let rate = after.saturating_sub(before) as f64 * 8.0 / elapsed.as_secs_f64();
+        let known = self.load.map_or(rate, |reading| reading.load.as_f64());
+        // The step of a first-order low-pass filter that was sampled after `elapsed`.
+        let share = elapsed.as_secs_f64() / (elapsed + smoothing).as_secs_f64();
+        let load = BitsPerSec((known + share * (rate - known)).round() as u64);
+        self.load = Some(LoadReading { load, at });
+    }
+}
+
+impl Totals {
+    fn add(&mut self, old: &PortCounters, new: &PortCounters) {
+        let grow = |total: &mut u64, counter: fn(&PortCounters) -> Option<u64>| {
+            let grown = counter(new).zip(counter(old)).map(|(new, old)| new.saturating_sub(old));
+            *total = total.saturating_add(grown.unwrap_or_default());
+        };
+        grow(&mut self.bytes_out, |counters| counters.bytes_out);
+        grow(&mut self.packets_out, |counters| counters.packets_out);
+        grow(&mut self.dropped_in, |counters| counters.dropped_in);
+        grow(&mut self.dropped_out, |counters| counters.dropped_out);
+        grow(&mut self.errors, |counters| counters.errors);
+    }
+}
+
+impl History {
+    fn push(&mut self, at: Time, packets: Option<u64>) {
+        let Some(packets) = packets else { return };
+        if self.0.len() >= MAX_HISTORY {
+            self.0.pop_front();
+        }
+        self.0.push_back(Count { at, packets });
+    }
+
+    /// The first and the last count.
+    pub(super) fn span(&self) -> Option<(Count, Count)> {
+        Some((*self.0.front()?, *self.0.back()?))
+    }
+
+    /// The number of packets beyond the first count at a time in the span, as if they had come evenly between counts.
+    pub(super) fn since_first(&self, at: Time) -> Option<f64> {
+        let (first, (before, after)) = (self.0.front()?, self.around(at)?);
+        let grown = |count: Count| count.packets.saturating_sub(first.packets) as f64;
+        let span = after.at.since(before.at).as_secs_f64();
+        let part = if span > 0.0 { at.since(before.at).as_secs_f64() / span } else { 0.0 };
+        Some(grown(before) + part * (grown(after) - grown(before)))
+    }
+
+    /// Packets a second between the counts about this time.
+    pub(super) fn rate_at(&self, at: Time) -> Option<f64> {
+        let (before, after) = self.around(at)?;
+        let span = after.at.since(before.at).as_secs_f64();
+        (span > 0.0).then(|| after.packets.saturating_sub(before.packets) as f64 / span)
+    }
+
+    /// The last count before a time and the first one after it.
+    fn around(&self, at: Time) -> Option<(Count, Count)> {
+        let after = self.0.iter().position(|count| count.at >= at)?;
+        Some((*self.0.get(after.saturating_sub(1))?, *self.0.get(after)?))
+    }
+}
+
+/// Whether the counters have gone on: of a switch or port that started anew they go back, as does one that wraps.
+fn is_continued(old: &PortCounters, new: &PortCounters) -> bool {
+    let grows = |counter: fn(&PortCounters) -> Option<u64>| counter(old) <= counter(new);
+    old.counting <= new.counting
+        && grows(|counters| counters.bytes_out)
+        && grows(|counters| counters.packets_out)
+        && grows(|counters| counters.packets_in)
+}
+
+/// The time between two readings: by the switch's clock, which no delay of an answer touches, unless that is far from
+/// ours.
+fn elapsed((then, old): (Time, &PortCounters), (now, new): (Time, &PortCounters)) -> Option<Duration> {
+    let (ours, theirs) = (now.since(then), new.counting.saturating_sub(old.counting));
+    let agree = theirs >= ours / 2 && theirs <= ours * 2;
+    Some(if agree { theirs } else { ours }).filter(|elapsed| *elapsed >= CLOSE)
+}

@@ -1,0 +1,177 @@
+//! How long a frame takes from switch to switch, seen from the controller.
+//!
+//! ```text
+//!            half a round trip        the link         half a round trip
+//! controller ────────────────▶ switch ────────▶ switch ────────────────▶ controller
+//! ```
+//!
+//! The way of a discovery frame less half of each switch's round trip is the link: Bouet's method, as Banfi et al. 2016
+//! §III-A use it. What waits on the way adds to a sample and never takes from it, so the least of many samples, less the
+//! least round trips, is the link without queues; the medians of the latest ones are the link as it is now. Where the
+//! control channel's directions differ, half of that difference remains as an error, which nobody can see from here.
+
+use std::time::Duration;
+
+use braid_types::Time;
+
+use super::window::Window;
+
+/// Of so many samples the median is how things are now.
+const NOW: usize = 5;
+/// With fewer discovery frames a delay is not believed: the first ones meet switches that are being set up.
+const ENOUGH: usize = 3;
+
+/// Round trips of the control channel of one switch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RoundTrips(Window);
+
+/// Half of a control channel's round trip: the least in the window, and as it is now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct HalfTrip {
+    least: Duration,
+    usual: Duration,
+}
+
+/// What is known of a link's delay.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::brain) struct DelayReading {
+    /// The link without queues.
+    pub(in crate::brain) base: Duration,
+    /// The link as it is now; never less than the base.
+    pub(in crate::brain) current: Duration,
+    /// When the last discovery frame came that counted.
+    pub(in crate::brain) at: Time,
+}
+
+/// The discovery frames that came through one link.
+#[derive(Debug, Default)]
+pub(super) struct DelayMeter {
+    trips: Window,
+    last_sent: Option<Time>,
+    reading: Option<DelayReading>,
+}
+
+impl HalfTrip {
+    /// As it is now.
+    pub(super) const fn usual(self) -> Duration {
+        self.usual
+    }
+}
+
+impl RoundTrips {
+    /// An echo request that was sent then has come back.
+    pub(super) fn note(&mut self, now: Time, sent_at: Time, window: Duration) {
+        self.0.push(now, now.since(sent_at), now - window);
+    }
+
+    pub(super) fn half(&self) -> Option<HalfTrip> {
+        Some(HalfTrip { least: self.0.least()? / 2, usual: self.0.usual(NOW)? / 2 })
+    }
+}
+
+impl DelayMeter {
+    /// A discovery frame that was sent then has come in, between switches of these half round trips.
+    ///
+    /// A frame that is not younger than the last one is a copy and does not count.
+    pub(super) fn note(&mut self, now: Time, sent_at: Time, ends: Option<[HalfTrip; 2]>, window: Duration) {
+        if self.last_sent.is_some_and(|last| sent_at <= last) {
+            return;
+        }
+        self.last_sent = Some(sent_at);
+        self.trips.push(now, now.since(sent_at), now - window);
+        self.reading = ends.and_then(|ends| self.read(now, ends)).or(self.reading);
+    }
+
+    pub(super) const fn reading(&self) -> Option<DelayReading> {
+        self.reading
+    }
+
+    fn read(&self, at: Time, [src, dst]: [HalfTrip; 2]) -> Option<DelayReading> {
+        if self.trips.len() < ENOUGH {
+            return None;
+        }
+        let base = self.trips.least()?.saturating_sub(src.least + dst.least);
+        let current = self.trips.usual(NOW)?.saturating_sub(src.usual + dst.usual);
+        Some(DelayReading { base, current: current.max(base), at })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WINDOW: Duration = Duration::from_secs(20);
+
+    fn millis(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    fn half(millis_there_and_back: u64) -> HalfTrip {
+        let mut trips = RoundTrips::default();
+        trips.note(Time::from_millis(millis_there_and_back), Time::ZERO, WINDOW);
+        trips.half().expect("a sample")
+    }
+
+    /// Frames sent each second that took so long; the reading after the last.
+    fn after(trips: &[u64], ends: [HalfTrip; 2]) -> Option<DelayReading> {
+        let mut meter = DelayMeter::default();
+        for (second, trip) in (1..).zip(trips) {
+            let sent_at = Time::from_millis(second * 1_000);
+            meter.note(sent_at + millis(*trip), sent_at, Some(ends), WINDOW);
+        }
+        meter.reading()
+    }
+
+    #[test]
+    fn half_of_each_round_trip_is_taken_away() {
+        let reading = after(&[18; 3], [half(6), half(10)]).expect("a reading");
+        assert_eq!((reading.base, reading.current), (millis(10), millis(10)));
+        assert_eq!(reading.at, Time::from_millis(3_018));
+    }
+
+    #[test]
+    fn waiting_shows_in_the_current_delay_and_not_in_the_base() {
+        let reading = after(&[18, 18, 38, 38, 38], [half(6), half(10)]).expect("a reading");
+        assert_eq!((reading.base, reading.current), (millis(10), millis(30)));
+    }
+
+    #[test]
+    fn one_late_frame_moves_neither() {
+        let reading = after(&[18, 18, 18, 18, 2_000], [half(6), half(10)]).expect("a reading");
+        assert_eq!((reading.base, reading.current), (millis(10), millis(10)));
+    }
+
+    #[test]
+    fn a_delay_is_never_negative() {
+        let reading = after(&[1; 5], [half(6), half(10)]).expect("a reading");
+        assert_eq!((reading.base, reading.current), (Duration::ZERO, Duration::ZERO));
+    }
+
+    #[test]
+    fn a_longer_link_is_believed_once_the_window_has_passed() {
+        let trips: Vec<_> = [10; 5].into_iter().chain([50; 21]).collect();
+        let ends = [half(0), half(0)];
+        assert_eq!(after(&trips[..15], ends).map(|it| (it.base, it.current)), Some((millis(10), millis(50))));
+        assert_eq!(after(&trips, ends).map(|it| (it.base, it.current)), Some((millis(50), millis(50))));
+    }
+
+    #[test]
+    fn a_copy_of_an_old_frame_does_not_count() {
+        let (mut meter, ends) = (DelayMeter::default(), Some([half(0), half(0)]));
+        for second in 1..=5 {
+            let sent_at = Time::from_millis(second * 1_000);
+            meter.note(sent_at + millis(10), sent_at, ends, WINDOW);
+            (1..=10).for_each(|copy| meter.note(sent_at + millis(90 * copy), sent_at, ends, WINDOW));
+        }
+        assert_eq!(meter.reading().map(|reading| reading.current), Some(millis(10)));
+    }
+
+    #[test]
+    fn nothing_is_known_before_there_are_round_trips_and_frames_enough() {
+        let ends = [half(0), half(0)];
+        assert_eq!(after(&[10; 2], ends), None);
+        let mut meter = DelayMeter::default();
+        (1..9).for_each(|at| meter.note(Time::from_millis(at), Time::from_millis(at), None, WINDOW));
+        assert_eq!(meter.reading(), None);
+    }
+}

@@ -1,0 +1,173 @@
+//! What is measured of links: delay, load, loss, each with its age.
+//!
+//! Delays come from discovery frames and echoes, load and loss from the counters of ports, which are read once a second.
+//! Nothing that falls silent becomes zero: its last reading grows old. [`publish`] decides when the graph hears of it.
+
+mod counts;
+mod delay;
+mod loss;
+mod publish;
+mod settings;
+mod window;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use braid_topology::Link;
+use braid_types::{DatapathId, SwitchPort, Time};
+
+use super::Brain;
+use crate::command::{Command, Commands};
+use crate::port_counters::PortCounters;
+use counts::{LoadReading, PortMeter, Totals};
+use delay::{DelayMeter, DelayReading, HalfTrip, RoundTrips};
+use loss::{Lag, LossReading, loss};
+
+pub use settings::Measuring;
+
+/// A switch that has not answered is asked again only after this long.
+const UNANSWERED: Duration = Duration::from_secs(5);
+
+/// How long a switch may take to read its counters.
+const SLACK: Duration = Duration::from_millis(10);
+
+/// The readings of everything that is in the topology.
+#[derive(Debug, Default)]
+pub(super) struct Measurements {
+    switches: BTreeMap<DatapathId, SwitchMeter>,
+    ports: BTreeMap<SwitchPort, PortMeter>,
+    links: BTreeMap<Link, LinkMeter>,
+    polled_at: Option<Time>,
+}
+
+#[derive(Debug, Default)]
+struct SwitchMeter {
+    trips: RoundTrips,
+    /// When its counters were asked for, until they come.
+    asked_at: Option<Time>,
+}
+
+#[derive(Debug, Default)]
+struct LinkMeter {
+    delay: DelayMeter,
+    loss: Option<LossReading>,
+    published_at: Option<Time>,
+}
+
+/// What is known of a link, as far as it was measured.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct LinkReading {
+    pub(super) delay: Option<DelayReading>,
+    pub(super) load: Option<LoadReading>,
+    pub(super) loss: Option<LossReading>,
+    /// What left its first port.
+    pub(super) sent: Totals,
+    /// Packets dropped at either port on their way into the link or out of it.
+    pub(super) dropped: u64,
+    /// Packets with errors at either port.
+    pub(super) errors: u64,
+}
+
+impl Measurements {
+    /// What is known of a link.
+    pub(super) fn of(&self, link: &Link) -> LinkReading {
+        let meter = self.links.get(link);
+        let (src, dst) = (self.ports.get(&link.src), self.ports.get(&link.dst));
+        let totals = |port: Option<&PortMeter>| port.map(PortMeter::totals).copied().unwrap_or_default();
+        let (sent, received) = (totals(src), totals(dst));
+        LinkReading {
+            delay: meter.and_then(|meter| meter.delay.reading()),
+            load: src.and_then(PortMeter::load),
+            loss: meter.and_then(|meter| meter.loss),
+            sent,
+            dropped: sent.dropped_out.saturating_add(received.dropped_in),
+            errors: sent.errors.saturating_add(received.errors),
+        }
+    }
+
+    fn half_trip(&self, dpid: DatapathId) -> Option<HalfTrip> {
+        self.switches.get(&dpid)?.trips.half()
+    }
+
+    /// When a switch did what it now tells.
+    fn done_at(&self, now: Time, dpid: DatapathId) -> Time {
+        now - self.half_trip(dpid).map(HalfTrip::usual).unwrap_or_default()
+    }
+
+    fn compare_ends(&mut self, link: &Link, window: Duration) {
+        let half_trips = [link.src, link.dst].into_iter().filter_map(|at| self.half_trip(at.dpid));
+        let half_trips: Duration = half_trips.map(HalfTrip::usual).sum();
+        let (Some(src), Some(dst)) = (self.ports.get(&link.src), self.ports.get(&link.dst)) else { return };
+        let meter = self.links.entry(*link).or_default();
+        let delay = meter.delay.reading().map(|reading| reading.current).unwrap_or_default();
+        let slack = half_trips + SLACK;
+        meter.loss = loss(&src.sent, &dst.received, Lag { delay, slack }, window).or(meter.loss);
+    }
+}
+
+impl Brain {
+    /// An echo request that was sent to a switch then has come back.
+    pub(super) fn on_echo(&mut self, now: Time, dpid: DatapathId, sent_at: Time) {
+        if self.topology.switch(dpid).is_some() {
+            let window = self.settings.measuring.delay_window;
+            self.measured.switches.entry(dpid).or_default().trips.note(now, sent_at, window);
+        }
+    }
+
+    /// A discovery frame that was sent then has come through a link.
+    pub(super) fn measure_delay(&mut self, now: Time, link: Link, sent_at: Time) {
+        let window = self.settings.measuring.delay_window;
+        let half = |at: SwitchPort| self.measured.half_trip(at.dpid);
+        let ends = half(link.src).zip(half(link.dst)).map(|(src, dst)| [src, dst]);
+        self.measured.links.entry(link).or_default().delay.note(now, sent_at, ends, window);
+    }
+
+    /// A switch has read its ports' counters, or a part of them.
+    pub(super) fn on_port_counters(&mut self, now: Time, dpid: DatapathId, ports: &[PortCounters]) {
+        let at = self.measured.done_at(now, dpid);
+        if let Some(switch) = self.measured.switches.get_mut(&dpid) {
+            switch.asked_at = None;
+        }
+        for counters in ports {
+            let port = SwitchPort::new(dpid, counters.port);
+            if self.topology.port(port).is_some() {
+                let meter = self.measured.ports.entry(port).or_default();
+                meter.note(at, counters, self.settings.measuring.smoothing);
+            }
+        }
+    }
+
+    /// Once an interval: asks for counters, compares those that came, and tells the graph.
+    pub(super) fn tick_measurements(&mut self, now: Time, out: &mut Commands) {
+        let interval = self.settings.measuring.poll_interval;
+        if self.measured.polled_at.is_some_and(|at| now.since(at) < interval) {
+            return;
+        }
+        self.measured.polled_at = Some(now);
+        self.forget_what_is_gone();
+        let links: Vec<_> = self.topology.links().map(|(link, _)| link).collect();
+        for link in links {
+            self.measured.compare_ends(&link, self.settings.measuring.loss_window);
+        }
+        self.publish_measurements(now);
+        self.read_ports(now, out);
+    }
+
+    /// Asks all switches at the same time, so that what both ends of a link have counted compares well.
+    fn read_ports(&mut self, now: Time, out: &mut Commands) {
+        for switch in self.topology.switches() {
+            let meter = self.measured.switches.entry(switch.dpid()).or_default();
+            if meter.asked_at.is_none_or(|at| now.since(at) >= UNANSWERED) {
+                meter.asked_at = Some(now);
+                out.push(Command::ReadPorts { dpid: switch.dpid() });
+            }
+        }
+    }
+
+    fn forget_what_is_gone(&mut self) {
+        let topology = &self.topology;
+        self.measured.switches.retain(|dpid, _| topology.switch(*dpid).is_some());
+        self.measured.ports.retain(|at, _| topology.port(*at).is_some());
+        self.measured.links.retain(|link, _| topology.link_at(link.src) == Some(*link));
+    }
+}

@@ -1,0 +1,55 @@
+//! What the graph hears of measurements: not each second, or path sets and graphs would never stay.
+
+use std::time::Duration;
+
+use braid_topology::{Link, LinkState};
+use braid_types::Time;
+
+use super::{LinkReading, Measuring};
+use crate::brain::Brain;
+
+impl Brain {
+    /// Writes readings that have moved enough, and long enough after the last ones, into the topology.
+    pub(super) fn publish_measurements(&mut self, now: Time) {
+        let links: Vec<_> = self.topology.links().collect();
+        for (link, known) in links {
+            let reading = self.measured.of(&link);
+            let capacity = self.link_capacity(link.src, link.dst);
+            let state = reading.state(LinkState { capacity, ..known });
+            let due = self.is_due(&link, now) && is_news(&known, &state, &self.settings.measuring);
+            if due || capacity != known.capacity {
+                self.topology.set_link_state(link.src, state);
+                self.measured.links.entry(link).or_default().published_at = Some(now);
+            }
+        }
+    }
+
+    fn is_due(&self, link: &Link, now: Time) -> bool {
+        let published_at = self.measured.links.get(link).and_then(|meter| meter.published_at);
+        published_at.is_none_or(|at| now.since(at) >= self.settings.measuring.publish_interval)
+    }
+}
+
+impl LinkReading {
+    /// The state of the link, of which `known` is true where nothing was measured.
+    fn state(&self, known: LinkState) -> LinkState {
+        LinkState {
+            capacity: known.capacity,
+            delay: self.delay.map(|reading| reading.base).or(known.delay),
+            load: self.load.map_or(known.load, |reading| reading.load),
+        }
+    }
+}
+
+fn is_news(known: &LinkState, measured: &LinkState, settings: &Measuring) -> bool {
+    let delay = match (known.delay, measured.delay) {
+        (Some(old), Some(new)) => new.abs_diff(old) > step(old, settings),
+        (old, new) => old != new,
+    };
+    let moved = measured.load.0.abs_diff(known.load.0) as f64;
+    delay || moved > settings.load_step * known.capacity.as_f64()
+}
+
+fn step(delay: Duration, settings: &Measuring) -> Duration {
+    delay.mul_f64(settings.delay_step.clamp(0.0, 1.0)).max(settings.delay_floor)
+}

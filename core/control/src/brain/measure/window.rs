@@ -1,0 +1,73 @@
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use braid_types::Time;
+
+/// More samples than come in any sensible window.
+const MAX: usize = 64;
+
+/// The latest samples of a duration, each with its time.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Window(VecDeque<(Time, Duration)>);
+
+impl Window {
+    /// Adds a sample and forgets those from before `oldest`.
+    pub(super) fn push(&mut self, at: Time, sample: Duration, oldest: Time) {
+        self.0.push_back((at, sample));
+        while self.0.len() > MAX || self.0.front().is_some_and(|(at, _)| *at < oldest) {
+            self.0.pop_front();
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The least sample.
+    pub(super) fn least(&self) -> Option<Duration> {
+        self.0.iter().map(|(_, sample)| *sample).min()
+    }
+
+    /// The median of the `count` latest samples; of an even number the lower one in the middle.
+    pub(super) fn usual(&self, count: usize) -> Option<Duration> {
+        let mut latest: Vec<_> = self.0.iter().rev().take(count).map(|(_, sample)| *sample).collect();
+        let middle = latest.len().checked_sub(1)? / 2;
+        Some(*latest.select_nth_unstable(middle).1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn millis(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn samples_from_before_the_window_do_not_count() {
+        let mut window = Window::default();
+        for (at, sample) in [(0, 1), (10, 3), (20, 2)] {
+            window.push(Time::from_millis(at), millis(sample), Time::from_millis(at) - millis(15));
+        }
+        assert_eq!((window.len(), window.least()), (2, Some(millis(2))));
+    }
+
+    #[test]
+    fn the_usual_sample_is_not_moved_by_one_that_lies_far_off() {
+        let mut window = Window::default();
+        assert_eq!(window.usual(5), None);
+        for sample in [1, 900, 2, 3, 1_000, 4] {
+            window.push(Time::ZERO, millis(sample), Time::ZERO);
+        }
+        assert_eq!(window.usual(5), Some(millis(4)));
+        assert_eq!(window.usual(4), Some(millis(3)), "the lower one in the middle");
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let mut window = Window::default();
+        (0..1_000).for_each(|at| window.push(Time::from_millis(at), millis(at), Time::ZERO));
+        assert_eq!((window.len(), window.least()), (MAX, Some(millis(1_000 - MAX as u64))));
+    }
+}

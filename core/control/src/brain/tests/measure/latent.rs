@@ -1,0 +1,239 @@
+//! Switches whose control channels and cables take time, and that count what passes, in virtual time.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
+
+use crate::brain::view::LinkView;
+use crate::brain::{Brain, Settings};
+use crate::command::{Command, Commands, Target};
+use crate::event::{Event, PortStatus, SwitchPorts};
+use crate::port_counters::PortCounters;
+
+/// Bytes of every packet.
+pub(super) const PACKET: u64 = 1_250;
+const TICK: Duration = Duration::from_millis(100);
+
+pub(super) const fn millis(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// A control channel: how long messages take to the switch and from it.
+#[derive(Clone, Copy)]
+pub(super) struct Channel {
+    pub(super) down: Duration,
+    pub(super) up: Duration,
+}
+
+/// Packets a second into a cable, from then on; the part that is lost there.
+#[derive(Clone, Copy)]
+struct Traffic {
+    since: Time,
+    rate: f64,
+    loss: f64,
+}
+
+pub(super) struct Latent {
+    pub(super) brain: Brain,
+    pub(super) now: Time,
+    /// What the brain was told to do, but for what measures.
+    pub(super) orders: Vec<Command>,
+    /// Switches that answer no request for counters.
+    pub(super) mute: BTreeSet<DatapathId>,
+    /// Switches that give each port in a message of its own.
+    pub(super) in_parts: bool,
+    /// Now and then, up to so much comes on top of what a message takes.
+    pub(super) jitter: Duration,
+    seed: u64,
+    sequence: u64,
+    coming: BTreeMap<(Time, u64), Event<'static>>,
+    channels: BTreeMap<DatapathId, Channel>,
+    cables: BTreeMap<SwitchPort, (SwitchPort, Duration)>,
+    traffic: BTreeMap<SwitchPort, Vec<Traffic>>,
+    /// When each switch started to count.
+    started: BTreeMap<DatapathId, Time>,
+}
+
+impl Latent {
+    /// Switches 1, 2, … with these channels, and cables that take so long. Port `b` of switch `a` leads to switch `b`.
+    pub(super) fn new(settings: Settings, channels: &[Channel], cables: &[(u64, u64, Duration)]) -> Self {
+        let mut network = Self {
+            brain: Brain::new(settings),
+            now: Time::from_millis(1),
+            orders: Vec::new(),
+            mute: BTreeSet::new(),
+            in_parts: false,
+            jitter: Duration::ZERO,
+            seed: 1,
+            sequence: 0,
+            coming: BTreeMap::new(),
+            channels: (1..).map(DatapathId).zip(channels.iter().copied()).collect(),
+            cables: BTreeMap::new(),
+            traffic: BTreeMap::new(),
+            started: BTreeMap::new(),
+        };
+        cables.iter().for_each(|(a, b, delay)| network.set_delay(*a, *b, *delay));
+        let switches: Vec<_> = network.channels.keys().copied().collect();
+        for dpid in switches {
+            network.started.insert(dpid, network.now);
+            let ports = network.ports(dpid).into_iter().map(status).collect();
+            network.plan(
+                network.now,
+                Event::SwitchUp(SwitchPorts { dpid, tables: 254, description: String::new(), ports }),
+            );
+        }
+        network.plan(network.now, Event::Tick);
+        network.plan_echoes();
+        network
+    }
+
+    pub(super) fn with_jitter(mut self, jitter: Duration, seed: u64) -> Self {
+        (self.jitter, self.seed) = (jitter, seed);
+        self
+    }
+
+    /// Both directions of a cable take so long from now on.
+    pub(super) fn set_delay(&mut self, a: u64, b: u64, delay: Duration) {
+        let ends = [super::port(a, b), super::port(b, a)];
+        self.cables.insert(ends[0], (ends[1], delay));
+        self.cables.insert(ends[1], (ends[0], delay));
+    }
+
+    /// From now on so many packets a second leave switch `a` for `b`, and so much of them is lost.
+    pub(super) fn send(&mut self, a: u64, b: u64, rate: f64, loss: f64) {
+        let traffic = Traffic { since: self.now, rate, loss };
+        self.traffic.entry(super::port(a, b)).or_default().push(traffic);
+    }
+
+    /// The switch starts to count anew.
+    pub(super) fn restart_counters(&mut self, number: u64) {
+        self.started.insert(DatapathId(number), self.now);
+    }
+
+    /// Lets time pass.
+    pub(super) fn run(&mut self, duration: Duration) {
+        let end = self.now + duration;
+        while let Some(next) = self.coming.first_entry().filter(|entry| entry.key().0 <= end) {
+            let ((at, _), event) = next.remove_entry();
+            self.now = at;
+            let mut commands = Commands::default();
+            self.brain.handle(at, &event, &mut commands);
+            commands.iter().for_each(|command| self.carry_out(command, &commands));
+            if event == Event::Tick {
+                self.plan(at + TICK, Event::Tick);
+                self.plan_echoes();
+            }
+        }
+        self.now = end;
+    }
+
+    pub(super) fn link(&self, a: u64, b: u64) -> LinkView {
+        let found = self.brain.links().into_iter().find(|link| link.src == super::port(a, b));
+        found.expect("such a link")
+    }
+
+    fn carry_out(&mut self, command: &Command, batch: &Commands) {
+        let dpid = command.dpid();
+        let done = self.now + self.delayed(self.channels[&dpid].down);
+        match command {
+            Command::Send { target: Target::Port(port), frame, .. } => {
+                let Some((to, delay)) = self.cables.get(&SwitchPort::new(dpid, *port)).copied() else {
+                    return;
+                };
+                let data = Cow::Owned(batch.frame(frame).to_vec());
+                let at = done + delay + self.delayed(self.channels[&to.dpid].up);
+                self.plan(at, Event::PacketIn { dpid: to.dpid, in_port: to.port, table: 0, data });
+            }
+            Command::Barrier { token, .. } => {
+                let at = done + self.delayed(self.channels[&dpid].up);
+                self.plan(at, Event::Barrier { dpid, token: *token });
+            }
+            Command::ReadPorts { .. } if !self.mute.contains(&dpid) => self.answer_counters(dpid, done),
+            Command::ReadPorts { .. } | Command::ReadStreams { .. } => {}
+            other => self.orders.push(other.clone()),
+        }
+    }
+
+    fn answer_counters(&mut self, dpid: DatapathId, read_at: Time) {
+        let at = read_at + self.delayed(self.channels[&dpid].up);
+        let ports: Vec<_> = self.ports(dpid).into_iter().map(|port| self.count(port, read_at)).collect();
+        let size = if self.in_parts { 1 } else { ports.len() };
+        for part in ports.chunks(size) {
+            self.plan(at, Event::PortCounters { dpid, ports: part.to_vec() });
+        }
+    }
+
+    fn count(&self, at: SwitchPort, now: Time) -> PortCounters {
+        let since = self.started[&at.dpid];
+        let (from, delay) = self.cables[&at];
+        let between = |src, since, until, kept| self.sent(src, until, kept) - self.sent(src, since, kept);
+        let out = between(at, since, now, false);
+        let lost_or_not = between(from, since - delay, now - delay, true);
+        PortCounters {
+            port: at.port,
+            counting: now.since(since),
+            packets_in: Some(lost_or_not),
+            packets_out: Some(out),
+            bytes_out: Some(out * PACKET),
+            ..PortCounters::default()
+        }
+    }
+
+    /// Packets that were sent into a cable until then, or that were and are not lost.
+    fn sent(&self, src: SwitchPort, until: Time, kept: bool) -> u64 {
+        let traffic = self.traffic.get(&src).map(Vec::as_slice).unwrap_or_default();
+        let ends = traffic.iter().skip(1).map(|next| next.since).chain([until]);
+        let packets = traffic.iter().zip(ends).map(|(part, end)| {
+            let seconds = end.min(until).since(part.since).as_secs_f64();
+            seconds * part.rate * if kept { 1.0 - part.loss } else { 1.0 }
+        });
+        packets.sum::<f64>() as u64
+    }
+
+    fn plan_echoes(&mut self) {
+        // Every tenth tick.
+        if self.now.as_nanos() / 1_000_000 % 1_000 != 1 {
+            return;
+        }
+        for (dpid, Channel { down, up }) in self.channels.clone() {
+            let at = self.now + self.delayed(down) + self.delayed(up);
+            self.plan(at, Event::Echo { dpid, sent_at: self.now });
+        }
+    }
+
+    fn plan(&mut self, at: Time, event: Event<'static>) {
+        self.sequence += 1;
+        self.coming.insert((at, self.sequence), event);
+    }
+
+    fn ports(&self, dpid: DatapathId) -> Vec<SwitchPort> {
+        self.cables.keys().filter(|at| at.dpid == dpid).copied().collect()
+    }
+
+    /// Three messages of ten wait somewhere.
+    fn delayed(&mut self, duration: Duration) -> Duration {
+        let waits = self.random() < 0.3;
+        duration + if waits { self.jitter.mul_f64(self.random()) } else { Duration::ZERO }
+    }
+
+    /// From 0 to 1. SplitMix64, Steele et al. 2014.
+    fn random(&mut self) -> f64 {
+        self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.seed ^ (self.seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+fn status(at: SwitchPort) -> PortStatus {
+    let mac = MacAddr::from_u64((at.dpid.0 << 16) + u64::from(at.port.0));
+    PortStatus {
+        port: PortNo(at.port.0),
+        mac,
+        name: at.to_string(),
+        up: true,
+        speed: BitsPerSec(100_000_000),
+    }
+}

@@ -1,0 +1,8 @@
+//! Links measured through control channels that take time.
+
+mod delay;
+mod latent;
+mod load;
+mod publish;
+
+use super::network::port;

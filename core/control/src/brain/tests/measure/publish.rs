@@ -1,0 +1,75 @@
+use std::time::Duration;
+
+use braid_paths::Weight;
+
+use super::latent::{Channel, Latent, millis};
+use super::port;
+use crate::brain::Settings;
+
+const CHANNELS: [Channel; 3] = [Channel { down: millis(1), up: millis(1) }; 3];
+/// The way round takes less time than the direct one.
+const CABLES: [(u64, u64, Duration); 3] = [(1, 3, millis(20)), (1, 2, millis(5)), (2, 3, millis(5))];
+const LONG: Duration = Duration::from_secs(30);
+
+fn measured(settings: Settings) -> Latent {
+    let mut network = Latent::new(settings, &CHANNELS, &CABLES);
+    network.run(LONG);
+    network
+}
+
+fn version(network: &Latent) -> u64 {
+    network.brain.path_sets().graph().version()
+}
+
+#[test]
+fn the_graph_knows_delay_and_load() {
+    let mut network = measured(Settings::default());
+    network.send(1, 3, 5_000.0, 0.0);
+    network.run(LONG);
+    let graph = network.brain.path_sets().graph().clone();
+    let state = graph.state(graph.edge(port(1, 3)).expect("a link"));
+    assert_eq!(state.delay, Some(millis(20)));
+    assert!((45_000_000..=50_000_000).contains(&state.load.0), "{state:?}");
+}
+
+#[test]
+fn a_network_that_stays_as_it_is_leaves_the_graph_alone() {
+    let mut network = measured(Settings::default()).with_jitter(millis(5), 1);
+    network.send(1, 3, 5_000.0, 0.0);
+    network.run(LONG);
+    let before = version(&network);
+    for _ in 0..60 {
+        network.run(millis(1_000));
+        network.send(1, 3, if network.now.as_nanos() % 2 == 0 { 4_800.0 } else { 5_200.0 }, 0.0);
+    }
+    assert_eq!(version(&network), before);
+}
+
+#[test]
+fn the_graph_hears_of_a_change_at_most_once_an_interval() {
+    let mut network = measured(Settings::default());
+    let before = version(&network);
+    for second in 0..20 {
+        network.send(1, 3, if second % 2 == 0 { 10_000.0 } else { 0.0 }, 0.0);
+        network.run(millis(1_000));
+    }
+    assert!((1..=10).contains(&(version(&network) - before)));
+}
+
+#[test]
+fn by_hops_nothing_is_rewritten_because_of_a_measurement() {
+    let mut network = measured(Settings::default());
+    network.orders.clear();
+    let before = version(&network);
+    network.send(1, 3, 10_000.0, 0.0);
+    network.set_delay(1, 3, millis(60));
+    network.run(LONG);
+    assert!(version(&network) > before);
+    assert_eq!(network.orders, []);
+}
+
+#[test]
+fn paths_are_short_by_the_weight_that_is_set() {
+    let settings = Settings { weight: Weight::LATENCY, ..Settings::default() };
+    assert_eq!(measured(settings).brain.settings().weight, Weight::LATENCY);
+}
