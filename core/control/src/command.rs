@@ -3,6 +3,7 @@ use std::ops::Range;
 use braid_types::{DatapathId, PortNo};
 use serde::{Deserialize, Serialize};
 
+use crate::event::Stray;
 use crate::notice::Notice;
 use crate::pipeline::Rule;
 
@@ -10,7 +11,7 @@ use crate::pipeline::Rule;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
-    /// Remove every rule and group.
+    /// Remove every rule of ours, and have an empty group to flood through.
     Reset {
         /// The switch.
         dpid: DatapathId,
@@ -28,6 +29,18 @@ pub enum Command {
         dpid: DatapathId,
         /// The rule; only its match and priority count.
         rule: Rule,
+    },
+    /// Remove a rule that has our mark and cannot be read.
+    Remove {
+        /// The switch.
+        dpid: DatapathId,
+        /// The rule.
+        stray: Stray,
+    },
+    /// Have an empty group to flood through.
+    AddFlood {
+        /// The switch.
+        dpid: DatapathId,
     },
     /// Set the ports to which broadcast goes.
     Flood {
@@ -71,6 +84,8 @@ impl Command {
             Self::Reset { dpid }
             | Self::Add { dpid, .. }
             | Self::Delete { dpid, .. }
+            | Self::Remove { dpid, .. }
+            | Self::AddFlood { dpid }
             | Self::Flood { dpid, .. }
             | Self::Send { dpid, .. }
             | Self::Barrier { dpid, .. }
@@ -145,6 +160,16 @@ impl Commands {
 
     pub(crate) fn retain(&mut self, keep: impl FnMut(&Command) -> bool) {
         self.list.retain(keep);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Keeps of the commands from the one at `start` on those that `keep` wants, asked in order.
+    pub(crate) fn retain_from(&mut self, start: usize, mut keep: impl FnMut(&Command) -> bool) {
+        let later = self.list.split_off(start.min(self.list.len()));
+        self.list.extend(later.into_iter().filter(|command| keep(command)));
     }
 
     /// Moves everything from `other` to the end of this batch.

@@ -10,7 +10,11 @@ use crate::label::Label;
 pub struct Cookie(pub u64);
 
 /// The top byte of every cookie of ours.
-const OURS: u64 = 0xb7;
+const MARK: u64 = 0xb7;
+const MARK_SHIFT: u32 = 56;
+/// Selects our cookies by the bits of [`OURS_MASK`].
+pub(crate) const OURS: Cookie = Cookie(MARK << MARK_SHIFT);
+pub(crate) const OURS_MASK: u64 = 0xff << MARK_SHIFT;
 const KIND_SHIFT: u32 = 48;
 const VALUE_MASK: u64 = (1 << KIND_SHIFT) - 1;
 
@@ -50,12 +54,22 @@ impl Cookie {
             Purpose::Fabric(label) => (FABRIC, label.0 as u64),
             Purpose::Deliver => (DELIVER, 0),
         };
-        Self((OURS << 56) | (kind << KIND_SHIFT) | (value & VALUE_MASK))
+        Self(OURS.0 | (kind << KIND_SHIFT) | (value & VALUE_MASK))
+    }
+
+    /// Whether a controller of ours has written it.
+    pub const fn is_ours(self) -> bool {
+        self.0 & OURS_MASK == OURS.0
+    }
+
+    /// Whether several rules of a switch may have it.
+    pub(crate) fn is_shared(self) -> bool {
+        !matches!(self.purpose(), Some(Purpose::Stream { .. }))
     }
 
     /// What the rule with this cookie is for; `None` if it is not one of ours.
     pub fn purpose(self) -> Option<Purpose> {
-        if self.0 >> 56 != OURS {
+        if !self.is_ours() {
             return None;
         }
         let value = self.0 & VALUE_MASK;
@@ -92,6 +106,6 @@ mod tests {
     #[test]
     fn foreign_cookies_have_no_purpose() {
         assert_eq!(Cookie(0).purpose(), None);
-        assert_eq!(Cookie((OURS << 56) | (0xff << KIND_SHIFT)).purpose(), None);
+        assert_eq!(Cookie(OURS.0 | (0xff << KIND_SHIFT)).purpose(), None);
     }
 }

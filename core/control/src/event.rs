@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 
+use braid_openflow::{FlowMod, FlowModCommand, FlowStats, Message, Xid};
 use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, Time};
 use serde::{Deserialize, Serialize};
 
@@ -105,6 +106,42 @@ pub struct SwitchPorts {
     pub description: String,
     /// Its physical ports.
     pub ports: Vec<PortStatus>,
+    /// What an earlier controller of ours left there; `None` if that could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<FoundRules>,
+}
+
+/// The rules with our mark in a switch that joins.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct FoundRules {
+    /// Those that are as we write them.
+    pub rules: Vec<Rule>,
+    /// The others.
+    pub strays: Vec<Stray>,
+    /// The ports of the group to flood through, if there is one.
+    pub flood: Option<Vec<PortNo>>,
+}
+
+/// A rule with our mark that is not as we write rules: the OpenFlow message that removes it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Stray(#[serde(with = "hex_bytes")] pub(crate) Cow<'static, [u8]>);
+
+impl Stray {
+    /// Takes note of a rule that a switch describes.
+    pub fn new(flow: &FlowStats<'_>) -> Self {
+        let deletion = FlowMod {
+            table_id: flow.table_id,
+            command: FlowModCommand::DeleteStrict,
+            priority: flow.priority,
+            matching: flow.matching,
+            ..FlowMod::default()
+        };
+        let mut bytes = Vec::new();
+        // The match came in a message, so it fits into one.
+        let _ = Message::FlowMod(deletion).encode(Xid(0), &mut bytes);
+        Self(Cow::Owned(bytes))
+    }
 }
 
 /// A port as a switch describes it.

@@ -20,7 +20,7 @@ mod session;
 pub use brain::{Brain, Counters, Measuring, Role, Settings, Sizes, view};
 pub use command::{Command, Commands, Target};
 pub use cookie::{Cookie, Purpose};
-pub use event::{Event, PortStatus, Recorded, SwitchPorts};
+pub use event::{Event, FoundRules, PortStatus, Recorded, Stray, SwitchPorts};
 pub use label::Label;
 pub use notice::Notice;
 pub use port_counters::PortCounters;

@@ -16,6 +16,22 @@ pub enum Notice {
         /// Its ports.
         ports: usize,
     },
+    /// A switch joined with rules of an earlier controller.
+    RulesFound {
+        /// The switch.
+        dpid: DatapathId,
+        /// How many there are.
+        rules: usize,
+        /// How many more cannot be read.
+        strays: usize,
+    },
+    /// The rules of an earlier controller are adopted, mended or removed.
+    Adopted {
+        /// Labelled paths in use now.
+        labels: usize,
+        /// Streams in progress now.
+        streams: usize,
+    },
     /// A switch left.
     SwitchLeft {
         /// The switch.
@@ -145,6 +161,15 @@ impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SwitchJoined { dpid, ports } => write!(f, "switch {dpid} joined with {ports} ports"),
+            Self::RulesFound { dpid, rules, strays } => {
+                write!(
+                    f,
+                    "switch {dpid} has {rules} rules of an earlier controller, and {strays} unknown ones"
+                )
+            }
+            Self::Adopted { labels, streams } => {
+                write!(f, "going on from an earlier controller with {streams} streams and {labels} labels")
+            }
             Self::SwitchLeft { dpid } => write!(f, "switch {dpid} left"),
             Self::LinkUp { src, dst } => write!(f, "link {src} > {dst} is up"),
             Self::LinkDown { src, dst, why } => write!(f, "link {src} > {dst} is down: {why}"),

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use braid_control::{Event, PortCounters, Session, SessionError, SessionEvent};
 use braid_openflow::{
-    Bytes, Capabilities, ControllerRole, Cookie, Echo, ErrorCode, ErrorMsg, FlowRemoved, FlowRemovedReason,
-    Hello, HelloFailedCode, Kbps, List, Match, Message, MultipartFlags, MultipartReply, Port, PortConfig,
-    PortFeatures, PortReason, PortState, PortStats, PortStatus, ReplyBody, Role, Seconds, SwitchFeatures,
-    TableId, Text, Xid, frames,
+    Bytes, Capabilities, ControllerRole, Cookie, Echo, ErrorCode, ErrorMsg, FlowModFlags, FlowRemoved,
+    FlowRemovedReason, FlowStats, Hello, HelloFailedCode, Kbps, List, Match, Message, MultipartFlags,
+    MultipartReply, Port, PortConfig, PortFeatures, PortReason, PortState, PortStats, PortStatus, ReplyBody,
+    Role, Seconds, SwitchFeatures, TableId, Text, Xid, frames,
 };
 use braid_types::{DatapathId, MacAddr, PortNo, Time};
 
@@ -90,6 +90,29 @@ fn removed(reason: FlowRemovedReason) -> Message<'static> {
     })
 }
 
+/// Flows and groups.
+fn nothing_found() -> [Message<'static>; 2] {
+    let reply = |body| Message::MultipartReply(MultipartReply { flags: MultipartFlags::NONE, body });
+    [reply(ReplyBody::Flow(List::EMPTY)), reply(ReplyBody::GroupDesc(List::EMPTY))]
+}
+
+fn flow(cookie: u64, priority: u16) -> FlowStats<'static> {
+    FlowStats {
+        table_id: TableId(3),
+        duration_sec: 1,
+        duration_nsec: 0,
+        priority,
+        idle_timeout: Seconds(0),
+        hard_timeout: Seconds(0),
+        flags: FlowModFlags::NONE,
+        cookie: Cookie(cookie),
+        packet_count: 1,
+        byte_count: 99,
+        matching: Match::ANY,
+        instructions: List::EMPTY,
+    }
+}
+
 #[test]
 fn the_handshake_asks_for_everything_and_for_the_role_of_master() {
     let channel = Channel::greeted();
@@ -105,6 +128,9 @@ fn answers_may_come_in_any_order_and_ports_in_parts() {
     assert_eq!(channel.tell(&role(ControllerRole::Master)), Ok(None));
     assert_eq!(channel.tell(&ports(&one, MultipartFlags::MORE)), Ok(None));
     assert_eq!(channel.tell(&features(254, 0)), Ok(None));
+    for found in nothing_found() {
+        assert_eq!(channel.tell(&found), Ok(None));
+    }
     let Ok(Some(SessionEvent::Up(switch))) = channel.tell(&ports(&two, MultipartFlags::NONE)) else {
         panic!("the handshake is not done");
     };
@@ -122,10 +148,34 @@ fn a_port_that_changes_during_the_handshake_counts_as_it_is_last() {
     let gone = PortStatus { reason: PortReason::Delete, desc: port(1, PortState::LIVE) };
     channel.tell(&Message::PortStatus(gone)).expect("fine");
     channel.tell(&features(254, 0)).expect("fine");
-    let Ok(Some(SessionEvent::Up(switch))) = channel.tell(&role(ControllerRole::Master)) else {
+    let [flows, groups] = nothing_found();
+    channel.tell(&role(ControllerRole::Master)).expect("fine");
+    channel.tell(&groups).expect("fine");
+    let Ok(Some(SessionEvent::Up(switch))) = channel.tell(&flows) else {
         panic!("the handshake is not done");
     };
     assert_eq!(switch.ports.iter().map(|port| port.port.0).collect::<Vec<_>>(), [2]);
+}
+
+#[test]
+fn the_rules_of_an_earlier_controller_are_read_once_we_are_master() {
+    let mut channel = Channel::greeted();
+    channel.tell(&features(254, 0)).expect("fine");
+    channel.tell(&ports(&[], MultipartFlags::NONE)).expect("fine");
+    channel.sent.clear();
+    assert_eq!(channel.tell(&role(ControllerRole::Master)), Ok(None));
+    assert_eq!(channel.names_sent(), ["MultipartRequest", "MultipartRequest"]);
+    let [_, groups] = nothing_found();
+    channel.tell(&groups).expect("fine");
+    let (ours, foreign) = (flow(0xb700_0000_0000_0000, 5), flow(0x1200_0000_0000_0000, 5));
+    let parts = [([ours, foreign], MultipartFlags::MORE), ([ours, foreign], MultipartFlags::NONE)];
+    let answers = parts.map(|(flows, flags)| {
+        let body = ReplyBody::Flow(List::new(&flows));
+        channel.tell(&Message::MultipartReply(MultipartReply { flags, body })).expect("fine")
+    });
+    let [None, Some(SessionEvent::Up(switch))] = answers else { panic!("the handshake is not done") };
+    let found = switch.found.expect("what was found");
+    assert_eq!((found.rules.len(), found.strays.len(), found.flood), (0, 2, None));
 }
 
 #[test]
@@ -148,7 +198,8 @@ fn what_is_not_a_hello_is_refused_before_it_is_complete() {
 #[test]
 fn only_rules_that_timed_out_are_news() {
     let mut channel = Channel::greeted();
-    for message in [features(254, 0), ports(&[], MultipartFlags::NONE), role(ControllerRole::Master)] {
+    let answers = [features(254, 0), ports(&[], MultipartFlags::NONE), role(ControllerRole::Master)];
+    for message in answers.into_iter().chain(nothing_found()) {
         channel.tell(&message).expect("fine");
     }
     assert_eq!(channel.tell(&removed(FlowRemovedReason::Delete)), Ok(None));
@@ -159,7 +210,8 @@ fn only_rules_that_timed_out_are_news() {
 /// After the handshake, with nothing in `sent`.
 fn joined() -> Channel {
     let mut channel = Channel::greeted();
-    for message in [features(254, 0), ports(&[], MultipartFlags::NONE), role(ControllerRole::Master)] {
+    let asked = [features(254, 0), ports(&[], MultipartFlags::NONE), role(ControllerRole::Master)];
+    for message in asked.into_iter().chain(nothing_found()) {
         channel.tell(&message).expect("fine");
     }
     channel.sent.clear();

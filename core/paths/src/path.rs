@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -18,6 +19,16 @@ impl Path {
     /// The path between two ports of the same switch.
     pub fn within(switch: DatapathId) -> Self {
         Self { ingress: switch, links: Arc::default() }
+    }
+
+    /// The path over these links; `None` without links, where one does not begin where the one before it ended, or
+    /// where a switch occurs twice.
+    pub fn over(links: &[Link]) -> Option<Self> {
+        let path = Self { ingress: links.first()?.src.dpid, links: links.into() };
+        let joined =
+            links.windows(2).all(|pair| matches!(pair, [one, next] if one.dst.dpid == next.src.dpid));
+        let switches: BTreeSet<_> = path.switches().collect();
+        (joined && switches.len() == links.len().saturating_add(1)).then_some(path)
     }
 
     pub(crate) fn from_edges(graph: &Graph, ingress: DatapathId, edges: &[EdgeIndex]) -> Self {

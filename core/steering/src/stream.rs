@@ -22,6 +22,8 @@ pub enum Opening {
     Capable,
     /// MP_JOIN: one more subflow of the connection that the receiver knows by this token.
     Join(Token),
+    /// Nothing: it was not seen, an earlier controller has placed the stream.
+    Unseen,
 }
 
 /// The way of a stream through the network, for each direction of its packets.

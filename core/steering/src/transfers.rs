@@ -53,6 +53,8 @@ pub struct Transfers {
     by_tuple: FxHashMap<FiveTuple, StreamId>,
     // Two hosts may make up one token, so a token names candidates only.
     by_token: FxHashMap<Token, SmallVec<[TransferId; 1]>>,
+    /// The transfers of adopted streams, by the addresses of both hosts.
+    adopted: BTreeMap<(IpAddr, IpAddr), TransferId>,
     last_transfer: u64,
     last_stream: u64,
 }
@@ -103,14 +105,46 @@ impl Transfers {
             return Err(Full { what: "streams", limit: self.limits.streams });
         }
         let known = match opening {
-            Opening::Capable => None,
+            Opening::Capable | Opening::Unseen => None,
             Opening::Join(token) => self.joined(token, &tuple),
         };
         let transfer = match known {
             Some(id) => id,
             None => self.open_transfer(now, opening),
         };
-        self.open_stream(now, tuple, opening, transfer)
+        self.last_stream += 1;
+        self.open_stream(now, StreamId(self.last_stream), tuple, opening, transfer)
+    }
+
+    /// Remembers a stream that an earlier controller has placed, under its old number.
+    ///
+    /// What its transfer was is not known any more: the adopted streams from one address to another are taken for
+    /// one. Neither `id` nor `tuple` must be known yet. Errors: a limit is reached; nothing is changed.
+    pub fn adopt(&mut self, now: Time, id: StreamId, tuple: FiveTuple) -> Result<(), Full> {
+        if self.streams.len() >= self.limits.streams {
+            return Err(Full { what: "streams", limit: self.limits.streams });
+        }
+        let limit = self.limits.streams_per_transfer;
+        let has_room =
+            |id: &TransferId| self.transfers.get(id).is_some_and(|transfer| transfer.streams.len() < limit);
+        let transfer = match self.adopted.get(&(tuple.src, tuple.dst)).copied().filter(has_room) {
+            Some(known) => known,
+            None => self.open_transfer(now, Opening::Unseen),
+        };
+        self.adopted.insert((tuple.src, tuple.dst), transfer);
+        self.open_stream(now, id, tuple, Opening::Unseen, transfer)?;
+        self.skip_streams(id);
+        Ok(())
+    }
+
+    /// Numbers up to `id` are not given to new streams.
+    pub fn skip_streams(&mut self, id: StreamId) {
+        self.last_stream = self.last_stream.max(id.0);
+    }
+
+    /// The number of the stream that was opened last.
+    pub const fn last_stream(&self) -> StreamId {
+        StreamId(self.last_stream)
     }
 
     /// The answering host of `tuple` said by which token joining subflows will name the connection.
@@ -201,7 +235,7 @@ impl Transfers {
         self.last_transfer += 1;
         let id = TransferId(self.last_transfer);
         let token = match opening {
-            Opening::Capable => None,
+            Opening::Capable | Opening::Unseen => None,
             // The connection itself was not seen to open; its joins still find each other.
             Opening::Join(token) => Some(token),
         };
@@ -216,6 +250,7 @@ impl Transfers {
     fn open_stream(
         &mut self,
         now: Time,
+        id: StreamId,
         tuple: FiveTuple,
         opening: Opening,
         transfer: TransferId,
@@ -225,8 +260,6 @@ impl Transfers {
         else {
             return Err(Full { what: "streams of one transfer", limit });
         };
-        self.last_stream += 1;
-        let id = StreamId(self.last_stream);
         owner.streams.push(id);
         self.by_tuple.insert(tuple, id);
         self.streams
@@ -242,6 +275,10 @@ impl Transfers {
         }
         let token = transfer.token;
         self.transfers.remove(&stream.transfer);
+        let ends = (stream.tuple.src, stream.tuple.dst);
+        if self.adopted.get(&ends) == Some(&stream.transfer) {
+            self.adopted.remove(&ends);
+        }
         if let Some(token) = token {
             self.forget_token(token, stream.transfer);
         }

@@ -154,6 +154,23 @@ fn take(transfers: &mut Transfers, step: Step) {
     }
 }
 
+#[test]
+fn adopted_streams_of_two_addresses_are_one_transfer_and_keep_their_numbers() {
+    let mut transfers = Transfers::new(Limits { streams: 4, streams_per_transfer: 2 });
+    for (id, tuple) in [(70, tuple(1, 1000, 9)), (50, tuple(1, 1001, 9)), (60, tuple(1, 1002, 9))] {
+        transfers.adopt(Time::ZERO, StreamId(id), tuple).expect("room");
+    }
+    let sizes: Vec<_> = transfers.transfers().map(|transfer| transfer.streams.len()).collect();
+    assert_eq!(sizes, [2, 1], "as many as fit");
+    let opened = open(&mut transfers, tuple(1, 1003, 9), Opening::Capable);
+    assert!(opened > StreamId(70));
+    assert_ne!(
+        transfers.stream(opened).map(|stream| stream.transfer),
+        transfers.stream(StreamId(60)).map(|stream| stream.transfer)
+    );
+    assert!(transfers.adopt(Time::ZERO, StreamId(1), tuple(2, 1, 9)).is_err());
+}
+
 proptest! {
     #[test]
     fn streams_and_transfers_always_agree(steps in proptest::collection::vec(step(), 0..60)) {

@@ -7,7 +7,7 @@ use braid_topology::{Link, LinkState, Port};
 use braid_types::{BitsPerSec, DatapathId, SwitchPort, Time};
 
 use super::Brain;
-use super::ports::Role;
+use super::ports::{PortState, Role};
 use crate::command::{Command, Commands, Target};
 use crate::event::{PortStatus, SwitchPorts};
 use crate::notice::{LinkLoss, Notice};
@@ -21,7 +21,10 @@ impl Brain {
         let dpid = switch.dpid;
         self.first_switch_at.get_or_insert(now);
         self.topology.add_switch(dpid, []);
-        out.push(Command::Reset { dpid });
+        match &switch.found {
+            Some(found) => self.take_up(now, dpid, found, out),
+            None => out.push(Command::Reset { dpid }),
+        }
         for rule in BASE {
             out.add(dpid, rule);
         }
@@ -29,11 +32,15 @@ impl Brain {
         for port in &switch.ports {
             self.on_port(now, dpid, port, out);
         }
+        if let Some(found) = &switch.found {
+            self.adopt_switch(now, dpid, found, out);
+        }
     }
 
     pub(super) fn on_switch_down(&mut self, now: Time, dpid: DatapathId, out: &mut Commands) {
         self.ports.remove_switch(dpid);
         self.flood.forget(dpid);
+        self.found.forget(dpid);
         self.routes.forget(dpid);
         let changes = self.topology.remove_switch(dpid);
         self.follow(now, &changes, LinkLoss::Switch, out);
@@ -88,21 +95,26 @@ impl Brain {
         for at in settled.map(|(at, _)| at).collect::<Vec<_>>() {
             self.set_role(now, at, Role::Host, out);
         }
-        let silent =
-            self.ports.iter().filter(|(_, s)| s.role == Role::Link && now.since(s.last_heard) > timeout);
+        let is_silent = |at, state: &PortState| {
+            state.role == Role::Link && now.since(state.last_heard) > timeout && !self.is_awaited(at)
+        };
+        let silent = self.ports.iter().filter(|(at, state)| is_silent(*at, state));
         for at in silent.map(|(at, _)| at).collect::<Vec<_>>() {
             self.unlink(now, at, LinkLoss::Silent, out);
             self.set_role(now, at, Role::Silent, out);
         }
     }
 
+    /// Whether the switch at the other end may be on its way still.
+    fn is_awaited(&self, at: SwitchPort) -> bool {
+        self.found.is_settling() && self.topology.is_edge(at)
+    }
+
     fn probe_port(&mut self, now: Time, at: SwitchPort, out: &mut Commands) {
         let interval = self.settings.probe_interval;
         let Some(state) = self.ports.get_mut(at) else { return };
-        let wait = match state.role {
-            Role::Pending => self.settings.settle / 4,
-            _ => jittered(interval, at, now),
-        };
+        let is_new = state.role == Role::Pending || (state.role == Role::Link && self.topology.is_edge(at));
+        let wait = if is_new { self.settings.settle / 4 } else { jittered(interval, at, now) };
         state.next_probe = now + wait;
         let Some(port) = self.topology.port(at) else { return };
         let probe = LldpProbe { dpid: at.dpid, port: at.port, sent_at: now };
@@ -167,7 +179,7 @@ impl Brain {
         self.follow(now, &changes, why, out);
     }
 
-    fn set_role(&mut self, now: Time, at: SwitchPort, role: Role, out: &mut Commands) {
+    pub(super) fn set_role(&mut self, now: Time, at: SwitchPort, role: Role, out: &mut Commands) {
         let Some(state) = self.ports.get_mut(at) else { return };
         let old = std::mem::replace(&mut state.role, role);
         if old == role {

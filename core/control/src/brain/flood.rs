@@ -14,12 +14,21 @@ pub(super) struct Flood {
     sent: BTreeMap<DatapathId, BTreeSet<PortNo>>,
     tree: BTreeSet<SwitchPort>,
     stale: bool,
+    /// Whether the switches flood as this controller wants, and not as an earlier one did.
+    begun: bool,
 }
 
 impl Flood {
     /// A switch that joins, or left, floods nowhere.
     pub(super) fn forget(&mut self, dpid: DatapathId) {
         self.sent.remove(&dpid);
+    }
+
+    /// A switch that joins floods to `ports`, of which `links` lead to switches.
+    pub(super) fn adopt(&mut self, dpid: DatapathId, ports: &[PortNo], links: Vec<SwitchPort>) {
+        self.sent.insert(dpid, ports.iter().copied().collect());
+        self.tree.extend(links);
+        self.stale = true;
     }
 
     /// The links or the ports of hosts are not those of the last update.
@@ -32,11 +41,16 @@ impl Brain {
     /// Brings the switches towards the current tree, called once a tick.
     ///
     /// Between two trees lies a tick with the links that both have: the old tree and the new one
-    /// together could hold a loop, their common part cannot.
+    /// together could hold a loop, their common part cannot. What switches have of an earlier controller is a tree
+    /// too, and stays as it is while the links of it are discovered again.
     pub(super) fn update_flood(&mut self, out: &mut Commands) {
+        if self.found.is_settling() && !self.flood.begun {
+            return;
+        }
         if !std::mem::take(&mut self.flood.stale) {
             return;
         }
+        self.flood.begun = true;
         let target = braid_topology::spanning_tree(self.paths.graph());
         let common: BTreeSet<_> = self.flood.tree.intersection(&target).copied().collect();
         self.flood.stale = common.len() < self.flood.tree.len();

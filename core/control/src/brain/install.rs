@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use braid_paths::Path;
-use braid_types::{DatapathId, Time};
+use braid_types::{DatapathId, SwitchPort, Time};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -52,17 +52,49 @@ impl Labels {
         self.by_path.get(path).copied()
     }
 
+    /// The path of a label that is in use.
+    pub(super) fn path(&self, label: Label) -> Option<&Path> {
+        self.entries.get(&label).map(|entry| &entry.path)
+    }
+
+    /// New labels get higher numbers than `label`, by `gap` if it is above all so far.
+    pub(super) fn skip(&mut self, label: Label, gap: u32) {
+        if label.0 > self.last_label {
+            self.last_label = label.0.wrapping_add(gap);
+        }
+    }
+
+    /// Goes on with the label of a path whose rules were found in full; says whether there was none for that path.
+    pub(super) fn adopt(&mut self, now: Time, label: Label, path: &Path) -> bool {
+        if self.by_path.contains_key(path) || self.entries.contains_key(&label) {
+            return false;
+        }
+        self.by_path.insert(path.clone(), label);
+        let unconfirmed = SmallVec::new();
+        self.entries.insert(label, Entry { path: path.clone(), unconfirmed, installed_at: now });
+        true
+    }
+
     fn is_ready(&self, label: Label) -> bool {
         self.entries.get(&label).is_some_and(|entry| entry.unconfirmed.is_empty())
     }
 
     fn register(&mut self, now: Time, path: &Path) -> Label {
-        self.last_label += 1;
-        let label = Label(self.last_label);
+        let label = self.next_label();
         self.by_path.insert(path.clone(), label);
         let unconfirmed = path.switches().collect();
         self.entries.insert(label, Entry { path: path.clone(), unconfirmed, installed_at: now });
         label
+    }
+
+    /// A number that no label in use has; there are far more numbers than labels.
+    fn next_label(&mut self) -> Label {
+        loop {
+            self.last_label = self.last_label.wrapping_add(1);
+            if !self.entries.contains_key(&Label(self.last_label)) {
+                return Label(self.last_label);
+            }
+        }
     }
 
     fn next_token(&mut self) -> u32 {
@@ -206,11 +238,19 @@ impl Brain {
         }
     }
 
+    /// The rules of a label, from the egress inwards.
+    pub(super) fn label_rules<'a>(
+        &self,
+        label: Label,
+        path: &'a Path,
+    ) -> impl Iterator<Item = (DatapathId, Rule)> + use<'a> {
+        let hop = move |at: SwitchPort| (at.dpid, Rule::Transit(Hop { label, port: at.port }));
+        let inner = path.links().iter().skip(1).rev().map(move |link| hop(link.src));
+        std::iter::once((path.egress(), Rule::Egress { label })).chain(inner)
+    }
+
     fn write_label(&mut self, label: Label, path: &Path, out: &mut Commands) {
-        out.add(path.egress(), Rule::Egress { label });
-        for link in path.links().iter().skip(1).rev() {
-            out.add(link.src.dpid, Rule::Transit(Hop { label, port: link.src.port }));
-        }
+        self.label_rules(label, path).for_each(|(dpid, rule)| out.add(dpid, rule));
         for dpid in path.switches() {
             let token = self.labels.next_token();
             self.labels.barriers.insert((dpid, token), label);

@@ -1,7 +1,9 @@
 //! The state of the network and what follows from each event, one concern a file.
 
+mod adopt;
 mod discovery;
 mod flood;
+mod found;
 mod hosts;
 mod install;
 mod measure;
@@ -28,6 +30,7 @@ use crate::event::Event;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule, Table};
 use flood::Flood;
+use found::Found;
 use install::Labels;
 use measure::Measurements;
 use path_cache::PathCache;
@@ -90,6 +93,7 @@ pub struct Brain {
     advertised: Advertised,
     flood: Flood,
     measured: Measurements,
+    found: Found,
     streams: Transfers,
     placement: FewestShared,
     counters: Counters,
@@ -115,6 +119,7 @@ impl Brain {
             advertised: Advertised::default(),
             flood: Flood::default(),
             measured: Measurements::default(),
+            found: Found::default(),
             placement: FewestShared,
             counters: Counters::default(),
             counters_read_at: Time::ZERO,
@@ -127,6 +132,7 @@ impl Brain {
     ///
     /// `now` must not go backwards from one event to the next.
     pub fn handle(&mut self, now: Time, event: &Event<'_>, out: &mut Commands) {
+        let start = out.len();
         match event {
             Event::SwitchUp(switch) => self.on_switch_up(now, switch, out),
             Event::SwitchDown { dpid } => self.on_switch_down(now, *dpid, out),
@@ -136,7 +142,10 @@ impl Brain {
                 self.on_packet(now, SwitchPort::new(*dpid, *in_port), *table, data, out);
             }
             Event::Barrier { dpid, token } => self.on_barrier(*dpid, *token, out),
-            Event::FlowRemoved { cookie, bytes, .. } => self.on_flow_removed(*cookie, *bytes, out),
+            Event::FlowRemoved { dpid, cookie, bytes } => {
+                self.found.end(*dpid, *cookie);
+                self.on_flow_removed(*cookie, *bytes, out);
+            }
             Event::StreamCounters { rules, .. } => self.on_counters(rules),
             Event::PortCounters { dpid, ports } => self.on_port_counters(now, *dpid, ports),
             Event::Echo { dpid, sent_at } => self.on_echo(now, *dpid, *sent_at),
@@ -144,6 +153,9 @@ impl Brain {
             Event::Tick => self.tick(now, out),
         }
         self.follow_graph(now, out);
+        if !self.found.is_empty() {
+            out.retain_from(start, |command| self.found.needs(command));
+        }
     }
 
     /// How the brain behaves.
@@ -242,6 +254,7 @@ impl Brain {
     }
 
     fn tick(&mut self, now: Time, out: &mut Commands) {
+        self.tick_adoption(now, out);
         self.tick_ports(now, out);
         self.expire_installs(now, out);
         self.expire_searches(now);
@@ -264,6 +277,7 @@ impl Brain {
         let structure = self.topology.structure();
         if std::mem::replace(&mut self.followed, structure) != structure {
             self.flood.touch();
+            self.adopt_labels(now, out);
             self.remove_broken_labels(out);
             self.renew_routes(now, out);
             self.place_again(now, out);

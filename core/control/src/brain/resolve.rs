@@ -110,13 +110,18 @@ impl Brain {
     /// Asks every host whether it has `target`.
     pub(super) fn ask_hosts(&self, target: IpAddr, out: &mut Commands) {
         for at in self.ports.hosts() {
-            let Some(mac) = self.topology.port(at).map(|port| port.mac) else { continue };
-            let question = match target {
-                IpAddr::V4(ip) => Arp::probe(mac, ip).frame(),
-                IpAddr::V6(ip) => solicit(mac, ip),
-            };
-            out.send(at.dpid, Target::Port(at.port), &question);
+            self.ask_at(at, target, out);
         }
+    }
+
+    /// Asks the hosts at one port whether one of them has `target`.
+    pub(super) fn ask_at(&self, at: SwitchPort, target: IpAddr, out: &mut Commands) {
+        let Some(mac) = self.topology.port(at).map(|port| port.mac) else { return };
+        let question = match target {
+            IpAddr::V4(ip) => Arp::probe(mac, ip).frame(),
+            IpAddr::V6(ip) => solicit(mac, ip),
+        };
+        out.send(at.dpid, Target::Port(at.port), &question);
     }
 
     /// A DHCP server answers a client that may not have its address yet.

@@ -25,6 +25,11 @@ impl Routes {
         self.0.get(&(dst, dpid))
     }
 
+    /// A route that an earlier controller has written.
+    pub(super) fn adopt(&mut self, key: (IpAddr, DatapathId), rule: Rule) {
+        self.0.insert(key, rule);
+    }
+
     /// Forgets a route; says whether there was one.
     pub(super) fn remove(&mut self, dst: IpAddr, dpid: DatapathId) -> bool {
         self.0.remove(&(dst, dpid)).is_some()
@@ -92,6 +97,10 @@ impl Brain {
         if let Some(rule) = self.routes.0.get(&(dst, dpid)) {
             return Some(hop(rule));
         }
+        // There is one whose path is not known yet.
+        if self.found.get(dpid, &Rule::LocalRoute { dst }).is_some() {
+            return Some(None);
+        }
         if self.routes.len() >= self.settings.max_routes {
             out.notice(Notice::Full { what: "routes" });
             return None;
@@ -126,11 +135,25 @@ impl Brain {
 
     fn renew_route(&mut self, now: Time, dst: IpAddr, dpid: DatapathId, out: &mut Commands) {
         let key = (dst, dpid);
+        if self.found.is_settling() && self.leads_there(key) {
+            return;
+        }
         let Some(rule) = self.best_route(now, dpid, dst, out) else { return self.remove_route(key, out) };
         if self.routes.0.insert(key, rule) != Some(rule) {
             let mut batch = Commands::default();
             batch.add(dpid, rule);
             self.when_ready(hop(&rule).as_slice(), batch, out);
+        }
+    }
+
+    /// Whether a route ends where its host is, as far as that is known.
+    fn leads_there(&self, (dst, dpid): (IpAddr, DatapathId)) -> bool {
+        let Some(at) = self.topology.host_with_address(dst).map(|host| host.at.dpid) else { return true };
+        match self.routes.get(dst, dpid) {
+            Some(Rule::Route { hop, .. }) => {
+                self.labels.path(hop.label).is_some_and(|path| path.egress() == at)
+            }
+            _ => at == dpid,
         }
     }
 

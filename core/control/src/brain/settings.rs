@@ -21,6 +21,8 @@ pub struct Settings {
     pub start_hold: Duration,
     /// A link is lost when no discovery frame came through for this long.
     pub link_timeout: Duration,
+    /// How long links may take to be heard again when switches join with the rules of an earlier controller.
+    pub adopt_timeout: Duration,
     /// A path is taken back when its switches have not confirmed it for this long.
     pub install_timeout: Duration,
     /// How long a path that was taken back is not chosen again.
@@ -62,6 +64,7 @@ impl Default for Settings {
             settle: Duration::from_millis(800),
             start_hold: Duration::from_secs(2),
             link_timeout: Duration::from_millis(3500),
+            adopt_timeout: Duration::from_secs(10),
             install_timeout: Duration::from_secs(2),
             bar: Duration::from_secs(10),
             search_timeout: Duration::from_secs(3),

@@ -6,13 +6,12 @@ use braid_packet::mptcp::{self, Handshake, MpJoin};
 use braid_packet::{Frame, TcpSegment};
 use braid_paths::Path;
 use braid_steering::{Choice, Ended, Opening, Placement, Route, Stream, StreamId, TransferKind};
-use braid_types::{DatapathId, FiveTuple, PortNo, Time};
+use braid_types::{DatapathId, FiveTuple, Time};
 use smallvec::SmallVec;
 
 use super::Brain;
 use crate::command::{Command, Commands, Target};
 use crate::cookie::{Cookie, Purpose};
-use crate::label::Label;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
 
@@ -134,7 +133,7 @@ impl Brain {
         }
     }
 
-    fn switches_of(&self, tuple: &FiveTuple) -> Option<(DatapathId, DatapathId)> {
+    pub(super) fn switches_of(&self, tuple: &FiveTuple) -> Option<(DatapathId, DatapathId)> {
         let at = |ip| self.topology.host_with_address(ip).map(|host| host.at.dpid);
         Some((at(tuple.src)?, at(tuple.dst)?))
     }
@@ -259,7 +258,7 @@ impl Brain {
         for (path, reverse) in [(&route.forward, false), (&route.reverse, true)] {
             let tuple = if reverse { stream.tuple.reversed() } else { stream.tuple };
             // The hop does not count in a deletion, and its label may be gone already.
-            let hop = Hop { label: Label(0), port: PortNo::ANY };
+            let hop = Hop::NOWHERE;
             self.delete(path.ingress(), Rule::Stream { id, reverse, tuple, hop }, out);
         }
     }

@@ -13,7 +13,8 @@ use braid_types::PortNo;
 use super::flow;
 use super::rule::{Rule, Table};
 use crate::command::{Command, Commands, Target};
-use crate::cookie::{Cookie, Purpose};
+use crate::cookie::{Cookie, OURS, OURS_MASK, Purpose};
+use crate::event::Stray;
 
 /// The group through which a switch floods.
 pub const FLOOD_GROUP: GroupId = GroupId(1);
@@ -48,6 +49,8 @@ impl Encoder {
             Command::Reset { .. } => reset(xid, out),
             Command::Add { rule, .. } => self.flow_mod(FlowModCommand::Add, rule, xid, out),
             Command::Delete { rule, .. } => self.flow_mod(FlowModCommand::DeleteStrict, rule, xid, out),
+            Command::AddFlood { .. } => flood(GroupModCommand::Add, &[], xid, out),
+            Command::Remove { stray, .. } => remove(stray, xid, out),
             Command::Flood { ports, .. } => flood(GroupModCommand::Modify, ports, xid, out),
             Command::Send { target, frame, .. } => send(*target, batch.frame(frame), xid, out),
             Command::Barrier { token, .. } => Message::BarrierRequest.encode(Xid(*token), out),
@@ -74,7 +77,7 @@ impl Encoder {
             _ => (Seconds::PERMANENT, FlowModFlags::NONE),
         };
         let flow_mod = FlowMod {
-            cookie: WireCookie(Cookie::new(purpose(rule)).0),
+            cookie: WireCookie(Cookie::new(rule.purpose()).0),
             table_id: TableId(rule.table() as u8),
             command,
             idle_timeout,
@@ -88,24 +91,37 @@ impl Encoder {
     }
 }
 
-const fn purpose(rule: &Rule) -> Purpose {
-    match *rule {
-        Rule::Stream { id, reverse, .. } => Purpose::Stream { id, reverse },
-        Rule::Route { .. } | Rule::LocalRoute { .. } => Purpose::Route,
-        Rule::Transit(hop) => Purpose::Fabric(hop.label),
-        Rule::Egress { label } => Purpose::Fabric(label),
-        Rule::Deliver { .. } => Purpose::Deliver,
-        _ => Purpose::Base,
+fn reset(xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let flows = FlowMod {
+        cookie: WireCookie(OURS.0),
+        cookie_mask: WireCookie(OURS_MASK),
+        table_id: TableId::ALL,
+        command: FlowModCommand::Delete,
+        ..FlowMod::default()
+    };
+    Message::FlowMod(flows).encode(xid, out)?;
+    flood(GroupModCommand::Delete, &[], xid, out)?;
+    flood(GroupModCommand::Add, &[], xid, out)
+}
+
+fn remove(stray: &Stray, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    // What was not made by `Stray::new`, from a recording perhaps, removes nothing.
+    match Message::decode(&stray.0) {
+        Ok((_, Message::FlowMod(deletion))) if deletion.command == FlowModCommand::DeleteStrict => {
+            Message::FlowMod(deletion).encode(xid, out)
+        }
+        _ => Ok(()),
     }
 }
 
-fn reset(xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-    let flows = FlowMod { table_id: TableId::ALL, command: FlowModCommand::Delete, ..FlowMod::default() };
-    Message::FlowMod(flows).encode(xid, out)?;
-    let (command, group_type) = (GroupModCommand::Delete, GroupType::All);
-    let groups = GroupMod { command, group_type, group_id: GroupId::ALL, buckets: List::EMPTY };
-    Message::GroupMod(groups).encode(xid, out)?;
-    flood(GroupModCommand::Add, &[], xid, out)
+/// The flows that we have written, and the groups.
+pub(crate) fn read_all(xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let (cookie, cookie_mask) = (WireCookie(OURS.0), WireCookie(OURS_MASK));
+    let flows = RequestBody::Flow(FlowStatsRequest { cookie, cookie_mask, ..FlowStatsRequest::default() });
+    for body in [flows, RequestBody::GroupDesc] {
+        Message::MultipartRequest(body.into()).encode(xid, out)?;
+    }
+    Ok(())
 }
 
 fn flood(command: GroupModCommand, ports: &[PortNo], xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {

@@ -8,9 +8,12 @@
 //! | 3 fabric | label → next hop; at the last switch → 4 | per path |
 //! | 4 deliver | destination → the host's address and port | per attached address |
 
+mod decode;
 mod encode;
 mod flow;
 mod rule;
 
+pub use decode::decode;
+pub(crate) use encode::read_all;
 pub use encode::{Encoder, FLOOD_GROUP};
-pub use rule::{BASE, Hop, Rule, TABLES, Table};
+pub use rule::{BASE, Hop, Rule, Slot, TABLES, Table};

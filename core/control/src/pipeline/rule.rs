@@ -4,6 +4,7 @@ use braid_steering::StreamId;
 use braid_types::{FiveTuple, MacAddr, PortNo};
 use serde::{Deserialize, Serialize};
 
+use crate::cookie::Purpose;
 use crate::label::Label;
 
 /// A table of the pipeline, in the order in which packets meet them.
@@ -26,7 +27,7 @@ pub enum Table {
 pub const TABLES: u8 = 5;
 
 /// A rule by what it means; [`encode`](super::encode) says it in OpenFlow.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
     /// Every LLDP frame goes to the controller.
@@ -175,4 +176,37 @@ impl Rule {
             Self::NoStream | Self::NoRoute { .. } => 0,
         }
     }
+
+    /// What its cookie says.
+    pub const fn purpose(&self) -> Purpose {
+        match *self {
+            Self::Stream { id, reverse, .. } => Purpose::Stream { id, reverse },
+            Self::Route { .. } | Self::LocalRoute { .. } => Purpose::Route,
+            Self::Transit(Hop { label, .. }) | Self::Egress { label } => Purpose::Fabric(label),
+            Self::Deliver { .. } => Purpose::Deliver,
+            _ => Purpose::Base,
+        }
+    }
+
+    /// Equal for two rules of which a switch can have one only, as they have the same match.
+    pub const fn slot(&self) -> Slot {
+        Slot(match *self {
+            Self::Stream { tuple, .. } => {
+                Self::Stream { id: StreamId(0), reverse: false, tuple, hop: Hop::NOWHERE }
+            }
+            Self::Route { dst, .. } | Self::LocalRoute { dst } => Self::LocalRoute { dst },
+            Self::Transit(Hop { label, .. }) | Self::Egress { label } => Self::Egress { label },
+            Self::Deliver { dst, .. } => Self::Deliver { dst, mac: MacAddr::ZERO, port: PortNo(0) },
+            other => other,
+        })
+    }
+}
+
+/// The table and the match of a rule: see [`Rule::slot`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Slot(Rule);
+
+impl Hop {
+    /// Stands for any hop where none counts.
+    pub(crate) const NOWHERE: Self = Self { label: Label(0), port: PortNo::ANY };
 }

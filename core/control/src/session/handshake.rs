@@ -8,9 +8,13 @@ use braid_openflow::{
 
 use braid_types::DatapathId;
 
+use super::reading::Reading;
 use super::{SessionError, port_status};
 use crate::event::{PortStatus, SwitchPorts};
 use crate::pipeline::TABLES;
+
+/// After those of the first requests.
+const READ_XID: Xid = Xid(6);
 
 /// What the switch has said of itself so far.
 #[derive(Debug, Default)]
@@ -19,7 +23,8 @@ pub(super) struct Handshake {
     description: String,
     ports: Vec<PortStatus>,
     all_ports: bool,
-    is_master: bool,
+    /// Begins with the MASTER role, so that no other controller writes any more.
+    reading: Option<Reading>,
 }
 
 /// Sends our HELLO.
@@ -56,7 +61,11 @@ impl Handshake {
     }
 
     /// Takes an answer, in whatever order they come; the last one gives the whole.
-    pub(super) fn handle(&mut self, message: &Message<'_>) -> Result<Option<SwitchPorts>, SessionError> {
+    pub(super) fn handle(
+        &mut self,
+        message: &Message<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<SwitchPorts>, SessionError> {
         match message {
             Message::FeaturesReply(features) if features.auxiliary_id != 0 => {
                 return Err(SessionError::Auxiliary(features.auxiliary_id));
@@ -72,7 +81,12 @@ impl Handshake {
             Message::RoleReply(role) if role.role != ControllerRole::Master => {
                 return Err(SessionError::NotMaster { role: format!("{:?}", role.role) });
             }
-            Message::RoleReply(_) => self.is_master = true,
+            Message::RoleReply(_) if self.reading.is_none() => {
+                self.reading = Some(Reading::begin(READ_XID, out)?);
+            }
+            Message::FlowRemoved(removed) => {
+                self.reading.iter_mut().for_each(|reading| reading.forget(removed));
+            }
             Message::Error(error) => return Err(SessionError::Refused(format!("{:?}", error.error))),
             _ => {}
         }
@@ -88,7 +102,7 @@ impl Handshake {
                 self.ports.extend(ports.iter().map(|port| port_status(&port)));
                 self.all_ports = !reply.flags.contains(MultipartFlags::MORE);
             }
-            _ => {}
+            _ => self.reading.iter_mut().for_each(|reading| reading.note(reply)),
         }
     }
 
@@ -101,9 +115,10 @@ impl Handshake {
     }
 
     fn finish(&mut self) -> Option<SwitchPorts> {
-        let (dpid, tables) = self.features.filter(|_| self.all_ports && self.is_master)?;
+        let (dpid, tables) = self.features.filter(|_| self.all_ports)?;
+        let found = self.reading.take_if(|reading| reading.is_done())?.finish();
         let (description, ports) = (std::mem::take(&mut self.description), std::mem::take(&mut self.ports));
-        Some(SwitchPorts { dpid, tables, description, ports })
+        Some(SwitchPorts { dpid, tables, description, ports, found })
     }
 }
 

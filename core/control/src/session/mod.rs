@@ -1,13 +1,14 @@
 //! One OpenFlow channel, from HELLO to disconnect. Performs no I/O.
 //!
 //! ```text
-//!  Hello ──HELLO──▶ Handshake ──FEATURES, DESC, PORT_DESC, ROLE──▶ Up
-//!    └────────────────┴── error, silence ──▶ closed by the caller ◀─┘
+//!  Hello ──HELLO──▶ Handshake ──FEATURES, DESC, PORT_DESC, ROLE, FLOW, GROUP_DESC──▶ Up
+//!    └────────────────┴── error, silence ──▶ closed by the caller ◀─────────────────────┘
 //! ```
 
 mod echo;
 mod error;
 mod handshake;
+mod reading;
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -130,7 +131,7 @@ impl Session {
                 Ok(None)
             }
             State::Handshake(handshake) => {
-                let Some(switch) = handshake.handle(&message)? else { return Ok(None) };
+                let Some(switch) = handshake.handle(&message, out)? else { return Ok(None) };
                 self.state = State::Up(switch.dpid, EchoTimer::default());
                 Ok(Some(SessionEvent::Up(switch)))
             }

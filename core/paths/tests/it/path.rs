@@ -18,6 +18,19 @@ fn reversed_follows_the_same_cables_back() {
 }
 
 #[test]
+fn links_make_a_path_if_each_begins_where_the_last_one_ended_and_no_switch_occurs_twice() {
+    let links = cables(&[(1, 2), (2, 3), (3, 1)]);
+    let path = finder(&links).shortest(dpid(1), dpid(3)).unwrap();
+    assert_eq!(Path::over(path.links()), Some(path));
+    let [one, two, three] = [(1, 2), (2, 3), (3, 1)]
+        .map(|(a, b)| *finder(&links).shortest(dpid(a), dpid(b)).unwrap().links().first().unwrap());
+    assert_eq!(Path::over(&[one, two]).map(|path| path.egress()), Some(dpid(3)));
+    for broken in [&[][..], &[two, one], &[one, three], &[one, two, three]] {
+        assert_eq!(Path::over(broken), None);
+    }
+}
+
+#[test]
 fn a_path_within_a_switch_has_two_equal_ends() {
     let path = Path::within(dpid(7));
     assert_eq!((path.ingress(), path.egress(), path.hops()), (dpid(7), dpid(7), 0));

@@ -96,11 +96,11 @@ impl Switch {
         Self { stream, inbox: Vec::new() }
     }
 
-    /// Connects and goes through the handshake.
+    /// Connects and goes through the handshake. It has no rules.
     pub(crate) fn join(to: SocketAddr, dpid: u64) -> Self {
         let mut switch = Self::connect(to);
         switch.send(&Message::Hello(Hello::V1_3));
-        switch.answer_until_role(dpid);
+        switch.answer_until_done(dpid);
         switch
     }
 
@@ -114,7 +114,7 @@ impl Switch {
         self.stream.write_all(&bytes).expect("open channel");
     }
 
-    fn answer_until_role(&mut self, dpid: u64) {
+    fn answer_until_done(&mut self, dpid: u64) {
         loop {
             let bytes = self.receive().expect("open channel");
             let (xid, message) = Message::decode(&bytes).expect("valid message");
@@ -125,7 +125,13 @@ impl Switch {
                 }
                 Message::RoleRequest(Role { generation_id, .. }) => {
                     let role = Role { role: ControllerRole::Master, generation_id };
-                    return self.reply(xid, &Message::RoleReply(role));
+                    self.reply(xid, &Message::RoleReply(role));
+                }
+                Message::MultipartRequest(request) if request.body == RequestBody::GroupDesc => {
+                    return self.reply(xid, &reply(ReplyBody::GroupDesc(List::EMPTY)));
+                }
+                Message::MultipartRequest(request) if matches!(request.body, RequestBody::Flow(_)) => {
+                    self.reply(xid, &reply(ReplyBody::Flow(List::EMPTY)));
                 }
                 _ => {}
             }
@@ -200,6 +206,9 @@ fn port(number: u32) -> Port<'static> {
 }
 
 fn port_desc<'a>(ports: &'a [Port<'a>]) -> Message<'a> {
-    let body = ReplyBody::PortDesc(List::new(ports));
+    reply(ReplyBody::PortDesc(List::new(ports)))
+}
+
+fn reply(body: ReplyBody<'_>) -> Message<'_> {
     Message::MultipartReply(MultipartReply { flags: MultipartFlags::NONE, body })
 }

@@ -9,4 +9,5 @@ mod forwarding;
 mod measure;
 mod mptcp;
 mod repair;
+mod restart;
 mod trouble;

@@ -36,7 +36,8 @@ fn open_with(network: &mut Network, tuple: FiveTuple, key: Key) {
     assert_eq!(network.received(1).len(), 1, "the SYN/ACK arrives");
 }
 
-fn add(network: &mut Network, tuple: FiveTuple) {
+/// One more subflow's SYN.
+pub(super) fn add(network: &mut Network, tuple: FiveTuple) {
     network.send_tcp(1, 9, tuple, TcpFlags::SYN, &join(KEY));
     assert_eq!(network.received(9).len(), 1, "the SYN arrives");
 }

@@ -29,10 +29,15 @@ pub(super) struct Network {
     pub(super) notices: Vec<Notice>,
     /// Switches whose barriers are not answered.
     pub(super) mute: BTreeSet<DatapathId>,
+    /// What changed rules and groups, in order.
+    pub(super) changes: Vec<Command>,
+    /// Whether no controller runs.
+    dead: bool,
     switches: BTreeMap<DatapathId, FakeSwitch>,
-    written: Vec<Rule>,
+    with_host: BTreeSet<DatapathId>,
     cables: BTreeMap<SwitchPort, SwitchPort>,
     cut: BTreeSet<SwitchPort>,
+    unplugged: BTreeSet<SwitchPort>,
     /// Frames that reached a host's port, and the switches that each passed.
     arrived: BTreeMap<DatapathId, Vec<Arrival>>,
     flying: VecDeque<(SwitchPort, Vec<u8>, Vec<DatapathId>)>,
@@ -71,9 +76,9 @@ impl Network {
 
     pub(super) fn start_with(settings: Settings, cables: &[(u64, u64)], hosts: &[u64]) -> Self {
         let mut network = Self::wire(settings, cables);
-        let switches: Vec<_> = network.switches.keys().copied().collect();
-        for dpid in switches {
-            network.connect(dpid, hosts.contains(&dpid.0));
+        network.with_host = hosts.iter().map(|host| dpid(*host)).collect();
+        for number in network.numbers() {
+            network.connect(number);
         }
         network.advance(Duration::from_secs(3));
         for host in hosts {
@@ -89,9 +94,12 @@ impl Network {
             notices: Vec::new(),
             mute: BTreeSet::new(),
             switches: BTreeMap::new(),
-            written: Vec::new(),
+            changes: Vec::new(),
+            dead: false,
+            with_host: BTreeSet::new(),
             cables: BTreeMap::new(),
             cut: BTreeSet::new(),
+            unplugged: BTreeSet::new(),
             arrived: BTreeMap::new(),
             flying: VecDeque::new(),
         };
@@ -104,20 +112,42 @@ impl Network {
         network
     }
 
-    /// A switch comes back, with a host.
-    pub(super) fn reconnect(&mut self, number: u64) {
-        self.connect(dpid(number), true);
+    /// The switches.
+    pub(super) fn numbers(&self) -> Vec<u64> {
+        self.switches.keys().map(|dpid| dpid.0).collect()
     }
 
-    fn connect(&mut self, dpid: DatapathId, with_host: bool) {
+    /// The controller is gone. The switches go on.
+    pub(super) fn kill(&mut self) {
+        self.dead = true;
+    }
+
+    /// Another controller starts. It knows nothing, and no switch is connected yet.
+    pub(super) fn start_again(&mut self) {
+        self.brain = Brain::new(self.brain.settings().clone());
+        (self.dead, self.now) = (false, Time::from_millis(1));
+        self.changes.clear();
+        self.notices.clear();
+    }
+
+    /// A switch connects, with the rules that it has.
+    pub(super) fn connect(&mut self, number: u64) {
+        let dpid = dpid(number);
+        let with_host = self.with_host.contains(&dpid);
+        let found = Some(self.switches[&dpid].found());
         let mut numbers: Vec<_> = self.cables.keys().filter(|at| at.dpid == dpid).map(|at| at.port).collect();
         numbers.extend(with_host.then_some(HOST_PORT));
-        let ports = numbers.iter().map(|port| status(dpid, *port, true)).collect();
-        self.tell(&Event::SwitchUp(SwitchPorts { dpid, tables: 254, description: String::new(), ports }));
+        let up = |port: &PortNo| !self.unplugged.contains(&SwitchPort::new(dpid, *port));
+        let ports = numbers.iter().map(|port| status(dpid, *port, up(port))).collect();
+        let description = String::new();
+        self.tell(&Event::SwitchUp(SwitchPorts { dpid, tables: 254, description, ports, found }));
     }
 
     /// Tells the brain, carries out what it says, and so on until nothing moves.
     pub(super) fn tell(&mut self, event: &Event<'_>) {
+        if self.dead {
+            return;
+        }
         let mut commands = Commands::default();
         self.brain.handle(self.now, event, &mut commands);
         self.notices.extend(commands.notices().iter().cloned());
@@ -138,8 +168,9 @@ impl Network {
             }
             return;
         }
-        if let Command::Add { rule, .. } = command {
-            self.written.push(*rule);
+        if !matches!(command, Command::Send { .. } | Command::ReadStreams { .. } | Command::ReadPorts { .. })
+        {
+            self.changes.push(command.clone());
         }
         let mut bytes = Vec::new();
         Encoder::new(Duration::from_secs(60))
@@ -223,6 +254,7 @@ impl Network {
     pub(super) fn unplug(&mut self, a: u64, b: u64) {
         self.cut_silently(a, b);
         for at in [port(a, b), port(b, a)] {
+            self.unplugged.insert(at);
             self.tell(&Event::PortUp { dpid: at.dpid, port: status(at.dpid, at.port, false) });
         }
     }
@@ -231,6 +263,7 @@ impl Network {
     pub(super) fn plug(&mut self, a: u64, b: u64) {
         for at in [port(a, b), port(b, a)] {
             self.cut.remove(&at);
+            self.unplugged.remove(&at);
             self.tell(&Event::PortUp { dpid: at.dpid, port: status(at.dpid, at.port, true) });
         }
     }
@@ -240,9 +273,14 @@ impl Network {
         self.cut.extend([port(a, b), port(b, a)]);
     }
 
-    /// A switch's channel breaks.
+    /// A switch loses power.
     pub(super) fn disconnect(&mut self, number: u64) {
         self.switches.insert(dpid(number), FakeSwitch::default());
+        self.break_channel(number);
+    }
+
+    /// A switch's channel breaks; its rules stay.
+    pub(super) fn break_channel(&mut self, number: u64) {
         self.tell(&Event::SwitchDown { dpid: dpid(number) });
     }
 
@@ -253,13 +291,22 @@ impl Network {
 
     /// The last rule written that passes the test.
     pub(super) fn find_rule(&self, test: impl Fn(&Rule) -> bool) -> Rule {
-        *self.written.iter().rev().find(|rule| test(rule)).expect("such a rule")
+        let written = self.changes.iter().rev().filter_map(|command| match command {
+            Command::Add { rule, .. } => Some(rule),
+            _ => None,
+        });
+        *written.into_iter().find(|rule| test(rule)).expect("such a rule")
     }
 
     /// A switch refuses a rule, and does not have it.
     pub(super) fn refuse(&mut self, number: u64, rule: Rule) {
         let (dpid, reason) = (dpid(number), "TableFull".to_owned());
         self.tell(&Event::Refused { dpid, rule: Some(rule), reason });
+    }
+
+    /// The switch itself.
+    pub(super) fn switch(&mut self, number: u64) -> &mut FakeSwitch {
+        self.switches.get_mut(&dpid(number)).expect("known switch")
     }
 
     /// The rules of one table in all switches.

@@ -55,7 +55,7 @@ fn broadcast_follows_the_links_that_are_left() {
 fn a_switch_that_comes_back_is_set_up_anew() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     network.disconnect(9);
-    network.reconnect(9);
+    network.connect(9);
     network.advance(Duration::from_secs(3));
     network.announce(9);
     network.send_tcp(1, 9, tuple(ip(1), 1000, ip(9)), TcpFlags::ACK, &[]);

@@ -3,10 +3,15 @@
 use std::collections::BTreeMap;
 
 use braid_openflow::{
-    Action, FlowMod, FlowModCommand, GroupId, GroupModCommand, Instruction, Masked, Message, OxmField, frames,
+    Action, FlowMod, FlowModCommand, FlowStats, GroupId, GroupModCommand, Instruction, Masked, Message,
+    OxmField, Xid, frames,
 };
 use braid_packet::{Frame, Payload, Transport, nd::NdMessage};
 use braid_types::{MacAddr, PortNo};
+
+use crate::cookie::Cookie;
+use crate::event::{FoundRules, Stray};
+use crate::pipeline::{FLOOD_GROUP, Rule, decode};
 
 /// What leaves a switch: through a port, or to the controller with the table that sent it.
 #[derive(Debug, PartialEq, Eq)]
@@ -48,6 +53,37 @@ impl FakeSwitch {
         self.flows.retain(|(at, rank, _), _| (*at, *rank) != (table, priority));
     }
 
+    fn delete_all(&mut self, deletion: &FlowMod<'_>) {
+        let mask = deletion.cookie_mask.0;
+        self.flows.retain(|_, flow| flow_of(flow).cookie.0 & mask != deletion.cookie.0 & mask);
+    }
+
+    /// Writes a flow that no controller of ours would write.
+    pub(super) fn plant(&mut self, flow: FlowMod<'_>) {
+        let mut bytes = Vec::new();
+        Message::FlowMod(flow).encode(Xid(1), &mut bytes).expect("a short message");
+        self.obey(&bytes);
+    }
+
+    /// The switch has one rule less.
+    pub(super) fn lose_rule(&mut self, rule: Rule) {
+        self.flows.retain(|_, flow| decode(&stats(&flow_of(flow))) != Some(rule));
+    }
+
+    /// What a controller that connects reads.
+    pub(super) fn found(&self) -> FoundRules {
+        let mut found = FoundRules::default();
+        for flow in self.flows.values().map(|flow| stats(&flow_of(flow))) {
+            match decode(&flow) {
+                Some(rule) => found.rules.push(rule),
+                None if Cookie(flow.cookie.0).is_ours() => found.strays.push(Stray::new(&flow)),
+                None => {}
+            }
+        }
+        found.flood = self.groups.get(&FLOOD_GROUP).map(|group| flood_ports(group));
+        found
+    }
+
     /// The rules of one table.
     pub(super) fn rules(&self, table: u8) -> usize {
         self.flows.keys().filter(|(at, ..)| *at == table).count()
@@ -59,14 +95,14 @@ impl FakeSwitch {
         match flow.command {
             FlowModCommand::Add => drop(self.flows.insert(key, bytes.to_vec())),
             FlowModCommand::DeleteStrict => drop(self.flows.remove(&key)),
-            FlowModCommand::Delete => self.flows.clear(),
+            FlowModCommand::Delete => self.delete_all(flow),
             other => panic!("unexpected {other:?}"),
         }
     }
 
     fn group_mod(&mut self, command: GroupModCommand, id: GroupId, bytes: &[u8]) {
         match command {
-            GroupModCommand::Delete => self.groups.clear(),
+            GroupModCommand::Delete => drop(self.groups.remove(&id)),
             GroupModCommand::Add => assert!(self.groups.insert(id, bytes.to_vec()).is_none(), "group exists"),
             GroupModCommand::Modify => {
                 assert!(self.groups.insert(id, bytes.to_vec()).is_some(), "no such group");
@@ -92,7 +128,7 @@ impl FakeSwitch {
         outputs: &mut Vec<Output>,
     ) -> Option<u8> {
         let flow = self.lookup(table, in_port, frame)?.clone();
-        let Ok((_, Message::FlowMod(flow))) = Message::decode(&flow) else { panic!("not a flow") };
+        let flow = flow_of(&flow);
         let mut next = None;
         for instruction in flow.instructions {
             match instruction {
@@ -145,6 +181,40 @@ impl FakeSwitch {
             self.act(action, in_port, &mut frame.to_vec(), 0, outputs);
         }
     }
+}
+
+fn flow_of(bytes: &[u8]) -> FlowMod<'_> {
+    match Message::decode(bytes) {
+        Ok((_, Message::FlowMod(flow))) => flow,
+        other => panic!("not a flow: {other:?}"),
+    }
+}
+
+fn stats<'a>(flow: &FlowMod<'a>) -> FlowStats<'a> {
+    FlowStats {
+        table_id: flow.table_id,
+        duration_sec: 1,
+        duration_nsec: 0,
+        priority: flow.priority,
+        idle_timeout: flow.idle_timeout,
+        hard_timeout: flow.hard_timeout,
+        flags: flow.flags,
+        cookie: flow.cookie,
+        packet_count: 0,
+        byte_count: 0,
+        matching: flow.matching,
+        instructions: flow.instructions,
+    }
+}
+
+fn flood_ports(bytes: &[u8]) -> Vec<PortNo> {
+    let Ok((_, Message::GroupMod(group))) = Message::decode(bytes) else { panic!("not a group") };
+    let actions = group.buckets.iter().flat_map(|bucket| bucket.actions.iter());
+    let ports = actions.map(|action| match action {
+        Action::Output { port, .. } => port,
+        other => panic!("unexpected {other:?}"),
+    });
+    ports.collect()
 }
 
 /// Switches refuse outputs to ports that cannot be, in deletions too.

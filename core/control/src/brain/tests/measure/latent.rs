@@ -81,7 +81,13 @@ impl Latent {
             let ports = network.ports(dpid).into_iter().map(status).collect();
             network.plan(
                 network.now,
-                Event::SwitchUp(SwitchPorts { dpid, tables: 254, description: String::new(), ports }),
+                Event::SwitchUp(SwitchPorts {
+                    dpid,
+                    tables: 254,
+                    description: String::new(),
+                    ports,
+                    found: None,
+                }),
             );
         }
         network.plan(network.now, Event::Tick);

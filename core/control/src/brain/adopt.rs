@@ -1,0 +1,269 @@
+//! A switch that joins with rules goes on with them: what is still true is adopted, the rest is mended.
+
+use std::net::IpAddr;
+
+use braid_paths::Path;
+use braid_steering::{Route, StreamId};
+use braid_topology::Link;
+use braid_types::{DatapathId, FiveTuple, MacAddr, SwitchPort, Time};
+
+use super::Brain;
+use super::found::{BothWays, first_hop, highest, port_of};
+use super::ports::Role;
+use crate::command::{Command, Commands};
+use crate::event::FoundRules;
+use crate::label::Label;
+use crate::notice::{LinkLoss, Notice};
+use crate::pipeline::{Hop, Rule};
+
+/// Numbers left free above those that were found, for what switches may know that join later.
+const GAP: u32 = 1 << 16;
+
+/// No path has more switches.
+const MAX_HOPS: usize = 256;
+
+impl Brain {
+    /// Takes note of what a switch has before anything is written to it.
+    pub(super) fn take_up(&mut self, now: Time, dpid: DatapathId, found: &FoundRules, out: &mut Commands) {
+        if found.flood.is_none() {
+            out.push(Command::AddFlood { dpid });
+        }
+        self.found.add(dpid, found, now + self.settings.adopt_timeout);
+        let (label, stream) = highest(&found.rules);
+        self.labels.skip(label, GAP);
+        if stream > self.streams.last_stream() {
+            self.streams.skip_streams(StreamId(stream.0.saturating_add(GAP.into())));
+        }
+        if self.found.is_settling() {
+            let (rules, strays) = (found.rules.len(), found.strays.len());
+            out.notice(Notice::RulesFound { dpid, rules, strays });
+        }
+    }
+
+    /// Adopts what a switch alone bears witness to, once its ports are known.
+    pub(super) fn adopt_switch(
+        &mut self,
+        now: Time,
+        dpid: DatapathId,
+        found: &FoundRules,
+        out: &mut Commands,
+    ) {
+        self.adopt_roles(now, dpid, out);
+        self.adopt_flood(dpid, found);
+        for rule in self.found.of(dpid, |rule| matches!(rule, Rule::Deliver { .. })) {
+            if let Rule::Deliver { dst, mac, port } = rule {
+                self.adopt_host(now, (mac, dst), SwitchPort::new(dpid, port), out);
+            }
+        }
+        for rule in self.found.of(dpid, |rule| matches!(rule, Rule::LocalRoute { .. })) {
+            self.adopt_route(dpid, rule, out);
+        }
+    }
+
+    /// Ports go on as what they were; a link is believed in until its other end had time to be heard.
+    fn adopt_roles(&mut self, now: Time, dpid: DatapathId, out: &mut Commands) {
+        for rule in self.found.of(dpid, |rule| port_of(rule).is_some()) {
+            let role = if matches!(rule, Rule::FromLink { .. }) { Role::Link } else { Role::Host };
+            let at = port_of(&rule).map(|port| SwitchPort::new(dpid, port));
+            // Where a port has both, the link comes first in a slot's order, and stays.
+            if let Some(at) = at.filter(|at| self.ports.role(*at) == Some(Role::Pending)) {
+                self.set_role(now, at, role, out);
+            }
+        }
+    }
+
+    fn adopt_flood(&mut self, dpid: DatapathId, found: &FoundRules) {
+        let Some(ports) = &found.flood else { return };
+        let at = |port| SwitchPort::new(dpid, port);
+        let links = ports.iter().map(|port| at(*port)).filter(|at| self.ports.role(*at) == Some(Role::Link));
+        let links: Vec<_> = links.collect();
+        self.flood.adopt(dpid, ports, links);
+    }
+
+    /// The host is taken to be where it was, and asked.
+    fn adopt_host(&mut self, now: Time, (mac, ip): (MacAddr, IpAddr), at: SwitchPort, out: &mut Commands) {
+        self.ask_at(at, ip, out);
+        let elsewhere = self.topology.host(mac).is_some_and(|host| host.at != at);
+        let taken = self.topology.host_with_address(ip).is_some_and(|host| host.mac != mac);
+        if elsewhere || taken || self.ports.role(at) != Some(Role::Host) {
+            return;
+        }
+        // It was not heard yet by this controller.
+        if let Ok(changes) = self.topology.learn_host(mac, at, Some(ip), Time::ZERO) {
+            self.follow(now, &changes, LinkLoss::Port, out);
+        }
+    }
+
+    /// Adopts the labels whose path has become known, and what leads there.
+    pub(super) fn adopt_labels(&mut self, now: Time, out: &mut Commands) {
+        for (label, from) in self.found.edges() {
+            let Some(path) = self.trace(label, from) else { continue };
+            self.found.close_edge(label);
+            if self.labels.adopt(now, label, &path) {
+                self.label_rules(label, &path).for_each(|(dpid, rule)| out.add(dpid, rule));
+                self.adopt_users(now, label, from.dpid, out);
+            }
+        }
+    }
+
+    /// The path that packets with this label take now; `None` while a link or a rule of it is not known.
+    fn trace(&self, label: Label, from: SwitchPort) -> Option<Path> {
+        let (mut links, mut at) = (Vec::<Link>::new(), from);
+        while links.len() < MAX_HOPS {
+            let link = self.topology.link_at(at)?;
+            links.push(link);
+            match self.found.get(link.dst.dpid, &Rule::Egress { label })? {
+                Rule::Transit(hop) => at = SwitchPort::new(link.dst.dpid, hop.port),
+                _ => return Path::over(&links),
+            }
+        }
+        None
+    }
+
+    fn adopt_users(&mut self, now: Time, label: Label, at: DatapathId, out: &mut Commands) {
+        let leads_to = |rule: &Rule| first_hop(rule).is_some_and(|hop| hop.label == label);
+        for rule in self.found.of(at, leads_to) {
+            match rule {
+                Rule::Stream { id, .. } => self.adopt_stream(now, id, out),
+                rule => self.adopt_route(at, rule, out),
+            }
+        }
+    }
+
+    fn adopt_route(&mut self, dpid: DatapathId, rule: Rule, out: &mut Commands) {
+        if let Rule::Route { dst, .. } | Rule::LocalRoute { dst } = rule
+            && self.routes.get(dst, dpid).is_none()
+        {
+            self.routes.adopt((dst, dpid), rule);
+            out.add(dpid, rule);
+        }
+    }
+
+    /// Adopts a stream if the paths of both its directions are.
+    fn adopt_stream(&mut self, now: Time, id: StreamId, out: &mut Commands) {
+        let [Some(forward), Some(back)] = self.found.stream(id) else { return };
+        let (Some(there), Some(here)) = (self.way_of(forward), self.way_of(back)) else { return };
+        let Some(tuple) = tuple_of(&forward.1) else { return };
+        if tuple_of(&back.1) == Some(tuple) && self.remember_stream(now, id, tuple) {
+            self.streams.set_route(id, Some(Route { forward: there, reverse: here }));
+            for (dpid, rule) in [forward, back] {
+                out.add(dpid, rule);
+            }
+        }
+    }
+
+    /// The adopted path that a rule at an edge leads to.
+    fn way_of(&self, (dpid, rule): (DatapathId, Rule)) -> Option<Path> {
+        let Hop { label, port } = first_hop(&rule)?;
+        let path = self.labels.path(label)?;
+        let begins = path.links().first().is_some_and(|link| link.src == SwitchPort::new(dpid, port));
+        (begins && self.labels.of(path) == Some(label)).then(|| path.clone())
+    }
+
+    fn remember_stream(&mut self, now: Time, id: StreamId, tuple: FiveTuple) -> bool {
+        let known = self.streams.stream(id).is_some() || self.streams.by_tuple(&tuple).is_some();
+        let adopted = !known && self.streams.adopt(now, id, tuple).is_ok();
+        if adopted {
+            self.found.close_stream(id);
+        }
+        adopted
+    }
+
+    /// Goes on once every link and every host was heard that there was, or when it is too late; called once a tick.
+    pub(super) fn tick_adoption(&mut self, now: Time, out: &mut Commands) {
+        let all_heard = || self.all_links_are_heard() && self.all_hosts_are_known();
+        if self.found.is_settling() && (self.found.is_late(now) || all_heard()) {
+            self.settle(now, out);
+        }
+        if self.found.is_sweeping(now) {
+            for (dpid, rule) in self.found.finish() {
+                self.delete(dpid, rule, out);
+            }
+        }
+    }
+
+    fn all_links_are_heard(&self) -> bool {
+        let mut links = self.ports.iter().filter(|(_, state)| state.role == Role::Link).map(|(at, _)| at);
+        links.all(|at| {
+            let back = self.topology.link_at(at).and_then(|link| self.topology.link_at(link.dst));
+            back.is_some_and(|back| back.dst == at)
+        })
+    }
+
+    /// Whether it is known where the hosts are that the rules left speak of.
+    fn all_hosts_are_known(&self) -> bool {
+        let is_known = |ip| self.topology.host_with_address(ip).is_some();
+        let unknown = self.found.all(|rule| match rule {
+            Rule::Stream { tuple, .. } => !is_known(tuple.src) || !is_known(tuple.dst),
+            Rule::Route { dst, .. } => !is_known(*dst),
+            _ => false,
+        });
+        unknown.is_empty()
+    }
+
+    /// What could not be adopted as it is gets new paths; what nobody wants is removed.
+    fn settle(&mut self, now: Time, out: &mut Commands) {
+        self.take_routes();
+        let mended = self.take_streams(now);
+        // Packets may be under way with labels that go: their rules stay until what replaces them is confirmed.
+        self.found.sweep_at(now + self.settings.install_timeout);
+        self.flood.touch();
+        self.renew_routes(now, out);
+        self.place_again(now, out);
+        for (id, rules) in mended {
+            if self.streams.stream(id).is_some_and(|stream| stream.route.is_some()) {
+                for (dpid, rule) in rules.iter().flatten() {
+                    self.found.claim(*dpid, rule);
+                }
+            }
+        }
+        self.remove_unwanted(out);
+        out.notice(Notice::Adopted { labels: self.labels.len(), streams: self.streams.streams().count() });
+    }
+
+    /// Routes over paths that are not there any more are known from now on, and so renewed.
+    fn take_routes(&mut self) {
+        for (dpid, rule) in self.found.all(|rule| matches!(rule, Rule::Route { .. })) {
+            let Rule::Route { dst, .. } = rule else { continue };
+            if self.topology.host_with_address(dst).is_some() && self.routes.get(dst, dpid).is_none() {
+                self.routes.adopt((dst, dpid), rule);
+                self.found.claim(dpid, &rule);
+            }
+        }
+    }
+
+    /// Streams whose path is not there any more are known from now on, and so placed.
+    fn take_streams(&mut self, now: Time) -> Vec<(StreamId, BothWays)> {
+        let mut taken = Vec::new();
+        for id in self.found.streams() {
+            let rules = self.found.stream(id);
+            let tuple = rules.iter().flatten().find_map(|(_, rule)| tuple_of(rule));
+            let there = tuple.filter(|tuple| self.switches_of(tuple).is_some());
+            if there.is_some_and(|tuple| self.remember_stream(now, id, tuple)) {
+                taken.push((id, rules));
+            }
+        }
+        taken
+    }
+
+    fn remove_unwanted(&mut self, out: &mut Commands) {
+        let in_fabric = |rule: &Rule| matches!(rule, Rule::Transit(_) | Rule::Egress { .. });
+        for (dpid, rule) in self.found.all(|rule| !in_fabric(rule)) {
+            self.delete(dpid, rule, out);
+        }
+        for (dpid, strays) in self.found.take_strays() {
+            for stray in strays {
+                out.push(Command::Remove { dpid, stray });
+            }
+        }
+    }
+}
+
+/// The connection of a stream's rule, from the opening host.
+fn tuple_of(rule: &Rule) -> Option<FiveTuple> {
+    match rule {
+        Rule::Stream { tuple, reverse: false, .. } => Some(*tuple),
+        Rule::Stream { tuple, reverse: true, .. } => Some(tuple.reversed()),
+        _ => None,
+    }
+}

@@ -1,0 +1,222 @@
+//! Rules of an earlier controller that are in the switches still, until they turn out to be wanted or not.
+
+use std::collections::BTreeMap;
+
+use braid_steering::StreamId;
+use braid_types::{DatapathId, PortNo, SwitchPort, Time};
+
+use crate::command::Command;
+use crate::cookie::{Cookie, Purpose};
+use crate::event::{FoundRules, Stray};
+use crate::label::Label;
+use crate::pipeline::{Hop, Rule, Slot};
+
+/// The rules of a stream that were found, there and back, and where.
+pub(super) type BothWays = [Option<(DatapathId, Rule)>; 2];
+
+/// What was found and not claimed yet.
+///
+/// ```text
+///            a switch joins with rules           all links heard, or too late             replacements are in
+///  Settled ─────────────────────────▶ Settling ───────────────────────────▶ Sweeping ──────────────────────▶ Settled
+///                                        ▲ └─ another one ─▶ ┘                 │ another one
+///                                        └─────────────────────────────────────┘
+/// ```
+///
+/// Every command passes [`needs`](Self::needs): to add a rule that is there already is to claim it, and nothing is
+/// written. So the rest of the brain says what it wants as if the switches were empty.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    rules: BTreeMap<DatapathId, BTreeMap<Slot, Rule>>,
+    strays: BTreeMap<DatapathId, Vec<Stray>>,
+    /// Where the labels begin whose path is not known yet.
+    edges: BTreeMap<Label, SwitchPort>,
+    /// Both directions of the streams that are not adopted yet.
+    streams: BTreeMap<StreamId, BothWays>,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum Phase {
+    #[default]
+    Settled,
+    Settling {
+        until: Time,
+    },
+    Sweeping {
+        at: Time,
+    },
+}
+
+impl Found {
+    /// A switch joins with rules; by `until` it must be known which of them are wanted.
+    pub(super) fn add(&mut self, dpid: DatapathId, found: &FoundRules, until: Time) {
+        self.forget(dpid);
+        if found.rules.is_empty() && found.strays.is_empty() {
+            return;
+        }
+        self.phase = Phase::Settling { until };
+        self.rules.insert(dpid, found.rules.iter().map(|rule| (rule.slot(), *rule)).collect());
+        self.strays.insert(dpid, found.strays.clone());
+        for rule in &found.rules {
+            self.note(dpid, rule);
+        }
+    }
+
+    fn note(&mut self, dpid: DatapathId, rule: &Rule) {
+        if let Some(hop) = first_hop(rule) {
+            self.edges.insert(hop.label, SwitchPort::new(dpid, hop.port));
+        }
+        if let Rule::Stream { id, reverse, .. } = rule {
+            let [forward, back] = self.streams.entry(*id).or_default();
+            *(if *reverse { back } else { forward }) = Some((dpid, *rule));
+        }
+    }
+
+    /// The switch left.
+    pub(super) fn forget(&mut self, dpid: DatapathId) {
+        self.rules.remove(&dpid);
+        self.strays.remove(&dpid);
+        self.edges.retain(|_, at| at.dpid != dpid);
+        for direction in self.streams.values_mut().flatten() {
+            direction.take_if(|(at, _)| *at == dpid);
+        }
+        self.streams.retain(|_, directions| directions.iter().any(Option::is_some));
+    }
+
+    /// A rule timed out.
+    pub(super) fn end(&mut self, dpid: DatapathId, cookie: Cookie) {
+        let Some(Purpose::Stream { id, reverse }) = cookie.purpose() else { return };
+        let direction = self.streams.get_mut(&id).and_then(|both| both.get_mut(usize::from(reverse)));
+        if let Some((_, rule)) = direction.and_then(|rule| rule.take_if(|(at, _)| *at == dpid)) {
+            self.claim(dpid, &rule);
+        }
+    }
+
+    /// Whether what the switches had is being compared with the network as it is.
+    pub(super) const fn is_settling(&self) -> bool {
+        matches!(self.phase, Phase::Settling { .. })
+    }
+
+    /// Whether it is time to go on without what was not heard of.
+    pub(super) fn is_late(&self, now: Time) -> bool {
+        matches!(self.phase, Phase::Settling { until } if until <= now)
+    }
+
+    /// What is left is removed at `at`.
+    pub(super) fn sweep_at(&mut self, at: Time) {
+        self.phase = Phase::Sweeping { at };
+        self.edges.clear();
+        self.streams.clear();
+    }
+
+    /// Whether it is time to remove what is left.
+    pub(super) fn is_sweeping(&self, now: Time) -> bool {
+        matches!(self.phase, Phase::Sweeping { at } if at <= now)
+    }
+
+    /// Whether the command changes anything in its switch. Its rule is not ours to judge any more.
+    pub(super) fn needs(&mut self, command: &Command) -> bool {
+        match command {
+            Command::Reset { dpid } => self.forget(*dpid),
+            Command::Add { dpid, rule } => return self.claim(*dpid, rule) != Some(*rule),
+            Command::Delete { dpid, rule } => _ = self.claim(*dpid, rule),
+            _ => {}
+        }
+        true
+    }
+
+    /// Whether there is nothing to judge.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// Takes the rule out that has the match of `rule`.
+    pub(super) fn claim(&mut self, dpid: DatapathId, rule: &Rule) -> Option<Rule> {
+        self.rules.get_mut(&dpid)?.remove(&rule.slot())
+    }
+
+    /// The rule that has the match of `rule`.
+    pub(super) fn get(&self, dpid: DatapathId, rule: &Rule) -> Option<&Rule> {
+        self.rules.get(&dpid)?.get(&rule.slot())
+    }
+
+    /// The rules of one switch that pass `test`.
+    pub(super) fn of(&self, dpid: DatapathId, test: impl Fn(&Rule) -> bool) -> Vec<Rule> {
+        let rules = self.rules.get(&dpid).into_iter().flat_map(BTreeMap::values);
+        rules.filter(|rule| test(rule)).copied().collect()
+    }
+
+    /// The rules that pass `test`, with their switches.
+    pub(super) fn all(&self, test: impl Fn(&Rule) -> bool) -> Vec<(DatapathId, Rule)> {
+        let rules = self.rules.iter().flat_map(|(dpid, rules)| rules.values().map(|rule| (*dpid, *rule)));
+        rules.filter(|(_, rule)| test(rule)).collect()
+    }
+
+    /// The labels whose path is not known, and where they begin.
+    pub(super) fn edges(&self) -> Vec<(Label, SwitchPort)> {
+        self.edges.iter().map(|(label, at)| (*label, *at)).collect()
+    }
+
+    /// The path of the label is known.
+    pub(super) fn close_edge(&mut self, label: Label) {
+        self.edges.remove(&label);
+    }
+
+    /// The rules of a stream's two directions.
+    pub(super) fn stream(&self, id: StreamId) -> BothWays {
+        self.streams.get(&id).copied().unwrap_or_default()
+    }
+
+    /// The streams that are not adopted yet.
+    pub(super) fn streams(&self) -> Vec<StreamId> {
+        self.streams.keys().copied().collect()
+    }
+
+    /// The stream is adopted.
+    pub(super) fn close_stream(&mut self, id: StreamId) {
+        self.streams.remove(&id);
+    }
+
+    /// Takes out what cannot be read.
+    pub(super) fn take_strays(&mut self) -> BTreeMap<DatapathId, Vec<Stray>> {
+        std::mem::take(&mut self.strays)
+    }
+
+    /// Takes out everything.
+    pub(super) fn finish(&mut self) -> Vec<(DatapathId, Rule)> {
+        let rest = self.all(|_| true);
+        *self = Self::default();
+        rest
+    }
+}
+
+/// Where the packets of a rule at an edge enter a labelled path.
+pub(super) const fn first_hop(rule: &Rule) -> Option<Hop> {
+    match rule {
+        Rule::Stream { hop, .. } | Rule::Route { hop, .. } => Some(*hop),
+        _ => None,
+    }
+}
+
+/// The highest numbers of labels and of streams that the rules speak of.
+pub(super) fn highest(rules: &[Rule]) -> (Label, StreamId) {
+    let label = |rule: &Rule| match rule {
+        Rule::Transit(Hop { label, .. }) | Rule::Egress { label } => Some(*label),
+        rule => first_hop(rule).map(|hop| hop.label),
+    };
+    let stream = |rule: &Rule| match rule {
+        Rule::Stream { id, .. } => Some(*id),
+        _ => None,
+    };
+    let labels = rules.iter().filter_map(label).max();
+    (labels.unwrap_or(Label(0)), rules.iter().filter_map(stream).max().unwrap_or(StreamId(0)))
+}
+
+/// The port whose role a rule bears witness to, if it does.
+pub(super) const fn port_of(rule: &Rule) -> Option<PortNo> {
+    match rule {
+        Rule::FromLink { port } | Rule::FromHost { port } => Some(*port),
+        _ => None,
+    }
+}

@@ -1,0 +1,156 @@
+//! Rules as switches describe them: the inverse of [`encode`](super::encode).
+
+use std::net::IpAddr;
+
+use braid_openflow::{
+    Action, FlowModFlags, FlowStats, Instruction, List, MaxLen, OxmField, Seconds, TableId,
+};
+use braid_types::{FiveTuple, MacAddr, PortNo};
+
+use super::flow;
+use super::rule::{BASE, Hop, Rule};
+use crate::cookie::{Cookie, Purpose};
+use crate::label::Label;
+
+/// The rule that a switch describes; `None` unless it is in every respect what we write for that rule.
+///
+/// Only the time for which a rule may be idle is not compared: it may have been another when it was written.
+pub fn decode(flow: &FlowStats<'_>) -> Option<Rule> {
+    let purpose = Cookie(flow.cookie.0).purpose()?;
+    if purpose == Purpose::Base {
+        return base_rules(flow).find(|rule| is_as_written(rule, flow));
+    }
+    guess(purpose, flow).filter(|rule| is_as_written(rule, flow))
+}
+
+fn base_rules(flow: &FlowStats<'_>) -> impl Iterator<Item = Rule> {
+    let of_port = flow.matching.in_port().map(|port| {
+        [false, true]
+            .map(|ipv6| Rule::SynAck { ipv6, port })
+            .into_iter()
+            .chain([Rule::FromLink { port }, Rule::FromHost { port }])
+    });
+    BASE.into_iter().chain(of_port.into_iter().flatten())
+}
+
+/// What the rule is if it is one of ours: its cookie says what for, its match and its actions the rest.
+fn guess(purpose: Purpose, flow: &FlowStats<'_>) -> Option<Rule> {
+    Some(match purpose {
+        Purpose::Base => return None,
+        Purpose::Stream { id, reverse } => {
+            Rule::Stream { id, reverse, tuple: five_tuple(flow)?, hop: hop(flow)? }
+        }
+        Purpose::Route => match (destination(flow)?, hop(flow)) {
+            (dst, Some(hop)) => Rule::Route { dst, hop },
+            (dst, None) => Rule::LocalRoute { dst },
+        },
+        Purpose::Fabric(label) => match output(flow) {
+            Some(port) => Rule::Transit(Hop { label, port }),
+            None => Rule::Egress { label },
+        },
+        Purpose::Deliver => {
+            Rule::Deliver { dst: destination(flow)?, mac: new_eth_dst(flow)?, port: output(flow)? }
+        }
+    })
+}
+
+fn is_as_written(rule: &Rule, flow: &FlowStats<'_>) -> bool {
+    let applied = flow::applied(rule);
+    let (idles, flags) = match rule {
+        Rule::Stream { .. } => (true, FlowModFlags::SEND_FLOW_REM),
+        _ => (false, FlowModFlags::NONE),
+    };
+    flow.table_id == TableId(rule.table() as u8)
+        && flow.priority == rule.priority()
+        && flow.cookie.0 == Cookie::new(rule.purpose()).0
+        && flow.flags == flags
+        && flow.hard_timeout == Seconds::PERMANENT
+        && (flow.idle_timeout != Seconds::PERMANENT) == idles
+        && same_fields(flow::matching(rule).as_slice(), flow)
+        && same_instructions(flow::instructions(rule, &applied).as_slice(), flow)
+}
+
+/// Switches may give the fields in another order.
+fn same_fields(wanted: &[OxmField<'_>], flow: &FlowStats<'_>) -> bool {
+    let found = || flow.matching.fields.iter();
+    found().count() == wanted.len() && wanted.iter().all(|field| found().any(|other| other == *field))
+}
+
+fn same_instructions(wanted: &[Instruction<'_>], flow: &FlowStats<'_>) -> bool {
+    let found = || flow.instructions.iter();
+    found().count() == wanted.len() && wanted.iter().zip(found()).all(|(wanted, found)| same(wanted, &found))
+}
+
+fn same(wanted: &Instruction<'_>, found: &Instruction<'_>) -> bool {
+    match (wanted, found) {
+        (Instruction::ApplyActions(wanted), Instruction::ApplyActions(found)) => {
+            wanted.iter().map(normal).eq(found.iter().map(normal))
+        }
+        _ => wanted == found,
+    }
+}
+
+/// How much of a packet is sent counts only where it is sent to the controller.
+fn normal(action: Action<'_>) -> Action<'_> {
+    match action {
+        Action::Output { port, .. } if port.is_physical() => {
+            Action::Output { port, max_len: MaxLen::NO_BUFFER }
+        }
+        other => other,
+    }
+}
+
+fn actions<'a>(flow: &FlowStats<'a>) -> impl Iterator<Item = Action<'a>> + use<'a> {
+    let applied = flow.instructions.iter().find_map(|instruction| match instruction {
+        Instruction::ApplyActions(actions) => Some(actions),
+        _ => None,
+    });
+    applied.unwrap_or(List::EMPTY).iter()
+}
+
+fn output(flow: &FlowStats<'_>) -> Option<PortNo> {
+    actions(flow).find_map(|action| match action {
+        Action::Output { port, .. } => Some(port),
+        _ => None,
+    })
+}
+
+fn new_eth_dst(flow: &FlowStats<'_>) -> Option<MacAddr> {
+    actions(flow).find_map(|action| match action {
+        Action::SetField(OxmField::EthDst(mac)) => Some(mac.value),
+        _ => None,
+    })
+}
+
+fn hop(flow: &FlowStats<'_>) -> Option<Hop> {
+    Some(Hop { label: Label::from_mac(new_eth_dst(flow)?)?, port: output(flow)? })
+}
+
+fn destination(flow: &FlowStats<'_>) -> Option<IpAddr> {
+    flow.matching.fields.iter().find_map(|field| match field {
+        OxmField::Ipv4Dst(ip) => Some(IpAddr::V4(ip.value)),
+        OxmField::Ipv6Dst(ip) => Some(IpAddr::V6(ip.value)),
+        _ => None,
+    })
+}
+
+fn five_tuple(flow: &FlowStats<'_>) -> Option<FiveTuple> {
+    let fields = || flow.matching.fields.iter();
+    let src = fields().find_map(|field| match field {
+        OxmField::Ipv4Src(ip) => Some(IpAddr::V4(ip.value)),
+        OxmField::Ipv6Src(ip) => Some(IpAddr::V6(ip.value)),
+        _ => None,
+    })?;
+    let src_port = fields().find_map(|field| match field {
+        OxmField::TcpSrc(port) => Some(port.value),
+        _ => None,
+    })?;
+    let dst_port = fields().find_map(|field| match field {
+        OxmField::TcpDst(port) => Some(port.value),
+        _ => None,
+    })?;
+    Some(FiveTuple { src, dst: destination(flow)?, src_port, dst_port })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+use std::time::Duration;
+
+use braid_openflow::{
+    Cookie as WireCookie, FlowMod, List, Match, Message, MultipartFlags, MultipartReply, ReplyBody, Xid,
+};
+use braid_steering::StreamId;
+use proptest::prelude::*;
+
+use super::*;
+use crate::command::{Command, Commands};
+use crate::event::Stray;
+use crate::pipeline::Encoder;
+
+fn ip() -> impl Strategy<Value = IpAddr> {
+    prop_oneof![any::<[u8; 4]>().prop_map(IpAddr::from), any::<[u8; 16]>().prop_map(IpAddr::from)]
+}
+
+fn port() -> impl Strategy<Value = PortNo> {
+    (1..=PortNo::MAX.0).prop_map(PortNo)
+}
+
+fn any_hop() -> impl Strategy<Value = Hop> {
+    (any::<u32>(), port()).prop_map(|(label, port)| Hop { label: Label(label), port })
+}
+
+fn tuple() -> impl Strategy<Value = FiveTuple> {
+    let of = |src: IpAddr, dst: IpAddr, (src_port, dst_port)| FiveTuple { src, dst, src_port, dst_port };
+    prop_oneof![
+        (any::<[u8; 4]>(), any::<[u8; 4]>(), any::<(u16, u16)>()).prop_map(move |(src, dst, ports)| of(
+            src.into(),
+            dst.into(),
+            ports
+        )),
+        (any::<[u8; 16]>(), any::<[u8; 16]>(), any::<(u16, u16)>()).prop_map(move |(src, dst, ports)| of(
+            src.into(),
+            dst.into(),
+            ports
+        )),
+    ]
+}
+
+fn rule() -> impl Strategy<Value = Rule> {
+    prop_oneof![
+        (0..BASE.len()).prop_map(|index| BASE[index]),
+        port().prop_map(|port| Rule::FromLink { port }),
+        port().prop_map(|port| Rule::FromHost { port }),
+        (any::<bool>(), port()).prop_map(|(ipv6, port)| Rule::SynAck { ipv6, port }),
+        (0..1_u64 << 47, any::<bool>(), tuple(), any_hop())
+            .prop_map(|(id, reverse, tuple, hop)| { Rule::Stream { id: StreamId(id), reverse, tuple, hop } }),
+        (ip(), any_hop()).prop_map(|(dst, hop)| Rule::Route { dst, hop }),
+        ip().prop_map(|dst| Rule::LocalRoute { dst }),
+        any_hop().prop_map(Rule::Transit),
+        any::<u32>().prop_map(|label| Rule::Egress { label: Label(label) }),
+        (ip(), any::<[u8; 6]>(), port()).prop_map(|(dst, mac, port)| Rule::Deliver {
+            dst,
+            mac: MacAddr::new(mac),
+            port
+        }),
+    ]
+}
+
+fn encoded(command: &Command) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let encoder = Encoder::new(Duration::from_secs(60));
+    encoder.encode(command, &Commands::default(), Xid(1), &mut bytes).expect("a short message");
+    bytes
+}
+
+fn flow_mod(bytes: &[u8]) -> FlowMod<'_> {
+    match Message::decode(bytes) {
+        Ok((_, Message::FlowMod(flow))) => flow,
+        other => panic!("not a flow: {other:?}"),
+    }
+}
+
+/// What a switch with the flow says of it.
+fn stats<'a>(flow: &FlowMod<'a>) -> FlowStats<'a> {
+    FlowStats {
+        table_id: flow.table_id,
+        duration_sec: 5,
+        duration_nsec: 6,
+        priority: flow.priority,
+        idle_timeout: flow.idle_timeout,
+        hard_timeout: flow.hard_timeout,
+        flags: flow.flags,
+        cookie: flow.cookie,
+        packet_count: 7,
+        byte_count: 8,
+        matching: flow.matching,
+        instructions: flow.instructions,
+    }
+}
+
+fn over_the_wire(flow: FlowStats<'_>, check: impl FnOnce(&FlowStats<'_>)) {
+    let (flags, flows) = (MultipartFlags::NONE, [flow]);
+    let body = ReplyBody::Flow(List::new(&flows));
+    let mut bytes = Vec::new();
+    let reply = Message::MultipartReply(MultipartReply { flags, body });
+    reply.encode(Xid(1), &mut bytes).expect("a short message");
+    let Ok((_, Message::MultipartReply(MultipartReply { body: ReplyBody::Flow(flows), .. }))) =
+        Message::decode(&bytes)
+    else {
+        panic!("not flows");
+    };
+    check(&flows.iter().next().expect("a flow"));
+}
+
+proptest! {
+    #[test]
+    fn every_rule_reads_back_from_the_switch_as_what_it_was(rule in rule()) {
+        let bytes = encoded(&Command::Add { dpid: braid_types::DatapathId(1), rule });
+        over_the_wire(stats(&flow_mod(&bytes)), |flow| assert_eq!(decode(flow), Some(rule)));
+    }
+
+    #[test]
+    fn a_rule_that_differs_in_anything_is_not_taken_for_ours(rule in rule(), what in 0..5) {
+        let bytes = encoded(&Command::Add { dpid: braid_types::DatapathId(1), rule });
+        let mut flow = stats(&flow_mod(&bytes));
+        match what {
+            0 => flow.priority += 1,
+            1 => flow.hard_timeout = Seconds(1),
+            2 => flow.table_id = TableId(flow.table_id.0 + 5),
+            3 => flow.instructions = List::EMPTY,
+            _ => flow.flags = FlowModFlags::CHECK_OVERLAP,
+        }
+        prop_assert_eq!(decode(&flow), None);
+    }
+
+    #[test]
+    fn two_rules_with_one_match_have_one_slot_and_others_do_not(one in rule(), two in rule()) {
+        let key = |rule: &Rule| {
+            let bytes = encoded(&Command::Add { dpid: braid_types::DatapathId(1), rule: *rule });
+            let flow = flow_mod(&bytes);
+            (flow.table_id, flow.priority, format!("{:?}", flow.matching))
+        };
+        prop_assert_eq!(one.slot() == two.slot(), key(&one) == key(&two));
+    }
+}
+
+#[test]
+fn the_order_of_fields_and_the_length_sent_to_a_port_do_not_count() {
+    let rule =
+        Rule::Route { dst: IpAddr::from([10, 0, 0, 1]), hop: Hop { label: Label(7), port: PortNo(3) } };
+    let bytes = encoded(&Command::Add { dpid: braid_types::DatapathId(1), rule });
+    let flow = flow_mod(&bytes);
+    let mut fields: Vec<_> = flow.matching.fields.iter().collect();
+    fields.reverse();
+    let actions: Vec<_> = actions(&stats(&flow))
+        .map(|action| match action {
+            Action::Output { port, .. } => Action::Output { port, max_len: MaxLen(0) },
+            other => other,
+        })
+        .collect();
+    let instructions = [Instruction::ApplyActions(List::new(&actions))];
+    let seen =
+        FlowStats { matching: Match::new(&fields), instructions: List::new(&instructions), ..stats(&flow) };
+    assert_eq!(decode(&seen), Some(rule));
+}
+
+#[test]
+fn a_stray_is_removed_by_its_own_table_priority_and_match() {
+    let fields = [OxmField::InPort(PortNo(9)), OxmField::IpDscp(4)];
+    let cookie = WireCookie(crate::cookie::OURS.0);
+    let flow = FlowMod { cookie, table_id: TableId(3), priority: 77, ..FlowMod::default() };
+    let flow = stats(&FlowMod { matching: Match::new(&fields), ..flow });
+    assert_eq!(decode(&flow), None);
+    let stray = Stray::new(&flow);
+    let bytes = encoded(&Command::Remove { dpid: braid_types::DatapathId(1), stray });
+    let deletion = flow_mod(&bytes);
+    assert_eq!(deletion.command, braid_openflow::FlowModCommand::DeleteStrict);
+    assert_eq!((deletion.table_id, deletion.priority), (TableId(3), 77));
+    assert_eq!(deletion.matching, flow.matching);
+}
