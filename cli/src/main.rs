@@ -43,8 +43,10 @@ enum Command {
     Lab(commands::lab::Command),
     /// List the switches that are connected to a controller
     Switches(client::Args),
-    /// List the links between switches, each direction by itself
-    Links(client::Args),
+    /// List the links between switches, each direction by itself, with what is measured of it
+    ///
+    /// DELAY is without queues, NOW with them. A reading that is older than 3 seconds is followed by its age.
+    Links(commands::links::Args),
     /// List the interfaces of hosts, and where they are attached
     Hosts(client::Args),
     /// Find sets of paths between two switches or hosts

@@ -2,11 +2,13 @@
 
 mod support;
 
+use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, TcpListener};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use braid_control::view::{HostView, LinkView, StreamView, TransferView};
+use braid_control::view::{DelayView, HostView, LinkCounts, LinkView, StreamView, TransferView};
 use braid_steering::{StreamId, TransferId, TransferKind};
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use predicates::prelude::PredicateBooleanExt;
@@ -57,10 +59,65 @@ fn switch_that_connects_is_listed_with_its_address_and_ports() {
     assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["b1", &address, "1", "1", "0"]);
 }
 
+/// A link of which nothing is measured, yet.
+const fn unmeasured(src: SwitchPort, dst: SwitchPort) -> LinkView {
+    LinkView {
+        src,
+        dst,
+        capacity_bps: 2_500_000_000,
+        delay_us: None,
+        delay_at: None,
+        load_bps: None,
+        available_bps: None,
+        load_at: None,
+        loss: None,
+        loss_at: None,
+        counted: LinkCounts { bytes: 0, packets: 0, dropped: 0, errors: 0 },
+    }
+}
+
+fn measured(src: SwitchPort, dst: SwitchPort) -> LinkView {
+    LinkView {
+        delay_us: Some(DelayView { base: 10_004.2, current: 250.0 }),
+        delay_at: Some(Time::from_millis(89_500)),
+        load_bps: Some(94_930_000),
+        available_bps: Some(2_405_070_000),
+        load_at: Some(Time::from_millis(60_000)),
+        loss: Some(0.0125),
+        loss_at: Some(Time::from_millis(90_000)),
+        ..unmeasured(src, dst)
+    }
+}
+
 #[test]
-fn links_are_listed_with_both_ends_and_capacity() {
-    let link = LinkView { src: at(1, 2), dst: at(0xabc, 10), capacity_bps: 2_500_000_000 };
-    assert_eq!(table("links", &[link]), "FROM  TO      CAPACITY\n1:2   abc:10  2500Mbit\n");
+fn links_are_listed_with_what_is_measured_and_its_age_if_it_is_old() {
+    let links = [unmeasured(at(1, 2), at(0xabc, 10)), measured(at(0xabc, 10), at(1, 2))];
+    let expected = "FROM    TO      CAPACITY  LOAD                 AVAILABLE          DELAY     NOW     LOSS
+1:2     abc:10  2500Mbit  -                    -                  -         -       -
+abc:10  1:2     2500Mbit  94.9Mbit (30.0 s ago)  2.4Gbit (30.0 s ago)  10.00 ms  250 us  1.25 %
+";
+    let squeezed = |text: &str| {
+        text.split("  ").map(str::trim).filter(|it| !it.is_empty()).collect::<Vec<_>>().join("|")
+    };
+    assert_eq!(squeezed(&table("links", &links)), squeezed(expected));
+}
+
+#[test]
+fn links_that_are_watched_are_listed_again_and_again() {
+    let body = json!({ "schema": "braid/v1", "now": 0, "links": [unmeasured(at(1, 2), at(3, 4))] });
+    for (json, each) in [(false, 3), (true, 1)] {
+        let url = answer_with("200 OK", body.to_string());
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("braid"));
+        command.args(["links", "--watch", "--controller", &url]).args(json.then_some("--json"));
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let lines: Vec<_> = lines.take(2 * each).collect();
+        process.kill().unwrap();
+        process.wait().unwrap();
+        let (first, second) = lines.split_at(each);
+        assert_eq!(first, second);
+        assert!(first[0].starts_with(if json { "{" } else { "FROM" }), "{first:?}");
+    }
 }
 
 #[test]

@@ -8,6 +8,8 @@ use braid_types::{DatapathId, SwitchPort};
 const UNITS: [(&str, u64); 4] =
     [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
 
+const RATES: [(&str, u64); 3] = [("Gbit", 1_000_000_000), ("Mbit", 1_000_000), ("kbit", 1_000)];
+
 /// A datapath id without leading zeros, which is read everywhere as well.
 pub(crate) fn switch(dpid: DatapathId) -> String {
     format!("{:x}", dpid.0)
@@ -32,6 +34,24 @@ pub(crate) fn bytes(count: u64) -> String {
     }
 }
 
+/// A rate that was measured, in bits a second: three digits are true.
+pub(crate) fn rate(bits: u64) -> String {
+    match RATES.iter().find(|(_, scale)| bits >= *scale) {
+        Some((unit, scale)) => format!("{:.1}{unit}", bits as f64 / *scale as f64),
+        None => format!("{bits}bit"),
+    }
+}
+
+/// A delay that was measured, in microseconds.
+pub(crate) fn micros(micros: f64) -> String {
+    if micros < 1_000.0 { format!("{micros:.0} us") } else { format!("{:.2} ms", micros / 1_000.0) }
+}
+
+/// A share of something.
+pub(crate) fn percent(ratio: f64) -> String {
+    format!("{:.2} %", ratio * 100.0)
+}
+
 /// How long something took or is ago.
 pub(crate) fn duration(duration: Duration) -> String {
     match duration.as_secs() {
@@ -50,6 +70,12 @@ mod tests {
         assert_eq!([0, 999, 1_000, 2_549_000_000].map(bytes), ["0 B", "999 B", "1.0 kB", "2.5 GB"]);
         let times = [0, 1_234, 61_000, 7_320_000].map(|millis| duration(Duration::from_millis(millis)));
         assert_eq!(times, ["0.0 s", "1.2 s", "1 min 1 s", "2 h 2 min"]);
+        assert_eq!(
+            [0, 1_500, 94_930_000, 2_500_000_000].map(rate),
+            ["0bit", "1.5kbit", "94.9Mbit", "2.5Gbit"]
+        );
+        assert_eq!([3.2, 10_004.0].map(micros), ["3 us", "10.00 ms"]);
+        assert_eq!([0.0, 0.0125].map(percent), ["0.00 %", "1.25 %"]);
     }
 
     #[test]

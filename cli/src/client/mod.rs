@@ -3,6 +3,7 @@
 mod fetch;
 pub(crate) mod format;
 pub(crate) mod view;
+mod watch;
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,6 +14,8 @@ use serde_json::Value;
 
 use crate::exit::{self, Code};
 use crate::output;
+
+pub(crate) use watch::watch;
 
 /// What every command that asks a controller takes.
 #[derive(clap::Args)]
@@ -39,7 +42,7 @@ pub(crate) struct Answer<T> {
 pub(crate) fn show<T: DeserializeOwned>(
     args: &Args,
     name: &str,
-    table: impl FnOnce(&Answer<T>) -> String,
+    table: impl Fn(&Answer<T>) -> String,
 ) -> anyhow::Result<()> {
     let (body, answer) = args.controller.list(name)?;
     if args.json { args.print(&body) } else { output::text(&table(&answer)) }

@@ -22,12 +22,33 @@ pub(crate) struct Port {
     pub(crate) role: Option<String>,
 }
 
-/// One direction of a link.
+/// One direction of a link, and what is known of it by now.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Link {
     pub(crate) src: SwitchPort,
     pub(crate) dst: SwitchPort,
     capacity_bps: u64,
+    delay_us: Option<Delay>,
+    delay_at: Option<Time>,
+    load_bps: Option<u64>,
+    available_bps: Option<u64>,
+    load_at: Option<Time>,
+    loss: Option<f64>,
+    loss_at: Option<Time>,
+}
+
+/// The delay of a link, in microseconds.
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct Delay {
+    base: f64,
+    current: f64,
+}
+
+/// Something that was measured, and when, on the controller's clock.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Reading<T> {
+    pub(crate) value: T,
+    pub(crate) at: Option<Time>,
 }
 
 /// A host's interface.
@@ -64,6 +85,29 @@ pub(crate) struct Stream {
 impl Link {
     pub(crate) const fn capacity(&self) -> BitsPerSec {
         BitsPerSec(self.capacity_bps)
+    }
+
+    pub(crate) fn load(&self) -> Option<Reading<u64>> {
+        self.load_bps.map(|value| Reading { value, at: self.load_at })
+    }
+
+    pub(crate) fn available(&self) -> Option<Reading<u64>> {
+        self.available_bps.map(|value| Reading { value, at: self.load_at })
+    }
+
+    /// Without queues, in microseconds.
+    pub(crate) fn base_delay(&self) -> Option<Reading<f64>> {
+        self.delay_us.map(|delay| Reading { value: delay.base, at: self.delay_at })
+    }
+
+    /// As it is now, in microseconds.
+    pub(crate) fn current_delay(&self) -> Option<Reading<f64>> {
+        self.delay_us.map(|delay| Reading { value: delay.current, at: self.delay_at })
+    }
+
+    /// From 0 to 1.
+    pub(crate) fn loss(&self) -> Option<Reading<f64>> {
+        self.loss.map(|value| Reading { value, at: self.loss_at })
     }
 }
 

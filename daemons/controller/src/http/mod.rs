@@ -1,6 +1,7 @@
 //! The HTTP API and metrics, on a thread of their own.
 
 mod answers;
+mod link_metrics;
 mod metrics;
 mod paths;
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
 
+use super::HOST_PORT;
 use crate::brain::view::LinkView;
 use crate::brain::{Brain, Settings};
 use crate::command::{Command, Commands, Target};
@@ -61,7 +62,7 @@ impl Latent {
     pub(super) fn new(settings: Settings, channels: &[Channel], cables: &[(u64, u64, Duration)]) -> Self {
         let mut network = Self {
             brain: Brain::new(settings),
-            now: Time::from_millis(1),
+            now: Time::from_millis(1_000),
             orders: Vec::new(),
             mute: BTreeSet::new(),
             in_parts: false,
@@ -78,7 +79,8 @@ impl Latent {
         let switches: Vec<_> = network.channels.keys().copied().collect();
         for dpid in switches {
             network.started.insert(dpid, network.now);
-            let ports = network.ports(dpid).into_iter().map(status).collect();
+            let host = SwitchPort::new(dpid, HOST_PORT);
+            let ports = network.ports(dpid).into_iter().chain([host]).map(status).collect();
             network.plan(
                 network.now,
                 Event::SwitchUp(SwitchPorts {
@@ -124,15 +126,25 @@ impl Latent {
         while let Some(next) = self.coming.first_entry().filter(|entry| entry.key().0 <= end) {
             let ((at, _), event) = next.remove_entry();
             self.now = at;
-            let mut commands = Commands::default();
-            self.brain.handle(at, &event, &mut commands);
-            commands.iter().for_each(|command| self.carry_out(command, &commands));
+            self.tell(&event);
             if event == Event::Tick {
                 self.plan(at + TICK, Event::Tick);
                 self.plan_echoes();
             }
         }
         self.now = end;
+    }
+
+    /// A host at a switch sends a frame.
+    pub(super) fn send_frame(&mut self, host: u64, frame: &[u8]) {
+        let (in_port, data) = (HOST_PORT, Cow::Borrowed(frame));
+        self.tell(&Event::PacketIn { dpid: DatapathId(host), in_port, table: 0, data });
+    }
+
+    fn tell(&mut self, event: &Event<'_>) {
+        let mut commands = Commands::default();
+        self.brain.handle(self.now, event, &mut commands);
+        commands.iter().for_each(|command| self.carry_out(command, &commands));
     }
 
     pub(super) fn link(&self, a: u64, b: u64) -> LinkView {
@@ -199,8 +211,7 @@ impl Latent {
     }
 
     fn plan_echoes(&mut self) {
-        // Every tenth tick.
-        if self.now.as_nanos() / 1_000_000 % 1_000 != 1 {
+        if !(self.now.as_nanos() / 1_000_000).is_multiple_of(1_000) {
             return;
         }
         for (dpid, Channel { down, up }) in self.channels.clone() {

@@ -5,4 +5,4 @@ mod latent;
 mod load;
 mod publish;
 
-use super::network::port;
+use super::network::{HOST_PORT, ip, mac, port, tuple};

@@ -1,10 +1,16 @@
+use std::net::IpAddr;
 use std::time::Duration;
 
+use braid_packet::arp::Arp;
+use braid_packet::{TcpFlags, build};
 use braid_paths::Weight;
+use braid_types::{DatapathId, PortNo};
 
 use super::latent::{Channel, Latent, millis};
-use super::port;
+use super::{ip, mac, port, tuple};
 use crate::brain::Settings;
+use crate::command::Command;
+use crate::pipeline::Rule;
 
 const CHANNELS: [Channel; 3] = [Channel { down: millis(1), up: millis(1) }; 3];
 /// The way round takes less time than the direct one.
@@ -38,9 +44,9 @@ fn a_network_that_stays_as_it_is_leaves_the_graph_alone() {
     network.send(1, 3, 5_000.0, 0.0);
     network.run(LONG);
     let before = version(&network);
-    for _ in 0..60 {
+    for second in 0..60 {
         network.run(millis(1_000));
-        network.send(1, 3, if network.now.as_nanos() % 2 == 0 { 4_800.0 } else { 5_200.0 }, 0.0);
+        network.send(1, 3, if second & 1 == 0 { 4_800.0 } else { 5_200.0 }, 0.0);
     }
     assert_eq!(version(&network), before);
 }
@@ -50,15 +56,38 @@ fn the_graph_hears_of_a_change_at_most_once_an_interval() {
     let mut network = measured(Settings::default());
     let before = version(&network);
     for second in 0..20 {
-        network.send(1, 3, if second % 2 == 0 { 10_000.0 } else { 0.0 }, 0.0);
+        network.send(1, 3, if second & 1 == 0 { 10_000.0 } else { 0.0 }, 0.0);
         network.run(millis(1_000));
     }
     assert!((1..=10).contains(&(version(&network) - before)));
 }
 
+/// Hosts at 1 and 3, and the route from one to the other.
+fn with_route(weight: Weight) -> Latent {
+    let mut network = measured(Settings { weight, ..Settings::default() });
+    for host in [1, 3] {
+        let IpAddr::V4(address) = ip(host) else { unreachable!() };
+        network.send_frame(host, &Arp::request(mac(host), address, address).frame());
+    }
+    let syn = build::tcp(tuple(ip(1), 1_000, ip(3))).macs(mac(1), mac(3)).flags(TcpFlags::SYN).frame();
+    network.send_frame(1, &syn);
+    network.run(LONG);
+    network
+}
+
+/// The port by which the last route that was written leaves switch 1.
+fn route(network: &Latent) -> PortNo {
+    let mut ports = network.orders.iter().rev().filter_map(|order| match order {
+        Command::Add { dpid: DatapathId(1), rule: Rule::Route { hop, .. } } => Some(hop.port),
+        _ => None,
+    });
+    ports.next().expect("a route")
+}
+
 #[test]
 fn by_hops_nothing_is_rewritten_because_of_a_measurement() {
-    let mut network = measured(Settings::default());
+    let mut network = with_route(Weight::HOPS);
+    assert_eq!(route(&network), port(1, 3).port);
     network.orders.clear();
     let before = version(&network);
     network.send(1, 3, 10_000.0, 0.0);
@@ -69,7 +98,14 @@ fn by_hops_nothing_is_rewritten_because_of_a_measurement() {
 }
 
 #[test]
-fn paths_are_short_by_the_weight_that_is_set() {
-    let settings = Settings { weight: Weight::LATENCY, ..Settings::default() };
-    assert_eq!(measured(settings).brain.settings().weight, Weight::LATENCY);
+fn by_latency_routes_follow_what_is_measured() {
+    let mut network = with_route(Weight::LATENCY);
+    assert_eq!(route(&network), port(1, 2).port);
+    network.set_delay(1, 3, millis(4));
+    network.run(LONG);
+    assert_eq!(route(&network), port(1, 3).port);
+    network.set_delay(1, 2, millis(40));
+    network.orders.clear();
+    network.run(LONG);
+    assert_eq!(network.orders, [], "the route is the shortest still");
 }
