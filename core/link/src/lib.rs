@@ -1,0 +1,37 @@
+//! One direction of a link: rate, queue, delay, jitter, loss, reordering.
+//!
+//! [`OneWay`] decides when each frame arrives at the other end, or that it never does. It performs no I/O and knows no
+//! clock: time is an argument, and the same seed gives the same losses. So the lab drives it with the real clock, and
+//! a simulator with a virtual one. What a frame is, the caller says; the model knows only its length.
+//!
+//! It does not change frames, does not know protocols, and marks no congestion.
+//!
+//! ```
+//! use braid_link_model::{Delay, OneWay, Parameters};
+//! use braid_types::{BitsPerSec, Time};
+//!
+//! let parameters = Parameters {
+//!     rate: Some(BitsPerSec(12_000_000)),
+//!     delay: Delay::from_millis(20),
+//!     ..Parameters::default()
+//! };
+//! let mut link = OneWay::new(parameters, 1);
+//! link.offer(Time::ZERO, 1_500, || "frame");
+//! // 1 ms to send 12,000 bits, and 20 ms on the way.
+//! assert_eq!(link.next_event(), Some(Time::from_millis(21)));
+//! assert_eq!(link.poll_arrival(Time::from_millis(20)), None);
+//! assert_eq!(link.poll_arrival(Time::from_millis(21)), Some("frame"));
+//! ```
+
+mod counters;
+mod loss;
+mod one_way;
+mod parameters;
+mod random;
+mod values;
+mod wire;
+
+pub use counters::{Amount, Counters, Gauge};
+pub use one_way::{Fate, OneWay};
+pub use parameters::{Change, ParameterError, Parameters};
+pub use values::{Delay, Distribution, Probability, QueueLimit, ValueError};

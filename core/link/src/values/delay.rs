@@ -1,0 +1,99 @@
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use super::{ValueError, serde_as_text, split_number};
+
+const FORM: &str = "a time of at most 60s, such as 20ms, 1.5s or 200us";
+const UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
+/// Beyond what any link has; frames that were on the way for longer would only fill memory.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// How long something takes on a link, at most a minute; reads and prints as `20ms`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Delay(Duration);
+
+impl Delay {
+    /// None.
+    pub const ZERO: Self = Self(Duration::ZERO);
+
+    /// `millis` milliseconds, and a minute if that is more.
+    pub const fn from_millis(millis: u64) -> Self {
+        let most = LONGEST.as_millis() as u64;
+        Self(Duration::from_millis(if millis < most { millis } else { most }))
+    }
+
+    /// `duration` if it is not more than a minute.
+    pub fn new(duration: Duration) -> Option<Self> {
+        (duration <= LONGEST).then_some(Self(duration))
+    }
+
+    /// As the standard library has it.
+    pub const fn duration(self) -> Duration {
+        self.0
+    }
+}
+
+impl FromStr for Delay {
+    type Err = ValueError;
+
+    fn from_str(text: &str) -> Result<Self, ValueError> {
+        parse(text).and_then(Self::new).ok_or_else(|| ValueError::new(FORM, text))
+    }
+}
+
+fn parse(text: &str) -> Option<Duration> {
+    let (number, unit) = split_number(text)?;
+    let scale = match (unit, number) {
+        ("", 0.0) => 1,
+        ("µs", _) => 1_000,
+        _ => UNITS.iter().find(|(name, _)| *name == unit)?.1,
+    };
+    let nanos = number * scale as f64;
+    // Well within what a float holds exactly: a minute is 2^36 ns.
+    (nanos <= LONGEST.as_nanos() as f64).then(|| Duration::from_nanos(nanos.round() as u64))
+}
+
+impl fmt::Display for Delay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nanos = self.0.as_nanos();
+        if nanos == 0 {
+            return f.write_str("0ms");
+        }
+        // The largest unit of which there is at least one: 1.5ms, not 1500us.
+        let (unit, scale) = UNITS.iter().find(|(_, scale)| nanos >= (*scale).into()).unwrap_or(&UNITS[3]);
+        write!(f, "{}{unit}", nanos as f64 / *scale as f64)
+    }
+}
+
+serde_as_text!(Delay);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_read_and_print_in_the_unit_that_people_use() {
+        for (text, nanos, printed) in [
+            ("20ms", 20_000_000, "20ms"),
+            ("1.5s", 1_500_000_000, "1.5s"),
+            ("200us", 200_000, "200us"),
+            ("200 µs", 200_000, "200us"),
+            ("1500us", 1_500_000, "1.5ms"),
+            ("7ns", 7, "7ns"),
+            ("0", 0, "0ms"),
+            ("0ms", 0, "0ms"),
+        ] {
+            let delay = text.parse::<Delay>().unwrap();
+            assert_eq!((delay.duration(), delay.to_string()), (Duration::from_nanos(nanos), printed.into()));
+            assert_eq!(printed.parse(), Ok(delay));
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_or_too_long_is_refused() {
+        for text in ["", "ms", "20", "-1ms", "1e3ms", "61s", "20 parsecs", "1.2.3s"] {
+            assert!(text.parse::<Delay>().is_err(), "{text}");
+        }
+    }
+}

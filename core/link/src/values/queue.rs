@@ -1,0 +1,84 @@
+use std::fmt;
+use std::str::FromStr;
+
+use super::{ValueError, serde_as_text, split_number};
+
+const FORM: &str = "a length such as 100 packets, 64kB or 30000 bytes";
+const UNITS: [(&str, u64); 4] = [("MB", 1_000_000), ("kB", 1_000), ("bytes", 1), ("B", 1)];
+
+/// How much waits for a busy link before the rest is dropped; the frame that is being sent does not count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueLimit {
+    /// So many frames, however long they are.
+    Packets(u64),
+    /// So many bytes of frames.
+    Bytes(u64),
+}
+
+impl Default for QueueLimit {
+    fn default() -> Self {
+        Self::Packets(1_000)
+    }
+}
+
+impl FromStr for QueueLimit {
+    type Err = ValueError;
+
+    fn from_str(text: &str) -> Result<Self, ValueError> {
+        parse(text).ok_or_else(|| ValueError::new(FORM, text))
+    }
+}
+
+fn parse(text: &str) -> Option<QueueLimit> {
+    let (number, unit) = split_number(text)?;
+    if let "packet" | "packets" = unit {
+        return whole(number).map(QueueLimit::Packets);
+    }
+    let (_, scale) = UNITS.iter().find(|(name, _)| *name == unit)?;
+    whole(number * *scale as f64).map(QueueLimit::Bytes)
+}
+
+fn whole(number: f64) -> Option<u64> {
+    // Beyond 2^53 a float skips numbers, and memory ends long before.
+    (number.fract() == 0.0 && number < 9e15).then_some(number as u64)
+}
+
+impl fmt::Display for QueueLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Packets(1) => f.write_str("1 packet"),
+            Self::Packets(count) => write!(f, "{count} packets"),
+            Self::Bytes(count) => write!(f, "{count} bytes"),
+        }
+    }
+}
+
+serde_as_text!(QueueLimit);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_kinds_round_trip() {
+        for (text, limit) in [
+            ("100 packets", QueueLimit::Packets(100)),
+            ("100packets", QueueLimit::Packets(100)),
+            ("1 packet", QueueLimit::Packets(1)),
+            ("1.5MB", QueueLimit::Bytes(1_500_000)),
+            ("64kB", QueueLimit::Bytes(64_000)),
+            ("30000 bytes", QueueLimit::Bytes(30_000)),
+            ("0B", QueueLimit::Bytes(0)),
+        ] {
+            assert_eq!(text.parse(), Ok(limit));
+            assert_eq!(limit.to_string().parse(), Ok(limit));
+        }
+    }
+
+    #[test]
+    fn lengths_without_a_unit_or_in_parts_are_refused() {
+        for text in ["", "100", "packets", "1.5 packets", "0.0001kB", "-1 packets", "1e30MB", "10 frames"] {
+            assert!(text.parse::<QueueLimit>().is_err(), "{text}");
+        }
+    }
+}
