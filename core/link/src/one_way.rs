@@ -22,7 +22,9 @@ use crate::wire::{Flying, Wire};
 /// rate, and a queue that became too short for what it holds takes nothing more until it fits. Later frames do not
 /// overtake earlier ones because the delay became shorter; only [`Parameters::reorder`] does that.
 ///
-/// Times must not go backwards from call to call. Every operation is O(1) for each frame that it moves.
+/// Frames are offered in the order of their times. They may be offered a little late, after a poll for a later time: a
+/// link that was idle then sends them as if they had been offered in time. Every operation is O(1) for each frame that
+/// it moves.
 #[derive(Clone, Debug)]
 pub struct OneWay<F> {
     parameters: Parameters,
@@ -33,6 +35,8 @@ pub struct OneWay<F> {
     sending: Option<Sending<F>>,
     wire: Wire<F>,
     flying: Amount,
+    /// When the last frame had been sent.
+    free: Time,
     /// When the last frame that keeps its order arrives.
     last_arrival: Time,
     counters: Counters,
@@ -72,6 +76,7 @@ impl<F> OneWay<F> {
             sending: None,
             wire: Wire::new(),
             flying: Amount::default(),
+            free: Time::ZERO,
             last_arrival: Time::ZERO,
             counters: Counters::default(),
         }
@@ -82,7 +87,7 @@ impl<F> OneWay<F> {
         self.advance(now);
         self.counters.offered.add(bytes);
         if self.sending.is_none() {
-            self.send(now, frame(), bytes);
+            self.send(now.max(self.free), frame(), bytes);
             self.advance(now);
             return Fate::Taken;
         }
@@ -156,6 +161,7 @@ impl<F> OneWay<F> {
     /// Lets everything happen that happens until `now`: each frame is sent when the one before it has been.
     fn advance(&mut self, now: Time) {
         while let Some(Sending { sent, lost, flying }) = self.sending.take_if(|it| it.sent <= now) {
+            self.free = sent;
             if lost {
                 self.flying.remove(flying.bytes);
                 self.counters.lost.add(flying.bytes);

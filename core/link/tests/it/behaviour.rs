@@ -44,6 +44,17 @@ fn a_frame_arrives_after_its_sending_time_and_the_delay() {
 }
 
 #[test]
+fn a_frame_that_is_offered_late_arrives_as_if_it_had_been_in_time() {
+    let parameters = Parameters { rate: Some(BitsPerSec(8_000_000)), ..Parameters::default() };
+    let mut link = OneWay::new(parameters, 0);
+    link.offer(Time::ZERO, 1_000, || 'a');
+    assert_eq!(link.poll_arrival(micros(5_000)), Some('a'));
+    link.offer(micros(500), 1_000, || 'b');
+    link.offer(micros(4_000), 1_000, || 'c');
+    assert_eq!(drain(&mut link), [(micros(2_000), 'b'), (micros(5_000), 'c')]);
+}
+
+#[test]
 fn a_full_queue_drops_what_comes_and_keeps_what_it_has() {
     for queue in [QueueLimit::Packets(2), QueueLimit::Bytes(2_500)] {
         let parameters = Parameters { rate: Some(BitsPerSec(8_000_000)), queue, ..Parameters::default() };

@@ -1,0 +1,76 @@
+//! What a link carries on one core, against the barest forwarder that packet sockets allow, and how exact its delay is.
+//!
+//! `cargo bench -p braid-link --bench forward` as root, on at least two cores: one for the sender, one for the link.
+
+mod bare;
+mod delay;
+mod network;
+mod rate;
+
+use std::time::Duration;
+
+use braid_link_model::{Delay, Parameters, QueueLimit};
+use braid_types::BitsPerSec;
+
+/// Each forwarder has its turn so many times, since others use the machine, too.
+const ROUNDS: usize = 5;
+
+fn main() {
+    if !nix::unistd::Uid::effective().is_root() {
+        println!("skipped: packet sockets need root");
+        return;
+    }
+    network::make();
+    rates();
+    delays();
+}
+
+fn rates() {
+    let cable = Parameters::default();
+    let far = Parameters { delay: Delay::from_millis(20), ..cable };
+    let queue = QueueLimit::Packets(10_000);
+    let full = Parameters {
+        rate: Some(BitsPerSec(100_000_000_000)),
+        jitter: Delay::from_millis(1),
+        queue,
+        loss: "0.01%".parse().expect("a share"),
+        ..far
+    };
+    let names = ["bare TPACKET_V3", "link", "link, 20 ms", "link, 20 ms, rate, jitter, loss"];
+    let mut rates = [const { Vec::new() }; 4];
+    for _ in 0..ROUNDS {
+        rates[0].push(rate::of(|stop| bare::forward("a1", "b1", stop)));
+        for (rates, parameters) in rates[1..].iter_mut().zip([cable, far, full]) {
+            rates.push(rate::of(|stop| network::link(parameters, stop)));
+        }
+    }
+    let bare = median(&mut rates[0]);
+    println!("frames of 1,500 bytes a second, one core, median of {ROUNDS} (least to most)");
+    for (name, rates) in names.iter().zip(&mut rates) {
+        let median = median(rates);
+        let (least, most) = (rates[0], rates[rates.len() - 1]);
+        println!("{name:32} {median:>9.0} ({least:.0} to {most:.0})  {:.2} x bare", median / bare);
+    }
+}
+
+fn delays() {
+    for millis in [1, 20, 100] {
+        let parameters = Parameters { delay: Delay::from_millis(millis), ..Parameters::default() };
+        let mut errors = delay::errors(parameters, Duration::from_millis(millis));
+        errors.sort_unstable();
+        let at = |share: f64| errors[((errors.len() - 1) as f64 * share) as usize];
+        println!(
+            "delay of {millis:>3} ms, {} frames, too late by: p1 {} p50 {} p99 {} most {} µs",
+            errors.len(),
+            at(0.01),
+            at(0.5),
+            at(0.99),
+            at(1.0)
+        );
+    }
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

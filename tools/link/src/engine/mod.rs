@@ -1,0 +1,132 @@
+//! The thread that passes frames: receive, ask the model, sleep until something is due, send.
+
+mod link;
+mod poller;
+
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+use braid_types::Time;
+
+use crate::buffers::Buffers;
+use crate::clock::Clock;
+use crate::control::{Request, Server, Status};
+use crate::error::LinkError;
+use crate::setup::Setup;
+use link::Link;
+pub(crate) use poller::{Poller, Token};
+
+/// What all rings together may take, in slots of the common 2 KiB: 128 MiB.
+const SLOTS: usize = 1 << 16;
+/// What one ring has: at 100 Mbit/s with full frames 30 ms and half a second.
+const SLOTS_OF_ONE: std::ops::RangeInclusive<usize> = 256..=4_096;
+
+/// Links that are set up. Frames pass while [`Self::run`] does.
+pub struct Engine {
+    links: Vec<Link>,
+    buffers: Buffers,
+    poller: Poller,
+    server: Server,
+}
+
+impl Engine {
+    /// Opens the interfaces and the control socket; interfaces are those of the calling thread's network namespace.
+    ///
+    /// # Errors
+    ///
+    /// [`LinkError`] with the interface or path that cannot be used.
+    pub fn new(setup: &Setup) -> Result<Self, LinkError> {
+        let poller = Poller::new()?;
+        let slots =
+            (SLOTS / (2 * setup.links.len()).max(1)).clamp(*SLOTS_OF_ONE.start(), *SLOTS_OF_ONE.end());
+        let mut links = Vec::new();
+        for (index, link) in setup.links.iter().enumerate() {
+            let seed = setup.seed.wrapping_add(2 * index as u64);
+            let link = Link::open(link, slots as u32, seed)?;
+            for (side, port) in link.ports().enumerate() {
+                poller.add(port, Token::Port { link: index, side })?;
+            }
+            links.push(link);
+        }
+        let server = Server::bind(&setup.socket)?;
+        poller.add(&server, Token::Listener)?;
+        Ok(Self { links, buffers: Buffers::default(), poller, server })
+    }
+
+    /// Passes frames until the process ends.
+    ///
+    /// # Errors
+    ///
+    /// [`LinkError::System`] if the kernel does not let the thread wait.
+    pub fn run(&mut self) -> Result<(), LinkError> {
+        self.run_while(|| true)
+    }
+
+    /// Passes frames as long as `more` says so, which is asked at least four times a second.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::run`].
+    pub fn run_while(&mut self, mut more: impl FnMut() -> bool) -> Result<(), LinkError> {
+        be_punctual()?;
+        while more() {
+            let wait = self.wait(Clock::read().now());
+            for token in self.poller.wait(wait)? {
+                self.handle(token);
+            }
+            self.send(Clock::read().now());
+        }
+        Ok(())
+    }
+
+    /// How long there is nothing to do, from `now`.
+    fn wait(&self, now: Time) -> Duration {
+        let next = self.links.iter().filter_map(Link::next_event).min();
+        let longest = Duration::from_millis(250);
+        next.map_or(longest, |next| next.since(now).min(longest))
+    }
+
+    fn handle(&mut self, token: Token) {
+        match token {
+            Token::Port { link, side } => {
+                if let Some(link) = self.links.get_mut(link) {
+                    link.receive(side, &mut self.buffers);
+                }
+            }
+            Token::Listener => self.server.accept(&self.poller),
+            Token::Client(client) => {
+                let links = &mut self.links;
+                self.server.serve(client, |request| answer(links, request));
+            }
+        }
+    }
+
+    fn send(&mut self, now: Time) {
+        let due = self.links.iter_mut().filter(|link| link.next_event().is_some_and(|event| event <= now));
+        for link in due {
+            link.send(now, &mut self.buffers);
+        }
+    }
+}
+
+/// Has the kernel wake the calling thread when it asks to be woken.
+fn be_punctual() -> Result<(), LinkError> {
+    // By default it does so up to 50 µs late, to save power.
+    let slack = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+    slack.map_err(|error| LinkError::system("asking for exact timers", error))?;
+    // Ahead of whoever else is busy, where that is allowed: a link takes little time, but takes it now.
+    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), -20);
+    Ok(())
+}
+
+fn answer(links: &mut [Link], request: Request) -> Result<Status, String> {
+    let now = Clock::read().now();
+    if let Request::Change(change) = request {
+        let count = links.len();
+        let link = links.get_mut(change.link);
+        let link = link.ok_or_else(|| format!("there is no link {}; there are {count}", change.link))?;
+        link.change(now, &change.ways).map_err(|error| error.to_string())?;
+        return Ok(Status { links: vec![link.status()] });
+    }
+    Ok(Status { links: links.iter_mut().map(Link::status).collect() })
+}

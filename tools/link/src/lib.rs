@@ -1,0 +1,25 @@
+//! Links with delay between network interfaces, in user space.
+//!
+//! For kernels without netem: a process that joins pairs of interfaces and passes frames from one to the other through
+//! [`braid_link_model`], each direction with a rate, queue, delay, jitter, loss and reordering of its own. One thread
+//! serves all links; it sleeps until a frame arrives or is due. Parameters are changed and counters read over a Unix
+//! socket, see [`Client`], while traffic runs.
+//!
+//! Frames are never changed. They are not cut either: an interface that hands over segmentation super-frames loses
+//! those that are longer than its MTU, and they are counted as [`PortStatus::too_long`]; turn offloads off at the other
+//! end. Checksums must be there already.
+//!
+//! Needs `CAP_NET_RAW` and Linux 4.20 or later.
+
+mod buffers;
+mod clock;
+mod control;
+mod engine;
+mod error;
+mod packet;
+mod setup;
+
+pub use control::{Change, Client, LinkStatus, PortStatus, Status, WayStatus};
+pub use engine::Engine;
+pub use error::{ControlError, LinkError};
+pub use setup::{LinkSetup, Setup};

@@ -1,0 +1,116 @@
+use std::io;
+use std::mem;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use nix::libc;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
+
+/// Room for what was sent and not yet taken by the other end, in bytes.
+const SEND_BUFFER: usize = 4 << 20;
+
+/// A packet socket: whole frames, all protocols, in both directions past the queueing disciplines.
+#[derive(Debug)]
+pub(crate) struct PacketSocket(OwnedFd);
+
+impl PacketSocket {
+    /// One that is bound to no interface, so that nothing arrives yet.
+    pub(crate) fn new() -> io::Result<Self> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        // Protocol 0 receives nothing until the socket is bound.
+        let socket = Self(socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)?);
+        socket.set(libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as libc::c_int))?;
+        socket.set(libc::PACKET_IGNORE_OUTGOING, &1_i32)?;
+        socket.set(libc::PACKET_QDISC_BYPASS, &1_i32)?;
+        // What needs CAP_NET_ADMIN in the first namespace; without it the machine's limit stays.
+        let _ = sockopt::set_socket_send_buffer_size_force(&socket, SEND_BUFFER);
+        Ok(socket)
+    }
+
+    /// The number of an interface.
+    pub(crate) fn index(&self, device: &str) -> io::Result<i32> {
+        let index = rustix::net::netdevice::name_to_index(self, device)?;
+        i32::try_from(index).map_err(io::Error::other)
+    }
+
+    /// The longest packet of an interface, Ethernet's header left out.
+    pub(crate) fn mtu(&self, device: &str) -> io::Result<u32> {
+        let mut request = request(device)?;
+        // SAFETY: the request is an `ifreq` with a name that ends, which the kernel reads and writes no further.
+        #[allow(unsafe_code, reason = "no safe crate reads an interface's MTU")]
+        let mtu = unsafe {
+            if libc::ioctl(self.0.as_raw_fd(), libc::SIOCGIFMTU, &raw mut request) < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            request.ifr_ifru.ifru_mtu
+        };
+        u32::try_from(mtu).map_err(io::Error::other)
+    }
+
+    /// Takes everything that interface number `index` receives, and sends through it.
+    pub(crate) fn bind(&self, index: i32) -> io::Result<()> {
+        // SAFETY: every bit pattern is a `sockaddr_ll`, and zeros are its empty fields.
+        #[allow(unsafe_code, reason = "no safe crate has link-layer addresses for binding")]
+        let mut address: libc::sockaddr_ll = unsafe { mem::zeroed() };
+        address.sll_family = libc::AF_PACKET as u16;
+        address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+        address.sll_ifindex = index;
+        // SAFETY: the pointer and length are those of `address`, which outlives the call.
+        #[allow(unsafe_code, reason = "no safe crate has link-layer addresses for binding")]
+        let bound = unsafe {
+            let length = size_of_val(&address) as libc::socklen_t;
+            libc::bind(self.0.as_raw_fd(), (&raw const address).cast(), length)
+        };
+        if bound < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// Sets an option of packet sockets.
+    pub(super) fn set<T: Copy>(&self, option: libc::c_int, value: &T) -> io::Result<()> {
+        let length = size_of::<T>() as libc::socklen_t;
+        // SAFETY: the pointer and length are those of `value`, which the kernel only reads.
+        #[allow(unsafe_code, reason = "no safe crate knows the options of packet sockets")]
+        let set = unsafe {
+            let value = (&raw const *value).cast();
+            libc::setsockopt(self.0.as_raw_fd(), libc::SOL_PACKET, option, value, length)
+        };
+        if set < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// How many frames found the ring full since this was last asked.
+    pub(crate) fn missed(&self) -> io::Result<u32> {
+        let mut statistics = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
+        let mut length = size_of_val(&statistics) as libc::socklen_t;
+        // SAFETY: the pointer and length are those of `statistics`, of which the kernel writes no more.
+        #[allow(unsafe_code, reason = "no safe crate knows the options of packet sockets")]
+        let got = unsafe {
+            let value = (&raw mut statistics).cast();
+            let option = libc::PACKET_STATISTICS;
+            libc::getsockopt(self.0.as_raw_fd(), libc::SOL_PACKET, option, value, &raw mut length)
+        };
+        if got < 0 { Err(io::Error::last_os_error()) } else { Ok(statistics.tp_drops) }
+    }
+
+    /// Reads away the error that an interface leaves behind that went down; it comes up again by itself.
+    pub(crate) fn clear_error(&self) {
+        let _ = sockopt::socket_error(self);
+    }
+}
+
+impl AsFd for PacketSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+fn request(device: &str) -> io::Result<libc::ifreq> {
+    // SAFETY: every bit pattern is an `ifreq`, and zeros end its name.
+    #[allow(unsafe_code, reason = "the structure has unions, and libc no constructor for it")]
+    let mut request: libc::ifreq = unsafe { mem::zeroed() };
+    // The last place stays zero.
+    if device.len() >= request.ifr_name.len() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    for (place, byte) in request.ifr_name.iter_mut().zip(device.bytes()) {
+        *place = byte as libc::c_char;
+    }
+    Ok(request)
+}
