@@ -135,6 +135,19 @@ impl Parameters {
         Ok(())
     }
 
+    /// No frame is on the way for less.
+    pub fn shortest(&self) -> Duration {
+        if self.reorder > Probability::ZERO {
+            return Duration::ZERO;
+        }
+        let reach = match self.distribution {
+            Distribution::Uniform => self.jitter.duration(),
+            // Two times the root of three: the sum of four numbers goes no further.
+            Distribution::Normal => self.jitter.duration().saturating_mul(7) / 2,
+        };
+        self.delay.duration().saturating_sub(reach)
+    }
+
     /// How long `bytes` take to send, rounded up, so that the rate is never exceeded.
     pub(crate) fn sending_time(&self, bytes: u32) -> Duration {
         let Some(rate) = self.rate else { return Duration::ZERO };

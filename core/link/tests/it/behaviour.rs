@@ -137,7 +137,7 @@ proptest! {
         let mut latest = Time::ZERO;
         for (index, (at, frame)) in arrived.into_iter().enumerate() {
             prop_assert_eq!(index, frame);
-            let reach = if normal { Duration::from_micros(6_930) } else { jitter.duration() };
+            let reach = delay.duration() - parameters.shortest();
             let earliest = offered[frame] + delay.duration() - reach;
             latest = latest.max(offered[frame] + delay.duration() + reach);
             prop_assert!((earliest..=latest).contains(&at), "{at} of {earliest} to {latest}");

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use braid_link_model::{Amount, Change, OneWay, ParameterError};
 use braid_types::Time;
 
@@ -53,6 +55,12 @@ impl Link {
     /// When something is due.
     pub(super) fn next_event(&self) -> Option<Time> {
         self.ways.iter().filter_map(|way| way.model.next_event()).min()
+    }
+
+    /// The least time that a frame takes.
+    pub(super) fn shortest(&self) -> Duration {
+        let shortest = self.ways.iter().map(|way| way.model.parameters().shortest());
+        shortest.min().unwrap_or_default()
     }
 
     /// Takes what has arrived at a side, to send it through the other.

@@ -4,6 +4,7 @@ mod link;
 mod poller;
 
 use std::num::NonZeroU64;
+use std::thread;
 use std::time::Duration;
 
 use braid_types::Time;
@@ -20,6 +21,9 @@ pub(crate) use poller::{Poller, Token};
 const SLOTS: usize = 1 << 16;
 /// What one ring has: at 100 Mbit/s with full frames 30 ms and half a second.
 const SLOTS_OF_ONE: std::ops::RangeInclusive<usize> = 256..=4_096;
+
+/// Beyond this nothing is gained, and rings could fill up.
+const LONGEST_PAUSE: Duration = Duration::from_micros(500);
 
 /// Links that are set up. Frames pass while [`Self::run`] does.
 pub struct Engine {
@@ -69,14 +73,31 @@ impl Engine {
     /// As [`Self::run`].
     pub fn run_while(&mut self, mut more: impl FnMut() -> bool) -> Result<(), LinkError> {
         be_punctual()?;
+        let mut busy = false;
         while more() {
-            let wait = self.wait(Clock::read().now());
+            let mut wait = self.wait(Clock::read().now());
+            let pause = wait.min(self.patience());
+            if busy && !pause.is_zero() {
+                thread::sleep(pause);
+                wait = Duration::ZERO;
+            }
+            busy = false;
             for token in self.poller.wait(wait)? {
+                busy |= matches!(token, Token::Port { .. });
                 self.handle(token);
             }
             self.send(Clock::read().now());
         }
         Ok(())
+    }
+
+    /// How long frames may lie in the rings where more are expected.
+    ///
+    /// Their time is that of the kernel's stamp, so none is late while it is read well before the shortest way ends.
+    /// Frames that come one after the other then wake nobody up each, which costs their sender more than the frame.
+    fn patience(&self) -> Duration {
+        let shortest = self.links.iter().map(Link::shortest).min().unwrap_or_default();
+        (shortest / 4).min(LONGEST_PAUSE)
     }
 
     /// How long there is nothing to do, from `now`.
@@ -112,11 +133,9 @@ impl Engine {
 /// Has the kernel wake the calling thread when it asks to be woken.
 fn be_punctual() -> Result<(), LinkError> {
     // By default it does so up to 50 µs late, to save power.
+    // No priority, though: it would hold up the kernel's own thread that takes the frames at the other end.
     let slack = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-    slack.map_err(|error| LinkError::system("asking for exact timers", error))?;
-    // Ahead of whoever else is busy, where that is allowed: a link takes little time, but takes it now.
-    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), -20);
-    Ok(())
+    slack.map_err(|error| LinkError::system("asking for exact timers", error))
 }
 
 fn answer(links: &mut [Link], request: Request) -> Result<Status, String> {
