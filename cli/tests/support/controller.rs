@@ -72,6 +72,8 @@ fn answer(message: &Message<'_>, xid: Xid, dpid: DatapathId) -> Vec<u8> {
         Message::MultipartRequest(request) => match request.body {
             RequestBody::Desc => multipart(ReplyBody::Desc(desc())),
             RequestBody::PortDesc => multipart(ReplyBody::PortDesc(List::from(&ports))),
+            RequestBody::Flow(_) => multipart(ReplyBody::Flow(List::EMPTY)),
+            RequestBody::GroupDesc => multipart(ReplyBody::GroupDesc(List::EMPTY)),
             _ => return Vec::new(),
         },
         _ => return Vec::new(),
