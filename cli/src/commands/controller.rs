@@ -4,7 +4,10 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::PathBuf;
 
 use braid_controller::{Config, Controller, Listen};
+use braid_paths::Weight;
+use braid_steering::Policy;
 use clap::Subcommand;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -28,6 +31,18 @@ pub(crate) struct Run {
     /// Write every event to this file, for a replay or a bug report
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// How a stream's path is chosen among those of its hosts
+    ///
+    /// fewest-shared: that which meets the fewest other streams of its transfer. least-loaded: of those, the one with
+    /// the most headroom, whoever else uses the network.
+    #[arg(long, value_name = "POLICY", default_value_t = Policy::default(), value_parser = policies())]
+    placement: Policy,
+    /// What a link costs where the shortest path is chosen: hops, latency (microseconds), load, or a sum such as
+    /// 10*hops+latency
+    ///
+    /// By hops, routes move only when links come or go; by others, when what is measured changes, too.
+    #[arg(long, default_value_t = Weight::HOPS)]
+    weight: Weight,
 }
 
 pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
@@ -37,9 +52,14 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
         None => Listen::Address(run.openflow),
     };
     abort_on_panic();
-    let controller = Controller::bind(Config { openflow, http: run.http, record: run.record })?;
+    let Run { http, record, placement, weight, .. } = run;
+    let controller = Controller::bind(Config { openflow, http, record, placement, weight })?;
     say_ready(&controller)?;
     Ok(controller.serve_until_signalled()?)
+}
+
+fn policies() -> impl TypedValueParser<Value = Policy> {
+    PossibleValuesParser::new(Policy::ALL.map(Policy::name)).try_map(|name| name.parse::<Policy>())
 }
 
 /// A controller that goes on with half a state does more harm than one that is started again: meanwhile the

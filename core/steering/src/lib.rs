@@ -13,6 +13,6 @@ mod stream;
 mod transfers;
 
 pub use ids::{StreamId, TransferId};
-pub use placement::{Choice, FewestShared, Placement};
+pub use placement::{Choice, FewestShared, LeastLoaded, Placement, Policy, PolicyError, Question};
 pub use stream::{Opening, Route, Stream, Transfer, TransferKind};
 pub use transfers::{Ended, Full, Limits, Transfers};

@@ -21,7 +21,7 @@ pub mod view;
 use std::net::IpAddr;
 
 use braid_packet::{Frame, Payload, Transport};
-use braid_steering::{FewestShared, Transfers};
+use braid_steering::{Placement, Transfers};
 use braid_topology::Topology;
 use braid_types::{DatapathId, PortNo, SwitchPort, Time};
 
@@ -95,7 +95,7 @@ pub struct Brain {
     measured: Measurements,
     found: Found,
     streams: Transfers,
-    placement: FewestShared,
+    placement: Box<dyn Placement>,
     counters: Counters,
     counters_read_at: Time,
     first_switch_at: Option<Time>,
@@ -109,6 +109,7 @@ impl Brain {
         let topology = Topology::default();
         Self {
             streams: Transfers::new(settings.streams),
+            placement: settings.placement.placement(),
             paths: PathCache::new(topology.graph(), settings.paths, settings.weight),
             settings,
             topology,
@@ -120,7 +121,6 @@ impl Brain {
             flood: Flood::default(),
             measured: Measurements::default(),
             found: Found::default(),
-            placement: FewestShared,
             counters: Counters::default(),
             counters_read_at: Time::ZERO,
             first_switch_at: None,

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use braid_packet::lldp::ProbeKey;
 use braid_paths::Weight;
-use braid_steering::Limits;
+use braid_steering::{Limits, Policy};
 
 use super::measure::Measuring;
 
@@ -41,6 +41,8 @@ pub struct Settings {
     pub weight: Weight,
     /// Paths between two switches among which the streams of a transfer are placed.
     pub paths: usize,
+    /// How a stream's path is chosen among them.
+    pub placement: Policy,
     /// Streams and transfers remembered.
     pub streams: Limits,
     /// Labels in use.
@@ -73,6 +75,7 @@ impl Default for Settings {
             measuring: Measuring::default(),
             weight: Weight::HOPS,
             paths: 8,
+            placement: Policy::default(),
             streams: Limits::default(),
             max_labels: 65_536,
             max_waiting: 4_096,

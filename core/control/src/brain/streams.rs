@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use braid_packet::mptcp::{self, Handshake, MpJoin};
 use braid_packet::{Frame, TcpSegment};
 use braid_paths::Path;
-use braid_steering::{Choice, Ended, Opening, Placement, Route, Stream, StreamId, TransferKind};
+use braid_steering::{Choice, Ended, Opening, Question, Route, StreamId, TransferKind};
 use braid_types::{DatapathId, FiveTuple, Time};
 use smallvec::SmallVec;
 
@@ -207,11 +207,9 @@ impl Brain {
         batch: &mut Commands,
         out: &mut Commands,
     ) -> Option<[Hop; 2]> {
-        let paths = self.paths.disjoint(src, dst);
+        let (path, shared) = self.choose_path(now, id, (src, dst))?;
         let stream = self.streams.stream(id)?;
-        let (path, shared) =
-            choose(&self.placement, self.paths.usable(&paths, now), self.streams.siblings(stream))?;
-        let route = Route { forward: path.clone(), reverse: path.reversed() };
+        let route = Route { reverse: path.reversed(), forward: path };
         let (tuple, transfer) = (stream.tuple, stream.transfer);
         let forward = self.first_hop(now, &route.forward, out)?;
         let reverse = self.first_hop(now, &route.reverse, out)?;
@@ -221,6 +219,24 @@ impl Brain {
         batch.notice(Notice::StreamPlaced { id, transfer, tuple, path, shared });
         self.streams.set_route(id, Some(route));
         Some([forward, reverse])
+    }
+
+    /// The path that a stream is to take, and how many cables it shares with its transfer's others.
+    fn choose_path(
+        &mut self,
+        now: Time,
+        id: StreamId,
+        (src, dst): (DatapathId, DatapathId),
+    ) -> Option<(Path, usize)> {
+        let paths = self.paths.disjoint(src, dst);
+        let candidates: SmallVec<[&Path; 8]> = self.paths.usable(&paths, now).collect();
+        let siblings = self.streams.siblings(self.streams.stream(id)?);
+        let routes = siblings.filter_map(|sibling| sibling.route.as_ref());
+        let siblings: SmallVec<[&Path; 8]> = routes.map(|route| &route.forward).collect();
+        let graph = self.paths.graph();
+        let question = Question { now, candidates: &candidates, siblings: &siblings, graph };
+        let Choice { index, shared } = self.placement.place(&question)?;
+        candidates.get(index).map(|path| ((*path).clone(), shared))
     }
 
     fn hops_of(&self, route: &Route) -> Option<[Hop; 2]> {
@@ -271,16 +287,4 @@ fn opening(tcp: &TcpSegment<'_>) -> Option<Opening> {
         Handshake::Join(MpJoin::Syn { token, .. }) => Some(Opening::Join(token)),
         Handshake::Join(_) => None,
     }
-}
-
-fn choose<'a>(
-    placement: &impl Placement,
-    paths: impl Iterator<Item = &'a Path>,
-    siblings: impl Iterator<Item = &'a Stream>,
-) -> Option<(&'a Path, usize)> {
-    let routes = siblings.filter_map(|stream| stream.route.as_ref());
-    let siblings: SmallVec<[&Path; 8]> = routes.map(|route| &route.forward).collect();
-    let paths: SmallVec<[&Path; 8]> = paths.collect();
-    let Choice { index, shared } = placement.place(&paths, &siblings)?;
-    Some((paths.get(index)?, shared))
 }

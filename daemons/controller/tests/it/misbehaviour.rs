@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::net::Shutdown;
 
-use braid_controller::{Config, Controller, ControllerError, Listen};
+use braid_controller::{Controller, ControllerError};
 use braid_openflow::{Hello, Message};
 
-use crate::support::{Running, Switch};
+use crate::support::{Running, Switch, config};
 
 #[test]
 fn a_switch_of_openflow_1_0_is_told_so_and_cut_off() {
@@ -95,9 +95,8 @@ fn a_switch_may_come_back_after_it_left() {
 #[test]
 fn a_port_in_use_is_named() {
     let controller = Running::start(None);
-    let openflow = Listen::Address(controller.openflow);
     let http = "127.0.0.1:0".parse().expect("an address");
-    let error = Controller::bind(Config { openflow, http, record: None }).expect_err("the port is taken");
+    let error = Controller::bind(config(controller.openflow, http, None)).expect_err("the port is taken");
     assert!(matches!(error, ControllerError::Listen { what: "switches", .. }));
     assert!(error.to_string().contains(&controller.openflow.to_string()), "{error}");
 }

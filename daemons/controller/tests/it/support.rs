@@ -10,11 +10,19 @@ use braid_openflow::{
     MultipartReply, Port, PortConfig, PortFeatures, PortState, ReplyBody, RequestBody, Role, SwitchFeatures,
     Text, Xid, frame_length,
 };
+use braid_paths::Weight;
+use braid_steering::Policy;
 use braid_types::{DatapathId, MacAddr, PortNo};
 use tokio::sync::oneshot;
 
 /// No test waits longer for anything.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A controller as it is by default, at these addresses.
+pub(crate) fn config(openflow: SocketAddr, http: SocketAddr, record: Option<PathBuf>) -> Config {
+    let (placement, weight) = (Policy::default(), Weight::default());
+    Config { openflow: Listen::Address(openflow), http, record, placement, weight }
+}
 
 /// A controller in a thread of its own; stops when dropped.
 pub(crate) struct Running {
@@ -27,8 +35,7 @@ pub(crate) struct Running {
 impl Running {
     pub(crate) fn start(record: Option<PathBuf>) -> Self {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        let config = Config { openflow: Listen::Address(any), http: any, record };
-        let controller = Controller::bind(config).expect("free ports");
+        let controller = Controller::bind(config(any, any, record)).expect("free ports");
         let (stop, stopped) = oneshot::channel();
         let (openflow, http) = (controller.openflow(), controller.http());
         let serve = move || {

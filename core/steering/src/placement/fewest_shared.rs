@@ -1,0 +1,16 @@
+use super::{Choice, Placement, Question, overlap};
+
+/// The path that meets the fewest of the transfer's own streams, and on the fewest cables; among equals the shortest.
+///
+/// The first stream takes the shortest path, the next ones the others, and once all are in use the load
+/// stays even: what Zannettou et al. 2016 call deterministic, without a counter to keep.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FewestShared;
+
+impl Placement for FewestShared {
+    fn place(&mut self, question: &Question<'_>) -> Option<Choice> {
+        let overlaps = question.candidates.iter().map(|path| overlap(path, question.siblings));
+        let (index, (_, shared)) = overlaps.enumerate().min_by_key(|(_, overlap)| *overlap)?;
+        Some(Choice { index, shared })
+    }
+}

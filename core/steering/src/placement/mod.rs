@@ -1,0 +1,96 @@
+mod fewest_shared;
+mod least_loaded;
+
+use std::fmt;
+use std::str::FromStr;
+
+use braid_paths::Path;
+use braid_topology::Graph;
+use braid_types::Time;
+
+pub use fewest_shared::FewestShared;
+pub use least_loaded::LeastLoaded;
+
+/// What a policy knows when it chooses the path of a stream.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// When the stream opens.
+    pub now: Time,
+    /// The paths that it may take, shortest first.
+    pub candidates: &'a [&'a Path],
+    /// The paths of the other streams of its transfer.
+    pub siblings: &'a [&'a Path],
+    /// What is known of the links of all these.
+    pub graph: &'a Graph,
+}
+
+/// The path that a policy chose among its candidates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Choice {
+    /// Its index among the candidates.
+    pub index: usize,
+    /// How many of its cables other streams of the transfer use, each counted once a stream.
+    pub shared: usize,
+}
+
+/// Chooses a path for a stream.
+pub trait Placement: fmt::Debug + Send {
+    /// Chooses among the candidates; `None` if there is none. What was chosen counts for the next choices.
+    fn place(&mut self, question: &Question<'_>) -> Option<Choice>;
+}
+
+/// The policies that there are, by name: `fewest-shared`, `least-loaded`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Policy {
+    /// See [`FewestShared`].
+    #[default]
+    FewestShared,
+    /// See [`LeastLoaded`].
+    LeastLoaded,
+}
+
+impl Policy {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::FewestShared, Self::LeastLoaded];
+
+    /// The policy, which has not chosen anything yet.
+    pub fn placement(self) -> Box<dyn Placement> {
+        match self {
+            Self::FewestShared => Box::new(FewestShared),
+            Self::LeastLoaded => Box::new(LeastLoaded::default()),
+        }
+    }
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FewestShared => "fewest-shared",
+            Self::LeastLoaded => "least-loaded",
+        }
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Text that names no policy.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0:?} is neither fewest-shared nor least-loaded")]
+pub struct PolicyError(String);
+
+impl FromStr for Policy {
+    type Err = PolicyError;
+
+    fn from_str(text: &str) -> Result<Self, PolicyError> {
+        Self::ALL.into_iter().find(|policy| policy.name() == text).ok_or_else(|| PolicyError(text.to_owned()))
+    }
+}
+
+/// How many siblings have a cable in common with `path`, and how many cables in all.
+fn overlap(path: &Path, siblings: &[&Path]) -> (usize, usize) {
+    let shared = siblings.iter().map(|sibling| path.shared_cables(sibling)).filter(|cables| *cables > 0);
+    shared.fold((0, 0), |(siblings, all), cables| (siblings + 1, all + cables))
+}

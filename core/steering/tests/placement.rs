@@ -1,0 +1,118 @@
+//! Which path a policy chooses.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use braid_paths::{Path, PathFinder};
+use braid_steering::{Choice, FewestShared, LeastLoaded, Placement, Policy, Question};
+use braid_topology::{Graph, Link, LinkState};
+use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort, Time};
+use proptest::prelude::*;
+
+const CAPACITY: u64 = 1_000_000;
+const CABLES: [(u64, u64); 7] = [(1, 9), (1, 2), (2, 9), (1, 3), (3, 9), (1, 4), (4, 9)];
+
+/// The link from one switch to another; port `b` of switch `a` leads to switch `b`.
+fn link(a: u64, b: u64) -> Link {
+    let end = |from, to: u64| SwitchPort::new(DatapathId(from), PortNo(to as u32));
+    Link { src: end(a, b), dst: end(b, a) }
+}
+
+/// All links of the ways in both directions, loaded so much.
+fn network(loads: &[(u64, u64, u64)]) -> Graph {
+    let both = CABLES.into_iter().map(|(a, b)| link(a, b)).flat_map(|link| [link, link.reversed()]);
+    let load = |link: &Link| {
+        let found = loads.iter().find(|(a, b, _)| (link.src.dpid.0, link.dst.dpid.0) == (*a, *b));
+        BitsPerSec(found.map_or(0, |(.., load)| *load))
+    };
+    let state = |link: &Link| LinkState { load: load(link), ..LinkState::of_capacity(BitsPerSec(CAPACITY)) };
+    Graph::new(0, [], both.map(|link| (link, state(&link))))
+}
+
+/// From 1 to 9: directly, and over each switch between.
+fn ways() -> Vec<Path> {
+    PathFinder::by_hops(Arc::new(network(&[]))).edge_disjoint(DatapathId(1), DatapathId(9), 8)
+}
+
+fn choose(policy: &mut dyn Placement, now: u64, siblings: &[&Path], graph: &Graph) -> Choice {
+    let (ways, now) = (ways(), Time::from_millis(now));
+    let candidates: Vec<_> = ways.iter().collect();
+    policy.place(&Question { now, candidates: &candidates, siblings, graph }).expect("a choice")
+}
+
+#[test]
+fn fewest_shared_takes_each_path_once_before_any_twice() {
+    let (mut siblings, graph) = (Vec::new(), network(&[(1, 9, CAPACITY)]));
+    for expected in [0, 1, 2, 3, 0, 1] {
+        let taken: Vec<_> = siblings.iter().collect();
+        let choice = choose(&mut FewestShared, 0, &taken, &graph);
+        assert_eq!(choice.index, expected);
+        siblings.push(ways().swap_remove(choice.index));
+    }
+}
+
+#[test]
+fn least_loaded_leaves_a_full_link_to_others_in_whichever_direction_it_is_full() {
+    for full in [(1, 9, CAPACITY), (9, 1, CAPACITY)] {
+        let graph = network(&[full, (2, 9, CAPACITY / 2)]);
+        assert_eq!(choose(&mut LeastLoaded::default(), 0, &[], &graph), Choice { index: 2, shared: 0 });
+    }
+}
+
+#[test]
+fn among_paths_with_about_as_much_headroom_the_shortest_is_taken() {
+    let graph = network(&[(1, 9, CAPACITY / 20)]);
+    assert_eq!(choose(&mut LeastLoaded::default(), 0, &[], &graph).index, 0);
+}
+
+#[test]
+fn streams_of_different_transfers_that_open_together_are_spread() {
+    let (mut policy, graph) = (LeastLoaded::default(), network(&[]));
+    let taken: Vec<_> = (0..8).map(|at| choose(&mut policy, at, &[], &graph).index).collect();
+    assert_eq!(taken, [0, 1, 2, 3, 0, 1, 2, 3]);
+}
+
+#[test]
+fn what_was_placed_long_ago_counts_by_its_load_alone() {
+    let (mut policy, graph) = (LeastLoaded::default(), network(&[]));
+    assert_eq!(choose(&mut policy, 0, &[], &graph).index, 0);
+    assert_eq!(choose(&mut policy, 60_000, &[], &graph).index, 0);
+}
+
+#[test]
+fn a_shared_link_is_worse_than_a_full_one() {
+    let ways = ways();
+    let graph = network(&[(1, 2, CAPACITY), (1, 3, CAPACITY), (1, 4, CAPACITY / 2)]);
+    let mut policy = LeastLoaded::default();
+    assert_eq!(choose(&mut policy, 0, &[&ways[0], &ways[3]], &graph), Choice { index: 1, shared: 0 });
+}
+
+#[test]
+fn without_candidates_there_is_no_choice() {
+    for policy in Policy::ALL {
+        let graph = network(&[]);
+        let question = Question { now: Time::ZERO, candidates: &[], siblings: &[], graph: &graph };
+        assert_eq!(policy.placement().place(&question), None);
+        assert_eq!(policy.to_string().parse(), Ok(policy));
+    }
+}
+
+proptest! {
+    #[test]
+    fn least_loaded_never_shares_more_than_fewest_shared(
+        loads in proptest::collection::vec(0..=CAPACITY, 14),
+        opened in proptest::collection::vec((0..4_usize, 0..3_000_u64), 0..40),
+    ) {
+        let (ways, mut policy, mut now) = (ways(), LeastLoaded::default(), Time::ZERO);
+        let both = CABLES.into_iter().flat_map(|(a, b)| [(a, b), (b, a)]);
+        let graph = network(&both.zip(&loads).map(|((a, b), load)| (a, b, *load)).collect::<Vec<_>>());
+        let (candidates, mut siblings): (Vec<_>, Vec<&Path>) = (ways.iter().collect(), Vec::new());
+        for (sibling, pause) in opened {
+            now = now + Duration::from_millis(pause);
+            let question = Question { now, candidates: &candidates, siblings: &siblings, graph: &graph };
+            let (choice, fewest) = (policy.place(&question), FewestShared.place(&question));
+            prop_assert_eq!(choice.map(|choice| choice.shared), fewest.map(|choice| choice.shared));
+            siblings.push(&ways[sibling]);
+        }
+    }
+}
