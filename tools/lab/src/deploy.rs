@@ -1,9 +1,11 @@
 use std::collections::BTreeMap;
 
 use crate::controller::{self, Control, ControllerAddresses};
+use crate::doctor;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
 use crate::journal::{Entry, Journal};
+use crate::links::{self, LinkProcess};
 use crate::names::LabName;
 use crate::ovs::OpenVSwitch;
 use crate::plan::{Commands, HostPlan, Plan, quiet_ipv6};
@@ -43,11 +45,12 @@ impl Labs {
         interrupt: &Interrupt,
     ) -> Result<Deployment, LabError> {
         preflight::check(scenario)?;
-        let plan = Plan::new(scenario, name);
+        let netem = || self.may_use_netem() && doctor::has_netem();
+        let plan = Plan::new(scenario, name, netem);
         let (folder, marker) = (self.folder(name), Marker::fresh()?);
         let lock = folder.create()?;
         let mut lab = Deployment { folder, plan, marker, controller: None, keep: false, _lock: lock };
-        lab.build(interrupt)?;
+        lab.build(&self.link_process()?, interrupt)?;
         lab.control(control, interrupt)?;
         if *control != Control::None {
             ready::wait(&lab, scenario, interrupt)?;
@@ -85,7 +88,7 @@ impl Deployment {
         Namespace::named(&self.plan.fabric)
     }
 
-    fn build(&mut self, interrupt: &Interrupt) -> Result<(), LabError> {
+    fn build(&mut self, links: &LinkProcess, interrupt: &Interrupt) -> Result<(), LabError> {
         let mut journal = Journal::create(&self.folder.journal())?;
         journal.write(&[Entry::Marker(self.marker.clone())])?;
         self.folder.furnish()?;
@@ -94,6 +97,7 @@ impl Deployment {
         interrupt.check()?;
         self.lay_cables()?;
         interrupt.check()?;
+        links::start(self, links, interrupt)?;
         self.set_up_hosts()?;
         interrupt.check()?;
         self.make_switches()?;
@@ -101,14 +105,17 @@ impl Deployment {
     }
 
     fn make_namespaces(&self, journal: &mut Journal) -> Result<(), LabError> {
-        if let Some(taken) = self.plan.namespaces().find(|name| Namespace::named(*name).exists()) {
-            return Err(LabError::Foreign(taken.to_owned()));
+        if let Some(taken) = self.plan.namespaces().find(|name| Namespace::named(name).exists()) {
+            return Err(LabError::Foreign(taken));
         }
-        let entries: Vec<_> = self.plan.namespaces().map(|name| Entry::Namespace(name.to_owned())).collect();
+        let entries: Vec<_> = self.plan.namespaces().map(Entry::Namespace).collect();
         journal.write(&entries)?;
         self.tool("ip").args(["-batch", "-"]).input(Commands(&self.plan).namespaces()).run()?;
         // Interfaces take these over when they are made.
         self.fabric().set(&quiet_ipv6())?;
+        if let Some(namespace) = self.links_namespace() {
+            namespace.set(&quiet_ipv6())?;
+        }
         let mut hosts = self.plan.hosts.iter();
         hosts.try_for_each(|host| Namespace::named(&host.namespace).set(&host.parameters()))
     }
@@ -116,7 +123,20 @@ impl Deployment {
     fn lay_cables(&self) -> Result<(), LabError> {
         let (commands, fabric) = (Commands(&self.plan), self.fabric());
         self.tool("ip").args(["-batch", "-"]).input(commands.cables()).run()?;
-        self.tool("ip").args(["-batch", "-"]).input(commands.fabric_links()).within(&fabric).run().map(drop)
+        self.tool("ip").args(["-batch", "-"]).input(commands.fabric_links()).within(&fabric).run()?;
+        let Some(namespace) = self.links_namespace() else { return Ok(()) };
+        self.tool("ip")
+            .args(["-batch", "-"])
+            .input(commands.user_space_links())
+            .within(&namespace)
+            .run()
+            .map(drop)
+    }
+
+    /// Where links in user space have their ends, if there are any.
+    fn links_namespace(&self) -> Option<Namespace> {
+        let any = self.plan.user_space().next().is_some();
+        any.then(|| Namespace::named(self.plan.lab.links_namespace()))
     }
 
     fn shape(&self, namespace: &Namespace, name: &str) -> Result<(), LabError> {

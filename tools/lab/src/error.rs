@@ -1,7 +1,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use braid_link::ControlError;
+use braid_link_model::ParameterError;
+
 use crate::names::{LabName, LabNameError};
+use crate::plan::LinkBackend;
 use crate::scenario::ScenarioError;
 
 /// Why a lab could not do what was asked.
@@ -28,6 +32,54 @@ pub enum LabError {
         host: String,
         /// What it has.
         hosts: Vec<String>,
+    },
+    /// A lab has no such link.
+    #[error("lab {lab} has no link {link}; it has {}", .links.join(", "))]
+    NoLink {
+        /// The lab.
+        lab: LabName,
+        /// What was asked for.
+        link: String,
+        /// What it has.
+        links: Vec<String>,
+    },
+    /// Several links join two places.
+    #[error("{count} links join {from} and {to}; say which with --nth, from 1")]
+    ManyLinks {
+        /// One place.
+        from: String,
+        /// The other.
+        to: String,
+        /// How many links.
+        count: usize,
+    },
+    /// A link's back-end cannot do what was asked.
+    #[error(
+        "link {link} is made by {backend}, which cannot become like that; give it a delay in the scenario, which may \
+         be 0ms, or a jitter, and deploy again"
+    )]
+    FixedLink {
+        /// The link.
+        link: String,
+        /// What makes it.
+        backend: LinkBackend,
+    },
+    /// No link can be like that.
+    #[error(transparent)]
+    Parameters(ParameterError),
+    /// The links in user space do not take a change.
+    #[error("{0}")]
+    Refused(String),
+    /// The links in user space cannot be talked to.
+    #[error(transparent)]
+    Control(#[from] ControlError),
+    /// The process of the links in user space failed.
+    #[error("the process of the links in user space {what}; its log is {}", .log.display())]
+    LinkProcess {
+        /// What happened.
+        what: String,
+        /// Where its log is.
+        log: PathBuf,
     },
     /// The machine lacks something.
     #[error("{what}; {remedy}")]
@@ -110,7 +162,8 @@ impl LabError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Scenario(_) | Self::Name(_) | Self::NoTraffic(_) => 2,
-            Self::NoLab(_) | Self::NoHost { .. } => 3,
+            Self::ManyLinks { .. } | Self::FixedLink { .. } | Self::Parameters(_) | Self::Refused(_) => 2,
+            Self::NoLab(_) | Self::NoHost { .. } | Self::NoLink { .. } => 3,
             Self::Missing { .. } => 4,
             _ => 1,
         }

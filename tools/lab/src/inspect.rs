@@ -1,14 +1,15 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo};
+use braid_types::{DatapathId, MacAddr, PortNo};
 use serde::Serialize;
 
 use crate::controller::ControllerAddresses;
 use crate::error::LabError;
 use crate::journal::{Entry, Journal};
+use crate::links::{self, LinkInspection};
 use crate::names::LabName;
-use crate::plan::{Cable, CableEnd, HostPlan, Plan, SwitchPlan};
+use crate::plan::{HostPlan, Plan, SwitchPlan};
 use crate::scenario::Cidr;
 use crate::store::{Folder, Labs};
 use crate::system::Namespace;
@@ -36,6 +37,8 @@ pub struct Inspection {
     pub switches: Vec<SwitchInspection>,
     /// Its links.
     pub links: Vec<LinkInspection>,
+    /// What is wrong with it, as far as that is known.
+    pub problems: Vec<String>,
 }
 
 /// Whether all of a lab is there.
@@ -106,24 +109,6 @@ pub struct PortInspection {
     pub peer: String,
 }
 
-/// A link of a lab.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LinkInspection {
-    /// The interfaces that it joins, each with its namespace.
-    pub ends: [LinkEnd; 2],
-}
-
-/// One end of a link.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LinkEnd {
-    /// The network namespace.
-    pub namespace: String,
-    /// The interface in it.
-    pub device: String,
-    /// The rate at which this end sends.
-    pub rate: BitsPerSec,
-}
-
 /// A line of the list of labs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
@@ -165,6 +150,7 @@ impl Labs {
         let mut lab = Inspection::empty(&folder, state(&folder, plan.as_ref())?);
         lab.controller = folder.read_controller()?;
         if let Some(plan) = plan {
+            lab.add_links(&folder, &plan)?;
             lab.fill(&folder, plan);
         }
         Ok(lab)
@@ -183,8 +169,9 @@ fn state(folder: &Folder, plan: Option<&Plan>) -> Result<LabState, LabError> {
         Entry::Marker(marker) => marker.processes().len(),
         Entry::Namespace(_) => 0,
     });
-    // The database, the switch daemon, and the controller.
-    let complete = namespaces && processes.sum::<usize>() >= 2 + controller;
+    // The database, the switch daemon, the controller, and the links in user space.
+    let links = usize::from(plan.is_some_and(|plan| plan.user_space().next().is_some()));
+    let complete = namespaces && processes.sum::<usize>() >= 2 + controller + links;
     Ok(if complete { LabState::Up } else { LabState::Broken })
 }
 
@@ -201,6 +188,7 @@ impl Inspection {
             hosts: Vec::new(),
             switches: Vec::new(),
             links: Vec::new(),
+            problems: Vec::new(),
         }
     }
 
@@ -208,7 +196,16 @@ impl Inspection {
         self.scenario = plan.scenario;
         self.hosts = plan.hosts.into_iter().map(host).collect();
         self.switches = plan.switches.into_iter().map(|it| switch(it, folder)).collect();
-        self.links = plan.cables.into_iter().map(link).collect();
+    }
+
+    fn add_links(&mut self, folder: &Folder, plan: &Plan) -> Result<(), LabError> {
+        let (links, problem) = links::inspect(folder, plan)?;
+        self.links = links;
+        if let Some(problem) = problem.filter(|_| self.state != LabState::Busy) {
+            self.state = LabState::Broken;
+            self.problems.push(problem.to_string());
+        }
+        Ok(())
     }
 
     fn summary(self) -> Summary {
@@ -233,9 +230,4 @@ fn switch(switch: SwitchPlan, folder: &Folder) -> SwitchInspection {
         dpid: switch.dpid,
         ports: ports.collect(),
     }
-}
-
-fn link(cable: Cable) -> LinkInspection {
-    let end = |it: CableEnd| LinkEnd { namespace: it.namespace, device: it.device, rate: it.shaper.rate };
-    LinkInspection { ends: cable.ends.map(end) }
 }

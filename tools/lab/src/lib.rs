@@ -2,7 +2,8 @@
 //!
 //! A [`Scenario`] describes a network, the traffic through it and what is expected of it. [`Labs`] builds such
 //! networks on this machine: hosts are network namespaces, switches are bridges of one Open vSwitch in user space per
-//! lab, links are pairs of virtual Ethernet interfaces behind token buckets. Needs root.
+//! lab, links are pairs of virtual Ethernet interfaces behind token buckets, or, with delay and loss, behind netem or a
+//! process of Braid's own. Needs root.
 //!
 //! What a lab makes carries the lab's name, is written to a journal before it is made, and is removed as a whole:
 //! after an error, an interrupt, a panic, or by [`Labs::destroy`] after a crash. The machine's first network namespace
@@ -25,6 +26,7 @@ mod exec;
 mod inspect;
 mod interrupt;
 mod journal;
+mod links;
 mod names;
 mod ovs;
 mod plan;
@@ -42,11 +44,12 @@ pub use deploy::Deployment;
 pub use error::LabError;
 pub use exec::Place;
 pub use inspect::{
-    HostInspection, Inspection, InterfaceInspection, LabState, LinkEnd, LinkInspection, PortInspection,
-    Summary, SwitchInspection,
+    HostInspection, Inspection, InterfaceInspection, LabState, PortInspection, Summary, SwitchInspection,
 };
 pub use interrupt::Interrupt;
+pub use links::{LinkCounters, LinkEdit, LinkEnd, LinkInspection, LinkProcess, WhichLink};
 pub use names::{LabName, LabNameError};
+pub use plan::LinkBackend;
 pub use progress::{NoProgress, Progress, StderrProgress};
 pub use run::{Interval, MptcpUse, Report, Row, RowDirection, StreamRow, Verdict};
 pub use scenario::Scenario;

@@ -34,6 +34,11 @@ impl LabName {
     pub fn host_namespace(&self, host: &str) -> String {
         format!("bl-{}.{host}", self.0)
     }
+
+    /// The network namespace in which links in user space have their ends; no host has such a name.
+    pub(crate) fn links_namespace(&self) -> String {
+        self.host_namespace("_links")
+    }
 }
 
 impl FromStr for LabName {

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::controller::ControllerAddresses;
 use crate::error::LabError;
+use crate::links::LinkProcess;
 use crate::names::LabName;
 use crate::plan::Plan;
 
@@ -17,18 +18,47 @@ use crate::plan::Plan;
 #[derive(Clone, Debug)]
 pub struct Labs {
     root: PathBuf,
+    links: Option<LinkProcess>,
+    netem: bool,
 }
 
 impl Labs {
     /// Those of the machine.
+    ///
+    /// With `user-space` in the variable `BRAID_LAB_LINKS`, links with delay do without netem even where it is there.
     pub fn system() -> Self {
         let root = std::env::var_os("BRAID_LAB_DIR").map(PathBuf::from);
-        Self::at(root.unwrap_or_else(|| PathBuf::from("/run/braid/lab")))
+        let labs = Self::at(root.unwrap_or_else(|| PathBuf::from("/run/braid/lab")));
+        let user_space = std::env::var_os("BRAID_LAB_LINKS").is_some_and(|it| it == "user-space");
+        if user_space { labs.without_netem() } else { labs }
     }
 
     /// Those whose folders are below `root`.
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), links: None, netem: true }
+    }
+
+    /// Has `process` pass the frames of links in user space, instead of `braid lab link serve`.
+    pub fn with_link_process(self, process: LinkProcess) -> Self {
+        Self { links: Some(process), ..self }
+    }
+
+    /// Makes links with delay in user space wherever this runs.
+    pub fn without_netem(self) -> Self {
+        Self { netem: false, ..self }
+    }
+
+    pub(crate) fn may_use_netem(&self) -> bool {
+        self.netem
+    }
+
+    pub(crate) fn link_process(&self) -> Result<LinkProcess, LabError> {
+        let this = || {
+            let program = std::env::current_exe();
+            let program = program.map_err(|error| LabError::io("the path of this program", error))?;
+            Ok(LinkProcess { program, args: ["lab", "link", "serve"].map(Into::into).to_vec() })
+        };
+        self.links.clone().map_or_else(this, Ok)
     }
 
     /// The names of all labs, whole or left over from a crash, in order.
@@ -123,6 +153,11 @@ impl Folder {
         self.ovs().join(format!("{switch}.mgmt"))
     }
 
+    /// Where the process of the links in user space is asked and told.
+    pub(crate) fn links_socket(&self) -> PathBuf {
+        self.path.join("links.sock")
+    }
+
     pub(crate) fn write_plan(&self, plan: &Plan) -> Result<(), LabError> {
         self.write("plan.json", plan)
     }
@@ -144,7 +179,10 @@ impl Folder {
     fn write(&self, file: &str, value: &impl Serialize) -> Result<(), LabError> {
         let path = self.path.join(file);
         let text = serde_json::to_vec_pretty(value).map_err(|error| LabError::file(&path, error.into()))?;
-        fs::write(&path, text).map_err(|error| LabError::file(&path, error))
+        // Whoever reads it meanwhile reads the old one.
+        let fresh = self.path.join(format!("{file}.new"));
+        let written = fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, &path));
+        written.map_err(|error| LabError::file(&path, error))
     }
 
     fn read<T: DeserializeOwned>(&self, file: &str) -> Result<Option<T>, LabError> {

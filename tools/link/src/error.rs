@@ -6,6 +6,9 @@ use braid_link_model::ParameterError;
 /// Why links cannot be made, or cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
+    /// What is to be done cannot be read.
+    #[error("the description of the links: {0}")]
+    Setup(serde_json::Error),
     /// An interface cannot be used.
     #[error("interface {device}: {what}: {source}")]
     Device {

@@ -23,3 +23,23 @@ pub use control::{Change, Client, LinkStatus, PortStatus, Status, WayStatus};
 pub use engine::Engine;
 pub use error::{ControlError, LinkError};
 pub use setup::{LinkSetup, Setup};
+
+/// Whether links can be made between interfaces of the calling thread's network namespace; makes none.
+///
+/// # Errors
+///
+/// [`LinkError::Device`] with what the kernel does not do.
+pub fn probe(devices: [&str; 2]) -> Result<(), LinkError> {
+    let devices = devices.map(str::to_owned);
+    engine::probe(&LinkSetup { devices, ways: Default::default() })
+}
+
+/// Makes the links that `input` describes, a [`Setup`] in JSON, and passes frames until the process ends.
+///
+/// # Errors
+///
+/// [`LinkError`] if they cannot be made.
+pub fn serve(input: impl std::io::Read) -> Result<(), LinkError> {
+    let setup: Setup = serde_json::from_reader(input).map_err(LinkError::Setup)?;
+    Engine::new(&setup)?.run()
+}

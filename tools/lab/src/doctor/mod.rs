@@ -15,6 +15,16 @@ pub use report::{Backends, Check, Report, State};
 use requirement as needs;
 use sandbox::Sandbox;
 
+/// Options that every netem has.
+const NETEM: &[&str] = &["delay", "1ms", "loss", "1%"];
+
+/// Whether links can have netem, tried as [`examine`] does.
+pub(crate) fn has_netem() -> bool {
+    let sandbox = Sandbox::open();
+    sandbox.veth();
+    sandbox.qdisc("netem", NETEM).state == State::Ok
+}
+
 /// Probes this machine, which takes about a second.
 pub fn examine() -> Report {
     let sandbox = Sandbox::open();
@@ -25,7 +35,8 @@ pub fn examine() -> Report {
         needs::VETH.check(sandbox.veth()),
         needs::TBF.check(sandbox.qdisc("tbf", &["rate", "1mbit", "burst", "16kb", "latency", "50ms"])),
         needs::HTB.check(sandbox.qdisc("htb", &["default", "1"])),
-        needs::NETEM.check(sandbox.qdisc("netem", &["delay", "1ms"])),
+        needs::NETEM.check(sandbox.qdisc("netem", NETEM)),
+        needs::PACKET_RING.check(sandbox.user_space_link()),
         needs::MPTCP.check(kernel::mptcp()),
         needs::USER_SPACE_PATH_MANAGER.check(kernel::user_space_path_manager()),
         needs::IP_MPTCP.check(sandbox.ip_mptcp()),

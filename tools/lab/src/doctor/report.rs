@@ -48,7 +48,7 @@ pub struct Backends {
     pub datapath: Option<&'static str>,
     /// The queueing discipline that gives links their rate.
     pub rate: Option<&'static str>,
-    /// The queueing discipline that gives links delay, jitter and loss.
+    /// What gives links delay and loss: `netem`, or a process of Braid's in `user-space`, which also does jitter.
     pub delay: Option<&'static str>,
     /// What opens MPTCP subflows: the kernel's own path manager, or an agent on the host as well.
     pub path_managers: &'static [&'static str],
@@ -100,7 +100,11 @@ impl Backends {
         Self {
             datapath: has("ovs-vswitchd").then_some("netdev"),
             rate: has("qdisc-tbf").then_some("tbf"),
-            delay: has("qdisc-netem").then_some("netem"),
+            delay: match (has("qdisc-netem"), has("user-space-links")) {
+                (true, _) => Some("netem"),
+                (false, true) => Some("user-space"),
+                (false, false) => None,
+            },
             path_managers,
         }
     }

@@ -72,8 +72,14 @@ pub(super) const HTB: Requirement =
 
 pub(super) const NETEM: Requirement = Requirement::optional(
     "qdisc-netem",
-    "the delay, jitter and loss of links",
+    "the delay and loss of links, which Braid makes in user space without it",
     Do("use a kernel with CONFIG_NET_SCH_NETEM"),
+);
+
+pub(super) const PACKET_RING: Requirement = Requirement::optional(
+    "user-space-links",
+    "the delay, jitter and loss of links without netem",
+    Do("use a kernel of 4.20 or later with CONFIG_PACKET, and run this as root"),
 );
 
 pub(super) const MPTCP: Requirement = Requirement::needed(

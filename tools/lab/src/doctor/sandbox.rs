@@ -1,5 +1,9 @@
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind};
 use std::process::{self, Child, Command, Output, Stdio};
+use std::thread;
+
+use nix::sched::{CloneFlags, setns};
 
 use super::command::{complaint, program, run};
 use super::kernel::is_root;
@@ -42,6 +46,23 @@ impl Sandbox {
         self.attempt("ip", &["mptcp", "limits", "show"])
     }
 
+    /// Whether Braid can pass frames between interfaces itself, tried on those of [`Self::veth`].
+    pub(super) fn user_space_link(&self) -> Finding {
+        let holder = match &self.0 {
+            Ok(holder) if !holder.user => holder,
+            // Only a process of one thread can enter a user namespace.
+            Ok(_) => {
+                return Finding::unusable("could not be tried without root").with_fix("run this as root");
+            }
+            Err(error) => return Finding::unusable(error).with_fix("run this as root"),
+        };
+        match holder.inside(|| braid_link::probe(["braid0", "braid1"])) {
+            Ok(Ok(())) => Finding::ok("works"),
+            Ok(Err(error)) => Finding::unusable(error.to_string()),
+            Err(error) => Finding::unusable(format!("could not be tried: {error}")),
+        }
+    }
+
     fn attempt(&self, name: &str, arguments: &[&str]) -> Finding {
         let holder = match &self.0 {
             Ok(holder) => holder,
@@ -74,6 +95,18 @@ impl Holder {
             return Err(io::Error::other(complaint(&output)));
         }
         Ok(Self { child, user })
+    }
+
+    /// Runs `action` on a thread of its own inside the namespace.
+    fn inside<T: Send>(&self, action: impl FnOnce() -> T + Send) -> io::Result<T> {
+        let namespace = File::open(format!("/proc/{}/ns/net", self.child.id()))?;
+        thread::scope(|scope| {
+            let inside = scope.spawn(|| {
+                setns(namespace, CloneFlags::CLONE_NEWNET)?;
+                Ok(action())
+            });
+            inside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
     }
 
     /// A program inside the namespace.

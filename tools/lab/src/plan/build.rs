@@ -1,14 +1,14 @@
 use std::collections::BTreeSet;
 
-use braid_types::{BitsPerSec, MacAddr, PortNo};
+use braid_types::{MacAddr, PortNo};
 
-use super::{Cable, CableEnd, HostPlan, InterfacePlan, Plan, PortPlan, Shaper, SwitchPlan};
+use super::{Cable, CableEnd, HostPlan, InterfacePlan, LinkBackend, Plan, PortPlan, SwitchPlan};
 use crate::names::{INTERFACE_NAME_MAX, LabName};
 use crate::scenario::{End, Host, Link, Scenario, Switch, Topology};
 
 impl Plan {
-    /// The lab called `lab` that `scenario` describes.
-    pub(crate) fn new(scenario: &Scenario, lab: &LabName) -> Self {
+    /// The lab called `lab` that `scenario` describes; `netem` says whether the kernel has that.
+    pub(crate) fn new(scenario: &Scenario, lab: &LabName, netem: impl Fn() -> bool) -> Self {
         let topology = &scenario.topology;
         let mut plan = Self {
             lab: lab.clone(),
@@ -20,32 +20,25 @@ impl Plan {
         };
         let mut devices = Devices::new(topology);
         for link in &topology.links {
-            plan.add_cable(topology, link, &mut devices);
+            let backend = LinkBackend::of(link, &netem);
+            plan.add_cable(topology, link, backend, &mut devices);
         }
         plan
     }
 
-    fn add_cable(&mut self, topology: &Topology, link: &Link, devices: &mut Devices) {
+    fn add_cable(&mut self, topology: &Topology, link: &Link, backend: LinkBackend, devices: &mut Devices) {
         let [a, b] = link.ends;
-        let shapers = link.rates.map(|rate| Shaper::new(rate, link.queue_bytes));
-        let ends =
-            [self.end(topology, a, b, shapers[0], devices), self.end(topology, b, a, shapers[1], devices)];
-        self.cables.push(Cable { ends });
+        let ends = [self.end(topology, a, b, devices), self.end(topology, b, a, devices)];
+        self.cables.push(Cable { ends, ways: link.ways, backend });
     }
 
-    fn end(
-        &mut self,
-        topology: &Topology,
-        end: End,
-        peer: End,
-        shaper: Shaper,
-        devices: &mut Devices,
-    ) -> CableEnd {
+    fn end(&mut self, topology: &Topology, end: End, peer: End, devices: &mut Devices) -> CableEnd {
+        let name = topology.end_name(end);
         match end {
             End::Host { host, interface } => {
                 let host = &self.hosts[host];
                 let (namespace, device) = (host.namespace.clone(), host.interfaces[interface].name.clone());
-                CableEnd { namespace, device, port: None, shaper }
+                CableEnd { name, namespace, device, port: None }
             }
             End::Switch(index) => {
                 let switch = &mut self.switches[index];
@@ -53,22 +46,9 @@ impl Plan {
                 let device = devices.name(index, &switch.name, number, &short_name(topology, peer));
                 let peer = topology.end_name(peer);
                 switch.ports.push(PortPlan { number, device: device.clone(), peer });
-                CableEnd { namespace: self.fabric.clone(), device, port: Some((switch.dpid, number)), shaper }
+                CableEnd { name, namespace: self.fabric.clone(), device, port: Some((switch.dpid, number)) }
             }
         }
-    }
-}
-
-impl Shaper {
-    // Measured with Multipath TCP over two links of 100 Mbit/s, on two cores that two other processes keep busy: a
-    // burst of 5 ms carries 148 to 167 Mbit/s, 10 ms 187, 20 ms 188, which is all that the headers leave. So long may
-    // the thread of the switches wait for its turn. Over seconds the burst itself adds next to nothing. A queue of
-    // 16 ms keeps the links full; with one of 40 ms a loss on one subflow can stall the other for a second.
-    fn new(rate: BitsPerSec, queue_bytes: Option<u64>) -> Self {
-        let bytes_per_milli = rate.0 / 8_000;
-        let burst_bytes = bytes_per_milli.saturating_mul(20).max(16_000);
-        let queue_bytes = queue_bytes.unwrap_or_else(|| bytes_per_milli.saturating_mul(16).max(32_000));
-        Self { rate, burst_bytes, queue_bytes }
     }
 }
 

@@ -1,6 +1,8 @@
 use std::fmt::Write;
 
-use super::{CableEnd, HostPlan, InterfacePlan, Plan, SwitchPlan};
+use super::{
+    Cable, CableEnd, HostPlan, InterfacePlan, LinkBackend, Plan, SwitchPlan, shape, user_space_devices,
+};
 use crate::scenario::{Cidr, Endpoint, EndpointFlag};
 
 /// What makes a plan real, one text or list for each run of a tool.
@@ -9,18 +11,32 @@ pub(crate) struct Commands<'a>(pub(crate) &'a Plan);
 impl Commands<'_> {
     /// For `ip -batch`: namespaces.
     pub(crate) fn namespaces(&self) -> String {
-        self.0.namespaces().fold(String::new(), |text, namespace| text + "netns add " + namespace + "\n")
+        self.0.namespaces().fold(String::new(), |text, namespace| text + "netns add " + &namespace + "\n")
     }
 
     /// For `ip -batch`: every cable, made in its namespaces and seen by no other.
     pub(crate) fn cables(&self) -> String {
         let mut text = String::new();
-        for [a, b] in self.0.cables.iter().map(|cable| &cable.ends) {
+        let whole = self.0.cables.iter().filter(|cable| cable.backend != LinkBackend::UserSpace);
+        for [a, b] in whole.map(|cable| &cable.ends) {
             let (left, right) = (made(a), made(b));
             // Writing to a string cannot fail.
             let _ = writeln!(text, "link add {left} type veth peer name {right}");
         }
+        let namespace = self.0.lab.links_namespace();
+        for (number, _, cable) in self.0.user_space() {
+            for (end, inner) in cable.ends.iter().zip(user_space_devices(number)) {
+                let outer = made(end);
+                let _ = writeln!(text, "link add {outer} type veth peer name {inner} netns {namespace}");
+            }
+        }
         text
+    }
+
+    /// For `ip -batch` inside the namespace of the links in user space: every inner end up.
+    pub(crate) fn user_space_links(&self) -> String {
+        let devices = self.0.user_space().flat_map(|(number, ..)| user_space_devices(number));
+        devices.fold(String::new(), |text, device| text + "link set " + &device + " up\n")
     }
 
     /// For `ip -batch` inside the fabric: every end up.
@@ -54,16 +70,9 @@ impl Commands<'_> {
 
     /// For `tc -batch` inside `namespace`: the rate of every end.
     pub(crate) fn shapers(&self, namespace: &str) -> String {
-        let mut text = String::new();
-        for end in self.devices_in(namespace) {
-            let (rate, burst, queue) = (end.shaper.rate.0, end.shaper.burst_bytes, end.shaper.queue_bytes);
-            let device = &end.device;
-            let _ = writeln!(
-                text,
-                "qdisc replace dev {device} root tbf rate {rate}bit burst {burst} limit {queue}"
-            );
-        }
-        text
+        let sides = self.0.cables.iter().flat_map(|cable| [0, 1].map(|side| (cable, side)));
+        let sides = sides.filter(|(cable, side)| cable.ends[*side].namespace == namespace);
+        sides.map(|(cable, side)| shaper(cable, side)).collect()
     }
 
     /// For `ovs-vsctl`, in one transaction: every bridge with its ports.
@@ -131,6 +140,11 @@ impl HostPlan {
 /// Kernel parameters of the fabric: its ends of the cables send nothing of their own.
 pub(crate) fn quiet_ipv6() -> Vec<(String, String)> {
     ["all", "default"].map(|scope| parameter(&format!("net/ipv6/conf/{scope}/disable_ipv6"), "1")).to_vec()
+}
+
+/// For `tc -batch` in the namespace of side `side` of `cable`: what makes it send as the way from there is.
+pub(crate) fn shaper(cable: &Cable, side: usize) -> String {
+    shape::lines(&cable.ends[side].device, &cable.ways[side], cable.backend)
 }
 
 fn parameter(key: &str, value: &str) -> (String, String) {

@@ -2,16 +2,21 @@
 //!
 //! Pure: `build` decides, `commands` writes it down for `ip`, `tc` and `ovs-vsctl`.
 
+mod backend;
 mod build;
 mod commands;
+mod shape;
 
-use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo};
+use braid_link::LinkSetup;
+use braid_link_model::Parameters;
+use braid_types::{DatapathId, MacAddr, PortNo};
 use serde::{Deserialize, Serialize};
 
 use crate::names::LabName;
 use crate::scenario::{Cidr, Mptcp};
 
-pub(crate) use commands::{Commands, quiet_ipv6};
+pub use backend::LinkBackend;
+pub(crate) use commands::{Commands, quiet_ipv6, shaper};
 
 /// Everything that a lab consists of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,33 +62,47 @@ pub(crate) struct PortPlan {
     pub peer: String,
 }
 
-/// A pair of virtual Ethernet interfaces.
+/// A pair of virtual Ethernet interfaces, or two pairs with a link in user space between them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cable {
     pub ends: [CableEnd; 2],
+    /// From the first end to the second, and back.
+    pub ways: [Parameters; 2],
+    pub backend: LinkBackend,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CableEnd {
+    /// As in the scenario: a switch, or a host and its interface.
+    pub name: String,
     pub namespace: String,
     pub device: String,
     /// The datapath and port, or `None` at a host.
     pub port: Option<(DatapathId, PortNo)>,
-    pub shaper: Shaper,
-}
-
-/// A token bucket in front of the cable.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Shaper {
-    pub rate: BitsPerSec,
-    pub burst_bytes: u64,
-    pub queue_bytes: u64,
 }
 
 impl Plan {
     /// Every namespace, the fabric's first.
-    pub(crate) fn namespaces(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.fabric.as_str()).chain(self.hosts.iter().map(|host| host.namespace.as_str()))
+    pub(crate) fn namespaces(&self) -> impl Iterator<Item = String> {
+        let hosts = self.hosts.iter().map(|host| host.namespace.clone());
+        let links = self.user_space().next().map(|_| self.lab.links_namespace());
+        std::iter::once(self.fabric.clone()).chain(hosts).chain(links)
+    }
+
+    /// The cables with a link in user space, each with its place among them and in `cables`.
+    pub(crate) fn user_space(&self) -> impl Iterator<Item = (usize, usize, &Cable)> {
+        let cables = self.cables.iter().enumerate();
+        let cables = cables.filter(|(_, cable)| cable.backend == LinkBackend::UserSpace);
+        cables.enumerate().map(|(number, (index, cable))| (number, index, cable))
+    }
+
+    /// What the process of the links in user space is to do.
+    pub(crate) fn link_setups(&self) -> Vec<LinkSetup> {
+        let setup = |(number, _, cable): (usize, usize, &Cable)| LinkSetup {
+            devices: user_space_devices(number),
+            ways: cable.ways,
+        };
+        self.user_space().map(setup).collect()
     }
 
     pub(crate) fn host(&self, name: &str) -> Option<&HostPlan> {
@@ -97,6 +116,11 @@ impl Plan {
     }
 }
 
+/// What the inner ends of the cables of link `number` in user space are called in their namespace.
+pub(crate) fn user_space_devices(number: usize) -> [String; 2] {
+    ["a", "b"].map(|side| format!("{number}{side}"))
+}
+
 #[cfg(test)]
 mod tests {
     use std::fmt::Write;
@@ -106,7 +130,7 @@ mod tests {
     use crate::scenario::Scenario;
 
     fn plan(scenario: &Scenario) -> Plan {
-        Plan::new(scenario, &"lab".parse().unwrap())
+        Plan::new(scenario, &"lab".parse().unwrap(), || false)
     }
 
     #[test]
@@ -117,11 +141,43 @@ mod tests {
         let mut text = commands.namespaces() + &commands.cables() + &commands.fabric_links();
         let hosts = plan.hosts.iter().map(|host| commands.host(host));
         text.extend(hosts);
-        text.extend(plan.namespaces().map(|name| commands.shapers(name)));
+        text.extend(plan.namespaces().map(|name| commands.shapers(&name)));
         for words in [commands.bridges(), commands.controller("tcp:127.0.0.1:6653")] {
             writeln!(text, "{}", words.join(" ").replace(" -- ", "\n-- ")).unwrap();
         }
         insta::assert_snapshot!(text);
+    }
+
+    /// Three links of a chain, each of which needs more than the one before.
+    fn chain() -> Scenario {
+        let text = "{scenario: t, topology: {hosts: [{name: h, interfaces: [{name: e0}]}], switches: [x, y, z], \
+            links: [{between: [h.e0, x], rate: 10Mbit, delay: 1ms}, \
+            {between: [x, y], rate: 10Mbit, delay: 20ms, loss: 1%, loss_burst: 4, queue: 50 packets, \
+            back: {rate: 1Mbit, loss: 0%, loss_burst: 1, reorder: 2%}}, \
+            {between: [y, z], rate: 10Mbit, delay: 20ms, jitter: 5ms}]}}";
+        Scenario::parse(text, "t.yaml").unwrap()
+    }
+
+    #[test]
+    fn links_with_delay_are_as_reviewed_where_the_kernel_has_netem_and_where_it_has_not() {
+        let mut text = String::new();
+        for netem in [true, false] {
+            let plan = Plan::new(&chain(), &"lab".parse().unwrap(), || netem);
+            let commands = Commands(&plan);
+            text += &format!("netem: {netem}\n{}{}", commands.cables(), commands.user_space_links());
+            text.extend(plan.namespaces().map(|name| commands.shapers(&name)));
+            text += &serde_json::to_string_pretty(&plan.link_setups()).unwrap();
+            text += "\n";
+        }
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn netem_is_looked_for_only_when_a_link_could_use_it() {
+        let text =
+            "{scenario: t, topology: {hosts: [], switches: [x, y], links: [{between: [x, y], rate: 1Mbit}]}}";
+        let scenario = Scenario::parse(text, "t.yaml").unwrap();
+        Plan::new(&scenario, &"lab".parse().unwrap(), || panic!("nothing needs it"));
     }
 
     #[test]

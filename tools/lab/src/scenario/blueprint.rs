@@ -1,3 +1,4 @@
+use braid_link_model::Parameters;
 use braid_topology::LinkState;
 use braid_topology::blueprint::{Blueprint, BlueprintError, NewInterface, NewSwitch, Plug};
 use braid_types::{BitsPerSec, PortNo};
@@ -20,7 +21,7 @@ impl Scenario {
         let mut ports = Ports(vec![0; topology.switches.len()]);
         let mut attached: Vec<Vec<_>> = topology.hosts.iter().map(|_| Vec::new()).collect();
         for link in &topology.links {
-            let [there, back] = link.rates.map(state);
+            let [there, back] = link.ways.map(state);
             match link.ends {
                 [End::Switch(a), End::Switch(b)] => {
                     builder.directed_cable([ports.next(a), ports.next(b)], [Some(there), Some(back)])?;
@@ -57,8 +58,10 @@ impl Ports {
     }
 }
 
-const fn state(rate: BitsPerSec) -> LinkState {
-    LinkState::of_capacity(rate)
+/// A link without a delay of its own has what the machine makes of it, which nobody knows before.
+fn state(way: Parameters) -> LinkState {
+    let delay = Some(way.delay.duration()).filter(|delay| !delay.is_zero());
+    LinkState { delay, ..LinkState::of_capacity(way.rate.unwrap_or(BitsPerSec(u64::MAX))) }
 }
 
 #[cfg(test)]

@@ -31,8 +31,9 @@ impl Topology {
         let mut residual = Residual::new();
         for link in &self.links {
             let [a, b] = link.ends.map(node);
-            add(&mut residual, a, b, link.rates[0].0);
-            add(&mut residual, b, a, link.rates[1].0);
+            let [there, back] = link.rates();
+            add(&mut residual, a, b, there.0);
+            add(&mut residual, b, a, back.0);
         }
         residual
     }

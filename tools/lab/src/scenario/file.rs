@@ -1,5 +1,6 @@
 //! The scenario file as it is written: serde types with the place of every value, nothing checked yet.
 
+use braid_link_model::{Delay, Distribution, Probability, QueueLimit};
 use braid_types::{BitsPerSec, DatapathId};
 use serde::Deserialize;
 use serde_saphyr::Spanned;
@@ -81,8 +82,49 @@ impl Switch {
 pub(super) struct Link {
     pub between: Vec<Spanned<String>>,
     pub rate: Spanned<BitsPerSec>,
+    pub delay: Option<Spanned<Delay>>,
+    pub jitter: Option<Spanned<Delay>>,
+    pub distribution: Option<Spanned<Distribution>>,
+    pub loss: Option<Spanned<Probability>>,
+    pub loss_burst: Option<Spanned<f64>>,
+    pub reorder: Option<Spanned<Probability>>,
+    pub queue: Option<Spanned<QueueLimit>>,
+    #[serde(default)]
+    pub back: Way,
+    /// Short for `back: { rate: }`.
     pub rate_back: Option<Spanned<BitsPerSec>>,
+    /// Short for `queue: BYTES bytes`.
     pub queue_bytes: Option<Spanned<u64>>,
+}
+
+/// What one direction is like; what is not given is as in the other direction, or has a default.
+#[derive(Deserialize, Default, Clone)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Way {
+    pub rate: Option<Spanned<BitsPerSec>>,
+    pub delay: Option<Spanned<Delay>>,
+    pub jitter: Option<Spanned<Delay>>,
+    pub distribution: Option<Spanned<Distribution>>,
+    pub loss: Option<Spanned<Probability>>,
+    pub loss_burst: Option<Spanned<f64>>,
+    pub reorder: Option<Spanned<Probability>>,
+    pub queue: Option<Spanned<QueueLimit>>,
+}
+
+impl Link {
+    /// From the first end to the second.
+    pub(super) fn there(&self) -> Way {
+        Way {
+            rate: Some(self.rate.clone()),
+            delay: self.delay.clone(),
+            jitter: self.jitter.clone(),
+            distribution: self.distribution.clone(),
+            loss: self.loss.clone(),
+            loss_burst: self.loss_burst.clone(),
+            reorder: self.reorder.clone(),
+            queue: self.queue.clone(),
+        }
+    }
 }
 
 #[derive(Deserialize)]

@@ -16,6 +16,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use braid_link_model::{Parameters, QueueLimit};
 use braid_types::{BitsPerSec, DatapathId};
 use serde::{Deserialize, Serialize};
 
@@ -106,10 +107,10 @@ pub struct Switch {
 pub struct Link {
     /// What it joins: two switches, or a host and a switch.
     pub ends: [End; 2],
-    /// The rate at which each end sends, above zero.
-    pub rates: [BitsPerSec; 2],
-    /// How many bytes wait at each end before packets are dropped; `None` means a default.
-    pub queue_bytes: Option<u64>,
+    /// What it is like from the first end to the second, and back. Each has a rate, above zero.
+    pub ways: [Parameters; 2],
+    /// Whether it is more than a rate, or may become so while the lab is up.
+    pub emulated: bool,
 }
 
 /// One end of a cable. The numbers are places in the lists of [`Topology`] and [`Host`].
@@ -202,6 +203,24 @@ impl Scenario {
             serde_saphyr::from_str(text).map_err(|error| ScenarioError::malformed(file, text, &error))?;
         check::check(&parsed).map_err(|problems| ScenarioError::new(file, problems))
     }
+}
+
+impl Link {
+    /// One that has only a rate in each direction, and the usual queue.
+    pub fn with_rates(ends: [End; 2], rates: [BitsPerSec; 2]) -> Self {
+        let way = |rate| Parameters { rate: Some(rate), queue: usual_queue(rate), ..Parameters::default() };
+        Self { ends, ways: rates.map(way), emulated: false }
+    }
+
+    /// The rate at which each end sends.
+    pub fn rates(&self) -> [BitsPerSec; 2] {
+        self.ways.map(|way| way.rate.unwrap_or(BitsPerSec(u64::MAX)))
+    }
+}
+
+// 16 ms keep a link full; with 40 ms a loss on one subflow of Multipath TCP can stall the other for a second.
+fn usual_queue(rate: BitsPerSec) -> QueueLimit {
+    QueueLimit::Bytes((rate.0 / 8_000).saturating_mul(16).max(32_000))
 }
 
 impl Topology {

@@ -13,7 +13,7 @@ use crate::buffers::Buffers;
 use crate::clock::Clock;
 use crate::control::{Request, Server, Status};
 use crate::error::LinkError;
-use crate::setup::Setup;
+use crate::setup::{LinkSetup, Setup};
 use link::Link;
 pub(crate) use poller::{Poller, Token};
 
@@ -128,6 +128,11 @@ impl Engine {
             link.send(now, &mut self.buffers);
         }
     }
+}
+
+/// Opens a link and closes it again.
+pub(crate) fn probe(setup: &LinkSetup) -> Result<(), LinkError> {
+    Link::open(setup, *SLOTS_OF_ONE.start() as u32, 0).map(drop)
 }
 
 /// Has the kernel wake the calling thread when it asks to be woken.

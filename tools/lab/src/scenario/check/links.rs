@@ -1,15 +1,13 @@
 use std::collections::BTreeMap;
 
-use braid_types::{BitsPerSec, DatapathId};
+use braid_types::DatapathId;
 use serde_saphyr::Spanned;
 
 use super::super::file::{self, Topology};
 use super::super::problem::Problems;
 use super::super::{End, Link, Switch};
 use super::names::Unique;
-
-/// Less than a full frame could never be sent.
-const SMALLEST_QUEUE: u64 = 3_000;
+use super::ways;
 
 /// Switches with a datapath id each.
 pub(super) fn switches(topology: &Topology, problems: &mut Problems) -> Vec<Switch> {
@@ -55,10 +53,7 @@ fn check_link(
     cabled: &mut Unique,
     problems: &mut Problems,
 ) -> Option<Link> {
-    let rate = check_rate(&link.value.rate, &format!("{key}.rate"), problems);
-    let back = link.value.rate_back.as_ref();
-    let back = back.map_or(rate, |back| check_rate(back, &format!("{key}.rate_back"), problems));
-    check_queue(link.value.queue_bytes.as_ref(), &format!("{key}.queue_bytes"), problems);
+    let (ways, emulated) = ways::check(link, key, problems);
     let [a, b] = link.value.between.as_slice() else {
         let what = format!("a link has two ends, not {}", link.value.between.len());
         problems.add(link.referenced, format!("{key}.between"), what, "write between: [A, B]");
@@ -68,30 +63,7 @@ fn check_link(
     let to = ends.find(b, &format!("{key}.between[1]"), cabled, problems);
     let joined = [from?, to?];
     check_ends(joined, b, &format!("{key}.between[1]"), problems);
-    Some(Link {
-        ends: joined,
-        rates: [rate, back],
-        queue_bytes: link.value.queue_bytes.as_ref().map(|it| it.value),
-    })
-}
-
-fn check_rate(rate: &Spanned<BitsPerSec>, key: &str, problems: &mut Problems) -> BitsPerSec {
-    if rate.value == BitsPerSec(0) {
-        problems.add(
-            rate.referenced,
-            key,
-            "the rate is zero",
-            "give a rate such as 100Mbit, or remove the link",
-        );
-    }
-    rate.value
-}
-
-fn check_queue(queue: Option<&Spanned<u64>>, key: &str, problems: &mut Problems) {
-    if let Some(queue) = queue.filter(|queue| queue.value < SMALLEST_QUEUE) {
-        let what = format!("{} bytes hold no two frames", queue.value);
-        problems.add(queue.referenced, key, what, format!("give at least {SMALLEST_QUEUE}"));
-    }
+    Some(Link { ends: joined, ways, emulated })
 }
 
 fn check_ends(ends: [End; 2], second: &Spanned<String>, key: &str, problems: &mut Problems) {

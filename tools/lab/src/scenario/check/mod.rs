@@ -4,6 +4,7 @@ mod hosts;
 mod links;
 mod names;
 mod traffic;
+mod ways;
 
 use super::file::File;
 use super::problem::{Problem, Problems};

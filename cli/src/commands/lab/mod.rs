@@ -1,3 +1,6 @@
+mod link;
+mod link_table;
+
 use std::env::current_exe;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -32,6 +35,9 @@ pub(crate) enum Command {
     /// Examples: braid lab exec ams-gva ams -- ping -c 3 10.0.1.2;
     /// braid lab exec ams-gva -- ovs-ofctl -O OpenFlow13 dump-flows ams1
     Exec(Exec),
+    /// Look at the links of a lab and change them while traffic runs
+    #[command(subcommand)]
+    Link(link::Command),
 }
 
 #[derive(clap::Args)]
@@ -114,6 +120,7 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
         Command::List(List { json }) => list(json),
         Command::Inspect(Inspect { name, json }) => show(&exit(Labs::system().inspect(&name))?, json),
         Command::Exec(Exec { name, host, command }) => exec(&name, host.as_deref(), &command),
+        Command::Link(command) => link::execute(command),
     }
 }
 
@@ -203,7 +210,11 @@ fn show(lab: &Inspection, json: bool) -> anyhow::Result<()> {
     if let Some(controller) = &lab.controller {
         text += &format!("controller: http://{}\n", controller.http);
     }
-    output::text(&format!("{text}\n{}\n{}", hosts(lab), switches(lab)))
+    for problem in &lab.problems {
+        text += &format!("problem: {problem}\n");
+    }
+    let links = link_table::links(&lab.links);
+    output::text(&format!("{text}\n{}\n{}\n{links}", hosts(lab), switches(lab)))
 }
 
 fn hosts(lab: &Inspection) -> String {

@@ -1,0 +1,168 @@
+use std::io::stdin;
+
+use anyhow::Context;
+use braid_lab::{LabName, Labs, LinkEdit, LinkInspection, WhichLink};
+use braid_link_model::{Change, Delay, Distribution, Probability, QueueLimit};
+use braid_types::BitsPerSec;
+use clap::Subcommand;
+
+use super::exit;
+use super::link_table::{counters, links};
+use crate::exit::{Code, error};
+use crate::output;
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Change a link while traffic runs; what is not named stays as it was
+    ///
+    /// Examples: braid lab link set east-asia SHA TOK --delay 40ms --loss 0.5%;
+    /// braid lab link set SHA TOK --down. Frames that are inside are not lost by a change.
+    Set(Set),
+    /// Show the links of a lab, what they are like and what became of their frames
+    Show(Show),
+    /// Pass the frames of links in user space, as the input describes them
+    #[command(hide = true)]
+    Serve,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Set {
+    /// The two ends of the link, each SWITCH, HOST or HOST.INTERFACE; the lab's name before them may be left out
+    /// where there is only one
+    #[arg(value_names = ["LAB", "FROM", "TO"], num_args = 2..=3, required = true)]
+    names: Vec<String>,
+    #[command(flatten)]
+    parameters: Parameters,
+    /// Only the way from FROM to TO
+    #[arg(long, conflicts_with = "back")]
+    there: bool,
+    /// Only the way from TO to FROM
+    #[arg(long)]
+    back: bool,
+    /// Cut the link: both ends lose their carrier
+    #[arg(long, conflicts_with = "up")]
+    down: bool,
+    /// Restore the link
+    #[arg(long)]
+    up: bool,
+    /// Which of several links between the two ends, from 1
+    #[arg(long, value_name = "NUMBER")]
+    nth: Option<usize>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Parameters {
+    /// Bits a second, such as 50Mbit
+    #[arg(long)]
+    rate: Option<BitsPerSec>,
+    /// How long a frame is on the way, such as 20ms
+    #[arg(long)]
+    delay: Option<Delay>,
+    /// How far the delay strays
+    #[arg(long)]
+    jitter: Option<Delay>,
+    /// How it strays: uniform or normal
+    #[arg(long, value_parser = distribution)]
+    distribution: Option<Distribution>,
+    /// The share of frames that are lost, such as 1%
+    #[arg(long)]
+    loss: Option<Probability>,
+    /// How many frames in a row are lost, on average
+    #[arg(long, value_name = "FRAMES")]
+    loss_burst: Option<f64>,
+    /// The share of frames that overtake those on the way
+    #[arg(long)]
+    reorder: Option<Probability>,
+    /// What waits while the link is busy, such as "100 packets" or 64kB
+    #[arg(long)]
+    queue: Option<QueueLimit>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Show {
+    /// The lab's name; may be left out where there is only one
+    name: Option<LabName>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Set(set) => self::set(&set),
+        Command::Show(show) => self::show(show),
+        Command::Serve => braid_link::serve(stdin().lock()).context("links in user space"),
+    }
+}
+
+fn set(set: &Set) -> anyhow::Result<()> {
+    let labs = Labs::system();
+    let (lab, from, to) = match set.names.as_slice() {
+        [lab, from, to] => (exit(lab.parse().map_err(braid_lab::LabError::from))?, from, to),
+        [from, to] => (only_lab(&labs)?, from, to),
+        _ => return Err(error(Code::Usage, "name the two ends of the link")),
+    };
+    let edit = set.edit();
+    if edit == LinkEdit::default() {
+        return Err(error(
+            Code::Usage,
+            "nothing to change; `braid lab link show` shows the links as they are",
+        ));
+    }
+    let which = WhichLink { from: from.clone(), to: to.clone(), nth: set.nth };
+    let link = exit(labs.change_link(&lab, &which, &edit))?;
+    print(&lab, &[link], set.json, false)
+}
+
+impl Set {
+    fn edit(&self) -> LinkEdit {
+        let change = self.parameters.change();
+        let ways = [!self.back, !self.there].map(|named| if named { change } else { Change::default() });
+        let up = if self.up { Some(true) } else { self.down.then_some(false) };
+        LinkEdit { ways, up }
+    }
+}
+
+impl Parameters {
+    fn change(&self) -> Change {
+        let Self { rate, delay, jitter, distribution, loss, loss_burst, reorder, queue } = *self;
+        Change { rate, queue, delay, jitter, distribution, loss, loss_burst, reorder }
+    }
+}
+
+fn show(show: Show) -> anyhow::Result<()> {
+    let labs = Labs::system();
+    let lab = show.name.map_or_else(|| only_lab(&labs), Ok)?;
+    print(&lab, &exit(labs.links(&lab))?, show.json, true)
+}
+
+fn print(lab: &LabName, all: &[LinkInspection], json: bool, counted: bool) -> anyhow::Result<()> {
+    if json {
+        return output::json(&serde_json::json!({ "schema": "braid/v1", "lab": lab, "links": all }));
+    }
+    let counters = if counted { counters(all) } else { None };
+    let counters = counters.map_or_else(String::new, |table| format!("\n{table}"));
+    output::text(&(links(all) + &counters))
+}
+
+fn only_lab(labs: &Labs) -> anyhow::Result<LabName> {
+    let mut names = exit(labs.names())?;
+    match (names.pop(), names.is_empty()) {
+        (Some(name), true) => Ok(name),
+        (None, _) => Err(error(Code::NotFound, "there is no lab; `braid lab deploy` makes one")),
+        (Some(_), false) => {
+            Err(error(Code::Usage, "there are several labs; name one before the ends of the link"))
+        }
+    }
+}
+
+fn distribution(text: &str) -> Result<Distribution, String> {
+    match text {
+        "uniform" => Ok(Distribution::Uniform),
+        "normal" => Ok(Distribution::Normal),
+        _ => Err("uniform and normal are possible".to_owned()),
+    }
+}
