@@ -53,7 +53,8 @@ fn every_end_of_every_link_is_shaped_to_its_rate() {
         let show = ["qdisc", "show", "dev", &end.device];
         let output = in_namespace(&end.namespace, || Command::new("tc").args(show).output().unwrap());
         let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-        let shaped = shown.starts_with("qdisc tbf") && shown.contains(&format!(" rate {} ", end.rate));
+        let shaped = shown.starts_with("qdisc tbf")
+            && shown.contains(&format!(" rate {} ", end.parameters.rate.unwrap()));
         assert!(shaped, "{}: {shown}", end.device);
     }
     drop(lab);

@@ -75,6 +75,20 @@ const BAD: &[(&str, &str)] = &[
     ("rate: 100Mbit }\ntraffic", "speed: 100Mbit }\ntraffic"),
     ("rate_back: 10Mbit", "rate_back: 0"),
     ("queue_bytes: 30000", "queue_bytes: 100"),
+    ("queue_bytes: 30000", "queue_bytes: 30000, queue: 20 packets"),
+    ("queue_bytes: 30000", "queue: 100"),
+    ("queue_bytes: 30000", "queue: 0 packets"),
+    ("queue_bytes: 30000", "back: { rate: 1Mbit }"),
+    ("queue_bytes: 30000", "back: { colour: red }"),
+    ("queue_bytes: 30000", "delay: 20"),
+    ("queue_bytes: 30000", "delay: 61s"),
+    ("queue_bytes: 30000", "delay: 2ms, jitter: 5ms"),
+    ("queue_bytes: 30000", "delay: 5ms, jitter: 5ms, back: { delay: 2ms }"),
+    ("queue_bytes: 30000", "loss: 0.5"),
+    ("queue_bytes: 30000", "loss: 101%"),
+    ("queue_bytes: 30000", "loss: 1%, loss_burst: 0"),
+    ("queue_bytes: 30000", "loss: 90%, loss_burst: 2"),
+    ("queue_bytes: 30000", "distribution: pareto"),
     ("tool: iperf3", "tool: netperf"),
     ("modes: [tcp]", "modes: []"),
     ("modes: [tcp]", "modes: [udp]"),
@@ -119,18 +133,59 @@ fn a_missing_file_is_a_problem_of_the_scenario() {
 #[test]
 fn rates_and_datapath_ids_are_as_written() {
     let scenario = Scenario::parse(GOOD, "good.yaml").unwrap();
-    assert_eq!(scenario.topology.links[2].rates, [BitsPerSec(1_000_000_000), BitsPerSec(10_000_000)]);
+    assert_eq!(scenario.topology.links[2].rates(), [BitsPerSec(1_000_000_000), BitsPerSec(10_000_000)]);
     assert_eq!(scenario.topology.switches.iter().map(|switch| switch.dpid.0).collect::<Vec<_>>(), [1, 0x10]);
 }
 
 #[test]
+fn the_way_back_is_as_the_way_there_unless_it_says_otherwise() {
+    let link = |rest: &str| {
+        let text = GOOD.replace("rate: 100Mbit }\ntraffic", &format!("rate: 100Mbit{rest} }}\ntraffic"));
+        Scenario::parse(&text, "good.yaml")
+            .unwrap_or_else(|error| panic!("{error}"))
+            .topology
+            .links
+            .swap_remove(3)
+    };
+    let plain = link("");
+    assert_eq!((plain.emulated, plain.ways[0]), (false, plain.ways[1]));
+    assert_eq!(plain.ways[0].queue.to_string(), "200000 bytes");
+    // The usual queue is that of the rate of its own way; one that is given is for both.
+    let slow = link(", rate_back: 10Mbit");
+    assert_eq!(slow.ways.map(|way| way.queue.to_string()), ["200000 bytes", "32000 bytes"]);
+    let short = link(", rate_back: 10Mbit, queue_bytes: 5000");
+    assert_eq!(
+        (short.emulated, short.ways.map(|way| way.queue.to_string())),
+        (false, ["5000 bytes", "5000 bytes"].map(str::to_owned))
+    );
+
+    let far = link(
+        ", delay: 75ms, jitter: 2ms, distribution: normal, loss: 0.1%, back: { delay: 80ms, queue: 9 packets }",
+    );
+    let [there, back] = far.ways;
+    assert!(far.emulated && there.jitter == back.jitter && there.loss == back.loss);
+    assert_eq!((there.delay.to_string(), back.delay.to_string()), ("75ms".to_owned(), "80ms".to_owned()));
+    assert_eq!(
+        (there.queue.to_string(), back.queue.to_string()),
+        ("200000 bytes".to_owned(), "9 packets".to_owned())
+    );
+    assert!(
+        link(", delay: 0ms").emulated
+            && link(", queue: 30 packets").emulated
+            && link(", back: { loss: 0% }").emulated
+    );
+    assert!(!link(", queue: 64kB").emulated);
+}
+
+#[test]
 fn the_shipped_scenarios_are_valid_and_their_paths_add_up() {
-    for name in ["ams-gva", "two-paths"] {
+    for (name, capacity) in [("ams-gva", 200_000_000), ("two-paths", 200_000_000), ("east-asia", 20_000_000)]
+    {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../scenarios/{name}.yaml"));
         let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(scenario.name, name);
         for [from, to] in [[0, 1], [1, 0]] {
-            assert_eq!(scenario.topology.capacity(from, to), BitsPerSec(200_000_000));
+            assert_eq!(scenario.topology.capacity(from, to), BitsPerSec(capacity));
         }
     }
 }

@@ -124,7 +124,7 @@ FIN-WAIT-1 0 0 10.0.1.1:56118 10.0.1.2:5201
 
     fn plan() -> Plan {
         let text = "{scenario: t, topology: {hosts: [], switches: [s], links: []}}";
-        Plan::new(&Scenario::parse(text, "t.yaml").unwrap(), &"t".parse().unwrap())
+        Plan::new(&Scenario::parse(text, "t.yaml").unwrap(), &"t".parse().unwrap(), || false)
     }
 
     fn streams(sockets: &Sockets, port: u16) -> Vec<String> {
