@@ -1,0 +1,126 @@
+#!/usr/bin/python3
+"""Traffic that notices every packet that is lost. Runs on the hosts of a lab.
+
+    traffic.py serve                              answers streams and probes
+    traffic.py streams ADDRESS COUNT BURST PAUSE  MPTCP connections that send numbered blocks and count the answers
+    traffic.py probe ADDRESS RATE                 numbered datagrams, each answered; at SIGTERM prints what is missing
+"""
+
+import asyncio
+import contextlib
+import json
+import signal
+import socket
+import sys
+import time
+
+PORT = 7000
+# A datagram that is answered proves that the neighbour is there, as the kernel itself infers from TCP.
+CONFIRM = getattr(socket, "MSG_CONFIRM", 0x800)
+
+
+async def serve():
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_MPTCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("", PORT))
+    listener.listen(1024)
+
+    async def answer(reader, writer):
+        with contextlib.suppress(ConnectionError):
+            while data := await reader.read(1 << 16):
+                writer.write(len(data).to_bytes(4, "big"))
+                await writer.drain()
+
+    loop = asyncio.get_running_loop()
+    await asyncio.start_server(answer, sock=listener)
+    probes = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    probes.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+    probes.bind(("", PORT))
+    probes.setblocking(False)
+
+    def echo():
+        data, address = probes.recvfrom(64)
+        probes.sendto(data, CONFIRM, address)
+
+    loop.add_reader(probes, echo)
+    print("ready", flush=True)
+    await stopped()
+
+
+async def stopped():
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    await stop.wait()
+
+
+async def streams(address, count, burst, pause):
+    confirmed = [0] * count
+    failed = []
+
+    async def stream(index):
+        connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_MPTCP)
+        # Of asyncio's own connect, MPTCP is not known.
+        await asyncio.get_running_loop().run_in_executor(None, connection.connect, (address, PORT))
+        connection.setblocking(False)
+        reader, writer = await asyncio.open_connection(sock=connection)
+        print("open", index, flush=True)
+        try:
+            while True:
+                writer.write(bytes(burst))
+                left = burst
+                while left > 0:
+                    left -= int.from_bytes(await reader.readexactly(4), "big")
+                confirmed[index] += burst
+                await asyncio.sleep(pause)
+        except (OSError, asyncio.IncompleteReadError) as error:
+            failed.append(f"{index}: {error}")
+
+    tasks = [asyncio.create_task(stream(index)) for index in range(count)]
+    await stopped()
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    print(json.dumps({"bytes": confirmed, "failed": failed}), flush=True)
+
+
+async def probe(address, rate):
+    loop = asyncio.get_running_loop()
+    probes = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    probes.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+    probes.setblocking(False)
+    probes.connect((address, PORT))
+    answered = {}
+
+    def note():
+        number = int(probes.recv(64))
+        answered[number] = answered.get(number, 0) + 1
+
+    loop.add_reader(probes, note)
+    stop = asyncio.create_task(stopped())
+    print("ready", flush=True)
+    sent, start, times = 0, time.monotonic(), []
+    while not stop.done():
+        # What is late is made up for at once, so that the rate is kept on a busy machine.
+        while sent < (time.monotonic() - start) * rate:
+            probes.send(str(sent).encode(), CONFIRM)
+            times.append(time.time())
+            sent += 1
+        await asyncio.sleep(1 / rate)
+    await asyncio.sleep(1)
+    missing = [number for number in range(sent) if number not in answered]
+    twice = sum(1 for times in answered.values() if times > 1)
+    lost_at = [round(times[number], 3) for number in missing]
+    print(json.dumps({"sent": sent, "lost": len(missing), "twice": twice, "lost_at": lost_at[:50]}), flush=True)
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["serve"]:
+            asyncio.run(serve())
+        case ["streams", address, count, burst, pause]:
+            asyncio.run(streams(address, int(count), int(burst), float(pause)))
+        case ["probe", address, rate]:
+            asyncio.run(probe(address, int(rate)))
+        case _:
+            sys.exit(__doc__)
