@@ -160,8 +160,21 @@ impl Controller {
 async fn tick(engine: Shared) {
     let mut timer = interval(engine.borrow().brain().settings().tick);
     timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let woken = engine.borrow().woken();
     loop {
-        timer.tick().await;
+        let wait = engine.borrow().until_wake();
+        let wake = async {
+            match wait {
+                Some(wait) => tokio::time::sleep(wait).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = timer.tick() => {}
+            () = wake => {}
+            // The brain wants to be woken sooner than it did before.
+            () = woken.notified() => continue,
+        }
         let mut engine = engine.borrow_mut();
         let now = engine.now();
         engine.handle(now, &Event::Tick);

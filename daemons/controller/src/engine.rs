@@ -2,11 +2,13 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::time::Duration;
 
 use braid_control::pipeline::{Encoder, Rule};
 use braid_control::{Brain, Command, Commands, Event, Settings};
 use braid_openflow::Xid;
 use braid_types::{DatapathId, Time};
+use tokio::sync::Notify;
 use tracing::{error, warn};
 
 use crate::clock::Clock;
@@ -24,6 +26,9 @@ pub(crate) struct Engine {
     commands: Commands,
     last_xid: u32,
     refused: u64,
+    /// When the brain wants to go on, as last told.
+    wake_at: Option<Time>,
+    woken: Rc<Notify>,
     /// The switches are to go on with the rules that they have.
     stopping: bool,
 }
@@ -76,6 +81,8 @@ impl Engine {
             commands: Commands::default(),
             last_xid: FIRST_XID,
             refused: 0,
+            wake_at: None,
+            woken: Rc::default(),
             stopping: false,
         }
     }
@@ -86,6 +93,16 @@ impl Engine {
 
     pub(crate) fn now(&self) -> Time {
         self.clock.now()
+    }
+
+    /// Notified when the brain wants to go on sooner than [`until_wake`](Self::until_wake) last said.
+    pub(crate) fn woken(&self) -> Rc<Notify> {
+        self.woken.clone()
+    }
+
+    /// How long until the brain wants to go on, if it does before the next tick.
+    pub(crate) fn until_wake(&self) -> Option<Duration> {
+        self.wake_at.map(|at| at.since(self.now()))
     }
 
     /// Channels that were refused or broken off because the other end did not behave.
@@ -147,6 +164,10 @@ impl Engine {
         self.dispatch(&commands);
         commands.clear();
         self.commands = commands;
+        let wake_at = self.brain.wake_at();
+        if wake_at != std::mem::replace(&mut self.wake_at, wake_at) && wake_at.is_some() {
+            self.woken.notify_one();
+        }
     }
 
     /// Ends the recording and closes every channel once it is empty.

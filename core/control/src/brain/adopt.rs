@@ -8,8 +8,10 @@ use braid_topology::Link;
 use braid_types::{DatapathId, FiveTuple, MacAddr, SwitchPort, Time};
 
 use super::Brain;
-use super::found::{BothWays, first_hop, highest, port_of};
+use super::found::{Directions, first_hop, highest, port_of};
+use super::install::Replaces;
 use super::ports::Role;
+use super::retire::is_fabric;
 use crate::command::{Command, Commands};
 use crate::event::FoundRules;
 use crate::label::Label;
@@ -209,7 +211,7 @@ impl Brain {
         self.found.sweep_at(now + self.settings.install_timeout);
         self.flood.touch();
         self.renew_routes(now, out);
-        self.place_again(now, out);
+        self.place_again(now, Replaces::Nothing, out);
         for (id, rules) in mended {
             if self.streams.stream(id).is_some_and(|stream| stream.route.is_some()) {
                 for (dpid, rule) in rules.iter().flatten() {
@@ -233,7 +235,7 @@ impl Brain {
     }
 
     /// Streams whose path is not there any more are known from now on, and so placed.
-    fn take_streams(&mut self, now: Time) -> Vec<(StreamId, BothWays)> {
+    fn take_streams(&mut self, now: Time) -> Vec<(StreamId, Directions)> {
         let mut taken = Vec::new();
         for id in self.found.streams() {
             let rules = self.found.stream(id);
@@ -247,8 +249,7 @@ impl Brain {
     }
 
     fn remove_unwanted(&mut self, out: &mut Commands) {
-        let in_fabric = |rule: &Rule| matches!(rule, Rule::Transit(_) | Rule::Egress { .. });
-        for (dpid, rule) in self.found.all(|rule| !in_fabric(rule)) {
+        for (dpid, rule) in self.found.all(|rule| !is_fabric(rule)) {
             self.delete(dpid, rule, out);
         }
         for (dpid, strays) in self.found.take_strays() {

@@ -41,6 +41,7 @@ impl Brain {
         self.ports.remove_switch(dpid);
         self.flood.forget(dpid);
         self.found.forget(dpid);
+        self.forget_ingress(now, dpid);
         self.routes.forget(dpid);
         let changes = self.topology.remove_switch(dpid);
         self.follow(now, &changes, LinkLoss::Switch, out);

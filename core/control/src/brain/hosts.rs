@@ -6,6 +6,7 @@ use braid_topology::{Change, Host};
 use braid_types::{MacAddr, SwitchPort, Time};
 
 use super::Brain;
+use super::install::Replaces;
 use super::ports::Role;
 use crate::command::Commands;
 use crate::notice::{LinkLoss, Notice};
@@ -28,7 +29,10 @@ impl Brain {
     pub(super) fn follow(&mut self, now: Time, changes: &[Change], why: LinkLoss, out: &mut Commands) {
         for change in changes {
             match change {
-                Change::LinkAdded { link, .. } => out.notice(Notice::LinkUp { src: link.src, dst: link.dst }),
+                Change::LinkAdded { link, .. } => {
+                    self.may_spread = true;
+                    out.notice(Notice::LinkUp { src: link.src, dst: link.dst });
+                }
                 Change::LinkRemoved { link } => {
                     out.notice(Notice::LinkDown { src: link.src, dst: link.dst, why });
                 }
@@ -40,7 +44,7 @@ impl Brain {
                     self.withdraw(*address, *from, out);
                     self.release_streams_of(*address, out);
                     self.on_address(now, *address, *to, out);
-                    self.place_again(now, out);
+                    self.place_again(now, Replaces::Nothing, out);
                 }
                 Change::AddressRemoved { address, mac } => {
                     self.withdraw(*address, *mac, out);
@@ -80,7 +84,7 @@ impl Brain {
                 self.release_streams_of(dst, out);
             }
         }
-        self.place_again(now, out);
+        self.place_again(now, Replaces::Nothing, out);
     }
 
     fn on_host_removed(&mut self, now: Time, host: &Host, out: &mut Commands) {

@@ -1,13 +1,16 @@
 //! Labelled paths in the switches, and what waits until they are confirmed.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use braid_paths::Path;
+use braid_topology::Link;
 use braid_types::{DatapathId, SwitchPort, Time};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::Brain;
+use super::retire::Life;
 use crate::command::{Command, Commands};
 use crate::label::Label;
 use crate::notice::Notice;
@@ -16,7 +19,8 @@ use crate::pipeline::{Hop, Rule};
 /// The labels in use and the batches that wait for them.
 ///
 /// A label's rules are written from the egress switch inwards. It is ready when each of its switches
-/// has answered a barrier; batches that need it are let go then, all or nothing.
+/// has answered a barrier; batches that need it are let go then, all or nothing. Those that change what works
+/// wait some more: a switch may confirm a rule before it applies to packets.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
     by_path: FxHashMap<Path, Label>,
@@ -33,12 +37,34 @@ struct Entry {
     path: Path,
     unconfirmed: SmallVec<[DatapathId; 4]>,
     installed_at: Time,
+    confirmed_at: Time,
+    life: Life,
 }
 
 #[derive(Debug)]
 struct Waiting {
     labels: SmallVec<[Label; 2]>,
+    grace: Duration,
+    /// When it is let go, once its labels are confirmed.
+    due: Option<Time>,
     commands: Commands,
+}
+
+/// What a batch replaces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Replaces {
+    /// Nothing that packets could go by meanwhile.
+    Nothing,
+    /// What works still, so that there is time.
+    Working,
+}
+
+/// What a barrier was for.
+enum Confirmed {
+    /// A label is ready.
+    Ready(Label),
+    /// No packet enters a label any more.
+    Leaving(Label),
 }
 
 impl Labels {
@@ -71,20 +97,27 @@ impl Labels {
         }
         self.by_path.insert(path.clone(), label);
         let unconfirmed = SmallVec::new();
-        self.entries.insert(label, Entry { path: path.clone(), unconfirmed, installed_at: now });
+        self.insert(now, label, path, unconfirmed);
         true
     }
 
-    fn is_ready(&self, label: Label) -> bool {
-        self.entries.get(&label).is_some_and(|entry| entry.unconfirmed.is_empty())
+    /// When the label is safe to use; `None` while it is not confirmed.
+    fn confirmed_at(&self, label: Label) -> Option<Time> {
+        let entry = self.entries.get(&label).filter(|entry| entry.unconfirmed.is_empty())?;
+        Some(entry.confirmed_at)
     }
 
     fn register(&mut self, now: Time, path: &Path) -> Label {
         let label = self.next_label();
         self.by_path.insert(path.clone(), label);
         let unconfirmed = path.switches().collect();
-        self.entries.insert(label, Entry { path: path.clone(), unconfirmed, installed_at: now });
+        self.insert(now, label, path, unconfirmed);
         label
+    }
+
+    fn insert(&mut self, now: Time, label: Label, path: &Path, unconfirmed: SmallVec<[DatapathId; 4]>) {
+        let (path, life) = (path.clone(), Life::Used);
+        self.entries.insert(label, Entry { path, unconfirmed, installed_at: now, confirmed_at: now, life });
     }
 
     /// A number that no label in use has; there are far more numbers than labels.
@@ -102,32 +135,81 @@ impl Labels {
         self.last_token
     }
 
-    fn confirm(&mut self, dpid: DatapathId, token: u32) -> Option<Label> {
+    fn confirm(&mut self, now: Time, dpid: DatapathId, token: u32) -> Option<Confirmed> {
         let label = self.barriers.remove(&(dpid, token))?;
         let entry = self.entries.get_mut(&label)?;
+        if entry.life == Life::Leaving {
+            return Some(Confirmed::Leaving(label));
+        }
         entry.unconfirmed.retain(|switch| *switch != dpid);
-        entry.unconfirmed.is_empty().then_some(label)
+        entry.confirmed_at = now;
+        entry.unconfirmed.is_empty().then_some(Confirmed::Ready(label))
     }
 
-    /// Takes out the batches that waited for nothing but `label`.
-    fn release(&mut self, label: Label) -> Vec<Commands> {
-        let mut free = Vec::new();
-        self.waiting.retain(|_, waiting| {
+    /// The label is confirmed: what waited for nothing else is due, at once or after its grace time.
+    fn release(&mut self, now: Time, label: Label) {
+        for waiting in self.waiting.values_mut().filter(|waiting| waiting.due.is_none()) {
             waiting.labels.retain(|needed| *needed != label);
             if waiting.labels.is_empty() {
-                free.push(std::mem::take(&mut waiting.commands));
+                waiting.due = Some(now + waiting.grace);
             }
-            !waiting.labels.is_empty()
-        });
-        free
+        }
     }
 
-    fn remove(&mut self, label: Label) -> Option<Entry> {
-        let entry = self.entries.remove(&label)?;
-        self.by_path.remove(&entry.path);
+    /// Takes out the batches that are due.
+    fn due(&mut self, now: Time) -> Vec<Commands> {
+        let is_due = |waiting: &mut Waiting| waiting.due.is_some_and(|at| at <= now);
+        let due = self.waiting.extract_if(.., |_, waiting| is_due(waiting));
+        due.map(|(_, waiting)| waiting.commands).collect()
+    }
+
+    /// When a batch is let go or a label is removed next, if that is known.
+    pub(super) fn wake_at(&self) -> Option<Time> {
+        let due = self.waiting.values().filter_map(|waiting| waiting.due);
+        let left = self.entries.values().filter_map(|entry| match entry.life {
+            Life::Left(at) => Some(at),
+            _ => None,
+        });
+        due.chain(left).min()
+    }
+
+    /// Forgets a label; returns its path.
+    pub(super) fn remove(&mut self, label: Label) -> Option<Path> {
+        self.close(label);
+        self.entries.remove(&label).map(|entry| entry.path)
+    }
+
+    /// The label is given to nobody any more, and what waited for it is dropped.
+    pub(super) fn close(&mut self, label: Label) {
+        let path = self.entries.get(&label).map(|entry| &entry.path);
+        if let Some(path) = path.filter(|path| self.by_path.get(*path) == Some(&label)) {
+            self.by_path.remove(path);
+        }
         self.waiting.retain(|_, waiting| !waiting.labels.contains(&label));
         self.barriers.retain(|_, waiting| *waiting != label);
-        Some(entry)
+    }
+
+    /// The token of a barrier after which no packet enters the label.
+    pub(super) fn ask(&mut self, ingress: DatapathId, label: Label) -> u32 {
+        let token = self.next_token();
+        self.barriers.insert((ingress, token), label);
+        token
+    }
+
+    pub(super) fn set_life(&mut self, label: Label, life: Life) {
+        if let Some(entry) = self.entries.get_mut(&label) {
+            entry.life = life;
+        }
+    }
+
+    /// The labels, and how far each is from being removed.
+    pub(super) fn lives(&self) -> Vec<(Label, Life)> {
+        self.entries.iter().map(|(label, entry)| (*label, entry.life)).collect()
+    }
+
+    /// The labels that batches wait for.
+    pub(super) fn awaited(&self) -> impl Iterator<Item = Label> {
+        self.waiting.values().flat_map(|waiting| waiting.labels.iter().copied())
     }
 
     fn matching(&self, test: impl Fn(&Entry) -> bool) -> Vec<Label> {
@@ -155,18 +237,46 @@ impl Brain {
     }
 
     /// Lets `batch` go once every path in `hops` is confirmed, which may be at once.
-    pub(super) fn when_ready(&mut self, hops: &[Hop], batch: Commands, out: &mut Commands) {
-        let labels = hops.iter().map(|hop| hop.label).filter(|label| !self.labels.is_ready(*label));
-        let labels: SmallVec<[Label; 2]> = labels.collect();
-        if labels.is_empty() {
-            out.append(batch);
+    pub(super) fn when_ready(
+        &mut self,
+        now: Time,
+        hops: &[Hop],
+        batch: Commands,
+        replaces: Replaces,
+        out: &mut Commands,
+    ) {
+        let grace = match replaces {
+            Replaces::Nothing => Duration::ZERO,
+            Replaces::Working => self.settings.grace,
+        };
+        let confirmed_at = |hop: &Hop| self.labels.confirmed_at(hop.label);
+        let labels: SmallVec<[Label; 2]> =
+            hops.iter().filter(|hop| confirmed_at(hop).is_none()).map(|hop| hop.label).collect();
+        let due =
+            labels.is_empty().then(|| hops.iter().filter_map(confirmed_at).max().unwrap_or(now) + grace);
+        if due.is_some_and(|at| at <= now) || (due.is_some() && hops.is_empty()) {
+            self.let_go(batch, out);
         } else if self.labels.waiting.len() >= self.settings.max_waiting {
             self.abandon(&batch, out);
             out.notice(Notice::Full { what: "batches waiting for paths" });
         } else {
             self.labels.last_waiting += 1;
-            self.labels.waiting.insert(self.labels.last_waiting, Waiting { labels, commands: batch });
+            let waiting = Waiting { labels, grace, due, commands: batch };
+            self.labels.waiting.insert(self.labels.last_waiting, waiting);
         }
+    }
+
+    /// Gives the commands that are still wanted.
+    fn let_go(&mut self, mut batch: Commands, out: &mut Commands) {
+        batch.retain(|command| self.is_current(command));
+        for command in &batch {
+            if let Command::Add { dpid, rule: rule @ (Rule::Route { dst, .. } | Rule::LocalRoute { dst }) } =
+                command
+            {
+                self.routes.note_written((*dst, *dpid), *rule);
+            }
+        }
+        out.append(batch);
     }
 
     /// The batch is dropped: what it would have installed is not there.
@@ -183,12 +293,21 @@ impl Brain {
     }
 
     /// A switch has done everything before a barrier.
-    pub(super) fn on_barrier(&mut self, dpid: DatapathId, token: u32, out: &mut Commands) {
-        if let Some(label) = self.labels.confirm(dpid, token) {
-            for mut batch in self.labels.release(label) {
-                batch.retain(|command| self.is_current(command));
-                out.append(batch);
+    pub(super) fn on_barrier(&mut self, now: Time, dpid: DatapathId, token: u32, out: &mut Commands) {
+        match self.labels.confirm(now, dpid, token) {
+            Some(Confirmed::Ready(label)) => {
+                self.labels.release(now, label);
+                self.let_go_due(now, out);
             }
+            Some(Confirmed::Leaving(label)) => self.has_left(now, label),
+            None => {}
+        }
+    }
+
+    /// Lets the batches go whose time has come.
+    pub(super) fn let_go_due(&mut self, now: Time, out: &mut Commands) {
+        for batch in self.labels.due(now) {
+            self.let_go(batch, out);
         }
     }
 
@@ -212,29 +331,27 @@ impl Brain {
         for label in self.labels.matching(late) {
             self.give_up(now, label, out);
         }
-        self.place_again(now, out);
+        self.place_again(now, Replaces::Working, out);
     }
 
     /// Takes a path back that a switch has not confirmed, or has refused, and chooses others for some time.
     pub(super) fn give_up(&mut self, now: Time, label: Label, out: &mut Commands) {
-        if let Some(entry) = self.remove_label(label, out) {
-            self.paths.bar(entry.path.clone(), now + self.settings.bar);
-            out.notice(Notice::InstallFailed { path: entry.path.switches().collect() });
-        }
+        let Some(path) = self.labels.path(label).cloned() else { return };
+        self.release_streams(&path, out);
+        self.release_routes(label, out);
+        self.remove_label(label, out);
+        out.notice(Notice::InstallFailed { path: path.switches().collect() });
+        self.paths.bar(path, now + self.settings.bar);
     }
 
-    /// Removes the labels whose paths use a link that is no more.
-    pub(super) fn remove_broken_labels(&mut self, out: &mut Commands) {
+    /// Leaves the labels whose paths use a link that is no more.
+    pub(super) fn leave_broken_labels(&mut self, now: Time, out: &mut Commands) {
         let topology = &self.topology;
-        let broken = |entry: &Entry| {
-            entry
-                .path
-                .links()
-                .iter()
-                .any(|link| topology.link_at(link.src).is_none_or(|now| now.dst != link.dst))
-        };
-        for label in self.labels.matching(broken) {
-            self.remove_label(label, out);
+        let is_gone = |link: &Link| topology.link_at(link.src).is_none_or(|now| now.dst != link.dst);
+        let is_open = |entry: &Entry| matches!(entry.life, Life::Used | Life::Unused(_));
+        let broken = self.labels.matching(|entry| is_open(entry) && entry.path.links().iter().any(is_gone));
+        for label in broken {
+            self.retire(now, label, out);
         }
     }
 
@@ -256,17 +373,6 @@ impl Brain {
             self.labels.barriers.insert((dpid, token), label);
             out.push(Command::Barrier { dpid, token });
         }
-    }
-
-    fn remove_label(&mut self, label: Label, out: &mut Commands) -> Option<Entry> {
-        let entry = self.labels.remove(label)?;
-        self.release_streams(&entry.path, out);
-        self.release_routes(label, out);
-        self.delete(entry.path.egress(), Rule::Egress { label }, out);
-        for link in entry.path.links().iter().skip(1) {
-            self.delete(link.src.dpid, Rule::Transit(Hop { label, port: link.src.port }), out);
-        }
-        Some(entry)
     }
 
     /// Deletes a rule at a switch that may have left.

@@ -7,9 +7,11 @@ mod found;
 mod hosts;
 mod install;
 mod measure;
+mod moves;
 mod path_cache;
 mod ports;
 mod resolve;
+mod retire;
 mod routes;
 mod search;
 mod settings;
@@ -31,7 +33,7 @@ use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule, Table};
 use flood::Flood;
 use found::Found;
-use install::Labels;
+use install::{Labels, Replaces};
 use measure::Measurements;
 use path_cache::PathCache;
 use ports::Ports;
@@ -101,6 +103,8 @@ pub struct Brain {
     first_switch_at: Option<Time>,
     /// The topology's structure that labels, routes and streams are in line with.
     followed: u64,
+    /// Whether links have come since streams were spread over them.
+    may_spread: bool,
 }
 
 impl Brain {
@@ -125,6 +129,7 @@ impl Brain {
             counters_read_at: Time::ZERO,
             first_switch_at: None,
             followed: 0,
+            may_spread: false,
         }
     }
 
@@ -141,7 +146,7 @@ impl Brain {
             Event::PacketIn { dpid, in_port, table, data } => {
                 self.on_packet(now, SwitchPort::new(*dpid, *in_port), *table, data, out);
             }
-            Event::Barrier { dpid, token } => self.on_barrier(*dpid, *token, out),
+            Event::Barrier { dpid, token } => self.on_barrier(now, *dpid, *token, out),
             Event::FlowRemoved { dpid, cookie, bytes } => {
                 self.found.end(*dpid, *cookie);
                 self.on_flow_removed(*cookie, *bytes, out);
@@ -153,9 +158,15 @@ impl Brain {
             Event::Tick => self.tick(now, out),
         }
         self.follow_graph(now, out);
+        self.restore_routes(now, out);
         if !self.found.is_empty() {
             out.retain_from(start, |command| self.found.needs(command));
         }
+    }
+
+    /// When [`Event::Tick`] has something to do next, if that is sooner than the usual tick.
+    pub fn wake_at(&self) -> Option<Time> {
+        self.labels.wake_at()
     }
 
     /// How the brain behaves.
@@ -256,6 +267,8 @@ impl Brain {
     fn tick(&mut self, now: Time, out: &mut Commands) {
         self.tick_adoption(now, out);
         self.tick_ports(now, out);
+        self.let_go_due(now, out);
+        self.tick_labels(now, out);
         self.expire_installs(now, out);
         self.expire_searches(now);
         self.update_flood(out);
@@ -263,6 +276,8 @@ impl Brain {
         if now.since(self.counters_read_at) >= self.settings.counters_interval {
             self.counters_read_at = now;
             self.read_counters(out);
+            self.review_labels(now, out);
+            self.spread_again(now, out);
         }
     }
 
@@ -278,9 +293,9 @@ impl Brain {
         if std::mem::replace(&mut self.followed, structure) != structure {
             self.flood.touch();
             self.adopt_labels(now, out);
-            self.remove_broken_labels(out);
+            self.leave_broken_labels(now, out);
             self.renew_routes(now, out);
-            self.place_again(now, out);
+            self.place_again(now, Replaces::Nothing, out);
         } else if self.settings.weight.is_measured() {
             self.renew_routes(now, out);
         }

@@ -1,11 +1,12 @@
 //! Default routes: for each address in use at a switch, the shortest path there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use braid_types::{DatapathId, Time};
 
 use super::Brain;
+use super::install::Replaces;
 use crate::command::{Commands, Target};
 use crate::label::Label;
 use crate::notice::Notice;
@@ -13,42 +14,71 @@ use crate::pipeline::{Hop, Rule};
 
 /// The default routes in the switches, or waiting for their path to be confirmed.
 #[derive(Debug, Default)]
-pub(super) struct Routes(BTreeMap<(IpAddr, DatapathId), Rule>);
+pub(super) struct Routes {
+    entries: BTreeMap<(IpAddr, DatapathId), Entry>,
+    /// Routes that were removed though their hosts are there.
+    lost: BTreeSet<(IpAddr, DatapathId)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    wanted: Rule,
+    /// What the switch has until the path of `wanted` is confirmed.
+    written: Option<Rule>,
+}
 
 impl Routes {
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.entries.len()
     }
 
     /// The route from a switch to `dst`.
     pub(super) fn get(&self, dst: IpAddr, dpid: DatapathId) -> Option<&Rule> {
-        self.0.get(&(dst, dpid))
+        self.entries.get(&(dst, dpid)).map(|entry| &entry.wanted)
     }
 
     /// A route that an earlier controller has written.
     pub(super) fn adopt(&mut self, key: (IpAddr, DatapathId), rule: Rule) {
-        self.0.insert(key, rule);
+        self.entries.insert(key, Entry { wanted: rule, written: Some(rule) });
+    }
+
+    /// The route is on its way to the switch.
+    pub(super) fn note_written(&mut self, key: (IpAddr, DatapathId), rule: Rule) {
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.written = Some(rule);
+        }
     }
 
     /// Forgets a route; says whether there was one.
     pub(super) fn remove(&mut self, dst: IpAddr, dpid: DatapathId) -> bool {
-        self.0.remove(&(dst, dpid)).is_some()
+        self.entries.remove(&(dst, dpid)).is_some()
+    }
+
+    /// The labels that routes lead to, or will.
+    pub(super) fn labels(&self) -> impl Iterator<Item = Label> {
+        let rules = self.entries.values().flat_map(|entry| [Some(entry.wanted), entry.written]);
+        rules.flatten().filter_map(|rule| hop(&rule)).map(|hop| hop.label)
     }
 
     /// The switches with a route to `dst`.
     fn switches_to(&self, dst: IpAddr) -> Vec<DatapathId> {
         let range = (dst, DatapathId(0))..=(dst, DatapathId(u64::MAX));
-        self.0.range(range).map(|((_, dpid), _)| *dpid).collect()
+        self.entries.range(range).map(|((_, dpid), _)| *dpid).collect()
     }
 
-    fn through(&self, label: Label) -> Vec<(IpAddr, DatapathId)> {
-        let uses = |rule: &Rule| matches!(rule, Rule::Route { hop, .. } if hop.label == label);
-        self.0.iter().filter(|(_, rule)| uses(rule)).map(|(key, _)| *key).collect()
+    fn through(&self, label: Label) -> Vec<((IpAddr, DatapathId), Entry)> {
+        let uses = |rule: &Rule| hop(rule).is_some_and(|hop| hop.label == label);
+        let entries = self
+            .entries
+            .iter()
+            .filter(|(_, entry)| uses(&entry.wanted) || entry.written.as_ref().is_some_and(uses));
+        entries.map(|(key, entry)| (*key, *entry)).collect()
     }
 
     /// The switch has lost its rules.
     pub(super) fn forget(&mut self, dpid: DatapathId) {
-        self.0.retain(|(_, at), _| *at != dpid);
+        self.entries.retain(|(_, at), _| *at != dpid);
+        self.lost.retain(|(_, at)| *at != dpid);
     }
 }
 
@@ -80,7 +110,7 @@ impl Brain {
         let mut batch = Commands::default();
         let Some(hops) = self.route(now, dpid, dst, &mut batch, out) else { return };
         batch.send(dpid, Target::Pipeline, frame);
-        self.when_ready(hops.as_slice(), batch, out);
+        self.when_ready(now, hops.as_slice(), batch, Replaces::Nothing, out);
     }
 
     /// Adds the route from `dpid` to `dst` to `batch` unless it is there; returns what the batch needs.
@@ -94,7 +124,7 @@ impl Brain {
         batch: &mut Commands,
         out: &mut Commands,
     ) -> Option<Option<Hop>> {
-        if let Some(rule) = self.routes.0.get(&(dst, dpid)) {
+        if let Some(rule) = self.routes.get(dst, dpid) {
             return Some(hop(rule));
         }
         // There is one whose path is not known yet.
@@ -106,7 +136,7 @@ impl Brain {
             return None;
         }
         let rule = self.best_route(now, dpid, dst, out)?;
-        self.routes.0.insert((dst, dpid), rule);
+        self.routes.entries.insert((dst, dpid), Entry { wanted: rule, written: None });
         batch.add(dpid, rule);
         Some(hop(&rule))
     }
@@ -120,16 +150,32 @@ impl Brain {
 
     /// The graph has changed: every route is compared with the shortest path.
     pub(super) fn renew_routes(&mut self, now: Time, out: &mut Commands) {
-        let all: Vec<_> = self.routes.0.keys().copied().collect();
+        let all: Vec<_> = self.routes.entries.keys().copied().collect();
         for (dst, dpid) in all {
             self.renew_route(now, dst, dpid, out);
         }
     }
 
-    /// The label is gone: routes over it ask the controller again until they are renewed.
+    /// The label goes. A route that was to take it stays as it is; what takes it asks the controller meanwhile.
     pub(super) fn release_routes(&mut self, label: Label, out: &mut Commands) {
-        for key in self.routes.through(label) {
-            self.remove_route(key, out);
+        for (key, entry) in self.routes.through(label) {
+            match entry.written.filter(|rule| hop(rule).is_none_or(|hop| hop.label != label)) {
+                Some(rule) => self.routes.adopt(key, rule),
+                None => {
+                    self.remove_route(key, out);
+                    self.routes.lost.insert(key);
+                }
+            }
+        }
+    }
+
+    /// Routes that lost their path get another one before a packet asks for it.
+    pub(super) fn restore_routes(&mut self, now: Time, out: &mut Commands) {
+        for (dst, dpid) in std::mem::take(&mut self.routes.lost) {
+            let mut batch = Commands::default();
+            if let Some(hops) = self.route(now, dpid, dst, &mut batch, out) {
+                self.when_ready(now, hops.as_slice(), batch, Replaces::Nothing, out);
+            }
         }
     }
 
@@ -139,10 +185,15 @@ impl Brain {
             return;
         }
         let Some(rule) = self.best_route(now, dpid, dst, out) else { return self.remove_route(key, out) };
-        if self.routes.0.insert(key, rule) != Some(rule) {
+        let written = self.routes.entries.get(&key).and_then(|entry| entry.written);
+        let before =
+            self.routes.entries.insert(key, Entry { wanted: rule, written }).map(|entry| entry.wanted);
+        if before != Some(rule) && written != Some(rule) {
+            let works = written.as_ref().is_some_and(|written| self.works(written));
+            let replaces = if works { Replaces::Working } else { Replaces::Nothing };
             let mut batch = Commands::default();
             batch.add(dpid, rule);
-            self.when_ready(hop(&rule).as_slice(), batch, out);
+            self.when_ready(now, hop(&rule).as_slice(), batch, replaces, out);
         }
     }
 
@@ -157,9 +208,15 @@ impl Brain {
         }
     }
 
+    /// Whether packets that follow the route get on.
+    fn works(&self, rule: &Rule) -> bool {
+        hop(rule)
+            .is_none_or(|hop| self.labels.path(hop.label).is_some_and(|path| self.labels.of(path).is_some()))
+    }
+
     fn remove_route(&mut self, key: (IpAddr, DatapathId), out: &mut Commands) {
-        if let Some(rule) = self.routes.0.remove(&key) {
-            self.delete(key.1, rule, out);
+        if let Some(entry) = self.routes.entries.remove(&key) {
+            self.delete(key.1, entry.wanted, out);
         }
     }
 

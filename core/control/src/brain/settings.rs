@@ -25,6 +25,11 @@ pub struct Settings {
     pub adopt_timeout: Duration,
     /// A path is taken back when its switches have not confirmed it for this long.
     pub install_timeout: Duration,
+    /// How long after switches have confirmed a rule packets may still be treated as before: traffic moves to a path
+    /// that much after it is confirmed, and a path is removed that much after traffic has left it.
+    pub grace: Duration,
+    /// How long a path that nothing uses is kept, as it may be used again.
+    pub label_linger: Duration,
     /// How long a path that was taken back is not chosen again.
     pub bar: Duration,
     /// How long a packet waits for a host that is looked for.
@@ -68,6 +73,8 @@ impl Default for Settings {
             link_timeout: Duration::from_millis(3500),
             adopt_timeout: Duration::from_secs(10),
             install_timeout: Duration::from_secs(2),
+            grace: Duration::from_millis(20),
+            label_linger: Duration::from_secs(30),
             bar: Duration::from_secs(10),
             search_timeout: Duration::from_secs(3),
             counters_interval: Duration::from_secs(1),

@@ -5,11 +5,12 @@ use std::net::IpAddr;
 use braid_packet::mptcp::{self, Handshake, MpJoin};
 use braid_packet::{Frame, TcpSegment};
 use braid_paths::Path;
-use braid_steering::{Choice, Ended, Opening, Question, Route, StreamId, TransferKind};
+use braid_steering::{Choice, Ended, Opening, Question, Route, Stream, StreamId, TransferKind};
 use braid_types::{DatapathId, FiveTuple, Time};
 use smallvec::SmallVec;
 
 use super::Brain;
+use super::install::Replaces;
 use crate::command::{Command, Commands, Target};
 use crate::cookie::{Cookie, Purpose};
 use crate::notice::Notice;
@@ -106,7 +107,7 @@ impl Brain {
             let ends = self.streams.stream(*id).and_then(|stream| self.switches_of(&stream.tuple));
             let mut batch = Commands::default();
             if let Some(hops) = ends.and_then(|ends| self.place(now, *id, ends, &mut batch, out)) {
-                self.when_ready(&hops, batch, out);
+                self.when_ready(now, &hops, batch, Replaces::Working, out);
             }
         }
     }
@@ -122,12 +123,12 @@ impl Brain {
     }
 
     /// Places the streams that lost their path, now that the graph is known again.
-    pub(super) fn place_again(&mut self, now: Time, out: &mut Commands) {
+    pub(super) fn place_again(&mut self, now: Time, replaces: Replaces, out: &mut Commands) {
         let lost = self.streams.streams().filter(|stream| stream.route.is_none());
         for (id, tuple) in lost.map(|stream| (stream.id, stream.tuple)).collect::<Vec<_>>() {
             let mut batch = Commands::default();
             match self.switches_of(&tuple).and_then(|ends| self.place(now, id, ends, &mut batch, out)) {
-                Some(hops) => self.when_ready(&hops, batch, out),
+                Some(hops) => self.when_ready(now, &hops, batch, replaces, out),
                 None => self.end_stream(id, out),
             }
         }
@@ -195,7 +196,7 @@ impl Brain {
             return self.forward(now, ends.0, dst, frame, out);
         };
         batch.send(ends.0, Target::Pipeline, frame);
-        self.when_ready(&hops, batch, out);
+        self.when_ready(now, &hops, batch, Replaces::Nothing, out);
     }
 
     /// Chooses a path for a stream and adds its rules to `batch`; returns the labels that they need.
@@ -208,11 +209,23 @@ impl Brain {
         out: &mut Commands,
     ) -> Option<[Hop; 2]> {
         let (path, shared) = self.choose_path(now, id, (src, dst))?;
-        let stream = self.streams.stream(id)?;
-        let route = Route { reverse: path.reversed(), forward: path };
-        let (tuple, transfer) = (stream.tuple, stream.transfer);
+        self.assign(now, id, (&path, shared), batch, out)
+    }
+
+    /// Gives a stream a path and adds its rules to `batch`; returns the labels that they need.
+    pub(super) fn assign(
+        &mut self,
+        now: Time,
+        id: StreamId,
+        (path, shared): (&Path, usize),
+        batch: &mut Commands,
+        out: &mut Commands,
+    ) -> Option<[Hop; 2]> {
+        let route = Route { forward: path.clone(), reverse: path.reversed() };
+        let Stream { tuple, transfer, .. } = *self.streams.stream(id)?;
         let forward = self.first_hop(now, &route.forward, out)?;
         let reverse = self.first_hop(now, &route.reverse, out)?;
+        let (src, dst) = (path.ingress(), path.egress());
         batch.add(dst, Rule::Stream { id, reverse: true, tuple: tuple.reversed(), hop: reverse });
         batch.add(src, Rule::Stream { id, reverse: false, tuple, hop: forward });
         let path = route.forward.switches().collect();
@@ -222,7 +235,7 @@ impl Brain {
     }
 
     /// The path that a stream is to take, and how many cables it shares with its transfer's others.
-    fn choose_path(
+    pub(super) fn choose_path(
         &mut self,
         now: Time,
         id: StreamId,

@@ -4,6 +4,7 @@ mod network;
 mod switch;
 
 mod broadcast;
+mod consistency;
 mod discovery;
 mod forwarding;
 mod measure;

@@ -31,6 +31,10 @@ pub(super) struct Network {
     pub(super) mute: BTreeSet<DatapathId>,
     /// What changed rules and groups, in order.
     pub(super) changes: Vec<Command>,
+    /// What switches are told and have not read yet, if they take their time.
+    pub(super) late: Option<BTreeMap<DatapathId, VecDeque<Late>>>,
+    /// What switches have read and perhaps confirmed, and when packets will be treated accordingly.
+    applying: BTreeMap<DatapathId, VecDeque<(Time, Vec<u8>)>>,
     /// Whether no controller runs.
     dead: bool,
     switches: BTreeMap<DatapathId, FakeSwitch>,
@@ -41,6 +45,15 @@ pub(super) struct Network {
     /// Frames that reached a host's port, and the switches that each passed.
     arrived: BTreeMap<DatapathId, Vec<Arrival>>,
     flying: VecDeque<(SwitchPort, Vec<u8>, Vec<DatapathId>)>,
+}
+
+/// For how many milliseconds after it has confirmed a rule a switch may treat packets as before; seen of Open vSwitch.
+const BEHIND: u64 = 13;
+
+/// A message to a switch that it has not read.
+pub(super) enum Late {
+    Message(Vec<u8>),
+    Barrier(u32),
 }
 
 pub(super) fn dpid(number: u64) -> DatapathId {
@@ -95,6 +108,8 @@ impl Network {
             mute: BTreeSet::new(),
             switches: BTreeMap::new(),
             changes: Vec::new(),
+            late: None,
+            applying: BTreeMap::new(),
             dead: false,
             with_host: BTreeSet::new(),
             cables: BTreeMap::new(),
@@ -150,24 +165,47 @@ impl Network {
         }
         let mut commands = Commands::default();
         self.brain.handle(self.now, event, &mut commands);
-        self.notices.extend(commands.notices().iter().cloned());
-        for command in &commands {
-            self.carry_out(command, &commands);
-        }
-        while let Some((at, frame, way)) = self.flying.pop_front() {
+        self.carry_out_all(&commands);
+        while self.late.is_none()
+            && let Some((at, frame, way)) = self.flying.pop_front()
+        {
             assert!(way.len() < 32, "a frame goes round in circles: {way:?}");
             self.arrive(at, &frame, way);
+        }
+    }
+
+    /// What the brain has said, in its order.
+    pub(super) fn carry_out_all(&mut self, commands: &Commands) {
+        self.notices.extend(commands.notices().iter().cloned());
+        for command in commands {
+            self.carry_out(command, commands);
         }
     }
 
     fn carry_out(&mut self, command: &Command, batch: &Commands) {
         let dpid = command.dpid();
         if let Command::Barrier { token, .. } = command {
-            if !self.mute.contains(&dpid) {
+            if let Some(queues) = &mut self.late {
+                queues.entry(dpid).or_default().push_back(Late::Barrier(*token));
+            } else if !self.mute.contains(&dpid) {
                 self.tell(&Event::Barrier { dpid, token: *token });
             }
             return;
         }
+        if self.late.is_none() {
+            return self.obey_now(command, batch);
+        }
+        let bytes = self.note_and_encode(command, batch);
+        let queues = self.late.get_or_insert_default();
+        queues.entry(dpid).or_default().push_back(Late::Message(bytes));
+    }
+
+    fn obey_now(&mut self, command: &Command, batch: &Commands) {
+        let bytes = self.note_and_encode(command, batch);
+        self.obey(command.dpid(), &bytes);
+    }
+
+    fn note_and_encode(&mut self, command: &Command, batch: &Commands) -> Vec<u8> {
         if !matches!(command, Command::Send { .. } | Command::ReadStreams { .. } | Command::ReadPorts { .. })
         {
             self.changes.push(command.clone());
@@ -176,7 +214,11 @@ impl Network {
         Encoder::new(Duration::from_secs(60))
             .encode(command, batch, Xid(1), &mut bytes)
             .expect("short message");
-        let outputs = self.switches.get_mut(&dpid).expect("known switch").obey(&bytes);
+        bytes
+    }
+
+    fn obey(&mut self, dpid: DatapathId, bytes: &[u8]) {
+        let outputs = self.switches.get_mut(&dpid).expect("known switch").obey(bytes);
         self.emit(dpid, PortNo::CONTROLLER, outputs, &[dpid]);
     }
 
@@ -209,7 +251,17 @@ impl Network {
     pub(super) fn advance(&mut self, duration: Duration) {
         let (step, end) = (Duration::from_millis(100), self.now + duration);
         while self.now < end {
-            self.now = self.now + step;
+            let next = self.now + step;
+            self.wake_until(next);
+            self.now = next;
+            self.tell(&Event::Tick);
+        }
+    }
+
+    /// Lets the brain do what it wants to do before `end`.
+    fn wake_until(&mut self, end: Time) {
+        while let Some(at) = self.brain.wake_at().filter(|at| !self.dead && *at < end) {
+            self.now = self.now.max(at);
             self.tell(&Event::Tick);
         }
     }
@@ -223,6 +275,7 @@ impl Network {
         while let Some((at, frame, way)) = self.flying.pop_front() {
             self.arrive(at, &frame, way);
         }
+        self.wake_until(self.now + Duration::from_millis(100));
     }
 
     /// What the host at a switch received because of the last [`send`](Self::send): frames and their way.
@@ -236,6 +289,64 @@ impl Network {
             [(_, way)] => way.iter().map(|dpid| dpid.0).collect(),
             other => panic!("host {host} received {} frames: {other:?}", other.len()),
         }
+    }
+
+    /// The host at a switch sends a frame, which gets no further yet than into the first cable.
+    pub(super) fn inject(&mut self, host: u64, frame: &[u8]) {
+        let at = SwitchPort::new(dpid(host), HOST_PORT);
+        let outputs = self.switches[&at.dpid].forward(at.port, frame);
+        self.emit(at.dpid, at.port, outputs, &[at.dpid]);
+    }
+
+    /// One of the frames in the cables gets to the next switch.
+    pub(super) fn fly(&mut self, choice: usize) {
+        let index = choice % self.flying.len().max(1);
+        if let Some((at, frame, way)) = self.flying.remove(index) {
+            assert!(way.len() < 32, "a frame goes round in circles: {way:?}");
+            self.arrive(at, &frame, way);
+        }
+    }
+
+    /// A switch reads one of the messages that it was sent.
+    pub(super) fn act_late(&mut self, choice: usize) {
+        let busy: Vec<_> = self.late.iter().flatten().filter(|(_, queue)| !queue.is_empty()).collect();
+        let Some(dpid) = busy.get(choice % busy.len().max(1)).map(|(dpid, _)| **dpid) else { return };
+        let next = self.late.as_mut().and_then(|queues| queues.get_mut(&dpid)?.pop_front());
+        match next {
+            Some(Late::Message(bytes)) => {
+                let due = self.now + Duration::from_millis(choice as u64 / 64 % (BEHIND + 1));
+                self.applying.entry(dpid).or_default().push_back((due, bytes));
+            }
+            Some(Late::Barrier(token)) => self.tell(&Event::Barrier { dpid, token }),
+            None => {}
+        }
+    }
+
+    /// Packets are treated from now on according to what has been due.
+    pub(super) fn apply_late(&mut self) {
+        let (now, mut ready) = (self.now, Vec::new());
+        for (dpid, queue) in &mut self.applying {
+            while queue.front().is_some_and(|(due, _)| *due <= now) {
+                ready.extend(queue.pop_front().map(|(_, bytes)| (*dpid, bytes)));
+            }
+        }
+        ready.into_iter().for_each(|(dpid, bytes)| self.obey(dpid, &bytes));
+    }
+
+    /// Whether no frame is in a cable and no message with a switch.
+    pub(super) fn is_quiet(&self) -> bool {
+        let is_read = self.late.iter().flatten().all(|(_, queue)| queue.is_empty());
+        self.flying.is_empty() && is_read && self.applying.values().all(VecDeque::is_empty)
+    }
+
+    /// How many frames are in the cables.
+    pub(super) fn flying(&self) -> usize {
+        self.flying.len()
+    }
+
+    /// What the host at a switch received since this was asked last.
+    pub(super) fn take_received(&mut self, host: u64) -> Vec<Arrival> {
+        self.arrived.remove(&dpid(host)).unwrap_or_default()
     }
 
     /// The host makes itself known.

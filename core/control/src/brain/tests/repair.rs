@@ -34,6 +34,7 @@ fn a_break_leaves_no_rule_of_the_old_path() {
     for (a, b) in THREE_WAYS {
         network.unplug(a, b);
     }
+    network.advance(Duration::from_secs(1));
     assert_eq!(network.rules(3), before);
     assert!(network.brain.transfers().is_empty());
 }

@@ -1,0 +1,59 @@
+//! Streams move from a path that works to a better one without losing a packet.
+
+use braid_paths::Path;
+use braid_steering::{Stream, StreamId};
+use braid_types::Time;
+use smallvec::SmallVec;
+
+use super::Brain;
+use super::install::Replaces;
+use crate::command::Commands;
+
+impl Brain {
+    /// Moves a stream to `path`, which joins the same two switches, once that is confirmed and its grace time over.
+    ///
+    /// Until then its packets go on as they did. What is under way on the old path arrives, as its rules stay longer.
+    pub(super) fn move_stream(&mut self, now: Time, id: StreamId, path: &Path, out: &mut Commands) {
+        let mut batch = Commands::default();
+        let shared = self.streams.stream(id).map_or(0, |stream| self.shared(stream, path));
+        if let Some(hops) = self.assign(now, id, (path, shared), &mut batch, out) {
+            self.when_ready(now, &hops, batch, Replaces::Working, out);
+        }
+    }
+
+    /// After links came: streams that share links with others of their transfer take paths of their own again.
+    pub(super) fn spread_again(&mut self, now: Time, out: &mut Commands) {
+        if self.found.is_settling() || !std::mem::take(&mut self.may_spread) {
+            return;
+        }
+        // The last ones first: the first have the shortest paths.
+        for id in self.streams.streams().map(|stream| stream.id).collect::<Vec<_>>().into_iter().rev() {
+            if let Some(path) = self.better_path(now, id) {
+                self.move_stream(now, id, &path, out);
+            }
+        }
+    }
+
+    /// A path on which a stream shares fewer links with its siblings than where it is.
+    fn better_path(&mut self, now: Time, id: StreamId) -> Option<Path> {
+        let stream = self.streams.stream(id)?;
+        let current = &stream.route.as_ref()?.forward;
+        let before = self.shared(stream, current);
+        if before == 0 {
+            return None;
+        }
+        let (path, shared) = self.choose_path(now, id, (current.ingress(), current.egress()))?;
+        (shared < before).then_some(path)
+    }
+
+    /// How many links of `path` the stream's siblings use.
+    fn shared(&self, stream: &Stream, path: &Path) -> usize {
+        self.sibling_paths(stream).iter().map(|sibling| path.shared_cables(sibling)).sum()
+    }
+
+    /// Where the other streams of its transfer go.
+    fn sibling_paths<'a>(&'a self, stream: &'a Stream) -> SmallVec<[&'a Path; 8]> {
+        let routes = self.streams.siblings(stream).filter_map(|sibling| sibling.route.as_ref());
+        routes.map(|route| &route.forward).collect()
+    }
+}
