@@ -103,6 +103,8 @@ pub enum Target {
     Port(PortNo),
     /// Through the tables, as if a host behind no particular port had sent it.
     Pipeline,
+    /// Back to the controller, which so learns how long that takes.
+    Controller,
 }
 
 /// A batch of commands in order, the frames they send, and what watchers are told.

@@ -140,6 +140,9 @@ impl Brain {
 
     fn on_probe(&mut self, now: Time, probe: &LldpProbe, at: SwitchPort, out: &mut Commands) {
         let link = Link { src: SwitchPort::new(probe.dpid, probe.port), dst: at };
+        if link.src == at {
+            return self.on_returned_probe(now, at, probe.sent_at);
+        }
         self.link_heard(now, link.src, at, out);
         if self.topology.link_at(link.src) == Some(link) {
             self.measure_delay(now, link, probe.sent_at);
@@ -206,7 +209,7 @@ impl Brain {
 }
 
 /// The interval less up to a fifth, so that frames of many ports do not leave together and wait for each other.
-fn jittered(interval: Duration, at: SwitchPort, now: Time) -> Duration {
+pub(super) fn jittered(interval: Duration, at: SwitchPort, now: Time) -> Duration {
     let seed = at.dpid.0.rotate_left(32) ^ u64::from(at.port.0) ^ now.as_nanos();
     // Fibonacci hashing: the upper bits depend on all of the seed.
     let parts = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;

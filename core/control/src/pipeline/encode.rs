@@ -136,6 +136,7 @@ fn send(target: Target, frame: &[u8], xid: Xid, out: &mut Vec<u8>) -> Result<(),
     let port = match target {
         Target::Port(port) => port,
         Target::Pipeline => PortNo::TABLE,
+        Target::Controller => PortNo::CONTROLLER,
     };
     Message::PacketOut(PacketOut::new(frame, &flow::output(port))).encode(xid, out)
 }

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! The way of a discovery frame less half of each switch's round trip is the link: Bouet's method, as Banfi et al. 2016
-//! §III-A use it. What waits on the way adds to a sample and never takes from it, so the least of many samples, less the
+//! §III-A use it. The round trip is that of a frame that the switch is told to send back, so that what it takes to handle
+//! packets counts as well, or of an echo where it does not do that. What waits on the way adds to a sample and never takes from it, so the least of many samples, less the
 //! least round trips, is the link without queues; the medians of the latest ones are the link as it is now. Where the
 //! control channel's directions differ, half of that difference remains as an error, which nobody can see from here.
 

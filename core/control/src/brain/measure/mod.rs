@@ -1,6 +1,6 @@
 //! What is measured of links: delay, load, loss, each with its age.
 //!
-//! Delays come from discovery frames and echoes, load and loss from the counters of ports, which are read once a second.
+//! Delays come from discovery frames, frames that a switch sends back, and echoes; load and loss from the counters of ports, which are read once a second.
 //! Nothing that falls silent becomes zero: its last reading grows old. [`publish`] decides when the graph hears of it.
 
 mod counts;
@@ -13,11 +13,13 @@ mod window;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use braid_packet::lldp::LldpProbe;
 use braid_topology::Link;
-use braid_types::{DatapathId, SwitchPort, Time};
+use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time};
 
 use super::Brain;
-use crate::command::{Command, Commands};
+use super::discovery::jittered;
+use crate::command::{Command, Commands, Target};
 use crate::port_counters::PortCounters;
 use counts::{LoadReading, PortMeter, Totals};
 use delay::{DelayMeter, DelayReading, HalfTrip, RoundTrips};
@@ -42,7 +44,10 @@ pub(super) struct Measurements {
 
 #[derive(Debug, Default)]
 struct SwitchMeter {
-    trips: RoundTrips,
+    echoes: RoundTrips,
+    /// Of frames, which a switch may handle more slowly than echoes.
+    frames: RoundTrips,
+    next_frame: Time,
     /// When its counters were asked for, until they come.
     asked_at: Option<Time>,
 }
@@ -85,13 +90,16 @@ impl Measurements {
         }
     }
 
+    /// Half the way of a frame to a switch and back; of an echo while no frame has come back.
     fn half_trip(&self, dpid: DatapathId) -> Option<HalfTrip> {
-        self.switches.get(&dpid)?.trips.half()
+        let switch = self.switches.get(&dpid)?;
+        switch.frames.half().or_else(|| switch.echoes.half())
     }
 
     /// When a switch did what it now tells.
     fn done_at(&self, now: Time, dpid: DatapathId) -> Time {
-        now - self.half_trip(dpid).map(HalfTrip::usual).unwrap_or_default()
+        let echo = self.switches.get(&dpid).and_then(|switch| switch.echoes.half());
+        now - echo.map(HalfTrip::usual).unwrap_or_default()
     }
 
     fn compare_ends(&mut self, link: &Link, window: Duration) {
@@ -110,7 +118,16 @@ impl Brain {
     pub(super) fn on_echo(&mut self, now: Time, dpid: DatapathId, sent_at: Time) {
         if self.topology.switch(dpid).is_some() {
             let window = self.settings.measuring.delay_window;
-            self.measured.switches.entry(dpid).or_default().trips.note(now, sent_at, window);
+            self.measured.switches.entry(dpid).or_default().echoes.note(now, sent_at, window);
+        }
+    }
+
+    /// A frame that a switch was to send back at once has come back.
+    pub(super) fn on_returned_probe(&mut self, now: Time, at: SwitchPort, sent_at: Time) {
+        if at.port == PortNo::CONTROLLER
+            && let Some(switch) = self.measured.switches.get_mut(&at.dpid)
+        {
+            switch.frames.note(now, sent_at, self.settings.measuring.delay_window);
         }
     }
 
@@ -137,8 +154,9 @@ impl Brain {
         }
     }
 
-    /// Once an interval: asks for counters, compares those that came, and tells the graph.
+    /// Sends what is due; once an interval, asks for counters, compares those that came, and tells the graph.
     pub(super) fn tick_measurements(&mut self, now: Time, out: &mut Commands) {
+        self.send_frames_out_and_back(now, out);
         let interval = self.settings.measuring.poll_interval;
         if self.measured.polled_at.is_some_and(|at| now.since(at) < interval) {
             return;
@@ -161,6 +179,18 @@ impl Brain {
                 meter.asked_at = Some(now);
                 out.push(Command::ReadPorts { dpid: switch.dpid() });
             }
+        }
+    }
+
+    /// Sends each switch a frame that comes back at once, with the interval and the jitter of discovery frames.
+    fn send_frames_out_and_back(&mut self, now: Time, out: &mut Commands) {
+        let due = self.measured.switches.iter_mut().filter(|(_, switch)| switch.next_frame <= now);
+        for (dpid, switch) in due {
+            let at = SwitchPort::new(*dpid, PortNo::CONTROLLER);
+            switch.next_frame = now + jittered(self.settings.probe_interval, at, now);
+            let probe = LldpProbe { dpid: at.dpid, port: at.port, sent_at: now };
+            let frame = probe.encode(&self.settings.lldp_key, MacAddr::ZERO);
+            out.send(at.dpid, Target::Controller, &frame);
         }
     }
 

@@ -1,7 +1,10 @@
 use std::time::Duration;
 
+use braid_packet::lldp::LldpProbe;
+use braid_types::{MacAddr, PortNo};
+
 use super::latent::{Channel, Latent, millis};
-use super::port;
+use super::{dpid, port};
 use crate::brain::Settings;
 
 /// Hardly equal, and from near to far.
@@ -47,6 +50,36 @@ fn messages_that_wait_now_and_then_spoil_no_base_delay() {
             assert_near(delay(&network, a, b).0, truth, (truth.as_secs_f64() * 20.0).max(0.5));
         }
     }
+}
+
+#[test]
+fn what_a_switch_takes_to_handle_packets_is_not_taken_for_the_link() {
+    let mut network = Latent::new(Settings::default(), &CHANNELS, &CABLES);
+    network.handling = millis(2);
+    network.run(WHILE);
+    for (a, b, truth) in CABLES {
+        assert_near(delay(&network, a, b).0, truth, 0.001);
+    }
+}
+
+#[test]
+fn echoes_do_where_switches_send_no_frame_back() {
+    let mut network = Latent::new(Settings::default(), &CHANNELS, &CABLES);
+    network.no_returns = true;
+    network.run(WHILE);
+    for (a, b, truth) in CABLES {
+        assert_near(delay(&network, a, b).0, truth, 0.001);
+    }
+}
+
+#[test]
+fn a_frame_to_be_sent_back_makes_no_link_elsewhere() {
+    let mut network = Latent::new(Settings::default(), &CHANNELS[..2], &CABLES[..1]);
+    network.run(WHILE);
+    let probe = LldpProbe { dpid: dpid(1), port: PortNo::CONTROLLER, sent_at: network.now };
+    let frame = probe.encode(&network.brain.settings().lldp_key.clone(), MacAddr::ZERO);
+    network.send_frame(2, &frame);
+    assert_eq!(network.brain.links().len(), 2);
 }
 
 #[test]

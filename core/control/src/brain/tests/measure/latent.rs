@@ -45,6 +45,10 @@ pub(super) struct Latent {
     pub(super) mute: BTreeSet<DatapathId>,
     /// Switches that give each port in a message of its own.
     pub(super) in_parts: bool,
+    /// What switches take to send a packet that they are given, and to pass one on to the controller.
+    pub(super) handling: Duration,
+    /// Switches send no frame back.
+    pub(super) no_returns: bool,
     /// Now and then, up to so much comes on top of what a message takes.
     pub(super) jitter: Duration,
     seed: u64,
@@ -66,6 +70,8 @@ impl Latent {
             orders: Vec::new(),
             mute: BTreeSet::new(),
             in_parts: false,
+            handling: Duration::ZERO,
+            no_returns: false,
             jitter: Duration::ZERO,
             seed: 1,
             sequence: 0,
@@ -160,9 +166,10 @@ impl Latent {
                 let Some((to, delay)) = self.cables.get(&SwitchPort::new(dpid, *port)).copied() else {
                     return;
                 };
-                let data = Cow::Owned(batch.frame(frame).to_vec());
-                let at = done + delay + self.delayed(self.channels[&to.dpid].up);
-                self.plan(at, Event::PacketIn { dpid: to.dpid, in_port: to.port, table: 0, data });
+                self.send_up(done + delay, to, batch.frame(frame));
+            }
+            Command::Send { target: Target::Controller, frame, .. } if !self.no_returns => {
+                self.send_up(done, SwitchPort::new(dpid, PortNo::CONTROLLER), batch.frame(frame));
             }
             Command::Barrier { token, .. } => {
                 let at = done + self.delayed(self.channels[&dpid].up);
@@ -172,6 +179,14 @@ impl Latent {
             Command::ReadPorts { .. } | Command::ReadStreams { .. } => {}
             other => self.orders.push(other.clone()),
         }
+    }
+
+    /// A packet that a switch was told to send has come in somewhere.
+    fn send_up(&mut self, arrived: Time, at: SwitchPort, frame: &[u8]) {
+        let up = self.delayed(self.channels[&at.dpid].up);
+        let (in_port, data) = (at.port, Cow::Owned(frame.to_vec()));
+        let event = Event::PacketIn { dpid: at.dpid, in_port, table: 0, data };
+        self.plan(arrived + self.handling * 2 + up, event);
     }
 
     fn answer_counters(&mut self, dpid: DatapathId, read_at: Time) {

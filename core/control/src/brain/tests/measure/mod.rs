@@ -5,4 +5,4 @@ mod latent;
 mod load;
 mod publish;
 
-use super::network::{HOST_PORT, ip, mac, port, tuple};
+use super::network::{HOST_PORT, dpid, ip, mac, port, tuple};
