@@ -37,7 +37,8 @@ fn add_pages(command: &Command, pages: &mut Vec<Page>) -> anyhow::Result<()> {
     let mut text = Vec::new();
     man.render(&mut text)?;
     pages.push(Page { file: man.get_filename(), text: String::from_utf8(text)? });
-    command.get_subcommands().try_for_each(|subcommand| add_pages(subcommand, pages))
+    let mut shown = command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set());
+    shown.try_for_each(|subcommand| add_pages(subcommand, pages))
 }
 
 fn write(pages: &[Page], dir: &Path) -> anyhow::Result<()> {

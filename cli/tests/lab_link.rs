@@ -1,0 +1,96 @@
+//! The links of labs, as a user asks for them.
+
+mod support;
+
+use assert_cmd::Command;
+use predicates::str::{contains, starts_with};
+use serde_json::Value;
+use support::is_root;
+use tempfile::TempDir;
+
+const SCENARIO: &str = "{scenario: far, topology: {hosts: [], switches: [s, t, u], links: [\
+    {between: [s, t], rate: 10Mbit, delay: 20ms, back: {loss: 1%}}, {between: [t, u], rate: 10Mbit}]}}";
+
+fn braid(folder: &TempDir) -> Command {
+    let mut command = support::braid();
+    command.env("BRAID_LAB_DIR", folder.path().join("labs")).env("BRAID_LAB_LINKS", "user-space");
+    command
+}
+
+#[test]
+fn wrong_command_lines_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = |args: &[&str]| braid(&folder).args(["lab", "link", "set"]).args(args).assert();
+    set(&["s"]).code(2);
+    set(&["lab", "s", "t", "--delay", "soon"]).code(2).stderr(contains("not a time"));
+    set(&["lab", "s", "t", "--loss", "2"]).code(2).stderr(contains("not a share"));
+    set(&["lab", "s", "t", "--up", "--down"]).code(2);
+    set(&["lab", "s", "t", "--there", "--back"]).code(2);
+    set(&["lab", "s", "t"]).code(2).stderr(starts_with("braid: nothing to change"));
+    set(&["Lab!", "s", "t", "--up"]).code(2).stderr(contains("is not a lab's name"));
+}
+
+#[test]
+fn links_of_no_lab_are_not_found() {
+    let folder = tempfile::tempdir().unwrap();
+    braid(&folder)
+        .args(["lab", "link", "show"])
+        .assert()
+        .code(3)
+        .stderr(starts_with("braid: there is no lab"));
+    braid(&folder).args(["lab", "link", "show", "none"]).assert().code(3);
+    braid(&folder).args(["lab", "link", "set", "s", "t", "--down"]).assert().code(3);
+}
+
+#[test]
+fn links_are_shown_and_changed_while_their_lab_is_up() {
+    if !is_root("links_are_shown_and_changed_while_their_lab_is_up") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("far.yaml");
+    std::fs::write(&scenario, SCENARIO).unwrap();
+    let name = format!("l{}", std::process::id());
+    let lab = Lab { folder: &folder, name: &name };
+    let deploy = ["lab", "deploy", "--no-controller", "--name", name.as_str()];
+    braid(&folder).args(deploy).arg(&scenario).assert().success().stdout(contains("user-space"));
+
+    braid(&folder).args(["lab", "link", "show"]).assert().success().stdout(contains("loss 1%"));
+    let change =
+        ["lab", "link", "set", &name, "s", "t", "--delay", "5ms", "--queue", "9 packets", "--back", "--json"];
+    let document = json(braid(&folder).args(change));
+    let ends = &document["links"][0]["ends"];
+    assert_eq!(document["schema"], "braid/v1");
+    assert_eq!((&ends[0]["delay"], &ends[1]["delay"]), (&"20ms".into(), &"5ms".into()));
+    assert_eq!((&ends[1]["loss"], &ends[1]["queue"]), (&"1%".into(), &"9 packets".into()));
+    assert_eq!(ends[0]["counters"]["lost"]["frames"], 0);
+
+    braid(&folder).args(["lab", "link", "set", "t", "u", "--down"]).assert().success();
+    let document = json(braid(&folder).args(["lab", "link", "show", "--json"]));
+    assert_eq!([&document["links"][0]["up"], &document["links"][1]["up"]], [true, false]);
+    braid(&folder)
+        .args(["lab", "link", "set", "t", "u", "--delay", "1ms"])
+        .assert()
+        .code(2)
+        .stderr(contains("tbf"));
+    drop(lab);
+    braid(&folder).args(["lab", "list"]).assert().success().stdout(starts_with("LAB"));
+    assert!(!std::path::Path::new(&format!("/run/netns/bl-{name}._links")).exists());
+}
+
+/// Removed however the test ends.
+struct Lab<'a> {
+    folder: &'a TempDir,
+    name: &'a str,
+}
+
+impl Drop for Lab<'_> {
+    fn drop(&mut self) {
+        let _ = braid(self.folder).args(["lab", "destroy", self.name]).output();
+    }
+}
+
+fn json(command: &mut Command) -> Value {
+    let output = command.assert().success();
+    serde_json::from_slice(&output.get_output().stdout).unwrap()
+}
