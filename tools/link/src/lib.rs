@@ -9,7 +9,7 @@
 //! those that are longer than its MTU, and they are counted as [`PortStatus::too_long`]; turn offloads off at the other
 //! end. Checksums must be there already.
 //!
-//! Needs `CAP_NET_RAW` and Linux 4.20 or later.
+//! Needs `CAP_NET_RAW` and Linux 5.11 or later.
 
 mod buffers;
 mod clock;

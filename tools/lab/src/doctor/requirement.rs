@@ -79,7 +79,7 @@ pub(super) const NETEM: Requirement = Requirement::optional(
 pub(super) const PACKET_RING: Requirement = Requirement::optional(
     "user-space-links",
     "the delay, jitter and loss of links without netem",
-    Do("use a kernel of 4.20 or later with CONFIG_PACKET, and run this as root"),
+    Do("use a kernel of 5.11 or later with CONFIG_PACKET, and run this as root"),
 );
 
 pub(super) const MPTCP: Requirement = Requirement::needed(
