@@ -1,5 +1,6 @@
 use std::fmt;
 use std::net::IpAddr;
+use std::time::Duration;
 
 use braid_steering::{StreamId, TransferId, TransferKind};
 use braid_types::{DatapathId, FiveTuple, MacAddr, SwitchPort};
@@ -52,6 +53,17 @@ pub enum Notice {
         dst: SwitchPort,
         /// How that is known.
         why: LinkLoss,
+    },
+    /// A link that went down too often is left alone for a while.
+    LinkDamped {
+        /// The sending end.
+        src: SwitchPort,
+        /// The receiving end.
+        dst: SwitchPort,
+        /// How often it went down.
+        losses: usize,
+        /// For how long it is not used, even if it is up.
+        hold: Duration,
     },
     /// An LLDP frame claimed a link and was not believed.
     LldpRefused {
@@ -173,6 +185,13 @@ impl fmt::Display for Notice {
             Self::SwitchLeft { dpid } => write!(f, "switch {dpid} left"),
             Self::LinkUp { src, dst } => write!(f, "link {src} > {dst} is up"),
             Self::LinkDown { src, dst, why } => write!(f, "link {src} > {dst} is down: {why}"),
+            Self::LinkDamped { src, dst, losses, hold } => {
+                write!(
+                    f,
+                    "link {src} > {dst} went down {losses} times and is not used for {} s",
+                    hold.as_secs()
+                )
+            }
             Self::LldpRefused { at, why } => write!(f, "discovery frame refused at {at}: {why}"),
             Self::HostSeen { mac, at } => write!(f, "host {mac} is at {at}"),
             Self::HostMoved { mac, from, to } => write!(f, "host {mac} moved from {from} to {to}"),

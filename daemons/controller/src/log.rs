@@ -5,6 +5,7 @@ use tracing::{debug, info, warn};
 pub(crate) fn notice(notice: &Notice) {
     match notice {
         Notice::LinkDown { .. }
+        | Notice::LinkDamped { .. }
         | Notice::SwitchLeft { .. }
         | Notice::LldpRefused { .. }
         | Notice::HostRefused { .. }

@@ -164,9 +164,12 @@ impl Brain {
         }
         self.set_role(now, src, Role::Link, out);
         self.set_role(now, dst, Role::Link, out);
-        let capacity = self.link_capacity(src, dst);
-        let state = LinkState::of_capacity(capacity);
-        if let Ok(changes) = self.topology.add_link(Link { src, dst }, state) {
+        let link = Link { src, dst };
+        if self.damping.holds(now, &link) {
+            return;
+        }
+        let state = LinkState::of_capacity(self.link_capacity(src, dst));
+        if let Ok(changes) = self.topology.add_link(link, state) {
             self.follow(now, &changes, LinkLoss::Recabled, out);
         }
     }

@@ -34,6 +34,9 @@ impl Brain {
                     out.notice(Notice::LinkUp { src: link.src, dst: link.dst });
                 }
                 Change::LinkRemoved { link } => {
+                    if why != LinkLoss::Recabled {
+                        self.note_loss(now, link, out);
+                    }
                     out.notice(Notice::LinkDown { src: link.src, dst: link.dst, why });
                 }
                 Change::HostAdded { mac, at } => out.notice(Notice::HostSeen { mac: *mac, at: *at }),

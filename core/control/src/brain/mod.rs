@@ -1,6 +1,7 @@
 //! The state of the network and what follows from each event, one concern a file.
 
 mod adopt;
+mod damping;
 mod discovery;
 mod flood;
 mod found;
@@ -20,10 +21,11 @@ mod streams;
 mod tests;
 pub mod view;
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use braid_packet::{Frame, Payload, Transport};
-use braid_steering::{Placement, Transfers};
+use braid_steering::{Placement, StreamId, Transfers};
 use braid_topology::Topology;
 use braid_types::{DatapathId, PortNo, SwitchPort, Time};
 
@@ -31,6 +33,7 @@ use crate::command::Commands;
 use crate::event::Event;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule, Table};
+use damping::Damping;
 use flood::Flood;
 use found::Found;
 use install::{Labels, Replaces};
@@ -105,6 +108,9 @@ pub struct Brain {
     followed: u64,
     /// Whether links have come since streams were spread over them.
     may_spread: bool,
+    damping: Damping,
+    /// Streams that had a path and have none, and since when.
+    unplaced: BTreeMap<StreamId, Time>,
 }
 
 impl Brain {
@@ -130,6 +136,8 @@ impl Brain {
             first_switch_at: None,
             followed: 0,
             may_spread: false,
+            damping: Damping::default(),
+            unplaced: BTreeMap::new(),
         }
     }
 
@@ -278,6 +286,7 @@ impl Brain {
             self.read_counters(out);
             self.review_labels(now, out);
             self.spread_again(now, out);
+            self.expire_unplaced(now, out);
         }
     }
 

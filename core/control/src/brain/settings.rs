@@ -23,6 +23,14 @@ pub struct Settings {
     pub link_timeout: Duration,
     /// How long links may take to be heard again when switches join with the rules of an earlier controller.
     pub adopt_timeout: Duration,
+    /// A link that goes down this often,
+    pub flap_limit: usize,
+    /// within this time, is left alone
+    pub flap_window: Duration,
+    /// for this long; the next time for twice as long, and so on,
+    pub flap_hold: Duration,
+    /// but no longer than this. A link that was up for so long begins anew.
+    pub flap_hold_max: Duration,
     /// A path is taken back when its switches have not confirmed it for this long.
     pub install_timeout: Duration,
     /// How long after switches have confirmed a rule packets may still be treated as before: traffic moves to a path
@@ -72,6 +80,10 @@ impl Default for Settings {
             start_hold: Duration::from_secs(2),
             link_timeout: Duration::from_millis(3500),
             adopt_timeout: Duration::from_secs(10),
+            flap_limit: 3,
+            flap_window: Duration::from_secs(60),
+            flap_hold: Duration::from_secs(10),
+            flap_hold_max: Duration::from_secs(300),
             install_timeout: Duration::from_secs(2),
             grace: Duration::from_millis(20),
             label_linger: Duration::from_secs(30),

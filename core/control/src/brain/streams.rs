@@ -128,9 +128,25 @@ impl Brain {
         for (id, tuple) in lost.map(|stream| (stream.id, stream.tuple)).collect::<Vec<_>>() {
             let mut batch = Commands::default();
             match self.switches_of(&tuple).and_then(|ends| self.place(now, id, ends, &mut batch, out)) {
-                Some(hops) => self.when_ready(now, &hops, batch, replaces, out),
-                None => self.end_stream(id, out),
+                Some(hops) => {
+                    self.unplaced.remove(&id);
+                    self.when_ready(now, &hops, batch, replaces, out);
+                }
+                // It follows the default route, if there is one, and is tried again when the network changes.
+                None => _ = self.unplaced.entry(id).or_insert(now),
             }
+        }
+    }
+
+    /// Without rules no switch says when a stream ends, so that those without a path end after as long.
+    pub(super) fn expire_unplaced(&mut self, now: Time, out: &mut Commands) {
+        let idle = self.settings.stream_idle;
+        let streams = &self.streams;
+        self.unplaced.retain(|id, _| streams.stream(*id).is_some_and(|stream| stream.route.is_none()));
+        let ended: Vec<_> =
+            self.unplaced.iter().filter(|(_, since)| now.since(**since) >= idle).map(|(id, _)| *id).collect();
+        for id in ended {
+            self.end_stream(id, out);
         }
     }
 

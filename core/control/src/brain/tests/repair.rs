@@ -2,8 +2,9 @@ use std::time::Duration;
 
 use braid_packet::TcpFlags;
 
-use super::mptcp::{THREE_WAYS, open, ways};
-use super::network::{Network, ip, tuple};
+use super::mptcp::{THREE_WAYS, add, open, ways};
+use super::network::{Network, ip, port, tuple};
+use crate::notice::Notice;
 
 #[test]
 fn a_stream_leaves_a_path_that_breaks() {
@@ -36,6 +37,7 @@ fn a_break_leaves_no_rule_of_the_old_path() {
     }
     network.advance(Duration::from_secs(1));
     assert_eq!(network.rules(3), before);
+    network.advance(network.brain.settings().stream_idle);
     assert!(network.brain.transfers().is_empty());
 }
 
@@ -61,4 +63,80 @@ fn a_switch_that_comes_back_is_set_up_anew() {
     network.announce(9);
     network.send_tcp(1, 9, tuple(ip(1), 1000, ip(9)), TcpFlags::ACK, &[]);
     assert_eq!(network.received(9).len(), 1);
+}
+
+#[test]
+fn a_stream_without_any_path_gets_one_when_there_is_one_again() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let stream = tuple(ip(1), 1000, ip(9));
+    open(&mut network, stream);
+    for (a, b) in THREE_WAYS {
+        network.unplug(a, b);
+    }
+    assert_eq!(network.rules(1), 5, "no switch has a rule for it");
+    network.plug(1, 2);
+    network.plug(2, 9);
+    network.advance(Duration::from_secs(2));
+    assert_eq!(network.rules(1), 5 + 2);
+    assert_eq!(ways(&mut network, stream), [vec![1, 2, 9], vec![1, 2, 9]]);
+}
+
+#[test]
+fn streams_spread_again_when_a_link_is_back() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let streams = [1000, 1001].map(|port| tuple(ip(1), port, ip(9)));
+    open(&mut network, streams[0]);
+    add(&mut network, streams[1]);
+    for cable in [(1, 2), (1, 3)] {
+        network.unplug(cable.0, cable.1);
+    }
+    assert_eq!(streams.map(|stream| ways(&mut network, stream)[0].clone()), [[1, 9], [1, 9]]);
+    network.plug(1, 3);
+    network.advance(Duration::from_secs(3));
+    let taken = streams.map(|stream| ways(&mut network, stream)[0].clone());
+    assert_eq!(taken, [vec![1, 9], vec![1, 3, 4, 9]]);
+}
+
+fn flap(network: &mut Network) -> Option<Duration> {
+    network.notices.clear();
+    for _ in 0..network.brain.settings().flap_limit {
+        network.unplug(1, 9);
+        network.plug(1, 9);
+        network.advance(Duration::from_secs(1));
+    }
+    network.notices.iter().find_map(|notice| match notice {
+        Notice::LinkDamped { hold, .. } => Some(*hold),
+        _ => None,
+    })
+}
+
+fn is_used(network: &Network) -> bool {
+    network.brain.links().iter().any(|link| link.src == port(1, 9))
+}
+
+#[test]
+fn a_link_that_flaps_is_left_alone_for_longer_each_time() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let hold = network.brain.settings().flap_hold;
+    for factor in [1, 2, 4] {
+        assert_eq!(flap(&mut network), Some(hold * factor));
+        assert!(!is_used(&network), "it is up, but not used");
+        network.advance(hold * factor - Duration::from_secs(3));
+        assert!(!is_used(&network));
+        network.advance(Duration::from_secs(5));
+        assert!(is_used(&network));
+    }
+    network.advance(network.brain.settings().flap_hold_max * 2);
+    assert_eq!(flap(&mut network), Some(hold), "a long quiet time makes up for all");
+}
+
+#[test]
+fn a_link_that_goes_down_now_and_then_is_used_at_once() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    for _ in 0..10 {
+        network.unplug(1, 9);
+        network.plug(1, 9);
+        network.advance(Duration::from_secs(31));
+        assert!(is_used(&network));
+    }
 }
