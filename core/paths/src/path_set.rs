@@ -18,6 +18,9 @@ pub struct Flow {
     pub greatest: BitsPerSec,
     /// The rate of each path of the set. They fit together.
     pub rates: Vec<BitsPerSec>,
+    /// Whether paths were left out because they take too long. Then more may fit in time than those here carry, and
+    /// less than the greatest.
+    pub late: bool,
 }
 
 impl PathSet {

@@ -7,7 +7,7 @@ use braid_types::DatapathId;
 use serde::{Deserialize, Serialize};
 
 use super::Resolved;
-use crate::{Constraints, Kind, Request, Terms, Weight};
+use crate::{Constraints, Kind, Request, Terms, Weight, latency, unknown_delay};
 
 /// Why there is no path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -37,8 +37,7 @@ impl NoPath {
         match (kind, late) {
             (_, Some(true)) => Self::Late,
             (Kind::WithinHops(_), _) => Self::Far,
-            (Kind::MaxFlow | Kind::Widest, None) => Self::Full,
-            _ => Self::Late,
+            _ => Self::Full,
         }
     }
 }
@@ -51,7 +50,7 @@ fn fastest(graph: &Arc<Graph>, resolved: &Resolved, constraints: Constraints) ->
     }
     let mut finder = Terms { weight: Weight::LATENCY, constraints }.finder(graph);
     let path = finder.shortest(ends[0], ends[1])?;
-    finder.cost(&path).map(Duration::from_micros)
+    latency(&path, graph, unknown_delay(graph))
 }
 
 impl fmt::Display for NoPath {

@@ -24,7 +24,7 @@ pub struct PathsView {
     pub weight: String,
     /// The paths, best first.
     pub paths: Vec<PathView>,
-    /// The greatest flow between two different switches, if it was asked for.
+    /// The greatest flow between two different switches, if it was asked for and no path of it was left out as late.
     pub max_flow_bps: Option<u64>,
     /// Whether several paths of known delays can carry one stream together.
     pub together: Option<TogetherView>,
@@ -98,6 +98,7 @@ impl PathsView {
     ) -> Self {
         let Resolved { src, dst, request } = resolved;
         let name = &|dpid: DatapathId| name(dpid).map_or_else(|| dpid.to_string(), str::to_owned);
+        let greatest = set.flow.as_ref().filter(|flow| src.switch != dst.switch && !flow.late);
         let paths = Viewer::new(graph, request.terms.weight, name).paths(set);
         Self {
             src: EndView::new(src, name),
@@ -107,7 +108,7 @@ impl PathsView {
             weight: request.terms.weight.to_string(),
             together: TogetherView::of(&paths),
             paths,
-            max_flow_bps: set.flow.as_ref().filter(|_| src.switch != dst.switch).map(|flow| flow.greatest.0),
+            max_flow_bps: greatest.map(|flow| flow.greatest.0),
             reason: set.paths.is_empty().then(|| NoPath::find(graph, resolved)),
             warnings: warnings(graph, resolved),
         }

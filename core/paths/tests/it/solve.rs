@@ -71,6 +71,11 @@ fn allowed(known: &BTreeMap<Link, LinkState>, terms: &Terms, from: usize, to: us
     paths
 }
 
+/// What the narrowest link has to spare; without links there is no limit.
+fn spare(known: &BTreeMap<Link, LinkState>, path: &[Link]) -> u64 {
+    path.iter().map(|link| known[link].available().0).min().unwrap_or(u64::MAX)
+}
+
 fn links_of(set: PathSet) -> Vec<Vec<Link>> {
     set.paths.iter().map(|path| path.links().to_vec()).collect()
 }
@@ -112,11 +117,81 @@ proptest! {
             let set = solve(&mut finder, dpid(from), dpid(to), &Request { kind, k, terms: terms.clone() });
             prop_assert!(set.paths.len() <= k);
             prop_assert_eq!(set.flow.as_ref().map_or(set.paths.len(), |flow| flow.rates.len()), set.paths.len());
+            let fits = |path: &&Vec<Link>| match kind {
+                Kind::WithinHops(hops) => path.len() <= hops as usize,
+                Kind::Widest | Kind::MaxFlow => path.is_empty() || spare(&known, path) > 0,
+                _ => true,
+            };
+            let fitting: Vec<_> = allowed.iter().filter(fits).collect();
+            prop_assert_eq!(set.paths.is_empty(), fitting.is_empty(), "{}", kind);
+            if let (Kind::Widest, [path]) = (kind, &*set.paths) {
+                let most = fitting.iter().map(|path| spare(&known, path)).max();
+                prop_assert_eq!(Some(spare(&known, path.links())), most);
+                let mut widest = fitting.iter().filter(|path| Some(spare(&known, path)) == most);
+                prop_assert_eq!(widest.next().map(|path| path.as_slice()), Some(path.links()));
+            }
             for path in &set.paths {
                 prop_assert!(allowed.contains(&path.links().to_vec()), "{kind}: {path}");
             }
         }
     }
+}
+
+/// Two stages one after the other, each of `slow` cables of 10 ms and a detour of two cables of 1 ms.
+fn stages(slow: usize, rates: [u64; 2]) -> Arc<Graph> {
+    let pairs: Vec<_> = [(0, 2), (2, 4)].into_iter().flat_map(|pair| vec![pair; slow]).collect();
+    let fast = [(0, 1), (1, 2), (2, 3), (3, 4)];
+    let links = cables(&[&pairs[..], &fast].concat());
+    let state = |place: usize| {
+        let is_slow = place < 4 * slow;
+        let (millis, rate) = if is_slow { (10, rates[0]) } else { (1, rates[1]) };
+        let delay = Some(Duration::from_millis(millis));
+        LinkState { delay, ..LinkState::of_capacity(BitsPerSec(rate)) }
+    };
+    Arc::new(Graph::new(0, [], links.into_iter().enumerate().map(|(place, link)| (link, state(place)))))
+}
+
+fn in_time(graph: &Arc<Graph>, kind: Kind, millis: u64) -> PathSet {
+    let constraints =
+        Constraints { max_latency: Some(Duration::from_millis(millis)), ..Constraints::default() };
+    let request = Request { terms: Terms { constraints, ..Terms::default() }, ..Request::new(kind, 1) };
+    solve(&mut request.terms.finder(graph), dpid(0), dpid(4), &request)
+}
+
+#[test]
+fn where_all_that_is_better_is_late_the_fastest_path_is_found() {
+    // More than 64 paths of two cables are late, and each of those cables is on a path in time.
+    let graph = stages(9, [10, 1]);
+    let kinds = [
+        Kind::Shortest,
+        Kind::KShortest,
+        Kind::EdgeDisjoint,
+        Kind::NodeDisjoint,
+        Kind::WithinHops(4),
+        Kind::MaxFlow,
+        Kind::Widest,
+    ];
+    for kind in kinds {
+        let set = in_time(&graph, kind, 15);
+        assert_eq!(set.paths.len(), 1, "{kind}");
+        assert!(latency(&set.paths[0], &graph, Duration::ZERO) <= Some(Duration::from_millis(15)), "{kind}");
+        assert!(in_time(&graph, kind, 3).paths.is_empty(), "{kind}");
+    }
+}
+
+#[test]
+fn the_widest_path_is_the_widest_of_those_in_time() {
+    let hops =
+        |millis| in_time(&stages(1, [10, 1]), Kind::Widest, millis).paths.first().map(|path| path.hops());
+    assert_eq!([20, 19, 12, 4, 3].map(hops), [Some(2), Some(3), Some(3), Some(4), None]);
+}
+
+#[test]
+fn a_flow_of_which_late_paths_were_left_out_says_so() {
+    let flow = |millis| in_time(&stages(1, [10, 1]), Kind::MaxFlow, millis).flow.unwrap();
+    let (all, some) = (flow(20), flow(12));
+    assert_eq!((all.greatest, all.rates, all.late), (BitsPerSec(11), vec![BitsPerSec(10)], false));
+    assert_eq!((some.rates, some.late), (vec![BitsPerSec(1)], true));
 }
 
 #[test]
