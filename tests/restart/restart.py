@@ -175,14 +175,15 @@ def check(lab, arguments, log):
         "streams_broken": [failure for end in ended for failure in end["failed"]],
         "bytes": sum(sum(end["bytes"]) for end in ended),
         "rules_rewritten": sum(len(rewritten) for rewritten, _, _ in compared),
-        "rules_new": sum((new for _, new, _ in compared), []),
-        "rules_gone": sum((gone for _, _, gone in compared), []),
+        "rules_new": sum(len(new) for _, new, _ in compared),
+        "rules_gone": sum(len(gone) for _, _, gone in compared),
         "groups_changed": sum(before[switch][1] != after[switch][1] for switch in switches),
         "same_paths": same_paths,
     }
     print(json.dumps(result))
-    clean = not (told["lost"] or told["twice"] or result["streams_broken"] or result["rules_rewritten"])
-    return 0 if clean and same_paths and not result["groups_changed"] else 5
+    written = result["rules_rewritten"] + result["rules_new"] + result["rules_gone"] + result["groups_changed"]
+    clean = same_paths and not (told["lost"] or told["twice"] or result["streams_broken"] or written)
+    return 0 if clean else 5
 
 
 def main():

@@ -8,8 +8,8 @@ use braid_topology::Link;
 use braid_types::{DatapathId, FiveTuple, MacAddr, SwitchPort, Time};
 
 use super::Brain;
-use super::found::{Directions, first_hop, highest, port_of};
-use super::install::Replaces;
+use super::batches::Replaces;
+use super::found::{BothWays, first_hop, highest, port_of};
 use super::ports::Role;
 use super::retire::is_fabric;
 use crate::command::{Command, Commands};
@@ -210,6 +210,8 @@ impl Brain {
         // Packets may be under way with labels that go: their rules stay until what replaces them is confirmed.
         self.found.sweep_at(now + self.settings.install_timeout);
         self.flood.touch();
+        // To a controller that starts all links are new, but they were there: no reason to move what flows.
+        self.may_spread &= self.flood.has_begun();
         self.renew_routes(now, out);
         self.place_again(now, Replaces::Nothing, out);
         for (id, rules) in mended {
@@ -235,7 +237,7 @@ impl Brain {
     }
 
     /// Streams whose path is not there any more are known from now on, and so placed.
-    fn take_streams(&mut self, now: Time) -> Vec<(StreamId, Directions)> {
+    fn take_streams(&mut self, now: Time) -> Vec<(StreamId, BothWays)> {
         let mut taken = Vec::new();
         for id in self.found.streams() {
             let rules = self.found.stream(id);

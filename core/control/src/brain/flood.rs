@@ -24,6 +24,11 @@ impl Flood {
         self.sent.remove(&dpid);
     }
 
+    /// Whether switches flood as this controller wants.
+    pub(super) const fn has_begun(&self) -> bool {
+        self.begun
+    }
+
     /// A switch that joins floods to `ports`, of which `links` lead to switches.
     pub(super) fn adopt(&mut self, dpid: DatapathId, ports: &[PortNo], links: Vec<SwitchPort>) {
         self.sent.insert(dpid, ports.iter().copied().collect());

@@ -12,7 +12,7 @@ use crate::label::Label;
 use crate::pipeline::{Hop, Rule, Slot};
 
 /// The rules of a stream for the packets of the opening host and of the answering one, as far as they were found.
-pub(super) type Directions = [Option<(DatapathId, Rule)>; 2];
+pub(super) type BothWays = [Option<(DatapathId, Rule)>; 2];
 
 /// What was found and not claimed yet.
 ///
@@ -32,7 +32,7 @@ pub(super) struct Found {
     /// Where the labels begin whose path is not known yet.
     edges: BTreeMap<Label, SwitchPort>,
     /// Both directions of the streams that are not adopted yet.
-    streams: BTreeMap<StreamId, Directions>,
+    streams: BTreeMap<StreamId, BothWays>,
     phase: Phase,
 }
 
@@ -164,7 +164,7 @@ impl Found {
     }
 
     /// The rules of a stream's two directions.
-    pub(super) fn stream(&self, id: StreamId) -> Directions {
+    pub(super) fn stream(&self, id: StreamId) -> BothWays {
         self.streams.get(&id).copied().unwrap_or_default()
     }
 

@@ -6,7 +6,7 @@ use braid_topology::{Change, Host};
 use braid_types::{MacAddr, SwitchPort, Time};
 
 use super::Brain;
-use super::install::Replaces;
+use super::batches::Replaces;
 use super::ports::Role;
 use crate::command::Commands;
 use crate::notice::{LinkLoss, Notice};

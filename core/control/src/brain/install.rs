@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::Brain;
+use super::batches::Replaces;
 use super::retire::Life;
 use crate::command::{Command, Commands};
 use crate::label::Label;
@@ -50,17 +51,8 @@ struct Waiting {
     commands: Commands,
 }
 
-/// What a batch replaces.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Replaces {
-    /// Nothing that packets could go by meanwhile.
-    Nothing,
-    /// What works still, so that there is time.
-    Working,
-}
-
 /// What a barrier was for.
-enum Confirmed {
+pub(super) enum Confirmed {
     /// A label is ready.
     Ready(Label),
     /// No packet enters a label any more.
@@ -102,7 +94,7 @@ impl Labels {
     }
 
     /// When the label is safe to use; `None` while it is not confirmed.
-    fn confirmed_at(&self, label: Label) -> Option<Time> {
+    pub(super) fn confirmed_at(&self, label: Label) -> Option<Time> {
         let entry = self.entries.get(&label).filter(|entry| entry.unconfirmed.is_empty())?;
         Some(entry.confirmed_at)
     }
@@ -135,7 +127,7 @@ impl Labels {
         self.last_token
     }
 
-    fn confirm(&mut self, now: Time, dpid: DatapathId, token: u32) -> Option<Confirmed> {
+    pub(super) fn confirm(&mut self, now: Time, dpid: DatapathId, token: u32) -> Option<Confirmed> {
         let label = self.barriers.remove(&(dpid, token))?;
         let entry = self.entries.get_mut(&label)?;
         if entry.life == Life::Leaving {
@@ -147,7 +139,7 @@ impl Labels {
     }
 
     /// The label is confirmed: what waited for nothing else is due, at once or after its grace time.
-    fn release(&mut self, now: Time, label: Label) {
+    pub(super) fn release(&mut self, now: Time, label: Label) {
         for waiting in self.waiting.values_mut().filter(|waiting| waiting.due.is_none()) {
             waiting.labels.retain(|needed| *needed != label);
             if waiting.labels.is_empty() {
@@ -157,7 +149,7 @@ impl Labels {
     }
 
     /// Takes out the batches that are due.
-    fn due(&mut self, now: Time) -> Vec<Commands> {
+    pub(super) fn due(&mut self, now: Time) -> Vec<Commands> {
         let is_due = |waiting: &mut Waiting| waiting.due.is_some_and(|at| at <= now);
         let due = self.waiting.extract_if(.., |_, waiting| is_due(waiting));
         due.map(|(_, waiting)| waiting.commands).collect()
@@ -207,6 +199,23 @@ impl Labels {
         self.entries.iter().map(|(label, entry)| (*label, entry.life)).collect()
     }
 
+    /// The number of batches that wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Keeps a batch for `grace` after `labels` are confirmed, or until `due` if they are.
+    pub(super) fn wait(
+        &mut self,
+        labels: SmallVec<[Label; 2]>,
+        grace: Duration,
+        due: Option<Time>,
+        commands: Commands,
+    ) {
+        self.last_waiting += 1;
+        self.waiting.insert(self.last_waiting, Waiting { labels, grace, due, commands });
+    }
+
     /// The labels that batches wait for.
     pub(super) fn awaited(&self) -> impl Iterator<Item = Label> {
         self.waiting.values().flat_map(|waiting| waiting.labels.iter().copied())
@@ -234,94 +243,6 @@ impl Brain {
         let label = self.labels.register(now, path);
         self.write_label(label, path, out);
         Some(Hop { label, port })
-    }
-
-    /// Lets `batch` go once every path in `hops` is confirmed, which may be at once.
-    pub(super) fn when_ready(
-        &mut self,
-        now: Time,
-        hops: &[Hop],
-        batch: Commands,
-        replaces: Replaces,
-        out: &mut Commands,
-    ) {
-        let grace = match replaces {
-            Replaces::Nothing => Duration::ZERO,
-            Replaces::Working => self.settings.grace,
-        };
-        let confirmed_at = |hop: &Hop| self.labels.confirmed_at(hop.label);
-        let labels: SmallVec<[Label; 2]> =
-            hops.iter().filter(|hop| confirmed_at(hop).is_none()).map(|hop| hop.label).collect();
-        let due =
-            labels.is_empty().then(|| hops.iter().filter_map(confirmed_at).max().unwrap_or(now) + grace);
-        if due.is_some_and(|at| at <= now) || (due.is_some() && hops.is_empty()) {
-            self.let_go(batch, out);
-        } else if self.labels.waiting.len() >= self.settings.max_waiting {
-            self.abandon(&batch, out);
-            out.notice(Notice::Full { what: "batches waiting for paths" });
-        } else {
-            self.labels.last_waiting += 1;
-            let waiting = Waiting { labels, grace, due, commands: batch };
-            self.labels.waiting.insert(self.labels.last_waiting, waiting);
-        }
-    }
-
-    /// Gives the commands that are still wanted.
-    fn let_go(&mut self, mut batch: Commands, out: &mut Commands) {
-        batch.retain(|command| self.is_current(command));
-        for command in &batch {
-            if let Command::Add { dpid, rule: rule @ (Rule::Route { dst, .. } | Rule::LocalRoute { dst }) } =
-                command
-            {
-                self.routes.note_written((*dst, *dpid), *rule);
-            }
-        }
-        out.append(batch);
-    }
-
-    /// The batch is dropped: what it would have installed is not there.
-    fn abandon(&mut self, batch: &Commands, out: &mut Commands) {
-        for command in batch {
-            match command {
-                Command::Add { rule: Rule::Stream { id, .. }, .. } => self.end_stream(*id, out),
-                Command::Add { dpid, rule: Rule::Route { dst, .. } | Rule::LocalRoute { dst } } => {
-                    self.routes.remove(*dst, *dpid);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// A switch has done everything before a barrier.
-    pub(super) fn on_barrier(&mut self, now: Time, dpid: DatapathId, token: u32, out: &mut Commands) {
-        match self.labels.confirm(now, dpid, token) {
-            Some(Confirmed::Ready(label)) => {
-                self.labels.release(now, label);
-                self.let_go_due(now, out);
-            }
-            Some(Confirmed::Leaving(label)) => self.has_left(now, label),
-            None => {}
-        }
-    }
-
-    /// Lets the batches go whose time has come.
-    pub(super) fn let_go_due(&mut self, now: Time, out: &mut Commands) {
-        for batch in self.labels.due(now) {
-            self.let_go(batch, out);
-        }
-    }
-
-    /// Whether a command that waited is still wanted: its stream or route may have gone or moved.
-    fn is_current(&self, command: &Command) -> bool {
-        match command {
-            Command::Add { dpid, rule: Rule::Stream { id, reverse, hop, .. } } => {
-                self.stream_hop(*id, *reverse) == Some((*dpid, *hop))
-            }
-            Command::Add { dpid, rule: rule @ Rule::Route { dst, .. } } => {
-                self.routes.get(*dst, *dpid) == Some(rule)
-            }
-            _ => true,
-        }
     }
 
     /// Takes back the paths that were not confirmed in time.

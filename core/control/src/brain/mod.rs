@@ -1,6 +1,7 @@
 //! The state of the network and what follows from each event, one concern a file.
 
 mod adopt;
+mod batches;
 mod damping;
 mod discovery;
 mod flood;
@@ -33,10 +34,11 @@ use crate::command::Commands;
 use crate::event::Event;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule, Table};
+use batches::Replaces;
 use damping::Damping;
 use flood::Flood;
 use found::Found;
-use install::{Labels, Replaces};
+use install::Labels;
 use measure::Measurements;
 use path_cache::PathCache;
 use ports::Ports;

@@ -6,7 +6,7 @@ use braid_types::Time;
 use smallvec::SmallVec;
 
 use super::Brain;
-use super::install::Replaces;
+use super::batches::Replaces;
 use crate::command::Commands;
 
 impl Brain {

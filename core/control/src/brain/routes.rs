@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use braid_types::{DatapathId, Time};
 
 use super::Brain;
-use super::install::Replaces;
+use super::batches::Replaces;
 use crate::command::{Commands, Target};
 use crate::label::Label;
 use crate::notice::Notice;

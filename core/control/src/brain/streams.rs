@@ -10,7 +10,7 @@ use braid_types::{DatapathId, FiveTuple, Time};
 use smallvec::SmallVec;
 
 use super::Brain;
-use super::install::Replaces;
+use super::batches::Replaces;
 use crate::command::{Command, Commands, Target};
 use crate::cookie::{Cookie, Purpose};
 use crate::notice::Notice;

@@ -9,6 +9,7 @@ use super::mptcp::{THREE_WAYS, open, ways};
 use super::network::{Network, dpid, ip, mac, port, tuple};
 use crate::brain::Settings;
 use crate::brain::ports::Role;
+use crate::command::Command;
 use crate::event::Event;
 use crate::pipeline::Rule;
 
@@ -101,4 +102,31 @@ fn broadcast() -> Vec<u8> {
     frame.extend(mac(1).octets());
     frame.extend([0x88, 0xb5, 0, 0]);
     frame
+}
+
+#[test]
+fn a_route_stays_where_it_was_when_a_switch_has_no_room_for_its_better_path() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let stream = tuple(ip(1), 1000, ip(9));
+    network.unplug(1, 9);
+    assert_eq!(ways(&mut network, stream)[0], [1, 2, 9]);
+    let rules = network.rules(3);
+    network.mute.insert(dpid(9));
+    network.plug(1, 9);
+    network.advance(Duration::from_millis(500));
+    let refused = network.find_rule(|rule| matches!(rule, Rule::Egress { .. }));
+    assert_eq!(ways(&mut network, stream)[0], [1, 2, 9], "nothing moves before it is confirmed");
+    network.changes.clear();
+    network.refuse(9, refused);
+    assert_eq!(ways(&mut network, stream)[0], [1, 2, 9]);
+    network.advance(Duration::from_secs(3));
+    assert_eq!(ways(&mut network, stream)[0], [1, 2, 9]);
+    assert_eq!(network.rules(3), rules, "nothing of the refused path is left");
+    let of_routes = |command: &Command| {
+        matches!(
+            command,
+            Command::Add { rule: Rule::Route { .. }, .. } | Command::Delete { rule: Rule::Route { .. }, .. }
+        )
+    };
+    assert!(!network.changes.iter().any(of_routes), "{:?}", network.changes);
 }
