@@ -1,6 +1,7 @@
 //! A controller on loopback, and switches that behave or do not.
 
 mod api;
+mod links;
 mod misbehaviour;
 mod paths;
 mod recording;

@@ -1,9 +1,11 @@
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpStream};
 use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use braid_openflow::{
-    Action, BufferId, Bytes, Cookie, Match, Message, OxmField, PacketIn, PacketInReason, TableId, Xid,
+    Action, BufferId, Bytes, Cookie, List, Match, Message, MultipartFlags, MultipartReply, MultipartRequest,
+    OxmField, PacketIn, PacketInReason, PortStats, ReplyBody, RequestBody, TableId, Xid,
 };
 use braid_packet::arp::Arp;
 use braid_types::{MacAddr, PortNo};
@@ -15,7 +17,7 @@ const LINK_PORT: PortNo = PortNo(1);
 const HOST_PORT: PortNo = PortNo(2);
 
 /// Switches 1 and 2, joined by a cable, a host at each; switch 3 is alone.
-fn network() -> Running {
+pub(crate) fn network() -> Running {
     let controller = Running::start(None);
     let [one, two, three] = [1, 2, 3].map(|dpid| Switch::join(controller.openflow, dpid));
     let [to_one, to_two] = [&one, &two].map(|switch| switch.stream.try_clone().expect("a socket"));
@@ -42,10 +44,21 @@ fn announce(host: u8, mut switch: &TcpStream) {
     switch.write_all(&packet_in(HOST_PORT, &announcement)).expect("open channel");
 }
 
-/// Carries what leaves through the cable to the other switch.
+/// Carries what leaves through the cable to the other switch, and answers what measures it.
 fn carry(mut switch: Switch, mut other: Option<TcpStream>) {
     while let Some(bytes) = switch.receive() {
-        let Ok((_, Message::PacketOut(packet))) = Message::decode(&bytes) else { continue };
+        let packet = match Message::decode(&bytes) {
+            Ok((_, Message::PacketOut(packet))) => packet,
+            Ok((xid, Message::EchoRequest(echo))) => {
+                switch.reply(xid, &Message::EchoReply(echo));
+                continue;
+            }
+            Ok((xid, Message::MultipartRequest(MultipartRequest { body: RequestBody::Port(_), .. }))) => {
+                switch.reply(xid, &counters());
+                continue;
+            }
+            _ => continue,
+        };
         if packet.actions.iter().eq([Action::output(LINK_PORT)])
             && let Some(other) = &mut other
         {
@@ -53,6 +66,32 @@ fn carry(mut switch: Switch, mut other: Option<TcpStream>) {
             let _ = other.write_all(&packet_in(LINK_PORT, packet.data.0));
         }
     }
+}
+
+/// A port that has sent a packet of 1,000 bytes each millisecond since the clock was set.
+fn counters() -> Message<'static> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock that is set");
+    let packets = u64::try_from(since.as_millis()).expect("now");
+    let stats = PortStats {
+        port_no: LINK_PORT,
+        rx_packets: packets,
+        tx_packets: packets,
+        rx_bytes: packets * 1_000,
+        tx_bytes: packets * 1_000,
+        rx_dropped: 0,
+        tx_dropped: 0,
+        rx_errors: 0,
+        tx_errors: 0,
+        rx_frame_err: 0,
+        rx_over_err: 0,
+        rx_crc_err: 0,
+        collisions: 0,
+        duration_sec: 0,
+        duration_nsec: 0,
+    };
+    let stats: &[PortStats] = Box::leak(Box::new([stats]));
+    let reply = MultipartReply { flags: MultipartFlags::NONE, body: ReplyBody::Port(List::new(stats)) };
+    Message::MultipartReply(reply)
 }
 
 fn packet_in(port: PortNo, frame: &[u8]) -> Vec<u8> {

@@ -115,7 +115,7 @@ impl Switch {
         self.reply(Xid(0), message);
     }
 
-    fn reply(&mut self, xid: Xid, message: &Message<'_>) {
+    pub(crate) fn reply(&mut self, xid: Xid, message: &Message<'_>) {
         let mut bytes = Vec::new();
         message.encode(xid, &mut bytes).expect("short message");
         self.stream.write_all(&bytes).expect("open channel");
