@@ -4,6 +4,7 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::{contains, starts_with};
@@ -110,7 +111,10 @@ fn costs_and_what_is_shared_are_columns_where_they_say_something() {
 #[test]
 fn the_greatest_flow_is_told_with_what_the_paths_carry_of_it() {
     let shown = table("h1", "h128", "fattree:8", &["--mode", "maxflow", "-k", "3"]);
-    assert!(shown.contains("The greatest flow is 4Gbit; these paths carry 3Gbit"), "{shown}");
+    assert!(
+        shown.contains("The greatest flow is 4Gbit; these paths carry 3Gbit: raise -k for more."),
+        "{shown}"
+    );
     let all = document("h1", "h128", "fattree:8", &["--mode", "maxflow"]);
     let carried: u64 = paths(&all).iter().filter_map(|path| path["rate_bps"].as_u64()).sum();
     assert_eq!((carried, &all["max_flow_bps"]), (4_000_000_000, &json!(4_000_000_000_u64)));
@@ -141,7 +145,8 @@ fn constraints_leave_out_switches_ports_cables_and_what_is_slow() {
 fn no_path_exits_with_3_and_its_reason() {
     let cases = [
         (&["--without", "S--A", "--without", "S--E"][..], "what is not to be used", "barred"),
-        (&["--without", "T"], "what is not to be used", "barred"),
+        (&["--without", "T"], "T is where the paths end", "barred"),
+        (&["--without", "S"], "S is where the paths begin", "barred"),
         (&["--min-capacity", "11Gbit"], "too little capacity", "barred"),
         (&["--max-latency", "2ms"], "take too long", "late"),
         (&["--mode", "within:2"], "more hops", "far"),
@@ -185,7 +190,8 @@ fn wrong_values_are_a_wrong_usage_that_says_what_is_right() {
         (&["-k", "4097"], "at most 4096"),
         (&["-k", "-1"], "not a number of paths"),
         (&["--mode", "teleport"], "is not one of shortest, ksp"),
-        (&["--mode", "within:many"], "within:HOPS"),
+        (&["--mode", "within:many"], "HOPS is a whole number, such as within:4"),
+        (&["--mode", "within:"], "HOPS is a whole number, such as within:4"),
         (&["--weight", "length"], "not a weight such as hops"),
         (&["--weight", "-1*hops"], "not a weight such as hops"),
         (&["--max-latency", "10"], "such as 10ms"),
@@ -212,13 +218,87 @@ fn a_network_that_is_not_there_or_is_none_is_refused() {
     command.stderr(contains("network.json:1:"));
 }
 
+/// Two stages, each of a direct way that is wide and slow, and one that is narrow and fast.
+fn stages(folder: &Path) -> String {
+    let file = folder.join("stages.json");
+    let nodes = ["S", "a", "b", "M", "c", "d", "T"].map(|id| json!({ "id": id }));
+    let wide = [("S", "a"), ("a", "M"), ("M", "c"), ("c", "T")].map(|ends| (ends, "10Gbit", "10ms"));
+    let fast = [("S", "b"), ("b", "M"), ("M", "d"), ("d", "T")].map(|ends| (ends, "1Gbit", "1ms"));
+    let links = wide.into_iter().chain(fast).map(|((source, target), capacity, delay)| {
+        json!({ "source": source, "target": target, "capacity": capacity, "delay": delay })
+    });
+    let links: Vec<_> = links.collect();
+    fs::write(&file, json!({ "nodes": nodes, "links": links }).to_string()).unwrap();
+    file.to_str().expect("a path in UTF-8").to_owned()
+}
+
+#[test]
+fn every_mode_finds_a_path_in_time_where_there_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let topology = stages(folder.path());
+    let delays = |mode: &str, limit: &str| {
+        let found = document("S", "T", &topology, &["--mode", mode, "--max-latency", limit]);
+        let delays = paths(&found).iter().map(|path| path["delay_us"].as_u64().unwrap() / 1_000);
+        delays.collect::<Vec<_>>()
+    };
+    assert_eq!(delays("ksp", "25ms").len(), 3);
+    assert_eq!(delays("widest", "25ms"), [22]);
+    assert_eq!(delays("widest", "40ms"), [40]);
+    for mode in ["shortest", "disjoint", "node-disjoint", "maxflow", "widest", "within:4"] {
+        assert!(!delays(mode, "4ms").is_empty(), "{mode}");
+        assert!(delays(mode, "25ms").iter().all(|delay| *delay <= 25), "{mode}");
+        assert!(delays(mode, "3ms").is_empty(), "{mode}");
+    }
+    let shown = table("S", "T", &topology, &["--mode", "maxflow", "--max-latency", "25ms"]);
+    let left_out = "These paths carry 1Gbit; paths that take longer were left out; more may fit in time.";
+    assert!(shown.contains(left_out), "{shown}");
+}
+
+#[test]
+fn a_list_that_goes_on_says_so() {
+    let more = "There are more; -k shows up to 4096.\n";
+    for mode in ["shortest", "ksp", "within:4"] {
+        let cut = ["--mode", mode, "-k", "2"];
+        assert!(table("h1", "h16", "fattree:4", &cut).ends_with(more), "{mode}");
+        assert_eq!(document("h1", "h16", "fattree:4", &cut)["truncated"], json!(true));
+    }
+    assert!(!table("h1", "h16", "fattree:4", &["-k", "4"]).contains(more));
+    assert_eq!(document("h1", "h16", "fattree:4", &["-k", "4"])["truncated"], json!(false));
+}
+
+#[test]
+fn of_paths_over_the_same_cables_only_the_delays_are_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let topology = stages(folder.path());
+    let shared = table("S", "T", &topology, &["--mode", "ksp"]);
+    let sentence = "too much for one stream over all of them; by their delays alone, it can go over path";
+    assert!(shared.contains(sentence) && !shared.contains("gets most"), "{shared}");
+    let apart = table("S", "M", &topology, &["--mode", "disjoint"]);
+    assert!(
+        apart.contains("too much for one stream over all of them; over path 1 alone it gets most."),
+        "{apart}"
+    );
+}
+
+#[test]
+fn where_no_delay_is_known_there_is_no_limit_and_no_cost() {
+    let limited = arguments("h1", "h16", "fattree:4", &["--max-latency", "1ms"]);
+    let command = braid().args(limited).assert().code(2).stdout("");
+    command.stderr(contains("no delay is known in this network; leave out max_latency"));
+    let shown = table("h1", "h16", "fattree:4", &["--weight", "latency", "-k", "1"]);
+    assert!(shown.starts_with("#  HOPS  COST  RATE   PATH\n1  4     -     1Gbit"), "{shown}");
+}
+
 #[test]
 fn what_an_answer_lacks_is_said_beside_it() {
     let unknown = run(&arguments("h1", "h16", "fattree:4", &["--weight", "latency"]));
     assert!(unknown.status.success());
     assert!(text(&unknown.stderr).contains("warning: the delay of no link is known"));
     let dual = run(&arguments("h1", "h5", "dh-jellyfish:10,6,12", &[]));
-    assert!(text(&dual.stderr).starts_with("braid: h1 is attached to s1 and to "), "{}", text(&dual.stderr));
+    let told = text(&dual.stderr);
+    assert!(told.starts_with("braid: warning: h1 is attached to s1 and to "), "{told}");
+    let warnings = document("h1", "h5", "dh-jellyfish:10,6,12", &[])["warnings"].clone();
+    assert!(warnings[0].as_str().is_some_and(|warning| warning.starts_with("h1 is attached to s1 and to ")));
     let single = run(&arguments("h1", "h16", "fattree:4", &[]));
     assert_eq!(text(&single.stderr), "");
 }
@@ -226,7 +306,7 @@ fn what_an_answer_lacks_is_said_beside_it() {
 #[test]
 fn modes_are_known_to_shells() {
     let script = text(&run(&["completion", "bash"]).stdout);
-    assert!(script.contains("shortest ksp disjoint node-disjoint maxflow widest"), "{script}");
+    assert!(script.contains("shortest ksp disjoint node-disjoint maxflow widest within:\""), "{script}");
 }
 
 #[test]

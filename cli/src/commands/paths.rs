@@ -1,4 +1,4 @@
-use braid_paths::query::{Latency, NoPath, PathsView, Query};
+use braid_paths::query::{Latency, PathsView, Query};
 use braid_paths::{Kind, Request, Weight};
 use braid_types::BitsPerSec;
 use serde::Serialize;
@@ -18,9 +18,10 @@ pub(crate) struct Args {
     dst: String,
     /// How the paths are chosen
     ///
-    /// shortest: all that are as short as the shortest. ksp: the k shortest. disjoint: no two over one cable, of
+    /// shortest: up to k that are as short as the shortest. ksp: the k shortest. disjoint: no two over one cable, of
     /// least total cost. node-disjoint: no two past one switch. maxflow: what carries the most. widest: the one with
-    /// the most to spare. within:HOPS: all of no more links.
+    /// the most to spare. within:HOPS, such as within:4: up to k of
+    /// no more links.
     #[arg(long, value_parser = ModeParser, default_value_t = Kind::Shortest)]
     mode: Kind,
     /// How many paths at most
@@ -68,13 +69,13 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
         }
         None => args.client.ask("paths", &query.parameters())?,
     };
-    report::notes(&view).iter().for_each(|note| exit::say(note));
+    report::notes(&view).for_each(|note| exit::say(&note));
     if args.client.json() {
         args.client.print(&body)?;
     } else if !view.paths.is_empty() {
         output::text(&report::text(&view))?;
     }
-    view.reason.map_or(Ok(()), |reason| Err(no_path(&view, reason)))
+    view.explanation.as_ref().map_or(Ok(()), |why| Err(no_path(&view, why)))
 }
 
 impl Args {
@@ -107,6 +108,6 @@ fn number_of_paths(text: &str) -> Result<usize, String> {
     Request::new(Kind::Shortest, k).check().map(|()| k).map_err(|error| error.to_string())
 }
 
-fn no_path(view: &PathsView, reason: NoPath) -> anyhow::Error {
-    exit::error(Code::NotFound, format!("no path from {} to {}: {reason}", view.src.name, view.dst.name))
+fn no_path(view: &PathsView, why: &str) -> anyhow::Error {
+    exit::error(Code::NotFound, format!("no path from {} to {}: {why}", view.src.name, view.dst.name))
 }

@@ -1,12 +1,14 @@
 use std::ffi::OsStr;
 
 use braid_paths::Kind;
+use braid_paths::query::read_mode;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, Error};
 
 /// What is written, and what shells complete to.
 const NAMES: [&str; 6] = ["shortest", "ksp", "disjoint", "node-disjoint", "maxflow", "widest"];
-const WITHIN: &str = "within:HOPS";
+/// Completed as far as shells can know it.
+const WITHIN: &str = "within:";
 
 /// Reads a kind of path set, and knows the kinds for help and completion.
 #[derive(Clone)]
@@ -16,8 +18,8 @@ impl TypedValueParser for ModeParser {
     type Value = Kind;
 
     fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Kind, Error> {
-        // The type's own reader, so that there is one list of what is right.
-        (|text: &str| text.parse::<Kind>()).parse_ref(command, arg, value)
+        // The library's reader, so that there is one list of what is right.
+        read_mode.parse_ref(command, arg, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

@@ -1,5 +1,5 @@
-use braid_paths::Weight;
-use braid_paths::query::{EndView, Latency, PathView, PathsView, TogetherVerdict, TogetherView};
+use braid_paths::query::{Latency, PathView, PathsView, TogetherVerdict, TogetherView};
+use braid_paths::{Kind, Request, Weight};
 use braid_types::{BitsPerSec, DatapathId};
 use std::time::Duration;
 
@@ -16,17 +16,8 @@ pub(crate) fn text(view: &PathsView) -> String {
 }
 
 /// What is to be said beside the paths.
-pub(crate) fn notes(view: &PathsView) -> Vec<String> {
-    let warnings = view.warnings.iter().map(|warning| format!("warning: {warning}"));
-    warnings.chain([&view.src, &view.dst].into_iter().filter_map(other_interfaces)).collect()
-}
-
-fn other_interfaces(end: &EndView) -> Option<String> {
-    let EndView { name, node, also_at, .. } = end;
-    let others = format::list(also_at.iter().map(|node| label(node)), ", ");
-    let node = label(node);
-    (!also_at.is_empty())
-        .then(|| format!("{name} is attached to {node} and to {others}: these paths are those of {node}"))
+pub(crate) fn notes(view: &PathsView) -> impl Iterator<Item = String> {
+    view.warnings.iter().map(|warning| format!("warning: {warning}"))
 }
 
 /// Without those that would say nothing.
@@ -48,8 +39,8 @@ fn columns(view: &PathsView) -> Vec<(&'static str, Vec<String>)> {
 }
 
 /// With its unit, if it has one.
-fn cost(cost: u64, weight: Weight) -> String {
-    if weight == Weight::LATENCY { micros(Some(cost)) } else { cost.to_string() }
+fn cost(cost: Option<u64>, weight: Weight) -> String {
+    if weight == Weight::LATENCY { micros(cost) } else { format::list(cost, "") }
 }
 
 fn micros(micros: Option<u64>) -> String {
@@ -77,34 +68,80 @@ fn label(node: &str) -> String {
 }
 
 fn footer(view: &PathsView) -> Vec<String> {
-    let flow = view.max_flow_bps.map(|bps| flow(bps, view));
-    flow.into_iter().chain(view.together.as_ref().map(together)).collect()
+    let together = view.together.as_ref().map(|together| spread(together, view));
+    let more = format!("There are more; -k shows up to {}.", Request::MAX_PATHS);
+    [flow(view), together, view.truncated.then_some(more)].into_iter().flatten().collect()
 }
 
-fn together(view: &TogetherView) -> String {
-    let spread = match view.difference_us {
+/// Whether one stream can go over all of the paths. Delays tell nothing of cables that several paths share.
+fn spread(together: &TogetherView, view: &PathsView) -> String {
+    let difference = match together.difference_us {
         0 => "Their delays are the same".to_owned(),
-        difference => {
-            format!("Their delays differ by {}, an imbalance of {:.2}", micros(Some(difference)), view.mdi)
+        micros_apart => {
+            let difference = micros(Some(micros_apart));
+            format!("Their delays differ by {difference}, an imbalance of {:.2}", together.mdi)
         }
     };
-    match view.verdict {
-        TogetherVerdict::InOrder => format!("{spread}: one stream can be spread over them."),
-        TogetherVerdict::Resequenced => {
-            format!("{spread}: one stream can be spread over them if its packets are put in order again.")
+    let shared = view.paths.iter().any(|path| path.shared_cables > 0);
+    let by_delays = if shared { "by their delays alone, " } else { "" };
+    let best = ranks(&together.best);
+    match (together.verdict, shared) {
+        (TogetherVerdict::InOrder, _) => {
+            format!("{difference}: {by_delays}one stream can be spread over them.")
         }
-        TogetherVerdict::Apart => {
-            let best = format::list(view.best.iter().map(|place| place + 1), ", ");
-            format!("{spread}: too much for one stream over all of them; over {best} it gets most.")
+        (TogetherVerdict::Resequenced, _) => format!(
+            "{difference}: {by_delays}one stream can be spread over them if its packets are put in order again."
+        ),
+        (TogetherVerdict::Apart, true) => {
+            format!(
+                "{difference}: too much for one stream over all of them; {by_delays}it can go over {best}."
+            )
+        }
+        (TogetherVerdict::Apart, false) => {
+            format!("{difference}: too much for one stream over all of them; over {best} it gets most.")
         }
     }
 }
 
-fn flow(greatest: u64, view: &PathsView) -> String {
-    let carried: u64 = view.paths.iter().filter_map(|path| path.rate_bps).sum();
-    let rest = match carried == greatest {
-        true => String::new(),
-        false => format!("; these paths carry {}, more of them would carry more", BitsPerSec(carried)),
-    };
-    format!("The greatest flow is {}{rest}.", BitsPerSec(greatest))
+/// Paths at these places, from 0 and rising: `path 2 alone`, `paths 1, 3-5`.
+fn ranks(places: &[usize]) -> String {
+    let rank = |place: usize| place.saturating_add(1);
+    if let [place] = places {
+        return format!("path {} alone", rank(*place));
+    }
+    let runs = places.chunk_by(|one, next| rank(*one) == *next).filter_map(|run| match run {
+        [] => None,
+        [one] => Some(rank(*one).to_string()),
+        [one, two] => Some(format!("{}, {}", rank(*one), rank(*two))),
+        [first, .., last] => Some(format!("{}-{}", rank(*first), rank(*last))),
+    });
+    format!("paths {}", format::list(runs, ", "))
+}
+
+fn flow(view: &PathsView) -> Option<String> {
+    let carried = BitsPerSec(view.paths.iter().filter_map(|path| path.rate_bps).sum());
+    let mode: Option<Kind> = view.mode.parse().ok();
+    match view.max_flow_bps.map(BitsPerSec) {
+        Some(greatest) if greatest == carried => Some(format!("The greatest flow is {greatest}.")),
+        Some(greatest) => {
+            Some(format!("The greatest flow is {greatest}; these paths carry {carried}: raise -k for more."))
+        }
+        None if mode == Some(Kind::MaxFlow) && view.src.dpid != view.dst.dpid => Some(format!(
+            "These paths carry {carried}; paths that take longer were left out; more may fit in time."
+        )),
+        None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_that_follow_each_other_are_a_range() {
+        assert_eq!(ranks(&[1]), "path 2 alone");
+        assert_eq!(ranks(&[0, 1]), "paths 1, 2");
+        assert_eq!(ranks(&[0, 2, 3, 4, 9]), "paths 1, 3-5, 10");
+        assert_eq!(ranks(&(1..16).collect::<Vec<_>>()), "paths 2-16");
+    }
 }

@@ -12,7 +12,7 @@ pub struct Weight {
     /// Each microsecond of delay costs this.
     pub latency: u32,
     /// An idle link costs a hundred times this, and more the fuller it is: `100 / (1 - load / capacity)`, at most
-    /// 10,000. That is how the mean wait in a queue grows.
+    /// 10,000. That is how the mean wait in a queue grows. A link of no capacity is full.
     pub load: u32,
 }
 
@@ -64,9 +64,6 @@ fn micros(delay: Duration) -> u64 {
 
 fn fullness(state: &LinkState) -> u64 {
     let (capacity, free) = (u128::from(state.capacity.0), u128::from(state.available().0));
-    if capacity == 0 && state.load.0 == 0 {
-        return IDLE;
-    }
     let waiting = (u128::from(IDLE) * capacity).checked_div(free);
     waiting.and_then(|waiting| u64::try_from(waiting).ok()).unwrap_or(FULL).min(FULL)
 }
@@ -137,7 +134,8 @@ mod tests {
         assert_eq!([cost(1_000, 0), cost(1_000, 500), cost(1_000, 900)], [100, 200, 1_000]);
         assert_eq!(
             [cost(1_000, 999), cost(1_000, 1_000), cost(1_000, 5_000), cost(0, 0)],
-            [10_000, 10_000, 10_000, 100]
+            [10_000, 10_000, 10_000, 10_000],
+            "what has no capacity, or none that is known, is no better than what is full"
         );
         assert_eq!(cost(u64::MAX, u64::MAX / 2), 199);
     }

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -6,7 +5,7 @@ use braid_topology::Graph;
 use braid_types::DatapathId;
 use serde::{Deserialize, Serialize};
 
-use super::Resolved;
+use super::{EndView, Resolved};
 use crate::{Constraints, Kind, Request, Terms, Weight, latency, unknown_delay};
 
 /// Why there is no path.
@@ -42,6 +41,20 @@ impl NoPath {
     }
 }
 
+impl NoPath {
+    /// The reason as a part of a sentence, which names only what was asked for.
+    pub(super) fn explain(self, request: &Request, ends: [&EndView; 2]) -> String {
+        let in_time = if request.terms.constraints.max_latency.is_some() { " in time" } else { "" };
+        match self {
+            Self::Disconnected => "no links lead there".to_owned(),
+            Self::Barred => bars(request, ends),
+            Self::Late => "all that lead there take too long".to_owned(),
+            Self::Far => format!("all that lead there{in_time} have more hops"),
+            Self::Full => format!("no capacity is left on the way{in_time}, or none is known"),
+        }
+    }
+}
+
 /// The least latency from one end to the other.
 fn fastest(graph: &Arc<Graph>, resolved: &Resolved, constraints: Constraints) -> Option<Duration> {
     let ends: [DatapathId; 2] = resolved.switches();
@@ -53,14 +66,20 @@ fn fastest(graph: &Arc<Graph>, resolved: &Resolved, constraints: Constraints) ->
     latency(&path, graph, unknown_delay(graph))
 }
 
-impl fmt::Display for NoPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Disconnected => "no links lead there",
-            Self::Barred => "all that lead there pass what is not to be used, or have too little capacity",
-            Self::Late => "all that lead there take too long",
-            Self::Far => "all that lead there have more hops",
-            Self::Full => "no capacity is left on the way, or none is known",
-        })
+/// What rules out all ways, of what was asked for.
+fn bars(request: &Request, [src, dst]: [&EndView; 2]) -> String {
+    let Constraints { without_ports, without_switches, min_capacity, .. } = &request.terms.constraints;
+    for (end, what) in [(src, "begin"), (dst, "end")] {
+        if without_switches.contains(&end.dpid) {
+            return format!("{} is where the paths {what}, and is not to be used", end.node);
+        }
     }
+    let without = !without_ports.is_empty() || !without_switches.is_empty();
+    match (without, min_capacity.0 > 0) {
+        (true, true) => "all that lead there pass what is not to be used, or have too little capacity",
+        (true, false) => "all that lead there pass what is not to be used",
+        (false, true) => "all that lead there have too little capacity",
+        (false, false) => "no links that lead there are known in both directions",
+    }
+    .to_owned()
 }

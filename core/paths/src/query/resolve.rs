@@ -2,7 +2,7 @@ use braid_topology::{EdgeIndex, Graph};
 use braid_types::{DatapathId, PortNo, SwitchPort};
 
 use super::{Names, Query, QueryError};
-use crate::{Constraints, Request, Terms};
+use crate::{Constraints, Kind, Request, Terms};
 
 /// A question in terms of one network.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +11,10 @@ pub struct Resolved {
     pub src: Place,
     /// Where they end.
     pub dst: Place,
-    /// What is asked for between them.
+    /// How many paths are answered at most.
+    pub k: usize,
+    /// What is to be found between them. Of lists that may go on, one path more than is answered, which tells whether
+    /// they do.
     pub request: Request,
 }
 
@@ -38,13 +41,19 @@ impl Query {
     ///
     /// # Errors
     /// [`QueryError::NotFound`] if nothing has such a name, [`QueryError::Invalid`] for a number of paths out of
-    /// range.
+    /// range, and for a greatest latency where no delay is known.
     pub fn resolve(&self, graph: &Graph, names: &impl Names) -> Result<Resolved, QueryError> {
         let [src, dst] = [place("src", &self.src, names)?, place("dst", &self.dst, names)?];
         let terms = Terms { weight: self.weight, constraints: self.constraints(graph, names)? };
         let request = Request { kind: self.mode, k: self.k, terms };
         request.check().map_err(|error| QueryError::invalid("k", error))?;
-        Ok(Resolved { src, dst, request })
+        if self.max_latency.is_some() && knows_no_delay(graph) {
+            let reason = "no delay is known in this network; leave out max_latency";
+            return Err(QueryError::invalid("max_latency", reason));
+        }
+        let goes_on = matches!(self.mode, Kind::Shortest | Kind::KShortest | Kind::WithinHops(_));
+        let request = Request { k: self.k.saturating_add(goes_on.into()), ..request };
+        Ok(Resolved { src, dst, k: self.k, request })
     }
 
     fn constraints(&self, graph: &Graph, names: &impl Names) -> Result<Constraints, QueryError> {
@@ -63,6 +72,11 @@ impl Query {
         }
         Ok(constraints)
     }
+}
+
+/// Whether there are links, but none of known delay.
+pub(super) fn knows_no_delay(graph: &Graph) -> bool {
+    graph.edges().len() > 0 && graph.edges().all(|edge| graph.state(edge).delay.is_none())
 }
 
 fn place(parameter: &'static str, name: &str, names: &impl Names) -> Result<Place, QueryError> {

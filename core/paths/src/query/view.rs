@@ -6,8 +6,9 @@ use braid_topology::{EdgeIndex, Graph, Link, LinkState};
 use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort};
 use serde::{Deserialize, Serialize};
 
+use super::resolve::knows_no_delay;
 use super::{NoPath, Place, Resolved, TogetherView};
-use crate::{Path, PathSet, Weight, unknown_delay};
+use crate::{Kind, Path, PathSet, Request, Weight, unknown_delay};
 
 /// The answer to a question for paths.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,12 +25,16 @@ pub struct PathsView {
     pub weight: String,
     /// The paths, best first.
     pub paths: Vec<PathView>,
+    /// Whether there are more than were asked for, of `shortest`, `ksp` and `within:HOPS`.
+    pub truncated: bool,
     /// The greatest flow between two different switches, if it was asked for and no path of it was left out as late.
     pub max_flow_bps: Option<u64>,
     /// Whether several paths of known delays can carry one stream together.
     pub together: Option<TogetherView>,
     /// Why there is no path.
     pub reason: Option<NoPath>,
+    /// The same as a part of a sentence.
+    pub explanation: Option<String>,
     /// What makes the answer mean less than it seems to.
     pub warnings: Vec<String>,
 }
@@ -56,8 +61,8 @@ pub struct PathView {
     pub links: Vec<LinkView>,
     /// How many links it has.
     pub hops: usize,
-    /// What it costs, in the unit of the weight.
-    pub cost: u64,
+    /// What it costs, in the unit of the weight; nothing if that is latency and no delay is known.
+    pub cost: Option<u64>,
     /// How long a bit travels, in microseconds, if that is known of all its links.
     pub delay_us: Option<u64>,
     /// What its links have to spare, or its share of the greatest flow. Nothing limits a path without links.
@@ -96,31 +101,39 @@ impl PathsView {
         set: &PathSet,
         name: impl Fn(DatapathId) -> Option<&'a str>,
     ) -> Self {
-        let Resolved { src, dst, request } = resolved;
+        let Resolved { src, dst, k, request } = resolved;
         let name = &|dpid: DatapathId| name(dpid).map_or_else(|| dpid.to_string(), str::to_owned);
         let greatest = set.flow.as_ref().filter(|flow| src.switch != dst.switch && !flow.late);
-        let paths = Viewer::new(graph, request.terms.weight, name).paths(set);
+        let paths = Viewer::new(graph, request.terms.weight, name).paths(set, *k);
+        let [src, dst] = [EndView::new(src, name), EndView::new(dst, name)];
+        let reason = set.paths.is_empty().then(|| NoPath::find(graph, resolved));
         Self {
-            src: EndView::new(src, name),
-            dst: EndView::new(dst, name),
             mode: request.kind.to_string(),
-            k: request.k,
+            k: *k,
+            truncated: set.paths.len() > *k,
             weight: request.terms.weight.to_string(),
             together: TogetherView::of(&paths),
             paths,
             max_flow_bps: greatest.map(|flow| flow.greatest.0),
-            reason: set.paths.is_empty().then(|| NoPath::find(graph, resolved)),
-            warnings: warnings(graph, resolved),
+            explanation: reason.map(|reason| reason.explain(request, [&src, &dst])),
+            reason,
+            warnings: warnings(graph, request, [&src, &dst]),
+            src,
+            dst,
         }
     }
 }
 
-fn warnings(graph: &Graph, resolved: &Resolved) -> Vec<String> {
-    let terms = &resolved.request.terms;
-    let by_delay = terms.weight.latency > 0 || terms.constraints.max_latency.is_some();
-    let none_known = graph.edges().all(|edge| graph.state(edge).delay.is_none());
-    let warning = "the delay of no link is known: all count as equally fast";
-    if by_delay && none_known { vec![warning.to_owned()] } else { Vec::new() }
+fn warnings(graph: &Graph, request: &Request, ends: [&EndView; 2]) -> Vec<String> {
+    let weight = request.terms.weight;
+    let by_unknown = weight.latency > 0 && knows_no_delay(graph);
+    let is_vain = request.kind == Kind::MaxFlow && weight != Weight::HOPS;
+    let warnings = [
+        by_unknown.then_some("the delay of no link is known: all count as equally fast"),
+        is_vain.then_some("what links cost does not matter for maxflow: the weight changes nothing"),
+    ];
+    let warnings = warnings.into_iter().flatten().map(str::to_owned);
+    warnings.chain(ends.into_iter().filter_map(EndView::other_switches)).collect()
 }
 
 impl EndView {
@@ -132,6 +145,14 @@ impl EndView {
             also_at: place.others.iter().map(|dpid| name(*dpid)).collect(),
         }
     }
+
+    fn other_switches(&self) -> Option<String> {
+        let Self { name, node, also_at, .. } = self;
+        let others = also_at.join(", ");
+        let is_one = also_at.is_empty();
+        (!is_one)
+            .then(|| format!("{name} is attached to {node} and to {others}: these paths are those of {node}"))
+    }
 }
 
 /// Looks at one path after the other.
@@ -140,19 +161,23 @@ struct Viewer<'a, N> {
     weight: Weight,
     name: &'a N,
     unknown: Duration,
+    /// Whether what paths cost is known.
+    costs: bool,
     /// The cables of the paths before.
     used: BTreeSet<SwitchPort>,
 }
 
 impl<'a, N: Fn(DatapathId) -> String> Viewer<'a, N> {
     fn new(graph: &'a Graph, weight: Weight, name: &'a N) -> Self {
-        Self { graph, weight, name, unknown: unknown_delay(graph), used: BTreeSet::new() }
+        let only_latency = Weight { latency: 0, ..weight } == Weight { hops: 0, latency: 0, load: 0 };
+        let costs = !only_latency || !knows_no_delay(graph);
+        Self { graph, weight, name, unknown: unknown_delay(graph), costs, used: BTreeSet::new() }
     }
 
-    fn paths(mut self, set: &PathSet) -> Vec<PathView> {
+    fn paths(mut self, set: &PathSet, k: usize) -> Vec<PathView> {
         let shares = set.flow.iter().flat_map(|flow| &flow.rates).map(|rate| Some(*rate));
         let shares = shares.chain(std::iter::repeat(None));
-        set.paths.iter().zip(shares).map(|(path, share)| self.path(path, share)).collect()
+        set.paths.iter().take(k).zip(shares).map(|(path, share)| self.path(path, share)).collect()
     }
 
     fn path(&mut self, path: &Path, share: Option<BitsPerSec>) -> PathView {
@@ -165,7 +190,7 @@ impl<'a, N: Fn(DatapathId) -> String> Viewer<'a, N> {
         PathView {
             nodes: path.switches().map(self.name).collect(),
             hops: path.hops(),
-            cost: costs.sum(),
+            cost: self.costs.then(|| costs.sum()),
             delay_us: delay.map(|delay| u64::try_from(delay.as_micros()).unwrap_or(u64::MAX)),
             rate_bps: spare.map(|spare| share.unwrap_or(spare).0),
             links: edges.iter().map(|edge| self.link(*edge)).collect(),

@@ -47,7 +47,7 @@ fn query(parameters: &[(&str, &str)]) -> Result<Query, QueryError> {
 fn figures(view: &PathsView) -> Vec<(usize, u64, Option<u64>, u64, usize)> {
     let figures = |path: &braid_paths::query::PathView| {
         let mbits = path.rate_bps.unwrap() / 1_000_000;
-        (path.hops, path.cost, path.delay_us, mbits, path.shared_cables)
+        (path.hops, path.cost.unwrap(), path.delay_us, mbits, path.shared_cables)
     };
     view.paths.iter().map(figures).collect()
 }
@@ -202,15 +202,102 @@ fn the_parameter_that_is_wrong_is_named() {
 }
 
 #[test]
-fn a_limit_on_latencies_that_are_not_known_is_warned_of() {
+fn where_no_delay_is_known_latency_is_no_limit_and_no_cost() {
     let network = braid_topology::generate::fat_tree(4, Default::default()).unwrap();
     let graph = Arc::new(network.graph());
-    let warnings = |query: Query| {
-        let resolved = query.resolve(&graph, &network).unwrap();
-        PathsView::new(&graph, &resolved, &Default::default(), |dpid| network.name_of(dpid)).warnings.len()
+    let ask = |query: Query| {
+        let resolved = query.resolve(&graph, &network)?;
+        let [src, dst] = resolved.switches();
+        let set = solve(&mut resolved.request.terms.finder(&graph), src, dst, &resolved.request);
+        Ok::<_, QueryError>(PathsView::new(&graph, &resolved, &set, |dpid| network.name_of(dpid)))
     };
     let plain = Query::new("h1", "h16");
-    let limited = Query { max_latency: "1s".parse().ok(), ..plain.clone() };
-    let weighted = Query { weight: Weight::LATENCY, ..plain.clone() };
-    assert_eq!([plain, limited, weighted].map(warnings), [0, 1, 1]);
+    let limited = ask(Query { max_latency: "1s".parse().ok(), ..plain.clone() }).unwrap_err();
+    assert_eq!(limited.to_string(), "max_latency: no delay is known in this network; leave out max_latency");
+    let costs = |weight: &str| {
+        let view = ask(Query { weight: weight.parse().unwrap(), ..plain.clone() }).unwrap();
+        (view.paths[0].cost, view.warnings.len())
+    };
+    assert_eq!(
+        [costs("hops"), costs("latency"), costs("2*hops+latency")],
+        [(Some(4), 0), (None, 1), (Some(8), 1)]
+    );
+}
+
+#[test]
+fn a_list_that_goes_on_says_so() {
+    let told = |mode: &str, k: &str| {
+        let view = view(&[("mode", mode), ("k", k)]);
+        (view.paths.len(), view.k, view.truncated)
+    };
+    for mode in ["ksp", "within:2"] {
+        assert_eq!([told(mode, "2"), told(mode, "3")], [(2, 2, true), (3, 3, false)], "{mode}");
+    }
+    let shortest = |k| {
+        let view = ask(&Query { k, ..Query::new("a", "b") }).unwrap();
+        (view.paths.len(), view.truncated)
+    };
+    assert_eq!([shortest(1), shortest(2)], [(1, true), (2, false)]);
+    assert_eq!([told("disjoint", "1"), told("maxflow", "1")], [(1, 1, false); 2]);
+}
+
+#[test]
+fn what_is_not_looked_at_and_where_a_host_is_as_well_are_warned_of() {
+    let warnings = |parameters: &[(&str, &str)]| view(parameters).warnings;
+    assert!(warnings(&[("mode", "maxflow")]).is_empty());
+    let [vain] = warnings(&[("mode", "maxflow"), ("weight", "latency")]).try_into().unwrap();
+    assert!(vain.contains("weight changes nothing"), "{vain}");
+    let host = ask(&Query::new("server", "b")).unwrap();
+    assert_eq!(host.warnings, ["server is attached to c--d and to a: these paths are those of c--d"]);
+}
+
+#[test]
+fn a_flow_of_which_late_paths_were_left_out_has_no_greatest_rate() {
+    let greatest = |latency| view(&[("mode", "maxflow"), ("max_latency", latency)]).max_flow_bps;
+    assert_eq!(greatest("50ms"), Some(125_000_000));
+    // The link that takes longest is on no path in time: what is left is known to be the greatest.
+    assert_eq!(greatest("5ms"), Some(25_000_000));
+    let mut builder = Blueprint::builder("stages");
+    let [a, b, c] = ["a", "b", "c"].map(|name| builder.switch(NewSwitch::named(name)).unwrap());
+    for (ends, millis) in [((a, b), 1), ((a, b), 10), ((b, c), 1), ((b, c), 10)] {
+        let delay = Some(Duration::from_millis(millis));
+        let state = LinkState { delay, ..LinkState::of_capacity(BitsPerSec(10 * millis)) };
+        builder.cable(ends.0, ends.1, state).unwrap();
+    }
+    let network = builder.build();
+    let graph = Arc::new(network.graph());
+    let parameters = [("src", "a"), ("dst", "c"), ("mode", "maxflow"), ("max_latency", "11ms")];
+    let query = Query::from_parameters(parameters.map(|(name, value)| (name.into(), value.into()))).unwrap();
+    let resolved = query.resolve(&graph, &network).unwrap();
+    let [src, dst] = resolved.switches();
+    let set = solve(&mut resolved.request.terms.finder(&graph), src, dst, &resolved.request);
+    let view = PathsView::new(&graph, &resolved, &set, |dpid| network.name_of(dpid));
+    assert_eq!((view.max_flow_bps, rates(&view)), (None, vec![10]));
+}
+
+fn rates(view: &PathsView) -> Vec<u64> {
+    view.paths.iter().filter_map(|path| path.rate_bps).collect()
+}
+
+#[test]
+fn a_reason_names_only_what_was_asked_for() {
+    let why = |parameters: &[(&str, &str)]| view(parameters).explanation.unwrap();
+    let (without, capacity) = (("without", "b"), ("min_capacity", "1Gbit"));
+    assert_eq!(why(&[capacity]), "all that lead there have too little capacity");
+    let all = [without, ("without", "a--c--d")];
+    assert_eq!(why(&all), "all that lead there pass what is not to be used");
+    assert_eq!(
+        why(&[without, capacity]),
+        "all that lead there pass what is not to be used, or have too little capacity"
+    );
+    assert_eq!(why(&[("without", "a")]), "a is where the paths begin, and is not to be used");
+    assert_eq!(why(&[("without", "3")]), "c--d is where the paths end, and is not to be used");
+}
+
+#[test]
+fn hops_are_a_whole_number() {
+    for mode in ["within:", "within:x", "within:-1"] {
+        let error = query(&[("mode", mode)]).unwrap_err().to_string();
+        assert_eq!(error, "mode: HOPS is a whole number, such as within:4");
+    }
 }
