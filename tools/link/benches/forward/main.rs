@@ -1,16 +1,19 @@
 //! What a link carries on one core, against the barest forwarder that packet sockets allow, and how exact its delay is.
 //!
-//! `cargo bench -p braid-link --bench forward` as root, on at least two cores: one for the sender, one for the link.
+//! `cargo bench -p braid-link --bench forward` as root, on at least two cores: one for the sender, one for the link;
+//! `-- rates` or `-- delays` for one part.
 
 mod bare;
 mod delay;
 mod network;
 mod rate;
 
+use std::fmt;
 use std::time::Duration;
 
 use braid_link_model::{Delay, Parameters, QueueLimit};
 use braid_types::BitsPerSec;
+use rate::Rate;
 
 /// Each forwarder has its turn so many times, since others use the machine, too.
 const ROUNDS: usize = 5;
@@ -21,8 +24,14 @@ fn main() {
         return;
     }
     network::make();
-    rates();
-    delays();
+    let asked: Vec<_> = std::env::args().skip(1).filter(|it| !it.starts_with('-')).collect();
+    let wanted = |part: &str| asked.is_empty() || asked.iter().any(|it| it == part);
+    if wanted("rates") {
+        rates();
+    }
+    if wanted("delays") {
+        delays();
+    }
 }
 
 fn rates() {
@@ -44,12 +53,13 @@ fn rates() {
             rates.push(rate::of(|stop| network::link(parameters, stop)));
         }
     }
-    let bare = median(&mut rates[0]);
-    println!("frames of 1,500 bytes a second, one core, median of {ROUNDS} (least to most)");
-    for (name, rates) in names.iter().zip(&mut rates) {
-        let median = median(rates);
-        let (least, most) = (rates[0], rates[rates.len() - 1]);
-        println!("{name:32} {median:>9.0} ({least:.0} to {most:.0})  {:.2} x bare", median / bare);
+    println!(
+        "frames of 1,500 bytes a second of one core, and by the clock; medians of {ROUNDS}, least to most"
+    );
+    let bare = Spread::of(&rates[0], |rate| rate.core).median;
+    for (name, rates) in names.iter().zip(&rates) {
+        let (core, clock) = (Spread::of(rates, |rate| rate.core), Spread::of(rates, |rate| rate.clock));
+        println!("{name:32} {core}  {:.2} x bare; {clock}", core.median / bare);
     }
 }
 
@@ -70,7 +80,23 @@ fn delays() {
     }
 }
 
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+/// The middle and the ends of what was measured.
+struct Spread {
+    median: f64,
+    least: f64,
+    most: f64,
+}
+
+impl Spread {
+    fn of(rates: &[Rate], which: impl Fn(&Rate) -> f64) -> Self {
+        let mut values: Vec<_> = rates.iter().map(which).collect();
+        values.sort_by(f64::total_cmp);
+        Self { median: values[values.len() / 2], least: values[0], most: values[values.len() - 1] }
+    }
+}
+
+impl fmt::Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.0} ({:.0} to {:.0})", self.median, self.least, self.most)
+    }
 }
