@@ -119,7 +119,8 @@ fn ranks(places: &[usize]) -> String {
 }
 
 fn flow(view: &PathsView) -> Option<String> {
-    let carried = BitsPerSec(view.paths.iter().filter_map(|path| path.rate_bps).sum());
+    let rates = view.paths.iter().filter_map(|path| path.rate_bps);
+    let carried = BitsPerSec(rates.fold(0, u64::saturating_add));
     let mode: Option<Kind> = view.mode.parse().ok();
     match view.max_flow_bps.map(BitsPerSec) {
         Some(greatest) if greatest == carried => Some(format!("The greatest flow is {greatest}.")),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use braid_paths::{
-    Constraints, Kind, PathSet, Request, RequestError, Terms, Weight, latency, solve, unknown_delay,
+    Constraints, Kind, Path, PathSet, Request, RequestError, Terms, Weight, latency, solve, unknown_delay,
 };
 use braid_topology::{Graph, Link, LinkState};
 use braid_types::{BitsPerSec, SwitchPort};
@@ -181,8 +181,7 @@ fn where_all_that_is_better_is_late_the_fastest_path_is_found() {
 
 #[test]
 fn the_widest_path_is_the_widest_of_those_in_time() {
-    let hops =
-        |millis| in_time(&stages(1, [10, 1]), Kind::Widest, millis).paths.first().map(braid_paths::Path::hops);
+    let hops = |millis| in_time(&stages(1, [10, 1]), Kind::Widest, millis).paths.first().map(Path::hops);
     assert_eq!([20, 19, 12, 4, 3].map(hops), [Some(2), Some(3), Some(3), Some(4), None]);
 }
 
