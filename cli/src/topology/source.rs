@@ -180,6 +180,10 @@ impl Format {
 
 fn parse(text: &str, file: &str, format: Format, links: LinkArgs) -> anyhow::Result<Loaded> {
     let capacity = links.without_delay()?;
+    anyhow::ensure!(
+        text.len() <= MAX_INPUT,
+        "{file}: it is longer than {MAX_INPUT} bytes, the most that is read"
+    );
     // Editors on Windows begin text with this mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Imported { blueprint, warnings } = match format {

@@ -10,6 +10,13 @@ use crate::{Constraints, Kind, Path, PathFinder, PathSet, Request, Weight};
 
 /// How many paths are looked at for each that is wanted, before the rest is taken to be late as well.
 const PATIENCE: usize = 64;
+/// How many are looked at in all, if not as many are wanted.
+const MAX_LOOKED_AT: usize = 4_096;
+
+/// How many paths to look at for `k` in time.
+fn looked_at(k: usize) -> usize {
+    k.saturating_mul(PATIENCE).min(MAX_LOOKED_AT.max(k))
+}
 
 /// Answers a request with a finder made of its [`Terms`](crate::Terms).
 ///
@@ -17,7 +24,7 @@ const PATIENCE: usize = 64;
 /// At most `k` paths, in the order of the algorithm; none when a switch is unknown or barred, or no path is left.
 ///
 /// With a greatest latency, paths that are late are passed over by [`Kind::Shortest`], [`Kind::KShortest`] and
-/// [`Kind::WithinHops`], until `k` are found or 64 were looked at for each that is wanted. [`Kind::Widest`] is the widest
+/// [`Kind::WithinHops`], until `k` are found or 64 were looked at for each that is wanted, 4,096 in all. [`Kind::Widest`] is the widest
 /// of the paths in time. The others leave late paths out of what they find where late links do not count: to find the
 /// best set of paths of bounded length is NP-hard (Itai, Perl, Shiloach, 1982). Where that leaves none, the path of least
 /// latency is the answer if it is in time.
@@ -138,7 +145,7 @@ impl Clock {
         let mut paths = Vec::new();
         let mut least = None;
         let mut all = finder.by_length(ingress, egress);
-        for _ in 0..k.saturating_mul(PATIENCE) {
+        for _ in 0..looked_at(k) {
             let Some(path) = all.next().filter(|_| paths.len() < k) else { break };
             if equal && least.is_some_and(|least| all.length() > least) {
                 break;
@@ -159,7 +166,7 @@ impl Clock {
         request: &Request,
         hops: usize,
     ) -> Vec<Path> {
-        let more = Request { k: request.k.saturating_mul(PATIENCE), ..request.clone() };
+        let more = Request { k: looked_at(request.k), ..request.clone() };
         let mut paths = self.drop_late(solve_any(finder, ends, &more)).paths;
         self.or_fastest(&mut paths, finder, ends);
         paths.retain(|path| path.hops() <= hops);
@@ -187,7 +194,7 @@ impl Clock {
         ends: (DatapathId, DatapathId),
         request: &Request,
     ) -> PathSet {
-        let every = Request { k: usize::MAX, ..request.clone() };
+        let every = Request { k: looked_at(request.k), ..request.clone() };
         let PathSet { mut paths, flow } = self.drop_late(solve_any(finder, ends, &every));
         let mut flow = flow.unwrap_or_default();
         if paths.is_empty() {

@@ -18,8 +18,9 @@ pub use snapshot::Snapshot;
 
 /// Answers requests, and remembers the answers by switch pair and request.
 ///
-/// When the graph changes, a set is forgotten only if one of its links got worse, or if a link that got better could
-/// be part of a better set. What was handed out stays as it is.
+/// When the graph changes, a set is forgotten if one of its links got worse, or if a link that got better could be part
+/// of a better set; all sets are after more than 16 links got better, and with a greatest latency after any change. Of
+/// several sets that are equally good a remembered one may be another than a new one. What was handed out stays as it is.
 ///
 /// ```
 /// # use std::sync::Arc;

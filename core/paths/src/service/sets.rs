@@ -51,14 +51,15 @@ impl Sets {
     /// Remembers a set, and no more links than `limit` in all.
     pub(super) fn insert(&mut self, key: Key, set: Arc<PathSet>, limit: usize) {
         let more = size(&set);
+        if more > limit / 2 {
+            return;
+        }
         if self.size + more > limit / 2 {
             self.old = std::mem::take(&mut self.young);
             self.size = 0;
         }
-        if more <= limit / 2 {
-            self.size += more;
-            self.young.insert_mut(key, set);
-        }
+        self.size += more;
+        self.young.insert_mut(key, set);
     }
 
     /// Forgets the sets that do not pass the test.
