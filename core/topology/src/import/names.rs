@@ -34,10 +34,13 @@ impl Names {
 
 /// A label in one line, with single spaces, and short enough for a name; `None` if nothing is left of it.
 pub(super) fn tidy(label: &str) -> Option<String> {
-    let spaced: String = label.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    // What is beyond would not fit, unless it is all spaces.
+    let start = &label[..label.floor_char_boundary(8 * MAX_NAME)];
+    let spaced: String = start.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
     let mut tidy = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
     // Room for the number that makes it unique.
     tidy.truncate(tidy.floor_char_boundary(MAX_NAME - 10));
+    tidy.shrink_to_fit();
     (!tidy.is_empty()).then_some(tidy)
 }
 

@@ -6,6 +6,9 @@ use roxmltree::Node as Element;
 use super::children;
 use crate::import::attributes::is_known;
 
+/// A longer default in bytes is passed over: each is read again for every node or edge.
+const MAX_DEFAULT: usize = 256;
+
 /// What an attribute belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Domain {
@@ -29,7 +32,8 @@ impl<'a> Keys<'a> {
             let Some(id) = key.attribute("id") else { continue };
             let name = key.attribute("attr.name").unwrap_or(id);
             keys.by_id.insert(id, name);
-            if let Some(default) = children(key, "default").next().filter(|_| is_known(name)) {
+            let default = children(key, "default").next().filter(|_| is_known(name));
+            if let Some(default) = default.filter(|default| text(*default).len() <= MAX_DEFAULT) {
                 let domains = domains(key.attribute("for")).iter();
                 keys.defaults.extend(domains.map(|domain| ((*domain, name), default)));
             }
