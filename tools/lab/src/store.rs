@@ -92,7 +92,15 @@ pub(crate) struct Folder {
 
 /// Held while a process makes, runs or removes a lab; let go by the kernel however the process ends.
 #[derive(Debug)]
-pub(crate) struct Lock(#[expect(dead_code, reason = "held for its lock")] File);
+pub(crate) struct Lock(File);
+
+impl Drop for Lock {
+    /// Lets go at once. Closing would not: a child that has just been forked holds a copy of the file until it is
+    /// another program.
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
 
 impl Folder {
     /// Makes it; two deployments of one name cannot both succeed.
