@@ -4,6 +4,7 @@ use braid_types::DatapathId;
 use crate::distances::Distances;
 use crate::finder::{BARRED, Lengths};
 use crate::queue::Queue;
+use crate::take_path::take_path;
 use crate::{Path, PathFinder};
 
 impl PathFinder {
@@ -54,7 +55,9 @@ impl PathFinder {
         distances.measure_all(graph, lengths, queue, to);
         let mut search = Search { graph, lengths, to_egress: distances, queue, flow };
         let found = search.fill(from, to, k);
-        let mut routes: Vec<_> = (0..found).map(|_| search.take_path(from, to)).collect();
+        // Their links form no cycle, or the flow would not be of least length, as no length is zero; for the same reason
+        // no cable is used in both directions.
+        let mut routes: Vec<_> = (0..found).map(|_| take_path(graph, &mut flow.used, from, to)).collect();
         routes.sort_by_cached_key(|route| (lengths.total(route), route.clone()));
         routes.iter().map(|route| Path::from_edges(graph, ingress, route)).collect()
     }
@@ -200,21 +203,5 @@ impl Search<'_> {
             let Some(step) = self.flow.steps[node.index()] else { return };
             node = self.flow.apply(self.graph, step);
         }
-    }
-
-    /// Takes one path out of the flow. Its links form no cycle, or the flow would not be of least length, as no
-    /// length is zero; for the same reason no cable is used in both directions.
-    fn take_path(&mut self, from: NodeIndex, to: NodeIndex) -> Vec<EdgeIndex> {
-        let mut route = Vec::new();
-        let mut node = from;
-        while node != to {
-            let Some(edge) = self.graph.out_edges(node).find(|edge| self.flow.used[edge.index()]) else {
-                break;
-            };
-            self.flow.used[edge.index()] = false;
-            route.push(edge);
-            node = self.graph.head(edge);
-        }
-        route
     }
 }

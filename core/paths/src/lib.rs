@@ -39,6 +39,7 @@ mod request;
 mod service;
 mod shortest;
 mod solve;
+mod take_path;
 mod weight;
 mod widest;
 mod within_hops;

@@ -4,6 +4,7 @@ use braid_types::DatapathId;
 use crate::finder::{BARRED, Lengths};
 use crate::queue::Queue;
 use crate::refill::refill;
+use crate::take_path::take_path;
 use crate::{Path, PathFinder};
 
 impl PathFinder {
@@ -60,7 +61,8 @@ impl PathFinder {
         split.reset(graph, distances.as_slice(), reached);
         let mut search = Search { graph, lengths, queue, split, from, to };
         let found = (0..k).take_while(|_| search.add_path()).count();
-        let mut routes: Vec<_> = (0..found).map(|_| search.take_path()).collect();
+        // They form no cycle, as no switch carries two paths.
+        let mut routes: Vec<_> = (0..found).map(|_| take_path(graph, &mut split.used, from, to)).collect();
         routes.sort_by_cached_key(|route| (lengths.total(route), route.clone()));
         routes.iter().map(|route| Path::from_edges(graph, ingress, route)).collect()
     }
@@ -228,20 +230,5 @@ impl Search<'_> {
                 arrivals[node.index()] = None;
             }
         }
-    }
-
-    /// Takes one path out of the flow. It has no cycle, as no switch carries two paths.
-    fn take_path(&mut self) -> Vec<EdgeIndex> {
-        let mut route = Vec::new();
-        let mut node = self.from;
-        while node != self.to {
-            let Some(edge) = self.graph.out_edges(node).find(|edge| self.split.used[edge.index()]) else {
-                break;
-            };
-            self.split.used[edge.index()] = false;
-            route.push(edge);
-            node = self.graph.head(edge);
-        }
-        route
     }
 }

@@ -139,16 +139,34 @@ const WITHIN: &str = "within:";
 
 /// Text that is not a kind of path set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not one of shortest, ksp, disjoint, node-disjoint, maxflow, widest or within:HOPS")]
-pub struct KindError(String);
+pub enum KindError {
+    /// No kind is called so.
+    #[error("{0:?} is not one of {names} or {WITHIN}HOPS", names = Kind::names().collect::<Vec<_>>().join(", "))]
+    Unknown(String),
+    /// A limit that is no number of hops.
+    #[error("HOPS is a whole number, such as {WITHIN}4")]
+    Hops,
+}
+
+impl Kind {
+    /// What a text begins with that limits the hops, whose number follows.
+    pub const WITHIN: &str = WITHIN;
+
+    /// The names of the kinds that need no number.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.into_iter().map(|(name, _)| name)
+    }
+}
 
 impl FromStr for Kind {
     type Err = KindError;
 
     fn from_str(text: &str) -> Result<Self, KindError> {
+        if let Some(hops) = text.strip_prefix(WITHIN) {
+            return hops.parse().map(Self::WithinHops).map_err(|_| KindError::Hops);
+        }
         let named = NAMES.into_iter().find(|(name, _)| *name == text).map(|(_, kind)| kind);
-        let within = || text.strip_prefix(WITHIN)?.parse().ok().map(Self::WithinHops);
-        named.or_else(within).ok_or_else(|| KindError(text.to_owned()))
+        named.ok_or_else(|| KindError::Unknown(text.to_owned()))
     }
 }
 

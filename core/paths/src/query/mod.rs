@@ -23,7 +23,6 @@
 //! ```
 
 mod latency;
-mod mode;
 mod names;
 mod no_path;
 mod parameters;
@@ -36,7 +35,6 @@ use braid_types::BitsPerSec;
 use crate::{Kind, Weight};
 
 pub use latency::{Latency, LatencyError};
-pub use mode::read_mode;
 pub use names::Names;
 pub use no_path::NoPath;
 pub use resolve::{Place, Resolved};

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use braid_types::BitsPerSec;
 
-use super::{Query, QueryError, read_mode};
+use super::{Query, QueryError};
 
 impl Query {
     /// Reads a question from parameters such as those of a URL: `src`, `dst`, `mode`, `k`, `weight`, `without` (any
@@ -48,7 +48,7 @@ impl Query {
         match name {
             "src" => self.src = value,
             "dst" => self.dst = value,
-            "mode" => self.mode = read_mode(&value).map_err(|error| QueryError::invalid(name, error))?,
+            "mode" => self.mode = read(name, &value)?,
             "k" => self.k = read_k(&value)?,
             "weight" => self.weight = read(name, &value)?,
             "without" => self.without.push(value),
