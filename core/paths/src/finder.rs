@@ -56,9 +56,15 @@ impl PathFinder {
     /// Sums are exact. (In very large networks the highest costs are cut to `2^62 / (V E)`, which for 10,000 switches
     /// and 100,000 links is more than a `u32` can hold.)
     pub fn new(graph: Arc<Graph>, cost: impl Fn(EdgeIndex) -> Option<u32>) -> Self {
+        // A set of disjoint paths has no more links than there are, so hops never outweigh a unit of cost.
+        let lengths = Lengths::new(&graph, graph.edges().len(), |edge| cost(edge).map(u64::from));
+        Self::of(graph, lengths)
+    }
+
+    fn of(graph: Arc<Graph>, lengths: Lengths) -> Self {
         let nodes = graph.nodes().len();
         Self {
-            lengths: Lengths::new(&graph, cost),
+            lengths,
             distances: Distances::new(nodes),
             queue: Queue::default(),
             flow: Flow::new(&graph),
@@ -72,9 +78,10 @@ impl PathFinder {
         }
     }
 
-    /// Other costs for the links that are not barred here. O(V + E).
-    pub(crate) fn with_costs(&self, cost: impl Fn(EdgeIndex) -> u32) -> Self {
-        Self::new(self.graph.clone(), |edge| (!self.lengths.is_barred(edge)).then(|| cost(edge)))
+    /// Other costs for the links that are not barred here, to find single paths with. O(V + E).
+    pub(crate) fn with_costs(&self, cost: impl Fn(EdgeIndex) -> u64) -> Self {
+        let cost = |edge| (!self.lengths.is_barred(edge)).then(|| cost(edge));
+        Self::of(self.graph.clone(), Lengths::new(&self.graph, self.graph.nodes().len(), cost))
     }
 
     /// The same costs, and only the links that `keep` names. O(V + E).
@@ -119,13 +126,13 @@ impl PathFinder {
 }
 
 impl Lengths {
-    fn new(graph: &Graph, cost: impl Fn(EdgeIndex) -> Option<u32>) -> Self {
-        let [nodes, edges] = [graph.nodes().len(), graph.edges().len()].map(|count| count as i64 + 1);
-        // A set of disjoint paths has fewer than `scale` links, so hops never outweigh a unit of cost.
-        let scale = edges;
+    /// For sets of paths with up to `most_links` links in all.
+    fn new(graph: &Graph, most_links: usize, cost: impl Fn(EdgeIndex) -> Option<u64>) -> Self {
+        let [nodes, scale] = [graph.nodes().len(), most_links].map(|count| count as i64 + 1);
         // A path has fewer links than `nodes`, so its length stays below 2^62.
         let ceiling = (1 << 62) / nodes.saturating_mul(scale) - 1;
-        let length = |edge| cost(edge).map_or(BARRED, |cost| i64::from(cost).min(ceiling) * scale + 1);
+        let cut = |cost| i64::try_from(cost).unwrap_or(i64::MAX).min(ceiling);
+        let length = |edge| cost(edge).map_or(BARRED, |cost| cut(cost) * scale + 1);
         let by_edge: Vec<_> = graph.edges().map(length).collect();
         let mut usable = by_edge.iter().copied().filter(|length| *length != BARRED);
         let first = usable.next();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use braid_topology::{EdgeIndex, Graph};
 use braid_types::{BitsPerSec, DatapathId, SwitchPort};
 
-use crate::{PathFinder, Weight};
+use crate::{PathFinder, Weight, unknown_delay};
 
 /// Which paths are wanted between two switches.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -120,11 +120,6 @@ impl Constraints {
             && graph.state(edge).capacity >= self.min_capacity
             && (!self.both_ways || graph.reverse(edge).is_some())
     }
-}
-
-/// What stands for delays that are not known: the greatest that is, or zero when none is.
-pub fn unknown_delay(graph: &Graph) -> Duration {
-    graph.edges().filter_map(|edge| graph.state(edge).delay).max().unwrap_or_default()
 }
 
 const NAMES: [(&str, Kind); 6] = [

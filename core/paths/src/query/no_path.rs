@@ -57,13 +57,14 @@ impl NoPath {
 
 /// The least latency from one end to the other.
 fn fastest(graph: &Arc<Graph>, resolved: &Resolved, constraints: Constraints) -> Option<Duration> {
-    let ends: [DatapathId; 2] = resolved.switches();
-    if ends.iter().any(|end| constraints.without_switches.contains(end)) {
+    let [ingress, egress]: [DatapathId; 2] = resolved.switches();
+    if [ingress, egress].iter().any(|end| constraints.without_switches.contains(end)) {
         return None;
     }
-    let mut finder = Terms { weight: Weight::LATENCY, constraints }.finder(graph);
-    let path = finder.shortest(ends[0], ends[1])?;
-    latency(&path, graph, unknown_delay(graph))
+    let unknown = unknown_delay(graph);
+    let allowed = Terms { weight: Weight::HOPS, constraints }.finder(graph);
+    let path = allowed.by_latency(unknown).shortest(ingress, egress)?;
+    latency(&path, graph, unknown)
 }
 
 /// What rules out all ways, of what was asked for.

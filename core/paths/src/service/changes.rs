@@ -6,8 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::sets::Key;
 use crate::finder::{BARRED, Lengths};
-use crate::request::unknown_delay;
-use crate::{Flow, Kind, Path, PathFinder, PathSet, Terms};
+use crate::{Flow, Kind, Path, PathFinder, PathSet, Terms, unknown_delay};
 
 /// With more links that got better than this, to search for the sets that they improve is not worth it.
 const MAX_BETTER: usize = 16;

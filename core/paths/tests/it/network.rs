@@ -101,7 +101,8 @@ pub(crate) fn networks_and_uniform() -> impl Strategy<Value = (Vec<Link>, Vec<Li
 pub(crate) fn states() -> impl Strategy<Value = LinkState> {
     (0..4_u64, prop::option::of(0..6_u64), 0..3_u64).prop_map(|(capacity, delay, load)| LinkState {
         capacity: BitsPerSec(capacity),
-        delay: delay.map(Duration::from_micros),
+        // No whole number of microseconds.
+        delay: delay.map(|delay| Duration::from_nanos(delay * 950)),
         load: BitsPerSec(load),
     })
 }

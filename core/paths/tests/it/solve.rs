@@ -30,12 +30,12 @@ fn graph(known: &BTreeMap<Link, LinkState>) -> Arc<Graph> {
 fn constraints() -> impl Strategy<Value = Constraints> {
     let without =
         (prop::option::weighted(0.3, SWITCHES), prop::option::weighted(0.3, any::<prop::sample::Index>()));
-    (without, 0..3_u64, prop::option::of(0..12_u64), any::<bool>()).prop_map(
+    (without, 0..3_u64, prop::option::of(0..12_000_u64), any::<bool>()).prop_map(
         |((switch, port), capacity, late, both_ways)| Constraints {
             without_switches: switch.map(dpid).into_iter().collect(),
             without_ports: port.map(|port| port_of_cable(port.index(24))).into_iter().collect(),
             min_capacity: BitsPerSec(capacity),
-            max_latency: late.map(Duration::from_micros),
+            max_latency: late.map(Duration::from_nanos),
             both_ways,
         },
     )
@@ -176,6 +176,31 @@ fn where_all_that_is_better_is_late_the_fastest_path_is_found() {
         assert_eq!(set.paths.len(), 1, "{kind}");
         assert!(latency(&set.paths[0], &graph, Duration::ZERO) <= Some(Duration::from_millis(15)), "{kind}");
         assert!(in_time(&graph, kind, 3).paths.is_empty(), "{kind}");
+    }
+}
+
+#[test]
+fn the_fastest_path_within_a_hop_limit_is_found_where_the_fastest_of_all_is_longer() {
+    let graph = stages(9, [10, 1]);
+    let hops = |limit, millis| in_time(&graph, Kind::WithinHops(limit), millis).paths.first().map(Path::hops);
+    assert_eq!([hops(3, 15), hops(3, 11), hops(2, 15), hops(2, 20)], [Some(3), None, None, Some(2)]);
+}
+
+#[test]
+fn delays_below_a_microsecond_count() {
+    let links = cables(&[(0, 1), (1, 4), (0, 4)]);
+    let state = |place: usize| {
+        let nanos = if place < 4 { 1_900 } else { 3_000 };
+        LinkState { delay: Some(Duration::from_nanos(nanos)), ..LinkState::of_capacity(BitsPerSec(1)) }
+    };
+    let graph = Graph::new(0, [], links.into_iter().enumerate().map(|(place, link)| (link, state(place))));
+    let max_latency = Some(Duration::from_nanos(3_500));
+    let terms =
+        Terms { constraints: Constraints { max_latency, ..Constraints::default() }, ..Terms::default() };
+    for kind in [Kind::EdgeDisjoint, Kind::NodeDisjoint, Kind::MaxFlow, Kind::Widest] {
+        let request = Request { terms: terms.clone(), ..Request::new(kind, 2) };
+        let set = solve(&mut terms.finder(&Arc::new(graph.clone())), dpid(0), dpid(4), &request);
+        assert_eq!(set.paths.iter().map(Path::hops).collect::<Vec<_>>(), [1], "{kind}");
     }
 }
 
