@@ -72,7 +72,7 @@ fn a_document_tells_all_of_a_path() {
     ]);
     let path = json!({
         "nodes": ["pod1-edge1", "pod1-agg1", "pod1-edge2"], "links": links, "hops": 2, "cost": 2,
-        "delay_us": 2_000, "rate_bps": 1_000_000_000, "shared_cables": 0,
+        "delay_us": 2_000.0, "rate_bps": 1_000_000_000, "shared_cables": 0,
     });
     assert_eq!(found["paths"], json!([path]));
     let nothing = ["max_flow_bps", "together", "reason"].map(|key| &found[key]);
@@ -238,7 +238,7 @@ fn every_mode_finds_a_path_in_time_where_there_is_one() {
     let topology = stages(folder.path());
     let delays = |mode: &str, limit: &str| {
         let found = document("S", "T", &topology, &["--mode", mode, "--max-latency", limit]);
-        let delays = paths(&found).iter().map(|path| path["delay_us"].as_u64().unwrap() / 1_000);
+        let delays = paths(&found).iter().map(|path| path["delay_us"].as_f64().unwrap() as u64 / 1_000);
         delays.collect::<Vec<_>>()
     };
     assert_eq!(delays("ksp", "25ms").len(), 3);

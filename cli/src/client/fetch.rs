@@ -1,20 +1,23 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use ureq::Error;
+use ureq::{Error, Timeout};
 
 use crate::exit::{self, Code};
 
-/// A controller answers from memory; one that takes longer does not work.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// A controller is near.
+const TO_CONNECT: Duration = Duration::from_secs(5);
+/// Most answers are there at once; paths may have to be searched for, after those that others asked for.
+const TO_ANSWER: Duration = Duration::from_secs(60);
 /// Bytes of an answer: hundreds of each of a hundred thousand hosts.
 const MAX_ANSWER: u64 = 1 << 28;
 
 /// What the controller at `url` answers when asked for `path` with these parameters.
 pub(super) fn get(url: &str, path: &str, parameters: &[(&str, String)]) -> anyhow::Result<String> {
-    let config = ureq::Agent::config_builder().timeout_global(Some(PATIENCE)).http_status_as_error(false);
-    // A controller is near; a proxy for the web does not lead to it.
-    let agent = config.proxy(None).build().new_agent();
+    let timeouts =
+        ureq::Agent::config_builder().timeout_connect(Some(TO_CONNECT)).timeout_global(Some(TO_ANSWER));
+    // A proxy for the web does not lead to it.
+    let agent = timeouts.http_status_as_error(false).proxy(None).build().new_agent();
     let request = agent.get(format!("{url}{path}"));
     let request = request.query_pairs(parameters.iter().map(|(name, value)| (*name, value.as_str())));
     let mut response = request.call().map_err(|error| explain(url, error))?;
@@ -49,6 +52,7 @@ fn explain(url: &str, error: Error) -> anyhow::Error {
     let nobody = is_nobody(&error);
     let reason = match error {
         Error::Io(error) => error.to_string(),
+        Error::Timeout(_) if !nobody => format!("it has not answered for {} s", TO_ANSWER.as_secs()),
         error => error.to_string(),
     };
     if !nobody {
@@ -65,7 +69,8 @@ fn failure(url: &str, reason: &str) -> anyhow::Error {
 /// Whether there is nothing to talk to, rather than something that talks nonsense.
 fn is_nobody(error: &Error) -> bool {
     match error {
-        Error::HostNotFound | Error::ConnectionFailed | Error::Timeout(_) => true,
+        Error::HostNotFound | Error::ConnectionFailed => true,
+        Error::Timeout(step) => matches!(step, Timeout::Resolve | Timeout::Connect),
         Error::Io(error) => matches!(
             error.kind(),
             ErrorKind::ConnectionRefused
@@ -75,5 +80,17 @@ fn is_nobody(error: &Error) -> bool {
                 | ErrorKind::AddrNotAvailable
         ),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_controller_that_is_slow_is_not_one_that_is_absent() {
+        let told = |step| explain("http://c", Error::Timeout(step)).to_string();
+        assert_eq!(told(Timeout::Global), "the controller at http://c: it has not answered for 60 s");
+        assert!(told(Timeout::Connect).starts_with("no controller answers at http://c: "));
     }
 }

@@ -1,7 +1,6 @@
 use braid_paths::query::{Latency, PathView, PathsView, TogetherVerdict, TogetherView};
 use braid_paths::{Kind, Request, Weight};
 use braid_types::{BitsPerSec, DatapathId};
-use std::time::Duration;
 
 use crate::client::format;
 use crate::table;
@@ -40,11 +39,11 @@ fn columns(view: &PathsView) -> Vec<(&'static str, Vec<String>)> {
 
 /// With its unit, if it has one.
 fn cost(cost: Option<u64>, weight: Weight) -> String {
-    if weight == Weight::LATENCY { micros(cost) } else { format::list(cost, "") }
+    if weight == Weight::LATENCY { micros(cost.map(|micros| micros as f64)) } else { format::list(cost, "") }
 }
 
-fn micros(micros: Option<u64>) -> String {
-    format::list(micros.map(|micros| Latency(Duration::from_micros(micros))), "")
+fn micros(micros: Option<f64>) -> String {
+    format::list(micros.map(Latency::from_micros), "")
 }
 
 fn rate(bps: Option<u64>) -> String {
@@ -76,7 +75,7 @@ fn footer(view: &PathsView) -> Vec<String> {
 /// Whether one stream can go over all of the paths. Delays tell nothing of cables that several paths share.
 fn spread(together: &TogetherView, view: &PathsView) -> String {
     let difference = match together.difference_us {
-        0 => "Their delays are the same".to_owned(),
+        0.0 => "Their delays are the same".to_owned(),
         micros_apart => {
             let difference = micros(Some(micros_apart));
             format!("Their delays differ by {difference}, an imbalance of {:.2}", together.mdi)

@@ -2,13 +2,34 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use braid_topology::Graph;
 use braid_topology::import::read_delay;
+
+use crate::Path;
 
 const PRINTED: [(&str, u128); 3] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
 
 /// How long something takes on the way. Text: `10ms`, `500us`, `1.5s`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Latency(pub Duration);
+
+impl Latency {
+    /// So many microseconds; none below zero.
+    pub fn from_micros(micros: f64) -> Self {
+        Self(Duration::from_nanos((micros * 1e3).round() as u64))
+    }
+}
+
+/// The sum of a path's delays, if all are known.
+pub(super) fn known_latency(path: &Path, graph: &Graph) -> Option<Duration> {
+    let mut delays = path.edges(graph).map(|edge| graph.state(edge?).delay);
+    delays.try_fold(Duration::ZERO, |sum, delay| Some(sum.saturating_add(delay?)))
+}
+
+/// As people are told: in microseconds.
+pub(super) fn micros(delay: Duration) -> f64 {
+    delay.as_nanos() as f64 / 1e3
+}
 
 /// Text that is not a latency.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -21,9 +21,6 @@ impl Names for Blueprint {
     }
 
     fn switch(&self, text: &str) -> Option<DatapathId> {
-        let found = Blueprint::locate(self, text).ok()?;
-        let switches = found.into_iter().map(|index| &self.switches()[index]);
-        let mut meant = switches.filter(|switch| switch.name == text || text.parse() == Ok(switch.dpid));
-        meant.next().map(|switch| switch.dpid)
+        self.switch_called(text).map(|index| self.switches()[index].dpid)
     }
 }

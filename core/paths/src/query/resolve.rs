@@ -14,7 +14,7 @@ pub struct Resolved {
     /// How many paths are answered at most.
     pub k: usize,
     /// What is to be found between them. Of lists that may go on, one path more than is answered, which tells whether
-    /// they do.
+    /// they do, and may be one more than [`Request::MAX_PATHS`].
     pub request: Request,
 }
 

@@ -1,10 +1,10 @@
-use std::time::Duration;
-
+use braid_topology::Graph;
 use braid_types::BitsPerSec;
 use serde::{Deserialize, Serialize};
 
 use super::PathView;
-use crate::{DelayGate, Verdict};
+use super::latency::{known_latency, micros};
+use crate::{DelayGate, Path, Verdict};
 
 /// Whether the paths can carry one stream together, by their delays; see [`DelayGate`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ pub struct TogetherView {
     /// The maximum delay imbalance, 0 to 0.5.
     pub mdi: f64,
     /// How much the greatest delay is above the least, in microseconds.
-    pub difference_us: u64,
+    pub difference_us: f64,
     /// The places of the paths, from 0, that go together and have the most to spare in total.
     pub best: Vec<usize>,
 }
@@ -33,20 +33,19 @@ pub enum TogetherVerdict {
 
 impl TogetherView {
     /// Looks at two paths or more, if all their delays are known.
-    pub(super) fn of(paths: &[PathView]) -> Option<Self> {
-        let figures = |path: &PathView| {
-            Some((Duration::from_micros(path.delay_us?), BitsPerSec(path.rate_bps.unwrap_or(u64::MAX))))
-        };
-        let figures: Vec<_> = paths.iter().map(figures).collect::<Option<_>>()?;
+    pub(super) fn of(graph: &Graph, paths: &[Path], views: &[PathView]) -> Option<Self> {
+        let rates = views.iter().map(|view| BitsPerSec(view.rate_bps.unwrap_or(u64::MAX)));
+        let figures = paths.iter().zip(rates).map(|(path, rate)| Some((known_latency(path, graph)?, rate)));
+        let figures: Vec<_> = figures.collect::<Option<_>>()?;
         let delays: Vec<_> = figures.iter().map(|(delay, _)| *delay).collect();
         let difference = delays.iter().max()?.saturating_sub(*delays.iter().min()?);
         let gate = DelayGate::default();
         let mut best = gate.choose(&figures).indices;
         best.sort_unstable();
-        (paths.len() > 1).then(|| Self {
+        (views.len() > 1).then(|| Self {
             verdict: gate.verdict(&delays).into(),
             mdi: DelayGate::mdi(&delays),
-            difference_us: u64::try_from(difference.as_micros()).unwrap_or(u64::MAX),
+            difference_us: micros(difference),
             best,
         })
     }

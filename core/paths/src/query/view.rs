@@ -6,6 +6,7 @@ use braid_topology::{EdgeIndex, Graph, Link, LinkState};
 use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort};
 use serde::{Deserialize, Serialize};
 
+use super::latency::{known_latency, micros};
 use super::resolve::knows_no_delay;
 use super::{NoPath, Place, Resolved, TogetherView};
 use crate::{Kind, Path, PathSet, Request, Weight, unknown_delay};
@@ -53,7 +54,7 @@ pub struct EndView {
 }
 
 /// A path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PathView {
     /// The names of its switches.
     pub nodes: Vec<String>,
@@ -64,7 +65,7 @@ pub struct PathView {
     /// What it costs, in the unit of the weight; nothing if that is latency and no delay is known.
     pub cost: Option<u64>,
     /// How long a bit travels, in microseconds, if that is known of all its links.
-    pub delay_us: Option<u64>,
+    pub delay_us: Option<f64>,
     /// What its links have to spare, or its share of the greatest flow. Nothing limits a path without links.
     pub rate_bps: Option<u64>,
     /// How many of its cables are used by better paths as well, in whichever direction.
@@ -112,7 +113,7 @@ impl PathsView {
             k: *k,
             truncated: set.paths.len() > *k,
             weight: request.terms.weight.to_string(),
-            together: TogetherView::of(&paths),
+            together: TogetherView::of(graph, &set.paths, &paths),
             paths,
             max_flow_bps: greatest.map(|flow| flow.greatest.0),
             explanation: reason.map(|reason| reason.explain(request, [&src, &dst])),
@@ -185,13 +186,13 @@ impl<'a, N: Fn(DatapathId) -> String> Viewer<'a, N> {
         let edges: Vec<_> = path.edges(self.graph).flatten().collect();
         let states = || edges.iter().map(|edge| self.graph.state(*edge));
         let costs = states().map(|state| u64::from(self.weight.cost(state, self.unknown)));
-        let delay = states().try_fold(Duration::ZERO, |sum, state| Some(sum.saturating_add(state.delay?)));
+        let delay = known_latency(path, self.graph);
         let spare = states().map(LinkState::available).min();
         PathView {
             nodes: path.switches().map(self.name).collect(),
             hops: path.hops(),
             cost: self.costs.then(|| costs.sum()),
-            delay_us: delay.map(|delay| u64::try_from(delay.as_micros()).unwrap_or(u64::MAX)),
+            delay_us: delay.map(micros),
             rate_bps: spare.map(|spare| share.unwrap_or(spare).0),
             links: edges.iter().map(|edge| self.link(*edge)).collect(),
             shared_cables: edges.iter().filter(|edge| !self.is_new_cable(**edge)).count(),

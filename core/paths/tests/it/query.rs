@@ -44,7 +44,7 @@ fn query(parameters: &[(&str, &str)]) -> Result<Query, QueryError> {
 }
 
 /// By path: hops, cost, delay in microseconds, rate in Mbit/s, shared cables.
-fn figures(view: &PathsView) -> Vec<(usize, u64, Option<u64>, u64, usize)> {
+fn figures(view: &PathsView) -> Vec<(usize, u64, Option<f64>, u64, usize)> {
     let figures = |path: &braid_paths::query::PathView| {
         let mbits = path.rate_bps.unwrap() / 1_000_000;
         (path.hops, path.cost.unwrap(), path.delay_us, mbits, path.shared_cables)
@@ -57,7 +57,11 @@ fn paths_are_told_with_cost_delay_rate_and_what_they_share() {
     let paths = view(&[("mode", "ksp"), ("weight", "latency")]);
     assert_eq!(
         figures(&paths),
-        [(2, 4_000, Some(4_000), 10, 0), (2, 5_000, Some(5_000), 20, 1), (1, 50_000, Some(50_000), 100, 0)]
+        [
+            (2, 4_000, Some(4_000.0), 10, 0),
+            (2, 5_000, Some(5_000.0), 20, 1),
+            (1, 50_000, Some(50_000.0), 100, 0)
+        ]
     );
     assert_eq!(paths.paths[0].nodes, ["a", "b", "c--d"]);
     let parallel: Vec<_> = paths.paths[0].links.iter().map(|link| link.parallel).collect();
@@ -120,11 +124,29 @@ fn full_links_are_the_reason_for_no_flow() {
 fn paths_of_known_delays_are_told_together_or_apart() {
     let together = |parameters: &[(&str, &str)]| view(parameters).together.unwrap();
     let apart = together(&[("mode", "ksp")]);
-    assert_eq!((apart.verdict, apart.difference_us), (TogetherVerdict::Apart, 46_000));
+    assert_eq!((apart.verdict, apart.difference_us), (TogetherVerdict::Apart, 46_000.0));
     assert_eq!(apart.best, [0]);
     let close = together(&[("mode", "ksp"), ("without", "a--c--d")]);
     assert_eq!((close.verdict, close.best), (TogetherVerdict::InOrder, vec![0, 1]));
     assert_eq!(view(&[]).together, None);
+}
+
+#[test]
+fn delays_are_told_and_compared_to_the_nanosecond() {
+    let mut builder = Blueprint::builder("pair");
+    let [a, b] = ["a", "b"].map(|name| builder.switch(NewSwitch::named(name)).unwrap());
+    for nanos in [3_000, 3_800] {
+        let delay = Some(Duration::from_nanos(nanos));
+        builder.cable(a, b, LinkState { delay, ..LinkState::of_capacity(BitsPerSec(1)) }).unwrap();
+    }
+    let network = builder.build();
+    let graph = Arc::new(network.graph());
+    let resolved = Query { mode: Kind::KShortest, ..Query::new("a", "b") }.resolve(&graph, &network).unwrap();
+    let [src, dst] = resolved.switches();
+    let set = solve(&mut resolved.request.terms.finder(&graph), src, dst, &resolved.request);
+    let view = PathsView::new(&graph, &resolved, &set, |dpid| network.name_of(dpid));
+    assert_eq!([0, 1].map(|place| view.paths[place].delay_us), [Some(3.0), Some(3.8)]);
+    assert_eq!(view.together.unwrap().difference_us, 0.8);
 }
 
 #[test]

@@ -25,12 +25,17 @@ impl Blueprint {
     /// [`UnknownPlace`] with the name that was probably meant.
     pub fn locate(&self, name: &str) -> Result<Vec<usize>, UnknownPlace> {
         match self.by_name.get(name) {
-            Some(Place::Switch(index)) => Ok(vec![*index]),
             Some(Place::Host(index)) => Ok(self.switches_of_host(*index)),
-            None => {
-                let by_dpid = name.parse().ok().and_then(|dpid| self.switch(dpid));
-                by_dpid.map(|index| vec![index]).ok_or_else(|| self.unknown(name))
-            }
+            _ => self.switch_called(name).map(|index| vec![index]).ok_or_else(|| self.unknown(name)),
+        }
+    }
+
+    /// The switch with this name, or with this text as its datapath id if nothing has the name.
+    pub fn switch_called(&self, text: &str) -> Option<usize> {
+        match self.by_name.get(text) {
+            Some(Place::Switch(index)) => Some(*index),
+            Some(Place::Host(_)) => None,
+            None => text.parse().ok().and_then(|dpid| self.switch(dpid)),
         }
     }
 
