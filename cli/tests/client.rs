@@ -93,8 +93,8 @@ fn measured(src: SwitchPort, dst: SwitchPort) -> LinkView {
 fn links_are_listed_with_what_is_measured_and_its_age_if_it_is_old() {
     let links = [unmeasured(at(1, 2), at(0xabc, 10)), measured(at(0xabc, 10), at(1, 2))];
     let expected = "FROM    TO      CAPACITY  LOAD                 AVAILABLE          DELAY     NOW     LOSS
-1:2     abc:10  2500Mbit  -                    -                  -         -       -
-abc:10  1:2     2500Mbit  94.9Mbit (30.0 s ago)  2.4Gbit (30.0 s ago)  10.00 ms  250 us  1.25 %
+1:2     abc:10  2.5Gbit   -                    -                  -         -       -
+abc:10  1:2     2.5Gbit   94.9Mbit (30.0 s ago)  2.4Gbit (30.0 s ago)  10.00 ms  250 us  1.25 %
 ";
     let squeezed = |text: &str| {
         text.split("  ").map(str::trim).filter(|it| !it.is_empty()).collect::<Vec<_>>().join("|")

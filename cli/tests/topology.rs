@@ -38,7 +38,7 @@ degree      2 to 4, 3.2 on average
 diameter    4 hops
 components  1
 capacity    10Gbit
-delay       250µs
+delay       250us
 ";
     assert_eq!(printed(&["show", "fattree:4", "--rate", "10Gbit", "--delay", "250us"]), expected);
     let answer = &lines(&run(&["topology", "show", "ring:6", "--json"]))[0];
@@ -180,4 +180,25 @@ fn controller_without_switches_is_an_empty_network() {
         .assert()
         .code(3)
         .stderr(contains("no controller answers"));
+}
+
+#[test]
+fn hosts_are_listed_by_interface() {
+    let shown = printed(&["show", "two-path", "--hosts"]);
+    let [heading, rows @ ..] = &*shown.lines().collect::<Vec<_>>() else { panic!("{shown}") };
+    assert_eq!(heading.split_whitespace().collect::<Vec<_>>(), ["HOST", "AT", "UP", "DOWN", "DELAY"]);
+    assert_eq!(rows.len(), 2, "{shown}");
+}
+
+#[test]
+fn what_is_no_network_is_refused_by_what_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.json");
+    let refused = |content: &[u8], reason: &str| {
+        fs::write(&file, content).unwrap();
+        topology(&["show", file.to_str().unwrap()]).assert().code(1).stderr(contains(reason));
+    };
+    refused(b" \n", "a.json: it is empty");
+    refused(&[0xff, 0xfe, 0], "a.json: it is not text");
+    refused(b"<graphml/>", "it has no graph");
 }

@@ -3,11 +3,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
+use braid_paths::query::Latency;
 use braid_topology::generate::Spec;
+use braid_topology::import::MAX_INPUT;
 use braid_topology::{Blueprint, export};
 use braid_types::{BitsPerSec, SwitchPort};
 use clap::{Subcommand, ValueEnum};
 use serde_json::json;
+use tracing::warn;
 
 use crate::client::format;
 use crate::output;
@@ -19,7 +22,7 @@ use crate::topology::summary::{Diameter, Range, Summary};
 pub(crate) enum Command {
     /// Tell how large a network is and how it hangs together
     ///
-    /// Examples: braid topology show fattree:8; braid topology show network.graphml --links
+    /// Examples: braid topology show fattree:8; braid topology show network.graphml --links --hosts
     Show(Show),
     /// Write a network in another format
     ///
@@ -42,6 +45,9 @@ pub(crate) struct Show {
     /// List the switches
     #[arg(long, conflicts_with = "json")]
     switches: bool,
+    /// List the hosts, each interface by itself
+    #[arg(long, conflicts_with = "json")]
+    hosts: bool,
     /// Print the figures as JSON; for the network itself use convert
     #[arg(long)]
     json: bool,
@@ -103,6 +109,9 @@ fn write(network: &Blueprint, Target { to, output }: &Target) -> anyhow::Result<
         Format::NodeLink => export::node_link(network),
         Format::Dot => export::dot(network),
     };
+    if text.len() > MAX_INPUT {
+        warn!("this has {} MB; Braid reads files of up to {} MB", text.len() >> 20, MAX_INPUT >> 20);
+    }
     match output {
         Some(path) => fs::write(path, text).with_context(|| format!("cannot write {}", path.display())),
         None => output::text(&text),
@@ -115,9 +124,15 @@ fn show(args: &Show) -> anyhow::Result<()> {
         Show { json: true, .. } => {
             output::json(&json!({ "schema": "braid/v1", "summary": Summary::of(&network) }))
         }
-        Show { links: false, switches: false, .. } => output::text(&figures(&Summary::of(&network))),
-        Show { links, switches, .. } => {
-            let tables = [switches.then(|| switch_table(&network)), links.then(|| link_table(&network))];
+        Show { links: false, switches: false, hosts: false, .. } => {
+            output::text(&figures(&Summary::of(&network)))
+        }
+        Show { links, switches, hosts, .. } => {
+            let tables = [
+                switches.then(|| switch_table(&network)),
+                links.then(|| link_table(&network)),
+                hosts.then(|| host_table(&network)),
+            ];
             output::text(&tables.into_iter().flatten().collect::<Vec<_>>().join("\n"))
         }
     }
@@ -156,7 +171,7 @@ fn diameter(diameter: Diameter) -> String {
 
 fn delay(summary: &Summary) -> String {
     let Some(delays) = summary.delay_ns else { return "unknown".to_owned() };
-    let range = range(delays, |nanos| format!("{:?}", Duration::from_nanos(nanos)));
+    let range = range(delays, |nanos| Latency(Duration::from_nanos(nanos)).to_string());
     match summary.links - summary.delays_known {
         0 => range,
         unknown => format!("{range}, unknown for {unknown} links"),
@@ -189,8 +204,29 @@ fn switch_table(network: &Blueprint) -> String {
 fn link_table(network: &Blueprint) -> String {
     let port = |at: SwitchPort| format!("{}:{}", network.name_of(at.dpid).unwrap_or_default(), at.port);
     let rows = network.links().map(|(link, state)| {
-        let delay = state.delay.map_or("-".to_owned(), |delay| format!("{delay:?}"));
-        [port(link.src), port(link.dst), state.capacity.to_string(), delay]
+        [
+            port(link.src),
+            port(link.dst),
+            state.capacity.to_string(),
+            format::list(state.delay.map(Latency), ""),
+        ]
     });
     table(["FROM", "TO", "CAPACITY", "DELAY"], rows)
+}
+
+fn host_table(network: &Blueprint) -> String {
+    let rows = network.hosts().iter().flat_map(|host| {
+        host.interfaces.iter().map(|interface| {
+            let switch = &network.switches()[interface.end.switch];
+            let [up, down] = interface.states;
+            [
+                host.name.clone(),
+                format!("{}:{}", switch.name, interface.end.port),
+                up.capacity.to_string(),
+                down.capacity.to_string(),
+                format::list(up.delay.map(Latency), ""),
+            ]
+        })
+    });
+    table(["HOST", "AT", "UP", "DOWN", "DELAY"], rows)
 }

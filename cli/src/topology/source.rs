@@ -158,8 +158,11 @@ enum Format {
 
 impl Format {
     fn of(path: &Path, text: &str) -> Self {
+        // Only one format can begin so, whatever the file is called.
+        let is_xml = Self::of_content(text) == Self::GraphMl;
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("graphml" | "xml") => Self::GraphMl,
+            _ if is_xml => Self::GraphMl,
             Some("json") => Self::Json,
             Some("yaml" | "yml") => Self::Scenario,
             _ => Self::of_content(text),
@@ -184,6 +187,7 @@ fn parse(text: &str, file: &str, format: Format, links: LinkArgs) -> anyhow::Res
         text.len() <= MAX_INPUT,
         "{file}: it is longer than {MAX_INPUT} bytes, the most that is read"
     );
+    anyhow::ensure!(!text.trim().is_empty(), "{file}: it is empty");
     // Editors on Windows begin text with this mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Imported { blueprint, warnings } = match format {
@@ -203,6 +207,9 @@ fn read_file(path: &Path) -> anyhow::Result<String> {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let remedy = "name a file, or a network to generate such as fattree:8";
             Err(exit::error(Code::NotFound, format!("{}: {error}; {remedy}", name())))
+        }
+        Err(error) if error.kind() == ErrorKind::InvalidData => {
+            Err(anyhow::anyhow!("{}: it is not text; GraphML, JSON and YAML are", name()))
         }
         result => result.with_context(name),
     }
@@ -233,7 +240,8 @@ mod tests {
     fn formats_are_told_by_extension_then_by_content() {
         let of = |path: &str, text| Format::of(Path::new(path), text);
         assert_eq!(of("a.graphml", "{"), Format::GraphMl);
-        assert_eq!(of("a.yml", "<"), Format::Scenario);
+        assert_eq!(of("a.yml", "{"), Format::Scenario);
+        assert_eq!(of("a.json", "<graphml/>"), Format::GraphMl);
         for (text, format) in [
             ("\u{feff}\n<?xml?>", Format::GraphMl),
             ("{ \"nodes\": []}", Format::Json),

@@ -20,10 +20,13 @@ impl BitsPerSec {
 
 impl fmt::Display for BitsPerSec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let exact = UNITS.iter().find(|(_, scale)| self.0 >= *scale && self.0.is_multiple_of(*scale));
-        match exact {
-            Some((unit, scale)) => write!(f, "{}{unit}", self.0 / scale),
-            None => write!(f, "{}bit", self.0),
+        // Up to three decimals, as `1.544Mbit`; never rounded.
+        let exact = |scale: u64| self.0 >= scale && self.0.is_multiple_of((scale / 1_000).max(1));
+        let (unit, scale) = *UNITS.iter().find(|(_, scale)| exact(*scale)).unwrap_or(&("bit", 1));
+        let thousandths = (self.0 % scale) / (scale / 1_000).max(1);
+        match format!("{thousandths:03}").trim_end_matches('0') {
+            "" => write!(f, "{}{unit}", self.0 / scale),
+            decimals => write!(f, "{}.{decimals}{unit}", self.0 / scale),
         }
     }
 }
@@ -63,7 +66,11 @@ mod tests {
     fn rates_read_and_print_in_the_units_of_tc() {
         assert_eq!("100Mbit".parse(), Ok(BitsPerSec(100_000_000)));
         assert_eq!("2.5 gbit".parse(), Ok(BitsPerSec(2_500_000_000)));
-        assert_eq!(BitsPerSec(2_500_000_000).to_string(), "2500Mbit");
+        assert_eq!(BitsPerSec(2_500_000_000).to_string(), "2.5Gbit");
+        assert_eq!(BitsPerSec(1_544_000).to_string(), "1.544Mbit");
+        assert_eq!(BitsPerSec(1_000_050).to_string(), "1000.05kbit");
+        assert_eq!(BitsPerSec(64_001).to_string(), "64.001kbit");
+        assert_eq!(BitsPerSec(999).to_string(), "999bit");
         assert_eq!(BitsPerSec(0).to_string(), "0bit");
     }
 

@@ -52,7 +52,7 @@ pub(super) fn malformed(file: &str, error: &serde_json::Error) -> ImportProblem 
     let remedy = match error.classify() {
         serde_json::error::Category::Eof => "the document is cut off: get the whole of it",
         serde_json::error::Category::Data => "the formats are described in docs/topologies.md",
-        _ => "it must be JSON",
+        _ => "it must be JSON, which has no NaN and no comments",
     };
     ImportProblem::new(file, at, "", message(error), remedy)
 }

@@ -9,7 +9,11 @@ const MAX_DELAY_SECONDS: f64 = 3_600.0;
 const SECONDS: [(&str, f64); 6] =
     [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("μs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
 
-/// A rate: a number of bit/s, or text such as `100Mbit`, `2.5 Gbit/s`, `10Gbps`; a `B` would mean bytes.
+/// The rates of SONET and SDH, by what stands before their number.
+const OPTICAL: [(&str, f64); 2] = [("OC", 51.84e6), ("STM", 155.52e6)];
+
+/// A rate: a number of bit/s, or text such as `100Mbit`, `2.5 Gbit/s`, `10Gbps`, `OC-48`, `10GbE`; a `B` would mean
+/// bytes.
 pub(super) fn rate(text: &str) -> Result<BitsPerSec, String> {
     if let Some(number) = number(text) {
         return rate_of(number);
@@ -19,7 +23,23 @@ pub(super) fn rate(text: &str) -> Result<BitsPerSec, String> {
     let bits = short.strip_suffix("bits").or_else(|| short.strip_suffix("bit"));
     let bits = bits.or_else(|| short.strip_suffix('b').filter(|_| short != text));
     let rate = bits.and_then(|bits| format!("{bits}bit").parse().ok());
-    rate.ok_or_else(|| format!("{text:?} is not a rate: write 100Mbit, 2.5Gbit/s or a number of bit/s"))
+    rate.or_else(|| optical(text))
+        .or_else(|| ethernet(text))
+        .ok_or_else(|| format!("{text:?} is not a rate: write 100Mbit, 2.5Gbit/s or a number of bit/s"))
+}
+
+/// Such as `OC-192c` or `STM16`.
+fn optical(text: &str) -> Option<BitsPerSec> {
+    let (rest, unit) = OPTICAL.iter().find_map(|(name, unit)| Some((text.strip_prefix(name)?, unit)))?;
+    let level: u16 = rest.trim_start_matches(['-', ' ']).trim_end_matches('c').parse().ok()?;
+    rate_of(f64::from(level) * unit).ok()
+}
+
+/// Such as `10GbE`, `100 GigE` or `GE`.
+fn ethernet(text: &str) -> Option<BitsPerSec> {
+    let gigabits = ["GbE", "GigE", "GE"].iter().find_map(|unit| text.strip_suffix(unit))?.trim_end();
+    let gigabits = if gigabits.is_empty() { Some(1.0) } else { number(gigabits) };
+    rate_of(gigabits? * 1e9).ok()
 }
 
 /// A number of bit/s.
@@ -66,11 +86,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn rates_are_read_by_the_names_of_what_carries_them() {
+        for (text, rate_of_it) in [
+            ("OC-3", 155_520_000),
+            ("OC48c", 2_488_320_000),
+            ("STM-64", 9_953_280_000),
+            ("10GbE", 10_000_000_000),
+            ("100 GigE", 100_000_000_000),
+            ("GE", 1_000_000_000),
+        ] {
+            assert_eq!(rate(text), Ok(BitsPerSec(rate_of_it)), "{text}");
+        }
+    }
+
+    #[test]
     fn rates_are_read_as_the_field_writes_them() {
         for text in ["10Gbit", "10 Gbit/s", "10Gbps", "10 Gb/s", "10000 Mbits/s", "1e10", " 10000000000.0 "] {
             assert_eq!(rate(text), Ok(BitsPerSec(10_000_000_000)), "{text}");
         }
-        for text in ["", "fast", "-1", "NaN", "inf", "1e30", "10GB/s", "10G", "-5Mbit", "STM-4", "9b"] {
+        for text in [
+            "", "fast", "-1", "NaN", "inf", "1e30", "10GB/s", "10G", "-5Mbit", "9b", "OC-", "OC-x", "STM--1",
+            "-1GbE", "badGE",
+        ] {
             assert!(rate(text).is_err(), "{text}");
         }
     }
