@@ -63,10 +63,33 @@ fn is_as_good(finder: &PathFinder, kind: Kind, one: &PathSet, other: &PathSet) -
         Kind::Shortest | Kind::KShortest | Kind::WithinHops(_) | Kind::Widest => one == other,
         Kind::MaxFlow => {
             let greatest = |set: &PathSet| set.flow.as_ref().map(|flow| flow.greatest);
-            greatest(one) == greatest(other) && totals(finder, &one.paths).is_some()
+            greatest(one) == greatest(other)
+                && total_rate(one) == total_rate(other)
+                && fits(finder, one)
+                && totals(finder, &one.paths).is_some()
         }
         _ => totals(finder, &one.paths) == totals(finder, &other.paths),
     }
+}
+
+fn rates(set: &PathSet) -> impl Iterator<Item = (&Path, u64)> {
+    let rates = set.flow.iter().flat_map(|flow| &flow.rates);
+    set.paths.iter().zip(rates).map(|(path, rate)| (path, rate.0))
+}
+
+fn total_rate(set: &PathSet) -> u128 {
+    rates(set).map(|(_, rate)| u128::from(rate)).sum()
+}
+
+/// Whether no link carries more than it has to spare.
+fn fits(finder: &PathFinder, set: &PathSet) -> bool {
+    let mut carried: BTreeMap<Link, u64> = BTreeMap::new();
+    for (path, rate) in rates(set) {
+        path.links().iter().for_each(|link| *carried.entry(*link).or_default() += rate);
+    }
+    let graph = finder.graph();
+    let spare = |link: &Link| graph.edge(link.src).map_or(0, |edge| graph.state(edge).available().0);
+    carried.iter().all(|(link, rate)| *rate <= spare(link))
 }
 
 fn pairs() -> impl Iterator<Item = (DatapathId, DatapathId)> {
@@ -178,4 +201,93 @@ fn what_was_not_asked_for_lately_is_forgotten_when_there_is_no_room() {
         assert!(Arc::ptr_eq(&hot, &service.paths(dpid(1), dpid(3), &request)));
     }
     assert!(!Arc::ptr_eq(&cold, &service.paths(dpid(1), dpid(5), &request)));
+}
+
+/// Cables of these delays in microseconds.
+fn delayed(cables_of: &[(usize, usize, u64)]) -> Known {
+    let pairs: Vec<_> = cables_of.iter().map(|(a, b, _)| (*a, *b)).collect();
+    let delays = cables_of.iter().flat_map(|(.., micros)| [*micros; 2]);
+    let state = |micros| LinkState {
+        delay: Some(Duration::from_micros(micros)),
+        ..LinkState::of_capacity(BitsPerSec(10))
+    };
+    cables(&pairs).into_iter().zip(delays.map(state)).collect()
+}
+
+#[test]
+fn disjoint_paths_are_found_anew_when_a_path_appears_that_is_shorter_than_all_of_them_together() {
+    // 1-2-3-4 is short, but of 1-2-4 and 1-3-4 it crosses both.
+    let crossed = [(1, 2, 1), (2, 3, 1), (3, 4, 1), (2, 4, 4), (1, 3, 4)];
+    let with = |micros| delayed(&[&crossed[..], &[(1, 4, micros)]].concat());
+    let terms = Terms { weight: Weight::LATENCY, ..Terms::default() };
+    for kind in [Kind::EdgeDisjoint, Kind::NodeDisjoint] {
+        let request = Request { terms: terms.clone(), ..Request::new(kind, 2) };
+        let mut service = PathService::new(graph(&delayed(&crossed)));
+        let before = service.paths(dpid(1), dpid(4), &request);
+        service.set_graph(graph(&with(11)));
+        assert!(Arc::ptr_eq(&before, &service.paths(dpid(1), dpid(4), &request)), "{kind}");
+        service.set_graph(graph(&with(6)));
+        let after = service.paths(dpid(1), dpid(4), &request);
+        let total = |set: &PathSet| totals(&terms.finder(&graph(&with(6))), &set.paths).unwrap().1;
+        assert_eq!((total(&before), total(&after)), (10, 9), "{kind}");
+    }
+}
+
+#[test]
+fn where_paths_must_be_in_time_nothing_is_kept_after_a_change_elsewhere() {
+    let near = Constraints { max_latency: Some(Duration::from_micros(5)), ..Constraints::default() };
+    let any = Request::new(Kind::KShortest, 2);
+    let limited = Request { terms: Terms { constraints: near, ..Terms::default() }, ..any.clone() };
+    let network = |micros| graph(&delayed(&[(1, 2, 1), (3, 4, micros)]));
+    let mut service = PathService::new(network(2));
+    let before = [&any, &limited].map(|request| service.paths(dpid(1), dpid(2), request));
+    let kept = |service: &mut PathService| {
+        let now = [&any, &limited].map(|request| service.paths(dpid(1), dpid(2), request));
+        [0, 1].map(|place| Arc::ptr_eq(&before[place], &now[place]))
+    };
+    service.set_graph(network(2));
+    assert_eq!(kept(&mut service), [true, true], "the same network");
+    service.set_graph(network(3));
+    assert_eq!(kept(&mut service), [true, false], "a delay has changed");
+}
+
+#[test]
+fn of_more_terms_than_there_is_room_for_the_last_ones_are_remembered() {
+    let request =
+        |weight| Request { terms: Terms { weight, ..Terms::default() }, ..Request::new(Kind::Shortest, 1) };
+    let weights = [Weight::HOPS, Weight::LATENCY, Weight::LOAD].map(request);
+    let mut service = PathService::with_limits(graph(&square()), Limits { terms: 2, ..Limits::default() });
+    let mut ask = |place: usize| service.paths(dpid(1), dpid(3), &weights[place]);
+    let (first, second) = (ask(0), ask(1));
+    assert!(Arc::ptr_eq(&first, &ask(0)));
+    ask(2);
+    assert!(Arc::ptr_eq(&first, &ask(0)), "asked for after the second");
+    assert!(!Arc::ptr_eq(&second, &ask(1)));
+}
+
+#[test]
+fn a_set_that_is_too_large_to_remember_displaces_no_other() {
+    let mut service = PathService::with_limits(graph(&square()), Limits { terms: 1, links: 20 });
+    let request = Request::new(Kind::KShortest, 2);
+    let mut ask = |from, to| service.paths(dpid(from), dpid(to), &request);
+    let (small, large) = (ask(3, 5), ask(1, 5));
+    assert!(!Arc::ptr_eq(&large, &ask(1, 5)));
+    assert!(Arc::ptr_eq(&small, &ask(3, 5)));
+}
+
+#[test]
+fn sets_that_a_change_outdates_leave_their_room_to_others() {
+    // Room for three sets of one link, twice.
+    let mut service = PathService::with_limits(graph(&square()), Limits { terms: 1, links: 36 });
+    let request = Request::new(Kind::KShortest, 1);
+    let ask = |service: &mut PathService, from, to| service.paths(dpid(from), dpid(to), &request);
+    let first = ask(&mut service, 3, 5);
+    for (from, to) in [(1, 2), (2, 1), (2, 3), (3, 2)] {
+        ask(&mut service, from, to);
+    }
+    service.set_graph(graph(&without(without(square(), 2, 3), 3, 2)));
+    for (from, to) in [(1, 4), (4, 1), (4, 3)] {
+        ask(&mut service, from, to);
+    }
+    assert!(Arc::ptr_eq(&first, &ask(&mut service, 3, 5)));
 }

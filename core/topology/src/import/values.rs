@@ -31,7 +31,8 @@ pub(super) fn rate(text: &str) -> Result<BitsPerSec, String> {
 /// Such as `OC-192c` or `STM16`.
 fn optical(text: &str) -> Option<BitsPerSec> {
     let (rest, unit) = OPTICAL.iter().find_map(|(name, unit)| Some((text.strip_prefix(name)?, unit)))?;
-    let level: u16 = rest.trim_start_matches(['-', ' ']).trim_end_matches('c').parse().ok()?;
+    let level = rest.strip_prefix(['-', ' ']).unwrap_or(rest);
+    let level: u16 = level.strip_suffix('c').unwrap_or(level).parse().ok()?;
     rate_of(f64::from(level) * unit).ok()
 }
 
