@@ -51,7 +51,7 @@ pub use links::{LinkCounters, LinkEdit, LinkEnd, LinkInspection, LinkProcess, Wh
 pub use names::{LabName, LabNameError};
 pub use plan::LinkBackend;
 pub use progress::{NoProgress, Progress, StderrProgress};
-pub use run::{Interval, MptcpUse, Report, Row, RowDirection, StreamRow, Verdict};
+pub use run::{Delivery, Interval, MptcpUse, Report, Row, RowDirection, StreamRow, Verdict};
 pub use scenario::Scenario;
 pub use store::Labs;
 pub use teardown::Removed;

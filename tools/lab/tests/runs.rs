@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use braid_lab::scenario::Mode;
+use braid_lab::scenario::{Event, LinkAction, Mode, Tool};
 use braid_lab::{Control, ControllerSettings, Interrupt, LabError, NoProgress, Report, Scenario};
+use braid_link_model::Change;
+use braid_types::BitsPerSec;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use support::{Bench, CHAIN, bench, fresh_name, helper_task, learning, left_of, start_helper};
@@ -80,6 +82,43 @@ fn both_subflows_of_multipath_tcp_carry_data() {
     assert!(row.streams.iter().all(|stream| stream.bytes > 0));
     let mptcp = row.mptcp.unwrap();
     assert_eq!((mptcp.connections, mptcp.joins, mptcp.fallbacks), (2, 2, 0));
+}
+
+#[test]
+fn a_copy_arrives_whole_over_a_cable_that_was_cut_meanwhile_and_is_whole_again_afterwards() {
+    let Some(bench) = bench() else { return };
+    let mut scenario = short_ams_gva();
+    let traffic = scenario.traffic.as_mut().unwrap();
+    (traffic.tool, traffic.bytes) = (Tool::Copy, 20_000_000);
+    traffic.duration = Duration::from_secs(60);
+    let event = |millis, action| Event { at: Duration::from_millis(millis), link: 5, action };
+    scenario.events = vec![event(300, LinkAction::Cut), event(1_000, LinkAction::Restore)];
+    let report = run(&bench, &scenario, &straight()).unwrap();
+    let row = &report.rows[0];
+    let delivery = row.delivery.as_ref().unwrap();
+    assert!(delivery.intact, "{delivery:?}");
+    assert_eq!((delivery.bytes_received, &delivery.sha256_received), (20_000_000, &delivery.sha256_sent));
+    assert_eq!(row.mptcp.unwrap().connections, 1);
+    assert!(row.streams.iter().any(|stream| stream.src.to_string() == "10.0.1.1"), "{:?}", row.streams);
+}
+
+#[test]
+fn a_copy_that_is_not_done_in_time_is_not_intact_and_its_links_are_as_before() {
+    let Some(bench) = bench() else { return };
+    let mut scenario = short_ams_gva();
+    let traffic = scenario.traffic.as_mut().unwrap();
+    (traffic.tool, traffic.bytes, traffic.modes) = (Tool::Copy, 500_000_000, vec![Mode::Tcp]);
+    let slow = Change { rate: Some(BitsPerSec(1_000_000)), ..Change::default() };
+    let cut = Event { at: Duration::from_millis(200), link: 5, action: LinkAction::Cut };
+    scenario.events =
+        vec![Event { at: Duration::ZERO, link: 4, action: LinkAction::Set(Box::new([slow; 2])) }, cut];
+    let name = fresh_name();
+    let lab = bench.labs.deploy(&scenario, &name, &straight(), &Interrupt::default()).unwrap();
+    let before = bench.labs.links(&name).unwrap();
+    let report = lab.measure(&scenario, &NoProgress, &Interrupt::default()).unwrap();
+    let delivery = report.rows[0].delivery.as_ref().unwrap();
+    assert!(!delivery.intact && delivery.bytes_received < 500_000_000, "{delivery:?}");
+    assert_eq!(bench.labs.links(&name).unwrap(), before);
 }
 
 #[test]

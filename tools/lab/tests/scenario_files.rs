@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use std::time::Duration;
 
 use braid_lab::Scenario;
+use braid_lab::scenario::LinkAction;
 use braid_types::BitsPerSec;
 
 const GOOD: &str = "\
@@ -32,6 +34,8 @@ traffic:
   modes: [tcp]
   directions: [{ from: a, to: b }]
   duration: 10s
+events:
+  - { at: 5s, link: [s, t], do: cut }
 expect:
   - { name: fast, value: goodput_bps, mode: tcp, at_least: 9e7 }
 ";
@@ -90,6 +94,24 @@ const BAD: &[(&str, &str)] = &[
     ("queue_bytes: 30000", "loss: 90%, loss_burst: 2"),
     ("queue_bytes: 30000", "distribution: pareto"),
     ("tool: iperf3", "tool: netperf"),
+    ("tool: iperf3", "tool: iperf3\n  bytes: 1MB"),
+    ("tool: iperf3", "tool: copy"),
+    ("tool: iperf3", "tool: copy\n  bytes: 0MB"),
+    ("tool: iperf3", "tool: copy\n  bytes: 1MB\n  streams: 2"),
+    ("value: goodput_bps", "value: intact"),
+    ("at: 5s", "at: soon"),
+    ("at: 5s", "at: 10s"),
+    ("link: [s, t]", "link: [s, u]"),
+    ("link: [s, t]", "link: [s]"),
+    ("link: [s, t]", "link: [a, s]"),
+    ("link: [s, t]", "link: [a, s], nth: 3"),
+    ("link: [s, t]", "link: [a.eth1, s], nth: 0"),
+    ("do: cut", "do: explode"),
+    ("do: cut", "do: cut, set: { rate: 1Mbit }"),
+    ("do: cut", "nth: 1"),
+    ("do: cut", "set: { rate: 0 }"),
+    ("do: cut", "back: { loss_burst: 0 }"),
+    ("do: cut", "set: { speed: 1Mbit }"),
     ("modes: [tcp]", "modes: []"),
     ("modes: [tcp]", "modes: [udp]"),
     ("modes: [tcp]", "modes: [mptcp]"),
@@ -118,10 +140,13 @@ fn every_problem_names_its_place_and_a_remedy() {
 
 #[test]
 fn all_problems_are_found_at_once_in_the_order_of_the_file() {
-    let text = GOOD.replace("to: b", "to: c").replace("[s, t]", "[s, u]").replace("rate: 1Gbit", "rate: 0");
+    let text = GOOD
+        .replace("to: b", "to: c")
+        .replace("between: [s, t]", "between: [s, u]")
+        .replace("rate: 1Gbit", "rate: 0");
     let error = Scenario::parse(&text, "bad.yaml").unwrap_err();
     let lines: Vec<_> = error.problems.iter().map(|problem| problem.at.unwrap().0).collect();
-    assert_eq!(lines, [19, 20, 24]);
+    assert_eq!(lines, [19, 20, 24, 27]);
 }
 
 #[test]
@@ -135,6 +160,32 @@ fn rates_and_datapath_ids_are_as_written() {
     let scenario = Scenario::parse(GOOD, "good.yaml").unwrap();
     assert_eq!(scenario.topology.links[2].rates(), [BitsPerSec(1_000_000_000), BitsPerSec(10_000_000)]);
     assert_eq!(scenario.topology.switches.iter().map(|switch| switch.dpid.0).collect::<Vec<_>>(), [1, 0x10]);
+}
+
+fn events(lines: &str) -> Scenario {
+    let text = GOOD.replace("  - { at: 5s, link: [s, t], do: cut }\n", lines);
+    Scenario::parse(&text, "good.yaml").unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn events_are_sorted_and_read_from_the_first_end_of_their_link() {
+    let scenario = events(
+        "  - { at: 2s, link: [t, s], set: { rate: 5Mbit, loss: 1% }, back: { loss: 0% } }
+  - { at: 500ms, link: [a, s], nth: 2, do: cut }\n",
+    );
+    let [first, second] = &scenario.events[..] else { panic!("{:?}", scenario.events) };
+    assert_eq!((first.at, first.link, &first.action), (Duration::from_millis(500), 1, &LinkAction::Cut));
+    let LinkAction::Set(ways) = &second.action else { panic!("{second:?}") };
+    let [there, back] = **ways;
+    assert_eq!((second.link, there.rate, back.rate), (3, back.rate, Some(BitsPerSec(5_000_000))));
+    assert_eq!([there, back].map(|way| way.loss.unwrap().to_string()), ["0%", "1%"]);
+}
+
+#[test]
+fn a_link_that_will_lose_frames_is_made_so_that_it_can() {
+    let emulated = |line| events(line).topology.links[3].emulated;
+    assert!(!emulated("  - { at: 1s, link: [s, t], set: { rate: 5Mbit } }\n"));
+    assert!(emulated("  - { at: 1s, link: [s, t], back: { loss: 1% } }\n"));
 }
 
 #[test]
@@ -179,8 +230,12 @@ fn the_way_back_is_as_the_way_there_unless_it_says_otherwise() {
 
 #[test]
 fn the_shipped_scenarios_are_valid_and_their_paths_add_up() {
-    for (name, capacity) in [("ams-gva", 200_000_000), ("two-paths", 200_000_000), ("east-asia", 20_000_000)]
-    {
+    for (name, capacity) in [
+        ("ams-gva", 200_000_000),
+        ("two-paths", 200_000_000),
+        ("east-asia", 20_000_000),
+        ("link-failure", 200_000_000),
+    ] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../scenarios/{name}.yaml"));
         let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(scenario.name, name);

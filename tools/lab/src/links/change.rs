@@ -57,12 +57,7 @@ impl Labs {
         let (index, reversed) = find(&plan, which)?;
         let [there, back] = edit.ways;
         let ways = if reversed { [back, there] } else { [there, back] };
-        if ways != [Change::default(); 2] {
-            change(&folder, &mut plan, index, ways)?;
-        }
-        if let Some(up) = edit.up {
-            set_up(&plan, index, up)?;
-        }
+        edit_link(&folder, &mut plan, index, ways, edit.up)?;
         let (mut links, problem) = inspect(&folder, &plan)?;
         problem.map_or_else(|| Ok(links.swap_remove(index)), Err)
     }
@@ -72,6 +67,20 @@ impl Labs {
         let plan = folder.read_plan()?.ok_or_else(|| LabError::NoLab(name.clone()))?;
         Ok((folder, plan))
     }
+}
+
+/// Changes the link in its place in `plan`, from its first end to its second and back, and cuts or restores it.
+pub(crate) fn edit_link(
+    folder: &Folder,
+    plan: &mut Plan,
+    index: usize,
+    ways: [Change; 2],
+    up: Option<bool>,
+) -> Result<(), LabError> {
+    if ways != [Change::default(); 2] {
+        change(folder, plan, index, ways)?;
+    }
+    up.map_or(Ok(()), |up| set_up(plan, index, up))
 }
 
 /// The place of a link in the plan, and whether it was named from its second end.

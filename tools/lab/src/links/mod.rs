@@ -7,6 +7,7 @@ mod view;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+pub(crate) use change::edit_link;
 pub use change::{LinkEdit, WhichLink};
 pub(crate) use process::{connect, start};
 pub(crate) use view::inspect;

@@ -42,21 +42,30 @@ impl MptcpCounters {
         ))
     }
 
-    // Two lines begin alike: one has the names, the next one the values. A kernel without a counter never counts it.
     fn parse(text: &str) -> Self {
-        let mut lines = text.lines().filter_map(|line| line.strip_prefix("MPTcpExt: "));
-        let (names, values) = (lines.next().unwrap_or(""), lines.next().unwrap_or(""));
-        let value = |wanted: &str| {
-            let mut pairs = names.split_whitespace().zip(values.split_whitespace());
-            let found = pairs.find(|(name, _)| *name == wanted);
-            found.and_then(|(_, value)| value.parse().ok()).unwrap_or(0)
-        };
+        let value = |wanted| value(text, "MPTcpExt: ", wanted);
         Self {
             connections: value("MPCapableSYNACKRX"),
             joins: value("MPJoinSynAckRx"),
             fallbacks: value("MPCapableFallbackSYNACK"),
         }
     }
+}
+
+/// How many TCP segments a host has sent again since it is there.
+pub(super) fn retransmits(namespace: &Namespace) -> Result<u64, LabError> {
+    let path = "/proc/thread-self/net/snmp";
+    let text = namespace.run(|| fs::read_to_string(path).map_err(|error| LabError::io(path, error)))?;
+    Ok(value(&text, "Tcp: ", "RetransSegs"))
+}
+
+// Two lines begin alike: one has the names, the next one the values. A kernel without a counter never counts it.
+fn value(text: &str, table: &str, wanted: &str) -> u64 {
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix(table));
+    let (names, values) = (lines.next().unwrap_or(""), lines.next().unwrap_or(""));
+    let mut pairs = names.split_whitespace().zip(values.split_whitespace());
+    let found = pairs.find(|(name, _)| *name == wanted);
+    found.and_then(|(_, value)| value.parse().ok()).unwrap_or(0)
 }
 
 impl From<MptcpCounters> for MptcpUse {

@@ -25,13 +25,16 @@ fn value(metric: Metric, row: &Row) -> f64 {
                 row.streams.iter().map(|it| &it.path).filter(|it| !it.is_empty()).collect();
             paths.len() as f64
         }
+        Metric::Intact => f64::from(row.delivery.as_ref().is_some_and(|delivery| delivery.intact)),
+        // A scenario that expects something of a copy has nothing else.
+        Metric::LongestPause => row.delivery.as_ref().map_or(0.0, |delivery| delivery.longest_pause),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::report::{RowDirection, StreamRow};
+    use crate::run::report::{Delivery, RowDirection, StreamRow};
     use crate::scenario::Mode;
 
     fn row(mode: Mode, fraction: f64, paths: &[&[&str]]) -> Row {
@@ -53,6 +56,7 @@ mod tests {
             retransmits: 0,
             streams: paths.iter().map(stream).collect(),
             mptcp: None,
+            delivery: None,
             intervals: Vec::new(),
         }
     }
@@ -81,5 +85,27 @@ mod tests {
         assert_eq!(judged(Metric::Paths, Some(Mode::Mptcp), Limit::AtLeast(1.0)), (1.0, true));
         assert_eq!(judged(Metric::Paths, Some(Mode::Tcp), Limit::AtLeast(1.0)), (0.0, false));
         assert_eq!(judged(Metric::Paths, Some(Mode::Mptcp), Limit::AtMost(1.0)), (2.0, false));
+    }
+
+    #[test]
+    fn one_copy_that_is_not_intact_fails_and_the_longest_pause_counts() {
+        let rows = [(true, 0.1), (false, 0.7)].map(|(intact, longest_pause)| {
+            let delivery = Delivery {
+                bytes: 9,
+                bytes_received: 9,
+                sha256_sent: "00".to_owned(),
+                sha256_received: "01".to_owned(),
+                intact,
+                longest_pause,
+            };
+            Row { delivery: Some(delivery), ..row(Mode::Mptcp, 0.9, &[]) }
+        });
+        let judged = |value, limit, rows: &[Row]| {
+            let verdict = judge(&Expectation { name: "it".to_owned(), value, mode: None, limit }, rows);
+            (verdict.value, verdict.ok)
+        };
+        assert_eq!(judged(Metric::Intact, Limit::AtLeast(1.0), &rows), (0.0, false));
+        assert_eq!(judged(Metric::Intact, Limit::AtLeast(1.0), &rows[..1]), (1.0, true));
+        assert_eq!(judged(Metric::LongestPause, Limit::AtMost(0.5), &rows), (0.7, false));
     }
 }

@@ -1,6 +1,8 @@
 //! Runs a scenario: builds its network, sends its traffic with real tools, compares, and removes everything.
 
+mod copy;
 mod counters;
+mod events;
 mod expect;
 mod iperf;
 mod paths;
@@ -15,10 +17,11 @@ use crate::error::LabError;
 use crate::interrupt::Interrupt;
 use crate::names::LabName;
 use crate::progress::Progress;
+use crate::ready;
 use crate::scenario::{Scenario, Traffic};
 use crate::store::Labs;
 
-pub use report::{Interval, MptcpUse, Report, Row, RowDirection, StreamRow, Verdict};
+pub use report::{Delivery, Interval, MptcpUse, Report, Row, RowDirection, StreamRow, Verdict};
 
 use transfer::Transfer;
 
@@ -67,6 +70,10 @@ impl Deployment {
         };
         let mut rows = Vec::new();
         for transfer in transfers(self, scenario, traffic) {
+            if !rows.is_empty() && !scenario.events.is_empty() {
+                // What the events did to the links is undone, but the controller may not know them all again.
+                ready::wait(self, scenario, interrupt)?;
+            }
             rows.push(transfer.run(rows.len(), progress, interrupt)?);
         }
         Ok(Report::new(scenario, rows))

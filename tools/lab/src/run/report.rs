@@ -42,6 +42,9 @@ pub struct Row {
     /// What the client's kernel counted; only with Multipath TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mptcp: Option<MptcpUse>,
+    /// What became of the data; only of a copy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<Delivery>,
     /// Goodput over time.
     pub intervals: Vec<Interval>,
 }
@@ -81,6 +84,23 @@ pub struct MptcpUse {
     pub joins: u64,
     /// Connections that fell back to TCP.
     pub fallbacks: u64,
+}
+
+/// What was sent, and what arrived.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Delivery {
+    /// Bytes that the sender was to send.
+    pub bytes: u64,
+    /// Bytes that arrived.
+    pub bytes_received: u64,
+    /// The SHA-256 of what the sender sent, in hexadecimal.
+    pub sha256_sent: String,
+    /// The SHA-256 of what arrived, in hexadecimal.
+    pub sha256_received: String,
+    /// Whether all bytes arrived, and are those that were sent.
+    pub intact: bool,
+    /// The longest time in which nothing arrived, in seconds.
+    pub longest_pause: f64,
 }
 
 /// Goodput between two moments, in seconds from the start.
@@ -153,6 +173,7 @@ mod tests {
             retransmits: 3,
             streams: paths.iter().enumerate().map(stream).collect(),
             mptcp: (mode == Mode::Mptcp).then_some(mptcp),
+            delivery: None,
             intervals: [0.25, 0.75, 1.0]
                 .iter()
                 .enumerate()

@@ -2,7 +2,7 @@ use std::fmt::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use super::report::{Report, Row, StreamRow, Verdict};
+use super::report::{Delivery, Report, Row, StreamRow, Verdict};
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -20,6 +20,9 @@ pub(super) fn render(report: &Report) -> String {
         }
     }
     let mut text = format!("{table}\n");
+    for (row, delivery) in report.rows.iter().filter_map(|row| Some((row, row.delivery.as_ref()?))) {
+        let _ = writeln!(text, "{}", arrived(row, delivery));
+    }
     for verdict in &report.expectations {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", line(verdict));
@@ -37,6 +40,13 @@ fn cells(row: &Row) -> [String; 6] {
         spark(row),
         streams.join("\n"),
     ]
+}
+
+fn arrived(row: &Row, delivery: &Delivery) -> String {
+    let Delivery { bytes, bytes_received, intact, longest_pause, .. } = delivery;
+    let whole = if *intact { "the same SHA-256 at both ends" } else { "not the same at both ends" };
+    let title = format!("{} {} > {}", row.mode, row.direction.from, row.direction.to);
+    format!("{title}: {bytes_received} of {bytes} bytes arrived, {whole}, longest pause {longest_pause:.3} s")
 }
 
 fn stream(stream: &StreamRow) -> String {

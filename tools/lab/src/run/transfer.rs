@@ -6,17 +6,19 @@ use std::time::{Duration, Instant};
 
 use braid_types::BitsPerSec;
 
-use super::counters::MptcpCounters;
+use super::copy::{Copy, Outcome};
+use super::counters::{MptcpCounters, retransmits};
+use super::events::Schedule;
 use super::iperf::{self, Measured};
 use super::paths::Paths;
-use super::report::{Row, RowDirection};
+use super::report::{Row, RowDirection, StreamRow};
 use super::sockets::Sockets;
 use crate::deploy::Deployment;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
 use crate::plan::{Commands, HostPlan};
 use crate::progress::Progress;
-use crate::scenario::{Direction, Mode, Scenario, Traffic};
+use crate::scenario::{Direction, Event, Mode, Scenario, Tool as Maker, Traffic};
 use crate::system::{Namespace, Tool};
 
 /// Where iperf3 listens.
@@ -30,6 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Transfer<'a> {
     lab: &'a Deployment,
     traffic: &'a Traffic,
+    events: &'a [Event],
     mode: Mode,
     direction: &'a Direction,
     capacity: BitsPerSec,
@@ -40,14 +43,14 @@ pub(super) struct Transfer<'a> {
 impl<'a> Transfer<'a> {
     pub(super) fn new(
         lab: &'a Deployment,
-        scenario: &Scenario,
+        scenario: &'a Scenario,
         traffic: &'a Traffic,
         mode: Mode,
         direction: &'a Direction,
     ) -> Self {
         let capacity = scenario.topology.capacity(direction.from, direction.to);
         let (client, server) = (&lab.plan.hosts[direction.from], &lab.plan.hosts[direction.to]);
-        Self { lab, traffic, mode, direction, capacity, client, server }
+        Self { lab, traffic, events: &scenario.events, mode, direction, capacity, client, server }
     }
 
     /// Sends; `index` numbers the files that the tools write.
@@ -59,6 +62,22 @@ impl<'a> Transfer<'a> {
     ) -> Result<Row, LabError> {
         progress.transfer(&self.title(), self.traffic.duration);
         self.set_roles()?;
+        let mut schedule = Schedule::new(self.lab, self.events);
+        let row = match self.traffic.tool {
+            Maker::Iperf3 => self.run_iperf(index, &mut schedule, progress, interrupt),
+            Maker::Copy => self.run_copy(&mut schedule, progress, interrupt),
+        };
+        schedule.undo()?;
+        row
+    }
+
+    fn run_iperf(
+        &self,
+        index: usize,
+        schedule: &mut Schedule<'_>,
+        progress: &dyn Progress,
+        interrupt: &Interrupt,
+    ) -> Result<Row, LabError> {
         let before = MptcpCounters::of(&self.namespace(self.client))?;
         let files = Files::new(self.lab, index);
         let mut server = self.start_server(&files)?;
@@ -67,11 +86,43 @@ impl<'a> Transfer<'a> {
         let mut watch = Watch::new(self);
         self.wait_for(&mut client, interrupt, |elapsed| {
             progress.elapsed(elapsed);
-            watch.look(elapsed)
+            schedule.act(elapsed)?;
+            watch.look(elapsed).map(drop)
         })?;
         self.wait_for(&mut server, interrupt, |_| Ok(()))?;
         let after = MptcpCounters::of(&self.namespace(self.client))?;
-        self.row(&files, watch, after.since(&before))
+        self.row_of_iperf(&files, &watch, after.since(&before))
+    }
+
+    fn run_copy(
+        &self,
+        schedule: &mut Schedule<'_>,
+        progress: &dyn Progress,
+        interrupt: &Interrupt,
+    ) -> Result<Row, LabError> {
+        let (client, server) = (self.namespace(self.client), self.namespace(self.server));
+        let before = (MptcpCounters::of(&client)?, retransmits(&client)?);
+        let mut copy = Copy::start(self.mode, self.direction, [&client, &server], PORT, self.traffic.bytes)?;
+        let (start, mut watch) = (Instant::now(), Watch::new(self));
+        // One that is not done in time is stopped, and not intact.
+        interrupt.poll(self.traffic.duration, || {
+            let elapsed = start.elapsed();
+            progress.elapsed(elapsed);
+            schedule.act(elapsed)?;
+            if watch.look(elapsed)? {
+                copy.sample(elapsed);
+            }
+            Ok(copy.is_finished().then_some(()))
+        })?;
+        copy.sample(start.elapsed());
+        let streams = watch.streams(&[copy.port()]);
+        let outcome = copy.finish().map_err(|why| self.failed(&why))?;
+        let retransmits = retransmits(&client)?.saturating_sub(before.1);
+        let counters = MptcpCounters::of(&client)?.since(&before.0);
+        let Outcome { goodput_bps, seconds, intervals, delivery } = outcome;
+        let measured = Measured { goodput_bps, seconds, intervals };
+        let row = self.row(measured, retransmits, streams, (counters, 1))?;
+        Ok(Row { delivery: Some(delivery), ..row })
     }
 
     /// What people call it.
@@ -153,16 +204,33 @@ impl<'a> Transfer<'a> {
         done.ok_or_else(|| self.failed("iperf3 does not end"))
     }
 
-    fn row(&self, files: &Files, watch: Watch<'_>, counters: MptcpCounters) -> Result<Row, LabError> {
+    fn row_of_iperf(
+        &self,
+        files: &Files,
+        watch: &Watch<'_>,
+        counters: MptcpCounters,
+    ) -> Result<Row, LabError> {
         let explained = |why: String| self.failed(&why);
         let sent = iperf::sent(&read(&files.client)?).map_err(explained)?;
         let received = iperf::received(&read(&files.server)?).map_err(explained)?;
+        // One connection controls the test, the others carry data.
+        let connections = u64::from(self.traffic.streams) + 1;
+        self.row(received, sent.retransmits, watch.streams(&sent.ports), (counters, connections))
+    }
+
+    /// `counters` are to be of so many connections.
+    fn row(
+        &self,
+        measured: Measured,
+        retransmits: u64,
+        streams: Vec<StreamRow>,
+        (counters, connections): (MptcpCounters, u64),
+    ) -> Result<Row, LabError> {
         if self.mode == Mode::Mptcp {
-            // One connection controls the test, the others carry data.
-            counters.check(u64::from(self.traffic.streams) + 1).map_err(explained)?;
+            counters.check(connections).map_err(|why| self.failed(&why))?;
         }
         let direction = RowDirection { from: self.client.name.clone(), to: self.server.name.clone() };
-        let Measured { goodput_bps, seconds, intervals } = received;
+        let Measured { goodput_bps, seconds, intervals } = measured;
         Ok(Row {
             mode: self.mode,
             direction,
@@ -170,9 +238,10 @@ impl<'a> Transfer<'a> {
             capacity_bps: self.capacity.as_f64(),
             fraction_of_capacity: goodput_bps / self.capacity.as_f64(),
             seconds,
-            retransmits: sent.retransmits,
-            streams: watch.sockets.streams(&sent.ports, &watch.paths, &self.lab.plan),
+            retransmits,
+            streams,
             mptcp: (self.mode == Mode::Mptcp).then_some(counters.into()),
+            delivery: None,
             intervals,
         })
     }
@@ -195,9 +264,10 @@ impl<'a> Watch<'a> {
         Self { transfer, next: SAMPLE, sockets: Sockets::default(), paths: Paths::default() }
     }
 
-    fn look(&mut self, elapsed: Duration) -> Result<(), LabError> {
+    /// Looks if it is time, and says whether it was.
+    fn look(&mut self, elapsed: Duration) -> Result<bool, LabError> {
         if elapsed < self.next {
-            return Ok(());
+            return Ok(false);
         }
         self.next = elapsed + SAMPLE;
         let transfer = self.transfer;
@@ -206,7 +276,12 @@ impl<'a> Watch<'a> {
         let listing = transfer.lab.tool("ss").arg("-Htnie").arg(filter).within(&namespace).run()?;
         self.sockets.add(&listing);
         self.paths.ask(transfer.lab.controller.as_ref());
-        Ok(())
+        Ok(true)
+    }
+
+    /// The streams of the connections from these ports.
+    fn streams(&self, ports: &[u16]) -> Vec<StreamRow> {
+        self.sockets.streams(ports, &self.paths, &self.transfer.lab.plan)
     }
 }
 

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_saphyr::Spanned;
 
 use super::address::Cidr;
+use super::values::{ByteCount, Moment};
 use super::{EndpointFlag, Metric, Mode, Seconds, Tool};
 
 #[derive(Deserialize)]
@@ -16,6 +17,8 @@ pub(super) struct File {
     pub description: String,
     pub topology: Topology,
     pub traffic: Option<Traffic>,
+    #[serde(default)]
+    pub events: Vec<Spanned<Event>>,
     #[serde(default)]
     pub expect: Vec<Spanned<Expect>>,
 }
@@ -130,7 +133,8 @@ impl Link {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Traffic {
-    pub tool: Tool,
+    pub tool: Spanned<Tool>,
+    pub bytes: Option<Spanned<ByteCount>>,
     pub modes: Spanned<Vec<Mode>>,
     pub directions: Spanned<Vec<Direction>>,
     pub duration: Spanned<Seconds>,
@@ -144,11 +148,33 @@ pub(super) struct Direction {
     pub to: Spanned<String>,
 }
 
+/// What happens to a link during every transfer.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Event {
+    pub at: Spanned<Moment>,
+    pub link: Spanned<Vec<Spanned<String>>>,
+    pub nth: Option<Spanned<usize>>,
+    #[serde(rename = "do")]
+    pub deed: Option<Spanned<Deed>>,
+    /// What changes both ways.
+    pub set: Option<Spanned<Way>>,
+    /// What changes from the second end to the first.
+    pub back: Option<Spanned<Way>>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Deed {
+    Cut,
+    Restore,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Expect {
     pub name: Spanned<String>,
-    pub value: Metric,
+    pub value: Spanned<Metric>,
     pub mode: Option<Spanned<Mode>>,
     pub at_least: Option<f64>,
     pub at_most: Option<f64>,

@@ -16,7 +16,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use braid_link_model::{Parameters, QueueLimit};
+use braid_link_model::{Change, Parameters, QueueLimit};
 use braid_types::{BitsPerSec, DatapathId};
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,8 @@ pub struct Scenario {
     pub topology: Topology,
     /// What runs through it; a network that is only deployed needs none.
     pub traffic: Option<Traffic>,
+    /// What happens during every transfer, in the order of time.
+    pub events: Vec<Event>,
     /// What must hold afterwards.
     pub expect: Vec<Expectation>,
 }
@@ -137,8 +139,10 @@ pub struct Traffic {
     pub modes: Vec<Mode>,
     /// Who sends to whom; at least one.
     pub directions: Vec<Direction>,
-    /// How long each transfer takes.
+    /// How long each transfer takes; with [`Tool::Copy`], how long it may take.
     pub duration: Duration,
+    /// How much each transfer carries; of [`Tool::Copy`], else 0.
+    pub bytes: u64,
     /// How many connections a transfer opens side by side.
     pub streams: u16,
 }
@@ -154,6 +158,29 @@ pub struct Direction {
     pub source: IpAddr,
     /// The receiver's address of the first subflow.
     pub destination: IpAddr,
+}
+
+/// What happens to a link during every transfer. Afterwards the link is as it was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// After the start of the transfer.
+    pub at: Duration,
+    /// A place in [`Topology::links`].
+    pub link: usize,
+    /// What happens.
+    pub action: LinkAction,
+}
+
+/// What can happen to a link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkAction {
+    /// Both ends lose their carrier.
+    Cut,
+    /// They get it back.
+    Restore,
+    /// It changes, from its first end to its second, and back.
+    Set(Box<[Change; 2]>),
 }
 
 /// What must hold for every row that it is about.

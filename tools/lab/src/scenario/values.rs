@@ -20,6 +20,8 @@ pub enum Mode {
 pub enum Tool {
     /// One long transfer that measures itself.
     Iperf3,
+    /// One connection of Braid's own that carries so many bytes, which both ends hash.
+    Copy,
 }
 
 /// What an MPTCP endpoint is for, see `ip-mptcp(8)`.
@@ -46,6 +48,77 @@ pub enum Metric {
     FractionOfCapacity,
     /// How many different paths the streams take.
     Paths,
+    /// 1 if every byte arrived and both ends have the same SHA-256, else 0; of [`Tool::Copy`].
+    Intact,
+    /// The longest time in which nothing arrived, in seconds; of [`Tool::Copy`].
+    LongestPause,
+}
+
+impl Metric {
+    /// Whether only a copy tells.
+    pub(super) const fn is_of_copies(self) -> bool {
+        matches!(self, Self::Intact | Self::LongestPause)
+    }
+}
+
+/// A number of bytes above zero, written `200MB`, `64kB` or `1000 bytes`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct ByteCount(pub u64);
+
+/// Why a text is not a number of bytes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a number of bytes such as 200MB, 64kB or 1000 bytes")]
+pub(super) struct ByteCountError(String);
+
+impl FromStr for ByteCount {
+    type Err = ByteCountError;
+
+    fn from_str(text: &str) -> Result<Self, ByteCountError> {
+        let units = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000), ("bytes", 1)];
+        let split = units.iter().find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, *scale)));
+        let count =
+            split.and_then(|(number, scale)| number.trim_end().parse::<u64>().ok()?.checked_mul(scale));
+        count.filter(|count| *count > 0).map(Self).ok_or_else(|| ByteCountError(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for ByteCount {
+    type Error = ByteCountError;
+
+    fn try_from(text: String) -> Result<Self, ByteCountError> {
+        text.parse()
+    }
+}
+
+/// A time after the start of a transfer, written `5s`, `1.5s`, `500ms` or `2min`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Moment(pub Duration);
+
+/// Why a text is not a time.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a time such as 5s, 1.5s, 500ms or 2min")]
+pub(super) struct MomentError(String);
+
+impl FromStr for Moment {
+    type Err = MomentError;
+
+    fn from_str(text: &str) -> Result<Self, MomentError> {
+        let units = [("ms", 0.001), ("min", 60.0), ("s", 1.0)];
+        let split = units.iter().find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, *scale)));
+        let seconds = split.and_then(|(number, scale)| Some(number.parse::<f64>().ok()? * scale));
+        let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        time.map(Self).ok_or_else(|| MomentError(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for Moment {
+    type Error = MomentError;
+
+    fn try_from(text: String) -> Result<Self, MomentError> {
+        text.parse()
+    }
 }
 
 /// A whole number of seconds, written `15s` or `2min`.
@@ -109,6 +182,24 @@ impl fmt::Display for EndpointFlag {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_and_moments_read_in_every_unit() {
+        for (text, bytes) in
+            [("2GB", 2_000_000_000), ("200MB", 200_000_000), ("64 kB", 64_000), ("7 bytes", 7)]
+        {
+            assert_eq!(text.parse(), Ok(ByteCount(bytes)));
+        }
+        for text in ["", "0MB", "200", "1.5MB", "-1kB", "99999999999999GB", "MB"] {
+            assert!(text.parse::<ByteCount>().is_err(), "{text}");
+        }
+        for (text, millis) in [("5s", 5_000), ("1.5s", 1_500), ("500ms", 500), ("2min", 120_000), ("0s", 0)] {
+            assert_eq!(text.parse(), Ok(Moment(Duration::from_millis(millis))));
+        }
+        for text in ["", "5", "s", "-1s", "1e400s", "soon"] {
+            assert!(text.parse::<Moment>().is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn seconds_read_in_both_units() {

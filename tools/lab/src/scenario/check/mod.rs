@@ -1,5 +1,6 @@
 //! From what a file says to a scenario that can be used. Finds every problem, not only the first.
 
+mod events;
 mod hosts;
 mod links;
 mod names;
@@ -16,9 +17,10 @@ pub(super) fn check(file: &File) -> Result<Scenario, Vec<Problem>> {
     let hosts = hosts::check(&file.topology, &mut problems);
     let switches = links::switches(&file.topology, &mut problems);
     let links = links::check(&file.topology, &mut problems);
-    let topology = Topology { hosts, switches, links };
+    let mut topology = Topology { hosts, switches, links };
     let traffic = file.traffic.as_ref().and_then(|it| traffic::check(it, &topology, &mut problems));
+    let events = events::check(file, &mut topology, &mut problems);
     let expect = traffic::expectations(file, &mut problems);
     let (name, description) = (file.scenario.value.clone(), file.description.trim().to_owned());
-    problems.into_result(Scenario { name, description, topology, traffic, expect })
+    problems.into_result(Scenario { name, description, topology, traffic, events, expect })
 }

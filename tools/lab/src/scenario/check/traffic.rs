@@ -4,7 +4,7 @@ use serde_saphyr::Spanned;
 
 use super::super::file::{self, File};
 use super::super::problem::Problems;
-use super::super::{Direction, Expectation, Limit, Topology, Traffic};
+use super::super::{Direction, Expectation, Limit, Metric, Tool, Topology, Traffic};
 
 /// A transfer shorter than this is all slow start; a longer one is no scenario.
 const SECONDS: std::ops::RangeInclusive<u32> = 2..=3_600;
@@ -24,12 +24,13 @@ pub(super) fn check(
         problems.add(traffic.duration.referenced, "traffic.duration", what, remedy);
     }
     let streams = check_streams(traffic.streams.as_ref(), problems);
+    let bytes = check_bytes(traffic, problems);
     let directions = traffic.directions.value.iter().enumerate();
     let directions: Vec<_> = directions
         .filter_map(|(index, it)| direction(it, &format!("traffic.directions[{index}]"), topology, problems))
         .collect();
-    let (tool, duration) = (traffic.tool, traffic.duration.value.into());
-    Some(Traffic { tool, modes: traffic.modes.value.clone(), directions, duration, streams })
+    let (tool, duration) = (traffic.tool.value, traffic.duration.value.into());
+    Some(Traffic { tool, modes: traffic.modes.value.clone(), directions, duration, bytes, streams })
 }
 
 fn check_lists(traffic: &file::Traffic, problems: &mut Problems) {
@@ -54,6 +55,27 @@ fn check_streams(streams: Option<&Spanned<u16>>, problems: &mut Problems) -> u16
         problems.add(streams.referenced, "traffic.streams", what, format!("give 1 to {MOST_STREAMS}"));
     }
     streams.value
+}
+
+/// A copy is as long as it is told to be, and one connection; iperf3 takes its time.
+fn check_bytes(traffic: &file::Traffic, problems: &mut Problems) -> u64 {
+    let is_copy = traffic.tool.value == Tool::Copy;
+    if let Some(streams) = traffic.streams.as_ref().filter(|it| is_copy && it.value > 1) {
+        let what = format!("a copy is one connection, not {}", streams.value);
+        problems.add(streams.referenced, "traffic.streams", what, "remove it, or take tool: iperf3");
+    }
+    match &traffic.bytes {
+        None if is_copy => {
+            let at = traffic.tool.referenced;
+            problems.add(at, "traffic.bytes", "a copy has a length", "give one such as bytes: 200MB");
+        }
+        Some(bytes) if !is_copy => {
+            let what = "iperf3 sends for a time, not so many bytes";
+            problems.add(bytes.referenced, "traffic.bytes", what, "remove it, or take tool: copy");
+        }
+        _ => {}
+    }
+    traffic.bytes.as_ref().map_or(0, |bytes| bytes.value.0)
 }
 
 fn direction(
@@ -115,6 +137,7 @@ fn expectation(
 ) -> Option<Expectation> {
     let it = &expect.value;
     check_mode(it.mode.as_ref(), &format!("{key}.mode"), file, problems);
+    check_metric(&it.value, &format!("{key}.value"), file, problems);
     let limit = match (it.at_least, it.at_most) {
         (Some(limit), None) => Limit::AtLeast(limit),
         (None, Some(limit)) => Limit::AtMost(limit),
@@ -126,7 +149,7 @@ fn expectation(
     };
     Some(Expectation {
         name: it.name.value.clone(),
-        value: it.value,
+        value: it.value.value,
         mode: it.mode.as_ref().map(|it| it.value),
         limit,
     })
@@ -137,5 +160,13 @@ fn check_mode(mode: Option<&Spanned<super::super::Mode>>, key: &str, file: &File
     if !traffic.modes.value.contains(&mode.value) {
         let what = format!("{} is not among traffic.modes", mode.value);
         problems.add(mode.referenced, key, what, "add it there, or name another mode");
+    }
+}
+
+fn check_metric(value: &Spanned<Metric>, key: &str, file: &File, problems: &mut Problems) {
+    let is_copy = file.traffic.as_ref().is_none_or(|traffic| traffic.tool.value == Tool::Copy);
+    if value.value.is_of_copies() && !is_copy {
+        let what = "iperf3 does not compare what it sends with what arrives";
+        problems.add(value.referenced, key, what, "take tool: copy, or expect something else");
     }
 }

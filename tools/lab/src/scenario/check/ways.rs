@@ -48,7 +48,7 @@ fn check_short_forms(link: &Link, key: &str, problems: &mut Problems) {
 }
 
 /// Each value by itself.
-fn check_values(way: &Way, key: &str, problems: &mut Problems) {
+pub(super) fn check_values(way: &Way, key: &str, problems: &mut Problems) {
     if let Some(rate) = &way.rate {
         check_rate(rate, &format!("{key}.rate"), problems);
     }
@@ -97,7 +97,7 @@ fn check_queue(queue: QueueLimit, at: Location, key: &str, problems: &mut Proble
 }
 
 // A token bucket does rates and queues of so many bytes. To ask for a delay of nothing asks for a link that can change.
-fn is_emulated(way: &Way) -> bool {
+pub(super) fn is_emulated(way: &Way) -> bool {
     let packets = way.queue.as_ref().is_some_and(|it| matches!(it.value, QueueLimit::Packets(_)));
     let losses = way.loss.is_some() || way.loss_burst.is_some() || way.reorder.is_some();
     packets || losses || way.delay.is_some() || way.jitter.is_some() || way.distribution.is_some()
