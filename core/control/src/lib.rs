@@ -17,7 +17,7 @@ pub mod pipeline;
 mod port_counters;
 mod session;
 
-pub use brain::{Brain, Counters, Measuring, Role, Settings, Sizes, view};
+pub use brain::{Brain, Counters, Measuring, Relief, Role, Settings, Sizes, view};
 pub use command::{Command, Commands, Target};
 pub use cookie::{Cookie, Purpose};
 pub use event::{Event, FoundRules, PortStatus, Recorded, Stray, SwitchPorts};

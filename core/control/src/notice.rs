@@ -3,7 +3,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use braid_steering::{StreamId, TransferId, TransferKind};
-use braid_types::{DatapathId, FiveTuple, MacAddr, SwitchPort};
+use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, SwitchPort};
 use serde::Serialize;
 
 /// A change worth telling people: logged, and later streamed to watchers.
@@ -124,6 +124,21 @@ pub enum Notice {
         /// Links that it shares with other streams of its transfer.
         shared: usize,
     },
+    /// A stream leaves a link that is full for a path with room.
+    StreamRelieved {
+        /// The stream.
+        id: StreamId,
+        /// The port that the link leaves.
+        link: SwitchPort,
+        /// What the link carries.
+        load: BitsPerSec,
+        /// What it can carry.
+        capacity: BitsPerSec,
+        /// What the stream carries of it.
+        rate: BitsPerSec,
+        /// What the other path has to spare.
+        room: BitsPerSec,
+    },
     /// A stream ended.
     StreamEnded {
         /// The stream.
@@ -203,6 +218,14 @@ impl fmt::Display for Notice {
                 write_path(f, path)?;
                 if *shared > 0 { write!(f, " and shares {shared} links with its siblings") } else { Ok(()) }
             }
+            Self::StreamRelieved { id, link, load, capacity, rate, room } => write!(
+                f,
+                "stream {id} leaves the link at {link}, which is full with {:.1} of {:.1} Mbit/s: it carries {:.1}, and another path has room for {:.1}",
+                mbits(*load),
+                mbits(*capacity),
+                mbits(*rate),
+                mbits(*room)
+            ),
             Self::StreamEnded { id, bytes } => write!(f, "stream {id} ended after {bytes} bytes"),
             Self::TransferEnded { id } => write!(f, "transfer {id} ended"),
             Self::Refused { dpid, reason } => write!(f, "switch {dpid} refused an order: {reason}"),
@@ -213,6 +236,10 @@ impl fmt::Display for Notice {
             }
         }
     }
+}
+
+fn mbits(rate: BitsPerSec) -> f64 {
+    rate.as_f64() / 1e6
 }
 
 fn write_path(f: &mut fmt::Formatter<'_>, switches: &[DatapathId]) -> fmt::Result {

@@ -12,6 +12,7 @@ mod measure;
 mod moves;
 mod path_cache;
 mod ports;
+mod relief;
 mod resolve;
 mod retire;
 mod routes;
@@ -42,12 +43,14 @@ use install::Labels;
 use measure::Measurements;
 use path_cache::PathCache;
 use ports::Ports;
+use relief::Reliefs;
 use resolve::Advertised;
 use routes::Routes;
 use search::Searches;
 
 pub use measure::Measuring;
 pub use ports::Role;
+pub use relief::Relief;
 pub use settings::Settings;
 
 /// The UDP port of DHCP clients. RFC 2131 §4.1.
@@ -111,6 +114,7 @@ pub struct Brain {
     /// Whether links have come since streams were spread over them.
     may_spread: bool,
     damping: Damping,
+    reliefs: Reliefs,
     /// Streams that had a path and have none, and since when.
     unplaced: BTreeMap<StreamId, Time>,
 }
@@ -139,6 +143,7 @@ impl Brain {
             followed: 0,
             may_spread: false,
             damping: Damping::default(),
+            reliefs: Reliefs::default(),
             unplaced: BTreeMap::new(),
         }
     }
@@ -288,6 +293,7 @@ impl Brain {
             self.read_counters(out);
             self.review_labels(now, out);
             self.spread_again(now, out);
+            self.relieve(now, out);
             self.expire_unplaced(now, out);
         }
     }

@@ -47,7 +47,7 @@ impl Brain {
     }
 
     /// How many links of `path` the stream's siblings use.
-    fn shared(&self, stream: &Stream, path: &Path) -> usize {
+    pub(super) fn shared(&self, stream: &Stream, path: &Path) -> usize {
         self.sibling_paths(stream).iter().map(|sibling| path.shared_cables(sibling)).sum()
     }
 

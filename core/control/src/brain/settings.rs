@@ -1,10 +1,13 @@
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use braid_packet::lldp::ProbeKey;
 use braid_paths::Weight;
 use braid_steering::{Limits, Policy};
+use braid_types::{BitsPerSec, SwitchPort};
 
 use super::measure::Measuring;
+use super::relief::Relief;
 
 /// How the brain behaves. Durations are of the clock that its events carry.
 #[derive(Clone, Debug)]
@@ -48,6 +51,10 @@ pub struct Settings {
     pub stream_idle: Duration,
     /// How links are measured.
     pub measuring: Measuring,
+    /// What links carry, by the port that they leave; of others it is the speed of their ports.
+    pub capacities: BTreeMap<SwitchPort, BitsPerSec>,
+    /// When streams are moved off full links.
+    pub relief: Relief,
     /// What a link costs where routes and streams choose the shortest path.
     ///
     /// By [`Weight::HOPS`] routes move only when links come or go. By others they move with what is measured, too.
@@ -92,6 +99,8 @@ impl Default for Settings {
             counters_interval: Duration::from_secs(1),
             stream_idle: Duration::from_secs(60),
             measuring: Measuring::default(),
+            capacities: BTreeMap::new(),
+            relief: Relief::default(),
             weight: Weight::HOPS,
             paths: 8,
             placement: Policy::default(),

@@ -9,6 +9,7 @@ mod discovery;
 mod forwarding;
 mod measure;
 mod mptcp;
+mod relief;
 mod repair;
 mod restart;
 mod trouble;

@@ -29,6 +29,11 @@ pub(super) fn open(network: &mut Network, tuple: FiveTuple) {
     open_with(network, tuple, KEY);
 }
 
+/// A connection of its own for each number.
+pub(super) fn open_with_key(network: &mut Network, tuple: FiveTuple, number: u64) {
+    open_with(network, tuple, Key(number));
+}
+
 fn open_with(network: &mut Network, tuple: FiveTuple, key: Key) {
     network.send_tcp(1, 9, tuple, TcpFlags::SYN, &capable(Keys::None));
     assert_eq!(network.received(9).len(), 1, "the SYN arrives");
