@@ -1,13 +1,17 @@
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::PathBuf;
 
-use braid_controller::{Config, Controller, Listen};
+use braid_controller::{Config, Controller, Listen, Relief, Settings};
 use braid_paths::Weight;
 use braid_steering::Policy;
+use braid_types::{BitsPerSec, SwitchPort};
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use crate::topology::source::{self, LinkArgs, Loaded, Source};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -43,6 +47,15 @@ pub(crate) struct Run {
     /// By hops, routes move only when links come or go; by others, when what is measured changes, too.
     #[arg(long, default_value_t = Weight::HOPS)]
     weight: Weight,
+    /// A file that says what the links between switches carry: GraphML, node-link JSON, Braid's JSON or a scenario, with
+    /// the switches' datapath ids and ports
+    ///
+    /// Of links that it does not name, the speed of their ports counts.
+    #[arg(long, value_name = "FILE")]
+    network: Option<PathBuf>,
+    /// How many streams a minute are moved off links that stay full to paths with room; 0: none
+    #[arg(long, value_name = "PER-MINUTE", default_value_t = Relief::default().moves_per_minute)]
+    moves: usize,
 }
 
 pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
@@ -52,10 +65,20 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
         None => Listen::Address(run.openflow),
     };
     abort_on_panic();
-    let Run { http, record, placement, weight, .. } = run;
-    let controller = Controller::bind(Config { openflow, http, record, placement, weight })?;
+    let Run { http, record, placement, weight, moves, .. } = run;
+    let capacities = run.network.map(capacities).transpose()?.unwrap_or_default();
+    let relief = Relief { moves_per_minute: moves, ..Relief::default() };
+    let settings = Settings { placement, weight, capacities, relief, ..Settings::default() };
+    let controller = Controller::bind(Config { openflow, http, record, settings })?;
     say_ready(&controller)?;
     Ok(controller.serve_until_signalled()?)
+}
+
+/// What the links of a network carry, by the port that they leave.
+fn capacities(file: PathBuf) -> anyhow::Result<BTreeMap<SwitchPort, BitsPerSec>> {
+    let Loaded { blueprint, warnings } = source::load(&Source::File(file), LinkArgs::default())?;
+    warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+    Ok(blueprint.links().map(|(link, state)| (link.src, state.capacity)).collect())
 }
 
 fn policies() -> impl TypedValueParser<Value = Policy> {

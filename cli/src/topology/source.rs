@@ -35,7 +35,7 @@ pub(crate) struct Args {
 }
 
 /// What links are like where nothing else says so.
-#[derive(clap::Args, Clone, Copy)]
+#[derive(clap::Args, Clone, Copy, Default)]
 pub(crate) struct LinkArgs {
     /// The capacity of links that a generator makes or a file does not say it of; by default 1Gbit
     #[arg(long)]

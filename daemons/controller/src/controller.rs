@@ -8,8 +8,6 @@ use std::time::Duration;
 
 use braid_control::{Event, Settings};
 use braid_packet::lldp::ProbeKey;
-use braid_paths::Weight;
-use braid_steering::Policy;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::{LocalSet, spawn_local};
@@ -42,10 +40,8 @@ pub struct Config {
     pub http: SocketAddr,
     /// Where every event is written.
     pub record: Option<PathBuf>,
-    /// How streams are placed on paths.
-    pub placement: Policy,
-    /// What a link costs where the shortest path is chosen.
-    pub weight: Weight,
+    /// How it behaves; the key of discovery frames is made anew.
+    pub settings: Settings,
 }
 
 /// Why a controller could not start or had to stop.
@@ -103,12 +99,7 @@ impl Controller {
             http: programs.local_addr()?,
             switches,
             programs,
-            settings: Settings {
-                lldp_key: ProbeKey::new(secret),
-                placement: config.placement,
-                weight: config.weight,
-                ..Settings::default()
-            },
+            settings: Settings { lldp_key: ProbeKey::new(secret), ..config.settings },
             recorder: recorder.transpose()?,
         })
     }

@@ -15,5 +15,6 @@ mod outbox;
 mod record;
 mod server;
 
+pub use braid_control::{Relief, Settings};
 pub use controller::{Config, Controller, ControllerError, Listen};
 pub use record::{Header, read_recording};

@@ -51,7 +51,7 @@ impl Labs {
         let lock = folder.create()?;
         let mut lab = Deployment { folder, plan, marker, controller: None, keep: false, _lock: lock };
         lab.build(&self.link_process()?, interrupt)?;
-        lab.control(control, interrupt)?;
+        lab.control(scenario, control, interrupt)?;
         if *control != Control::None {
             ready::wait(&lab, scenario, interrupt)?;
         }
@@ -168,12 +168,17 @@ impl Deployment {
         self.shape(&self.fabric(), &self.plan.fabric)
     }
 
-    fn control(&mut self, control: &Control, interrupt: &Interrupt) -> Result<(), LabError> {
+    fn control(
+        &mut self,
+        scenario: &Scenario,
+        control: &Control,
+        interrupt: &Interrupt,
+    ) -> Result<(), LabError> {
         match control {
             Control::None => Ok(()),
             Control::Rules(rules) => self.add_rules(rules),
             Control::Braid(settings) => {
-                let addresses = controller::start(self, settings, interrupt)?;
+                let addresses = controller::start(self, scenario, settings, interrupt)?;
                 self.folder.write_controller(&addresses)?;
                 let ovs = OpenVSwitch::new(&self.folder, &self.marker);
                 ovs.set_controller(&self.plan, &format!("tcp:{}", addresses.openflow))?;

@@ -148,6 +148,11 @@ impl Folder {
         self.path.join("ovs")
     }
 
+    /// What the controller is told of links.
+    pub(crate) fn network(&self) -> PathBuf {
+        self.path.join("network.json")
+    }
+
     pub(crate) fn log(&self) -> PathBuf {
         self.path.join("log")
     }

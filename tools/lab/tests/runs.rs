@@ -70,6 +70,20 @@ fn a_run_measures_judges_and_leaves_nothing() {
 }
 
 #[test]
+fn every_variant_has_a_lab_and_a_row_of_its_own_while_other_traffic_goes_on() {
+    let Some(bench) = bench() else { return };
+    let mut text = format!("{CHAIN}{TRAFFIC}variants: [{{ name: one }}, {{ name: two }}]\n");
+    // Of the link the others get about three quarters.
+    text = text.replace("  duration: 2s", "  duration: 2s\n  background: [{ from: b, to: a, streams: 3 }]");
+    let expected = "{ name: something arrives, value: goodput_bps, at_least: 1 }";
+    text = text.replace(expected, "{ name: shared, value: fraction_of_capacity, at_most: 0.8 }");
+    let report = run(&bench, &Scenario::parse(&text, "chain.yaml").unwrap(), &learning()).unwrap();
+    let variants: Vec<_> = report.rows.iter().map(|row| row.variant.as_deref().unwrap()).collect();
+    assert_eq!(variants, ["one", "two"]);
+    assert!(report.expectations[0].ok, "{}", report.to_text());
+}
+
+#[test]
 fn both_subflows_of_multipath_tcp_carry_data() {
     let Some(bench) = bench() else { return };
     let report = run(&bench, &short_ams_gva(), &straight()).unwrap();
@@ -115,8 +129,8 @@ fn a_copy_that_is_not_done_in_time_is_not_intact_and_its_links_are_as_before() {
     let name = fresh_name();
     let lab = bench.labs.deploy(&scenario, &name, &straight(), &Interrupt::default()).unwrap();
     let before = bench.labs.links(&name).unwrap();
-    let report = lab.measure(&scenario, &NoProgress, &Interrupt::default()).unwrap();
-    let delivery = report.rows[0].delivery.as_ref().unwrap();
+    let rows = lab.measure(&scenario, &NoProgress, &Interrupt::default()).unwrap();
+    let delivery = rows[0].delivery.as_ref().unwrap();
     assert!(!delivery.intact && delivery.bytes_received < 500_000_000, "{delivery:?}");
     assert_eq!(bench.labs.links(&name).unwrap(), before);
 }
@@ -174,13 +188,15 @@ fn a_controller_gets_its_socket_as_descriptor_three_and_its_arguments() {
     let Some(bench) = bench() else { return };
     let record = bench.folder.path().join("events.jsonl");
     let script =
-        "test \"$*\" = \"controller run --openflow-fd 3 --http 127.0.0.1:0 --record $0.record\" || exit 1
+        "expected=\"controller run --openflow-fd 3 --http 127.0.0.1:0 --network $8 --moves=0 --record $0.record\"
+        test \"$*\" = \"$expected\" && grep -q capacity_bps \"$8\" || exit 1
         readlink /proc/self/fd/3 | grep -q ^socket: || exit 2
         ls /proc/self/fd | grep -qx 0 && readlink /proc/self/fd/0 | grep -qx /dev/null || exit 3
         exit 42";
     let executable = program(&bench, script);
+    let options = [("moves".to_owned(), "0".to_owned())].into();
     let record_of = PathBuf::from(format!("{}.record", executable.display()));
-    let control = Control::Braid(ControllerSettings { executable, record: Some(record_of) });
+    let control = Control::Braid(ControllerSettings { executable, record: Some(record_of), options });
     let error = run(&bench, &chain_with_traffic(), &control).unwrap_err().to_string();
     assert!(error.contains("ended (exit status: 42)"), "{error}");
     assert!(!record.exists());
@@ -213,7 +229,7 @@ fn helper_runs() {
 }
 
 fn braid(executable: PathBuf) -> Control {
-    Control::Braid(ControllerSettings { executable, record: None })
+    Control::Braid(ControllerSettings { executable, record: None, options: BTreeMap::new() })
 }
 
 /// A shell script that plays the controller.

@@ -125,6 +125,14 @@ const BAD: &[(&str, &str)] = &[
     (", at_least: 9e7", ""),
     ("at_least: 9e7", "at_least: 1, at_most: 2"),
     ("value: goodput_bps", "value: loudness"),
+    ("mode: tcp, at", "variant: slow, at"),
+    ("mode: tcp, at", "relative_to: slow, at"),
+    ("events:", "variants: [{ controller: { moves: 0 } }]\nevents:"),
+    ("events:", "variants: [{ name: a }, { name: a }, { name: \" \" }]\nevents:"),
+    ("events:", "variants: [{ name: a, controller: { http: 1, --moves: 2, Moves: x } }]\nevents:"),
+    ("events:", "variants: [{ name: a, controller: { moves: [1] } }]\nevents:"),
+    ("duration: 10s", "duration: 10s\n  background: [{ from: a, to: c }]"),
+    ("duration: 10s", "duration: 10s\n  background: [{ from: a, to: a, streams: 0, rate: 0 }]"),
 ];
 
 #[test]

@@ -35,7 +35,7 @@ impl Default for Relief {
     fn default() -> Self {
         Self {
             moves_per_minute: 30,
-            full: 0.9,
+            full: 0.85,
             patience: Duration::from_secs(3),
             gain: 1.25,
             rest: Duration::from_secs(30),

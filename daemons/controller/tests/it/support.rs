@@ -4,14 +4,12 @@ use std::path::PathBuf;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use braid_controller::{Config, Controller, Listen};
+use braid_controller::{Config, Controller, Listen, Settings};
 use braid_openflow::{
     Bytes, Capabilities, ControllerRole, ErrorMsg, Hello, Kbps, List, Message, MultipartFlags,
     MultipartReply, Port, PortConfig, PortFeatures, PortState, ReplyBody, RequestBody, Role, SwitchFeatures,
     Text, Xid, frame_length,
 };
-use braid_paths::Weight;
-use braid_steering::Policy;
 use braid_types::{DatapathId, MacAddr, PortNo};
 use tokio::sync::oneshot;
 
@@ -20,8 +18,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A controller as it is by default, at these addresses.
 pub(crate) fn config(openflow: SocketAddr, http: SocketAddr, record: Option<PathBuf>) -> Config {
-    let (placement, weight) = (Policy::default(), Weight::default());
-    Config { openflow: Listen::Address(openflow), http, record, placement, weight }
+    Config { openflow: Listen::Address(openflow), http, record, settings: Settings::default() }
 }
 
 /// A controller in a thread of its own; stops when dropped.

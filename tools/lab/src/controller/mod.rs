@@ -23,13 +23,28 @@ pub enum Control {
     Braid(ControllerSettings),
 }
 
-/// How the controller is started: `EXECUTABLE controller run --openflow-fd 3 --http 127.0.0.1:0`.
+/// How the controller is started: `EXECUTABLE controller run --openflow-fd 3 --http 127.0.0.1:0 --network FILE`, the
+/// file being of the lab and saying what its links carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControllerSettings {
     /// The `braid` program.
     pub executable: PathBuf,
     /// Where the controller writes down its events and commands, if anywhere.
     pub record: Option<PathBuf>,
+    /// More options with their values, without the hyphens before them.
+    pub options: BTreeMap<String, String>,
+}
+
+impl Control {
+    /// The same, but with these options where it is Braid's own.
+    pub fn with_options(&self, options: &BTreeMap<String, String>) -> Self {
+        match self {
+            Self::Braid(settings) => {
+                Self::Braid(ControllerSettings { options: options.clone(), ..settings.clone() })
+            }
+            _ => self.clone(),
+        }
+    }
 }
 
 /// Where a controller that is ready can be reached.

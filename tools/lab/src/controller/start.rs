@@ -1,14 +1,17 @@
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
+
+use braid_topology::export;
 
 use super::{ControllerAddresses, ControllerSettings};
 use crate::deploy::Deployment;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
+use crate::scenario::Scenario;
 use crate::system::Tool;
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -16,13 +19,16 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Starts the controller of `lab`; it accepts connections when this returns.
 pub(crate) fn start(
     lab: &Deployment,
+    scenario: &Scenario,
     settings: &ControllerSettings,
     interrupt: &Interrupt,
 ) -> Result<ControllerAddresses, LabError> {
     let (output, log) = (lab.folder.log().join("controller.out"), lab.folder.log().join("controller.log"));
     let listener = lab.fabric().tcp_listener(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
     let listener = Stdio::from(OwnedFd::from(listener));
-    let mut child = tool(lab, settings).spawn(listener, create(&output)?.into(), create(&log)?.into())?;
+    let network = write_network(lab, scenario)?;
+    let mut child =
+        tool(lab, settings, &network).spawn(listener, create(&output)?.into(), create(&log)?.into())?;
     let ready = interrupt.poll(PATIENCE, || match first_line(&output) {
         Some(line) => parse(&line, &log).map(Some),
         None => alive(&mut child, &log).map(|()| None),
@@ -32,13 +38,27 @@ pub(crate) fn start(
 }
 
 // The listener comes as stdin; the shell moves it to descriptor 3, which no safe call of Rust's can.
-fn tool(lab: &Deployment, settings: &ControllerSettings) -> Tool {
+fn tool(lab: &Deployment, settings: &ControllerSettings, network: &Path) -> Tool {
     let tool = lab.tool("sh").args(["-c", "exec \"$0\" \"$@\" 3<&0 </dev/null"]).arg(&settings.executable);
-    let tool = tool.args(["controller", "run", "--openflow-fd", "3", "--http", "127.0.0.1:0"]);
+    let tool = tool
+        .args(["controller", "run", "--openflow-fd", "3", "--http", "127.0.0.1:0"])
+        .arg("--network")
+        .arg(network);
+    let options = settings.options.iter().map(|(option, value)| format!("--{option}={value}"));
+    let tool = options.fold(tool, Tool::arg);
     match &settings.record {
         Some(record) => tool.arg("--record").arg(record),
         None => tool,
     }
+}
+
+/// Virtual cables are as fast as the machine: what their ports say is no capacity.
+fn write_network(lab: &Deployment, scenario: &Scenario) -> Result<PathBuf, LabError> {
+    let path = lab.folder.network();
+    let network =
+        scenario.blueprint().map_err(|error| LabError::file(&path, std::io::Error::other(error)))?;
+    fs::write(&path, export::json(&network)).map_err(|error| LabError::file(&path, error))?;
+    Ok(path)
 }
 
 fn create(path: &Path) -> Result<File, LabError> {

@@ -5,8 +5,13 @@ use crate::scenario::{Expectation, Limit, Metric};
 
 /// Whether every row that `expectation` is about keeps its limit, shown by the worst of them.
 pub(super) fn judge(expectation: &Expectation, rows: &[Row]) -> Verdict {
-    let about = rows.iter().filter(|row| expectation.mode.is_none_or(|mode| mode == row.mode));
-    let values = about.map(|row| value(expectation.value, row));
+    let Expectation { mode, variant, relative_to, .. } = expectation;
+    let of_mode = |row: &&Row| mode.is_none_or(|mode| mode == row.mode);
+    let about = rows.iter().filter(of_mode).filter(|row| variant.is_none() || row.variant == *variant);
+    let values = about.map(|row| {
+        let base = relative_to.as_ref().and_then(|name| counterpart(row, name, rows));
+        value(expectation.value, row) / base.map_or(1.0, |base| value(expectation.value, base))
+    });
     let (bound, limit, worst) = match expectation.limit {
         Limit::AtLeast(limit) => ("at_least", limit, values.reduce(f64::min)),
         Limit::AtMost(limit) => ("at_most", limit, values.reduce(f64::max)),
@@ -14,6 +19,12 @@ pub(super) fn judge(expectation: &Expectation, rows: &[Row]) -> Verdict {
     // The scenario's check sees to it that some row is meant.
     let value = worst.unwrap_or(0.0);
     Verdict { name: expectation.name.clone(), value, bound, limit, ok: expectation.limit.holds(value) }
+}
+
+/// The row of another variant for the same transfer.
+fn counterpart<'a>(row: &Row, variant: &str, rows: &'a [Row]) -> Option<&'a Row> {
+    let is_same = |other: &&Row| other.mode == row.mode && other.direction == row.direction;
+    rows.iter().filter(is_same).find(|other| other.variant.as_deref() == Some(variant))
 }
 
 fn value(metric: Metric, row: &Row) -> f64 {
@@ -47,6 +58,7 @@ mod tests {
             path: path.iter().map(|name| (*name).to_owned()).collect(),
         };
         Row {
+            variant: None,
             mode,
             direction: RowDirection { from: "a".to_owned(), to: "b".to_owned() },
             goodput_bps: fraction * 2e8,
@@ -61,13 +73,17 @@ mod tests {
         }
     }
 
+    fn expectation(value: Metric, mode: Option<Mode>, limit: Limit) -> Expectation {
+        Expectation { name: "it".to_owned(), value, mode, variant: None, relative_to: None, limit }
+    }
+
     fn judged(value: Metric, mode: Option<Mode>, limit: Limit) -> (f64, bool) {
         let rows = [
             row(Mode::Tcp, 0.47, &[&[]]),
             row(Mode::Mptcp, 0.94, &[&["s", "t"], &["s", "u"]]),
             row(Mode::Mptcp, 0.92, &[&["s", "t"], &["s", "t"], &[]]),
         ];
-        let verdict = judge(&Expectation { name: "it".to_owned(), value, mode, limit }, &rows);
+        let verdict = judge(&expectation(value, mode, limit), &rows);
         (verdict.value, verdict.ok)
     }
 
@@ -78,6 +94,27 @@ mod tests {
         assert_eq!(judged(fraction, Some(Mode::Mptcp), Limit::AtLeast(0.92)), (0.92, true));
         assert_eq!(judged(fraction, Some(Mode::Tcp), Limit::AtMost(0.5)), (0.47, true));
         assert_eq!(judged(fraction, None, Limit::AtMost(0.5)), (0.94, false));
+    }
+
+    #[test]
+    fn variants_are_compared_transfer_by_transfer() {
+        let of = |variant: &str, mode, fraction| Row {
+            variant: Some(variant.to_owned()),
+            ..row(mode, fraction, &[])
+        };
+        let rows = [
+            of("fixed", Mode::Tcp, 0.4),
+            of("fixed", Mode::Mptcp, 0.5),
+            of("adaptive", Mode::Tcp, 0.8),
+            of("adaptive", Mode::Mptcp, 0.9),
+        ];
+        let plain = expectation(Metric::GoodputBps, None, Limit::AtLeast(1.9));
+        let names = ["adaptive", "fixed"].map(|name| Some(name.to_owned()));
+        let [variant, relative_to] = names;
+        let verdict = judge(&Expectation { variant: variant.clone(), relative_to, ..plain.clone() }, &rows);
+        assert_eq!((verdict.value, verdict.ok), (1.8, false));
+        let alone = judge(&Expectation { variant, value: Metric::FractionOfCapacity, ..plain }, &rows);
+        assert_eq!(alone.value, 0.8);
     }
 
     #[test]
@@ -101,7 +138,7 @@ mod tests {
             Row { delivery: Some(delivery), ..row(Mode::Mptcp, 0.9, &[]) }
         });
         let judged = |value, limit, rows: &[Row]| {
-            let verdict = judge(&Expectation { name: "it".to_owned(), value, mode: None, limit }, rows);
+            let verdict = judge(&expectation(value, None, limit), rows);
             (verdict.value, verdict.ok)
         };
         assert_eq!(judged(Metric::Intact, Limit::AtLeast(1.0), &rows), (0.0, false));

@@ -1,5 +1,6 @@
 //! Runs a scenario: builds its network, sends its traffic with real tools, compares, and removes everything.
 
+mod background;
 mod copy;
 mod counters;
 mod events;
@@ -26,7 +27,8 @@ pub use report::{Delivery, Interval, MptcpUse, Report, Row, RowDirection, Stream
 use transfer::Transfer;
 
 impl Labs {
-    /// Deploys `scenario` as the lab `name`, runs all of its traffic one after the other, and removes the lab.
+    /// Deploys `scenario` as the lab `name`, runs all of its traffic one after the other, and removes the lab; for each
+    /// of its variants anew.
     ///
     /// # Errors
     ///
@@ -42,14 +44,26 @@ impl Labs {
         if scenario.traffic.is_none() {
             return Err(LabError::NoTraffic(scenario.name.clone()));
         }
-        progress.stage(&format!("building {name}"));
-        let lab = self.deploy(scenario, name, control, interrupt)?;
-        let report = lab.measure(scenario, progress, interrupt)?;
-        progress.stage(&format!("removing {name}"));
-        lab.destroy()?;
+        let mut rows = Vec::new();
+        for (variant, control) in variants(scenario, control) {
+            progress
+                .stage(&variant.map_or(format!("building {name}"), |it| format!("building {name} for {it}")));
+            let lab = self.deploy(scenario, name, &control, interrupt)?;
+            let of_variant = lab.measure(scenario, progress, interrupt)?;
+            rows.extend(of_variant.into_iter().map(|row| Row { variant: variant.map(str::to_owned), ..row }));
+            progress.stage(&format!("removing {name}"));
+            lab.destroy()?;
+        }
         progress.done();
-        Ok(report)
+        Ok(Report::new(scenario, rows))
     }
+}
+
+/// How the controller is run, and what that is called; once as it is if there is nothing to compare.
+fn variants<'a>(scenario: &'a Scenario, control: &Control) -> Vec<(Option<&'a str>, Control)> {
+    let variants = scenario.variants.iter();
+    let all: Vec<_> = variants.map(|it| (Some(&*it.name), control.with_options(&it.controller))).collect();
+    if all.is_empty() { vec![(None, control.clone())] } else { all }
 }
 
 impl Deployment {
@@ -64,7 +78,7 @@ impl Deployment {
         scenario: &Scenario,
         progress: &dyn Progress,
         interrupt: &Interrupt,
-    ) -> Result<Report, LabError> {
+    ) -> Result<Vec<Row>, LabError> {
         let Some(traffic) = &scenario.traffic else {
             return Err(LabError::NoTraffic(scenario.name.clone()));
         };
@@ -76,7 +90,7 @@ impl Deployment {
             }
             rows.push(transfer.run(rows.len(), progress, interrupt)?);
         }
-        Ok(Report::new(scenario, rows))
+        Ok(rows)
     }
 }
 

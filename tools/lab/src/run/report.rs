@@ -12,7 +12,7 @@ pub struct Report {
     pub schema: &'static str,
     /// The scenario's name.
     pub scenario: String,
-    /// One for each mode and direction.
+    /// One for each variant, mode and direction.
     pub rows: Vec<Row>,
     /// One for each expectation of the scenario.
     pub expectations: Vec<Verdict>,
@@ -23,6 +23,9 @@ pub struct Report {
 /// One transfer.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Row {
+    /// How the controller was run; only where the scenario compares several ways.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
     /// How it was carried.
     pub mode: Mode,
     /// Who sent to whom.
@@ -164,6 +167,7 @@ mod tests {
         };
         let mptcp = MptcpUse { connections: 2, joins: 2, fallbacks: 0 };
         Row {
+            variant: None,
             mode,
             direction: RowDirection { from: "ams".to_owned(), to: "gva".to_owned() },
             goodput_bps,

@@ -6,15 +6,20 @@ use super::report::{Delivery, Report, Row, StreamRow, Verdict};
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
+const HEADINGS: [&str; 7] =
+    ["variant", "mode", "direction", "Mbit/s", "of capacity", "over time", "streams and their paths"];
+
 /// Rows as a table, expectations as lines below it.
 pub(super) fn render(report: &Report) -> String {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED);
-    table.set_header(["mode", "direction", "Mbit/s", "of capacity", "over time", "streams and their paths"]);
+    // Where nothing is compared there is one column less.
+    let variants = usize::from(report.rows.iter().any(|row| row.variant.is_some()));
+    table.set_header(HEADINGS.iter().skip(1 - variants));
     for row in &report.rows {
-        table.add_row(cells(row));
+        table.add_row(cells(row).into_iter().skip(1 - variants));
     }
-    for column in [2, 3] {
+    for column in [2, 3].map(|column| column + variants) {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }
@@ -30,9 +35,10 @@ pub(super) fn render(report: &Report) -> String {
     text
 }
 
-fn cells(row: &Row) -> [String; 6] {
+fn cells(row: &Row) -> [String; 7] {
     let streams: Vec<_> = row.streams.iter().map(stream).collect();
     [
+        row.variant.clone().unwrap_or_default(),
         row.mode.to_string(),
         format!("{} > {}", row.direction.from, row.direction.to),
         format!("{:.1}", row.goodput_bps / 1e6),
@@ -45,7 +51,8 @@ fn cells(row: &Row) -> [String; 6] {
 fn arrived(row: &Row, delivery: &Delivery) -> String {
     let Delivery { bytes, bytes_received, intact, longest_pause, .. } = delivery;
     let whole = if *intact { "the same SHA-256 at both ends" } else { "not the same at both ends" };
-    let title = format!("{} {} > {}", row.mode, row.direction.from, row.direction.to);
+    let variant = row.variant.as_ref().map(|variant| format!("{variant} ")).unwrap_or_default();
+    let title = format!("{variant}{} {} > {}", row.mode, row.direction.from, row.direction.to);
     format!("{title}: {bytes_received} of {bytes} bytes arrived, {whole}, longest pause {longest_pause:.3} s")
 }
 

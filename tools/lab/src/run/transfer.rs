@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use braid_types::BitsPerSec;
 
+use super::background::Running;
 use super::copy::{Copy, Outcome};
 use super::counters::{MptcpCounters, retransmits};
 use super::events::Schedule;
@@ -26,7 +27,7 @@ const PORT: u16 = 5201;
 /// How often sockets and paths are looked at, and the length of the intervals.
 const SAMPLE: Duration = Duration::from_millis(500);
 /// How long a tool may take beyond the transfer itself.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One transfer of a run.
 pub(super) struct Transfer<'a> {
@@ -63,11 +64,13 @@ impl<'a> Transfer<'a> {
         progress.transfer(&self.title(), self.traffic.duration);
         self.set_roles()?;
         let mut schedule = Schedule::new(self.lab, self.events);
+        let mut background = Running::start(self.lab, self.traffic, index, interrupt)?;
         let row = match self.traffic.tool {
             Maker::Iperf3 => self.run_iperf(index, &mut schedule, progress, interrupt),
             Maker::Copy => self.run_copy(&mut schedule, progress, interrupt),
         };
         schedule.undo()?;
+        background.check()?;
         row
     }
 
@@ -185,7 +188,7 @@ impl<'a> Transfer<'a> {
                 let why = iperf::received(&read(&files.server)?).err().unwrap_or_default();
                 return Err(self.failed(&format!("the server ended at once: {why}")));
             }
-            listens(&namespace)
+            listens(&namespace, PORT)
         })?;
         listening.ok_or_else(|| self.failed("the iperf3 server does not listen"))
     }
@@ -232,6 +235,7 @@ impl<'a> Transfer<'a> {
         let direction = RowDirection { from: self.client.name.clone(), to: self.server.name.clone() };
         let Measured { goodput_bps, seconds, intervals } = measured;
         Ok(Row {
+            variant: None,
             mode: self.mode,
             direction,
             goodput_bps,
@@ -313,8 +317,8 @@ fn ended(child: &mut Child) -> Result<bool, LabError> {
 }
 
 // State 0A is LISTEN; the tables of a thread are those of its own namespace.
-fn listens(namespace: &Namespace) -> Result<Option<()>, LabError> {
-    let port = format!(":{PORT:04X}");
+pub(super) fn listens(namespace: &Namespace, port: u16) -> Result<Option<()>, LabError> {
+    let port = format!(":{port:04X}");
     let listening = |line: &str| {
         let mut words = line.split_whitespace().skip(1);
         words.next().is_some_and(|local| local.ends_with(&port)) && words.nth(1) == Some("0A")

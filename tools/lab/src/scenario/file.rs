@@ -1,5 +1,8 @@
 //! The scenario file as it is written: serde types with the place of every value, nothing checked yet.
 
+use std::collections::BTreeMap;
+use std::fmt;
+
 use braid_link_model::{Delay, Distribution, Probability, QueueLimit};
 use braid_types::{BitsPerSec, DatapathId};
 use serde::Deserialize;
@@ -17,6 +20,8 @@ pub(super) struct File {
     pub description: String,
     pub topology: Topology,
     pub traffic: Option<Traffic>,
+    #[serde(default)]
+    pub variants: Vec<Variant>,
     #[serde(default)]
     pub events: Vec<Spanned<Event>>,
     #[serde(default)]
@@ -139,6 +144,45 @@ pub(super) struct Traffic {
     pub directions: Spanned<Vec<Direction>>,
     pub duration: Spanned<Seconds>,
     pub streams: Option<Spanned<u16>>,
+    #[serde(default)]
+    pub background: Vec<Background>,
+}
+
+/// What goes on during every transfer.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Background {
+    pub from: Spanned<String>,
+    pub to: Spanned<String>,
+    pub streams: Option<Spanned<u16>>,
+    pub rate: Option<Spanned<BitsPerSec>>,
+}
+
+/// The controller in one of several ways.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Variant {
+    pub name: Spanned<String>,
+    pub controller: Option<Spanned<BTreeMap<String, Value>>>,
+}
+
+/// The value of an option.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "an option has a number or a text")]
+pub(super) enum Value {
+    Integer(u64),
+    Float(f64),
+    Text(String),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(value) => value.fmt(f),
+            Self::Float(value) => value.fmt(f),
+            Self::Text(value) => value.fmt(f),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -176,6 +220,8 @@ pub(super) struct Expect {
     pub name: Spanned<String>,
     pub value: Spanned<Metric>,
     pub mode: Option<Spanned<Mode>>,
+    pub variant: Option<Spanned<String>>,
+    pub relative_to: Option<Spanned<String>>,
     pub at_least: Option<f64>,
     pub at_most: Option<f64>,
 }

@@ -12,6 +12,7 @@ mod pairs;
 mod problem;
 mod values;
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
@@ -36,6 +37,8 @@ pub struct Scenario {
     pub topology: Topology,
     /// What runs through it; a network that is only deployed needs none.
     pub traffic: Option<Traffic>,
+    /// The ways in which the controller is run, each with all of the traffic; none: once, as it is by default.
+    pub variants: Vec<Variant>,
     /// What happens during every transfer, in the order of time.
     pub events: Vec<Event>,
     /// What must hold afterwards.
@@ -145,6 +148,28 @@ pub struct Traffic {
     pub bytes: u64,
     /// How many connections a transfer opens side by side.
     pub streams: u16,
+    /// What goes on during every transfer.
+    pub background: Vec<Background>,
+}
+
+/// Plain TCP that goes on during every transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Background {
+    /// Who sends to whom.
+    pub direction: Direction,
+    /// Connections side by side; at least one.
+    pub streams: u16,
+    /// What they send in all at most; nothing: as much as they can.
+    pub rate: Option<BitsPerSec>,
+}
+
+/// One of several ways to run the controller, which are compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variant {
+    /// Unique.
+    pub name: String,
+    /// Options of `braid controller run` with their values, without the hyphens before them.
+    pub controller: BTreeMap<String, String>,
 }
 
 /// From the host that connects and sends to the one that receives.
@@ -192,6 +217,10 @@ pub struct Expectation {
     pub value: Metric,
     /// The rows of this mode, or all.
     pub mode: Option<Mode>,
+    /// The rows of the variant of this name, or all.
+    pub variant: Option<String>,
+    /// The value is divided by that of this variant for the same mode and direction.
+    pub relative_to: Option<String>,
     /// Where the value must lie.
     pub limit: Limit,
 }

@@ -5,6 +5,7 @@ mod hosts;
 mod links;
 mod names;
 mod traffic;
+mod variants;
 mod ways;
 
 use super::file::File;
@@ -19,8 +20,9 @@ pub(super) fn check(file: &File) -> Result<Scenario, Vec<Problem>> {
     let links = links::check(&file.topology, &mut problems);
     let mut topology = Topology { hosts, switches, links };
     let traffic = file.traffic.as_ref().and_then(|it| traffic::check(it, &topology, &mut problems));
+    let variants = variants::check(file, &mut problems);
     let events = events::check(file, &mut topology, &mut problems);
     let expect = traffic::expectations(file, &mut problems);
     let (name, description) = (file.scenario.value.clone(), file.description.trim().to_owned());
-    problems.into_result(Scenario { name, description, topology, traffic, events, expect })
+    problems.into_result(Scenario { name, description, topology, traffic, variants, events, expect })
 }

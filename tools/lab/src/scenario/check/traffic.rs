@@ -4,7 +4,8 @@ use serde_saphyr::Spanned;
 
 use super::super::file::{self, File};
 use super::super::problem::Problems;
-use super::super::{Direction, Expectation, Limit, Metric, Tool, Topology, Traffic};
+use super::super::{Background, Direction, Expectation, Limit, Metric, Tool, Topology, Traffic};
+use super::variants;
 
 /// A transfer shorter than this is all slow start; a longer one is no scenario.
 const SECONDS: std::ops::RangeInclusive<u32> = 2..=3_600;
@@ -23,14 +24,21 @@ pub(super) fn check(
         let remedy = format!("give {}s to {}s", SECONDS.start(), SECONDS.end());
         problems.add(traffic.duration.referenced, "traffic.duration", what, remedy);
     }
-    let streams = check_streams(traffic.streams.as_ref(), problems);
+    let streams = check_streams(traffic.streams.as_ref(), "traffic.streams", problems);
     let bytes = check_bytes(traffic, problems);
     let directions = traffic.directions.value.iter().enumerate();
     let directions: Vec<_> = directions
-        .filter_map(|(index, it)| direction(it, &format!("traffic.directions[{index}]"), topology, problems))
+        .filter_map(|(index, it)| {
+            direction([&it.from, &it.to], &format!("traffic.directions[{index}]"), topology, problems)
+        })
+        .collect();
+    let all = traffic.background.iter().enumerate();
+    let background = all
+        .filter_map(|(index, it)| background(it, &format!("traffic.background[{index}]"), topology, problems))
         .collect();
     let (tool, duration) = (traffic.tool.value, traffic.duration.value.into());
-    Some(Traffic { tool, modes: traffic.modes.value.clone(), directions, duration, bytes, streams })
+    let modes = traffic.modes.value.clone();
+    Some(Traffic { tool, modes, directions, duration, bytes, streams, background })
 }
 
 fn check_lists(traffic: &file::Traffic, problems: &mut Problems) {
@@ -48,11 +56,11 @@ fn check_lists(traffic: &file::Traffic, problems: &mut Problems) {
     }
 }
 
-fn check_streams(streams: Option<&Spanned<u16>>, problems: &mut Problems) -> u16 {
+fn check_streams(streams: Option<&Spanned<u16>>, key: &str, problems: &mut Problems) -> u16 {
     let Some(streams) = streams else { return 1 };
     if !(1..=MOST_STREAMS).contains(&streams.value) {
         let what = format!("{} connections cannot be opened", streams.value);
-        problems.add(streams.referenced, "traffic.streams", what, format!("give 1 to {MOST_STREAMS}"));
+        problems.add(streams.referenced, key, what, format!("give 1 to {MOST_STREAMS}"));
     }
     streams.value
 }
@@ -78,23 +86,38 @@ fn check_bytes(traffic: &file::Traffic, problems: &mut Problems) -> u64 {
     traffic.bytes.as_ref().map_or(0, |bytes| bytes.value.0)
 }
 
+fn background(
+    background: &file::Background,
+    key: &str,
+    topology: &Topology,
+    problems: &mut Problems,
+) -> Option<Background> {
+    let streams = check_streams(background.streams.as_ref(), &format!("{key}.streams"), problems);
+    let rate = background.rate.as_ref().map(|rate| rate.value);
+    if let Some(rate) = background.rate.as_ref().filter(|rate| rate.value.0 < u64::from(streams)) {
+        problems.add(rate.referenced, format!("{key}.rate"), "it is too low", "give one such as 50Mbit");
+    }
+    let direction = direction([&background.from, &background.to], key, topology, problems)?;
+    Some(Background { direction, streams, rate })
+}
+
 fn direction(
-    direction: &file::Direction,
+    [from_name, to_name]: [&Spanned<String>; 2],
     key: &str,
     topology: &Topology,
     problems: &mut Problems,
 ) -> Option<Direction> {
-    let from = host(&direction.from, &format!("{key}.from"), topology, problems);
-    let to = host(&direction.to, &format!("{key}.to"), topology, problems);
+    let from = host(from_name, &format!("{key}.from"), topology, problems);
+    let to = host(to_name, &format!("{key}.to"), topology, problems);
     let (from, to) = (from?, to?);
     if from == to {
-        let what = format!("{:?} would send to itself", direction.to.value);
-        problems.add(direction.to.referenced, format!("{key}.to"), what, "name two hosts");
+        let what = format!("{:?} would send to itself", to_name.value);
+        problems.add(to_name.referenced, format!("{key}.to"), what, "name two hosts");
         return None;
     }
     let Some((source, destination)) = first_pair(topology, from, to) else {
         let what = "the two hosts have no addresses of one family".to_owned();
-        problems.add(direction.to.referenced, key, what, "give both an IPv4 address, or both an IPv6 one");
+        problems.add(to_name.referenced, key, what, "give both an IPv4 address, or both an IPv6 one");
         return None;
     };
     Some(Direction { from, to, source, destination })
@@ -138,6 +161,8 @@ fn expectation(
     let it = &expect.value;
     check_mode(it.mode.as_ref(), &format!("{key}.mode"), file, problems);
     check_metric(&it.value, &format!("{key}.value"), file, problems);
+    variants::check_name(it.variant.as_ref(), &format!("{key}.variant"), file, problems);
+    variants::check_name(it.relative_to.as_ref(), &format!("{key}.relative_to"), file, problems);
     let limit = match (it.at_least, it.at_most) {
         (Some(limit), None) => Limit::AtLeast(limit),
         (None, Some(limit)) => Limit::AtMost(limit),
@@ -151,6 +176,8 @@ fn expectation(
         name: it.name.value.clone(),
         value: it.value.value,
         mode: it.mode.as_ref().map(|it| it.value),
+        variant: it.variant.as_ref().map(|it| it.value.clone()),
+        relative_to: it.relative_to.as_ref().map(|it| it.value.clone()),
         limit,
     })
 }

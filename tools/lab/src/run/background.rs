@@ -1,0 +1,96 @@
+//! Traffic that goes on during every transfer, for others to be met.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+use super::transfer::listens;
+use crate::deploy::Deployment;
+use crate::error::LabError;
+use crate::interrupt::Interrupt;
+use crate::scenario::{Background, Traffic};
+use crate::system::{Namespace, Tool};
+
+/// Where the first of its servers listens.
+const FIRST_PORT: u16 = 5301;
+
+/// What runs now; it ends when this is dropped.
+#[derive(Default)]
+pub(super) struct Running(Vec<Child>);
+
+impl Running {
+    /// Starts all of it; `index` numbers the files that the tools write.
+    pub(super) fn start(
+        lab: &Deployment,
+        traffic: &Traffic,
+        index: usize,
+        interrupt: &Interrupt,
+    ) -> Result<Self, LabError> {
+        let mut running = Self::default();
+        for (background, port) in traffic.background.iter().zip(FIRST_PORT..) {
+            let log = lab.folder.log().join(format!("background-{index}-{port}"));
+            running.start_one(lab, background, port, &log, interrupt)?;
+        }
+        Ok(running)
+    }
+
+    fn start_one(
+        &mut self,
+        lab: &Deployment,
+        background: &Background,
+        port: u16,
+        log: &Path,
+        interrupt: &Interrupt,
+    ) -> Result<(), LabError> {
+        let namespace = |host: usize| Namespace::named(&lab.plan.hosts[host].namespace);
+        let (from, to) = (namespace(background.direction.from), namespace(background.direction.to));
+        let iperf = || lab.tool("iperf3").args(["--port", &port.to_string()]);
+        self.spawn(iperf().args(["--server", "--one-off"]).within(&to), &log.with_extension("server"))?;
+        let failed = |what: &str| LabError::Traffic { run: "background".to_owned(), what: what.to_owned() };
+        let listening = interrupt.poll(super::transfer::PATIENCE, || listens(&to, port))?;
+        listening.ok_or_else(|| failed("the iperf3 server does not listen"))?;
+        self.spawn(client(iperf(), background).within(&from), &log.with_extension("client"))
+    }
+
+    fn spawn(&mut self, mut tool: Tool, log: &Path) -> Result<(), LabError> {
+        let output = File::create(log).map_err(|error| LabError::file(log, error))?;
+        let errors = output.try_clone().map_err(|error| LabError::file(log, error))?;
+        self.0.push(tool.spawn(Stdio::null(), output.into(), errors.into())?);
+        Ok(())
+    }
+
+    /// An error if a part of it has ended, since nobody told it to.
+    pub(super) fn check(&mut self) -> Result<(), LabError> {
+        for child in &mut self.0 {
+            let ended = child.try_wait().map_err(|error| LabError::io("waiting for iperf3", error))?;
+            if let Some(status) = ended {
+                let what = format!("iperf3 ended too early: {status}; the lab's logs say more");
+                return Err(LabError::Traffic { run: "background".to_owned(), what });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// It sends until it is stopped.
+fn client(iperf: Tool, background: &Background) -> Tool {
+    let Background { direction, streams, rate } = background;
+    let tool = iperf.arg("--client").arg(direction.destination.to_string());
+    let tool = tool.arg("--bind").arg(direction.source.to_string()).args(["--time", "0"]);
+    let tool = tool.args(["--parallel", &streams.to_string()]);
+    match rate {
+        // iperf3 takes the rate of each stream.
+        Some(rate) => tool.args(["--bitrate", &(rate.0 / u64::from(*streams)).to_string()]),
+        None => tool,
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            // It may have ended by itself.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
