@@ -8,7 +8,7 @@ use crate::finder::BARRED;
 
 /// Links from the ingress on; few networks have longer paths.
 pub(super) type Route = SmallVec<[EdgeIndex; 8]>;
-/// Links that leave one switch.
+/// Links that leave one switch, lowest port first.
 pub(super) type Banned = SmallVec<[EdgeIndex; 4]>;
 
 /// The paths that begin with the first `deviation` links of `route` and go on over none of `banned`.
@@ -36,8 +36,11 @@ impl Candidate {
 
     /// What must not follow the first `links` links, so that neither this path nor one of other candidates comes again.
     pub(super) fn banned_after(&self, links: usize) -> Banned {
-        let before = if links == self.deviation { self.banned.as_slice() } else { &[] };
-        before.iter().chain(self.route.get(links)).copied().collect()
+        let mut banned = if links == self.deviation { self.banned.clone() } else { Banned::new() };
+        if let Some(edge) = self.route.get(links) {
+            banned.insert(banned.partition_point(|other| other < edge), *edge);
+        }
+        banned
     }
 }
 

@@ -66,13 +66,16 @@ impl Detours {
         spur: NodeIndex,
         banned: &[EdgeIndex],
     ) -> Option<(i64, EdgeIndex)> {
-        let steps = net.graph.out_edges(spur).filter_map(|edge| {
+        // Both are in the order of ports.
+        let mut banned = banned.iter().peekable();
+        let allowed = net.graph.out_edges(spur).filter(|edge| banned.next_if_eq(&edge).is_none());
+        let steps = allowed.filter_map(|edge| {
             let head = net.graph.head(edge);
             let usable = !net.lengths.is_barred(edge) && net.distances.reaches(head) && self.is_free(head);
             let bound = usable.then(|| net.lengths.of(edge) + net.distances.of(head))?;
             Some((bound, edge))
         });
-        steps.filter(|(_, edge)| !banned.contains(edge)).min()
+        steps.min()
     }
 
     /// The shortest detour if it is that of [`first_step`](Self::first_step): of all shortest paths onwards the one
@@ -142,7 +145,7 @@ impl Detours {
                 let head = net.graph.head(edge);
                 let usable =
                     !net.lengths.is_barred(edge) && net.distances.reaches(head) && self.is_free(head);
-                if usable && !banned.contains(&edge) {
+                if usable && !is_banned(banned, edge) {
                     self.reach(net, queue, head, distance + net.lengths.of(edge));
                 }
             }
@@ -178,7 +181,7 @@ impl Detours {
     fn is_step(&self, net: &Network<'_>, edge: EdgeIndex, banned: &[EdgeIndex]) -> bool {
         let tail = self.from_spur[net.graph.tail(edge).index()];
         let head = self.from_spur[net.graph.head(edge).index()];
-        tail != BARRED && tail.saturating_add(net.lengths.of(edge)) == head && !banned.contains(&edge)
+        tail != BARRED && tail.saturating_add(net.lengths.of(edge)) == head && !is_banned(banned, edge)
     }
 
     fn descend(&self, net: &Network<'_>, (spur, to): (NodeIndex, NodeIndex), banned: &[EdgeIndex]) -> Route {
@@ -194,4 +197,8 @@ impl Detours {
         }
         route
     }
+}
+
+fn is_banned(banned: &[EdgeIndex], edge: EdgeIndex) -> bool {
+    banned.binary_search(&edge).is_ok()
 }

@@ -25,7 +25,7 @@ impl PathFinder {
     ///
     /// # Complexity
     /// O(k h (E + V log V)) for paths of h links, as Yen's; in most networks nearly all searches are spared, and what
-    /// remains is one search back from the egress and O(k h d) for switches of d links.
+    /// remains is one search back from the egress and O(k h d) for switches of d links, however many are parallel.
     ///
     /// # Source
     /// J. Y. Yen, Finding the K Shortest Loopless Paths in a Network, 1971, with E. L. Lawler's partition, 1972. As in
