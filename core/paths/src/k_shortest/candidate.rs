@@ -1,59 +1,102 @@
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::cmp::Ordering;
 
 use braid_topology::EdgeIndex;
-use smallvec::SmallVec;
 
-use crate::finder::BARRED;
+use super::tree::{Branch, Tree, Turn};
 
-/// Links from the ingress on; few networks have longer paths.
-pub(super) type Route = SmallVec<[EdgeIndex; 8]>;
-/// Links that leave one switch, lowest port first.
-pub(super) type Banned = SmallVec<[EdgeIndex; 4]>;
+/// With fewer candidates there is nothing to gain by forgetting some.
+const FEW: usize = 64;
 
-/// The paths that begin with the first `deviation` links of `route` and go on over none of `banned`.
-///
-/// While it is not `found`, the route ends there and `length` is only a bound; then they are those of the shortest.
-/// The order is that in which candidates are looked at: a bound before what is as long, since it may turn out to have
-/// lower ports.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The paths that turn somewhere from a path of the tree, over none of the links that paths of the tree take there.
+#[derive(Debug)]
 pub(super) struct Candidate {
+    /// That of the shortest; if that is not found yet, no more than that.
     pub(super) length: i64,
-    pub(super) found: bool,
-    pub(super) route: Route,
-    pub(super) deviation: usize,
-    pub(super) banned: Banned,
+    /// With the first link of the shortest; if that is not found yet, no shortest path of this length has a lower one.
+    pub(super) turn: Turn,
+    /// The path that turned there last; the parent if none did.
+    pub(super) sibling: Branch,
+    /// The links of the shortest from the turn on, if that is found.
+    pub(super) rest: Box<[EdgeIndex]>,
 }
 
 impl Candidate {
-    /// All paths from an ingress that is `distance` away; nothing if there is none.
-    pub(super) fn all_paths(distance: i64) -> Option<Self> {
-        // Within one switch there is nothing to search.
-        let found = distance == 0;
-        let new = Self { length: distance, found, route: Route::new(), deviation: 0, banned: Banned::new() };
-        (distance != BARRED).then_some(new)
+    pub(super) const fn is_found(&self) -> bool {
+        !self.rest.is_empty()
     }
 
-    /// What must not follow the first `links` links, so that neither this path nor one of other candidates comes again.
-    pub(super) fn banned_after(&self, links: usize) -> Banned {
-        let mut banned = if links == self.deviation { self.banned.clone() } else { Banned::new() };
-        if let Some(edge) = self.route.get(links) {
-            banned.insert(banned.partition_point(|other| other < edge), *edge);
-        }
-        banned
+    fn order(&self, other: &Self, tree: &Tree) -> Ordering {
+        self.length.cmp(&other.length).then_with(|| tree.order(self.turn, other.turn))
     }
 }
 
-/// Candidates, the first in their order on top.
+/// A heap of candidates, the first in their order on top. The order needs the tree, so it is none of `std`.
 #[derive(Debug, Default)]
-pub(super) struct Candidates(BinaryHeap<Reverse<Candidate>>);
+pub(super) struct Candidates {
+    heap: Vec<Candidate>,
+    found: usize,
+    // How many there were after some were forgotten.
+    kept: usize,
+}
 
 impl Candidates {
-    pub(super) fn push(&mut self, candidate: Candidate) {
-        self.0.push(Reverse(candidate));
+    pub(super) fn push(&mut self, candidate: Candidate, tree: &Tree) {
+        self.found += usize::from(candidate.is_found());
+        let mut at = self.heap.len();
+        self.heap.push(candidate);
+        while let Some(parent) = at.checked_sub(1).map(|at| at / 2) {
+            if !self.is_before(at, parent, tree) {
+                break;
+            }
+            self.heap.swap(at, parent);
+            at = parent;
+        }
     }
 
-    pub(super) fn pop(&mut self) -> Option<Candidate> {
-        self.0.pop().map(|Reverse(candidate)| candidate)
+    pub(super) fn pop(&mut self, tree: &Tree) -> Option<Candidate> {
+        if self.heap.is_empty() {
+            return None;
+        }
+        let first = self.heap.swap_remove(0);
+        self.found -= usize::from(first.is_found());
+        self.sink(tree);
+        Some(first)
+    }
+
+    /// Forgets what comes after `wanted` paths that are found.
+    pub(super) fn limit(&mut self, wanted: usize, tree: &Tree) {
+        if self.found <= wanted || self.heap.len() < FEW.max(2 * self.kept) {
+            return;
+        }
+        // What is sorted is a heap as well.
+        self.heap.sort_unstable_by(|a, b| a.order(b, tree));
+        let mut found = 0;
+        self.heap.retain(|candidate| {
+            let keep = found < wanted;
+            found += usize::from(keep && candidate.is_found());
+            keep
+        });
+        (self.found, self.kept) = (found, self.heap.len());
+    }
+
+    fn sink(&mut self, tree: &Tree) {
+        let mut at = 0;
+        loop {
+            let mut least = at;
+            for child in [2 * at + 1, 2 * at + 2] {
+                if child < self.heap.len() && self.is_before(child, least, tree) {
+                    least = child;
+                }
+            }
+            if least == at {
+                return;
+            }
+            self.heap.swap(at, least);
+            at = least;
+        }
+    }
+
+    fn is_before(&self, one: usize, other: usize, tree: &Tree) -> bool {
+        self.heap[one].order(&self.heap[other], tree).is_lt()
     }
 }

@@ -2,12 +2,12 @@
 
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 
-use super::candidate::Route;
 use crate::distances::Distances;
 use crate::finder::{BARRED, Lengths};
 use crate::queue::Queue;
 
 /// The network as one search sees it.
+#[derive(Debug)]
 pub(super) struct Network<'a> {
     pub(super) graph: &'a Graph,
     pub(super) lengths: &'a Lengths,
@@ -78,47 +78,52 @@ impl Detours {
         steps.min()
     }
 
-    /// The shortest detour if it is that of [`first_step`](Self::first_step): of all shortest paths onwards the one
-    /// over the lowest ports, which avoids the prefix more often than not.
+    /// Goes on with the route over this link to the egress, over the lowest ports of all shortest paths onwards; `false`
+    /// if that comes back to the prefix, which it seldom does. Then the route is as it was.
     pub(super) fn follow_tree(
         &self,
         net: &Network<'_>,
-        (spur, to): (NodeIndex, NodeIndex),
-        banned: &[EdgeIndex],
-    ) -> Option<Route> {
-        let (_, first) = self.first_step(net, spur, banned)?;
-        let mut route = Route::from_slice(&[first]);
+        first: EdgeIndex,
+        to: NodeIndex,
+        route: &mut Vec<EdgeIndex>,
+    ) -> bool {
+        let links = route.len();
+        route.push(first);
         let mut node = net.graph.head(first);
         while node != to {
             let tight = |edge: &EdgeIndex| net.distances.is_tight(net.graph, net.lengths, *edge);
-            let edge = net.graph.out_edges(node).find(tight)?;
+            let next = net.graph.out_edges(node).find(tight);
+            let Some(edge) = next.filter(|edge| self.is_free(net.graph.head(*edge))) else {
+                route.truncate(links);
+                return false;
+            };
             node = net.graph.head(edge);
-            if !self.is_free(node) {
-                return None;
-            }
             route.push(edge);
         }
-        Some(route)
+        true
     }
 
-    /// The shortest detour, of equal ones that over the lowest ports. A*, guided by the distances.
+    /// Goes on with the route over the shortest detour, of equal ones that over the lowest ports; `false` if there is
+    /// none. A*, guided by the distances.
     pub(super) fn search(
         &mut self,
         net: &Network<'_>,
         queue: &mut Queue,
         (spur, to): (NodeIndex, NodeIndex),
         banned: &[EdgeIndex],
-    ) -> Option<Route> {
+        route: &mut Vec<EdgeIndex>,
+    ) -> bool {
         self.measure(net, queue, (spur, to), banned);
-        let route = (self.from_spur[to.index()] != BARRED).then(|| {
+        let found = self.from_spur[to.index()] != BARRED;
+        if found {
             self.mark_detours(net, to, banned);
-            self.descend(net, (spur, to), banned)
-        });
+            self.descend(net, (spur, to), banned, route);
+        }
         for node in self.reached.drain(..) {
             self.from_spur[node.index()] = BARRED;
             self.on_detour[node.index()] = false;
         }
-        route
+        found
     }
 
     /// Sets the distance from the spur of every switch that a shortest detour may pass.
@@ -184,8 +189,13 @@ impl Detours {
         tail != BARRED && tail.saturating_add(net.lengths.of(edge)) == head && !is_banned(banned, edge)
     }
 
-    fn descend(&self, net: &Network<'_>, (spur, to): (NodeIndex, NodeIndex), banned: &[EdgeIndex]) -> Route {
-        let mut route = Route::new();
+    fn descend(
+        &self,
+        net: &Network<'_>,
+        (spur, to): (NodeIndex, NodeIndex),
+        banned: &[EdgeIndex],
+        route: &mut Vec<EdgeIndex>,
+    ) {
         let mut node = spur;
         while node != to {
             let onwards = |edge: &EdgeIndex| {
@@ -195,7 +205,6 @@ impl Detours {
             route.push(edge);
             node = net.graph.head(edge);
         }
-        route
     }
 }
 

@@ -1,13 +1,15 @@
 mod candidate;
 mod detour;
+mod tree;
 
-use braid_topology::NodeIndex;
+use braid_topology::{EdgeIndex, NodeIndex};
 use braid_types::DatapathId;
 
+use crate::queue::Queue;
 use crate::{Path, PathFinder};
-use candidate::{Candidate, Candidates, Route};
-
+use candidate::{Candidate, Candidates};
 use detour::Network;
+use tree::{Tree, Turn};
 
 pub(crate) use detour::Detours;
 
@@ -26,6 +28,7 @@ impl PathFinder {
     /// # Complexity
     /// O(k h (E + V log V)) for paths of h links, as Yen's; in most networks nearly all searches are spared, and what
     /// remains is one search back from the egress and O(k h d) for switches of d links, however many are parallel.
+    /// Memory is O(V + k h), as that of the result: candidates are kept as where they part from found paths.
     ///
     /// # Source
     /// J. Y. Yen, Finding the K Shortest Loopless Paths in a Network, 1971, with E. L. Lawler's partition, 1972. As in
@@ -48,32 +51,60 @@ impl PathFinder {
     /// assert_eq!(paths.iter().map(|path| path.hops()).collect::<Vec<_>>(), [2, 2, 2, 3]);
     /// ```
     pub fn k_shortest(&mut self, ingress: DatapathId, egress: DatapathId, k: usize) -> Vec<Path> {
-        self.by_length(ingress, egress).take(k).collect()
+        self.first(ingress, egress, k).collect()
     }
 
     /// All paths that pass no switch twice, in the order of [`k_shortest`](Self::k_shortest), each found when it is
-    /// asked for.
+    /// asked for. Memory is O(V + n h) for n paths that were asked for.
     pub fn by_length(&mut self, ingress: DatapathId, egress: DatapathId) -> ByLength<'_> {
+        self.first(ingress, egress, usize::MAX)
+    }
+
+    /// The first `wanted` paths of [`by_length`](Self::by_length).
+    fn first(&mut self, ingress: DatapathId, egress: DatapathId, wanted: usize) -> ByLength<'_> {
         let ends = self.ends(ingress, egress);
-        let mut candidates = Candidates::default();
-        if let Some((from, to)) = ends {
+        if let Some((_, to)) = ends {
             self.distances.measure_all(&self.graph, &self.lengths, &mut self.queue, to);
-            if let Some(all) = Candidate::all_paths(self.distances.of(from)) {
-                candidates.push(all);
-            }
         }
-        ByLength { finder: self, ingress, ends, candidates, last: None }
+        let Self { graph, lengths, distances, queue, detours, .. } = self;
+        let mut paths = ByLength {
+            net: Network { graph, lengths, distances },
+            queue,
+            detours,
+            ingress,
+            ends,
+            wanted,
+            tree: Tree::default(),
+            candidates: Candidates::default(),
+            route: Vec::new(),
+            taken: Vec::new(),
+            last: None,
+            length: 0,
+        };
+        paths.begin();
+        paths
     }
 }
 
 /// The paths between two switches, shortest first; see [`PathFinder::by_length`].
 #[derive(Debug)]
 pub struct ByLength<'a> {
-    finder: &'a mut PathFinder,
+    net: Network<'a>,
+    queue: &'a mut Queue,
+    detours: &'a mut Detours,
     ingress: DatapathId,
     ends: Option<(NodeIndex, NodeIndex)>,
+    /// How many more are wanted.
+    wanted: usize,
+    tree: Tree,
     candidates: Candidates,
+    /// The links of the path at hand.
+    route: Vec<EdgeIndex>,
+    /// The links that must not be taken at the switch at hand.
+    taken: Vec<EdgeIndex>,
+    /// The candidate of which the route is the shortest.
     last: Option<Candidate>,
+    length: i64,
 }
 
 impl Iterator for ByLength<'_> {
@@ -81,63 +112,101 @@ impl Iterator for ByLength<'_> {
 
     fn next(&mut self) -> Option<Path> {
         let (from, to) = self.ends?;
+        self.wanted = self.wanted.checked_sub(1)?;
+        if from == to {
+            self.wanted = 0;
+            return Some(Path::within(self.ingress));
+        }
         if let Some(last) = self.last.take() {
-            self.branch(&last, from);
+            self.branch(last, from);
+            self.candidates.limit(self.wanted.saturating_add(1), &self.tree);
         }
-        loop {
-            let candidate = self.candidates.pop()?;
-            if candidate.found {
-                let path = Path::from_edges(&self.finder.graph, self.ingress, &candidate.route);
-                self.last = Some(candidate);
-                return Some(path);
-            }
-            if let Some(found) = self.resolve(candidate, from, to) {
-                self.candidates.push(found);
-            }
-        }
+        let found = self.shortest((from, to))?;
+        self.length = found.length;
+        self.last = Some(found);
+        Some(Path::from_edges(self.net.graph, self.ingress, &self.route))
     }
 }
 
 impl ByLength<'_> {
     /// The length of the path that was found last.
-    pub(crate) fn length(&self) -> i64 {
-        self.last.as_ref().map_or(0, |last| last.length)
+    pub(crate) const fn length(&self) -> i64 {
+        self.length
     }
 
-    /// Divides the other paths of a candidate whose shortest was taken: by the switch at which they leave it.
-    fn branch(&mut self, taken: &Candidate, from: NodeIndex) {
-        let PathFinder { graph, lengths, distances, detours, .. } = &mut *self.finder;
-        let net = Network { graph, lengths, distances };
-        detours.clear_prefix();
-        let (mut node, mut length) = (from, 0);
-        for (links, edge) in taken.route.iter().enumerate() {
-            detours.add_to_prefix(node);
-            if links >= taken.deviation {
-                let banned = taken.banned_after(links);
-                if let Some((bound, _)) = detours.first_step(&net, node, &banned) {
-                    let route = Route::from_slice(&taken.route[..links]);
-                    let length = length + bound;
-                    self.candidates.push(Candidate { length, found: false, route, deviation: links, banned });
-                }
-            }
-            length += lengths.of(*edge);
-            node = graph.head(*edge);
+    /// All paths are the first candidate.
+    fn begin(&mut self) {
+        let Some((from, _)) = self.ends else { return };
+        self.detours.clear_prefix();
+        self.detours.add_to_prefix(from);
+        self.push(0, from, (0, 0), 0);
+    }
+
+    /// Adds the paths that turn at `node`, `before` from the ingress, if there are any.
+    fn push(&mut self, before: i64, node: NodeIndex, (branch, links): (u32, u32), sibling: u32) {
+        if let Some((bound, edge)) = self.detours.first_step(&self.net, node, &self.taken) {
+            let turn = Turn { branch, links, edge };
+            let candidate = Candidate { length: before + bound, turn, sibling, rest: Box::default() };
+            self.candidates.push(candidate, &self.tree);
         }
     }
 
-    /// The candidate with its shortest path, if it has one.
-    fn resolve(&mut self, candidate: Candidate, from: NodeIndex, to: NodeIndex) -> Option<Candidate> {
-        let PathFinder { graph, lengths, distances, queue, detours, .. } = &mut *self.finder;
-        let net = Network { graph, lengths, distances };
-        let Candidate { route: mut prefix, deviation, banned, .. } = candidate;
+    /// Divides the other paths of a candidate whose shortest is the route: by the switch at which they leave it.
+    fn branch(&mut self, last: Candidate, from: NodeIndex) {
+        let turned = last.turn.links as usize;
+        let turn = Turn { edge: self.route[turned], ..last.turn };
+        let new = self.tree.add(turn, last.sibling, &self.route[turned..]);
+        self.detours.clear_prefix();
+        let (mut node, mut before) = (from, 0);
+        for links in 0..self.route.len() {
+            let edge = self.route[links];
+            self.detours.add_to_prefix(node);
+            if links == turned {
+                self.tree.taken(turn, new, &mut self.taken);
+                self.push(before, node, (turn.branch, turn.links), new);
+            } else if links > turned {
+                self.taken.clear();
+                self.taken.push(edge);
+                self.push(before, node, (new, links as u32), new);
+            }
+            before += self.net.lengths.of(edge);
+            node = self.net.graph.head(edge);
+        }
+    }
+
+    /// Takes the candidate with the shortest path, which becomes the route.
+    fn shortest(&mut self, ends: (NodeIndex, NodeIndex)) -> Option<Candidate> {
+        loop {
+            let mut candidate = self.candidates.pop(&self.tree)?;
+            self.tree.trace(candidate.turn, &mut self.route);
+            if candidate.is_found() {
+                self.route.extend_from_slice(&candidate.rest);
+                return Some(candidate);
+            }
+            let Some(length) = self.find(&candidate, ends) else { continue };
+            let rest = &self.route[candidate.turn.links as usize..];
+            // If it is no worse than the bound, no other is better.
+            if (length, rest.first()) == (candidate.length, Some(&candidate.turn.edge)) {
+                return Some(candidate);
+            }
+            candidate.length = length;
+            candidate.turn.edge = rest[0];
+            candidate.rest = rest.into();
+            self.candidates.push(candidate, &self.tree);
+        }
+    }
+
+    /// Completes the route with the shortest way of a candidate, if it has one, and measures it.
+    fn find(&mut self, candidate: &Candidate, (from, to): (NodeIndex, NodeIndex)) -> Option<i64> {
+        let Self { net, queue, detours, route, taken, .. } = self;
         detours.clear_prefix();
         detours.add_to_prefix(from);
-        prefix.iter().for_each(|edge| detours.add_to_prefix(graph.head(*edge)));
-        let spur = prefix.last().map_or(from, |edge| graph.head(*edge));
-        let direct = detours.follow_tree(&net, (spur, to), &banned);
-        let rest = direct.or_else(|| detours.search(&net, queue, (spur, to), &banned))?;
-        prefix.extend(rest);
-        let length = lengths.total(&prefix);
-        Some(Candidate { length, found: true, route: prefix, deviation, banned })
+        route.iter().for_each(|edge| detours.add_to_prefix(net.graph.head(*edge)));
+        let spur = route.last().map_or(from, |edge| net.graph.head(*edge));
+        if detours.follow_tree(net, candidate.turn.edge, to, route) {
+            return Some(candidate.length);
+        }
+        self.tree.taken(candidate.turn, candidate.sibling, taken);
+        detours.search(net, queue, (spur, to), taken, route).then(|| net.lengths.total(route))
     }
 }

@@ -2,6 +2,7 @@
 
 mod delay_gate;
 mod edge_disjoint;
+mod k_shortest;
 mod max_flow;
 mod network;
 mod node_disjoint;
