@@ -61,7 +61,7 @@ impl PathFinder {
     }
 
     /// The first `wanted` paths of [`by_length`](Self::by_length).
-    fn first(&mut self, ingress: DatapathId, egress: DatapathId, wanted: usize) -> ByLength<'_> {
+    pub(crate) fn first(&mut self, ingress: DatapathId, egress: DatapathId, wanted: usize) -> ByLength<'_> {
         let ends = self.ends(ingress, egress);
         if let Some((_, to)) = ends {
             self.distances.measure_all(&self.graph, &self.lengths, &mut self.queue, to);

@@ -1,6 +1,6 @@
 //! All short paths against exhaustive search on small networks.
 
-use crate::network::{all_paths, cables, dpid, finder, networks_of};
+use crate::network::{all_paths, cables, dpid, finder, link, networks_of};
 use braid_paths::{Path, WithinHops};
 use braid_topology::Link;
 use proptest::prelude::*;
@@ -32,6 +32,20 @@ proptest! {
     }
 
     #[test]
+    fn a_torus_that_leads_nowhere_changes_nothing(
+        links in networks_of(SWITCHES.end, 14), from in SWITCHES, to in SWITCHES, at in SWITCHES,
+        max_hops in prop_oneof![0..8_usize, Just(usize::MAX)], limit in prop_oneof![0..9_usize, Just(usize::MAX)],
+    ) {
+        let torus = torus_behind(at);
+        let with_torus = [&links[..], &torus].concat();
+        // So that both have the same switches.
+        let with_cable = [&links[..], &torus[torus.len() - 2..]].concat();
+        let [few, many] = [with_cable, with_torus]
+            .map(|links| finder(&links).within_hops(dpid(from), dpid(to), max_hops, limit));
+        prop_assert_eq!(few, many);
+    }
+
+    #[test]
     fn short_paths_depend_neither_on_earlier_questions_nor_on_the_order_of_links(
         links in networks_of(SWITCHES.end, 14), from in SWITCHES, to in SWITCHES,
     ) {
@@ -43,6 +57,19 @@ proptest! {
         let [again, first] = [reused, finder(&turned)].map(|mut it| it.within_hops(dpid(from), dpid(to), 5, 9));
         prop_assert_eq!(again, first);
     }
+}
+
+const SIDE: usize = 8;
+
+/// A torus of so many switches a side, and at the end the cable by which it hangs behind switch `at`.
+fn torus_behind(at: usize) -> Vec<Link> {
+    let id = |x, y| 100 + x % SIDE + y % SIDE * SIDE;
+    let places = (0..SIDE).flat_map(|x| (0..SIDE).map(move |y| (x, y)));
+    let pairs = places.flat_map(|(x, y)| [(id(x, y), id(x + 1, y)), (id(x, y), id(x, y + 1))]);
+    let pairs: Vec<_> = pairs.chain([(at, id(0, 0))]).collect();
+    // Ports beyond those of other cables.
+    let numbered = pairs.into_iter().zip(1_000..).map(|((a, b), number)| link(number, a, b, [1, 1]));
+    numbered.flat_map(|link| [link, link.reversed()]).collect()
 }
 
 /// A full mesh of switches 10..30 behind switch 1, and some other cables.
