@@ -34,6 +34,7 @@ pub struct PathFinder {
     pub(crate) split: Split,
     pub(crate) barriers: Barriers,
     pub(crate) widths: Widths,
+    pub(crate) budget: u64,
 }
 
 /// By edge: cost and hop count in one number, so that one comparison orders by both, and no length is zero.
@@ -46,6 +47,10 @@ pub(crate) struct Lengths {
 }
 
 impl PathFinder {
+    /// How many links a search for paths of which there may be exponentially many looks at, unless
+    /// [`with_budget`](Self::with_budget) says otherwise: some seconds of work.
+    pub const DEFAULT_BUDGET: u64 = 1 << 28;
+
     /// All links cost the same.
     pub fn by_hops(graph: Arc<Graph>) -> Self {
         Self::new(graph, |_| Some(1))
@@ -74,22 +79,30 @@ impl PathFinder {
             split: Split::default(),
             barriers: Barriers::default(),
             widths: Widths::default(),
+            budget: Self::DEFAULT_BUDGET,
             graph,
         }
+    }
+
+    /// The same, but [`by_length`](Self::by_length), [`k_shortest`](Self::k_shortest) and
+    /// [`within_hops`](Self::within_hops) end when they have looked at so many links, each time it is looked at, with
+    /// what they found until then. As there is no clock here, they end at the same place every time.
+    pub fn with_budget(self, links: u64) -> Self {
+        Self { budget: links, ..self }
     }
 
     /// Other costs for the links that are not barred here, to find single paths with. O(V + E).
     pub(crate) fn with_costs(&self, cost: impl Fn(EdgeIndex) -> u64) -> Self {
         let cost = |edge| (!self.lengths.is_barred(edge)).then(|| cost(edge));
-        Self::of(self.graph.clone(), Lengths::new(&self.graph, self.graph.nodes().len(), cost))
+        let lengths = Lengths::new(&self.graph, self.graph.nodes().len(), cost);
+        Self::of(self.graph.clone(), lengths).with_budget(self.budget)
     }
 
     /// The same costs, and only the links that `keep` names. O(V + E).
     pub(crate) fn restricted(&self, keep: impl Fn(EdgeIndex) -> bool) -> Self {
         let cost = |edge| u32::try_from(self.lengths.cost(self.lengths.of(edge))).unwrap_or(u32::MAX);
-        Self::new(self.graph.clone(), |edge| {
-            (!self.lengths.is_barred(edge) && keep(edge)).then(|| cost(edge))
-        })
+        let keep = |edge| !self.lengths.is_barred(edge) && keep(edge);
+        Self::new(self.graph.clone(), |edge| keep(edge).then(|| cost(edge))).with_budget(self.budget)
     }
 
     /// By node: the length of the shortest path to `to`. O((V + E) log V).

@@ -9,6 +9,9 @@ pub struct PathSet {
     pub paths: Vec<Path>,
     /// How the greatest flow uses them: the rate of each path. Only [`Kind::MaxFlow`](crate::Kind::MaxFlow) has it.
     pub flow: Option<Flow>,
+    /// Whether the search was ended early, so that there may be more paths: see
+    /// [`PathFinder::with_budget`](crate::PathFinder::with_budget) and [`solve`](crate::solve).
+    pub cut_short: bool,
 }
 
 /// A flow over a set of paths.
@@ -32,6 +35,6 @@ impl PathSet {
 
 impl From<Vec<Path>> for PathSet {
     fn from(paths: Vec<Path>) -> Self {
-        Self { paths, flow: None }
+        Self { paths, ..Self::default() }
     }
 }

@@ -10,7 +10,9 @@ use crate::{Constraints, Kind, PathFinder, PathSet, Request};
 /// # Returns
 /// At most `k` paths, in the order of the algorithm; none when a switch is unknown or barred, or no path is left.
 ///
-/// With a greatest latency, paths that are late are passed over by [`Kind::Shortest`], [`Kind::KShortest`] and
+/// The paths of [`Kind::KShortest`] and [`Kind::WithinHops`] are those that the finder's
+/// [budget](PathFinder::with_budget) allows to find. With a greatest latency, paths that are late are passed over by
+/// [`Kind::Shortest`], [`Kind::KShortest`] and
 /// [`Kind::WithinHops`], until `k` are found or 64 were looked at for each that is wanted, 4,096 in all. [`Kind::Widest`] is the widest
 /// of the paths in time. The others leave late paths out of what they find where late links do not count: to find the
 /// best set of paths of bounded length is NP-hard (Itai, Perl, Shiloach, 1982). Where that leaves none, the path of least
@@ -37,10 +39,17 @@ pub(crate) fn solve_any(
     let rate = |edge: EdgeIndex| graph.state(edge).available();
     match request.kind {
         Kind::Shortest => finder.all_shortest(ingress, egress, k).into(),
-        Kind::KShortest => finder.k_shortest(ingress, egress, k).into(),
+        Kind::KShortest => {
+            let mut all = finder.first(ingress, egress, k);
+            let paths = all.by_ref().collect();
+            PathSet { paths, cut_short: all.is_cut_short(), ..PathSet::default() }
+        }
         Kind::EdgeDisjoint => finder.edge_disjoint(ingress, egress, k).into(),
         Kind::NodeDisjoint => finder.node_disjoint(ingress, egress, k).into(),
-        Kind::WithinHops(hops) => finder.within_hops(ingress, egress, hops as usize, k).paths.into(),
+        Kind::WithinHops(hops) => {
+            let found = finder.within_hops(ingress, egress, hops as usize, k);
+            PathSet { paths: found.paths, cut_short: found.cut_short, ..PathSet::default() }
+        }
         Kind::Widest => {
             let widest = finder.widest(ingress, egress, rate).map(|(path, _)| path);
             widest.into_iter().collect::<Vec<_>>().into()
@@ -48,7 +57,7 @@ pub(crate) fn solve_any(
         Kind::MaxFlow => {
             let flow = finder.max_flow(ingress, egress, k, rate);
             let (paths, rates) = flow.paths.into_iter().unzip();
-            PathSet { paths, flow: Some(Flow { greatest: flow.rate, rates, late: false }) }
+            PathSet { paths, flow: Some(Flow { greatest: flow.rate, rates, late: false }), cut_short: false }
         }
     }
 }

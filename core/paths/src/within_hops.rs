@@ -19,6 +19,8 @@ pub struct WithinHops {
     pub paths: Vec<Path>,
     /// Whether there are more of them than were wanted.
     pub cut_off: bool,
+    /// Whether the [budget](PathFinder::with_budget) was used up before all were found that are wanted.
+    pub cut_short: bool,
 }
 
 impl PathFinder {
@@ -75,7 +77,11 @@ impl PathFinder {
     ) -> WithinHops {
         let Some((from, to)) = self.ends(ingress, egress) else { return WithinHops::default() };
         if from == to {
-            return WithinHops { paths: vec![Path::within(ingress); limit.min(1)], cut_off: limit == 0 };
+            return WithinHops {
+                paths: vec![Path::within(ingress); limit.min(1)],
+                cut_off: limit == 0,
+                cut_short: false,
+            };
         }
         let longest = self.graph.nodes().len() - 1;
         let max_hops = max_hops.min(longest);
@@ -90,10 +96,21 @@ impl PathFinder {
         (from, to): (NodeIndex, NodeIndex),
         limit: usize,
     ) -> Option<WithinHops> {
-        let Self { graph, lengths, barriers, .. } = self;
-        let found = WithinHops::default();
-        let mut search =
-            Search { graph, lengths, barriers, from, to, bound: 0, longer: FAR, limit, looked_at: 0, found };
+        let Self { graph, lengths, barriers, budget, .. } = self;
+        let (budget, found) = (*budget, WithinHops::default());
+        let mut search = Search {
+            graph,
+            lengths,
+            barriers,
+            from,
+            to,
+            bound: 0,
+            longer: FAR,
+            limit,
+            looked_at: 0,
+            budget,
+            found,
+        };
         search.run(max_hops);
         (!search.is_in_vain()).then_some(search.found)
     }
@@ -105,10 +122,11 @@ impl PathFinder {
         limit: usize,
     ) -> WithinHops {
         let mut by_hops = self.with_costs(|_| 1);
-        let all = by_hops.first(ingress, egress, limit.saturating_add(1));
-        let mut short = all.take_while(|path| path.hops() <= max_hops);
+        let mut all = by_hops.first(ingress, egress, limit.saturating_add(1));
+        let mut short = all.by_ref().take_while(|path| path.hops() <= max_hops);
         let paths = short.by_ref().take(limit).collect();
-        WithinHops { paths, cut_off: short.next().is_some() }
+        let cut_off = short.next().is_some();
+        WithinHops { paths, cut_off, cut_short: all.is_cut_short() }
     }
 }
 
@@ -147,7 +165,8 @@ struct Search<'a> {
     longer: u32,
     limit: usize,
     /// How many links were looked at.
-    looked_at: usize,
+    looked_at: u64,
+    budget: u64,
     found: WithinHops,
 }
 
@@ -159,16 +178,17 @@ impl Search<'_> {
             self.bound = std::mem::replace(&mut self.longer, FAR);
             self.collect();
         }
+        self.found.cut_short = !self.found.cut_off && self.looked_at > self.budget;
     }
 
     fn is_over(&self) -> bool {
-        self.found.cut_off || self.is_in_vain()
+        self.found.cut_off || self.looked_at > self.budget || self.is_in_vain()
     }
 
     /// Whether another way to search is faster.
     fn is_in_vain(&self) -> bool {
         let size = self.graph.nodes().len() + self.graph.edges().len();
-        self.looked_at > PATIENCE * size * (CREDIT + self.found.paths.len())
+        self.looked_at > (PATIENCE * size * (CREDIT + self.found.paths.len())) as u64
     }
 
     fn measure_hops(&mut self) {
@@ -263,7 +283,7 @@ impl Search<'_> {
     /// Gives a switch that has left the route its barrier, which those behind it may have lost by its being there.
     fn lower(&mut self, node: NodeIndex) {
         let Barriers { barriers, on_route, .. } = &mut *self.barriers;
-        self.looked_at += self.graph.out_edges(node).len();
+        self.looked_at += self.graph.out_edges(node).len() as u64;
         let usable = |edge: &EdgeIndex| !self.lengths.is_barred(*edge);
         let heads = self.graph.out_edges(node).filter(usable).map(|edge| self.graph.head(edge).index());
         let least = heads.filter(|head| !on_route[*head]).map(|head| barriers[head]).min();
@@ -278,7 +298,7 @@ impl Search<'_> {
         spreading.push(node);
         let mut next = 0;
         while let Some(node) = spreading.get(next).copied() {
-            self.looked_at += self.graph.in_edges(node).len();
+            self.looked_at += self.graph.in_edges(node).len() as u64;
             let barrier = barriers[node.index()].saturating_add(1);
             for (edge, tail) in self.graph.in_edges(node) {
                 let known = &mut barriers[tail.index()];

@@ -34,10 +34,10 @@ pub(crate) fn solve_in_time(
     let clock = Clock { unknown: unknown_delay(finder.graph()), graph: finder.graph().clone(), limit };
     let Some(mut finder) = clock.without_late_links(finder, ends) else { return PathSet::default() };
     match request.kind {
-        Kind::Shortest => clock.first_in_time(&mut finder, ends, request.k, true).into(),
-        Kind::KShortest => clock.first_in_time(&mut finder, ends, request.k, false).into(),
-        Kind::WithinHops(hops) => clock.within_hops(&mut finder, ends, request, hops.into()).into(),
-        Kind::Widest => clock.widest(&finder, ends).into(),
+        Kind::Shortest => clock.first_in_time(&mut finder, ends, request.k, true),
+        Kind::KShortest => clock.first_in_time(&mut finder, ends, request.k, false),
+        Kind::WithinHops(hops) => clock.within_hops(&mut finder, ends, request, hops),
+        Kind::Widest => clock.widest(&finder, ends),
         Kind::MaxFlow => clock.max_flow(&mut finder, ends, request),
         Kind::EdgeDisjoint | Kind::NodeDisjoint => {
             let mut set = clock.drop_late(solve_any(&mut finder, ends, request));
@@ -95,22 +95,25 @@ impl Clock {
         (ingress, egress): (DatapathId, DatapathId),
         k: usize,
         equal: bool,
-    ) -> Vec<Path> {
+    ) -> PathSet {
         let mut paths = Vec::new();
         let mut least = None;
         let mut all = finder.by_length(ingress, egress);
-        for _ in 0..looked_at(k) {
-            let Some(path) = all.next().filter(|_| paths.len() < k) else { break };
+        let mut patience = looked_at(k);
+        while paths.len() < k && patience > 0 {
+            let Some(path) = all.next() else { break };
             if equal && least.is_some_and(|least| all.length() > least) {
                 break;
             }
+            patience -= 1;
             if self.is_in_time(&path) {
                 least = least.or(Some(all.length()));
                 paths.push(path);
             }
         }
+        let cut_short = paths.len() < k && (patience == 0 || all.is_cut_short());
         self.or_fastest(&mut paths, finder, (ingress, egress));
-        paths
+        PathSet { paths, cut_short, ..PathSet::default() }
     }
 
     fn within_hops(
@@ -118,20 +121,22 @@ impl Clock {
         finder: &mut PathFinder,
         (ingress, egress): (DatapathId, DatapathId),
         request: &Request,
-        hops: u64,
-    ) -> Vec<Path> {
-        let more = Request { k: looked_at(request.k), ..request.clone() };
-        let mut paths = self.drop_late(solve_any(finder, (ingress, egress), &more)).paths;
+        hops: u32,
+    ) -> PathSet {
+        let found = finder.within_hops(ingress, egress, hops as usize, looked_at(request.k));
+        let ended_early = found.cut_off || found.cut_short;
+        let mut paths = self.drop_late(found.paths.into()).paths;
+        let cut_short = paths.len() < request.k && ended_early;
         if paths.is_empty() {
-            let fastest = finder.by_latency(self.unknown).shortest_within(ingress, egress, hops);
+            let fastest = finder.by_latency(self.unknown).shortest_within(ingress, egress, hops.into());
             paths.extend(fastest.filter(|path| self.is_in_time(path)));
         }
         paths.truncate(request.k);
-        paths
+        PathSet { paths, cut_short, ..PathSet::default() }
     }
 
     /// The shortest of the widest paths in time. The more a link must have to spare, the longer the fastest path takes.
-    fn widest(&self, finder: &PathFinder, ends: (DatapathId, DatapathId)) -> Vec<Path> {
+    fn widest(&self, finder: &PathFinder, ends: (DatapathId, DatapathId)) -> PathSet {
         let usable = self.graph.edges().filter(|edge| !finder.lengths.is_barred(*edge));
         let mut rates: Vec<_> = usable.map(|edge| self.rate(edge)).filter(|rate| rate.0 > 0).collect();
         rates.sort_unstable();
@@ -151,7 +156,7 @@ impl Clock {
         request: &Request,
     ) -> PathSet {
         let every = Request { k: looked_at(request.k), ..request.clone() };
-        let PathSet { mut paths, flow } = self.drop_late(solve_any(finder, ends, &every));
+        let PathSet { mut paths, flow, .. } = self.drop_late(solve_any(finder, ends, &every));
         let mut flow = flow.unwrap_or_default();
         if paths.is_empty() {
             paths.extend(self.fastest(&finder.restricted(|edge| self.rate(edge).0 > 0), ends));
@@ -159,7 +164,7 @@ impl Clock {
         }
         paths.truncate(request.k);
         flow.rates.truncate(request.k);
-        PathSet { paths, flow: Some(flow) }
+        PathSet { paths, flow: Some(flow), cut_short: false }
     }
 
     fn rate(&self, edge: EdgeIndex) -> BitsPerSec {
@@ -174,7 +179,7 @@ impl Clock {
         let kept: Vec<_> = set.paths.iter().map(|path| self.is_in_time(path)).collect();
         let late = kept.contains(&false);
         let flow = set.flow.map(|flow| Flow { rates: keep(flow.rates, &kept), late, ..flow });
-        PathSet { paths: keep(set.paths, &kept), flow }
+        PathSet { paths: keep(set.paths, &kept), flow, ..set }
     }
 }
 

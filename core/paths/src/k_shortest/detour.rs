@@ -26,6 +26,8 @@ pub(crate) struct Detours {
     // By node: whether a shortest detour passes it; nodes in `reached` only.
     on_detour: Vec<bool>,
     stack: Vec<NodeIndex>,
+    // How many links were looked at.
+    looked_at: u64,
 }
 
 impl Detours {
@@ -37,7 +39,17 @@ impl Detours {
             reached: Vec::new(),
             on_detour: vec![false; nodes],
             stack: Vec::new(),
+            looked_at: 0,
         }
+    }
+
+    /// Counts from 0 how many links are looked at.
+    pub(super) fn start_counting(&mut self) {
+        self.looked_at = 0;
+    }
+
+    pub(super) const fn looked_at(&self) -> u64 {
+        self.looked_at
     }
 
     /// Starts with a path that has no switch yet.
@@ -61,11 +73,12 @@ impl Detours {
     /// The first link of a shortest detour if switches of the prefix were only barred there, and the length of it:
     /// no detour is shorter.
     pub(super) fn first_step(
-        &self,
+        &mut self,
         net: &Network<'_>,
         spur: NodeIndex,
         banned: &[EdgeIndex],
     ) -> Option<(i64, EdgeIndex)> {
+        self.looked_at += net.graph.out_edges(spur).len() as u64;
         // Both are in the order of ports.
         let mut banned = banned.iter().peekable();
         let allowed = net.graph.out_edges(spur).filter(|edge| banned.next_if_eq(&edge).is_none());
@@ -81,7 +94,7 @@ impl Detours {
     /// Goes on with the route over this link to the egress, over the lowest ports of all shortest paths onwards; `false`
     /// if that comes back to the prefix, which it seldom does. Then the route is as it was.
     pub(super) fn follow_tree(
-        &self,
+        &mut self,
         net: &Network<'_>,
         first: EdgeIndex,
         to: NodeIndex,
@@ -92,7 +105,9 @@ impl Detours {
         let mut node = net.graph.head(first);
         while node != to {
             let tight = |edge: &EdgeIndex| net.distances.is_tight(net.graph, net.lengths, *edge);
-            let next = net.graph.out_edges(node).find(tight);
+            let mut edges = net.graph.out_edges(node);
+            self.looked_at += edges.len() as u64;
+            let next = edges.find(tight);
             let Some(edge) = next.filter(|edge| self.is_free(net.graph.head(*edge))) else {
                 route.truncate(links);
                 return false;
@@ -146,7 +161,9 @@ impl Detours {
             if node == to || through > distance + net.distances.of(node) {
                 continue;
             }
-            for edge in net.graph.out_edges(node) {
+            let edges = net.graph.out_edges(node);
+            self.looked_at += edges.len() as u64;
+            for edge in edges {
                 let head = net.graph.head(edge);
                 let usable =
                     !net.lengths.is_barred(edge) && net.distances.reaches(head) && self.is_free(head);

@@ -23,7 +23,8 @@ impl PathFinder {
     ///
     /// # Returns
     /// The paths in that order, fewer than `k` only if there are no more. When both switches are the same, the one
-    /// path without links. Nothing when either is unknown or no path exists.
+    /// path without links. Nothing when either is unknown or no path exists. Fewer as well if the
+    /// [budget](Self::with_budget) is used up, of which [`by_length`](Self::by_length) tells.
     ///
     /// # Complexity
     /// O(k h (E + V log V)) for paths of h links, as Yen's; in most networks nearly all searches are spared, and what
@@ -66,7 +67,7 @@ impl PathFinder {
         if let Some((_, to)) = ends {
             self.distances.measure_all(&self.graph, &self.lengths, &mut self.queue, to);
         }
-        let Self { graph, lengths, distances, queue, detours, .. } = self;
+        let Self { graph, lengths, distances, queue, detours, budget, .. } = self;
         let mut paths = ByLength {
             net: Network { graph, lengths, distances },
             queue,
@@ -80,6 +81,8 @@ impl PathFinder {
             taken: Vec::new(),
             last: None,
             length: 0,
+            budget: *budget,
+            cut_short: false,
         };
         paths.begin();
         paths
@@ -105,6 +108,9 @@ pub struct ByLength<'a> {
     /// The candidate of which the route is the shortest.
     last: Option<Candidate>,
     length: i64,
+    /// How many links may be looked at.
+    budget: u64,
+    cut_short: bool,
 }
 
 impl Iterator for ByLength<'_> {
@@ -129,6 +135,11 @@ impl Iterator for ByLength<'_> {
 }
 
 impl ByLength<'_> {
+    /// Whether the [budget](PathFinder::with_budget) was used up, so that there may be more paths than were given.
+    pub const fn is_cut_short(&self) -> bool {
+        self.cut_short
+    }
+
     /// The length of the path that was found last.
     pub(crate) const fn length(&self) -> i64 {
         self.length
@@ -137,6 +148,7 @@ impl ByLength<'_> {
     /// All paths are the first candidate.
     fn begin(&mut self) {
         let Some((from, _)) = self.ends else { return };
+        self.detours.start_counting();
         self.detours.clear_prefix();
         self.detours.add_to_prefix(from);
         self.push(0, from, (0, 0), 0);
@@ -178,6 +190,11 @@ impl ByLength<'_> {
     fn shortest(&mut self, ends: (NodeIndex, NodeIndex)) -> Option<Candidate> {
         loop {
             let mut candidate = self.candidates.pop(&self.tree)?;
+            if self.detours.looked_at() > self.budget {
+                self.cut_short = true;
+                self.ends = None;
+                return None;
+            }
             self.tree.trace(candidate.turn, &mut self.route);
             if candidate.is_found() {
                 self.route.extend_from_slice(&candidate.rest);

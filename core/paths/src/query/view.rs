@@ -28,6 +28,8 @@ pub struct PathsView {
     pub paths: Vec<PathView>,
     /// Whether there are more than were asked for, of `shortest`, `ksp` and `within:HOPS`.
     pub truncated: bool,
+    /// Whether the search went to its end. If not, there may be more paths, and in time better ones.
+    pub complete: bool,
     /// The greatest flow between two different switches, if it was asked for and no path of it was left out as late.
     pub max_flow_bps: Option<u64>,
     /// Whether several paths of known delays can carry one stream together.
@@ -112,26 +114,28 @@ impl PathsView {
             mode: request.kind.to_string(),
             k: *k,
             truncated: set.paths.len() > *k,
+            complete: !set.cut_short,
             weight: request.terms.weight.to_string(),
             together: TogetherView::of(graph, &set.paths, &paths),
             paths,
             max_flow_bps: greatest.map(|flow| flow.greatest.0),
             explanation: reason.map(|reason| reason.explain(request, [&src, &dst])),
             reason,
-            warnings: warnings(graph, request, [&src, &dst]),
+            warnings: warnings(graph, request, set, [&src, &dst]),
             src,
             dst,
         }
     }
 }
 
-fn warnings(graph: &Graph, request: &Request, ends: [&EndView; 2]) -> Vec<String> {
+fn warnings(graph: &Graph, request: &Request, set: &PathSet, ends: [&EndView; 2]) -> Vec<String> {
     let weight = request.terms.weight;
     let by_unknown = weight.latency > 0 && knows_no_delay(graph);
     let is_vain = request.kind == Kind::MaxFlow && weight != Weight::HOPS;
     let warnings = [
         by_unknown.then_some("the delay of no link is known: all count as equally fast"),
         is_vain.then_some("what links cost does not matter for maxflow: the weight changes nothing"),
+        set.cut_short.then_some("the search was ended early: there may be more paths, or better ones"),
     ];
     let warnings = warnings.into_iter().flatten().map(str::to_owned);
     warnings.chain(ends.into_iter().filter_map(EndView::other_switches)).collect()

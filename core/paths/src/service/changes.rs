@@ -80,11 +80,17 @@ impl Changes {
         let worse = |port| self.costlier.contains(port) || by_rate && self.narrower.contains(port);
         let mut ports = set.paths.iter().flat_map(Path::links).map(|link| &link.src);
         let gone = || [key.ingress, key.egress].iter().any(|end| new.graph().node(*end).is_none());
-        (self.fewer_switches && gone())
+        // More may be found now of what was beyond the budget.
+        (set.cut_short && self.is_any())
+            || (self.fewer_switches && gone())
             || (by_rate && self.wider)
             || (self.is_any_worse() && is_part_of_flow(set))
             || ports.any(worse)
             || self.bring_better(key, set, new)
+    }
+
+    fn is_any(&self) -> bool {
+        self.is_any_worse() || self.wider || !self.cheaper.is_empty()
     }
 
     fn is_any_worse(&self) -> bool {

@@ -15,8 +15,8 @@ pub(super) struct Layer {
 }
 
 impl Layer {
-    pub(super) fn new(graph: &Arc<Graph>, terms: Terms) -> Self {
-        Self { finder: terms.finder(graph), terms, sets: Sets::default() }
+    pub(super) fn new(graph: &Arc<Graph>, terms: Terms, budget: u64) -> Self {
+        Self { finder: terms.finder(graph).with_budget(budget), terms, sets: Sets::default() }
     }
 
     pub(super) fn is_for(&self, terms: &Terms) -> bool {
@@ -49,7 +49,7 @@ impl Layer {
         if Arc::ptr_eq(self.graph(), graph) {
             return;
         }
-        let finder = self.terms.finder(graph);
+        let finder = self.terms.finder(graph).with_budget(self.finder.budget);
         let old = std::mem::replace(&mut self.finder, finder);
         match Changes::between(&old, &mut self.finder, &self.terms) {
             Some(changes) => self.sets.retain(|key, set| !changes.affect(key, set, &self.finder)),

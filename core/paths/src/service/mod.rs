@@ -10,7 +10,7 @@ use std::sync::Arc;
 use braid_topology::Graph;
 use braid_types::DatapathId;
 
-use crate::{PathSet, Request, Terms};
+use crate::{PathFinder, PathSet, Request, Terms};
 use layer::Layer;
 use sets::Key;
 
@@ -19,7 +19,8 @@ pub use snapshot::Snapshot;
 /// Answers requests, and remembers the answers by switch pair and request.
 ///
 /// When the graph changes, a set is forgotten if one of its links got worse, or if a link that got better could be part
-/// of a better set; all sets are after more than 16 links got better, and with a greatest latency after any change. Of
+/// of a better set; all sets are after more than 16 links got better, and with a greatest latency after any change, as are
+/// those for which the search was ended early. Of
 /// several sets that are equally good a remembered one may be another than a new one. What was handed out stays as it is.
 ///
 /// ```
@@ -46,7 +47,7 @@ pub struct PathService {
     layers: Vec<Layer>,
 }
 
-/// How much a [`PathService`] remembers.
+/// How much a [`PathService`] remembers, and how much it does for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// How many different [`Terms`]; with one more, those are forgotten that were not asked for the longest time.
@@ -54,11 +55,13 @@ pub struct Limits {
     /// How many links the sets of each have in all, about 32 bytes each. Those that were not asked for the longest
     /// time go first.
     pub links: usize,
+    /// How many links a search looks at: see [`PathFinder::with_budget`](crate::PathFinder::with_budget).
+    pub budget: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { terms: 8, links: 1 << 20 }
+        Self { terms: 8, links: 1 << 20, budget: PathFinder::DEFAULT_BUDGET }
     }
 }
 
@@ -68,7 +71,7 @@ impl PathService {
         Self::with_limits(graph, Limits::default())
     }
 
-    /// A service that remembers no more than this.
+    /// A service that remembers and does no more than this.
     pub const fn with_limits(graph: Arc<Graph>, limits: Limits) -> Self {
         Self { graph, limits, layers: Vec::new() }
     }
@@ -97,7 +100,7 @@ impl PathService {
     /// What is known now, to be read elsewhere while this goes on. O(1) in the number of sets.
     pub fn snapshot(&self) -> Snapshot {
         let current = self.layers.iter().filter(|layer| Arc::ptr_eq(layer.graph(), &self.graph));
-        Snapshot::new(self.graph.clone(), current.map(Layer::share).collect())
+        Snapshot::new(self.graph.clone(), current.map(Layer::share).collect(), self.limits.budget)
     }
 
     fn layer(&mut self, terms: &Terms) -> &mut Layer {
@@ -106,7 +109,7 @@ impl PathService {
             Some(place) => self.layers[..=place].rotate_right(1),
             None => {
                 self.layers.truncate(self.limits.terms.saturating_sub(1));
-                self.layers.insert(0, Layer::new(&self.graph, terms.clone()));
+                self.layers.insert(0, Layer::new(&self.graph, terms.clone(), self.limits.budget));
             }
         }
         let layer = &mut self.layers[0];

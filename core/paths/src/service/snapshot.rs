@@ -12,11 +12,12 @@ use crate::{PathSet, Request, Terms, solve};
 pub struct Snapshot {
     graph: Arc<Graph>,
     layers: Vec<(Terms, Sets)>,
+    budget: u64,
 }
 
 impl Snapshot {
-    pub(super) const fn new(graph: Arc<Graph>, layers: Vec<(Terms, Sets)>) -> Self {
-        Self { graph, layers }
+    pub(super) const fn new(graph: Arc<Graph>, layers: Vec<(Terms, Sets)>, budget: u64) -> Self {
+        Self { graph, layers, budget }
     }
 
     /// The graph in which paths are found.
@@ -30,7 +31,8 @@ impl Snapshot {
         let layer = self.layers.iter().find(|(terms, _)| *terms == request.terms);
         let known = layer.and_then(|(_, sets)| sets.peek(&key)).cloned();
         known.unwrap_or_else(|| {
-            Arc::new(solve(&mut request.terms.finder(&self.graph), ingress, egress, request))
+            let mut finder = request.terms.finder(&self.graph).with_budget(self.budget);
+            Arc::new(solve(&mut finder, ingress, egress, request))
         })
     }
 }

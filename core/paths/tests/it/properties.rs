@@ -62,6 +62,23 @@ proptest! {
     }
 
     #[test]
+    fn a_search_with_a_budget_finds_the_first_of_all_paths_or_all(
+        links in networks(), from in SWITCHES, to in SWITCHES, budget in 0..400_u64,
+    ) {
+        let mut limited = finder(&links).with_budget(budget);
+        let all: Vec<_> = finder(&links).by_length(dpid(from), dpid(to)).collect();
+        let mut search = limited.by_length(dpid(from), dpid(to));
+        let some: Vec<_> = search.by_ref().collect();
+        prop_assert!(all.starts_with(&some) && search.next().is_none());
+        prop_assert!(search.is_cut_short() || some == all);
+
+        let all = finder(&links).within_hops(dpid(from), dpid(to), 4, 100);
+        let some = limited.within_hops(dpid(from), dpid(to), 4, 100);
+        prop_assert!(all.paths.starts_with(&some.paths) && !all.cut_short);
+        prop_assert!(some.cut_short || some == all);
+    }
+
+    #[test]
     fn disjoint_paths_are_as_many_and_as_short_as_can_be(
         links in networks(), from in SWITCHES, to in SWITCHES, k in 0..5_usize,
     ) {

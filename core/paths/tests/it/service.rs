@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use crate::network::{cables, dpid, networks, states};
 
 const SWITCHES: std::ops::Range<usize> = 0..6;
-const SMALL: Limits = Limits { terms: 2, links: 200 };
+const SMALL: Limits = Limits { terms: 2, links: 200, budget: PathFinder::DEFAULT_BUDGET };
 
 type Known = BTreeMap<Link, LinkState>;
 
@@ -179,6 +179,23 @@ fn load_matters_only_where_it_is_asked_about() {
 }
 
 #[test]
+fn a_set_that_was_cut_short_is_found_anew_after_any_change() {
+    let request = Request::new(Kind::KShortest, 4);
+    let limits = Limits { budget: 5, ..Limits::default() };
+    let mut service = PathService::with_limits(graph(&square()), limits);
+    let mut ask = |links: &Known| {
+        service.set_graph(graph(links));
+        let set = service.paths(dpid(1), dpid(3), &request);
+        assert_eq!(set, service.snapshot().paths(dpid(1), dpid(3), &request));
+        set
+    };
+    let before = ask(&square());
+    assert_eq!((before.paths.len(), before.cut_short), (1, true));
+    assert!(Arc::ptr_eq(&before, &ask(&square())));
+    assert!(!Arc::ptr_eq(&before, &ask(&without(square(), 3, 5))));
+}
+
+#[test]
 fn a_snapshot_stays_as_it_was() {
     let request = Request::new(Kind::EdgeDisjoint, 4);
     let mut service = PathService::new(graph(&square()));
@@ -193,7 +210,7 @@ fn a_snapshot_stays_as_it_was() {
 #[test]
 fn what_was_not_asked_for_lately_is_forgotten_when_there_is_no_room() {
     let request = Request::new(Kind::KShortest, 2);
-    let limits = Limits { terms: 1, links: 60 };
+    let limits = Limits { terms: 1, links: 60, ..Limits::default() };
     let mut service = PathService::with_limits(graph(&square()), limits);
     let [hot, cold] = [(1, 3), (1, 5)].map(|(a, b)| service.paths(dpid(a), dpid(b), &request));
     for (from, to) in pairs() {
@@ -267,7 +284,8 @@ fn of_more_terms_than_there_is_room_for_the_last_ones_are_remembered() {
 
 #[test]
 fn a_set_that_is_too_large_to_remember_displaces_no_other() {
-    let mut service = PathService::with_limits(graph(&square()), Limits { terms: 1, links: 20 });
+    let mut service =
+        PathService::with_limits(graph(&square()), Limits { terms: 1, links: 20, ..Limits::default() });
     let request = Request::new(Kind::KShortest, 2);
     let mut ask = |from, to| service.paths(dpid(from), dpid(to), &request);
     let (small, large) = (ask(3, 5), ask(1, 5));
@@ -278,7 +296,8 @@ fn a_set_that_is_too_large_to_remember_displaces_no_other() {
 #[test]
 fn sets_that_a_change_outdates_leave_their_room_to_others() {
     // Room for three sets of one link, twice.
-    let mut service = PathService::with_limits(graph(&square()), Limits { terms: 1, links: 36 });
+    let mut service =
+        PathService::with_limits(graph(&square()), Limits { terms: 1, links: 36, ..Limits::default() });
     let request = Request::new(Kind::KShortest, 1);
     let ask = |service: &mut PathService, from, to| service.paths(dpid(from), dpid(to), &request);
     let first = ask(&mut service, 3, 5);

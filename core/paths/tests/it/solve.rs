@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use braid_paths::{
-    Constraints, Kind, Path, PathSet, Request, RequestError, Terms, Weight, latency, solve, unknown_delay,
+    Constraints, Kind, Path, PathFinder, PathSet, Request, RequestError, Terms, Weight, latency, solve,
+    unknown_delay,
 };
 use braid_topology::{Graph, Link, LinkState};
 use braid_types::{BitsPerSec, SwitchPort};
@@ -201,6 +202,31 @@ fn delays_below_a_microsecond_count() {
         let request = Request { terms: terms.clone(), ..Request::new(kind, 2) };
         let set = solve(&mut terms.finder(&Arc::new(graph.clone())), dpid(0), dpid(4), &request);
         assert_eq!(set.paths.iter().map(Path::hops).collect::<Vec<_>>(), [1], "{kind}");
+    }
+}
+
+#[test]
+fn a_set_says_whether_the_search_for_it_went_to_its_end() {
+    // Nine by nine ways and the detour of either stage: a hundred paths.
+    let graph = stages(9, [10, 1]);
+    for kind in [Kind::KShortest, Kind::WithinHops(4)] {
+        let of = |budget| {
+            let mut finder = Terms::default().finder(&graph).with_budget(budget);
+            solve(&mut finder, dpid(0), dpid(4), &Request::new(kind, 200))
+        };
+        let (some, all) = (of(1_000), of(PathFinder::DEFAULT_BUDGET));
+        assert_eq!((all.paths.len(), all.cut_short), (100, false), "{kind}");
+        assert!(some.cut_short && all.paths.starts_with(&some.paths), "{kind}");
+        assert!(!some.paths.is_empty(), "{kind}");
+    }
+}
+
+#[test]
+fn to_lose_patience_with_late_paths_is_to_end_the_search_early() {
+    // Of two cables each, 4 paths or 81 are late. The one in time comes after them.
+    for (slow, cut_short) in [(2, false), (9, true)] {
+        let set = in_time(&stages(slow, [10, 1]), Kind::KShortest, 15);
+        assert_eq!((set.paths.len(), set.cut_short), (1, cut_short));
     }
 }
 

@@ -109,8 +109,8 @@ fn the_limit_says_whether_it_left_any_out() {
 fn within_one_switch_the_only_path_has_no_links() {
     let links = cables(&[(1, 2), (2, 1)]);
     let within = |limit| finder(&links).within_hops(dpid(1), dpid(1), 0, limit);
-    assert_eq!(within(5), WithinHops { paths: vec![Path::within(dpid(1))], cut_off: false });
-    assert_eq!(within(0), WithinHops { paths: vec![], cut_off: true });
+    assert_eq!(within(5), WithinHops { paths: vec![Path::within(dpid(1))], ..WithinHops::default() });
+    assert_eq!(within(0), WithinHops { cut_off: true, ..WithinHops::default() });
 }
 
 #[test]
