@@ -49,6 +49,8 @@ enum Command {
     Links(commands::links::Args),
     /// List the interfaces of hosts, and where they are attached
     Hosts(client::Args),
+    /// List what was done at ports that must not be: forged links, stolen addresses, floods
+    Alarms(client::Args),
     /// Find sets of paths between two switches or hosts
     ///
     /// In the network of a running controller, or with --topology in one that is drawn or written down. Exits
@@ -89,6 +91,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Lab(command) => commands::lab::execute(command),
         Command::Switches(args) => commands::switches::execute(&args),
         Command::Links(args) => commands::links::execute(&args),
+        Command::Alarms(args) => commands::alarms::execute(&args),
         Command::Hosts(args) => commands::hosts::execute(&args),
         Command::Paths(args) => commands::paths::execute(&args),
         Command::Transfers(args) => commands::transfers::execute(&args),

@@ -60,6 +60,15 @@ pub(crate) struct Host {
     pub(crate) last_seen: Time,
 }
 
+/// What something at a port did that it must not.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Alarm {
+    pub(crate) at: SwitchPort,
+    pub(crate) text: String,
+    pub(crate) count: u64,
+    pub(crate) last_at: Time,
+}
+
 /// A transfer in progress.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Transfer {

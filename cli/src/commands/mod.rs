@@ -1,5 +1,6 @@
 //! One file a noun.
 
+pub(crate) mod alarms;
 pub(crate) mod completion;
 pub(crate) mod controller;
 pub(crate) mod demo;

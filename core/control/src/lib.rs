@@ -16,8 +16,9 @@ mod notice;
 pub mod pipeline;
 mod port_counters;
 mod session;
+mod threat;
 
-pub use brain::{Brain, Counters, Measuring, Relief, Role, Settings, Sizes, view};
+pub use brain::{Alarm, Brain, Counters, Measuring, Relief, Role, Settings, Sizes, view};
 pub use command::{Command, Commands, Target};
 pub use cookie::{Cookie, Purpose};
 pub use event::{Event, FoundRules, PortStatus, Recorded, Stray, SwitchPorts};
@@ -25,3 +26,4 @@ pub use label::Label;
 pub use notice::Notice;
 pub use port_counters::PortCounters;
 pub use session::{Session, SessionError, SessionEvent};
+pub use threat::Threat;

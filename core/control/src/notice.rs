@@ -6,6 +6,8 @@ use braid_steering::{StreamId, TransferId, TransferKind};
 use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, SwitchPort};
 use serde::Serialize;
 
+use crate::threat::Threat;
+
 /// A change worth telling people: logged, and later streamed to watchers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case", tag = "notice")]
@@ -65,12 +67,21 @@ pub enum Notice {
         /// For how long it is not used, even if it is up.
         hold: Duration,
     },
-    /// An LLDP frame claimed a link and was not believed.
-    LldpRefused {
-        /// Where it came in.
+    /// Something tried what it must not; told at once, and then once a second for a port and a kind.
+    Alarm {
+        /// Where.
         at: SwitchPort,
-        /// What is wrong with it.
-        why: String,
+        /// What, the last time.
+        threat: Threat,
+        /// How often since it was told before.
+        count: u64,
+    },
+    /// A port that led to a switch a moment ago is not taken for a host's.
+    PortHeld {
+        /// The port.
+        at: SwitchPort,
+        /// How long it must be down first.
+        hold: Duration,
     },
     /// A host was seen for the first time.
     HostSeen {
@@ -87,15 +98,6 @@ pub enum Notice {
         from: SwitchPort,
         /// Where it is.
         to: SwitchPort,
-    },
-    /// A host was heard and not believed.
-    HostRefused {
-        /// Its address.
-        mac: MacAddr,
-        /// Where it was heard.
-        at: SwitchPort,
-        /// What is wrong with it.
-        why: String,
     },
     /// A host uses an IP address.
     AddressSeen {
@@ -207,10 +209,13 @@ impl fmt::Display for Notice {
                     hold.as_secs()
                 )
             }
-            Self::LldpRefused { at, why } => write!(f, "discovery frame refused at {at}: {why}"),
+            Self::Alarm { at, threat, count } => write!(f, "alarm at {at}, {count} times: {threat}"),
+            Self::PortHeld { at, hold } => {
+                let hold = hold.as_secs();
+                write!(f, "{at} led to a switch and is no port for hosts until it has been down for {hold} s")
+            }
             Self::HostSeen { mac, at } => write!(f, "host {mac} is at {at}"),
             Self::HostMoved { mac, from, to } => write!(f, "host {mac} moved from {from} to {to}"),
-            Self::HostRefused { mac, at, why } => write!(f, "host {mac} at {at} is not believed: {why}"),
             Self::AddressSeen { mac, ip } => write!(f, "host {mac} has the address {ip}"),
             Self::TransferOpened { id, kind } => write!(f, "transfer {id} opened ({kind})"),
             Self::StreamPlaced { id, transfer, tuple, path, shared } => {

@@ -7,8 +7,8 @@ pub(crate) fn notice(notice: &Notice) {
         Notice::LinkDown { .. }
         | Notice::LinkDamped { .. }
         | Notice::SwitchLeft { .. }
-        | Notice::LldpRefused { .. }
-        | Notice::HostRefused { .. }
+        | Notice::Alarm { .. }
+        | Notice::PortHeld { .. }
         | Notice::Refused { .. }
         | Notice::Full { .. }
         | Notice::InstallFailed { .. } => warn!("{notice}"),

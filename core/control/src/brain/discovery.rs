@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use braid_packet::lldp::{LldpError, LldpProbe};
+use braid_packet::lldp::LldpProbe;
 use braid_topology::{Link, LinkState, Port};
 use braid_types::{BitsPerSec, DatapathId, SwitchPort, Time};
 
@@ -24,6 +24,9 @@ impl Brain {
         match &switch.found {
             Some(found) => self.take_up(now, dpid, found, out),
             None => out.push(Command::Reset { dpid }),
+        }
+        if switch.found.as_ref().is_none_or(|found| found.rules.is_empty()) {
+            self.ports.forget_switch(dpid);
         }
         for rule in BASE {
             out.add(dpid, rule);
@@ -60,23 +63,23 @@ impl Brain {
         }
         match (up, self.ports.role(at)) {
             (true, None) => {
-                self.ports.insert(at, now);
+                self.ports.insert(at, now, self.settings.role_hold);
                 self.probe_port(now, at, out);
             }
-            (false, Some(_)) => self.close_port(at, out),
+            (false, Some(_)) => self.close_port(now, at, out),
             _ => {}
         }
     }
 
     pub(super) fn on_port_gone(&mut self, now: Time, at: SwitchPort, out: &mut Commands) {
-        self.close_port(at, out);
+        self.close_port(now, at, out);
         let changes = self.topology.remove_port(at);
         self.follow(now, &changes, LinkLoss::Port, out);
     }
 
-    fn close_port(&mut self, at: SwitchPort, out: &mut Commands) {
+    fn close_port(&mut self, now: Time, at: SwitchPort, out: &mut Commands) {
         self.flood.touch();
-        if let Some(state) = self.ports.remove(at) {
+        if let Some(state) = self.ports.remove(at, now) {
             self.leave_role(at, state.role, out);
         }
     }
@@ -93,8 +96,11 @@ impl Brain {
         let starting = self.first_switch_at.is_none_or(|at| now.since(at) < self.settings.start_hold);
         let is_settled = |role, since| role == Role::Pending && now.since(since) >= settle && !starting;
         let settled = self.ports.iter().filter(|(_, s)| is_settled(s.role, s.since));
-        for at in settled.map(|(at, _)| at).collect::<Vec<_>>() {
-            self.set_role(now, at, Role::Host, out);
+        for (at, shown) in settled.map(|(at, state)| (at, state.shown)).collect::<Vec<_>>() {
+            if shown.link {
+                out.notice(Notice::PortHeld { at, hold: self.settings.role_hold });
+            }
+            self.set_role(now, at, if shown.link { Role::Silent } else { Role::Host }, out);
         }
         let is_silent = |at, state: &PortState| {
             state.role == Role::Link && now.since(state.last_heard) > timeout && !self.is_awaited(at)
@@ -123,37 +129,7 @@ impl Brain {
         out.send(at.dpid, Target::Port(at.port), &frame);
     }
 
-    pub(super) fn on_lldp(&mut self, now: Time, at: SwitchPort, pdu: &[u8], out: &mut Commands) {
-        let too_old = |probe: &LldpProbe| now.since(probe.sent_at) > self.settings.link_timeout;
-        match LldpProbe::decode(pdu, &self.settings.lldp_key) {
-            Ok(probe) if too_old(&probe) => self.refuse_lldp(at, "it was sent long ago".to_owned(), out),
-            Ok(probe) => self.on_probe(now, &probe, at, out),
-            Err(LldpError::NotOurs) => {}
-            Err(error) => self.refuse_lldp(at, error.to_string(), out),
-        }
-    }
-
-    fn refuse_lldp(&mut self, at: SwitchPort, why: String, out: &mut Commands) {
-        self.counters.lldp_refused += 1;
-        out.notice(Notice::LldpRefused { at, why });
-    }
-
-    fn on_probe(&mut self, now: Time, probe: &LldpProbe, at: SwitchPort, out: &mut Commands) {
-        let link = Link { src: SwitchPort::new(probe.dpid, probe.port), dst: at };
-        if link.src == at {
-            return self.on_returned_probe(now, at, probe.sent_at);
-        }
-        self.link_heard(now, link.src, at, out);
-        if self.topology.link_at(link.src) == Some(link) {
-            self.measure_delay(now, link, probe.sent_at);
-        }
-    }
-
-    fn link_heard(&mut self, now: Time, src: SwitchPort, dst: SwitchPort, out: &mut Commands) {
-        // A frame may be overtaken by the news that its sender's port or switch is gone.
-        if self.ports.role(src).is_none() || src == dst {
-            return;
-        }
+    pub(super) fn link_heard(&mut self, now: Time, src: SwitchPort, dst: SwitchPort, out: &mut Commands) {
         let Some(state) = self.ports.get_mut(dst) else { return };
         state.last_heard = now;
         if self.topology.link_at(src).is_some_and(|link| link.dst == dst) {
@@ -196,6 +172,7 @@ impl Brain {
             return;
         }
         (state.since, state.last_heard) = (now, now);
+        state.shown.link |= role == Role::Link;
         self.flood.touch();
         self.leave_role(at, old, out);
         match role {

@@ -7,22 +7,62 @@ use braid_types::{MacAddr, SwitchPort, Time};
 
 use super::Brain;
 use super::batches::Replaces;
+use super::claims::Speaker;
 use super::ports::Role;
 use crate::command::Commands;
 use crate::notice::{LinkLoss, Notice};
 use crate::pipeline::Rule;
+use crate::threat::Threat;
 
 impl Brain {
-    /// Notes that `mac` sent from `at`, with `ip` as its own address.
-    pub(super) fn learn(&mut self, now: Time, mac: MacAddr, ip: IpAddr, at: SwitchPort, out: &mut Commands) {
+    /// Notes that `mac` sent from `at`, with `ip` as its own address; says whether that is to be believed.
+    pub(super) fn learn(
+        &mut self,
+        now: Time,
+        mac: MacAddr,
+        ip: IpAddr,
+        at: SwitchPort,
+        out: &mut Commands,
+    ) -> bool {
         if self.ports.role(at) != Some(Role::Host) || ip.is_unspecified() {
-            return;
+            return true;
         }
-        match self.topology.learn_host(mac, at, Some(ip), now) {
+        let is_known =
+            self.topology.host(mac).is_some_and(|host| host.at == at && host.addresses.contains(&ip));
+        self.has_right(now, Speaker { mac, ip, at }, out)
+            && (is_known || self.may_be_new(now, at, out))
+            && self.learn_at(now, mac, Some(ip), at, out)
+    }
+
+    /// Takes the host to be there, as the topology has room for it; says whether it has.
+    pub(super) fn learn_at(
+        &mut self,
+        now: Time,
+        mac: MacAddr,
+        ip: Option<IpAddr>,
+        at: SwitchPort,
+        out: &mut Commands,
+    ) -> bool {
+        match self.topology.learn_host(mac, at, ip, now) {
             Ok(changes) => self.follow(now, &changes, LinkLoss::Port, out),
-            Err(error) => return out.notice(Notice::HostRefused { mac, at, why: error.to_string() }),
+            Err(error) => {
+                self.alarm(now, at, Threat::NotBelieved { mac, why: error.to_string() }, out);
+                return false;
+            }
         }
-        self.end_search(now, ip, out);
+        ip.into_iter().for_each(|ip| self.end_search(now, ip, out));
+        true
+    }
+
+    /// Whether a port may show one more new address, claim or search now.
+    pub(super) fn may_be_new(&mut self, now: Time, at: SwitchPort, out: &mut Commands) -> bool {
+        let limit = self.settings.new_addresses;
+        let Some(state) = self.ports.get_mut(at) else { return false };
+        let may = state.newcomers.take(now, limit);
+        if !may {
+            self.alarm(now, at, Threat::TooManyAddresses, out);
+        }
+        may
     }
 
     /// Draws the consequences of changes of the topology; `why` is for the links among them.
@@ -39,8 +79,14 @@ impl Brain {
                     }
                     out.notice(Notice::LinkDown { src: link.src, dst: link.dst, why });
                 }
-                Change::HostAdded { mac, at } => out.notice(Notice::HostSeen { mac: *mac, at: *at }),
-                Change::HostMoved { mac, from, to } => self.on_host_moved(now, *mac, (*from, *to), out),
+                Change::HostAdded { mac, at } => {
+                    self.ports.show_host(*at);
+                    out.notice(Notice::HostSeen { mac: *mac, at: *at });
+                }
+                Change::HostMoved { mac, from, to } => {
+                    self.ports.show_host(*to);
+                    self.on_host_moved(now, *mac, (*from, *to), out);
+                }
                 Change::HostRemoved { host } => self.on_host_removed(now, host, out),
                 Change::AddressAdded { address, mac } => self.on_address(now, *address, *mac, out),
                 Change::AddressMoved { address, from, to } => {

@@ -1,17 +1,22 @@
 //! The state of the network and what follows from each event, one concern a file.
 
 mod adopt;
+mod alarms;
 mod batches;
+mod claims;
 mod damping;
 mod discovery;
+mod evidence;
 mod flood;
 mod found;
 mod hosts;
 mod install;
+mod intake;
 mod measure;
 mod moves;
 mod path_cache;
 mod ports;
+mod rate;
 mod relief;
 mod resolve;
 mod retire;
@@ -33,9 +38,12 @@ use braid_types::{DatapathId, PortNo, SwitchPort, Time};
 
 use crate::command::Commands;
 use crate::event::Event;
+use crate::label::Label;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule, Table};
+use alarms::Alarms;
 use batches::Replaces;
+use claims::Claims;
 use damping::Damping;
 use flood::Flood;
 use found::Found;
@@ -48,6 +56,7 @@ use resolve::Advertised;
 use routes::Routes;
 use search::Searches;
 
+pub use alarms::Alarm;
 pub use measure::Measuring;
 pub use ports::Role;
 pub use relief::Relief;
@@ -65,8 +74,14 @@ pub struct Counters {
     pub syns: u64,
     /// Of these, frames that could not be read.
     pub unreadable: u64,
-    /// Discovery frames with a wrong tag or form.
+    /// Discovery frames that were not believed.
     pub lldp_refused: u64,
+    /// Claims of addresses whose holders answered.
+    pub claims_refused: u64,
+    /// Packets that ports sent up above their limit.
+    pub packets_over_limit: u64,
+    /// What was done at ports that must not be.
+    pub alarms: u64,
 }
 
 /// How much the brain knows, for metrics.
@@ -115,6 +130,8 @@ pub struct Brain {
     may_spread: bool,
     damping: Damping,
     reliefs: Reliefs,
+    alarms: Alarms,
+    claims: Claims,
     /// Streams that had a path and have none, and since when.
     unplaced: BTreeMap<StreamId, Time>,
 }
@@ -122,7 +139,7 @@ pub struct Brain {
 impl Brain {
     /// Knows nothing yet.
     pub fn new(settings: Settings) -> Self {
-        let topology = Topology::default();
+        let topology = Topology::with_limits(settings.hosts);
         Self {
             streams: Transfers::new(settings.streams),
             placement: settings.placement.placement(),
@@ -144,6 +161,8 @@ impl Brain {
             may_spread: false,
             damping: Damping::default(),
             reliefs: Reliefs::default(),
+            alarms: Alarms::default(),
+            claims: Claims::default(),
             unplaced: BTreeMap::new(),
         }
     }
@@ -231,12 +250,18 @@ impl Brain {
             self.counters.unreadable += 1;
             return;
         };
-        let from_host = self.ports.role(at) == Some(Role::Host);
+        if !self.may_ask(now, at, &frame, out) {
+            return;
+        }
+        // What has a label was forwarded by a switch that is not connected: its sender is elsewhere.
+        let from_host = self.ports.role(at) == Some(Role::Host) && Label::from_mac(frame.dst).is_none();
         match &frame.payload {
             Payload::Lldp(pdu) => self.on_lldp(now, at, pdu, out),
             Payload::Arp(arp) if from_host => self.on_arp(now, at, arp, bytes, out),
             Payload::Ip(ip) if from_host => {
-                self.learn(now, frame.src, ip.src, at, out);
+                if !self.learn(now, frame.src, ip.src, at, out) || !self.may_search(now, at, ip, out) {
+                    return;
+                }
                 match &ip.transport {
                     Transport::Icmpv6(message) => self.on_nd(now, at, (&frame, ip), message, bytes, out),
                     Transport::Tcp(tcp) if table == Table::Admit as u8 => match frame.five_tuple() {
@@ -282,6 +307,8 @@ impl Brain {
     fn tick(&mut self, now: Time, out: &mut Commands) {
         self.tick_adoption(now, out);
         self.tick_ports(now, out);
+        self.tick_claims(now, out);
+        self.alarms.tick(now, out);
         self.let_go_due(now, out);
         self.tick_labels(now, out);
         self.expire_installs(now, out);

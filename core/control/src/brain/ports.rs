@@ -1,9 +1,12 @@
 //! What is at each port: another switch, hosts, or nothing known yet.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use braid_types::{DatapathId, PortNo, SwitchPort, Time};
 use serde::Serialize;
+
+use super::rate::Rate;
 
 /// What a port leads to.
 ///
@@ -14,8 +17,9 @@ use serde::Serialize;
 ///     └─ port down and up ┴──────────── Silent ◀──────────────────┘
 /// ```
 ///
-/// A silent port stays one until the port has been down: behind it may be a switch that forwards and is not
-/// connected, and to flood there could close a loop.
+/// A silent port stays one until the port has been down for [`role_hold`](super::Settings::role_hold): behind it may
+/// be a switch that forwards and is not connected, and to flood there could close a loop. A port that has shown a host
+/// stays a host's for as long, whatever discovery frames come in there: hosts can pass them on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -38,41 +42,99 @@ pub(super) struct PortState {
     pub(super) next_probe: Time,
     /// When the last discovery frame of the other end came in.
     pub(super) last_heard: Time,
+    /// When the newest discovery frame of this port was sent that came in elsewhere.
+    pub(super) sent_and_heard: Option<Time>,
+    /// What the port has shown, so that it is not taken for the other.
+    pub(super) shown: Shown,
+    /// Addresses that are new there, claims and searches.
+    pub(super) newcomers: Rate,
+    /// Packets for the controller,
+    pub(super) packets: Rate,
+    /// and those among them that answer others.
+    pub(super) answers: Rate,
 }
 
-/// The ports that are up.
+/// What has been seen at a port since it was last down for long.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Shown {
+    /// A host.
+    pub(super) host: bool,
+    /// Another switch.
+    pub(super) link: bool,
+}
+
+/// The ports that are up, and what those showed that went down a moment ago.
 #[derive(Debug, Default)]
-pub(super) struct Ports(BTreeMap<SwitchPort, PortState>);
+pub(super) struct Ports {
+    up: BTreeMap<SwitchPort, PortState>,
+    down: BTreeMap<SwitchPort, (Time, Shown)>,
+}
 
 impl Ports {
-    pub(super) fn insert(&mut self, at: SwitchPort, now: Time) {
-        self.0.insert(at, PortState { role: Role::Pending, since: now, next_probe: now, last_heard: now });
+    /// The port is up, and what it showed less than `hold` ago counts still.
+    pub(super) fn insert(&mut self, at: SwitchPort, now: Time, hold: Duration) {
+        self.down.retain(|_, (since, _)| now.since(*since) < hold);
+        let shown = self.down.remove(&at).map(|(_, shown)| shown).unwrap_or_default();
+        let state = PortState {
+            role: Role::Pending,
+            since: now,
+            next_probe: now,
+            last_heard: now,
+            sent_and_heard: None,
+            shown,
+            newcomers: Rate::default(),
+            packets: Rate::default(),
+            answers: Rate::default(),
+        };
+        self.up.insert(at, state);
     }
 
-    pub(super) fn remove(&mut self, at: SwitchPort) -> Option<PortState> {
-        self.0.remove(&at)
+    /// The port is down or gone.
+    pub(super) fn remove(&mut self, at: SwitchPort, now: Time) -> Option<PortState> {
+        let state = self.up.remove(&at)?;
+        if state.shown != Shown::default() {
+            self.down.insert(at, (now, state.shown));
+        }
+        Some(state)
     }
 
     pub(super) fn remove_switch(&mut self, dpid: DatapathId) {
-        self.0.retain(|at, _| at.dpid != dpid);
+        self.up.retain(|at, _| at.dpid != dpid);
+    }
+
+    /// The switch starts anew: its ports were all down.
+    pub(super) fn forget_switch(&mut self, dpid: DatapathId) {
+        self.down.retain(|at, _| at.dpid != dpid);
+    }
+
+    /// A host was seen there.
+    pub(super) fn show_host(&mut self, at: SwitchPort) {
+        if let Some(state) = self.up.get_mut(&at) {
+            state.shown.host = true;
+        }
+    }
+
+    /// Whether a host was seen there.
+    pub(super) fn has_shown_host(&self, at: SwitchPort) -> bool {
+        self.up.get(&at).is_some_and(|state| state.shown.host)
     }
 
     pub(super) fn role(&self, at: SwitchPort) -> Option<Role> {
-        self.0.get(&at).map(|state| state.role)
+        self.up.get(&at).map(|state| state.role)
     }
 
     pub(super) fn get_mut(&mut self, at: SwitchPort) -> Option<&mut PortState> {
-        self.0.get_mut(&at)
+        self.up.get_mut(&at)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (SwitchPort, &PortState)> {
-        self.0.iter().map(|(at, state)| (*at, state))
+        self.up.iter().map(|(at, state)| (*at, state))
     }
 
     /// The ports of one switch.
     pub(super) fn of(&self, dpid: DatapathId) -> impl Iterator<Item = (SwitchPort, &PortState)> {
         let (first, last) = (PortNo(0), PortNo::ANY);
-        self.0
+        self.up
             .range(SwitchPort { dpid, port: first }..=SwitchPort { dpid, port: last })
             .map(|(at, state)| (*at, state))
     }

@@ -28,18 +28,20 @@ impl Advertised {
 
 impl Brain {
     pub(super) fn on_arp(&mut self, now: Time, at: SwitchPort, arp: &Arp, bytes: &[u8], out: &mut Commands) {
-        self.learn(now, arp.sender_mac, IpAddr::V4(arp.sender_ip), at, out);
+        if !self.learn(now, arp.sender_mac, IpAddr::V4(arp.sender_ip), at, out) {
+            return;
+        }
         if arp.op == ArpOp::Reply {
             return self.deliver_to(arp.target_mac, bytes, out);
         }
         // An announcement is for everyone's caches; every other question has one right answer.
         match self.topology.host_with_address(IpAddr::V4(arp.target_ip)).map(|host| host.mac) {
-            _ if arp.is_announcement() => self.tell_hosts(at, bytes, out),
+            _ if arp.is_announcement() => self.tell_hosts(now, at, bytes, out),
             Some(mac) if mac == arp.sender_mac => {}
             // Whether an address is taken is for its owner to say: it may be gone.
             Some(mac) if arp.is_probe() => self.deliver_to(mac, bytes, out),
             Some(mac) => out.send(at.dpid, Target::Port(at.port), &arp.reply(mac).frame()),
-            None => self.tell_hosts(at, bytes, out),
+            None => self.tell_hosts(now, at, bytes, out),
         }
     }
 
@@ -53,16 +55,17 @@ impl Brain {
         out: &mut Commands,
     ) {
         let IpAddr::V6(src) = ip.src else { return };
-        self.learn(now, frame.src, ip.src, at, out);
         match message {
             NdMessage::Solicitation(question) => {
                 let asker = Endpoint { mac: frame.src, ip: src };
-                self.on_solicitation(at, asker, question, bytes, out);
+                self.on_solicitation(now, at, asker, question, bytes, out);
             }
             NdMessage::Advertisement(answer) => {
-                self.on_advertisement(now, at, frame.src, answer, out);
+                if !self.on_advertisement(now, at, frame.src, answer, out) {
+                    return;
+                }
                 if frame.dst.is_multicast() {
-                    self.tell_hosts(at, bytes, out);
+                    self.tell_hosts(now, at, bytes, out);
                 } else {
                     self.deliver_to(frame.dst, bytes, out);
                 }
@@ -77,16 +80,18 @@ impl Brain {
         sender: MacAddr,
         answer: &NeighborAdvertisement,
         out: &mut Commands,
-    ) {
+    ) -> bool {
         let (mac, target) = (answer.target_mac.unwrap_or(sender), IpAddr::V6(answer.target));
-        self.learn(now, mac, target, at, out);
-        if self.topology.host_with_address(target).is_some_and(|host| host.mac == mac) {
+        let believed = self.learn(now, mac, target, at, out);
+        if believed && self.topology.host_with_address(target).is_some_and(|host| host.mac == mac) {
             self.advertised.0.insert(answer.target, answer.router);
         }
+        believed
     }
 
     fn on_solicitation(
         &mut self,
+        now: Time,
         at: SwitchPort,
         asker: Endpoint,
         question: &NeighborSolicitation,
@@ -103,7 +108,7 @@ impl Brain {
                 // Whether an address is taken is for its owner to say: it may be gone.
                 _ => self.deliver_to(mac, bytes, out),
             },
-            None => self.tell_hosts(at, bytes, out),
+            None => self.tell_hosts(now, at, bytes, out),
         }
     }
 
@@ -128,11 +133,15 @@ impl Brain {
     pub(super) fn offer(&mut self, now: Time, at: SwitchPort, dst: IpAddr, bytes: &[u8], out: &mut Commands) {
         match self.topology.host_with_address(dst) {
             Some(_) => self.forward_or_search(now, at.dpid, dst, bytes, out),
-            None => self.tell_hosts(at, bytes, out),
+            None => self.tell_hosts(now, at, bytes, out),
         }
     }
 
-    fn tell_hosts(&self, from: SwitchPort, bytes: &[u8], out: &mut Commands) {
+    /// Passes a packet on to every port of hosts, which costs so much that a port may do so at its limit only.
+    fn tell_hosts(&mut self, now: Time, from: SwitchPort, bytes: &[u8], out: &mut Commands) {
+        if !self.may_be_new(now, from, out) {
+            return;
+        }
         for at in self.ports.hosts().filter(|at| *at != from) {
             out.send(at.dpid, Target::Port(at.port), bytes);
         }

@@ -19,6 +19,13 @@ struct Search {
     held: Vec<(DatapathId, Vec<u8>)>,
 }
 
+impl Searches {
+    /// Whether the address is looked for.
+    pub(super) fn is_open(&self, target: IpAddr) -> bool {
+        self.0.contains_key(&target)
+    }
+}
+
 impl Brain {
     /// Holds a packet that entered at `dpid` until `target` is found.
     pub(super) fn search(

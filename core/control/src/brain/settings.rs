@@ -4,6 +4,7 @@ use std::time::Duration;
 use braid_packet::lldp::ProbeKey;
 use braid_paths::Weight;
 use braid_steering::{Limits, Policy};
+use braid_topology::HostLimits;
 use braid_types::{BitsPerSec, SwitchPort};
 
 use super::measure::Measuring;
@@ -22,6 +23,19 @@ pub struct Settings {
     pub settle: Duration,
     /// How long after the first switch no port is taken for a host's: the others may still be on their way.
     pub start_hold: Duration,
+    /// How long a port must be down before one that has shown a host may become a link, or the reverse.
+    pub role_hold: Duration,
+    /// How long the holder of an address has to answer when it is claimed at another port.
+    pub claim_timeout: Duration,
+    /// How long after it has answered it is not asked again.
+    pub claim_hold: Duration,
+    /// Addresses, claims of addresses and searches for addresses that may be new at a port each second; as many at
+    /// once after a quiet second. Zero: no limit.
+    pub new_addresses: u32,
+    /// Packets that a port may send up to the controller each second, likewise.
+    pub packet_ins: u32,
+    /// Hosts and addresses remembered.
+    pub hosts: HostLimits,
     /// A link is lost when no discovery frame came through for this long.
     pub link_timeout: Duration,
     /// How long links may take to be heard again when switches join with the rules of an earlier controller.
@@ -85,6 +99,13 @@ impl Default for Settings {
             probe_interval: Duration::from_secs(1),
             settle: Duration::from_millis(800),
             start_hold: Duration::from_secs(2),
+            role_hold: Duration::from_secs(5),
+            claim_timeout: Duration::from_millis(300),
+            claim_hold: Duration::from_secs(1),
+            new_addresses: 64,
+            packet_ins: 1_000,
+            // A router speaks for all who are behind it.
+            hosts: HostLimits { addresses_per_host: 1_024, ..HostLimits::default() },
             link_timeout: Duration::from_millis(3500),
             adopt_timeout: Duration::from_secs(10),
             flap_limit: 3,

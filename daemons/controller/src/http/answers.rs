@@ -25,6 +25,7 @@ fn body(engine: &Engine, resource: Resource) -> String {
         Resource::Links => json("links", &brain.links(), now),
         Resource::Hosts => json("hosts", &brain.hosts(), now),
         Resource::Transfers => json("transfers", &brain.transfers(), now),
+        Resource::Alarms => json("alarms", &brain.alarms(), now),
         Resource::Metrics => metrics::encode(engine),
     }
 }

@@ -12,7 +12,7 @@ use crate::engine::Engine;
 #[derive(Debug)]
 struct Snapshot {
     gauges: [(&'static str, &'static str, u64); 7],
-    counters: [(&'static str, &'static str, u64); 5],
+    counters: [(&'static str, &'static str, u64); 8],
 }
 
 /// Everything in the OpenMetrics text format.
@@ -43,7 +43,10 @@ impl Snapshot {
                 ("packet_ins", "Packets sent up by switches", counters.packet_ins),
                 ("syns", "TCP SYNs of hosts among them", counters.syns),
                 ("unreadable_packets", "Frames among them that could not be read", counters.unreadable),
-                ("lldp_refused", "Discovery frames with a wrong tag or form", counters.lldp_refused),
+                ("lldp_refused", "Discovery frames that were not believed", counters.lldp_refused),
+                ("claims_refused", "Claims of addresses whose holders answered", counters.claims_refused),
+                ("packets_over_limit", "Packets of ports that sent too many", counters.packets_over_limit),
+                ("alarms", "What was done at ports that must not be", counters.alarms),
                 ("channels_refused", "Channels closed because a switch did not behave", engine.refused()),
             ],
         }

@@ -32,6 +32,7 @@ pub(crate) enum Resource {
     Links,
     Hosts,
     Transfers,
+    Alarms,
     Metrics,
 }
 
@@ -69,6 +70,7 @@ fn router(questions: Questions) -> Router {
         .route("/api/v1/links", resource(Resource::Links))
         .route("/api/v1/hosts", resource(Resource::Hosts))
         .route("/api/v1/transfers", resource(Resource::Transfers))
+        .route("/api/v1/alarms", resource(Resource::Alarms))
         .route("/api/v1/paths", get(paths::find).with_state(paths::Route::new(questions.clone())))
         .route("/metrics", resource(Resource::Metrics))
         .with_state(questions)

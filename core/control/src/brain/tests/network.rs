@@ -349,6 +349,16 @@ impl Network {
         self.arrived.remove(&dpid(host)).unwrap_or_default()
     }
 
+    /// A frame comes in at a port of a switch.
+    pub(super) fn arrive_at(&mut self, at: SwitchPort, frame: &[u8]) {
+        self.arrive(at, frame, Vec::new());
+    }
+
+    /// A switch notices that a port is up, or down.
+    pub(super) fn set_port(&mut self, at: SwitchPort, up: bool) {
+        self.tell(&Event::PortUp { dpid: at.dpid, port: status(at.dpid, at.port, up) });
+    }
+
     /// The host makes itself known.
     pub(super) fn announce(&mut self, host: u64) {
         let IpAddr::V4(address) = ip(host) else { unreachable!() };

@@ -70,6 +70,7 @@ fn the_streams_of_a_host_that_moves_follow_it() {
     open(&mut network, stream);
     let std::net::IpAddr::V4(address) = ip(9) else { unreachable!() };
     network.send(4, &Arp::request(mac(9), address, address).frame());
+    network.advance(network.brain.settings().claim_timeout * 2);
     network.send_tcp(1, 9, stream, TcpFlags::ACK, &[]);
     assert_eq!(network.way_to(4).last(), Some(&4));
 }

@@ -1,0 +1,21 @@
+use braid_types::Time;
+
+use crate::client::view::Alarm;
+use crate::client::{Answer, Args, format, show};
+use crate::table::table;
+
+pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
+    show(args, "alarms", |answer: &Answer<Alarm>| {
+        let rows = answer.items.iter().map(|alarm| row(alarm, answer.now));
+        table(["AT", "TIMES", "LAST", "WHAT"], rows)
+    })
+}
+
+fn row(alarm: &Alarm, now: Time) -> [String; 4] {
+    [
+        format::port(alarm.at),
+        alarm.count.to_string(),
+        format!("{} ago", format::duration(now.since(alarm.last_at))),
+        alarm.text.clone(),
+    ]
+}

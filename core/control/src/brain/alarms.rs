@@ -1,0 +1,106 @@
+//! What hosts do that they must not: told at once, then once a second with a count, and remembered for a while.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use braid_types::{SwitchPort, Time};
+use serde::Serialize;
+
+use super::Brain;
+use crate::command::Commands;
+use crate::notice::Notice;
+use crate::threat::Threat;
+
+/// Between two notices of one kind about one port.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How many are remembered; the one that has been quiet for longest is forgotten first.
+const MAX_ALARMS: usize = 1_024;
+
+/// What one port did, by kind.
+#[derive(Debug, Default)]
+pub(super) struct Alarms(BTreeMap<(SwitchPort, &'static str), Record>);
+
+#[derive(Debug)]
+struct Record {
+    alarm: Alarm,
+    told_at: Option<Time>,
+    /// How often it happened since.
+    untold: u64,
+}
+
+/// What something at a port did that it must not.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Alarm {
+    /// The port.
+    pub at: SwitchPort,
+    /// What it did the last time.
+    #[serde(flatten)]
+    pub threat: Threat,
+    /// The same in words.
+    pub text: String,
+    /// When it did so first.
+    pub first_at: Time,
+    /// When it did so last.
+    pub last_at: Time,
+    /// How often.
+    pub count: u64,
+}
+
+impl Alarms {
+    fn raise(&mut self, now: Time, at: SwitchPort, threat: Threat, out: &mut Commands) {
+        let key = (at, threat.kind());
+        if self.0.len() >= MAX_ALARMS && !self.0.contains_key(&key) {
+            self.forget_oldest();
+        }
+        let record = self.0.entry(key).or_insert_with(|| Record {
+            alarm: Alarm {
+                at,
+                threat: threat.clone(),
+                text: String::new(),
+                first_at: now,
+                last_at: now,
+                count: 0,
+            },
+            told_at: None,
+            untold: 0,
+        });
+        record.alarm.count = record.alarm.count.saturating_add(1);
+        record.untold = record.untold.saturating_add(1);
+        (record.alarm.last_at, record.alarm.threat) = (now, threat);
+        record.tell(now, out);
+    }
+
+    /// Tells what was not told yet, to be called every tick.
+    pub(super) fn tick(&mut self, now: Time, out: &mut Commands) {
+        self.0.values_mut().for_each(|record| record.tell(now, out));
+    }
+
+    fn forget_oldest(&mut self) {
+        let oldest = self.0.iter().min_by_key(|(_, record)| record.alarm.last_at).map(|(key, _)| *key);
+        oldest.and_then(|key| self.0.remove(&key));
+    }
+}
+
+impl Record {
+    fn tell(&mut self, now: Time, out: &mut Commands) {
+        let is_due = self.told_at.is_none_or(|at| now.since(at) >= PAUSE);
+        if self.untold > 0 && is_due {
+            let (at, threat) = (self.alarm.at, self.alarm.threat.clone());
+            out.notice(Notice::Alarm { at, threat, count: std::mem::take(&mut self.untold) });
+            self.told_at = Some(now);
+        }
+    }
+}
+
+impl Brain {
+    pub(super) fn alarm(&mut self, now: Time, at: SwitchPort, threat: Threat, out: &mut Commands) {
+        self.counters.alarms += 1;
+        self.alarms.raise(now, at, threat, out);
+    }
+
+    /// What was done at ports that must not be, by port and kind.
+    pub fn alarms(&self) -> Vec<Alarm> {
+        let alarms = self.alarms.0.values().map(|record| &record.alarm);
+        alarms.map(|alarm| Alarm { text: alarm.threat.to_string(), ..alarm.clone() }).collect()
+    }
+}

@@ -1,0 +1,51 @@
+//! How much each port may ask of the controller, so that one that asks for everything leaves room for the others.
+
+use std::net::IpAddr;
+
+use braid_packet::{Frame, Ip, Transport};
+use braid_types::{PortNo, SwitchPort, Time};
+
+use super::ports::Role;
+use super::{Brain, DHCP_CLIENT};
+use crate::command::Commands;
+use crate::threat::Threat;
+
+impl Brain {
+    /// Whether a packet is within the limit of its port. What switches send each other has none.
+    pub(super) fn may_ask(
+        &mut self,
+        now: Time,
+        at: SwitchPort,
+        frame: &Frame<'_>,
+        out: &mut Commands,
+    ) -> bool {
+        let limit = self.settings.packet_ins;
+        let Some(state) = self.ports.get_mut(at) else { return at.port == PortNo::CONTROLLER };
+        if state.role == Role::Link {
+            return true;
+        }
+        // A server has no say in how many connections it is to answer, and should be heard all the same.
+        let is_answer = frame.tcp().is_some_and(|tcp| tcp.flags.is_syn_ack());
+        let rate = if is_answer { &mut state.answers } else { &mut state.packets };
+        let may = rate.take(now, limit);
+        if !may {
+            self.counters.packets_over_limit += 1;
+            self.alarm(now, at, Threat::TooManyPackets, out);
+        }
+        may
+    }
+
+    /// Whether a packet may go on: if its destination must be looked for first, only so many of a port may.
+    pub(super) fn may_search(&mut self, now: Time, at: SwitchPort, ip: &Ip<'_>, out: &mut Commands) -> bool {
+        let is_for_many = match &ip.transport {
+            Transport::Icmpv6(_) => true,
+            Transport::Udp(udp) => udp.dst_port == DHCP_CLIENT,
+            _ => false,
+        };
+        is_for_many || self.is_sought_or_found(ip.dst) || self.may_be_new(now, at, out)
+    }
+
+    fn is_sought_or_found(&self, dst: IpAddr) -> bool {
+        self.topology.host_with_address(dst).is_some() || self.searches.is_open(dst)
+    }
+}

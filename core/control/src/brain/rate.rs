@@ -1,0 +1,57 @@
+use std::time::Duration;
+
+use braid_types::Time;
+
+/// How often something may happen: so many times a second, and as many at once when it has been quiet for a second.
+///
+/// The generic cell rate algorithm, ITU-T I.371: one time stamp instead of a bucket that must be filled.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rate {
+    /// When the last one would have come if they came evenly.
+    due: Time,
+}
+
+impl Rate {
+    /// Whether one more is within `limit` a second; no limit if that is zero.
+    pub(super) fn take(&mut self, now: Time, limit: u32) -> bool {
+        if limit == 0 {
+            return true;
+        }
+        let ahead = self.due.since(now);
+        let step = Duration::from_secs(1) / limit;
+        let is_within = ahead + step <= Duration::from_secs(1);
+        if is_within {
+            self.due = self.due.max(now) + step;
+        }
+        is_within
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(rate: &mut Rate, from: u64, to: u64, limit: u32) -> usize {
+        (from..to).filter(|millis| rate.take(Time::from_millis(*millis), limit)).count()
+    }
+
+    #[test]
+    fn a_second_s_worth_passes_at_once_and_then_the_rate() {
+        let mut rate = Rate::default();
+        let at_once = (0..100).filter(|_| rate.take(Time::from_millis(1), 10)).count();
+        assert_eq!(at_once, 10);
+        assert_eq!(taken(&mut rate, 1, 10_002, 10), 100);
+    }
+
+    #[test]
+    fn what_does_not_pass_does_not_count() {
+        let mut rate = Rate::default();
+        assert_eq!((0..1_000_000).filter(|_| rate.take(Time::ZERO, 3)).count(), 3);
+        assert!(rate.take(Time::from_millis(334), 3));
+    }
+
+    #[test]
+    fn zero_is_no_limit() {
+        assert_eq!((0..1_000).filter(|_| Rate::default().take(Time::ZERO, 0)).count(), 1_000);
+    }
+}

@@ -1,0 +1,92 @@
+use std::fmt;
+use std::net::IpAddr;
+
+use braid_types::{MacAddr, SwitchPort};
+use serde::Serialize;
+
+/// What something at a port did that the network must not believe, or must not bear.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Threat {
+    /// It sent a discovery frame with a wrong tag or form.
+    ForgedProbe {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// It sent a discovery frame that had been heard, or was too old to come from a link.
+    ReplayedProbe {
+        /// The port that the frame was made for.
+        of: SwitchPort,
+    },
+    /// It sent a discovery frame between ports of which one has shown a host.
+    RelayedProbe {
+        /// The port that the frame was made for.
+        of: SwitchPort,
+    },
+    /// It sent the port's own discovery frame back.
+    ReflectedProbe,
+    /// A host was not believed.
+    NotBelieved {
+        /// Its address.
+        mac: MacAddr,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// It claimed the Ethernet address of a host that is alive elsewhere.
+    StolenMac {
+        /// The address.
+        mac: MacAddr,
+        /// Where the host is.
+        holder: SwitchPort,
+    },
+    /// It claimed the IP address of a host that is alive elsewhere.
+    StolenIp {
+        /// The address.
+        ip: IpAddr,
+        /// Where the host is.
+        holder: SwitchPort,
+    },
+    /// It used more addresses that were new, or claimed more, or asked for more unknown ones, than a port may.
+    TooManyAddresses,
+    /// It sent more packets that the controller must see than a port may.
+    TooManyPackets,
+}
+
+impl Threat {
+    /// Its name, as in `kind` where it is serialised.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::ForgedProbe { .. } => "forged_probe",
+            Self::ReplayedProbe { .. } => "replayed_probe",
+            Self::RelayedProbe { .. } => "relayed_probe",
+            Self::ReflectedProbe => "reflected_probe",
+            Self::NotBelieved { .. } => "not_believed",
+            Self::StolenMac { .. } => "stolen_mac",
+            Self::StolenIp { .. } => "stolen_ip",
+            Self::TooManyAddresses => "too_many_addresses",
+            Self::TooManyPackets => "too_many_packets",
+        }
+    }
+}
+
+impl fmt::Display for Threat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ForgedProbe { why } => {
+                write!(f, "a discovery frame was not made by this controller: {why}")
+            }
+            Self::ReplayedProbe { of } => write!(f, "a discovery frame of {of} was sent again"),
+            Self::RelayedProbe { of } => write!(
+                f,
+                "a discovery frame of {of} came from a host, or through one: if a cable is there now, take both \
+                 ports down first"
+            ),
+            Self::ReflectedProbe => f.write_str("the port's own discovery frame was sent back"),
+            Self::NotBelieved { mac, why } => write!(f, "host {mac} is not believed: {why}"),
+            Self::StolenMac { mac, holder } => write!(f, "{mac} was claimed, whose host answers at {holder}"),
+            Self::StolenIp { ip, holder } => write!(f, "{ip} was claimed, whose host answers at {holder}"),
+            Self::TooManyAddresses => f.write_str("too many new addresses, claims or searches"),
+            Self::TooManyPackets => f.write_str("too many packets for the controller"),
+        }
+    }
+}
