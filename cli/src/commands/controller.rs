@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::PathBuf;
 
+use braid_controller::{Config, Controller, Guard, Listen};
 use braid_controller::{Config, Controller, Listen, Relief, Settings};
 use braid_paths::Weight;
 use braid_steering::Policy;
@@ -56,6 +57,16 @@ pub(crate) struct Run {
     /// How many streams a minute are moved off links that stay full to paths with room; 0: none
     #[arg(long, value_name = "PER-MINUTE", default_value_t = Relief::default().moves_per_minute)]
     moves: usize,
+    /// Packets a second that a port with hosts may send up to the controller, such as TCP SYNs and ARP; 0: no limit
+    ///
+    /// As many may come at once after a quiet second. Switches that have meters hold the limit themselves.
+    #[arg(long, value_name = "PACKETS", default_value_t = Guard::default().packet_ins, env = "BRAID_PORT_PACKET_INS")]
+    port_packet_ins: u32,
+    /// Addresses a second that may be new at a port, be claimed there, or be looked for from there; 0: no limit
+    ///
+    /// As many may come at once after a quiet second.
+    #[arg(long, value_name = "ADDRESSES", default_value_t = Guard::default().new_addresses, env = "BRAID_PORT_NEW_ADDRESSES")]
+    port_new_addresses: u32,
 }
 
 pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
@@ -70,6 +81,9 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     let relief = Relief { moves_per_minute: moves, ..Relief::default() };
     let settings = Settings { placement, weight, capacities, relief, ..Settings::default() };
     let controller = Controller::bind(Config { openflow, http, record, settings })?;
+    let Run { http, record, placement, weight, .. } = run;
+    let guard = Guard { packet_ins: run.port_packet_ins, new_addresses: run.port_new_addresses };
+    let controller = Controller::bind(Config { openflow, http, record, placement, weight, guard })?;
     say_ready(&controller)?;
     Ok(controller.serve_until_signalled()?)
 }

@@ -49,6 +49,24 @@ pub enum Command {
         /// The ports; the one a packet came in by is left out by the switch.
         ports: Vec<PortNo>,
     },
+    /// Limit what hosts at a port may ask, see [`Rule::Metered`].
+    SetMeter {
+        /// The switch.
+        dpid: DatapathId,
+        /// The port, whose number is the meter's too.
+        port: PortNo,
+        /// Packets a second, and at once.
+        rate: u32,
+        /// Whether the switch has the meter with another rate.
+        known: bool,
+    },
+    /// Remove the meter of a port.
+    DeleteMeter {
+        /// The switch.
+        dpid: DatapathId,
+        /// The port.
+        port: PortNo,
+    },
     /// Send a packet.
     Send {
         /// The switch.
@@ -87,6 +105,8 @@ impl Command {
             | Self::Remove { dpid, .. }
             | Self::AddFlood { dpid }
             | Self::Flood { dpid, .. }
+            | Self::SetMeter { dpid, .. }
+            | Self::DeleteMeter { dpid, .. }
             | Self::Send { dpid, .. }
             | Self::Barrier { dpid, .. }
             | Self::ReadStreams { dpid }

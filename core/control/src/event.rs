@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use braid_openflow::{FlowMod, FlowModCommand, FlowStats, Message, Xid};
 use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, Time};
@@ -118,8 +119,20 @@ pub struct FoundRules {
     pub rules: Vec<Rule>,
     /// The others.
     pub strays: Vec<Stray>,
+    /// What it can meter, and does.
+    #[serde(default)]
+    pub meters: FoundMeters,
     /// The ports of the group to flood through, if there is one.
     pub flood: Option<Vec<PortNo>>,
+}
+
+/// The meters in a switch that joins.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct FoundMeters {
+    /// The highest number that a meter may have; 0 where there are none of use.
+    pub highest: u32,
+    /// Ports whose meters are as we write them, and the packets a second that those let through.
+    pub rates: BTreeMap<PortNo, u32>,
 }
 
 /// A rule with our mark that is not as we write rules: the OpenFlow message that removes it.

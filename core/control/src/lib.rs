@@ -21,7 +21,7 @@ mod threat;
 pub use brain::{Alarm, Brain, Counters, Measuring, Relief, Role, Settings, Sizes, view};
 pub use command::{Command, Commands, Target};
 pub use cookie::{Cookie, Purpose};
-pub use event::{Event, FoundRules, PortStatus, Recorded, Stray, SwitchPorts};
+pub use event::{Event, FoundMeters, FoundRules, PortStatus, Recorded, Stray, SwitchPorts};
 pub use label::Label;
 pub use notice::Notice;
 pub use port_counters::PortCounters;

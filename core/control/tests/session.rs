@@ -1,12 +1,14 @@
 //! One OpenFlow channel, message by message.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use braid_control::{Event, PortCounters, Session, SessionError, SessionEvent};
+use braid_control::{Event, FoundMeters, PortCounters, Session, SessionError, SessionEvent};
 use braid_openflow::{
-    Bytes, Capabilities, ControllerRole, Cookie, Echo, ErrorCode, ErrorMsg, FlowModFlags, FlowRemoved,
-    FlowRemovedReason, FlowStats, Hello, HelloFailedCode, Kbps, List, Match, Message, MultipartFlags,
-    MultipartReply, Port, PortConfig, PortFeatures, PortReason, PortState, PortStats, PortStatus, ReplyBody,
+    BadRequestCode, BandTypes, Bytes, Capabilities, ControllerRole, Cookie, Echo, ErrorCode, ErrorMsg,
+    FlowModFlags, FlowRemoved, FlowRemovedReason, FlowStats, Hello, HelloFailedCode, Kbps, List, Match,
+    Message, MeterBand, MeterConfig, MeterFeatures, MeterFlags, MeterId, MultipartFlags, MultipartReply,
+    Port, PortConfig, PortFeatures, PortReason, PortState, PortStats, PortStatus, ReplyBody, RequestBody,
     Role, Seconds, SwitchFeatures, TableId, Text, Xid, frames,
 };
 use braid_types::{DatapathId, MacAddr, PortNo, Time};
@@ -32,8 +34,12 @@ impl Channel {
     }
 
     fn tell(&mut self, message: &Message<'_>) -> Result<'static> {
+        self.tell_of(Xid(9), message)
+    }
+
+    fn tell_of(&mut self, xid: Xid, message: &Message<'_>) -> Result<'static> {
         let mut bytes = Vec::new();
-        message.encode(Xid(9), &mut bytes).expect("short message");
+        message.encode(xid, &mut bytes).expect("short message");
         self.session.handle_message(Time::ZERO, bytes.leak(), &mut self.sent)
     }
 
@@ -164,7 +170,7 @@ fn the_rules_of_an_earlier_controller_are_read_once_we_are_master() {
     channel.tell(&ports(&[], MultipartFlags::NONE)).expect("fine");
     channel.sent.clear();
     assert_eq!(channel.tell(&role(ControllerRole::Master)), Ok(None));
-    assert_eq!(channel.names_sent(), ["MultipartRequest", "MultipartRequest"]);
+    assert_eq!(channel.names_sent(), ["MultipartRequest"; 4]);
     let [_, groups] = nothing_found();
     channel.tell(&groups).expect("fine");
     let (ours, foreign) = (flow(0xb700_0000_0000_0000, 5), flow(0x1200_0000_0000_0000, 5));
@@ -176,6 +182,56 @@ fn the_rules_of_an_earlier_controller_are_read_once_we_are_master() {
     let [None, Some(SessionEvent::Up(switch))] = answers else { panic!("the handshake is not done") };
     let found = switch.found.expect("what was found");
     assert_eq!((found.rules.len(), found.strays.len(), found.flood), (0, 2, None));
+}
+
+fn reply(body: ReplyBody<'_>) -> Message<'_> {
+    Message::MultipartReply(body.into())
+}
+
+/// What is known of a switch's meters when it answers the questions for them so.
+fn meters_after(answers: &[Message<'_>]) -> FoundMeters {
+    let mut channel = Channel::greeted();
+    for message in [features(254, 0), ports(&[], MultipartFlags::NONE), role(ControllerRole::Master)] {
+        channel.tell(&message).expect("fine");
+    }
+    let xid =
+        frames(&channel.sent).flatten().filter_map(|frame| frame.decode().ok()).find_map(|sent| match sent {
+            (xid, Message::MultipartRequest(request)) if request.body == RequestBody::MeterFeatures => {
+                Some(xid)
+            }
+            _ => None,
+        });
+    for answer in answers {
+        assert_eq!(channel.tell_of(xid.expect("asked for meters"), answer), Ok(None));
+    }
+    let [flows, groups] = nothing_found();
+    channel.tell(&flows).expect("fine");
+    match channel.tell(&groups) {
+        Ok(Some(SessionEvent::Up(switch))) => switch.found.expect("what was found").meters,
+        other => panic!("the handshake is not done: {other:?}"),
+    }
+}
+
+#[test]
+fn a_switch_without_meters_is_served_without() {
+    let error = ErrorCode::BadRequest(BadRequestCode::BadMultipart);
+    let refusal = Message::Error(ErrorMsg { error, data: Bytes(b"") });
+    assert_eq!(meters_after(&[refusal, refusal]), FoundMeters::default());
+    assert_eq!(meters_after(&[]), FoundMeters::default());
+}
+
+#[test]
+fn the_meters_of_an_earlier_controller_are_read() {
+    let (band_types, capabilities) = (BandTypes::DROP, 0xf);
+    let able = MeterFeatures { max_meter: 100, band_types, capabilities, max_bands: 1, max_color: 0 };
+    let bands = [MeterBand::Drop { rate: 5, burst_size: 5 }];
+    let flags = MeterFlags(MeterFlags::PKTPS.0 | MeterFlags::BURST.0);
+    let ours = MeterConfig { flags, meter_id: MeterId(3), bands: List::new(&bands) };
+    let foreign = MeterConfig { flags: MeterFlags::KBPS, meter_id: MeterId(4), ..ours };
+    let meters = [ours, foreign];
+    let answers = [ReplyBody::MeterFeatures(able), ReplyBody::MeterConfig(List::new(&meters))].map(reply);
+    let found = FoundMeters { highest: 100, rates: BTreeMap::from([(PortNo(3), 5)]) };
+    assert_eq!(meters_after(&answers), found);
 }
 
 #[test]

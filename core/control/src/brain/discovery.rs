@@ -22,7 +22,10 @@ impl Brain {
         self.first_switch_at.get_or_insert(now);
         self.topology.add_switch(dpid, []);
         match &switch.found {
-            Some(found) => self.take_up(now, dpid, found, out),
+            Some(found) => {
+                self.meters.add(dpid, &found.meters);
+                self.take_up(now, dpid, found, out);
+            }
             None => out.push(Command::Reset { dpid }),
         }
         if switch.found.as_ref().is_none_or(|found| found.rules.is_empty()) {
@@ -44,6 +47,7 @@ impl Brain {
         self.ports.remove_switch(dpid);
         self.flood.forget(dpid);
         self.found.forget(dpid);
+        self.meters.forget(dpid);
         self.forget_ingress(now, dpid);
         self.routes.forget(dpid);
         let changes = self.topology.remove_switch(dpid);
@@ -176,15 +180,24 @@ impl Brain {
         self.flood.touch();
         self.leave_role(at, old, out);
         match role {
-            Role::Host => admission(at).into_iter().for_each(|rule| out.add(at.dpid, rule)),
-            Role::Link => out.add(at.dpid, Rule::FromLink { port: at.port }),
-            Role::Pending | Role::Silent => {}
+            Role::Host => {
+                admission(at).into_iter().for_each(|rule| out.add(at.dpid, rule));
+                self.meter(at, out);
+            }
+            Role::Link => {
+                out.add(at.dpid, Rule::FromLink { port: at.port });
+                self.drop_found_meter(at, out);
+            }
+            Role::Pending | Role::Silent => self.drop_found_meter(at, out),
         }
     }
 
     fn leave_role(&mut self, at: SwitchPort, role: Role, out: &mut Commands) {
         match role {
-            Role::Host => admission(at).into_iter().for_each(|rule| self.delete(at.dpid, rule, out)),
+            Role::Host => {
+                admission(at).into_iter().for_each(|rule| self.delete(at.dpid, rule, out));
+                self.stop_metering(at, out);
+            }
             Role::Link => self.delete(at.dpid, Rule::FromLink { port: at.port }, out),
             Role::Pending | Role::Silent => {}
         }

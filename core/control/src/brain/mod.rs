@@ -13,6 +13,7 @@ mod hosts;
 mod install;
 mod intake;
 mod measure;
+mod meters;
 mod moves;
 mod path_cache;
 mod ports;
@@ -49,6 +50,7 @@ use flood::Flood;
 use found::Found;
 use install::Labels;
 use measure::Measurements;
+use meters::Meters;
 use path_cache::PathCache;
 use ports::Ports;
 use relief::Reliefs;
@@ -132,6 +134,7 @@ pub struct Brain {
     reliefs: Reliefs,
     alarms: Alarms,
     claims: Claims,
+    meters: Meters,
     /// Streams that had a path and have none, and since when.
     unplaced: BTreeMap<StreamId, Time>,
 }
@@ -163,6 +166,7 @@ impl Brain {
             reliefs: Reliefs::default(),
             alarms: Alarms::default(),
             claims: Claims::default(),
+            meters: Meters::default(),
             unplaced: BTreeMap::new(),
         }
     }

@@ -8,7 +8,7 @@ use braid_openflow::{
 use braid_types::{FiveTuple, MacAddr, PortNo};
 
 use super::flow;
-use super::rule::{BASE, Hop, Rule};
+use super::rule::{Asking, BASE, Hop, Rule};
 use crate::cookie::{Cookie, Purpose};
 use crate::label::Label;
 
@@ -25,10 +25,12 @@ pub fn decode(flow: &FlowStats<'_>) -> Option<Rule> {
 
 fn base_rules(flow: &FlowStats<'_>) -> impl Iterator<Item = Rule> {
     let of_port = flow.matching.in_port().map(|port| {
+        let metered = Asking::ALL.map(|asking| Rule::Metered { port, asking });
         [false, true]
             .map(|ipv6| Rule::SynAck { ipv6, port })
             .into_iter()
             .chain([Rule::FromLink { port }, Rule::FromHost { port }])
+            .chain(metered)
     });
     BASE.into_iter().chain(of_port.into_iter().flatten())
 }

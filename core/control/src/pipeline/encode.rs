@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use braid_openflow::{
     Action, Bucket, Cookie as WireCookie, EncodeError, FlowMod, FlowModCommand, FlowModFlags,
-    FlowStatsRequest, GroupId, GroupMod, GroupModCommand, GroupType, List, Match, Message, MultipartFlags,
-    MultipartRequest, PacketOut, PortStatsRequest, RequestBody, Seconds, TableId, Xid,
+    FlowStatsRequest, GroupId, GroupMod, GroupModCommand, GroupType, List, Match, Message, MeterModCommand,
+    MultipartFlags, MultipartRequest, PacketOut, PortStatsRequest, RequestBody, Seconds, TableId, Xid,
 };
 use braid_steering::StreamId;
 use braid_types::PortNo;
 
 use super::flow;
+use super::meter;
 use super::rule::{Rule, Table};
 use crate::command::{Command, Commands, Target};
 use crate::cookie::{Cookie, OURS, OURS_MASK, Purpose};
@@ -53,6 +54,11 @@ impl Encoder {
             Command::Remove { stray, .. } => remove(stray, xid, out),
             Command::Flood { ports, .. } => flood(GroupModCommand::Modify, ports, xid, out),
             Command::Send { target, frame, .. } => send(*target, batch.frame(frame), xid, out),
+            Command::SetMeter { port, rate, known, .. } => {
+                let command = if *known { MeterModCommand::Modify } else { MeterModCommand::Add };
+                meter::set(command, *port, *rate, xid, out)
+            }
+            Command::DeleteMeter { port, .. } => meter::set(MeterModCommand::Delete, *port, 0, xid, out),
             Command::Barrier { token, .. } => Message::BarrierRequest.encode(Xid(*token), out),
             Command::ReadStreams { .. } => read_streams(xid, out),
             Command::ReadPorts { .. } => read_ports(xid, out),

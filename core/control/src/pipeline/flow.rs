@@ -6,6 +6,7 @@ use braid_openflow::{Action, EthType, Instruction, List, Masked, OxmField, Table
 use braid_types::{FiveTuple, MacAddr, PortNo};
 
 use super::encode::FLOOD_GROUP;
+use super::meter;
 use super::rule::{Hop, Rule, Table};
 
 const TCP: u8 = 6;
@@ -65,6 +66,7 @@ pub(super) fn matching(rule: &Rule) -> Fields {
         Rule::NeighbourSolicitation => icmpv6(NEIGHBOUR_SOLICITATION),
         Rule::NeighbourAdvertisement => icmpv6(NEIGHBOUR_ADVERTISEMENT),
         Rule::Syn { ipv6 } => tcp_flags(ipv6, TcpFlags::SYN),
+        Rule::Metered { port, asking } => from_port(port, &matching(&asking.base())),
         Rule::SynAck { ipv6, port } => from_port(port, &tcp_flags(ipv6, SYN_OR_ACK)),
         Rule::NoStream => fields([]),
         Rule::Broadcast | Rule::FabricBroadcast => {
@@ -90,6 +92,7 @@ pub(super) fn applied(rule: &Rule) -> Actions {
         | Rule::NeighbourAdvertisement
         | Rule::Syn { .. }
         | Rule::SynAck { .. }
+        | Rule::Metered { .. }
         | Rule::NoRoute { .. } => actions([Action::output(PortNo::CONTROLLER)]),
         Rule::Broadcast | Rule::FabricBroadcast => actions([Action::Group(FLOOD_GROUP)]),
         Rule::Stream { hop, .. } | Rule::Route { hop, .. } => {
@@ -121,11 +124,15 @@ pub(super) fn next_table(rule: &Rule) -> Option<Table> {
 pub(super) fn instructions<'a>(rule: &Rule, applied: &'a Actions) -> Few<Instruction<'a>, 2> {
     let act = Instruction::ApplyActions(List::new(applied.as_slice()));
     let goto = next_table(rule).map(|table| Instruction::GotoTable(TableId(table as u8)));
-    match (applied.as_slice().is_empty(), goto) {
-        (true, Some(goto)) => Few::new(goto, [goto]),
-        (true, None) => Few::new(act, []),
-        (false, Some(goto)) => Few::new(act, [act, goto]),
-        (false, None) => Few::new(act, [act]),
+    match (applied.as_slice().is_empty(), goto, rule) {
+        (_, _, Rule::Metered { port, .. }) => {
+            let meter = Instruction::Meter(meter::id(*port));
+            Few::new(meter, [meter, act])
+        }
+        (true, Some(goto), _) => Few::new(goto, [goto]),
+        (true, None, _) => Few::new(act, []),
+        (false, Some(goto), _) => Few::new(act, [act, goto]),
+        (false, None, _) => Few::new(act, [act]),
     }
 }
 

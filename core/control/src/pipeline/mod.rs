@@ -11,9 +11,10 @@
 mod decode;
 mod encode;
 mod flow;
+pub(crate) mod meter;
 mod rule;
 
 pub use decode::decode;
 pub(crate) use encode::read_all;
 pub use encode::{Encoder, FLOOD_GROUP};
-pub use rule::{BASE, Hop, Rule, Slot, TABLES, Table};
+pub use rule::{Asking, BASE, Hop, Rule, Slot, TABLES, Table};

@@ -62,6 +62,13 @@ pub enum Rule {
         /// The port where hosts are.
         port: PortNo,
     },
+    /// What hosts at a port ask the controller passes the port's meter first.
+    Metered {
+        /// The port where hosts are.
+        port: PortNo,
+        /// What they ask.
+        asking: Asking,
+    },
     /// What has no stream rule follows the default routes.
     NoStream,
     /// Broadcast and multicast of hosts follows the spanning tree.
@@ -114,6 +121,56 @@ pub enum Rule {
     },
 }
 
+/// What hosts may ask the controller, and a rule of [`BASE`] tells it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asking {
+    /// As [`Rule::Lldp`].
+    Lldp,
+    /// As [`Rule::Arp`].
+    Arp,
+    /// As [`Rule::NeighbourSolicitation`].
+    NeighbourSolicitation,
+    /// As [`Rule::NeighbourAdvertisement`].
+    NeighbourAdvertisement,
+    /// As [`Rule::Syn`] of IPv4.
+    Syn,
+    /// As [`Rule::Syn`] of IPv6.
+    Syn6,
+    /// As [`Rule::NoRoute`] of IPv4.
+    NoRoute,
+    /// As [`Rule::NoRoute`] of IPv6.
+    NoRoute6,
+}
+
+impl Asking {
+    /// Everything that there is.
+    pub const ALL: [Self; 8] = [
+        Self::Lldp,
+        Self::Arp,
+        Self::NeighbourSolicitation,
+        Self::NeighbourAdvertisement,
+        Self::Syn,
+        Self::Syn6,
+        Self::NoRoute,
+        Self::NoRoute6,
+    ];
+
+    /// The rule that tells the controller of it, from whatever port.
+    pub const fn base(self) -> Rule {
+        match self {
+            Self::Lldp => Rule::Lldp,
+            Self::Arp => Rule::Arp,
+            Self::NeighbourSolicitation => Rule::NeighbourSolicitation,
+            Self::NeighbourAdvertisement => Rule::NeighbourAdvertisement,
+            Self::Syn => Rule::Syn { ipv6: false },
+            Self::Syn6 => Rule::Syn { ipv6: true },
+            Self::NoRoute => Rule::NoRoute { ipv6: false },
+            Self::NoRoute6 => Rule::NoRoute { ipv6: true },
+        }
+    }
+}
+
 /// A labelled path and the port that leads to its next switch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Hop {
@@ -143,6 +200,7 @@ impl Rule {
     /// Where the rule stands.
     pub const fn table(&self) -> Table {
         match self {
+            Self::Metered { asking, .. } => asking.base().table(),
             Self::Lldp
             | Self::FromController
             | Self::FromLink { .. }
@@ -164,6 +222,7 @@ impl Rule {
     /// Its rank among the rules of its table.
     pub const fn priority(&self) -> u16 {
         match self {
+            Self::Metered { asking, .. } => asking.base().priority() + 1,
             Self::Lldp => 100,
             Self::FromController => 90,
             Self::FromLink { .. } => 80,

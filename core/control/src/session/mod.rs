@@ -25,6 +25,7 @@ use crate::event::{Event, PortStatus, SwitchPorts};
 use crate::port_counters::PortCounters;
 use echo::EchoTimer;
 use handshake::Handshake;
+use reading::METERS_XID;
 
 pub use error::SessionError;
 
@@ -130,6 +131,7 @@ impl Session {
                 self.state = State::Handshake(Handshake::begin(&message, *generation, out)?);
                 Ok(None)
             }
+            State::Handshake(_) if xid == METERS_XID && matches!(message, Message::Error(_)) => Ok(None),
             State::Handshake(handshake) => {
                 let Some(switch) = handshake.handle(&message, out)? else { return Ok(None) };
                 self.state = State::Up(switch.dpid, EchoTimer::default());

@@ -13,6 +13,9 @@ use crate::pipeline::{self, FLOOD_GROUP};
 /// More rules than this are not taken up: the switch is set up anew.
 const MAX_RULES: usize = 1 << 20;
 
+/// Of the questions for meters, which switches may refuse.
+pub(super) const METERS_XID: Xid = Xid(7);
+
 /// The answers so far, each of which comes in as many parts as it needs.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
@@ -25,6 +28,8 @@ pub(super) struct Reading {
 impl Reading {
     /// Asks for everything.
     pub(super) fn begin(xid: Xid, out: &mut Vec<u8>) -> Result<Self, EncodeError> {
+        // Who has no meters says so before the rest comes, and is not asked to say so.
+        pipeline::meter::read(METERS_XID, out)?;
         pipeline::read_all(xid, out)?;
         Ok(Self::default())
     }
@@ -39,6 +44,13 @@ impl Reading {
             ReplyBody::GroupDesc(groups) => {
                 groups.iter().for_each(|group| self.note_group(&group));
                 self.all_groups |= is_last;
+            }
+            ReplyBody::MeterFeatures(features) => {
+                self.found.meters.highest = pipeline::meter::highest(&features);
+            }
+            ReplyBody::MeterConfig(meters) => {
+                let ours = meters.iter().filter_map(|meter| pipeline::meter::decode(&meter));
+                self.found.meters.rates.extend(ours);
             }
             _ => {}
         }

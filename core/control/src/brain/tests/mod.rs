@@ -9,6 +9,7 @@ mod discovery;
 mod forwarding;
 mod guard;
 mod measure;
+mod meters;
 mod mptcp;
 mod relief;
 mod repair;

@@ -139,7 +139,12 @@ impl Network {
 
     /// Another controller starts. It knows nothing, and no switch is connected yet.
     pub(super) fn start_again(&mut self) {
-        self.brain = Brain::new(self.brain.settings().clone());
+        self.start_again_with(self.brain.settings().clone());
+    }
+
+    /// The same, with other settings.
+    pub(super) fn start_again_with(&mut self, settings: Settings) {
+        self.brain = Brain::new(settings);
         (self.dead, self.now) = (false, Time::from_millis(1));
         self.changes.clear();
         self.notices.clear();

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use braid_openflow::{
     Action, FlowMod, FlowModCommand, FlowStats, GroupId, GroupModCommand, Instruction, Masked, Message,
-    OxmField, Xid, frames,
+    MeterBand, MeterId, MeterMod, MeterModCommand, OxmField, Xid, frames,
 };
 use braid_packet::{Frame, Payload, Transport, nd::NdMessage};
 use braid_types::{MacAddr, PortNo};
 
 use crate::cookie::Cookie;
-use crate::event::{FoundRules, Stray};
+use crate::event::{FoundMeters, FoundRules, Stray};
 use crate::pipeline::{FLOOD_GROUP, Rule, decode};
 
 /// What leaves a switch: through a port, or to the controller with the table that sent it.
@@ -25,6 +25,7 @@ pub(super) enum Output {
 pub(super) struct FakeSwitch {
     flows: BTreeMap<(u8, u16, String), Vec<u8>>,
     groups: BTreeMap<GroupId, Vec<u8>>,
+    meters: BTreeMap<MeterId, u32>,
 }
 
 impl FakeSwitch {
@@ -41,6 +42,7 @@ impl FakeSwitch {
                         self.act(action, PortNo::CONTROLLER, &mut packet.data.0.to_vec(), 0, &mut outputs);
                     }
                 }
+                Message::MeterMod(meter) => self.meter_mod(&meter),
                 Message::MultipartRequest(_) => {}
                 other => panic!("unexpected {other:?}"),
             }
@@ -80,8 +82,14 @@ impl FakeSwitch {
                 None => {}
             }
         }
+        found.meters = FoundMeters { highest: 1_000, rates: self.meters() };
         found.flood = self.groups.get(&FLOOD_GROUP).map(|group| flood_ports(group));
         found
+    }
+
+    /// Whether the switch has the rule.
+    pub(super) fn has(&self, rule: Rule) -> bool {
+        self.flows.values().any(|flow| decode(&stats(&flow_of(flow))) == Some(rule))
     }
 
     /// The rules of one table.
@@ -111,6 +119,23 @@ impl FakeSwitch {
         }
     }
 
+    fn meter_mod(&mut self, meter: &MeterMod<'_>) {
+        let rate = meter.bands.iter().next().map(|band| match band {
+            MeterBand::Drop { rate, .. } => rate,
+            other => panic!("unexpected {other:?}"),
+        });
+        let before = match meter.command {
+            MeterModCommand::Delete => self.meters.remove(&meter.meter_id),
+            _ => self.meters.insert(meter.meter_id, rate.expect("a band")),
+        };
+        assert_eq!(before.is_some(), meter.command != MeterModCommand::Add, "{meter:?}");
+    }
+
+    /// Packets a second that each port may send up.
+    pub(super) fn meters(&self) -> BTreeMap<PortNo, u32> {
+        self.meters.iter().map(|(id, rate)| (PortNo(id.0), *rate)).collect()
+    }
+
     /// Takes a packet through the tables.
     pub(super) fn forward(&self, in_port: PortNo, frame: &[u8]) -> Vec<Output> {
         let (mut outputs, mut frame, mut table) = (Vec::new(), frame.to_vec(), Some(0));
@@ -135,6 +160,7 @@ impl FakeSwitch {
                 Instruction::ApplyActions(actions) => {
                     actions.iter().for_each(|action| self.act(action, in_port, frame, table, outputs));
                 }
+                Instruction::Meter(id) => assert!(self.meters.contains_key(&id), "no such meter"),
                 Instruction::GotoTable(table) => next = Some(table.0),
                 other => panic!("unexpected {other:?}"),
             }
