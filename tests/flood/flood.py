@@ -101,7 +101,8 @@ def bring_up(lab, options, log):
         json.dump(fat_tree(), scenario)
         scenario.flush()
         inspection = lab.run("lab", "deploy", scenario.name, "--name", LAB, "--no-controller", "--json")
-    lab.inside(None, lab.braid, "controller", "run", "--openflow", OPENFLOW, *options, stderr=log)
+    command = ["controller", "run", "--openflow", OPENFLOW, *options]
+    controller = lab.inside(None, lab.braid, *command, stderr=log)
     for switch in json.loads(inspection)["switches"]:
         name = switch["name"]
         lab.ovs(
@@ -115,6 +116,7 @@ def bring_up(lab, options, log):
         time.sleep(0.5)
     # Ports of hosts are taken for such a moment later.
     time.sleep(3)
+    return controller
 
 
 def start_load(lab):

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """What hosts of a flooded network do. Runs on the hosts of a lab.
 
-    load.py serve                             takes connections and closes them
+    load.py serve                             takes connections and closes them; answers datagrams
+    load.py ask RATE ADDRESS                  sends datagrams; at SIGTERM prints how many were not answered
     load.py connect RATE ADDRESS...           opens connections one after the other; at SIGTERM prints how long each took
     load.py flood KIND RATE SECONDS ADDRESS... sends what the controller must see; prints how much
 
@@ -49,8 +50,30 @@ async def serve():
         writer.close()
 
     await asyncio.start_server(take, sock=listener)
+    datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    datagrams.bind(("", PORT))
+    datagrams.setblocking(False)
+    asyncio.get_running_loop().add_reader(datagrams, lambda: datagrams.sendto(*datagrams.recvfrom(64)))
     print("ready", flush=True)
     await stopped()
+
+
+async def ask(rate, address):
+    """Says to the kernel in no way that the neighbour has answered, so that it must ask by itself."""
+    loop, sent, answered = asyncio.get_running_loop(), [], set()
+    datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    datagrams.setblocking(False)
+    datagrams.connect((address, PORT))
+    loop.add_reader(datagrams, lambda: answered.add(int(datagrams.recv(64))))
+    stop = asyncio.create_task(stopped())
+    print("ready", flush=True)
+    while not stop.done():
+        datagrams.send(str(len(sent)).encode())
+        sent.append(time.time())
+        await asyncio.sleep(1 / rate)
+    await asyncio.sleep(1)
+    lost = [at for number, at in enumerate(sent) if number not in answered]
+    print(json.dumps({"sent": len(sent), "lost": len(lost), "lost_at": lost[:50]}), flush=True)
 
 
 async def set_up(address, results):
@@ -160,6 +183,8 @@ if __name__ == "__main__":
             asyncio.run(serve())
         case ["connect", rate, *addresses]:
             asyncio.run(connect(float(rate), addresses))
+        case ["ask", rate, address]:
+            asyncio.run(ask(float(rate), address))
         case ["flood", kind, rate, seconds, *addresses]:
             flood(kind, float(rate), float(seconds), addresses)
         case _:

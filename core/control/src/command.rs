@@ -194,6 +194,22 @@ impl Commands {
         self.list.extend(later.into_iter().filter(|command| keep(command)));
     }
 
+    /// Puts its twin after each rule from the command at `start` on that has one.
+    pub(crate) fn add_twins_from(&mut self, start: usize) {
+        let later = self.list.split_off(start.min(self.list.len()));
+        for command in later {
+            let twin = match &command {
+                Command::Add { dpid, rule } => rule.twin().map(|rule| Command::Add { dpid: *dpid, rule }),
+                Command::Delete { dpid, rule } => {
+                    rule.twin().map(|rule| Command::Delete { dpid: *dpid, rule })
+                }
+                _ => None,
+            };
+            self.list.push(command);
+            self.list.extend(twin);
+        }
+    }
+
     /// Moves everything from `other` to the end of this batch.
     pub(crate) fn append(&mut self, mut other: Self) {
         let offset = self.bytes.len();

@@ -232,6 +232,7 @@ impl Brain {
             if self.topology.host_with_address(dst).is_some() && self.routes.get(dst, dpid).is_none() {
                 self.routes.adopt((dst, dpid), rule);
                 self.found.claim(dpid, &rule);
+                rule.twin().and_then(|twin| self.found.claim(dpid, &twin));
             }
         }
     }

@@ -11,7 +11,7 @@ use super::ports::{PortState, Role};
 use crate::command::{Command, Commands, Target};
 use crate::event::{PortStatus, SwitchPorts};
 use crate::notice::{LinkLoss, Notice};
-use crate::pipeline::{BASE, Rule};
+use crate::pipeline::{BASE, Rule, Talk};
 
 /// Of a link whose switches know no speed.
 const UNKNOWN_SPEED: BitsPerSec = BitsPerSec(10_000_000_000);
@@ -181,7 +181,7 @@ impl Brain {
         self.leave_role(at, old, out);
         match role {
             Role::Host => {
-                admission(at).into_iter().for_each(|rule| out.add(at.dpid, rule));
+                admission(at).for_each(|rule| out.add(at.dpid, rule));
                 self.meter(at, out);
             }
             Role::Link => {
@@ -195,7 +195,7 @@ impl Brain {
     fn leave_role(&mut self, at: SwitchPort, role: Role, out: &mut Commands) {
         match role {
             Role::Host => {
-                admission(at).into_iter().for_each(|rule| self.delete(at.dpid, rule, out));
+                admission(at).for_each(|rule| self.delete(at.dpid, rule, out));
                 self.stop_metering(at, out);
             }
             Role::Link => self.delete(at.dpid, Rule::FromLink { port: at.port }, out),
@@ -213,7 +213,9 @@ pub(super) fn jittered(interval: Duration, at: SwitchPort, now: Time) -> Duratio
 }
 
 /// What lets the packets of hosts at a port in.
-fn admission(at: SwitchPort) -> [Rule; 3] {
+fn admission(at: SwitchPort) -> impl Iterator<Item = Rule> {
     let port = at.port;
-    [Rule::SynAck { ipv6: false, port }, Rule::SynAck { ipv6: true, port }, Rule::FromHost { port }]
+    let talk = Talk::ALL.map(|talk| Rule::Neighbour { port, talk });
+    let answers = [Rule::SynAck { ipv6: false, port }, Rule::SynAck { ipv6: true, port }];
+    answers.into_iter().chain(talk).chain([Rule::FromHost { port }])
 }

@@ -2,11 +2,14 @@
 
 use std::net::IpAddr;
 
-use braid_packet::{Frame, Ip, Transport};
+use braid_packet::arp::ArpOp;
+use braid_packet::nd::NdMessage;
+use braid_packet::{Frame, Ip, Payload, Transport};
 use braid_types::{PortNo, SwitchPort, Time};
 
+use super::Brain;
+use super::packets::DHCP_CLIENT;
 use super::ports::Role;
-use super::{Brain, DHCP_CLIENT};
 use crate::command::Commands;
 use crate::threat::Threat;
 
@@ -25,7 +28,11 @@ impl Brain {
             return true;
         }
         // A server has no say in how many connections it is to answer, and should be heard all the same.
-        let is_answer = frame.tcp().is_some_and(|tcp| tcp.flags.is_syn_ack());
+        let is_answer = match &frame.payload {
+            Payload::Arp(arp) => arp.op == ArpOp::Reply,
+            Payload::Ip(Ip { transport: Transport::Icmpv6(NdMessage::Advertisement(_)), .. }) => true,
+            _ => frame.tcp().is_some_and(|tcp| tcp.flags.is_syn_ack()),
+        };
         let rate = if is_answer { &mut state.answers } else { &mut state.packets };
         let may = rate.take(now, limit);
         if !may {

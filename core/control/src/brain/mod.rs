@@ -15,6 +15,7 @@ mod intake;
 mod measure;
 mod meters;
 mod moves;
+mod packets;
 mod path_cache;
 mod ports;
 mod rate;
@@ -30,18 +31,15 @@ mod tests;
 pub mod view;
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
-use braid_packet::{Frame, Payload, Transport};
 use braid_steering::{Placement, StreamId, Transfers};
 use braid_topology::Topology;
-use braid_types::{DatapathId, PortNo, SwitchPort, Time};
+use braid_types::{DatapathId, SwitchPort, Time};
 
 use crate::command::Commands;
 use crate::event::Event;
-use crate::label::Label;
 use crate::notice::Notice;
-use crate::pipeline::{Hop, Rule, Table};
+use crate::pipeline::{Hop, Rule};
 use alarms::Alarms;
 use batches::Replaces;
 use claims::Claims;
@@ -63,9 +61,6 @@ pub use measure::Measuring;
 pub use ports::Role;
 pub use relief::Relief;
 pub use settings::Settings;
-
-/// The UDP port of DHCP clients. RFC 2131 §4.1.
-const DHCP_CLIENT: u16 = 68;
 
 /// Counts since the start, for metrics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -197,6 +192,7 @@ impl Brain {
         }
         self.follow_graph(now, out);
         self.restore_routes(now, out);
+        out.add_twins_from(start);
         if !self.found.is_empty() {
             out.retain_from(start, |command| self.found.needs(command));
         }
@@ -244,66 +240,6 @@ impl Brain {
             Some(Rule::Stream { id, .. }) => self.end_stream(id, out),
             Some(Rule::Route { dst, .. } | Rule::LocalRoute { dst }) => drop(self.routes.remove(dst, dpid)),
             Some(Rule::Transit(Hop { label, .. }) | Rule::Egress { label }) => self.give_up(now, label, out),
-            _ => {}
-        }
-    }
-
-    fn on_packet(&mut self, now: Time, at: SwitchPort, table: u8, bytes: &[u8], out: &mut Commands) {
-        self.counters.packet_ins += 1;
-        let Ok(frame) = Frame::parse(bytes) else {
-            self.counters.unreadable += 1;
-            return;
-        };
-        if !self.may_ask(now, at, &frame, out) {
-            return;
-        }
-        // What has a label was forwarded by a switch that is not connected: its sender is elsewhere.
-        let from_host = self.ports.role(at) == Some(Role::Host) && Label::from_mac(frame.dst).is_none();
-        match &frame.payload {
-            Payload::Lldp(pdu) => self.on_lldp(now, at, pdu, out),
-            Payload::Arp(arp) if from_host => self.on_arp(now, at, arp, bytes, out),
-            Payload::Ip(ip) if from_host => {
-                if !self.learn(now, frame.src, ip.src, at, out) || !self.may_search(now, at, ip, out) {
-                    return;
-                }
-                match &ip.transport {
-                    Transport::Icmpv6(message) => self.on_nd(now, at, (&frame, ip), message, bytes, out),
-                    Transport::Tcp(tcp) if table == Table::Admit as u8 => match frame.five_tuple() {
-                        Some(tuple) if tcp.flags.is_syn_ack() => self.on_syn_ack(now, tuple, tcp, out),
-                        Some(_) => self.on_syn(now, at.dpid, &frame, bytes, out),
-                        None => {}
-                    },
-                    Transport::Udp(udp) if udp.dst_port == DHCP_CLIENT => {
-                        self.offer(now, at, ip.dst, bytes, out);
-                    }
-                    _ => self.forward_or_search(now, at.dpid, ip.dst, bytes, out),
-                }
-            }
-            Payload::Ip(ip) if at.port == PortNo::CONTROLLER => {
-                self.on_returned(now, at.dpid, ip.dst, bytes, out);
-            }
-            _ => {}
-        }
-    }
-
-    /// A packet that the controller sent found no route.
-    ///
-    /// If there should be one, the switch has lost or refused it. The packet is dropped, or it would come back
-    /// again and again; the next one of its host has the route written anew.
-    fn on_returned(&mut self, now: Time, dpid: DatapathId, dst: IpAddr, bytes: &[u8], out: &mut Commands) {
-        if !self.routes.remove(dst, dpid) {
-            self.forward_or_search(now, dpid, dst, bytes, out);
-        }
-    }
-
-    /// A packet that waited here goes on as if it had just come in.
-    fn resume(&mut self, now: Time, dpid: DatapathId, bytes: &[u8], out: &mut Commands) {
-        let Ok(frame) = Frame::parse(bytes) else { return };
-        match &frame.payload {
-            Payload::Ip(_) if frame.tcp().is_some_and(|tcp| tcp.flags.is_syn()) => {
-                self.on_syn(now, dpid, &frame, bytes, out);
-            }
-            Payload::Ip(ip) => self.forward_or_search(now, dpid, ip.dst, bytes, out),
             _ => {}
         }
     }

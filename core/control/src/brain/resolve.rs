@@ -45,6 +45,25 @@ impl Brain {
         }
     }
 
+    /// Takes note of what one host tells another.
+    pub(super) fn overhear_arp(&mut self, now: Time, at: SwitchPort, arp: &Arp, out: &mut Commands) {
+        self.learn(now, arp.sender_mac, IpAddr::V4(arp.sender_ip), at, out);
+    }
+
+    /// Takes note of what one host, which was believed already, tells another.
+    pub(super) fn overhear_nd(
+        &mut self,
+        now: Time,
+        at: SwitchPort,
+        sender: MacAddr,
+        message: &NdMessage,
+        out: &mut Commands,
+    ) {
+        if let NdMessage::Advertisement(answer) = message {
+            self.on_advertisement(now, at, sender, answer, out);
+        }
+    }
+
     pub(super) fn on_nd(
         &mut self,
         now: Time,

@@ -1,6 +1,6 @@
 //! Rules as switches describe them: the inverse of [`encode`](super::encode).
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use braid_openflow::{
     Action, FlowModFlags, FlowStats, Instruction, List, MaxLen, OxmField, Seconds, TableId,
@@ -8,7 +8,7 @@ use braid_openflow::{
 use braid_types::{FiveTuple, MacAddr, PortNo};
 
 use super::flow;
-use super::rule::{Asking, BASE, Hop, Rule};
+use super::rule::{Asking, BASE, Hop, Rule, Talk};
 use crate::cookie::{Cookie, Purpose};
 use crate::label::Label;
 
@@ -31,6 +31,7 @@ fn base_rules(flow: &FlowStats<'_>) -> impl Iterator<Item = Rule> {
             .into_iter()
             .chain([Rule::FromLink { port }, Rule::FromHost { port }])
             .chain(metered)
+            .chain(Talk::ALL.map(|talk| Rule::Neighbour { port, talk }))
     });
     BASE.into_iter().chain(of_port.into_iter().flatten())
 }
@@ -42,16 +43,22 @@ fn guess(purpose: Purpose, flow: &FlowStats<'_>) -> Option<Rule> {
         Purpose::Stream { id, reverse } => {
             Rule::Stream { id, reverse, tuple: five_tuple(flow)?, hop: hop(flow)? }
         }
-        Purpose::Route => match (destination(flow)?, hop(flow)) {
-            (dst, Some(hop)) => Rule::Route { dst, hop },
-            (dst, None) => Rule::LocalRoute { dst },
+        Purpose::Route => match (destination(flow), hop(flow)) {
+            (Some(dst), Some(hop)) => Rule::Route { dst, hop },
+            (Some(dst), None) => Rule::LocalRoute { dst },
+            (None, Some(hop)) => Rule::ArpRoute { dst: arp_target(flow)?, hop },
+            (None, None) => Rule::ArpLocalRoute { dst: arp_target(flow)? },
         },
         Purpose::Fabric(label) => match output(flow) {
             Some(port) => Rule::Transit(Hop { label, port }),
             None => Rule::Egress { label },
         },
         Purpose::Deliver => {
-            Rule::Deliver { dst: destination(flow)?, mac: new_eth_dst(flow)?, port: output(flow)? }
+            let (mac, port) = (new_eth_dst(flow)?, output(flow)?);
+            match destination(flow) {
+                Some(dst) => Rule::Deliver { dst, mac, port },
+                None => Rule::ArpDeliver { dst: arp_target(flow)?, mac, port },
+            }
         }
     })
 }
@@ -132,6 +139,13 @@ fn destination(flow: &FlowStats<'_>) -> Option<IpAddr> {
     flow.matching.fields.iter().find_map(|field| match field {
         OxmField::Ipv4Dst(ip) => Some(IpAddr::V4(ip.value)),
         OxmField::Ipv6Dst(ip) => Some(IpAddr::V6(ip.value)),
+        _ => None,
+    })
+}
+
+fn arp_target(flow: &FlowStats<'_>) -> Option<Ipv4Addr> {
+    flow.matching.fields.iter().find_map(|field| match field {
+        OxmField::ArpTpa(ip) => Some(ip.value),
         _ => None,
     })
 }

@@ -62,7 +62,15 @@ pub(super) fn matching(rule: &Rule) -> Fields {
         Rule::Lldp => fields([OxmField::EthType(EthType::LLDP)]),
         Rule::FromController => fields([OxmField::InPort(PortNo::CONTROLLER)]),
         Rule::FromLink { port } | Rule::FromHost { port } => fields([OxmField::InPort(port)]),
-        Rule::Arp => fields([OxmField::EthType(EthType::ARP)]),
+        Rule::Arp | Rule::NoArpRoute => fields([OxmField::EthType(EthType::ARP)]),
+        Rule::Neighbour { port, talk } => {
+            let mut fields = from_port(port, &matching(&talk.base()));
+            fields.push(OxmField::EthDst(Masked::new(MacAddr::ZERO, MULTICAST_BIT)));
+            fields
+        }
+        Rule::ArpRoute { dst, .. } | Rule::ArpLocalRoute { dst } | Rule::ArpDeliver { dst, .. } => {
+            fields([OxmField::EthType(EthType::ARP), OxmField::ArpTpa(Masked::exact(dst))])
+        }
         Rule::NeighbourSolicitation => icmpv6(NEIGHBOUR_SOLICITATION),
         Rule::NeighbourAdvertisement => icmpv6(NEIGHBOUR_ADVERTISEMENT),
         Rule::Syn { ipv6 } => tcp_flags(ipv6, TcpFlags::SYN),
@@ -93,18 +101,23 @@ pub(super) fn applied(rule: &Rule) -> Actions {
         | Rule::Syn { .. }
         | Rule::SynAck { .. }
         | Rule::Metered { .. }
+        | Rule::Neighbour { .. }
+        | Rule::NoArpRoute
         | Rule::NoRoute { .. } => actions([Action::output(PortNo::CONTROLLER)]),
         Rule::Broadcast | Rule::FabricBroadcast => actions([Action::Group(FLOOD_GROUP)]),
-        Rule::Stream { hop, .. } | Rule::Route { hop, .. } => {
+        Rule::Stream { hop, .. } | Rule::Route { hop, .. } | Rule::ArpRoute { hop, .. } => {
             actions([set_eth_dst(hop.label.mac()), Action::output(hop.port)])
         }
         Rule::Transit(hop) => actions([Action::output(hop.port)]),
-        Rule::Deliver { mac, port, .. } => actions([set_eth_dst(mac), Action::output(port)]),
+        Rule::Deliver { mac, port, .. } | Rule::ArpDeliver { mac, port, .. } => {
+            actions([set_eth_dst(mac), Action::output(port)])
+        }
         Rule::FromController
         | Rule::FromLink { .. }
         | Rule::FromHost { .. }
         | Rule::NoStream
         | Rule::LocalRoute { .. }
+        | Rule::ArpLocalRoute { .. }
         | Rule::Egress { .. } => actions([]),
     }
 }
@@ -112,10 +125,12 @@ pub(super) fn applied(rule: &Rule) -> Actions {
 /// Where the rule's packets go on.
 pub(super) fn next_table(rule: &Rule) -> Option<Table> {
     match rule {
-        Rule::FromController | Rule::FromHost { .. } | Rule::SynAck { .. } => Some(Table::Stream),
+        Rule::FromController | Rule::FromHost { .. } | Rule::SynAck { .. } | Rule::Neighbour { .. } => {
+            Some(Table::Stream)
+        }
         Rule::NoStream => Some(Table::Route),
         Rule::FromLink { .. } => Some(Table::Fabric),
-        Rule::LocalRoute { .. } | Rule::Egress { .. } => Some(Table::Deliver),
+        Rule::LocalRoute { .. } | Rule::ArpLocalRoute { .. } | Rule::Egress { .. } => Some(Table::Deliver),
         _ => None,
     }
 }

@@ -17,4 +17,4 @@ mod rule;
 pub use decode::decode;
 pub(crate) use encode::read_all;
 pub use encode::{Encoder, FLOOD_GROUP};
-pub use rule::{Asking, BASE, Hop, Rule, Slot, TABLES, Table};
+pub use rule::{Asking, BASE, Hop, Rule, Slot, TABLES, Table, Talk};

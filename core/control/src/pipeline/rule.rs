@@ -1,4 +1,4 @@
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use braid_steering::StreamId;
 use braid_types::{FiveTuple, MacAddr, PortNo};
@@ -62,6 +62,15 @@ pub enum Rule {
         /// The port where hosts are.
         port: PortNo,
     },
+    /// ARP and ND of hosts to one neighbour go on as its packets do, and a copy goes to the controller.
+    Neighbour {
+        /// The port where hosts are.
+        port: PortNo,
+        /// What it is.
+        talk: Talk,
+    },
+    /// ARP to a neighbour without a route goes to the controller.
+    NoArpRoute,
     /// What hosts at a port ask the controller passes the port's meter first.
     Metered {
         /// The port where hosts are.
@@ -103,6 +112,18 @@ pub enum Rule {
         /// The host.
         dst: IpAddr,
     },
+    /// As [`Rule::Route`], for ARP.
+    ArpRoute {
+        /// The host.
+        dst: Ipv4Addr,
+        /// The path's first hop.
+        hop: Hop,
+    },
+    /// As [`Rule::LocalRoute`], for ARP.
+    ArpLocalRoute {
+        /// The host.
+        dst: Ipv4Addr,
+    },
     /// One hop of a labelled path.
     Transit(Hop),
     /// The last switch of a labelled path.
@@ -119,6 +140,41 @@ pub enum Rule {
         /// Its port.
         port: PortNo,
     },
+    /// As [`Rule::Deliver`], for ARP.
+    ArpDeliver {
+        /// Its IP address.
+        dst: Ipv4Addr,
+        /// Its Ethernet address.
+        mac: MacAddr,
+        /// Its port.
+        port: PortNo,
+    },
+}
+
+/// What neighbours tell each other, one to one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Talk {
+    /// ARP.
+    Arp,
+    /// Neighbour solicitations.
+    Solicitation,
+    /// Neighbour advertisements.
+    Advertisement,
+}
+
+impl Talk {
+    /// Everything that there is.
+    pub const ALL: [Self; 3] = [Self::Arp, Self::Solicitation, Self::Advertisement];
+
+    /// The rule that tells the controller of the same, whoever it is for.
+    pub const fn base(self) -> Rule {
+        match self {
+            Self::Arp => Rule::Arp,
+            Self::Solicitation => Rule::NeighbourSolicitation,
+            Self::Advertisement => Rule::NeighbourAdvertisement,
+        }
+    }
 }
 
 /// What hosts may ask the controller, and a rule of [`BASE`] tells it.
@@ -141,11 +197,13 @@ pub enum Asking {
     NoRoute,
     /// As [`Rule::NoRoute`] of IPv6.
     NoRoute6,
+    /// As [`Rule::NoArpRoute`].
+    NoArpRoute,
 }
 
 impl Asking {
     /// Everything that there is.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Lldp,
         Self::Arp,
         Self::NeighbourSolicitation,
@@ -154,6 +212,7 @@ impl Asking {
         Self::Syn6,
         Self::NoRoute,
         Self::NoRoute6,
+        Self::NoArpRoute,
     ];
 
     /// The rule that tells the controller of it, from whatever port.
@@ -167,6 +226,7 @@ impl Asking {
             Self::Syn6 => Rule::Syn { ipv6: true },
             Self::NoRoute => Rule::NoRoute { ipv6: false },
             Self::NoRoute6 => Rule::NoRoute { ipv6: true },
+            Self::NoArpRoute => Rule::NoArpRoute,
         }
     }
 }
@@ -181,7 +241,7 @@ pub struct Hop {
 }
 
 /// What every switch has, whatever is attached to it.
-pub const BASE: [Rule; 12] = [
+pub const BASE: [Rule; 13] = [
     Rule::Lldp,
     Rule::FromController,
     Rule::Arp,
@@ -193,6 +253,7 @@ pub const BASE: [Rule; 12] = [
     Rule::Broadcast,
     Rule::NoRoute { ipv6: false },
     Rule::NoRoute { ipv6: true },
+    Rule::NoArpRoute,
     Rule::FabricBroadcast,
 ];
 
@@ -203,6 +264,7 @@ impl Rule {
             Self::Metered { asking, .. } => asking.base().table(),
             Self::Lldp
             | Self::FromController
+            | Self::Neighbour { .. }
             | Self::FromLink { .. }
             | Self::FromHost { .. }
             | Self::Arp
@@ -211,11 +273,15 @@ impl Rule {
             | Self::Syn { .. }
             | Self::SynAck { .. } => Table::Admit,
             Self::NoStream | Self::Stream { .. } => Table::Stream,
-            Self::Broadcast | Self::NoRoute { .. } | Self::Route { .. } | Self::LocalRoute { .. } => {
-                Table::Route
-            }
+            Self::Broadcast
+            | Self::NoRoute { .. }
+            | Self::NoArpRoute
+            | Self::Route { .. }
+            | Self::LocalRoute { .. }
+            | Self::ArpRoute { .. }
+            | Self::ArpLocalRoute { .. } => Table::Route,
             Self::FabricBroadcast | Self::Transit(_) | Self::Egress { .. } => Table::Fabric,
-            Self::Deliver { .. } => Table::Deliver,
+            Self::Deliver { .. } | Self::ArpDeliver { .. } => Table::Deliver,
         }
     }
 
@@ -223,6 +289,7 @@ impl Rule {
     pub const fn priority(&self) -> u16 {
         match self {
             Self::Metered { asking, .. } => asking.base().priority() + 1,
+            Self::Neighbour { talk, .. } => talk.base().priority() + 2,
             Self::Lldp => 100,
             Self::FromController => 90,
             Self::FromLink { .. } => 80,
@@ -230,9 +297,10 @@ impl Rule {
             Self::Broadcast | Self::FabricBroadcast => 60,
             Self::Syn { .. } | Self::SynAck { .. } => 50,
             Self::Stream { .. } | Self::Route { .. } | Self::LocalRoute { .. } => 50,
+            Self::ArpRoute { .. } | Self::ArpLocalRoute { .. } | Self::ArpDeliver { .. } => 50,
             Self::Transit(_) | Self::Egress { .. } | Self::Deliver { .. } => 50,
             Self::FromHost { .. } => 10,
-            Self::NoStream | Self::NoRoute { .. } => 0,
+            Self::NoStream | Self::NoRoute { .. } | Self::NoArpRoute => 0,
         }
     }
 
@@ -240,10 +308,23 @@ impl Rule {
     pub const fn purpose(&self) -> Purpose {
         match *self {
             Self::Stream { id, reverse, .. } => Purpose::Stream { id, reverse },
-            Self::Route { .. } | Self::LocalRoute { .. } => Purpose::Route,
+            Self::Route { .. }
+            | Self::LocalRoute { .. }
+            | Self::ArpRoute { .. }
+            | Self::ArpLocalRoute { .. } => Purpose::Route,
             Self::Transit(Hop { label, .. }) | Self::Egress { label } => Purpose::Fabric(label),
-            Self::Deliver { .. } => Purpose::Deliver,
+            Self::Deliver { .. } | Self::ArpDeliver { .. } => Purpose::Deliver,
             _ => Purpose::Base,
+        }
+    }
+
+    /// The rule that does for ARP what this one does for IPv4. Wherever the one is, the other is too.
+    pub const fn twin(&self) -> Option<Self> {
+        match *self {
+            Self::Route { dst: IpAddr::V4(dst), hop } => Some(Self::ArpRoute { dst, hop }),
+            Self::LocalRoute { dst: IpAddr::V4(dst) } => Some(Self::ArpLocalRoute { dst }),
+            Self::Deliver { dst: IpAddr::V4(dst), mac, port } => Some(Self::ArpDeliver { dst, mac, port }),
+            _ => None,
         }
     }
 
@@ -254,6 +335,8 @@ impl Rule {
                 Self::Stream { id: StreamId(0), reverse: false, tuple, hop: Hop::NOWHERE }
             }
             Self::Route { dst, .. } | Self::LocalRoute { dst } => Self::LocalRoute { dst },
+            Self::ArpRoute { dst, .. } | Self::ArpLocalRoute { dst } => Self::ArpLocalRoute { dst },
+            Self::ArpDeliver { dst, .. } => Self::ArpDeliver { dst, mac: MacAddr::ZERO, port: PortNo(0) },
             Self::Transit(Hop { label, .. }) | Self::Egress { label } => Self::Egress { label },
             Self::Deliver { dst, .. } => Self::Deliver { dst, mac: MacAddr::ZERO, port: PortNo(0) },
             other => other,

@@ -11,6 +11,7 @@ mod guard;
 mod measure;
 mod meters;
 mod mptcp;
+mod neighbours;
 mod relief;
 mod repair;
 mod restart;

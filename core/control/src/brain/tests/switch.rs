@@ -261,6 +261,9 @@ fn fits(field: &OxmField<'_>, in_port: PortNo, bytes: &[u8]) -> bool {
     match field {
         OxmField::InPort(port) => *port == in_port,
         OxmField::EthDst(wanted) => covers(wanted, frame.dst),
+        OxmField::ArpTpa(wanted) => {
+            matches!(&frame.payload, Payload::Arp(arp) if arp.target_ip == wanted.value)
+        }
         OxmField::EthType(wanted) => wanted.0 == frame.ethertype.0,
         OxmField::IpProto(wanted) => ip.is_some_and(|ip| ip.proto.0 == *wanted),
         OxmField::Ipv4Src(wanted) => ip.is_some_and(|ip| ip.src == wanted.value),

@@ -47,6 +47,17 @@ fn rule() -> impl Strategy<Value = Rule> {
         (any::<bool>(), port()).prop_map(|(ipv6, port)| Rule::SynAck { ipv6, port }),
         (0..1_u64 << 47, any::<bool>(), tuple(), any_hop())
             .prop_map(|(id, reverse, tuple, hop)| { Rule::Stream { id: StreamId(id), reverse, tuple, hop } }),
+        (port(), 0..Asking::ALL.len())
+            .prop_map(|(port, which)| Rule::Metered { port, asking: Asking::ALL[which] }),
+        (port(), 0..Talk::ALL.len())
+            .prop_map(|(port, which)| Rule::Neighbour { port, talk: Talk::ALL[which] }),
+        (any::<[u8; 4]>(), any_hop()).prop_map(|(dst, hop)| Rule::ArpRoute { dst: dst.into(), hop }),
+        any::<[u8; 4]>().prop_map(|dst| Rule::ArpLocalRoute { dst: dst.into() }),
+        (any::<[u8; 4]>(), any::<[u8; 6]>(), port()).prop_map(|(dst, mac, port)| Rule::ArpDeliver {
+            dst: dst.into(),
+            mac: MacAddr::new(mac),
+            port
+        }),
         (ip(), any_hop()).prop_map(|(dst, hop)| Rule::Route { dst, hop }),
         ip().prop_map(|dst| Rule::LocalRoute { dst }),
         any_hop().prop_map(Rule::Transit),

@@ -1,0 +1,100 @@
+//! What switches send up, by what it is.
+
+use std::net::IpAddr;
+
+use braid_packet::{Frame, Ip, Payload, Transport};
+use braid_types::{DatapathId, PortNo, SwitchPort, Time};
+
+use super::{Brain, Role};
+use crate::command::Commands;
+use crate::label::Label;
+use crate::pipeline::Table;
+
+/// The UDP port of DHCP clients. RFC 2131 §4.1.
+pub(super) const DHCP_CLIENT: u16 = 68;
+
+impl Brain {
+    pub(super) fn on_packet(
+        &mut self,
+        now: Time,
+        at: SwitchPort,
+        table: u8,
+        bytes: &[u8],
+        out: &mut Commands,
+    ) {
+        self.counters.packet_ins += 1;
+        let Ok(frame) = Frame::parse(bytes) else {
+            self.counters.unreadable += 1;
+            return;
+        };
+        if !self.may_ask(now, at, &frame, out) {
+            return;
+        }
+        // What has a label was forwarded by a switch that is not connected: its sender is elsewhere.
+        let from_host = self.ports.role(at) == Some(Role::Host) && Label::from_mac(frame.dst).is_none();
+        match &frame.payload {
+            Payload::Lldp(pdu) => self.on_lldp(now, at, pdu, out),
+            Payload::Arp(arp) if from_host && is_copy(&frame, table) => self.overhear_arp(now, at, arp, out),
+            Payload::Arp(arp) if from_host => self.on_arp(now, at, arp, bytes, out),
+            Payload::Ip(ip) if from_host => self.on_ip(now, at, table, (&frame, ip), bytes, out),
+            Payload::Ip(ip) if at.port == PortNo::CONTROLLER => {
+                self.on_returned(now, at.dpid, ip.dst, bytes, out);
+            }
+            _ => {}
+        }
+    }
+
+    fn on_ip(
+        &mut self,
+        now: Time,
+        at: SwitchPort,
+        table: u8,
+        (frame, ip): (&Frame<'_>, &Ip<'_>),
+        bytes: &[u8],
+        out: &mut Commands,
+    ) {
+        if !self.learn(now, frame.src, ip.src, at, out) || !self.may_search(now, at, ip, out) {
+            return;
+        }
+        match &ip.transport {
+            Transport::Icmpv6(message) if is_copy(frame, table) => {
+                self.overhear_nd(now, at, frame.src, message, out);
+            }
+            Transport::Icmpv6(message) => self.on_nd(now, at, (frame, ip), message, bytes, out),
+            Transport::Tcp(tcp) if table == Table::Admit as u8 => match frame.five_tuple() {
+                Some(tuple) if tcp.flags.is_syn_ack() => self.on_syn_ack(now, tuple, tcp, out),
+                Some(_) => self.on_syn(now, at.dpid, frame, bytes, out),
+                None => {}
+            },
+            Transport::Udp(udp) if udp.dst_port == DHCP_CLIENT => self.offer(now, at, ip.dst, bytes, out),
+            _ => self.forward_or_search(now, at.dpid, ip.dst, bytes, out),
+        }
+    }
+
+    /// A packet that the controller sent found no route.
+    ///
+    /// If there should be one, the switch has lost or refused it. The packet is dropped, or it would come back
+    /// again and again; the next one of its host has the route written anew.
+    fn on_returned(&mut self, now: Time, dpid: DatapathId, dst: IpAddr, bytes: &[u8], out: &mut Commands) {
+        if !self.routes.remove(dst, dpid) {
+            self.forward_or_search(now, dpid, dst, bytes, out);
+        }
+    }
+
+    /// A packet that waited here goes on as if it had just come in.
+    pub(super) fn resume(&mut self, now: Time, dpid: DatapathId, bytes: &[u8], out: &mut Commands) {
+        let Ok(frame) = Frame::parse(bytes) else { return };
+        match &frame.payload {
+            Payload::Ip(_) if frame.tcp().is_some_and(|tcp| tcp.flags.is_syn()) => {
+                self.on_syn(now, dpid, &frame, bytes, out);
+            }
+            Payload::Ip(ip) => self.forward_or_search(now, dpid, ip.dst, bytes, out),
+            _ => {}
+        }
+    }
+}
+
+/// Whether the packet of a host, sent up by `table`, goes on without the controller: neighbours talk to each other.
+const fn is_copy(frame: &Frame<'_>, table: u8) -> bool {
+    table == Table::Admit as u8 && !frame.dst.is_multicast()
+}
