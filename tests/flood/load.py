@@ -76,12 +76,24 @@ async def ask(rate, address):
     print(json.dumps({"sent": len(sent), "lost": len(lost), "lost_at": lost[:50]}), flush=True)
 
 
+async def connected(connection, address):
+    """As asyncio's own, which does not know MPTCP."""
+    loop, done = asyncio.get_running_loop(), asyncio.Event()
+    connection.connect_ex((address, PORT))
+    loop.add_writer(connection, done.set)
+    try:
+        await done.wait()
+    finally:
+        loop.remove_writer(connection)
+    if error := connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+        raise OSError(error, "not connected")
+
+
 async def set_up(address, results):
-    loop = asyncio.get_running_loop()
     connection = endpoint()
     began = time.monotonic()
     try:
-        await asyncio.wait_for(loop.sock_connect(connection, (address, PORT)), PATIENCE)
+        await asyncio.wait_for(connected(connection, address), PATIENCE)
         results.append((time.time(), time.monotonic() - began))
     except (OSError, asyncio.TimeoutError):
         results.append((time.time(), None))

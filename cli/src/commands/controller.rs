@@ -62,6 +62,9 @@ pub(crate) struct Run {
     /// As many may come at once after a quiet second. Switches that have meters hold the limit themselves.
     #[arg(long, value_name = "PACKETS", default_value_t = Guard::default().packet_ins, env = "BRAID_PORT_PACKET_INS")]
     port_packet_ins: u32,
+    /// Connections a second from a port that may get a path of their own; more take the default route; 0: no limit
+    #[arg(long, value_name = "STREAMS", default_value_t = Guard::default().new_streams, env = "BRAID_PORT_NEW_STREAMS")]
+    port_new_streams: u32,
     /// Addresses a second that may be new at a port, be claimed there, or be looked for from there; 0: no limit
     ///
     /// As many may come at once after a quiet second.
@@ -82,7 +85,11 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     let settings = Settings { placement, weight, capacities, relief, ..Settings::default() };
     let controller = Controller::bind(Config { openflow, http, record, settings })?;
     let Run { http, record, placement, weight, .. } = run;
-    let guard = Guard { packet_ins: run.port_packet_ins, new_addresses: run.port_new_addresses };
+    let guard = Guard {
+        packet_ins: run.port_packet_ins,
+        new_streams: run.port_new_streams,
+        new_addresses: run.port_new_addresses,
+    };
     let controller = Controller::bind(Config { openflow, http, record, placement, weight, guard })?;
     say_ready(&controller)?;
     Ok(controller.serve_until_signalled()?)

@@ -55,14 +55,16 @@ pub struct Config {
 pub struct Guard {
     /// Packets that the controller must see.
     pub packet_ins: u32,
+    /// Connections that get a path of their own.
+    pub new_streams: u32,
     /// Addresses that are new there, claims of addresses, and searches for unknown ones.
     pub new_addresses: u32,
 }
 
 impl Default for Guard {
     fn default() -> Self {
-        let Settings { packet_ins, new_addresses, .. } = Settings::default();
-        Self { packet_ins, new_addresses }
+        let Settings { packet_ins, new_streams, new_addresses, .. } = Settings::default();
+        Self { packet_ins, new_streams, new_addresses }
     }
 }
 
@@ -127,6 +129,7 @@ impl Controller {
                 placement: config.placement,
                 weight: config.weight,
                 packet_ins: config.guard.packet_ins,
+                new_streams: config.guard.new_streams,
                 new_addresses: config.guard.new_addresses,
                 ..Settings::default()
             },

@@ -88,8 +88,11 @@ impl Brain {
             };
             if (claim.holder.mac, claim.holder.at) == (speaker.mac, speaker.at) {
                 (claim.refused, claim.until) = (true, now + self.settings.claim_hold);
-                let (at, holder) = (claim.by.at, claim.holder.at);
-                self.refuse(now, at, subject, holder, out);
+                let (by, holder) = (claim.by, claim.holder.at);
+                self.refuse(now, by.at, subject, holder, out);
+                if self.topology.host_with_address(by.ip).is_some_and(|host| host.at == holder) {
+                    self.deny(now, by.at, by.ip, holder, out);
+                }
             }
         }
     }

@@ -48,6 +48,7 @@ impl Brain {
         self.flood.forget(dpid);
         self.found.forget(dpid);
         self.meters.forget(dpid);
+        self.forget_denials(dpid);
         self.forget_ingress(now, dpid);
         self.routes.forget(dpid);
         let changes = self.topology.remove_switch(dpid);

@@ -38,7 +38,7 @@ impl Brain {
             self.on_returned_probe(now, at, probe.sent_at);
             return if returned { Ok(()) } else { Err(Threat::ReflectedProbe) };
         }
-        if !self.is_fresh(now, src, probe.sent_at)? {
+        if !self.is_fresh(now, src, at, probe.sent_at)? {
             return Ok(());
         }
         if [src, at].into_iter().any(|port| self.ports.has_shown_host(port)) {
@@ -53,8 +53,18 @@ impl Brain {
     }
 
     /// Whether the frame tells something: not if it was overtaken by the news that its port or switch is gone.
-    fn is_fresh(&mut self, now: Time, src: SwitchPort, sent_at: Time) -> Result<bool, Threat> {
+    fn is_fresh(
+        &mut self,
+        now: Time,
+        src: SwitchPort,
+        at: SwitchPort,
+        sent_at: Time,
+    ) -> Result<bool, Threat> {
         let is_old = now.since(sent_at) > self.settings.link_timeout;
+        // A switch that is busy sends frames late.
+        if is_old && self.topology.link_at(src).is_some_and(|link| link.dst == at) {
+            return Ok(false);
+        }
         let Some(state) = self.ports.get_mut(src) else {
             // Frames that switches send straight back are made for no port that there is.
             let is_gone = !is_old && src.port.is_physical();

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use braid_packet::arp::ArpOp;
 use braid_packet::nd::NdMessage;
-use braid_packet::{Frame, Ip, Payload, Transport};
+use braid_packet::{Frame, Ip, Payload, Transport, mptcp};
 use braid_types::{PortNo, SwitchPort, Time};
 
 use super::Brain;
@@ -39,6 +39,20 @@ impl Brain {
             self.counters.packets_over_limit += 1;
             self.alarm(now, at, Threat::TooManyPackets, out);
         }
+        may
+    }
+
+    /// Whether a connection may get a path of its own, which costs rules. Above the limit of its port it goes the way of
+    /// all others.
+    pub(super) fn may_steer(&mut self, now: Time, at: SwitchPort, frame: &Frame<'_>) -> bool {
+        let (Some(tuple), Some(tcp)) = (frame.five_tuple(), frame.tcp()) else { return true };
+        let is_plain = !matches!(mptcp::handshake(tcp.options), Ok(Some(_)));
+        if is_plain || self.streams.by_tuple(&tuple).is_some() {
+            return true;
+        }
+        let limit = self.settings.new_streams;
+        let may = self.ports.get_mut(at).is_none_or(|state| state.streams.take(now, limit));
+        self.counters.streams_over_limit += u64::from(!may);
         may
     }
 

@@ -5,6 +5,7 @@ mod alarms;
 mod batches;
 mod claims;
 mod damping;
+mod denials;
 mod discovery;
 mod evidence;
 mod flood;
@@ -44,6 +45,7 @@ use alarms::Alarms;
 use batches::Replaces;
 use claims::Claims;
 use damping::Damping;
+use denials::Denials;
 use flood::Flood;
 use found::Found;
 use install::Labels;
@@ -75,6 +77,8 @@ pub struct Counters {
     pub lldp_refused: u64,
     /// Claims of addresses whose holders answered.
     pub claims_refused: u64,
+    /// Connections that took the default route, as their port opened too many.
+    pub streams_over_limit: u64,
     /// Packets that ports sent up above their limit.
     pub packets_over_limit: u64,
     /// What was done at ports that must not be.
@@ -129,6 +133,7 @@ pub struct Brain {
     reliefs: Reliefs,
     alarms: Alarms,
     claims: Claims,
+    denials: Denials,
     meters: Meters,
     /// Streams that had a path and have none, and since when.
     unplaced: BTreeMap<StreamId, Time>,
@@ -161,6 +166,7 @@ impl Brain {
             reliefs: Reliefs::default(),
             alarms: Alarms::default(),
             claims: Claims::default(),
+            denials: Denials::default(),
             meters: Meters::default(),
             unplaced: BTreeMap::new(),
         }
@@ -248,6 +254,7 @@ impl Brain {
         self.tick_adoption(now, out);
         self.tick_ports(now, out);
         self.tick_claims(now, out);
+        self.tick_denials(now, out);
         self.alarms.tick(now, out);
         self.let_go_due(now, out);
         self.tick_labels(now, out);

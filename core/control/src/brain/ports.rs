@@ -48,6 +48,8 @@ pub(super) struct PortState {
     pub(super) shown: Shown,
     /// Addresses that are new there, claims and searches.
     pub(super) newcomers: Rate,
+    /// Connections that get a path of their own.
+    pub(super) streams: Rate,
     /// Packets for the controller,
     pub(super) packets: Rate,
     /// and those among them that answer others.
@@ -83,6 +85,7 @@ impl Ports {
             sent_and_heard: None,
             shown,
             newcomers: Rate::default(),
+            streams: Rate::default(),
             packets: Rate::default(),
             answers: Rate::default(),
         };

@@ -29,9 +29,13 @@ pub struct Settings {
     pub claim_timeout: Duration,
     /// How long after it has answered it is not asked again.
     pub claim_hold: Duration,
+    /// How long packets with an address are dropped where it was claimed in vain.
+    pub denial: Duration,
     /// Addresses, claims of addresses and searches for addresses that may be new at a port each second; as many at
     /// once after a quiet second. Zero: no limit.
     pub new_addresses: u32,
+    /// Connections from a port that may get a path of their own each second, likewise; more take the default route.
+    pub new_streams: u32,
     /// Packets that a port may send up to the controller each second, likewise.
     pub packet_ins: u32,
     /// Hosts and addresses remembered.
@@ -102,7 +106,9 @@ impl Default for Settings {
             role_hold: Duration::from_secs(5),
             claim_timeout: Duration::from_millis(300),
             claim_hold: Duration::from_secs(1),
+            denial: Duration::from_secs(10),
             new_addresses: 64,
+            new_streams: 100,
             packet_ins: 1_000,
             // A router speaks for all who are behind it.
             hosts: HostLimits { addresses_per_host: 1_024, ..HostLimits::default() },

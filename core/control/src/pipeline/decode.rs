@@ -31,6 +31,7 @@ fn base_rules(flow: &FlowStats<'_>) -> impl Iterator<Item = Rule> {
             .into_iter()
             .chain([Rule::FromLink { port }, Rule::FromHost { port }])
             .chain(metered)
+            .chain(source(flow).map(|src| Rule::Deny { port, src }))
             .chain(Talk::ALL.map(|talk| Rule::Neighbour { port, talk }))
     });
     BASE.into_iter().chain(of_port.into_iter().flatten())
@@ -143,6 +144,14 @@ fn destination(flow: &FlowStats<'_>) -> Option<IpAddr> {
     })
 }
 
+fn source(flow: &FlowStats<'_>) -> Option<IpAddr> {
+    flow.matching.fields.iter().find_map(|field| match field {
+        OxmField::Ipv4Src(ip) => Some(IpAddr::V4(ip.value)),
+        OxmField::Ipv6Src(ip) => Some(IpAddr::V6(ip.value)),
+        _ => None,
+    })
+}
+
 fn arp_target(flow: &FlowStats<'_>) -> Option<Ipv4Addr> {
     flow.matching.fields.iter().find_map(|field| match field {
         OxmField::ArpTpa(ip) => Some(ip.value),
@@ -152,11 +161,7 @@ fn arp_target(flow: &FlowStats<'_>) -> Option<Ipv4Addr> {
 
 fn five_tuple(flow: &FlowStats<'_>) -> Option<FiveTuple> {
     let fields = || flow.matching.fields.iter();
-    let src = fields().find_map(|field| match field {
-        OxmField::Ipv4Src(ip) => Some(IpAddr::V4(ip.value)),
-        OxmField::Ipv6Src(ip) => Some(IpAddr::V6(ip.value)),
-        _ => None,
-    })?;
+    let src = source(flow)?;
     let src_port = fields().find_map(|field| match field {
         OxmField::TcpSrc(port) => Some(port.value),
         _ => None,

@@ -76,6 +76,9 @@ pub(super) fn matching(rule: &Rule) -> Fields {
         Rule::Syn { ipv6 } => tcp_flags(ipv6, TcpFlags::SYN),
         Rule::Metered { port, asking } => from_port(port, &matching(&asking.base())),
         Rule::SynAck { ipv6, port } => from_port(port, &tcp_flags(ipv6, SYN_OR_ACK)),
+        Rule::Deny { port, src } => {
+            fields([OxmField::InPort(port), OxmField::EthType(eth_type(src.is_ipv6())), ip_src(src)])
+        }
         Rule::NoStream => fields([]),
         Rule::Broadcast | Rule::FabricBroadcast => {
             fields([OxmField::EthDst(Masked::new(MULTICAST_BIT, MULTICAST_BIT))])
@@ -115,6 +118,7 @@ pub(super) fn applied(rule: &Rule) -> Actions {
         Rule::FromController
         | Rule::FromLink { .. }
         | Rule::FromHost { .. }
+        | Rule::Deny { .. }
         | Rule::NoStream
         | Rule::LocalRoute { .. }
         | Rule::ArpLocalRoute { .. }
@@ -182,14 +186,18 @@ fn five_tuple(tuple: &FiveTuple) -> Fields {
     fields([
         OxmField::EthType(eth_type(tuple.dst.is_ipv6())),
         OxmField::IpProto(TCP),
-        match tuple.src {
-            IpAddr::V4(ip) => OxmField::Ipv4Src(Masked::exact(ip)),
-            IpAddr::V6(ip) => OxmField::Ipv6Src(Masked::exact(ip)),
-        },
+        ip_src(tuple.src),
         ip_dst(tuple.dst),
         OxmField::TcpSrc(Masked::exact(tuple.src_port)),
         OxmField::TcpDst(Masked::exact(tuple.dst_port)),
     ])
+}
+
+fn ip_src(ip: IpAddr) -> OxmField<'static> {
+    match ip {
+        IpAddr::V4(ip) => OxmField::Ipv4Src(Masked::exact(ip)),
+        IpAddr::V6(ip) => OxmField::Ipv6Src(Masked::exact(ip)),
+    }
 }
 
 fn ip_dst(ip: IpAddr) -> OxmField<'static> {

@@ -44,6 +44,13 @@ pub enum Rule {
         /// The port where hosts are.
         port: PortNo,
     },
+    /// Packets with an address that is another host's are dropped.
+    Deny {
+        /// The port where they are not to come in.
+        port: PortNo,
+        /// The address.
+        src: IpAddr,
+    },
     /// ARP of hosts goes to the controller, and nowhere else.
     Arp,
     /// Neighbour solicitations of hosts go to the controller, and nowhere else.
@@ -265,6 +272,7 @@ impl Rule {
             Self::Lldp
             | Self::FromController
             | Self::Neighbour { .. }
+            | Self::Deny { .. }
             | Self::FromLink { .. }
             | Self::FromHost { .. }
             | Self::Arp
@@ -293,6 +301,7 @@ impl Rule {
             Self::Lldp => 100,
             Self::FromController => 90,
             Self::FromLink { .. } => 80,
+            Self::Deny { .. } => 55,
             Self::Arp | Self::NeighbourSolicitation | Self::NeighbourAdvertisement => 60,
             Self::Broadcast | Self::FabricBroadcast => 60,
             Self::Syn { .. } | Self::SynAck { .. } => 50,

@@ -12,7 +12,7 @@ use crate::engine::Engine;
 #[derive(Debug)]
 struct Snapshot {
     gauges: [(&'static str, &'static str, u64); 7],
-    counters: [(&'static str, &'static str, u64); 8],
+    counters: [(&'static str, &'static str, u64); 9],
 }
 
 /// Everything in the OpenMetrics text format.
@@ -45,6 +45,11 @@ impl Snapshot {
                 ("unreadable_packets", "Frames among them that could not be read", counters.unreadable),
                 ("lldp_refused", "Discovery frames that were not believed", counters.lldp_refused),
                 ("claims_refused", "Claims of addresses whose holders answered", counters.claims_refused),
+                (
+                    "streams_over_limit",
+                    "Connections without a path of their own, as their port opened too many",
+                    counters.streams_over_limit,
+                ),
                 ("packets_over_limit", "Packets of ports that sent too many", counters.packets_over_limit),
                 ("alarms", "What was done at ports that must not be", counters.alarms),
                 ("channels_refused", "Channels closed because a switch did not behave", engine.refused()),

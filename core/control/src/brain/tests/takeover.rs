@@ -9,6 +9,7 @@ use braid_types::{DatapathId, MacAddr, SwitchPort};
 
 use super::network::{HOST_PORT, Network, dpid, ip, mac, tuple};
 use crate::notice::Notice;
+use crate::pipeline::Rule;
 use crate::threat::Threat;
 
 const MESH: [(u64, u64); 3] = [(1, 2), (1, 3), (2, 3)];
@@ -180,4 +181,48 @@ fn a_port_that_asks_too_much_is_not_heard_and_others_are() {
     assert!(threats(&network).contains(&Threat::TooManyPackets));
     network.send_tcp(2, 1, tuple(ip(2), 1000, ip(1)), TcpFlags::SYN, &[]);
     assert_eq!(network.received(1).len(), 1);
+}
+
+#[test]
+fn the_switch_drops_packets_with_an_address_that_was_claimed_in_vain_for_a_while() {
+    let mut network = Network::start(&MESH, &[1, 2, 3]);
+    network.send(3, &claim(mac(3), 2));
+    answer(&mut network, 2);
+    let rule = Rule::Deny { port: HOST_PORT, src: ip(2) };
+    assert!(network.switch(3).has(rule));
+    network.send_tcp(3, 1, tuple(ip(2), 1000, ip(1)), TcpFlags::SYN, &[]);
+    assert!(network.received(1).is_empty());
+    network.send_tcp(3, 1, tuple(ip(3), 1000, ip(1)), TcpFlags::SYN, &[]);
+    assert_eq!(network.received(1).len(), 1, "its own address is free");
+    network.advance(network.brain.settings().denial * 2);
+    assert!(!network.switch(3).has(rule));
+}
+
+#[test]
+fn a_host_that_moves_after_all_is_let_in() {
+    let mut network = Network::start(&MESH, &[1, 2, 3]);
+    network.send(3, &claim(mac(2), 2));
+    answer(&mut network, 2);
+    network.advance(Duration::from_secs(2));
+    network.send(3, &claim(mac(2), 2));
+    network.advance(Duration::from_millis(600));
+    assert_eq!(place(&network, ip(2)), Some(dpid(3)));
+    assert!(!network.switch(3).has(Rule::Deny { port: HOST_PORT, src: ip(2) }));
+    network.send_tcp(3, 1, tuple(ip(2), 1000, ip(1)), TcpFlags::SYN, &[]);
+    assert_eq!(network.received(1).len(), 1);
+}
+
+#[test]
+fn connections_above_the_limit_of_their_port_get_through_without_a_path_of_their_own() {
+    let mut network = Network::start(&MESH, &[1, 2, 3]);
+    let limit = network.brain.settings().new_streams as usize;
+    let capable = [30, 4, 0x01, 0x01];
+    for number in 0..2 * limit as u16 {
+        network.send_tcp(3, 1, tuple(ip(3), number, ip(1)), TcpFlags::SYN, &capable);
+        assert_eq!(network.received(1).len(), 1, "{number}");
+    }
+    assert_eq!(network.brain.sizes().streams, limit as u64);
+    assert_eq!(network.brain.counters().streams_over_limit, limit as u64);
+    network.send_tcp(2, 1, tuple(ip(2), 1, ip(1)), TcpFlags::SYN, &capable);
+    assert_eq!(network.brain.sizes().streams, limit as u64 + 1, "others have a limit of their own");
 }

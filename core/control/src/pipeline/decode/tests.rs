@@ -47,6 +47,7 @@ fn rule() -> impl Strategy<Value = Rule> {
         (any::<bool>(), port()).prop_map(|(ipv6, port)| Rule::SynAck { ipv6, port }),
         (0..1_u64 << 47, any::<bool>(), tuple(), any_hop())
             .prop_map(|(id, reverse, tuple, hop)| { Rule::Stream { id: StreamId(id), reverse, tuple, hop } }),
+        (port(), ip()).prop_map(|(port, src)| Rule::Deny { port, src }),
         (port(), 0..Asking::ALL.len())
             .prop_map(|(port, which)| Rule::Metered { port, asking: Asking::ALL[which] }),
         (port(), 0..Talk::ALL.len())
@@ -131,7 +132,8 @@ proptest! {
             0 => flow.priority += 1,
             1 => flow.hard_timeout = Seconds(1),
             2 => flow.table_id = TableId(flow.table_id.0 + 5),
-            3 => flow.instructions = List::EMPTY,
+            // One that drops packets has none.
+            3 if !flow.instructions.is_empty() => flow.instructions = List::EMPTY,
             _ => flow.flags = FlowModFlags::CHECK_OVERLAP,
         }
         prop_assert_eq!(decode(&flow), None);
