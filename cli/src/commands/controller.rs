@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::PathBuf;
 
-use braid_controller::{Config, Controller, Guard, Listen};
 use braid_controller::{Config, Controller, Listen, Relief, Settings};
 use braid_paths::Weight;
 use braid_steering::Policy;
@@ -60,15 +59,15 @@ pub(crate) struct Run {
     /// Packets a second that a port with hosts may send up to the controller, such as TCP SYNs and ARP; 0: no limit
     ///
     /// As many may come at once after a quiet second. Switches that have meters hold the limit themselves.
-    #[arg(long, value_name = "PACKETS", default_value_t = Guard::default().packet_ins, env = "BRAID_PORT_PACKET_INS")]
+    #[arg(long, value_name = "PACKETS", default_value_t = Settings::default().packet_ins, env = "BRAID_PORT_PACKET_INS")]
     port_packet_ins: u32,
     /// Connections a second from a port that may get a path of their own; more take the default route; 0: no limit
-    #[arg(long, value_name = "STREAMS", default_value_t = Guard::default().new_streams, env = "BRAID_PORT_NEW_STREAMS")]
+    #[arg(long, value_name = "STREAMS", default_value_t = Settings::default().new_streams, env = "BRAID_PORT_NEW_STREAMS")]
     port_new_streams: u32,
     /// Addresses a second that may be new at a port, be claimed there, or be looked for from there; 0: no limit
     ///
     /// As many may come at once after a quiet second.
-    #[arg(long, value_name = "ADDRESSES", default_value_t = Guard::default().new_addresses, env = "BRAID_PORT_NEW_ADDRESSES")]
+    #[arg(long, value_name = "ADDRESSES", default_value_t = Settings::default().new_addresses, env = "BRAID_PORT_NEW_ADDRESSES")]
     port_new_addresses: u32,
 }
 
@@ -79,20 +78,23 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
         None => Listen::Address(run.openflow),
     };
     abort_on_panic();
-    let Run { http, record, placement, weight, moves, .. } = run;
-    let capacities = run.network.map(capacities).transpose()?.unwrap_or_default();
-    let relief = Relief { moves_per_minute: moves, ..Relief::default() };
-    let settings = Settings { placement, weight, capacities, relief, ..Settings::default() };
-    let controller = Controller::bind(Config { openflow, http, record, settings })?;
-    let Run { http, record, placement, weight, .. } = run;
-    let guard = Guard {
+    let (http, record) = (run.http, run.record.clone());
+    let controller = Controller::bind(Config { openflow, http, record, settings: settings(run)? })?;
+    say_ready(&controller)?;
+    Ok(controller.serve_until_signalled()?)
+}
+
+fn settings(run: Run) -> anyhow::Result<Settings> {
+    Ok(Settings {
+        placement: run.placement,
+        weight: run.weight,
+        capacities: run.network.map(capacities).transpose()?.unwrap_or_default(),
+        relief: Relief { moves_per_minute: run.moves, ..Relief::default() },
         packet_ins: run.port_packet_ins,
         new_streams: run.port_new_streams,
         new_addresses: run.port_new_addresses,
-    };
-    let controller = Controller::bind(Config { openflow, http, record, placement, weight, guard })?;
-    say_ready(&controller)?;
-    Ok(controller.serve_until_signalled()?)
+        ..Settings::default()
+    })
 }
 
 /// What the links of a network carry, by the port that they leave.

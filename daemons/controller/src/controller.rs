@@ -42,30 +42,6 @@ pub struct Config {
     pub record: Option<PathBuf>,
     /// How it behaves; the key of discovery frames is made anew.
     pub settings: Settings,
-    /// How streams are placed on paths.
-    pub placement: Policy,
-    /// What a link costs where the shortest path is chosen.
-    pub weight: Weight,
-    /// How much a port may ask of the controller.
-    pub guard: Guard,
-}
-
-/// What a port with hosts may do each second, and as much at once after a quiet second. Zero: no limit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Guard {
-    /// Packets that the controller must see.
-    pub packet_ins: u32,
-    /// Connections that get a path of their own.
-    pub new_streams: u32,
-    /// Addresses that are new there, claims of addresses, and searches for unknown ones.
-    pub new_addresses: u32,
-}
-
-impl Default for Guard {
-    fn default() -> Self {
-        let Settings { packet_ins, new_streams, new_addresses, .. } = Settings::default();
-        Self { packet_ins, new_streams, new_addresses }
-    }
 }
 
 /// Why a controller could not start or had to stop.
@@ -124,15 +100,6 @@ impl Controller {
             switches,
             programs,
             settings: Settings { lldp_key: ProbeKey::new(secret), ..config.settings },
-            settings: Settings {
-                lldp_key: ProbeKey::new(secret),
-                placement: config.placement,
-                weight: config.weight,
-                packet_ins: config.guard.packet_ins,
-                new_streams: config.guard.new_streams,
-                new_addresses: config.guard.new_addresses,
-                ..Settings::default()
-            },
             recorder: recorder.transpose()?,
         })
     }

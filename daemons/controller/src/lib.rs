@@ -16,6 +16,5 @@ mod record;
 mod server;
 
 pub use braid_control::{Relief, Settings};
-pub use controller::{Config, Controller, ControllerError, Guard, Listen};
 pub use controller::{Config, Controller, ControllerError, Listen};
 pub use record::{Header, read_recording};

@@ -5,7 +5,6 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use braid_controller::{Config, Controller, Listen, Settings};
-use braid_controller::{Config, Controller, Guard, Listen};
 use braid_openflow::{
     Bytes, Capabilities, ControllerRole, ErrorMsg, Hello, Kbps, List, Message, MultipartFlags,
     MultipartReply, Port, PortConfig, PortFeatures, PortState, ReplyBody, RequestBody, Role, SwitchFeatures,
@@ -20,8 +19,6 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// A controller as it is by default, at these addresses.
 pub(crate) fn config(openflow: SocketAddr, http: SocketAddr, record: Option<PathBuf>) -> Config {
     Config { openflow: Listen::Address(openflow), http, record, settings: Settings::default() }
-    let (placement, weight) = (Policy::default(), Weight::default());
-    Config { openflow: Listen::Address(openflow), http, record, placement, weight, guard: Guard::default() }
 }
 
 /// A controller in a thread of its own; stops when dropped.
