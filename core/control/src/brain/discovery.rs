@@ -124,14 +124,21 @@ impl Brain {
 
     fn probe_port(&mut self, now: Time, at: SwitchPort, out: &mut Commands) {
         let interval = self.settings.probe_interval;
+        let is_unheard = self.is_unheard(now, at);
         let Some(state) = self.ports.get_mut(at) else { return };
         let is_new = state.role == Role::Pending || (state.role == Role::Link && self.topology.is_edge(at));
-        let wait = if is_new { self.settings.settle / 4 } else { jittered(interval, at, now) };
+        let wait = if is_new || is_unheard { self.settings.settle / 4 } else { jittered(interval, at, now) };
         state.next_probe = now + wait;
         let Some(port) = self.topology.port(at) else { return };
         let probe = LldpProbe { dpid: at.dpid, port: at.port, sent_at: now };
         let frame = probe.encode(&self.settings.lldp_key, port.mac);
         out.send(at.dpid, Target::Port(at.port), &frame);
+    }
+
+    /// Whether the other end of a link has missed a discovery frame: more of them soon tell a loss from many.
+    fn is_unheard(&self, now: Time, at: SwitchPort) -> bool {
+        let peer = self.topology.link_at(at).and_then(|link| self.ports.get(link.dst));
+        peer.is_some_and(|peer| now.since(peer.last_heard) > self.settings.probe_interval * 5 / 4)
     }
 
     pub(super) fn link_heard(&mut self, now: Time, src: SwitchPort, dst: SwitchPort, out: &mut Commands) {

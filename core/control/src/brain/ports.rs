@@ -126,6 +126,10 @@ impl Ports {
         self.up.get(&at).map(|state| state.role)
     }
 
+    pub(super) fn get(&self, at: SwitchPort) -> Option<&PortState> {
+        self.up.get(&at)
+    }
+
     pub(super) fn get_mut(&mut self, at: SwitchPort) -> Option<&mut PortState> {
         self.up.get_mut(&at)
     }

@@ -17,7 +17,7 @@ pub struct Settings {
     pub lldp_key: ProbeKey,
     /// How often [`Event::Tick`](crate::Event::Tick) must come at least.
     pub tick: Duration,
-    /// Between discovery frames on a link.
+    /// Between discovery frames on a link. One that was missed is followed by others four times in each `settle`.
     pub probe_interval: Duration,
     /// How long a new port must show no switch before hosts may be there.
     pub settle: Duration,
@@ -112,7 +112,7 @@ impl Default for Settings {
             packet_ins: 1_000,
             // A router speaks for all who are behind it.
             hosts: HostLimits { addresses_per_host: 1_024, ..HostLimits::default() },
-            link_timeout: Duration::from_millis(3500),
+            link_timeout: Duration::from_millis(2500),
             adopt_timeout: Duration::from_secs(10),
             flap_limit: 3,
             flap_window: Duration::from_secs(60),

@@ -140,3 +140,13 @@ fn a_link_that_goes_down_now_and_then_is_used_at_once() {
         assert!(is_used(&network));
     }
 }
+
+#[test]
+fn a_silent_link_is_given_up_only_when_many_discovery_frames_were_missed() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    network.cut_silently(1, 9);
+    network.advance(Duration::from_millis(1_300));
+    assert!(is_used(&network), "a single one may get lost");
+    network.advance(Duration::from_millis(1_400));
+    assert!(!is_used(&network));
+}

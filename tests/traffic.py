@@ -3,20 +3,26 @@
 
     traffic.py serve                              answers streams and probes
     traffic.py streams ADDRESS COUNT BURST PAUSE  MPTCP connections that send numbered blocks and count the answers
-    traffic.py probe ADDRESS RATE                 numbered datagrams, each answered; at SIGTERM prints what is missing
+    traffic.py probe ADDRESS RATE [FILE]          numbered datagrams, each answered; at SIGTERM prints what is missing,
+                                                  and writes when each was sent and answered
+    traffic.py cables                             takes interfaces down and up as it is told, and says when
 """
 
 import asyncio
 import contextlib
+import fcntl
 import json
 import signal
 import socket
+import struct
 import sys
 import time
 
 PORT = 7000
 # A datagram that is answered proves that the neighbour is there, as the kernel itself infers from TCP.
 CONFIRM = getattr(socket, "MSG_CONFIRM", 0x800)
+# Of linux/sockios.h and linux/if.h.
+SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 
 
 async def serve():
@@ -84,7 +90,7 @@ async def streams(address, count, burst, pause):
     print(json.dumps({"bytes": confirmed, "failed": failed}), flush=True)
 
 
-async def probe(address, rate):
+async def probe(address, rate, record=None):
     loop = asyncio.get_running_loop()
     probes = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     probes.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
@@ -94,7 +100,7 @@ async def probe(address, rate):
 
     def note():
         number = int(probes.recv(64))
-        answered[number] = answered.get(number, 0) + 1
+        answered.setdefault(number, []).append(time.time())
 
     loop.add_reader(probes, note)
     stop = asyncio.create_task(stopped())
@@ -109,9 +115,27 @@ async def probe(address, rate):
         await asyncio.sleep(1 / rate)
     await asyncio.sleep(1)
     missing = [number for number in range(sent) if number not in answered]
-    twice = sum(1 for times in answered.values() if times > 1)
+    twice = sum(1 for arrivals in answered.values() if len(arrivals) > 1)
+    if record:
+        with open(record, "w") as file:
+            json.dump([[at, answered.get(number, [None])[0]] for number, at in enumerate(times)], file)
     lost_at = [round(times[number], 3) for number in missing]
     print(json.dumps({"sent": sent, "lost": len(missing), "twice": twice, "lost_at": lost_at[:50]}), flush=True)
+
+
+def cables():
+    """Lines of `up` or `down` and the names of interfaces; each is answered with the time before and after."""
+    control = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    print("ready", flush=True)
+    for line in sys.stdin:
+        state, *names = line.split()
+        begun = time.time()
+        for name in names:
+            request = struct.pack("16sh14x", name.encode(), 0)
+            (flags,) = struct.unpack_from("h", fcntl.ioctl(control, SIOCGIFFLAGS, request), 16)
+            flags = flags | IFF_UP if state == "up" else flags & ~IFF_UP
+            fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sh14x", name.encode(), flags))
+        print(begun, time.time(), flush=True)
 
 
 if __name__ == "__main__":
@@ -120,7 +144,9 @@ if __name__ == "__main__":
             asyncio.run(serve())
         case ["streams", address, count, burst, pause]:
             asyncio.run(streams(address, int(count), int(burst), float(pause)))
-        case ["probe", address, rate]:
-            asyncio.run(probe(address, int(rate)))
+        case ["probe", address, rate, *record]:
+            asyncio.run(probe(address, int(rate), *record))
+        case ["cables"]:
+            cables()
         case _:
             sys.exit(__doc__)
