@@ -1,0 +1,33 @@
+//! Coupled congestion control of MPTCP: by how much a subflow's window grows when data is acknowledged, and to what it
+//! shrinks when data is lost, given what all subflows of the connection are like.
+//!
+//! LIA (RFC 6356), OLIA (Khalili et al., CoNEXT 2012; draft-khalili-mptcp-congestion-control-05), BALIA (Peng, Walid,
+//! Hwang, Low, ToN 2016; draft-walid-mptcp-congestion-control-04), and uncoupled as the measure of all: every subflow
+//! for itself, as TCP does (RFC 5681). [`Algorithm`] has the formulas as they are published; [`fixed`] computes the same
+//! in integers, operation by operation as the BPF programs of `braid-host` do in the kernel.
+//!
+//! What it does not do: slow start, detection of loss, pacing. Those are TCP's.
+//!
+//! With `W` = the segments that the whole connection has under way in a round trip of the subflow, the sum over all
+//! subflows k of w_k·rtt/rtt_k, every published increase is a multiple of w/W²:
+//!
+//! ```
+//! use std::time::Duration;
+//! use braid_congestion::{Algorithm, Connection, Subflow};
+//!
+//! let subflow = Subflow { cwnd: 10, srtt: Duration::from_millis(100), run: 0 };
+//! let connection = Connection { own: subflow, others: &[subflow] };
+//! // Two equal subflows: W is 20, and 10/20² a quarter of what one TCP flow with this window would add.
+//! assert_eq!(Algorithm::Lia.increase(connection), 0.025);
+//! assert_eq!(Algorithm::Uncoupled.increase(connection), 0.1);
+//! ```
+
+mod algorithm;
+mod balia;
+pub mod fixed;
+mod lia;
+mod olia;
+mod subflow;
+
+pub use algorithm::{Algorithm, UnknownAlgorithm};
+pub use subflow::{Connection, Subflow};
