@@ -9,6 +9,7 @@ CARGO ?= cargo
 OUT := $(or $(CARGO_TARGET_DIR),target)
 
 build: ## Build the braid command into target/release
+	@scripts/install-packages build
 	$(CARGO) build --release --locked --package braid
 
 demo: build ## Show one transfer over every path of a small network (root)
@@ -21,6 +22,7 @@ test: ## Run every test; those that need root are skipped without it
 	scripts/test
 
 lint: ## Check format, lints, documentation, licences and sources of dependencies
+	@scripts/install-packages build
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings -A rustdoc::private_intra_doc_links' $(CARGO) doc --workspace --no-deps --locked --quiet
@@ -28,6 +30,7 @@ lint: ## Check format, lints, documentation, licences and sources of dependencie
 	scripts/deny
 
 bench: ## Measure
+	@scripts/install-packages build
 	$(CARGO) bench --workspace --locked
 
 clean: ## Remove what was built

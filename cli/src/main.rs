@@ -3,6 +3,7 @@
 mod client;
 mod commands;
 mod exit;
+mod host;
 mod logging;
 mod openflow;
 mod output;
@@ -38,6 +39,9 @@ enum Command {
     /// Run the OpenFlow controller
     #[command(subcommand)]
     Controller(commands::controller::Command),
+    /// Manage the MPTCP subflows of this host
+    #[command(subcommand)]
+    Host(host::Command),
     /// Build testbeds from network namespaces and Open vSwitch
     #[command(subcommand)]
     Lab(commands::lab::Command),
@@ -88,6 +92,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Demo(args) => commands::demo::execute(&args),
         Command::Controller(command) => commands::controller::execute(command),
+        Command::Host(command) => host::execute(command),
         Command::Lab(command) => commands::lab::execute(command),
         Command::Switches(args) => commands::switches::execute(&args),
         Command::Links(args) => commands::links::execute(&args),

@@ -1,0 +1,14 @@
+use braid_congestion::Algorithm;
+
+use super::CongestionError;
+
+/// Stands where programs for the kernel would be, in a build without them.
+#[derive(Debug)]
+pub(super) enum Registration {}
+
+impl Registration {
+    pub(super) fn load(_: Algorithm, _: Option<&str>) -> Result<Self, CongestionError> {
+        let remedy = "build with clang installed, and without --no-default-features";
+        Err(CongestionError::lacks("programs for the kernel", remedy))
+    }
+}
