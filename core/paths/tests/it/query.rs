@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use braid_paths::query::{NoPath, PathsView, Query, QueryError, TogetherVerdict};
-use braid_paths::{Kind, Weight, solve};
+use braid_paths::{Kind, PathFinder, Weight, solve};
 use braid_topology::blueprint::{Blueprint, NewSwitch};
 use braid_topology::{Graph, LinkState};
 use braid_types::{BitsPerSec, DatapathId};
@@ -67,6 +67,23 @@ fn paths_are_told_with_cost_delay_rate_and_what_they_share() {
     let parallel: Vec<_> = paths.paths[0].links.iter().map(|link| link.parallel).collect();
     assert_eq!(parallel, [true, false]);
     assert!(paths.warnings.is_empty() && paths.reason.is_none() && paths.max_flow_bps.is_none());
+}
+
+#[test]
+fn a_search_that_was_ended_early_is_not_taken_for_complete() {
+    let network = network();
+    let graph: Arc<Graph> = Arc::new(network.graph());
+    let resolved = query(&[("mode", "ksp")]).unwrap().resolve(&graph, &network).unwrap();
+    let [src, dst] = resolved.switches();
+    let view = |budget| {
+        let mut finder = resolved.request.terms.finder(&graph).with_budget(budget);
+        let set = solve(&mut finder, src, dst, &resolved.request);
+        PathsView::new(&graph, &resolved, &set, |dpid| network.name_of(dpid))
+    };
+    let (some, all) = (view(5), view(PathFinder::DEFAULT_BUDGET));
+    assert_eq!((all.paths.len(), all.complete, all.warnings.len()), (3, true, 0));
+    assert_eq!((some.paths.len(), some.complete, some.truncated), (1, false, false));
+    assert!(some.warnings[0].starts_with("the search was ended early"), "{:?}", some.warnings);
 }
 
 #[test]
