@@ -9,8 +9,8 @@ use crate::{Path, PathFinder};
 /// More hops than any path has.
 const FAR: u32 = u32::MAX;
 /// How often all links may be looked at for each path that is found, and how many paths are found on credit.
-const PATIENCE: usize = 4;
-const CREDIT: usize = 16;
+const PATIENCE: u64 = 4;
+const CREDIT: u64 = 16;
 
 /// The paths of a limited number of links.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -108,6 +108,7 @@ impl PathFinder {
             longer: FAR,
             limit,
             looked_at: 0,
+            patience: CREDIT * PATIENCE * size(graph),
             budget,
             found,
         };
@@ -166,6 +167,8 @@ struct Search<'a> {
     limit: usize,
     /// How many links were looked at.
     looked_at: u64,
+    /// How many may be before the search is in vain.
+    patience: u64,
     budget: u64,
     found: WithinHops,
 }
@@ -186,9 +189,8 @@ impl Search<'_> {
     }
 
     /// Whether another way to search is faster.
-    fn is_in_vain(&self) -> bool {
-        let size = self.graph.nodes().len() + self.graph.edges().len();
-        self.looked_at > (PATIENCE * size * (CREDIT + self.found.paths.len())) as u64
+    const fn is_in_vain(&self) -> bool {
+        self.looked_at > self.patience
     }
 
     fn measure_hops(&mut self) {
@@ -222,7 +224,6 @@ impl Search<'_> {
         let stop = route.last_mut()?;
         for edge in self.graph.out_edges(stop.node).skip(stop.tried as usize) {
             stop.tried += 1;
-            self.looked_at += 1;
             let head = self.graph.head(edge).index();
             if self.lengths.is_barred(edge) || on_route[head] {
                 continue;
@@ -253,10 +254,12 @@ impl Search<'_> {
         if !self.found.cut_off {
             let ingress = self.graph.dpid(self.from);
             self.found.paths.push(Path::from_edges(self.graph, ingress, &self.barriers.edges));
+            self.patience += PATIENCE * size(self.graph);
         }
     }
 
     fn stop_at(&mut self, node: NodeIndex) {
+        self.looked_at += self.graph.out_edges(node).len() as u64;
         self.barriers.on_route[node.index()] = true;
         self.barriers.route.push(Stop { node, tried: 0, led_on: false });
     }
@@ -310,4 +313,8 @@ impl Search<'_> {
             next += 1;
         }
     }
+}
+
+fn size(graph: &Graph) -> u64 {
+    (graph.nodes().len() + graph.edges().len()) as u64
 }
