@@ -65,6 +65,8 @@ const fn unmeasured(src: SwitchPort, dst: SwitchPort) -> LinkView {
         src,
         dst,
         capacity_bps: 2_500_000_000,
+        measured_capacity_bps: None,
+        measured_capacity_at: None,
         delay_us: None,
         delay_at: None,
         load_bps: None,

@@ -1,7 +1,8 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use ureq::{Error, Timeout};
+use ureq::http::Response;
+use ureq::{Agent, Body, Error, Timeout};
 
 use crate::exit::{self, Code};
 
@@ -14,18 +15,31 @@ const MAX_ANSWER: u64 = 1 << 28;
 
 /// What the controller at `url` answers when asked for `path` with these parameters.
 pub(super) fn get(url: &str, path: &str, parameters: &[(&str, String)]) -> anyhow::Result<String> {
-    let timeouts =
-        ureq::Agent::config_builder().timeout_connect(Some(TO_CONNECT)).timeout_global(Some(TO_ANSWER));
-    // A proxy for the web does not lead to it.
-    let agent = timeouts.http_status_as_error(false).proxy(None).build().new_agent();
-    let request = agent.get(format!("{url}{path}"));
+    let request = agent().get(format!("{url}{path}"));
     let request = request.query_pairs(parameters.iter().map(|(name, value)| (*name, value.as_str())));
-    let mut response = request.call().map_err(|error| explain(url, error))?;
+    read(url, path, request.call())
+}
+
+/// The same where something is to be done.
+pub(super) fn post(url: &str, path: &str, parameters: &[(&str, String)]) -> anyhow::Result<String> {
+    let request = agent().post(format!("{url}{path}"));
+    let request = request.query_pairs(parameters.iter().map(|(name, value)| (*name, value.as_str())));
+    read(url, path, request.send_empty())
+}
+
+fn agent() -> Agent {
+    let timeouts = Agent::config_builder().timeout_connect(Some(TO_CONNECT)).timeout_global(Some(TO_ANSWER));
+    // A proxy for the web does not lead to it.
+    timeouts.http_status_as_error(false).proxy(None).build().new_agent()
+}
+
+fn read(url: &str, path: &str, response: Result<Response<Body>, Error>) -> anyhow::Result<String> {
+    let mut response = response.map_err(|error| explain(url, error))?;
     let body = response.body_mut().with_config().limit(MAX_ANSWER).read_to_string();
     let body = body.map_err(|error| explain(url, error))?;
     let status = response.status().as_u16();
     match (status, refusal(&body)) {
-        (200, _) => Ok(body),
+        (200 | 202, _) => Ok(body),
         (404, Some(refusal)) => Err(exit::error(Code::NotFound, refusal)),
         (400, Some(refusal)) => Err(exit::error(Code::Usage, refusal)),
         (404, None) => Err(failure(url, &format!("there is no {path}; is this a Braid controller?"))),

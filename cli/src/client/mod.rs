@@ -71,6 +71,16 @@ impl Args {
         self.controller.get(name, parameters, value)
     }
 
+    /// Has the controller do `name` with these parameters; when it began, on its clock.
+    pub(crate) fn order(&self, name: &str, parameters: &[(&str, String)]) -> anyhow::Result<Time> {
+        self.controller.post(name, parameters)
+    }
+
+    /// The list `name`, and the answer as it came.
+    pub(crate) fn list<T: DeserializeOwned>(&self, name: &str) -> anyhow::Result<(String, Answer<T>)> {
+        self.controller.list(name)
+    }
+
     /// Prints an answer as it came.
     pub(crate) fn print(&self, body: &str) -> anyhow::Result<()> {
         output::text(&format!("{}\n", body.trim_end()))
@@ -80,6 +90,16 @@ impl Args {
 impl Controller {
     fn list<T: DeserializeOwned>(&self, name: &str) -> anyhow::Result<(String, Answer<T>)> {
         self.get(name, &[], |body| read_list(body, name))
+    }
+
+    fn post(&self, name: &str, parameters: &[(&str, String)]) -> anyhow::Result<Time> {
+        let body = fetch::post(&self.0, &format!("/api/v1/{name}"), parameters)?;
+        let refuse = |reason| {
+            exit::error(Code::Failure, format!("{self} gave no answer of a Braid controller: {reason}"))
+        };
+        let mut answer = read(&body).map_err(refuse)?;
+        let now = answer.get_mut("now").map(Value::take).unwrap_or_default();
+        serde_json::from_value(now).map_err(|error| refuse(format!("now: {error}")))
     }
 
     fn get<T>(

@@ -28,6 +28,8 @@ pub(crate) struct Link {
     pub(crate) src: SwitchPort,
     pub(crate) dst: SwitchPort,
     capacity_bps: u64,
+    measured_capacity_bps: Option<u64>,
+    measured_capacity_at: Option<Time>,
     delay_us: Option<Delay>,
     delay_at: Option<Time>,
     load_bps: Option<u64>,
@@ -94,6 +96,11 @@ pub(crate) struct Stream {
 impl Link {
     pub(crate) const fn capacity(&self) -> BitsPerSec {
         BitsPerSec(self.capacity_bps)
+    }
+
+    /// What was measured of the capacity on demand; the time is of the last try.
+    pub(crate) fn measured_capacity(&self) -> Reading<Option<u64>> {
+        Reading { value: self.measured_capacity_bps, at: self.measured_capacity_at }
     }
 
     pub(crate) fn load(&self) -> Option<Reading<u64>> {

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use braid_openflow::{FlowMod, FlowModCommand, FlowStats, Message, Xid};
-use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, Time};
+use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::cookie::Cookie;
@@ -91,6 +91,11 @@ pub enum Event<'a> {
         rule: Option<Rule>,
         /// The error, in words.
         reason: String,
+    },
+    /// Somebody wants to know what a link can carry.
+    MeasureCapacity {
+        /// The port that it leaves.
+        src: SwitchPort,
     },
     /// Time has passed. Expected at least every [`Settings::tick`](crate::Settings::tick).
     Tick,

@@ -126,6 +126,13 @@ pub enum Notice {
         /// Links that it shares with other streams of its transfer.
         shared: usize,
     },
+    /// It was tried to measure what a link can carry.
+    CapacityMeasured {
+        /// The port that it leaves.
+        link: SwitchPort,
+        /// What it carries; nothing if frames came too close together, or not at all.
+        capacity: Option<BitsPerSec>,
+    },
     /// A stream leaves a link that is full for a path with room.
     StreamRelieved {
         /// The stream.
@@ -222,6 +229,15 @@ impl fmt::Display for Notice {
                 write!(f, "stream {id} of transfer {transfer}, {tuple}, takes ")?;
                 write_path(f, path)?;
                 if *shared > 0 { write!(f, " and shares {shared} links with its siblings") } else { Ok(()) }
+            }
+            Self::CapacityMeasured { link, capacity: Some(capacity) } => {
+                write!(f, "the link at {link} carries {:.1} Mbit/s", mbits(*capacity))
+            }
+            Self::CapacityMeasured { link, capacity: None } => {
+                write!(
+                    f,
+                    "what the link at {link} carries cannot be measured: frames come in all at once, or not at all"
+                )
             }
             Self::StreamRelieved { id, link, load, capacity, rate, room } => write!(
                 f,

@@ -162,10 +162,13 @@ impl Brain {
         }
     }
 
-    /// What a link carries: as it was said, or else as far as its ports tell.
+    /// What a link carries: as it was said, or else measured, or else as far as its ports tell.
     pub(super) fn link_capacity(&self, src: SwitchPort, dst: SwitchPort) -> BitsPerSec {
         if let Some(capacity) = self.settings.capacities.get(&src) {
             return *capacity;
+        }
+        if let Some(reading) = self.measured.of(&Link { src, dst }).capacity {
+            return reading.capacity;
         }
         let speeds = [src, dst].into_iter().filter_map(|at| self.topology.port(at)).map(|port| port.speed);
         speeds.filter(|speed| speed.0 > 0).min().unwrap_or(UNKNOWN_SPEED)

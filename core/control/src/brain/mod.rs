@@ -194,6 +194,7 @@ impl Brain {
             Event::PortCounters { dpid, ports } => self.on_port_counters(now, *dpid, ports),
             Event::Echo { dpid, sent_at } => self.on_echo(now, *dpid, *sent_at),
             Event::Refused { dpid, rule, reason } => self.on_refused(now, *dpid, *rule, reason, out),
+            Event::MeasureCapacity { src } => self.measure_capacity(now, *src, out),
             Event::Tick => self.tick(now, out),
         }
         self.follow_graph(now, out);

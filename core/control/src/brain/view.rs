@@ -43,8 +43,12 @@ pub struct LinkView {
     pub src: SwitchPort,
     /// The receiving end.
     pub dst: SwitchPort,
-    /// What it can carry, in bits a second.
+    /// What it can carry, in bits a second: as it was configured, or else measured, or else the speed of its ports.
     pub capacity_bps: u64,
+    /// What was measured of that on demand.
+    pub measured_capacity_bps: Option<u64>,
+    /// When it was last tried to measure it, with whatever success.
+    pub measured_capacity_at: Option<Time>,
     /// How long a frame takes, in microseconds.
     pub delay_us: Option<DelayView>,
     /// When that was measured last.
@@ -197,12 +201,14 @@ impl Brain {
 }
 
 fn link_view(link: &Link, state: LinkState, reading: &LinkReading) -> LinkView {
-    let LinkReading { delay, load, loss, sent, dropped, errors } = *reading;
+    let LinkReading { delay, load, loss, capacity, capacity_asked_at, sent, dropped, errors } = *reading;
     let micros = |delay: Duration| delay.as_nanos() as f64 / 1e3;
     LinkView {
         src: link.src,
         dst: link.dst,
         capacity_bps: state.capacity.0,
+        measured_capacity_bps: capacity.map(|it| it.capacity.0),
+        measured_capacity_at: capacity_asked_at,
         delay_us: delay.map(|it| DelayView { base: micros(it.base), current: micros(it.current) }),
         delay_at: delay.map(|it| it.at),
         load_bps: load.map(|it| it.load.0),

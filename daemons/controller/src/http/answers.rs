@@ -3,7 +3,7 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 
 use super::paths::Search;
-use super::{Question, Resource, metrics};
+use super::{Question, Resource, capacity, metrics};
 use crate::engine::{Engine, Shared};
 
 /// Answers the questions of clients, on the engine's thread.
@@ -12,6 +12,7 @@ pub(crate) async fn answer(engine: Shared, mut questions: mpsc::Receiver<Questio
         // The client may have gone; then nobody is interested.
         match question {
             Question::Show(resource, answer) => drop(answer.send(body(&engine.borrow(), resource))),
+            Question::Measure(src, answer) => _ = answer.send(capacity::begin(&mut engine.borrow_mut(), src)),
             Question::Paths(query, answer) => drop(answer.send(Search::prepare(&engine.borrow(), &query))),
         }
     }

@@ -1,6 +1,7 @@
 //! The HTTP API and metrics, on a thread of their own.
 
 mod answers;
+mod capacity;
 mod link_metrics;
 mod metrics;
 mod paths;
@@ -13,8 +14,9 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use braid_paths::query::{Query, QueryError};
+use braid_types::{SwitchPort, Time};
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
 use tracing::error;
@@ -42,6 +44,8 @@ pub(crate) enum Question {
     Show(Resource, oneshot::Sender<String>),
     /// What is needed to find paths on another thread.
     Paths(Box<Query>, oneshot::Sender<Result<Search, QueryError>>),
+    /// The capacity of the link that leaves a port is to be measured; when that began, if there is such a link.
+    Measure(SwitchPort, oneshot::Sender<Option<Time>>),
 }
 
 type Questions = mpsc::Sender<Question>;
@@ -68,6 +72,7 @@ fn router(questions: Questions) -> Router {
     Router::new()
         .route("/api/v1/switches", resource(Resource::Switches))
         .route("/api/v1/links", resource(Resource::Links))
+        .route("/api/v1/links/measure", post(capacity::measure))
         .route("/api/v1/hosts", resource(Resource::Hosts))
         .route("/api/v1/transfers", resource(Resource::Transfers))
         .route("/api/v1/alarms", resource(Resource::Alarms))

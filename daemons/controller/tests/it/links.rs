@@ -27,3 +27,19 @@ fn links_have_metrics_that_are_labelled_by_their_ports() {
     let age = r#"braid_link_reading_age_seconds{src="0000000000000001:1",dst="0000000000000002:1",reading="latency"}"#;
     assert!(body.contains(age), "{body}");
 }
+
+#[test]
+fn the_capacity_of_a_link_is_measured_when_somebody_asks() {
+    let controller = network();
+    let (status, body) = controller.request("POST", "/api/v1/links/measure?dpid=0000000000000001&port=1");
+    assert_eq!(status, 202, "{body}");
+    let began = serde_json::from_str::<serde_json::Value>(&body).expect("JSON")["now"].as_u64();
+    let tried = |link: &serde_json::Value| link["measured_capacity_at"].as_u64() > began;
+    let link = || controller.list("links").into_iter().find(|link| link["src"]["dpid"] == "0000000000000001");
+    wait_for(|| link().is_some_and(|link| tried(&link)), || format!("{:?}", link()));
+    for (path, expected) in [("?dpid=1&port=77", 404), ("?dpid=x&port=1", 400), ("", 400)] {
+        let (status, body) = controller.request("POST", &format!("/api/v1/links/measure{path}"));
+        assert_eq!(status, expected, "{body}");
+    }
+    assert_eq!(controller.request("GET", "/api/v1/links/measure?dpid=1&port=1").0, 405);
+}

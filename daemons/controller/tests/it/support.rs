@@ -44,8 +44,13 @@ impl Running {
 
     /// The status and body of a GET.
     pub(crate) fn get(&self, path: &str) -> (u16, String) {
+        self.request("GET", path)
+    }
+
+    /// The status and body of a request without a body.
+    pub(crate) fn request(&self, method: &str, path: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(self.http).expect("HTTP port");
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        write!(stream, "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             .expect("request");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("answer");

@@ -3,6 +3,7 @@
 //! Delays come from discovery frames, frames that a switch sends back, and echoes; load and loss from the counters of ports, which are read once a second.
 //! Nothing that falls silent becomes zero: its last reading grows old. [`publish`] decides when the graph hears of it.
 
+mod capacity;
 mod counts;
 mod delay;
 mod loss;
@@ -21,6 +22,7 @@ use super::Brain;
 use super::discovery::jittered;
 use crate::command::{Command, Commands, Target};
 use crate::port_counters::PortCounters;
+use capacity::{CapacityReading, Trains};
 use counts::{LoadReading, PortMeter, Totals};
 use delay::{DelayMeter, DelayReading, HalfTrip, RoundTrips};
 use loss::{Lag, LossReading, loss};
@@ -40,6 +42,7 @@ pub(super) struct Measurements {
     ports: BTreeMap<SwitchPort, PortMeter>,
     links: BTreeMap<Link, LinkMeter>,
     polled_at: Option<Time>,
+    trains: Trains,
 }
 
 #[derive(Debug, Default)]
@@ -56,6 +59,9 @@ struct SwitchMeter {
 struct LinkMeter {
     delay: DelayMeter,
     loss: Option<LossReading>,
+    capacity: Option<CapacityReading>,
+    /// When it was tried to measure that last, with whatever success.
+    capacity_asked_at: Option<Time>,
     published_at: Option<Time>,
 }
 
@@ -65,6 +71,8 @@ pub(super) struct LinkReading {
     pub(super) delay: Option<DelayReading>,
     pub(super) load: Option<LoadReading>,
     pub(super) loss: Option<LossReading>,
+    pub(super) capacity: Option<CapacityReading>,
+    pub(super) capacity_asked_at: Option<Time>,
     /// What left its first port.
     pub(super) sent: Totals,
     /// Packets dropped at either port on their way into the link or out of it.
@@ -84,6 +92,8 @@ impl Measurements {
             delay: meter.and_then(|meter| meter.delay.reading()),
             load: src.and_then(PortMeter::load),
             loss: meter.and_then(|meter| meter.loss),
+            capacity: meter.and_then(|meter| meter.capacity),
+            capacity_asked_at: meter.and_then(|meter| meter.capacity_asked_at),
             sent,
             dropped: sent.dropped_out.saturating_add(received.dropped_in),
             errors: sent.errors.saturating_add(received.errors),
@@ -133,6 +143,9 @@ impl Brain {
 
     /// A discovery frame that was sent then has come through a link.
     pub(super) fn measure_delay(&mut self, now: Time, link: Link, sent_at: Time) {
+        if self.measured.trains.note(now, link.src, sent_at) {
+            return;
+        }
         let window = self.settings.measuring.delay_window;
         let half = |at: SwitchPort| self.measured.half_trip(at.dpid);
         let ends = half(link.src).zip(half(link.dst)).map(|(src, dst)| [src, dst]);
@@ -157,6 +170,7 @@ impl Brain {
     /// Sends what is due; once an interval, asks for counters, compares those that came, and tells the graph.
     pub(super) fn tick_measurements(&mut self, now: Time, out: &mut Commands) {
         self.send_frames_out_and_back(now, out);
+        self.tick_trains(now, out);
         let interval = self.settings.measuring.poll_interval;
         if self.measured.polled_at.is_some_and(|at| now.since(at) < interval) {
             return;

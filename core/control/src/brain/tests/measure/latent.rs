@@ -56,6 +56,8 @@ pub(super) struct Latent {
     coming: BTreeMap<(Time, u64), Event<'static>>,
     channels: BTreeMap<DatapathId, Channel>,
     cables: BTreeMap<SwitchPort, (SwitchPort, Duration)>,
+    /// What cables carry, and when they are free again; of others there is no limit.
+    rates: BTreeMap<SwitchPort, (BitsPerSec, Time)>,
     traffic: BTreeMap<SwitchPort, Vec<Traffic>>,
     /// When each switch started to count.
     started: BTreeMap<DatapathId, Time>,
@@ -78,6 +80,7 @@ impl Latent {
             coming: BTreeMap::new(),
             channels: (1..).map(DatapathId).zip(channels.iter().copied()).collect(),
             cables: BTreeMap::new(),
+            rates: BTreeMap::new(),
             traffic: BTreeMap::new(),
             started: BTreeMap::new(),
         };
@@ -163,10 +166,10 @@ impl Latent {
         let done = self.now + self.delayed(self.channels[&dpid].down);
         match command {
             Command::Send { target: Target::Port(port), frame, .. } => {
-                let Some((to, delay)) = self.cables.get(&SwitchPort::new(dpid, *port)).copied() else {
-                    return;
-                };
-                self.send_up(done + delay, to, batch.frame(frame));
+                let (from, frame) = (SwitchPort::new(dpid, *port), batch.frame(frame));
+                let Some((to, delay)) = self.cables.get(&from).copied() else { return };
+                let sent = self.sent_when_free(done, from, frame);
+                self.send_up(sent + delay, to, frame);
             }
             Command::Send { target: Target::Controller, frame, .. } if !self.no_returns => {
                 self.send_up(done, SwitchPort::new(dpid, PortNo::CONTROLLER), batch.frame(frame));
@@ -179,6 +182,23 @@ impl Latent {
             Command::ReadPorts { .. } | Command::ReadStreams { .. } => {}
             other => self.orders.push(other.clone()),
         }
+    }
+
+    /// When a frame has left a cable that sends one after the other.
+    fn sent_when_free(&mut self, at: Time, from: SwitchPort, frame: &[u8]) -> Time {
+        let Some((rate, free)) = self.rates.get_mut(&from) else { return at };
+        *free = at.max(*free) + Duration::from_secs_f64(frame.len() as f64 * 8.0 / rate.as_f64());
+        *free
+    }
+
+    /// The cable from one switch to another carries so much from now on.
+    pub(super) fn set_rate(&mut self, a: u64, b: u64, rate: u64) {
+        self.rates.insert(super::port(a, b), (BitsPerSec(rate), self.now));
+    }
+
+    /// Somebody wants to know what a cable carries.
+    pub(super) fn measure_capacity(&mut self, a: u64, b: u64) {
+        self.tell(&Event::MeasureCapacity { src: super::port(a, b) });
     }
 
     /// A packet that a switch was told to send has come in somewhere.

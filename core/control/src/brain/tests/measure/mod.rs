@@ -1,5 +1,6 @@
 //! Links measured through control channels that take time.
 
+mod capacity;
 mod delay;
 mod latent;
 mod load;

@@ -1,4 +1,7 @@
+mod measure;
+
 use braid_types::Time;
+use clap::Subcommand;
 
 use crate::client::view::{Link, Reading};
 use crate::client::{self, Answer, format};
@@ -9,7 +12,10 @@ const OLD_SECONDS: u64 = 3;
 
 #[derive(clap::Args)]
 #[group(skip)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// Ask again every second, until Ctrl-C
     ///
     /// On a terminal the table is drawn anew in its place; elsewhere one table follows the other. With --json, each
@@ -20,7 +26,19 @@ pub(crate) struct Args {
     client: client::Args,
 }
 
+#[derive(Subcommand)]
+enum Command {
+    /// Measure what a link can carry, by trains of frames; for a second or two they fill it
+    ///
+    /// What comes of it counts from then on, unless the controller was told the capacity (--network). For links of up to
+    /// about 1 Gbit/s; other traffic on the link makes it seem slower.
+    Measure(measure::Measure),
+}
+
 pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
+    if let Some(Command::Measure(measure)) = &args.command {
+        return measure::execute(measure);
+    }
     let show = if args.watch { client::watch } else { client::show };
     show(&args.client, "links", links)
 }

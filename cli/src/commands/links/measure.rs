@@ -1,0 +1,76 @@
+//! Has links measured and waits for what comes of it.
+
+use std::str::FromStr;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use braid_types::{DatapathId, PortNo, SwitchPort, Time};
+use serde_json::json;
+
+use crate::client::view::Link;
+use crate::client::{self, format};
+use crate::exit::{self, Code};
+use crate::output;
+
+/// Trains over the slowest links take so long.
+const PATIENCE: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(250);
+
+#[derive(clap::Args)]
+pub(crate) struct Measure {
+    /// The port that the link leaves, DPID:PORT as `braid links` prints it
+    #[arg(value_name = "FROM")]
+    port: Port,
+    #[command(flatten)]
+    client: client::Args,
+}
+
+/// A port as people write it.
+#[derive(Clone, Copy, Debug)]
+struct Port(SwitchPort);
+
+impl FromStr for Port {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let port = text.rsplit_once(':').and_then(|(dpid, port)| {
+            let (dpid, port): (DatapathId, u32) = (dpid.parse().ok()?, port.parse().ok()?);
+            Some(SwitchPort::new(dpid, PortNo(port)))
+        });
+        port.map(Self).ok_or_else(|| "a port is DPID:PORT, such as 1:2".to_owned())
+    }
+}
+
+pub(super) fn execute(args: &Measure) -> anyhow::Result<()> {
+    let Port(port) = args.port;
+    let parameters = [("dpid", port.dpid.to_string()), ("port", port.port.to_string())];
+    let began = args.client.order("links/measure", &parameters)?;
+    let measured = wait(args, port, began)?;
+    if args.client.json() {
+        let document = json!({ "schema": "braid/v1", "src": port, "measured_capacity_bps": measured });
+        output::json(&document)?;
+    }
+    let Some(bps) = measured else {
+        let what = "frames come in all at once, or not at all";
+        let text = format!("what the link at {} carries cannot be measured: {what}", format::port(port));
+        return Err(exit::error(Code::Failure, text));
+    };
+    let line = format!("the link at {} carries {}\n", format::port(port), format::rate(bps));
+    if args.client.json() { Ok(()) } else { output::text(&line) }
+}
+
+/// What came of a measurement that began then.
+fn wait(args: &Measure, port: SwitchPort, began: Time) -> anyhow::Result<Option<u64>> {
+    let deadline = Instant::now() + PATIENCE;
+    while Instant::now() < deadline {
+        let (_, answer) = args.client.list::<Link>("links")?;
+        let link = answer.items.iter().find(|link| link.src == port);
+        let reading = link.context("the link is gone")?.measured_capacity();
+        if reading.at.is_some_and(|at| at > began) {
+            return Ok(reading.value);
+        }
+        sleep(POLL);
+    }
+    anyhow::bail!("nothing came of the measurement in {} s", PATIENCE.as_secs())
+}

@@ -1,0 +1,141 @@
+//! What a link can carry, measured: frames that leave a switch together come in as far apart as the link sends them.
+//!
+//! Source: M. Jain, C. Dovrolis, Pathload: a measurement tool for end-to-end available bandwidth, 2002, for trains; the first half of
+//! each is left out, as the bucket of a shaper may let it pass at once. Other traffic on the link lies between the
+//! frames and makes it seem slower.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use braid_packet::lldp::LldpProbe;
+use braid_types::{BitsPerSec, SwitchPort, Time};
+
+use crate::brain::Brain;
+use crate::command::{Commands, Target};
+use crate::notice::Notice;
+
+const TRAINS: usize = 5;
+const FRAMES: u64 = 192;
+/// Bytes of a frame without its check sequence, which no switch counts.
+const FRAME: usize = 1_500;
+/// Of fewer frames in the second half of a train nothing is concluded.
+const FEWEST: usize = 16;
+/// A train has arrived when nothing of it has come for so long.
+const QUIET: Duration = Duration::from_millis(300);
+/// A link on which nothing has come after so long is too slow, or gone.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Below this, what it takes to read messages is a good part of the time.
+const SHORTEST: Duration = Duration::from_micros(500);
+/// Links that are measured at one time.
+const MAX_AT_ONCE: usize = 16;
+
+/// What was measured on demand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::brain) struct CapacityReading {
+    pub(in crate::brain) capacity: BitsPerSec,
+    pub(in crate::brain) at: Time,
+}
+
+/// The measurements that go on, by the port that the link leaves.
+#[derive(Debug, Default)]
+pub(super) struct Trains(BTreeMap<SwitchPort, Measurement>);
+
+#[derive(Debug, Default)]
+struct Measurement {
+    /// When the last train left; its frames are a nanosecond apart by their stamps.
+    sent_at: Time,
+    arrivals: Vec<Time>,
+    left: usize,
+    rates: Vec<BitsPerSec>,
+}
+
+impl Trains {
+    /// Whether a discovery frame is one of a train, which says nothing of delay.
+    pub(super) fn note(&mut self, now: Time, src: SwitchPort, sent_at: Time) -> bool {
+        let Some(measurement) = self.0.get_mut(&src) else { return false };
+        let since = sent_at.as_nanos().checked_sub(measurement.sent_at.as_nanos());
+        let is_part = since.is_some_and(|place| place < FRAMES);
+        if is_part {
+            measurement.arrivals.push(now);
+        }
+        is_part
+    }
+}
+
+impl Measurement {
+    fn has_arrived(&self, now: Time) -> bool {
+        match self.arrivals.last() {
+            Some(last) => self.arrivals.len() as u64 >= FRAMES || now.since(*last) >= QUIET,
+            None => now.since(self.sent_at) >= PATIENCE,
+        }
+    }
+
+    /// The middle of what the trains say.
+    fn median(&mut self) -> Option<BitsPerSec> {
+        self.rates.sort_unstable();
+        self.rates.get(self.rates.len() / 2).copied()
+    }
+}
+
+/// At which rate the second half of a train came in.
+fn rate(arrivals: &[Time]) -> Option<BitsPerSec> {
+    let half = arrivals.get(arrivals.len() / 2..)?;
+    let (first, last) = (half.first()?, half.last()?);
+    let taken = last.since(*first);
+    if half.len() < FEWEST || taken < SHORTEST {
+        return None;
+    }
+    // Those that were read together with the first had come before it.
+    let after = half.iter().filter(|at| *at > first).count();
+    Some(BitsPerSec(((after * FRAME * 8) as f64 / taken.as_secs_f64()) as u64))
+}
+
+impl Brain {
+    /// Sends trains through the link that leaves `src`, if there is one and few others are being measured.
+    pub(in crate::brain) fn measure_capacity(&mut self, now: Time, src: SwitchPort, out: &mut Commands) {
+        let trains = &mut self.measured.trains.0;
+        let may = trains.len() < MAX_AT_ONCE && !trains.contains_key(&src);
+        if may && self.topology.link_at(src).is_some() {
+            trains.insert(src, Measurement { left: TRAINS, ..Measurement::default() });
+            self.send_train(now, src, out);
+        }
+    }
+
+    /// Goes on with what is being measured; called once a tick.
+    pub(super) fn tick_trains(&mut self, now: Time, out: &mut Commands) {
+        let due = self.measured.trains.0.iter().filter(|(_, it)| it.has_arrived(now));
+        for src in due.map(|(src, _)| *src).collect::<Vec<_>>() {
+            self.end_train(now, src, out);
+        }
+    }
+
+    fn end_train(&mut self, now: Time, src: SwitchPort, out: &mut Commands) {
+        let Some(measurement) = self.measured.trains.0.get_mut(&src) else { return };
+        measurement.rates.extend(rate(&measurement.arrivals));
+        if measurement.left > 0 {
+            return self.send_train(now, src, out);
+        }
+        let capacity = measurement.median();
+        self.measured.trains.0.remove(&src);
+        out.notice(Notice::CapacityMeasured { link: src, capacity });
+        let Some(link) = self.topology.link_at(src) else { return };
+        let reading = capacity.map(|capacity| CapacityReading { capacity, at: now });
+        let meter = self.measured.links.entry(link).or_default();
+        (meter.capacity, meter.capacity_asked_at) = (reading.or(meter.capacity), Some(now));
+    }
+
+    fn send_train(&mut self, now: Time, src: SwitchPort, out: &mut Commands) {
+        let Some(measurement) = self.measured.trains.0.get_mut(&src) else { return };
+        let Some(port) = self.topology.port(src) else { return };
+        measurement.left -= 1;
+        measurement.sent_at = now;
+        measurement.arrivals.clear();
+        for place in 0..FRAMES {
+            let sent_at = now + Duration::from_nanos(place);
+            let probe = LldpProbe { dpid: src.dpid, port: src.port, sent_at };
+            let mut frame = probe.encode(&self.settings.lldp_key, port.mac);
+            frame.resize(FRAME, 0);
+            out.send(src.dpid, Target::Port(src.port), &frame);
+        }
+    }
+}

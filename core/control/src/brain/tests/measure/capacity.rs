@@ -1,0 +1,66 @@
+use std::time::Duration;
+
+use braid_types::BitsPerSec;
+
+use super::latent::{Channel, Latent, millis};
+use super::port;
+use crate::brain::Settings;
+
+const LONG: Duration = Duration::from_secs(20);
+
+fn pair(settings: Settings) -> Latent {
+    let channels = [(1, 1), (40, 15)].map(|(down, up)| Channel { down: millis(down), up: millis(up) });
+    let mut network = Latent::new(settings, &channels, &[(1, 2, millis(10))]);
+    network.run(LONG);
+    network
+}
+
+#[test]
+fn a_link_carries_what_it_spreads_trains_out_to() {
+    for rate in [1_000_000, 30_000_000, 100_000_000, 800_000_000] {
+        let mut network = pair(Settings::default());
+        network.set_rate(1, 2, rate);
+        let before = network.link(1, 2).delay_us;
+        network.measure_capacity(1, 2);
+        network.run(LONG);
+        let link = network.link(1, 2);
+        let measured = link.measured_capacity_bps.expect("a reading");
+        assert!(measured.abs_diff(rate) * 100 <= rate, "{measured} instead of {rate}");
+        assert_eq!(link.capacity_bps, measured);
+        assert_eq!(network.link(2, 1).measured_capacity_bps, None, "the other direction is another link");
+        assert_eq!(link.delay_us, before, "trains say nothing of delay");
+    }
+}
+
+#[test]
+fn what_was_configured_counts_before_what_is_measured() {
+    let capacities = [(port(1, 2), BitsPerSec(5_000_000))].into();
+    let mut network = pair(Settings { capacities, ..Settings::default() });
+    network.set_rate(1, 2, 30_000_000);
+    network.measure_capacity(1, 2);
+    network.run(LONG);
+    let link = network.link(1, 2);
+    assert_eq!(link.capacity_bps, 5_000_000);
+    assert!(link.measured_capacity_bps.is_some());
+}
+
+#[test]
+fn frames_that_come_in_all_at_once_tell_nothing_but_that_it_was_tried() {
+    let mut network = pair(Settings::default());
+    let before = network.link(1, 2).capacity_bps;
+    network.measure_capacity(1, 2);
+    network.run(LONG);
+    let link = network.link(1, 2);
+    assert_eq!((link.capacity_bps, link.measured_capacity_bps), (before, None));
+    assert!(link.measured_capacity_at.is_some());
+}
+
+#[test]
+fn nothing_is_sent_where_no_link_begins() {
+    let mut network = pair(Settings::default());
+    network.measure_capacity(1, 7);
+    network.measure_capacity(9, 1);
+    network.run(LONG);
+    assert_eq!(network.brain.links().len(), 2);
+    assert!(network.brain.alarms().is_empty());
+}
