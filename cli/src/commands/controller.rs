@@ -62,6 +62,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "PACKETS", default_value_t = Settings::default().packet_ins, env = "BRAID_PORT_PACKET_INS")]
     port_packet_ins: u32,
     /// Connections a second from a port that may get a path of their own; more take the default route; 0: no limit
+    ///
+    /// Ten times as many may come at once after ten quiet seconds.
     #[arg(long, value_name = "STREAMS", default_value_t = Settings::default().new_streams, env = "BRAID_PORT_NEW_STREAMS")]
     port_new_streams: u32,
     /// Addresses a second that may be new at a port, be claimed there, or be looked for from there; 0: no limit

@@ -8,6 +8,7 @@ use braid_types::{MacAddr, SwitchPort, Time};
 use super::Brain;
 use super::batches::Replaces;
 use super::claims::Speaker;
+use super::intake::SAVED;
 use super::ports::Role;
 use crate::command::Commands;
 use crate::notice::{LinkLoss, Notice};
@@ -58,7 +59,7 @@ impl Brain {
     pub(super) fn may_be_new(&mut self, now: Time, at: SwitchPort, out: &mut Commands) -> bool {
         let limit = self.settings.new_addresses;
         let Some(state) = self.ports.get_mut(at) else { return false };
-        let may = state.newcomers.take(now, limit);
+        let may = state.newcomers.take(now, limit, SAVED);
         if !may {
             self.alarm(now, at, Threat::TooManyAddresses, out);
         }

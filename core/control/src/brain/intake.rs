@@ -1,6 +1,7 @@
 //! How much each port may ask of the controller, so that one that asks for everything leaves room for the others.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use braid_packet::arp::ArpOp;
 use braid_packet::nd::NdMessage;
@@ -12,6 +13,11 @@ use super::packets::DHCP_CLIENT;
 use super::ports::Role;
 use crate::command::Commands;
 use crate::threat::Threat;
+
+/// What is not used of most limits can be saved up for so long,
+pub(super) const SAVED: Duration = Duration::from_secs(1);
+/// and of that for streams: a transfer opens many at once, and then none for long.
+const STREAMS_SAVED: Duration = Duration::from_secs(10);
 
 impl Brain {
     /// Whether a packet is within the limit of its port. What switches send each other has none.
@@ -34,7 +40,7 @@ impl Brain {
             _ => frame.tcp().is_some_and(|tcp| tcp.flags.is_syn_ack()),
         };
         let rate = if is_answer { &mut state.answers } else { &mut state.packets };
-        let may = rate.take(now, limit);
+        let may = rate.take(now, limit, SAVED);
         if !may {
             self.counters.packets_over_limit += 1;
             self.alarm(now, at, Threat::TooManyPackets, out);
@@ -51,7 +57,7 @@ impl Brain {
             return true;
         }
         let limit = self.settings.new_streams;
-        let may = self.ports.get_mut(at).is_none_or(|state| state.streams.take(now, limit));
+        let may = self.ports.get_mut(at).is_none_or(|state| state.streams.take(now, limit, STREAMS_SAVED));
         self.counters.streams_over_limit += u64::from(!may);
         may
     }

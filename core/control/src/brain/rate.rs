@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use braid_types::Time;
 
-/// How often something may happen: so many times a second, and as many at once when it has been quiet for a second.
+/// How often something may happen: so many times a second, and more at once when it has been quiet for a while.
 ///
 /// The generic cell rate algorithm, ITU-T I.371: one time stamp instead of a bucket that must be filled.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,14 +12,14 @@ pub(super) struct Rate {
 }
 
 impl Rate {
-    /// Whether one more is within `limit` a second; no limit if that is zero.
-    pub(super) fn take(&mut self, now: Time, limit: u32) -> bool {
+    /// Whether one more is within `limit` a second, of which `saved` can be saved up; no limit if that is zero.
+    pub(super) fn take(&mut self, now: Time, limit: u32, saved: Duration) -> bool {
         if limit == 0 {
             return true;
         }
         let ahead = self.due.since(now);
         let step = Duration::from_secs(1) / limit;
-        let is_within = ahead + step <= Duration::from_secs(1);
+        let is_within = ahead + step <= saved;
         if is_within {
             self.due = self.due.max(now) + step;
         }
@@ -31,14 +31,16 @@ impl Rate {
 mod tests {
     use super::*;
 
+    const SAVED: Duration = Duration::from_secs(1);
+
     fn taken(rate: &mut Rate, from: u64, to: u64, limit: u32) -> usize {
-        (from..to).filter(|millis| rate.take(Time::from_millis(*millis), limit)).count()
+        (from..to).filter(|millis| rate.take(Time::from_millis(*millis), limit, SAVED)).count()
     }
 
     #[test]
     fn a_second_s_worth_passes_at_once_and_then_the_rate() {
         let mut rate = Rate::default();
-        let at_once = (0..100).filter(|_| rate.take(Time::from_millis(1), 10)).count();
+        let at_once = (0..100).filter(|_| rate.take(Time::from_millis(1), 10, SAVED)).count();
         assert_eq!(at_once, 10);
         assert_eq!(taken(&mut rate, 1, 10_002, 10), 100);
     }
@@ -46,12 +48,12 @@ mod tests {
     #[test]
     fn what_does_not_pass_does_not_count() {
         let mut rate = Rate::default();
-        assert_eq!((0..1_000_000).filter(|_| rate.take(Time::ZERO, 3)).count(), 3);
-        assert!(rate.take(Time::from_millis(334), 3));
+        assert_eq!((0..1_000_000).filter(|_| rate.take(Time::ZERO, 3, SAVED)).count(), 3);
+        assert!(rate.take(Time::from_millis(334), 3, SAVED));
     }
 
     #[test]
     fn zero_is_no_limit() {
-        assert_eq!((0..1_000).filter(|_| Rate::default().take(Time::ZERO, 0)).count(), 1_000);
+        assert_eq!((0..1_000).filter(|_| Rate::default().take(Time::ZERO, 0, SAVED)).count(), 1_000);
     }
 }

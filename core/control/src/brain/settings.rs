@@ -34,7 +34,8 @@ pub struct Settings {
     /// Addresses, claims of addresses and searches for addresses that may be new at a port each second; as many at
     /// once after a quiet second. Zero: no limit.
     pub new_addresses: u32,
-    /// Connections from a port that may get a path of their own each second, likewise; more take the default route.
+    /// Connections from a port that may get a path of their own each second, and ten times as many at once after ten
+    /// quiet seconds; more take the default route.
     pub new_streams: u32,
     /// Packets that a port may send up to the controller each second, likewise.
     pub packet_ins: u32,
@@ -108,8 +109,8 @@ impl Default for Settings {
             claim_hold: Duration::from_secs(1),
             denial: Duration::from_secs(10),
             new_addresses: 64,
-            new_streams: 100,
-            packet_ins: 1_000,
+            new_streams: 20,
+            packet_ins: 500,
             // A router speaks for all who are behind it.
             hosts: HostLimits { addresses_per_host: 1_024, ..HostLimits::default() },
             link_timeout: Duration::from_millis(2500),

@@ -215,7 +215,7 @@ fn a_host_that_moves_after_all_is_let_in() {
 #[test]
 fn connections_above_the_limit_of_their_port_get_through_without_a_path_of_their_own() {
     let mut network = Network::start(&MESH, &[1, 2, 3]);
-    let limit = network.brain.settings().new_streams as usize;
+    let limit = 10 * network.brain.settings().new_streams as usize;
     let capable = [30, 4, 0x01, 0x01];
     for number in 0..2 * limit as u16 {
         network.send_tcp(3, 1, tuple(ip(3), number, ip(1)), TcpFlags::SYN, &capable);
