@@ -98,7 +98,14 @@ fn switch(dpid: u64) -> SwitchPorts {
         speed: BitsPerSec(1_000_000_000),
     };
     let ports = (1..=4).chain([HOST_PORT.0]).map(port).collect();
-    SwitchPorts { dpid: DatapathId(dpid), tables: 254, description: String::new(), ports, found: None }
+    SwitchPorts {
+        dpid: DatapathId(dpid),
+        tables: 254,
+        description: String::new(),
+        ports,
+        failover_groups: 0,
+        found: None,
+    }
 }
 
 fn mac(host: u8) -> MacAddr {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Stray;
 use crate::notice::Notice;
-use crate::pipeline::Rule;
+use crate::pipeline::{Guard, Rule};
 
 /// What a switch is told to do.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -67,6 +67,27 @@ pub enum Command {
         /// The port.
         port: PortNo,
     },
+    /// Have a group that guards a port.
+    AddGuard {
+        /// The switch.
+        dpid: DatapathId,
+        /// The group.
+        guard: Guard,
+    },
+    /// Change where a guard that is there leads round.
+    SetGuard {
+        /// The switch.
+        dpid: DatapathId,
+        /// The group.
+        guard: Guard,
+    },
+    /// Remove a guard, if it is there, and with it the rules that need it.
+    RemoveGuard {
+        /// The switch.
+        dpid: DatapathId,
+        /// The group; only its ports count.
+        guard: Guard,
+    },
     /// Send a packet.
     Send {
         /// The switch.
@@ -107,6 +128,9 @@ impl Command {
             | Self::Flood { dpid, .. }
             | Self::SetMeter { dpid, .. }
             | Self::DeleteMeter { dpid, .. }
+            | Self::AddGuard { dpid, .. }
+            | Self::SetGuard { dpid, .. }
+            | Self::RemoveGuard { dpid, .. }
             | Self::Send { dpid, .. }
             | Self::Barrier { dpid, .. }
             | Self::ReadStreams { dpid }
@@ -207,6 +231,15 @@ impl Commands {
             };
             self.list.push(command);
             self.list.extend(twin);
+        }
+    }
+
+    /// Puts before each command from the one at `start` on what `before` gives for it.
+    pub(crate) fn precede_from(&mut self, start: usize, mut before: impl FnMut(&Command) -> Option<Command>) {
+        let later = self.list.split_off(start.min(self.list.len()));
+        for command in later {
+            self.list.extend(before(&command));
+            self.list.push(command);
         }
     }
 

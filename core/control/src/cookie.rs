@@ -23,6 +23,7 @@ const STREAM: u64 = 1;
 const ROUTE: u64 = 2;
 const FABRIC: u64 = 3;
 const DELIVER: u64 = 4;
+const DETOUR: u64 = 5;
 
 /// What a rule is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,6 +43,8 @@ pub enum Purpose {
     Fabric(Label),
     /// Hands packets to an attached host.
     Deliver,
+    /// One hop of a detour.
+    Detour(Label),
 }
 
 impl Cookie {
@@ -53,6 +56,7 @@ impl Cookie {
             Purpose::Route => (ROUTE, 0),
             Purpose::Fabric(label) => (FABRIC, label.0 as u64),
             Purpose::Deliver => (DELIVER, 0),
+            Purpose::Detour(label) => (DETOUR, label.0 as u64),
         };
         Self(OURS.0 | (kind << KIND_SHIFT) | (value & VALUE_MASK))
     }
@@ -79,6 +83,7 @@ impl Cookie {
             ROUTE => Some(Purpose::Route),
             FABRIC => u32::try_from(value).ok().map(|label| Purpose::Fabric(Label(label))),
             DELIVER => Some(Purpose::Deliver),
+            DETOUR => u32::try_from(value).ok().map(|label| Purpose::Detour(Label(label))),
             _ => None,
         }
     }
@@ -97,6 +102,7 @@ mod tests {
             Purpose::Route,
             Purpose::Fabric(Label(u32::MAX)),
             Purpose::Deliver,
+            Purpose::Detour(Label(9)),
         ];
         for purpose in purposes {
             assert_eq!(Cookie::new(purpose).purpose(), Some(purpose));

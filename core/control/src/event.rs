@@ -6,7 +6,7 @@ use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::cookie::Cookie;
-use crate::pipeline::Rule;
+use crate::pipeline::{Guard, Rule};
 use crate::port_counters::PortCounters;
 
 /// What happened, as the brain sees it. Small and serialisable, so that a run can be recorded.
@@ -112,6 +112,9 @@ pub struct SwitchPorts {
     pub description: String,
     /// Its physical ports.
     pub ports: Vec<PortStatus>,
+    /// How many groups of type fast failover it can have.
+    #[serde(default)]
+    pub failover_groups: u32,
     /// What an earlier controller of ours left there; `None` if that could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<FoundRules>,
@@ -129,6 +132,9 @@ pub struct FoundRules {
     pub meters: FoundMeters,
     /// The ports of the group to flood through, if there is one.
     pub flood: Option<Vec<PortNo>>,
+    /// The groups that guard ports.
+    #[serde(default)]
+    pub guards: Vec<Guard>,
 }
 
 /// The meters in a switch that joins.

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use braid_control::{Event, FoundMeters, PortCounters, Session, SessionError, SessionEvent};
 use braid_openflow::{
-    BadRequestCode, BandTypes, Bytes, Capabilities, ControllerRole, Cookie, Echo, ErrorCode, ErrorMsg,
-    FlowModFlags, FlowRemoved, FlowRemovedReason, FlowStats, Hello, HelloFailedCode, Kbps, List, Match,
-    Message, MeterBand, MeterConfig, MeterFeatures, MeterFlags, MeterId, MultipartFlags, MultipartReply,
-    Port, PortConfig, PortFeatures, PortReason, PortState, PortStats, PortStatus, ReplyBody, RequestBody,
-    Role, Seconds, SwitchFeatures, TableId, Text, Xid, frames,
+    ActionTypes, BadRequestCode, BandTypes, Bytes, Capabilities, ControllerRole, Cookie, Echo, ErrorCode,
+    ErrorMsg, FlowModFlags, FlowRemoved, FlowRemovedReason, FlowStats, GroupCapabilities, GroupFeatures,
+    GroupTypes, Hello, HelloFailedCode, Kbps, List, Match, Message, MeterBand, MeterConfig, MeterFeatures,
+    MeterFlags, MeterId, MultipartFlags, MultipartReply, Port, PortConfig, PortFeatures, PortReason,
+    PortState, PortStats, PortStatus, ReplyBody, RequestBody, Role, Seconds, SwitchFeatures, TableId, Text,
+    Xid, frames,
 };
 use braid_types::{DatapathId, MacAddr, PortNo, Time};
 
@@ -34,10 +35,10 @@ impl Channel {
     }
 
     fn tell(&mut self, message: &Message<'_>) -> Result<'static> {
-        self.tell_of(Xid(9), message)
+        self.tell_as(Xid(9), message)
     }
 
-    fn tell_of(&mut self, xid: Xid, message: &Message<'_>) -> Result<'static> {
+    fn tell_as(&mut self, xid: Xid, message: &Message<'_>) -> Result<'static> {
         let mut bytes = Vec::new();
         message.encode(xid, &mut bytes).expect("short message");
         self.session.handle_message(Time::ZERO, bytes.leak(), &mut self.sent)
@@ -122,9 +123,44 @@ fn flow(cookie: u64, priority: u16) -> FlowStats<'static> {
 #[test]
 fn the_handshake_asks_for_everything_and_for_the_role_of_master() {
     let channel = Channel::greeted();
-    let expected =
-        ["Hello", "FeaturesRequest", "SetConfig", "MultipartRequest", "MultipartRequest", "RoleRequest"];
+    let asked = ["MultipartRequest"; 3];
+    let expected = [&["Hello", "FeaturesRequest", "SetConfig"][..], &asked, &["RoleRequest"]].concat();
     assert_eq!(channel.names_sent(), expected);
+}
+
+/// Of a switch whose groups are of these types, or that does not know the question.
+fn failover_groups(types: Option<GroupTypes>) -> u32 {
+    let mut channel = Channel::greeted();
+    channel.tell(&features(254, 0)).expect("fine");
+    channel.tell(&ports(&[], MultipartFlags::NONE)).expect("fine");
+    match types {
+        Some(types) => {
+            let capabilities = GroupCapabilities::NONE;
+            let (max_groups, actions) = ([1, 2, 3, 4], [ActionTypes::NONE; 4]);
+            let body = ReplyBody::GroupFeatures(GroupFeatures { types, capabilities, max_groups, actions });
+            let reply = MultipartReply { flags: MultipartFlags::NONE, body };
+            channel.tell(&Message::MultipartReply(reply)).expect("fine");
+        }
+        None => {
+            let refusal = ErrorCode::BadRequest(BadRequestCode::BadMultipart);
+            let error = Message::Error(ErrorMsg { error: refusal, data: Bytes(&[]) });
+            channel.tell_as(Xid(5), &error).expect("a switch may not know it");
+        }
+    }
+    channel.tell(&role(ControllerRole::Master)).expect("fine");
+    let [flows, groups] = nothing_found();
+    channel.tell(&groups).expect("fine");
+    match channel.tell(&flows) {
+        Ok(Some(SessionEvent::Up(switch))) => switch.failover_groups,
+        other => panic!("the handshake is not done: {other:?}"),
+    }
+}
+
+#[test]
+fn a_switch_need_not_have_groups_for_fast_failover_nor_know_what_they_are() {
+    assert_eq!(failover_groups(Some(GroupTypes::FF)), 4);
+    assert_eq!(failover_groups(Some(GroupTypes::ALL)), 0);
+    assert_eq!(failover_groups(None), 0);
 }
 
 #[test]
@@ -202,7 +238,7 @@ fn meters_after(answers: &[Message<'_>]) -> FoundMeters {
             _ => None,
         });
     for answer in answers {
-        assert_eq!(channel.tell_of(xid.expect("asked for meters"), answer), Ok(None));
+        assert_eq!(channel.tell_as(xid.expect("asked for meters"), answer), Ok(None));
     }
     let [flows, groups] = nothing_found();
     channel.tell(&flows).expect("fine");

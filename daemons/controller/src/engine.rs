@@ -217,7 +217,8 @@ mod tests {
         for dpid in [DatapathId(1), DatapathId(2)] {
             let (ports, description) = (Vec::new(), String::new());
             engine.join(dpid, SocketAddr::from(([127, 0, 0, 1], 1)), &Outbox::new()).expect("a new switch");
-            let switch = SwitchPorts { dpid, tables: 254, description, ports, found: None };
+            let switch =
+                SwitchPorts { dpid, tables: 254, description, ports, failover_groups: 0, found: None };
             engine.handle(engine.now(), &Event::SwitchUp(switch));
         }
         engine.leave(DatapathId(1));

@@ -156,7 +156,7 @@ impl Brain {
 
     /// The adopted path that a rule at an edge leads to.
     fn way_of(&self, (dpid, rule): (DatapathId, Rule)) -> Option<Path> {
-        let Hop { label, port } = first_hop(&rule)?;
+        let Hop { label, port, .. } = first_hop(&rule)?;
         let path = self.labels.path(label)?;
         let begins = path.links().first().is_some_and(|link| link.src == SwitchPort::new(dpid, port));
         (begins && self.labels.of(path) == Some(label)).then(|| path.clone())
@@ -221,6 +221,7 @@ impl Brain {
                 }
             }
         }
+        self.adopt_detours(now);
         self.remove_unwanted(out);
         out.notice(Notice::Adopted { labels: self.labels.len(), streams: self.streams.streams().count() });
     }

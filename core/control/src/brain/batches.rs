@@ -84,7 +84,7 @@ impl Brain {
                 self.let_go_due(now, out);
             }
             Some(Confirmed::Leaving(label)) => self.has_left(now, label),
-            None => {}
+            None => self.confirm_detour(dpid, token, out),
         }
     }
 

@@ -31,6 +31,7 @@ impl Brain {
         if switch.found.as_ref().is_none_or(|found| found.rules.is_empty()) {
             self.ports.forget_switch(dpid);
         }
+        self.take_up_guards(switch, out);
         for rule in BASE {
             out.add(dpid, rule);
         }
@@ -50,6 +51,7 @@ impl Brain {
         self.meters.forget(dpid);
         self.forget_denials(dpid);
         self.forget_ingress(now, dpid);
+        self.forget_guards(now, dpid);
         self.routes.forget(dpid);
         let changes = self.topology.remove_switch(dpid);
         self.follow(now, &changes, LinkLoss::Switch, out);
@@ -196,7 +198,7 @@ impl Brain {
                 self.meter(at, out);
             }
             Role::Link => {
-                out.add(at.dpid, Rule::FromLink { port: at.port });
+                from_link(at).into_iter().for_each(|rule| out.add(at.dpid, rule));
                 self.drop_found_meter(at, out);
             }
             Role::Pending | Role::Silent => self.drop_found_meter(at, out),
@@ -209,7 +211,7 @@ impl Brain {
                 admission(at).for_each(|rule| self.delete(at.dpid, rule, out));
                 self.stop_metering(at, out);
             }
-            Role::Link => self.delete(at.dpid, Rule::FromLink { port: at.port }, out),
+            Role::Link => from_link(at).into_iter().for_each(|rule| self.delete(at.dpid, rule, out)),
             Role::Pending | Role::Silent => {}
         }
     }
@@ -221,6 +223,12 @@ pub(super) fn jittered(interval: Duration, at: SwitchPort, now: Time) -> Duratio
     // Fibonacci hashing: the upper bits depend on all of the seed.
     let parts = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
     interval - interval * parts as u32 / (5 * 256)
+}
+
+/// What lets the packets of another switch in.
+fn from_link(at: SwitchPort) -> [Rule; 2] {
+    let port = at.port;
+    [Rule::FromDetour { port }, Rule::FromLink { port }]
 }
 
 /// What lets the packets of hosts at a port in.

@@ -203,6 +203,7 @@ pub(super) const fn first_hop(rule: &Rule) -> Option<Hop> {
 pub(super) fn highest(rules: &[Rule]) -> (Label, StreamId) {
     let label = |rule: &Rule| match rule {
         Rule::Transit(Hop { label, .. }) | Rule::Egress { label } => Some(*label),
+        Rule::Return { label, .. } | Rule::Detour { label, .. } | Rule::DetourEnd { label } => Some(*label),
         rule => first_hop(rule).map(|hop| hop.label),
     };
     let stream = |rule: &Rule| match rule {

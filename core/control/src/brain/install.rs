@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use braid_paths::Path;
 use braid_topology::Link;
-use braid_types::{DatapathId, SwitchPort, Time};
+use braid_types::{DatapathId, PortNo, SwitchPort, Time};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -15,7 +15,7 @@ use super::retire::Life;
 use crate::command::{Command, Commands};
 use crate::label::Label;
 use crate::notice::Notice;
-use crate::pipeline::{Hop, Rule};
+use crate::pipeline::{Exit, Hop, Rule};
 
 /// The labels in use and the batches that wait for them.
 ///
@@ -113,7 +113,7 @@ impl Labels {
     }
 
     /// A number that no label in use has; there are far more numbers than labels.
-    fn next_label(&mut self) -> Label {
+    pub(super) fn next_label(&mut self) -> Label {
         loop {
             self.last_label = self.last_label.wrapping_add(1);
             if !self.entries.contains_key(&Label(self.last_label)) {
@@ -122,7 +122,7 @@ impl Labels {
         }
     }
 
-    fn next_token(&mut self) -> u32 {
+    pub(super) fn next_token(&mut self) -> u32 {
         self.last_token = self.last_token.wrapping_add(1);
         self.last_token
     }
@@ -232,9 +232,8 @@ impl Brain {
     /// `None` when the path has no link or there are too many labels. The path need not be confirmed
     /// yet: see [`Brain::when_ready`].
     pub(super) fn first_hop(&mut self, now: Time, path: &Path, out: &mut Commands) -> Option<Hop> {
-        let port = path.links().first()?.src.port;
         if let Some(label) = self.labels.of(path) {
-            return Some(Hop { label, port });
+            return self.entry(label, path);
         }
         if self.labels.len() >= self.settings.max_labels {
             out.notice(Notice::Full { what: "labels" });
@@ -242,7 +241,13 @@ impl Brain {
         }
         let label = self.labels.register(now, path);
         self.write_label(label, path, out);
-        Some(Hop { label, port })
+        self.entry(label, path)
+    }
+
+    /// Where packets of hosts enter a label's path.
+    pub(super) fn entry(&self, label: Label, path: &Path) -> Option<Hop> {
+        let at = path.links().first()?.src;
+        Some(Hop { label, port: at.port, exit: self.detours.exit(at, PortNo(0)) })
     }
 
     /// Takes back the paths that were not confirmed in time.
@@ -272,19 +277,42 @@ impl Brain {
         let is_open = |entry: &Entry| matches!(entry.life, Life::Used | Life::Unused(_));
         let broken = self.labels.matching(|entry| is_open(entry) && entry.path.links().iter().any(is_gone));
         for label in broken {
-            self.retire(now, label, out);
+            match self.labels.path(label).cloned() {
+                Some(path) if self.is_gone_round(&path) => self.vacate(now, &path, out),
+                _ => self.retire(now, label, out),
+            }
         }
+    }
+
+    /// Whether all links of a path are there.
+    pub(super) fn is_whole(&self, path: &Path) -> bool {
+        path.links().iter().all(|link| self.topology.link_at(link.src) == Some(*link))
     }
 
     /// The rules of a label, from the egress inwards.
     pub(super) fn label_rules<'a>(
-        &self,
+        &'a self,
         label: Label,
         path: &'a Path,
     ) -> impl Iterator<Item = (DatapathId, Rule)> + use<'a> {
-        let hop = move |at: SwitchPort| (at.dpid, Rule::Transit(Hop { label, port: at.port }));
-        let inner = path.links().iter().skip(1).rev().map(move |link| hop(link.src));
+        let pairs = path.links().iter().zip(path.links().iter().skip(1)).rev();
+        let inner = pairs.flat_map(move |(from, to)| self.transit_rules(label, from, to));
         std::iter::once((path.egress(), Rule::Egress { label })).chain(inner)
+    }
+
+    /// The rules of a label at the switch between two links of its path.
+    fn transit_rules(
+        &self,
+        label: Label,
+        from: &Link,
+        to: &Link,
+    ) -> impl Iterator<Item = (DatapathId, Rule)> + use<> {
+        let SwitchPort { dpid, port } = to.src;
+        let exit = self.detours.exit(to.src, from.dst.port);
+        // Round the link before, packets may come from the switch behind.
+        let may_return = self.detours.exit(from.src, PortNo(0)) != Exit::Plain;
+        let back = may_return.then_some((dpid, Rule::Return { label, port }));
+        back.into_iter().chain([(dpid, Rule::Transit(Hop { label, port, exit }))])
     }
 
     fn write_label(&mut self, label: Label, path: &Path, out: &mut Commands) {

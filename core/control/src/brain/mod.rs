@@ -6,6 +6,7 @@ mod batches;
 mod claims;
 mod damping;
 mod denials;
+mod detours;
 mod discovery;
 mod evidence;
 mod flood;
@@ -46,6 +47,7 @@ use batches::Replaces;
 use claims::Claims;
 use damping::Damping;
 use denials::Denials;
+use detours::Detours;
 use flood::Flood;
 use found::Found;
 use install::Labels;
@@ -135,6 +137,7 @@ pub struct Brain {
     claims: Claims,
     denials: Denials,
     meters: Meters,
+    detours: Detours,
     /// Streams that had a path and have none, and since when.
     unplaced: BTreeMap<StreamId, Time>,
 }
@@ -168,6 +171,7 @@ impl Brain {
             claims: Claims::default(),
             denials: Denials::default(),
             meters: Meters::default(),
+            detours: Detours::default(),
             unplaced: BTreeMap::new(),
         }
     }
@@ -203,6 +207,7 @@ impl Brain {
         if !self.found.is_empty() {
             out.retain_from(start, |command| self.found.needs(command));
         }
+        out.precede_from(start, |command| self.detours.guard_before(command));
     }
 
     /// When [`Event::Tick`] has something to do next, if that is sooner than the usual tick.
@@ -247,6 +252,9 @@ impl Brain {
             Some(Rule::Stream { id, .. }) => self.end_stream(id, out),
             Some(Rule::Route { dst, .. } | Rule::LocalRoute { dst }) => drop(self.routes.remove(dst, dpid)),
             Some(Rule::Transit(Hop { label, .. }) | Rule::Egress { label }) => self.give_up(now, label, out),
+            Some(Rule::Detour { label, .. } | Rule::DetourEnd { label }) => {
+                self.on_detour_refused(now, label, out);
+            }
             _ => {}
         }
     }
@@ -260,6 +268,7 @@ impl Brain {
         self.let_go_due(now, out);
         self.tick_labels(now, out);
         self.expire_installs(now, out);
+        self.tick_detours(now, out);
         self.expire_searches(now);
         self.update_flood(out);
         self.tick_measurements(now, out);
@@ -284,6 +293,7 @@ impl Brain {
         let structure = self.topology.structure();
         if std::mem::replace(&mut self.followed, structure) != structure {
             self.flood.touch();
+            self.detours.touch();
             self.adopt_labels(now, out);
             self.leave_broken_labels(now, out);
             self.renew_routes(now, out);

@@ -43,15 +43,23 @@ impl Brain {
     pub(super) fn review_labels(&mut self, now: Time, out: &mut Commands) {
         let used = self.used_labels();
         // Traffic that leaves a path is on it until the other one is confirmed.
-        let linger = self.settings.label_linger.max(self.settings.install_timeout * 2);
+        let leave = self.settings.install_timeout * 2;
+        let linger = self.settings.label_linger.max(leave);
         for (label, life) in self.labels.lives() {
             match life {
                 Life::Used if !used.contains(&label) => self.labels.set_life(label, Life::Unused(now)),
                 Life::Unused(_) if used.contains(&label) => self.labels.set_life(label, Life::Used),
                 Life::Unused(since) if now.since(since) >= linger => self.retire(now, label, out),
+                Life::Unused(since) if now.since(since) >= leave && self.is_broken(label) => {
+                    self.retire(now, label, out);
+                }
                 _ => {}
             }
         }
+    }
+
+    fn is_broken(&self, label: Label) -> bool {
+        self.labels.path(label).is_some_and(|path| !self.is_whole(path))
     }
 
     fn used_labels(&self) -> BTreeSet<Label> {
@@ -92,9 +100,7 @@ impl Brain {
     /// Removes a label's rules.
     pub(super) fn remove_label(&mut self, label: Label, out: &mut Commands) {
         let Some(path) = self.labels.remove(label) else { return };
-        for (dpid, rule) in self.label_rules(label, &path) {
-            self.delete(dpid, rule, out);
-        }
+        self.label_rules(label, &path).for_each(|(dpid, rule)| self.delete(dpid, rule, out));
     }
 }
 
@@ -104,7 +110,14 @@ impl Labels {
     }
 }
 
-/// Whether a rule is one of a labelled path.
+/// Whether a rule is one of a labelled path, or of a detour from one.
 pub(super) const fn is_fabric(rule: &Rule) -> bool {
-    matches!(rule, Rule::Transit(_) | Rule::Egress { .. })
+    matches!(
+        rule,
+        Rule::Transit(_)
+            | Rule::Return { .. }
+            | Rule::Egress { .. }
+            | Rule::Detour { .. }
+            | Rule::DetourEnd { .. }
+    )
 }

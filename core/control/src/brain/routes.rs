@@ -210,8 +210,8 @@ impl Brain {
 
     /// Whether packets that follow the route get on.
     fn works(&self, rule: &Rule) -> bool {
-        hop(rule)
-            .is_none_or(|hop| self.labels.path(hop.label).is_some_and(|path| self.labels.of(path).is_some()))
+        let works = |path| self.labels.of(path).is_some() && self.is_whole(path);
+        hop(rule).is_none_or(|hop| self.labels.path(hop.label).is_some_and(works))
     }
 
     fn remove_route(&mut self, key: (IpAddr, DatapathId), out: &mut Commands) {

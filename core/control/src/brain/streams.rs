@@ -101,6 +101,19 @@ impl Brain {
         }
     }
 
+    /// The streams on a path that is gone round move to another one; until then they stay.
+    pub(super) fn vacate(&mut self, now: Time, path: &Path, out: &mut Commands) {
+        let uses = |route: &Route| route.forward == *path || route.reverse == *path;
+        let streams = self.streams.streams().filter(|stream| stream.route.as_ref().is_some_and(uses));
+        for (id, tuple) in streams.map(|stream| (stream.id, stream.tuple)).collect::<Vec<_>>() {
+            let mut batch = Commands::default();
+            let ends = self.switches_of(&tuple);
+            if let Some(hops) = ends.and_then(|ends| self.place(now, id, ends, &mut batch, out)) {
+                self.when_ready(now, &hops, batch, Replaces::Nothing, out);
+            }
+        }
+    }
+
     /// Places streams again that joined before it was known what they join.
     fn spread(&mut self, now: Time, streams: &[StreamId], out: &mut Commands) {
         for id in streams {
@@ -269,8 +282,7 @@ impl Brain {
     }
 
     fn hops_of(&self, route: &Route) -> Option<[Hop; 2]> {
-        let hop =
-            |path: &Path| Some(Hop { label: self.labels.of(path)?, port: path.links().first()?.src.port });
+        let hop = |path: &Path| self.entry(self.labels.of(path)?, path);
         Some([hop(&route.forward)?, hop(&route.reverse)?])
     }
 

@@ -8,7 +8,8 @@ use braid_openflow::{
 use braid_types::{FiveTuple, MacAddr, PortNo};
 
 use super::flow;
-use super::rule::{Asking, BASE, Hop, Rule, Talk};
+use super::group::guard_ports;
+use super::rule::{Asking, BASE, Exit, Hop, Rule, Talk};
 use crate::cookie::{Cookie, Purpose};
 use crate::label::Label;
 
@@ -29,7 +30,7 @@ fn base_rules(flow: &FlowStats<'_>) -> impl Iterator<Item = Rule> {
         [false, true]
             .map(|ipv6| Rule::SynAck { ipv6, port })
             .into_iter()
-            .chain([Rule::FromLink { port }, Rule::FromHost { port }])
+            .chain([Rule::FromLink { port }, Rule::FromDetour { port }, Rule::FromHost { port }])
             .chain(metered)
             .chain(source(flow).map(|src| Rule::Deny { port, src }))
             .chain(Talk::ALL.map(|talk| Rule::Neighbour { port, talk }))
@@ -50,9 +51,14 @@ fn guess(purpose: Purpose, flow: &FlowStats<'_>) -> Option<Rule> {
             (None, Some(hop)) => Rule::ArpRoute { dst: arp_target(flow)?, hop },
             (None, None) => Rule::ArpLocalRoute { dst: arp_target(flow)? },
         },
-        Purpose::Fabric(label) => match output(flow) {
-            Some(port) => Rule::Transit(Hop { label, port }),
-            None => Rule::Egress { label },
+        Purpose::Fabric(label) => match (flow.matching.in_port(), exit(flow)) {
+            (Some(port), _) => Rule::Return { label, port },
+            (None, Some((port, exit))) => Rule::Transit(Hop { label, port, exit }),
+            (None, None) => Rule::Egress { label },
+        },
+        Purpose::Detour(label) => match output(flow) {
+            Some(port) => Rule::Detour { label, port },
+            None => Rule::DetourEnd { label },
         },
         Purpose::Deliver => {
             let (mac, port) = (new_eth_dst(flow)?, output(flow)?);
@@ -133,7 +139,17 @@ fn new_eth_dst(flow: &FlowStats<'_>) -> Option<MacAddr> {
 }
 
 fn hop(flow: &FlowStats<'_>) -> Option<Hop> {
-    Some(Hop { label: Label::from_mac(new_eth_dst(flow)?)?, port: output(flow)? })
+    let (port, exit) = exit(flow)?;
+    Some(Hop { label: Label::from_mac(new_eth_dst(flow)?)?, port, exit })
+}
+
+/// The port of a hop, and how packets leave there.
+fn exit(flow: &FlowStats<'_>) -> Option<(PortNo, Exit)> {
+    actions(flow).find_map(|action| match action {
+        Action::Output { port, .. } => Some((port, Exit::Plain)),
+        Action::Group(id) => guard_ports(id).map(|(port, from)| (port, Exit::Guarded { from })),
+        _ => None,
+    })
 }
 
 fn destination(flow: &FlowStats<'_>) -> Option<IpAddr> {

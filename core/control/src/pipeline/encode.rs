@@ -11,6 +11,7 @@ use braid_steering::StreamId;
 use braid_types::PortNo;
 
 use super::flow;
+use super::group::encode_guard;
 use super::meter;
 use super::rule::{Rule, Table};
 use crate::command::{Command, Commands, Target};
@@ -53,6 +54,9 @@ impl Encoder {
             Command::AddFlood { .. } => flood(GroupModCommand::Add, &[], xid, out),
             Command::Remove { stray, .. } => remove(stray, xid, out),
             Command::Flood { ports, .. } => flood(GroupModCommand::Modify, ports, xid, out),
+            Command::AddGuard { guard, .. } => encode_guard(GroupModCommand::Add, guard, xid, out),
+            Command::SetGuard { guard, .. } => encode_guard(GroupModCommand::Modify, guard, xid, out),
+            Command::RemoveGuard { guard, .. } => encode_guard(GroupModCommand::Delete, guard, xid, out),
             Command::Send { target, frame, .. } => send(*target, batch.frame(frame), xid, out),
             Command::SetMeter { port, rate, known, .. } => {
                 let command = if *known { MeterModCommand::Modify } else { MeterModCommand::Add };

@@ -6,8 +6,10 @@ use braid_openflow::{Action, EthType, Instruction, List, Masked, OxmField, Table
 use braid_types::{FiveTuple, MacAddr, PortNo};
 
 use super::encode::FLOOD_GROUP;
+use super::group::guard_id;
 use super::meter;
-use super::rule::{Hop, Rule, Table};
+use super::rule::{Exit, Hop, Rule, Table};
+use crate::label::{DETOURS, Label};
 
 const TCP: u8 = 6;
 const ICMPV6: u8 = 58;
@@ -71,6 +73,10 @@ pub(super) fn matching(rule: &Rule) -> Fields {
         Rule::ArpRoute { dst, .. } | Rule::ArpLocalRoute { dst } | Rule::ArpDeliver { dst, .. } => {
             fields([OxmField::EthType(EthType::ARP), OxmField::ArpTpa(Masked::exact(dst))])
         }
+        Rule::FromDetour { port } => {
+            let [value, mask] = DETOURS;
+            fields([OxmField::InPort(port), OxmField::EthSrc(Masked::new(value, mask))])
+        }
         Rule::NeighbourSolicitation => icmpv6(NEIGHBOUR_SOLICITATION),
         Rule::NeighbourAdvertisement => icmpv6(NEIGHBOUR_ADVERTISEMENT),
         Rule::Syn { ipv6 } => tcp_flags(ipv6, TcpFlags::SYN),
@@ -91,6 +97,12 @@ pub(super) fn matching(rule: &Rule) -> Fields {
         Rule::Transit(Hop { label, .. }) | Rule::Egress { label } => {
             fields([OxmField::EthDst(Masked::exact(label.mac()))])
         }
+        Rule::Return { label, port } => {
+            fields([OxmField::InPort(port), OxmField::EthDst(Masked::exact(label.mac()))])
+        }
+        Rule::Detour { label, .. } | Rule::DetourEnd { label } => {
+            fields([OxmField::EthSrc(Masked::exact(label.detour_mac()))])
+        }
     }
 }
 
@@ -109,14 +121,18 @@ pub(super) fn applied(rule: &Rule) -> Actions {
         | Rule::NoRoute { .. } => actions([Action::output(PortNo::CONTROLLER)]),
         Rule::Broadcast | Rule::FabricBroadcast => actions([Action::Group(FLOOD_GROUP)]),
         Rule::Stream { hop, .. } | Rule::Route { hop, .. } | Rule::ArpRoute { hop, .. } => {
-            actions([set_eth_dst(hop.label.mac()), Action::output(hop.port)])
+            actions([set_eth_dst(hop.label.mac()), leave(hop)])
         }
-        Rule::Transit(hop) => actions([Action::output(hop.port)]),
+        Rule::Transit(hop) => actions([leave(hop)]),
         Rule::Deliver { mac, port, .. } | Rule::ArpDeliver { mac, port, .. } => {
             actions([set_eth_dst(mac), Action::output(port)])
         }
+        Rule::Return { .. } => actions([Action::output(PortNo::IN_PORT)]),
+        Rule::Detour { port, .. } => actions([Action::output(port)]),
+        Rule::DetourEnd { .. } => actions([set_eth_src(Label::NONE)]),
         Rule::FromController
         | Rule::FromLink { .. }
+        | Rule::FromDetour { .. }
         | Rule::FromHost { .. }
         | Rule::Deny { .. }
         | Rule::NoStream
@@ -133,8 +149,9 @@ pub(super) fn next_table(rule: &Rule) -> Option<Table> {
             Some(Table::Stream)
         }
         Rule::NoStream => Some(Table::Route),
-        Rule::FromLink { .. } => Some(Table::Fabric),
         Rule::LocalRoute { .. } | Rule::ArpLocalRoute { .. } | Rule::Egress { .. } => Some(Table::Deliver),
+        Rule::FromDetour { .. } => Some(Table::Detour),
+        Rule::FromLink { .. } | Rule::DetourEnd { .. } => Some(Table::Fabric),
         _ => None,
     }
 }
@@ -209,6 +226,18 @@ fn ip_dst(ip: IpAddr) -> OxmField<'static> {
 
 const fn eth_type(ipv6: bool) -> EthType {
     if ipv6 { EthType::IPV6 } else { EthType::IPV4 }
+}
+
+/// Out of a port, or through what guards it.
+fn leave(hop: Hop) -> Action<'static> {
+    match hop.exit {
+        Exit::Plain => Action::output(hop.port),
+        Exit::Guarded { from } => Action::Group(guard_id(hop.port, from)),
+    }
+}
+
+pub(super) fn set_eth_src(mac: MacAddr) -> Action<'static> {
+    Action::SetField(OxmField::EthSrc(Masked::exact(mac)))
 }
 
 fn set_eth_dst(mac: MacAddr) -> Action<'static> {

@@ -5,16 +5,20 @@
 //! | 0 admit | discovery, ARP and ND to the controller; SYNs too; who may enter | per port |
 //! | 1 stream | a TCP connection's packets → label, first hop | per stream, at its ingress only |
 //! | 2 route | destination → label of the shortest path | per destination in use, at edges |
-//! | 3 fabric | label → next hop; at the last switch → 4 | per path |
-//! | 4 deliver | destination → the host's address and port | per attached address |
+//! | 3 detour | detour → next hop; at its end → 4 | per link with labels |
+//! | 4 fabric | label → next hop; at the last switch → 5 | per path |
+//! | 5 deliver | destination → the host's address and port | per attached address |
 
 mod decode;
 mod encode;
 mod flow;
+mod group;
 pub(crate) mod meter;
 mod rule;
 
 pub use decode::decode;
 pub(crate) use encode::read_all;
 pub use encode::{Encoder, FLOOD_GROUP};
-pub use rule::{Asking, BASE, Hop, Rule, Slot, TABLES, Table, Talk};
+pub use group::decode_guard;
+pub(crate) use group::{can_be_guarded, is_guard};
+pub use rule::{Asking, BASE, Exit, Guard, Hop, Rule, Slot, TABLES, Table, Talk};

@@ -17,14 +17,16 @@ pub enum Table {
     Stream = 1,
     /// Default routes by destination.
     Route = 2,
+    /// Round links that are down.
+    Detour = 3,
     /// Labels between switches.
-    Fabric = 3,
+    Fabric = 4,
     /// Attached hosts.
-    Deliver = 4,
+    Deliver = 5,
 }
 
 /// How many tables a switch must have.
-pub const TABLES: u8 = 5;
+pub const TABLES: u8 = 6;
 
 /// A rule by what it means; [`encode`](super::encode) says it in OpenFlow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -36,6 +38,11 @@ pub enum Rule {
     FromController,
     /// Packets from another switch go on to the fabric table.
     FromLink {
+        /// The port where the other switch is.
+        port: PortNo,
+    },
+    /// Packets from another switch that are on a detour go on to the detour table.
+    FromDetour {
         /// The port where the other switch is.
         port: PortNo,
     },
@@ -133,9 +140,28 @@ pub enum Rule {
     },
     /// One hop of a labelled path.
     Transit(Hop),
+    /// Packets of a labelled path that come, on a detour, from where they are to go are sent back.
+    Return {
+        /// The path.
+        label: Label,
+        /// Where it goes on.
+        port: PortNo,
+    },
     /// The last switch of a labelled path.
     Egress {
         /// The path.
+        label: Label,
+    },
+    /// One hop of a detour.
+    Detour {
+        /// The detour.
+        label: Label,
+        /// Where it goes on.
+        port: PortNo,
+    },
+    /// The end of a detour, from where packets go on as their label says.
+    DetourEnd {
+        /// The detour.
         label: Label,
     },
     /// Hands packets to an attached host.
@@ -245,6 +271,34 @@ pub struct Hop {
     pub label: Label,
     /// Where it goes on.
     pub port: PortNo,
+    /// How packets leave there.
+    #[serde(default, skip_serializing_if = "Exit::is_plain")]
+    pub exit: Exit,
+}
+
+/// How packets of a path leave through a port.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exit {
+    /// Whether it is up or not.
+    #[default]
+    Plain,
+    /// Through a group that goes round the link of a port that is down.
+    Guarded {
+        /// The port by which they come in, as an output does not send them back there; 0 for those of hosts.
+        from: PortNo,
+    },
+}
+
+/// A group of a switch that sends packets out of `port` if that is up, and else by a detour.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Guard {
+    /// The port that is watched.
+    pub port: PortNo,
+    /// The port by which the packets come in; 0 for those of hosts.
+    pub from: PortNo,
+    /// The way round, if there is one, and the port where it begins.
+    pub detour: Option<(Label, PortNo)>,
 }
 
 /// What every switch has, whatever is attached to it.
@@ -274,6 +328,7 @@ impl Rule {
             | Self::Neighbour { .. }
             | Self::Deny { .. }
             | Self::FromLink { .. }
+            | Self::FromDetour { .. }
             | Self::FromHost { .. }
             | Self::Arp
             | Self::NeighbourSolicitation
@@ -288,6 +343,8 @@ impl Rule {
             | Self::LocalRoute { .. }
             | Self::ArpRoute { .. }
             | Self::ArpLocalRoute { .. } => Table::Route,
+            Self::Detour { .. } | Self::DetourEnd { .. } => Table::Detour,
+            Self::Return { .. } => Table::Fabric,
             Self::FabricBroadcast | Self::Transit(_) | Self::Egress { .. } => Table::Fabric,
             Self::Deliver { .. } | Self::ArpDeliver { .. } => Table::Deliver,
         }
@@ -300,14 +357,17 @@ impl Rule {
             Self::Neighbour { talk, .. } => talk.base().priority() + 2,
             Self::Lldp => 100,
             Self::FromController => 90,
+            Self::FromDetour { .. } => 85,
             Self::FromLink { .. } => 80,
             Self::Deny { .. } => 55,
             Self::Arp | Self::NeighbourSolicitation | Self::NeighbourAdvertisement => 60,
             Self::Broadcast | Self::FabricBroadcast => 60,
+            Self::Return { .. } => 55,
             Self::Syn { .. } | Self::SynAck { .. } => 50,
             Self::Stream { .. } | Self::Route { .. } | Self::LocalRoute { .. } => 50,
             Self::ArpRoute { .. } | Self::ArpLocalRoute { .. } | Self::ArpDeliver { .. } => 50,
             Self::Transit(_) | Self::Egress { .. } | Self::Deliver { .. } => 50,
+            Self::Detour { .. } | Self::DetourEnd { .. } => 50,
             Self::FromHost { .. } => 10,
             Self::NoStream | Self::NoRoute { .. } | Self::NoArpRoute => 0,
         }
@@ -321,8 +381,11 @@ impl Rule {
             | Self::LocalRoute { .. }
             | Self::ArpRoute { .. }
             | Self::ArpLocalRoute { .. } => Purpose::Route,
-            Self::Transit(Hop { label, .. }) | Self::Egress { label } => Purpose::Fabric(label),
             Self::Deliver { .. } | Self::ArpDeliver { .. } => Purpose::Deliver,
+            Self::Transit(Hop { label, .. }) | Self::Return { label, .. } | Self::Egress { label } => {
+                Purpose::Fabric(label)
+            }
+            Self::Detour { label, .. } | Self::DetourEnd { label } => Purpose::Detour(label),
             _ => Purpose::Base,
         }
     }
@@ -347,6 +410,7 @@ impl Rule {
             Self::ArpRoute { dst, .. } | Self::ArpLocalRoute { dst } => Self::ArpLocalRoute { dst },
             Self::ArpDeliver { dst, .. } => Self::ArpDeliver { dst, mac: MacAddr::ZERO, port: PortNo(0) },
             Self::Transit(Hop { label, .. }) | Self::Egress { label } => Self::Egress { label },
+            Self::Detour { label, .. } | Self::DetourEnd { label } => Self::DetourEnd { label },
             Self::Deliver { dst, .. } => Self::Deliver { dst, mac: MacAddr::ZERO, port: PortNo(0) },
             other => other,
         })
@@ -359,5 +423,24 @@ pub struct Slot(Rule);
 
 impl Hop {
     /// Stands for any hop where none counts.
-    pub(crate) const NOWHERE: Self = Self { label: Label(0), port: PortNo::ANY };
+    pub(crate) const NOWHERE: Self = Self { label: Label(0), port: PortNo::ANY, exit: Exit::Plain };
+}
+
+impl Exit {
+    const fn is_plain(&self) -> bool {
+        matches!(self, Self::Plain)
+    }
+}
+
+impl Rule {
+    /// The port that a guard must be there for, and where the packets come in.
+    pub(crate) const fn guarded(&self) -> Option<(PortNo, PortNo)> {
+        match *self {
+            Self::Stream { hop, .. } | Self::Route { hop, .. } | Self::Transit(hop) => match hop.exit {
+                Exit::Guarded { from } => Some((hop.port, from)),
+                Exit::Plain => None,
+            },
+            _ => None,
+        }
+    }
 }

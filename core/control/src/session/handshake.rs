@@ -1,9 +1,9 @@
 //! From the greeting to the MASTER role.
 
 use braid_openflow::{
-    Bytes, ControllerRole, DecodeError, ErrorCode, ErrorMsg, FragHandling, Hello, HelloFailedCode, MaxLen,
-    Message, MultipartFlags, MultipartReply, MultipartRequest, PortReason, PortStatus as PortStatusMsg,
-    ReplyBody, RequestBody, Role, SwitchConfig, VERSION, Xid,
+    Bytes, ControllerRole, DecodeError, ErrorCode, ErrorMsg, FragHandling, GroupTypes, Hello,
+    HelloFailedCode, MaxLen, Message, MultipartFlags, MultipartReply, MultipartRequest, PortReason,
+    PortStatus as PortStatusMsg, ReplyBody, RequestBody, Role, SwitchConfig, VERSION, Xid,
 };
 
 use braid_types::DatapathId;
@@ -14,7 +14,9 @@ use crate::event::{PortStatus, SwitchPorts};
 use crate::pipeline::TABLES;
 
 /// After those of the first requests.
-const READ_XID: Xid = Xid(6);
+const READ_XID: Xid = Xid(7);
+/// Of the request for what groups can do, which a switch may refuse.
+const GROUP_FEATURES_XID: Xid = Xid(5);
 
 /// What the switch has said of itself so far.
 #[derive(Debug, Default)]
@@ -23,6 +25,8 @@ pub(super) struct Handshake {
     description: String,
     ports: Vec<PortStatus>,
     all_ports: bool,
+    /// How many groups of type fast failover there can be; none if the switch does not say.
+    failover_groups: u32,
     /// Begins with the MASTER role, so that no other controller writes any more.
     reading: Option<Reading>,
 }
@@ -52,6 +56,7 @@ impl Handshake {
             Message::SetConfig(config),
             Message::MultipartRequest(request(RequestBody::Desc)),
             Message::MultipartRequest(request(RequestBody::PortDesc)),
+            Message::MultipartRequest(request(RequestBody::GroupFeatures)),
             Message::RoleRequest(Role { role: ControllerRole::Master, generation_id: generation }),
         ];
         for (xid, request) in (1..).zip(requests) {
@@ -63,10 +68,12 @@ impl Handshake {
     /// Takes an answer, in whatever order they come; the last one gives the whole.
     pub(super) fn handle(
         &mut self,
+        xid: Xid,
         message: &Message<'_>,
         out: &mut Vec<u8>,
     ) -> Result<Option<SwitchPorts>, SessionError> {
         match message {
+            Message::Error(_) if xid == GROUP_FEATURES_XID => {}
             Message::FeaturesReply(features) if features.auxiliary_id != 0 => {
                 return Err(SessionError::Auxiliary(features.auxiliary_id));
             }
@@ -102,6 +109,11 @@ impl Handshake {
                 self.ports.extend(ports.iter().map(|port| port_status(&port)));
                 self.all_ports = !reply.flags.contains(MultipartFlags::MORE);
             }
+            ReplyBody::GroupFeatures(features) => {
+                let [.., most] = features.max_groups;
+                let has = features.types.contains(GroupTypes::FF);
+                self.failover_groups = if has { most } else { 0 };
+            }
             _ => self.reading.iter_mut().for_each(|reading| reading.note(reply)),
         }
     }
@@ -116,9 +128,10 @@ impl Handshake {
 
     fn finish(&mut self) -> Option<SwitchPorts> {
         let (dpid, tables) = self.features.filter(|_| self.all_ports)?;
+        let failover_groups = self.failover_groups;
         let found = self.reading.take_if(|reading| reading.is_done())?.finish();
         let (description, ports) = (std::mem::take(&mut self.description), std::mem::take(&mut self.ports));
-        Some(SwitchPorts { dpid, tables, description, ports, found })
+        Some(SwitchPorts { dpid, tables, description, ports, failover_groups, found })
     }
 }
 

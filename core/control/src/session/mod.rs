@@ -133,7 +133,7 @@ impl Session {
             }
             State::Handshake(_) if xid == METERS_XID && matches!(message, Message::Error(_)) => Ok(None),
             State::Handshake(handshake) => {
-                let Some(switch) = handshake.handle(&message, out)? else { return Ok(None) };
+                let Some(switch) = handshake.handle(xid, &message, out)? else { return Ok(None) };
                 self.state = State::Up(switch.dpid, EchoTimer::default());
                 Ok(Some(SessionEvent::Up(switch)))
             }

@@ -20,7 +20,7 @@ pub(super) const METERS_XID: Xid = Xid(7);
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     found: FoundRules,
-    foreign_flood: bool,
+    foreign_groups: bool,
     all_flows: bool,
     all_groups: bool,
 }
@@ -67,11 +67,14 @@ impl Reading {
     }
 
     fn note_group(&mut self, group: &GroupDesc<'_>) {
-        if group.group_id != FLOOD_GROUP {
-            return;
+        if group.group_id == FLOOD_GROUP {
+            self.found.flood = flood_ports(group);
+            self.foreign_groups |= self.found.flood.is_none();
+        } else if pipeline::is_guard(group.group_id) {
+            let guard = pipeline::decode_guard(group);
+            self.foreign_groups |= guard.is_none();
+            self.found.guards.extend(guard);
         }
-        self.found.flood = flood_ports(group);
-        self.foreign_flood = self.found.flood.is_none();
     }
 
     /// A rule that was read ended before everything was.
@@ -90,7 +93,7 @@ impl Reading {
 
     /// What was found; `None` if it is of no use.
     pub(super) fn finish(self) -> Option<FoundRules> {
-        (self.len() <= MAX_RULES && !self.foreign_flood).then_some(self.found)
+        (self.len() <= MAX_RULES && !self.foreign_groups).then_some(self.found)
     }
 }
 

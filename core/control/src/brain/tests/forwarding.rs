@@ -63,11 +63,11 @@ fn plain_tcp_gets_no_stream_rule() {
 fn a_path_that_a_switch_does_not_confirm_is_taken_back() {
     let mut network = Network::start(&LADDER, &[1, 3]);
     network.mute.insert(super::network::dpid(2));
-    let before = network.switch(2).rules(3);
+    let before = network.switch(2).rules(4);
     network.send_tcp(1, 3, tuple(ip(1), 1000, ip(3)), TcpFlags::ACK, &[]);
     assert!(network.received(3).is_empty(), "no packet leaves on half a path");
     network.advance(network.brain.settings().install_timeout * 2);
-    assert_eq!(network.switch(2).rules(3), before);
+    assert_eq!(network.switch(2).rules(4), before);
     assert!(network.notices.iter().any(|notice| matches!(notice, Notice::InstallFailed { .. })));
     network.send_tcp(1, 3, tuple(ip(1), 1001, ip(3)), TcpFlags::ACK, &[]);
     assert_eq!(network.way_to(3), [1, 4, 5, 6, 3], "another path is taken meanwhile");

@@ -5,6 +5,7 @@ mod switch;
 
 mod broadcast;
 mod consistency;
+mod detours;
 mod discovery;
 mod forwarding;
 mod guard;

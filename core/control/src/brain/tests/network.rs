@@ -35,6 +35,8 @@ pub(super) struct Network {
     pub(super) late: Option<BTreeMap<DatapathId, VecDeque<Late>>>,
     /// What switches have read and perhaps confirmed, and when packets will be treated accordingly.
     applying: BTreeMap<DatapathId, VecDeque<(Time, Vec<u8>)>>,
+    /// How many groups of type fast failover each switch can have.
+    failover_groups: u32,
     /// Whether no controller runs.
     dead: bool,
     switches: BTreeMap<DatapathId, FakeSwitch>,
@@ -88,7 +90,12 @@ impl Network {
     }
 
     pub(super) fn start_with(settings: Settings, cables: &[(u64, u64)], hosts: &[u64]) -> Self {
-        let mut network = Self::wire(settings, cables);
+        Self::start_on(u32::MAX, settings, cables, hosts)
+    }
+
+    /// The same, with switches that can have so many groups of type fast failover.
+    pub(super) fn start_on(groups: u32, settings: Settings, cables: &[(u64, u64)], hosts: &[u64]) -> Self {
+        let mut network = Self { failover_groups: groups, ..Self::wire(settings, cables) };
         network.with_host = hosts.iter().map(|host| dpid(*host)).collect();
         for number in network.numbers() {
             network.connect(number);
@@ -110,6 +117,7 @@ impl Network {
             changes: Vec::new(),
             late: None,
             applying: BTreeMap::new(),
+            failover_groups: 0,
             dead: false,
             with_host: BTreeSet::new(),
             cables: BTreeMap::new(),
@@ -159,8 +167,9 @@ impl Network {
         numbers.extend(with_host.then_some(HOST_PORT));
         let up = |port: &PortNo| !self.unplugged.contains(&SwitchPort::new(dpid, *port));
         let ports = numbers.iter().map(|port| status(dpid, *port, up(port))).collect();
-        let description = String::new();
-        self.tell(&Event::SwitchUp(SwitchPorts { dpid, tables: 254, description, ports, found }));
+        let (description, failover_groups) = (String::new(), self.failover_groups);
+        let switch = SwitchPorts { dpid, tables: 254, description, ports, failover_groups, found };
+        self.tell(&Event::SwitchUp(switch));
     }
 
     /// Tells the brain, carries out what it says, and so on until nothing moves.
@@ -381,6 +390,7 @@ impl Network {
         self.cut_silently(a, b);
         for at in [port(a, b), port(b, a)] {
             self.unplugged.insert(at);
+            self.switch(at.dpid.0).set_down(at.port, true);
             self.tell(&Event::PortUp { dpid: at.dpid, port: status(at.dpid, at.port, false) });
         }
     }
@@ -390,6 +400,7 @@ impl Network {
         for at in [port(a, b), port(b, a)] {
             self.cut.remove(&at);
             self.unplugged.remove(&at);
+            self.switch(at.dpid.0).set_down(at.port, false);
             self.tell(&Event::PortUp { dpid: at.dpid, port: status(at.dpid, at.port, true) });
         }
     }
@@ -401,7 +412,8 @@ impl Network {
 
     /// A switch loses power.
     pub(super) fn disconnect(&mut self, number: u64) {
-        self.switches.insert(dpid(number), FakeSwitch::default());
+        let down = self.unplugged.iter().filter(|at| at.dpid == dpid(number)).map(|at| at.port);
+        self.switches.insert(dpid(number), FakeSwitch::with_down(down.collect()));
         self.break_channel(number);
     }
 

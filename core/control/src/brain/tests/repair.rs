@@ -30,13 +30,13 @@ fn default_routes_go_round_a_break_and_come_back() {
 #[test]
 fn a_break_leaves_no_rule_of_the_old_path() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
-    let before = network.rules(3);
+    let before = network.rules(4);
     open(&mut network, tuple(ip(1), 1000, ip(9)));
     for (a, b) in THREE_WAYS {
         network.unplug(a, b);
     }
     network.advance(Duration::from_secs(1));
-    assert_eq!(network.rules(3), before);
+    assert_eq!(network.rules(4), before);
     network.advance(network.brain.settings().stream_idle);
     assert!(network.brain.transfers().is_empty());
 }

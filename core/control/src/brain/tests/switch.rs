@@ -1,17 +1,17 @@
 //! A switch that knows what the pipeline uses of OpenFlow, and panics at anything else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use braid_openflow::{
-    Action, FlowMod, FlowModCommand, FlowStats, GroupId, GroupModCommand, Instruction, Masked, Message,
-    MeterBand, MeterId, MeterMod, MeterModCommand, OxmField, Xid, frames,
+    Action, FlowMod, FlowModCommand, FlowStats, GroupDesc, GroupId, GroupModCommand, GroupType, Instruction,
+    Masked, Message, MeterBand, MeterId, MeterMod, MeterModCommand, OxmField, Xid, frames,
 };
 use braid_packet::{Frame, Payload, Transport, nd::NdMessage};
 use braid_types::{MacAddr, PortNo};
 
 use crate::cookie::Cookie;
 use crate::event::{FoundMeters, FoundRules, Stray};
-use crate::pipeline::{FLOOD_GROUP, Rule, decode};
+use crate::pipeline::{FLOOD_GROUP, Guard, Rule, decode, decode_guard};
 
 /// What leaves a switch: through a port, or to the controller with the table that sent it.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,9 +26,24 @@ pub(super) struct FakeSwitch {
     flows: BTreeMap<(u8, u16, String), Vec<u8>>,
     groups: BTreeMap<GroupId, Vec<u8>>,
     meters: BTreeMap<MeterId, u32>,
+    down: BTreeSet<PortNo>,
 }
 
 impl FakeSwitch {
+    /// One of which these ports have no carrier.
+    pub(super) fn with_down(down: BTreeSet<PortNo>) -> Self {
+        Self { down, ..Self::default() }
+    }
+
+    /// A port loses its carrier, or gets it back.
+    pub(super) fn set_down(&mut self, port: PortNo, down: bool) {
+        if down {
+            self.down.insert(port)
+        } else {
+            self.down.remove(&port)
+        };
+    }
+
     /// Carries out every message in `bytes`; returns what packet-outs send, given as in-port and frame.
     pub(super) fn obey(&mut self, bytes: &[u8]) -> Vec<Output> {
         let mut outputs = Vec::new();
@@ -84,6 +99,8 @@ impl FakeSwitch {
         }
         found.meters = FoundMeters { highest: 1_000, rates: self.meters() };
         found.flood = self.groups.get(&FLOOD_GROUP).map(|group| flood_ports(group));
+        let others = self.groups.iter().filter(|(id, _)| **id != FLOOD_GROUP);
+        found.guards = others.map(|(_, group)| guard(group)).collect();
         found
     }
 
@@ -187,24 +204,31 @@ impl FakeSwitch {
         outputs: &mut Vec<Output>,
     ) {
         match action {
+            Action::SetField(OxmField::EthSrc(mac)) => frame[6..12].copy_from_slice(&mac.value.octets()),
             Action::SetField(OxmField::EthDst(mac)) => frame[..6].copy_from_slice(&mac.value.octets()),
             Action::Output { port: PortNo::CONTROLLER, .. } => {
                 outputs.push(Output::Controller(table, frame.to_vec()));
             }
             Action::Output { port: PortNo::TABLE, .. } => outputs.extend(self.forward(in_port, frame)),
+            Action::Output { port: PortNo::IN_PORT, .. } => {
+                outputs.push(Output::Port(in_port, frame.to_vec()));
+            }
             Action::Output { port, .. } if port == in_port => {}
             Action::Output { port, .. } => outputs.push(Output::Port(port, frame.to_vec())),
-            Action::Group(id) => self.flood(id, in_port, frame, outputs),
+            Action::Group(id) => self.apply_group(id, in_port, frame, outputs),
             other => panic!("unexpected {other:?}"),
         }
     }
 
-    fn flood(&self, id: GroupId, in_port: PortNo, frame: &[u8], outputs: &mut Vec<Output>) {
+    fn apply_group(&self, id: GroupId, in_port: PortNo, frame: &[u8], outputs: &mut Vec<Output>) {
         let Ok((_, Message::GroupMod(group))) = Message::decode(&self.groups[&id]) else {
             panic!("not a group")
         };
-        for action in group.buckets.iter().flat_map(|bucket| bucket.actions) {
-            self.act(action, in_port, &mut frame.to_vec(), 0, outputs);
+        let live = group.buckets.iter().filter(|bucket| !self.down.contains(&bucket.watch_port));
+        let count = if group.group_type == GroupType::Ff { 1 } else { usize::MAX };
+        for bucket in live.take(count) {
+            let mut frame = frame.to_vec();
+            bucket.actions.iter().for_each(|action| self.act(action, in_port, &mut frame, 0, outputs));
         }
     }
 }
@@ -233,6 +257,13 @@ fn stats<'a>(flow: &FlowMod<'a>) -> FlowStats<'a> {
     }
 }
 
+fn guard(bytes: &[u8]) -> Guard {
+    let Ok((_, Message::GroupMod(group))) = Message::decode(bytes) else { panic!("not a group") };
+    let description =
+        GroupDesc { group_type: group.group_type, group_id: group.group_id, buckets: group.buckets };
+    decode_guard(&description).expect("one of ours")
+}
+
 fn flood_ports(bytes: &[u8]) -> Vec<PortNo> {
     let Ok((_, Message::GroupMod(group))) = Message::decode(bytes) else { panic!("not a group") };
     let actions = group.buckets.iter().flat_map(|bucket| bucket.actions.iter());
@@ -248,7 +279,7 @@ fn assert_valid(flow: &FlowMod<'_>) {
     for instruction in flow.instructions {
         let Instruction::ApplyActions(actions) = instruction else { continue };
         for action in actions {
-            let outputs = matches!(action, Action::Output { port, .. } if !port.is_physical() && port != PortNo::CONTROLLER);
+            let outputs = matches!(action, Action::Output { port, .. } if !port.is_physical() && ![PortNo::CONTROLLER, PortNo::IN_PORT].contains(&port));
             assert!(!outputs, "BadOutPort: {flow:?}");
         }
     }
@@ -260,6 +291,7 @@ fn fits(field: &OxmField<'_>, in_port: PortNo, bytes: &[u8]) -> bool {
     let exact = |wanted: &Masked<u16>, have: Option<u16>| have == Some(wanted.value);
     match field {
         OxmField::InPort(port) => *port == in_port,
+        OxmField::EthSrc(wanted) => covers(wanted, frame.src),
         OxmField::EthDst(wanted) => covers(wanted, frame.dst),
         OxmField::ArpTpa(wanted) => {
             matches!(&frame.payload, Payload::Arp(arp) if arp.target_ip == wanted.value)

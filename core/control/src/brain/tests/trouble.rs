@@ -111,7 +111,7 @@ fn a_route_stays_where_it_was_when_a_switch_has_no_room_for_its_better_path() {
     let stream = tuple(ip(1), 1000, ip(9));
     network.unplug(1, 9);
     assert_eq!(ways(&mut network, stream)[0], [1, 2, 9]);
-    let rules = network.rules(3);
+    let rules = network.rules(4);
     network.mute.insert(dpid(9));
     network.plug(1, 9);
     network.advance(Duration::from_millis(500));
@@ -122,7 +122,7 @@ fn a_route_stays_where_it_was_when_a_switch_has_no_room_for_its_better_path() {
     assert_eq!(ways(&mut network, stream)[0], [1, 2, 9]);
     network.advance(Duration::from_secs(3));
     assert_eq!(ways(&mut network, stream)[0], [1, 2, 9]);
-    assert_eq!(network.rules(3), rules, "nothing of the refused path is left");
+    assert_eq!(network.rules(4), rules, "nothing of the refused path is left");
     let of_routes = |command: &Command| {
         matches!(
             command,

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::command::{Command, Commands};
 use crate::event::Stray;
-use crate::pipeline::Encoder;
+use crate::pipeline::{Encoder, TABLES};
 
 fn ip() -> impl Strategy<Value = IpAddr> {
     prop_oneof![any::<[u8; 4]>().prop_map(IpAddr::from), any::<[u8; 16]>().prop_map(IpAddr::from)]
@@ -20,7 +20,14 @@ fn port() -> impl Strategy<Value = PortNo> {
 }
 
 fn any_hop() -> impl Strategy<Value = Hop> {
-    (any::<u32>(), port()).prop_map(|(label, port)| Hop { label: Label(label), port })
+    let guarded = (any::<u32>(), 1..=0xfeff_u32, 0..=0xffff_u32).prop_map(|(label, port, from)| Hop {
+        label: Label(label),
+        port: PortNo(port),
+        exit: Exit::Guarded { from: PortNo(from) },
+    });
+    let plain =
+        (any::<u32>(), port()).prop_map(|(label, port)| Hop { label: Label(label), port, exit: Exit::Plain });
+    prop_oneof![plain, guarded]
 }
 
 fn tuple() -> impl Strategy<Value = FiveTuple> {
@@ -44,6 +51,9 @@ fn rule() -> impl Strategy<Value = Rule> {
         (0..BASE.len()).prop_map(|index| BASE[index]),
         port().prop_map(|port| Rule::FromLink { port }),
         port().prop_map(|port| Rule::FromHost { port }),
+        port().prop_map(|port| Rule::FromDetour { port }),
+        (any::<u32>(), port()).prop_map(|(label, port)| Rule::Detour { label: Label(label), port }),
+        any::<u32>().prop_map(|label| Rule::DetourEnd { label: Label(label) }),
         (any::<bool>(), port()).prop_map(|(ipv6, port)| Rule::SynAck { ipv6, port }),
         (0..1_u64 << 47, any::<bool>(), tuple(), any_hop())
             .prop_map(|(id, reverse, tuple, hop)| { Rule::Stream { id: StreamId(id), reverse, tuple, hop } }),
@@ -62,6 +72,7 @@ fn rule() -> impl Strategy<Value = Rule> {
         (ip(), any_hop()).prop_map(|(dst, hop)| Rule::Route { dst, hop }),
         ip().prop_map(|dst| Rule::LocalRoute { dst }),
         any_hop().prop_map(Rule::Transit),
+        (any::<u32>(), port()).prop_map(|(label, port)| Rule::Return { label: Label(label), port }),
         any::<u32>().prop_map(|label| Rule::Egress { label: Label(label) }),
         (ip(), any::<[u8; 6]>(), port()).prop_map(|(dst, mac, port)| Rule::Deliver {
             dst,
@@ -131,7 +142,7 @@ proptest! {
         match what {
             0 => flow.priority += 1,
             1 => flow.hard_timeout = Seconds(1),
-            2 => flow.table_id = TableId(flow.table_id.0 + 5),
+            2 => flow.table_id = TableId(flow.table_id.0 + TABLES),
             // One that drops packets has none.
             3 if !flow.instructions.is_empty() => flow.instructions = List::EMPTY,
             _ => flow.flags = FlowModFlags::CHECK_OVERLAP,
@@ -152,8 +163,10 @@ proptest! {
 
 #[test]
 fn the_order_of_fields_and_the_length_sent_to_a_port_do_not_count() {
-    let rule =
-        Rule::Route { dst: IpAddr::from([10, 0, 0, 1]), hop: Hop { label: Label(7), port: PortNo(3) } };
+    let rule = Rule::Route {
+        dst: IpAddr::from([10, 0, 0, 1]),
+        hop: Hop { label: Label(7), port: PortNo(3), exit: Exit::Plain },
+    };
     let bytes = encoded(&Command::Add { dpid: braid_types::DatapathId(1), rule });
     let flow = flow_mod(&bytes);
     let mut fields: Vec<_> = flow.matching.fields.iter().collect();

@@ -97,6 +97,7 @@ impl Latent {
                     tables: 254,
                     description: String::new(),
                     ports,
+                    failover_groups: 0,
                     found: None,
                 }),
             );
