@@ -18,7 +18,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 LOAD = str(HERE / "load.py")
-STREAMS = str(HERE.parent / "restart" / "traffic.py")
+STREAMS = str(HERE.parent / "traffic.py")
 LAB = "flood-check"
 OPENFLOW = "127.0.0.1:6653"
 HOSTS = 16
