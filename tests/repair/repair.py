@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Cuts links under 100 streams and a probe at 1 kHz, and measures how soon traffic goes on.
 
-    repair.py [--braid PROGRAM] [--cuts N] [--silent N] [--json]
+    repair.py [--braid PROGRAM] [--cuts N] [--silent N] [--alone N] [--json]
 
 Needs root. Open vSwitch's monitors tell when a switch says that a port is down, and when rules are written. From
 the cut until then Open vSwitch goes through its whole configuration; the gap in the probe, a datagram that is answered,
@@ -11,6 +11,7 @@ Prints each figure beside its target; exit code 5 if one is not reached.
 
 import argparse
 import json
+import os
 import re
 import signal
 import subprocess
@@ -28,16 +29,21 @@ from testbed import LINKS, TRAFFIC, Lab, api, bring_up, start_traffic, streams_o
 PROBE = ("s21", "s35")
 # What drops every frame and leaves the carrier: a bucket that holds none.
 SWALLOW = "tbf rate 8bit burst 16 limit 16"
+# The table of detours.
+DETOURS = 3
 # (figure, target, unit)
 TARGETS = [
     ("rules_p50", 10, "ms", "port reported down to last rule written, p50"),
     ("rules_p99", 50, "ms", "port reported down to last rule written, p99"),
     ("gap_p50", 20, "ms", "gap in the probe, port down, p50"),
     ("gap_max", 100, "ms", "gap in the probe, port down, longest"),
+    ("alone_max", 100, "ms", "gap in the probe, no controller, longest"),
     ("silent_max", 3000, "ms", "gap in the probe, silent loss, longest"),
 ]
 
 OTHERS = [
+    "alone_p50",
+    "silent_p50",
     "noticed_p50",
     "noticed_max",
     "rules_written_p50",
@@ -74,8 +80,9 @@ class Monitors:
         return min((at for at in self.downs if begin <= at < end), default=None)
 
     def written(self, begin, end):
-        """The times of the rules for packets, not ports, that were written between two times."""
-        return [at for at, kind, table, _ in self.events if begin <= at < end and kind != "DELETED" and table > 0]
+        """The times of the rules of paths, not of ports or of detours for the next time, that were written."""
+        paths = [event for event in self.events if event[2] not in (0, DETOURS) and event[1] != "DELETED"]
+        return [at for at, *_ in paths if begin <= at < end]
 
 
 class Cables:
@@ -142,6 +149,19 @@ def cut_links(lab, cables, names, count):
     return cuts
 
 
+def cut_links_alone(cables, way, count):
+    """The same while no controller is there."""
+    cuts = []
+    for number in range(count):
+        cable = cables.longest_whole(way)
+        cuts.append(cables.set(cable, "down"))
+        time.sleep(1.5)
+        cables.set(cable, "up")
+        time.sleep(1.5)
+        print(f"cut {number + 1} of {count} without a controller: {' - '.join(sorted(cable))}", file=sys.stderr)
+    return cuts
+
+
 def swallow_frames(lab, cables, names, count):
     times = []
     for number in range(count):
@@ -166,7 +186,7 @@ def percentile(values, share):
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else 0.0
 
 
-def figures(monitors, cuts, silent, probes):
+def figures(monitors, cuts, silent, alone, probes):
     repairs, noticed = [], []
     for at, _ in cuts:
         down, written = monitors.down(at, at + 1.4), monitors.written(at, at + 1.4)
@@ -177,6 +197,7 @@ def figures(monitors, cuts, silent, probes):
     gaps = [gap(arrivals, at, 1.4) for at, through in cuts if through]
     lost = [sum(1 for sent, back in probes if at - 0.1 <= sent < at + 1.4 and not back) for at, through in cuts if through]
     silences = [gap(arrivals, at, 5.5) for at in silent]
+    unled = [gap(arrivals, at, 1.4) for at in alone]
     quiet = [gap(arrivals, at - 0.6, 0.5) for at, _ in cuts]
     latencies = [latency for latency, _ in repairs]
     return {
@@ -194,6 +215,9 @@ def figures(monitors, cuts, silent, probes):
         "probes_lost_max": max(lost),
         "gap_without_cut_p50": percentile(quiet, 0.5),
         "gap_without_cut_max": max(quiet),
+        "alone_cuts": len(unled),
+        "alone_p50": percentile(unled, 0.5),
+        "alone_max": max(unled, default=0.0),
         "silent_losses": len(silences),
         "silent_p50": percentile(silences, 0.5),
         "silent_max": max(silences),
@@ -205,7 +229,7 @@ def measure(lab, arguments, log):
     switches = [switch["name"] for switch in inspection["switches"]]
     names = {switch["name"]: switch["dpid"] for switch in inspection["switches"]}
     names |= {dpid: name for name, dpid in names.items()}
-    bring_up(lab, switches, log)
+    controller = bring_up(lab, switches, log)
     with tempfile.NamedTemporaryFile() as record:
         _, probe = start_traffic(lab, 1000, [record.name])
         streams = len(streams_of(lab))
@@ -213,10 +237,14 @@ def measure(lab, arguments, log):
         time.sleep(3)
         cuts = cut_links(lab, cables, names, arguments.cuts)
         silent = swallow_frames(lab, cables, names, arguments.silent)
+        way = probe_way(lab, names)
+        os.kill(controller.pid, signal.SIGKILL)
+        controller.wait()
+        alone = cut_links_alone(cables, way, arguments.alone)
         lab.stop(probe)
         probes = json.load(record)
     result = {"schema": "braid/v1", "switches": len(switches), "streams": streams}
-    values = {key: round(value, 1) for key, value in figures(monitors, cuts, silent, probes).items()}
+    values = {key: round(value, 1) for key, value in figures(monitors, cuts, silent, alone, probes).items()}
     targets = [
         {"name": name, "value": values[key], "at_most": target, "unit": unit, "ok": values[key] <= target}
         for key, target, unit, name in TARGETS
@@ -238,6 +266,7 @@ def main():
     parser.add_argument("--braid", default="braid")
     parser.add_argument("--cuts", type=int, default=40)
     parser.add_argument("--silent", type=int, default=6)
+    parser.add_argument("--alone", type=int, default=10, help="cuts after the controller was killed")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--log", default="/dev/null", help="what the controller says")
     arguments = parser.parse_args()

@@ -125,8 +125,11 @@ impl Brain {
         self.detours.capable.remove(&dpid);
         self.detours.guards.retain(|(at, _), _| at.dpid != dpid);
         self.detours.barriers.retain(|(at, _), _| *at != dpid);
-        let ports: Vec<_> = self.detours.ways.keys().filter(|at| at.dpid == dpid).copied().collect();
-        ports.into_iter().for_each(|at| self.leave_detour(now, at));
+        // What it had of detours over it may be lost.
+        let ways = self.detours.ways.iter().filter(|(_, way)| way.path.switches().any(|it| it == dpid));
+        for at in ways.map(|(at, _)| *at).collect::<Vec<_>>() {
+            self.leave_detour(now, at);
+        }
         self.detours.touch();
     }
 

@@ -4,6 +4,7 @@ mod network;
 mod switch;
 
 mod broadcast;
+mod chaos;
 mod consistency;
 mod detours;
 mod discovery;

@@ -37,6 +37,9 @@ pub(super) struct Network {
     applying: BTreeMap<DatapathId, VecDeque<(Time, Vec<u8>)>>,
     /// How many groups of type fast failover each switch can have.
     failover_groups: u32,
+    /// What switches have said that the brain has not heard yet.
+    said: VecDeque<Event<'static>>,
+    telling: bool,
     /// Whether no controller runs.
     dead: bool,
     switches: BTreeMap<DatapathId, FakeSwitch>,
@@ -118,6 +121,8 @@ impl Network {
             late: None,
             applying: BTreeMap::new(),
             failover_groups: 0,
+            said: VecDeque::new(),
+            telling: false,
             dead: false,
             with_host: BTreeSet::new(),
             cables: BTreeMap::new(),
@@ -177,14 +182,37 @@ impl Network {
         if self.dead {
             return;
         }
+        let is_first = !std::mem::replace(&mut self.telling, true);
         let mut commands = Commands::default();
         self.brain.handle(self.now, event, &mut commands);
         self.carry_out_all(&commands);
-        while self.late.is_none()
-            && let Some((at, frame, way)) = self.flying.pop_front()
-        {
-            assert!(way.len() < 32, "a frame goes round in circles: {way:?}");
-            self.arrive(at, &frame, way);
+        if is_first {
+            self.settle();
+            self.telling = false;
+        }
+    }
+
+    /// What switches say while they are told something comes to the brain afterwards.
+    fn say(&mut self, event: Event<'static>) {
+        if self.telling {
+            self.said.push_back(event);
+        } else {
+            self.tell(&event);
+        }
+    }
+
+    fn settle(&mut self) {
+        loop {
+            if let Some(event) = self.said.pop_front() {
+                self.tell(&event);
+            } else if self.late.is_none()
+                && let Some((at, frame, way)) = self.flying.pop_front()
+            {
+                assert!(way.len() < 32, "a frame goes round in circles: {way:?}");
+                self.arrive(at, &frame, way);
+            } else {
+                return;
+            }
         }
     }
 
@@ -202,7 +230,7 @@ impl Network {
             if let Some(queues) = &mut self.late {
                 queues.entry(dpid).or_default().push_back(Late::Barrier(*token));
             } else if !self.mute.contains(&dpid) {
-                self.tell(&Event::Barrier { dpid, token: *token });
+                self.say(Event::Barrier { dpid, token: *token });
             }
             return;
         }
@@ -240,7 +268,7 @@ impl Network {
         for output in outputs {
             match output {
                 Output::Controller(table, frame) => {
-                    self.tell(&Event::PacketIn { dpid, in_port, table, data: Cow::Owned(frame) });
+                    self.say(Event::PacketIn { dpid, in_port, table, data: Cow::Owned(frame) });
                 }
                 Output::Port(HOST_PORT, frame) => {
                     self.arrived.entry(dpid).or_default().push((frame, way.to_vec()));

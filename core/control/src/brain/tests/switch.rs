@@ -130,7 +130,7 @@ impl FakeSwitch {
             GroupModCommand::Delete => drop(self.groups.remove(&id)),
             GroupModCommand::Add => assert!(self.groups.insert(id, bytes.to_vec()).is_none(), "group exists"),
             GroupModCommand::Modify => {
-                assert!(self.groups.insert(id, bytes.to_vec()).is_some(), "no such group");
+                assert!(self.groups.insert(id, bytes.to_vec()).is_some(), "no such group: {id:?}");
             }
             other => panic!("unexpected {other:?}"),
         }

@@ -1,0 +1,219 @@
+//! Links, switches and the controller fail at random; after each fault everything that can be reached is, and nothing
+//! goes round in circles, which the network itself checks.
+//!
+//! `BRAID_CHAOS_SEEDS=FIRST..END cargo test -p braid-control chaos` runs others, or more.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::time::Duration;
+
+use braid_packet::TcpFlags;
+
+use super::network::{Network, ip, tuple};
+use crate::brain::Settings;
+
+/// Some of the networks are sparse, with bridges and rings, and others dense.
+const SEEDS: Range<u64> = 0..24;
+const FAULTS: usize = 12;
+/// Links are damped after a few losses; here they shall be used again at once.
+const NEVER: usize = usize::MAX;
+
+type Cable = (u64, u64);
+
+/// Marsaglia's xorshift: the same numbers everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % limit.max(1)
+    }
+
+    fn of<T: Copy>(&mut self, all: &[T]) -> Option<T> {
+        all.get(self.below(all.len())).copied()
+    }
+}
+
+/// A tree of the switches, and more cables.
+fn cables(random: &mut Random) -> Vec<Cable> {
+    let switches = 4 + random.below(6) as u64;
+    let mut cables: BTreeSet<Cable> =
+        (2..=switches).map(|it| (1 + random.below(it as usize - 1) as u64, it)).collect();
+    for _ in 0..random.below(2 * switches as usize) {
+        let (a, b) = (1 + random.below(switches as usize) as u64, 1 + random.below(switches as usize) as u64);
+        if a != b {
+            cables.insert((a.min(b), a.max(b)));
+        }
+    }
+    cables.into_iter().collect()
+}
+
+struct Chaos {
+    seed: u64,
+    random: Random,
+    network: Network,
+    cables: Vec<Cable>,
+    hosts: Vec<u64>,
+    /// How each cable is broken that is: noticed by its switches, or not.
+    broken: BTreeMap<Cable, bool>,
+    log: Vec<String>,
+    streams: u16,
+}
+
+impl Chaos {
+    fn start(seed: u64) -> Self {
+        let mut random = Random((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let cables = cables(&mut random);
+        let last = cables.iter().map(|(_, b)| *b).max().unwrap_or(1);
+        let hosts = vec![1, 1 + last / 2, last];
+        let groups = if random.below(4) == 0 { 0 } else { u32::MAX };
+        let settings = Settings { flap_limit: NEVER, ..Settings::default() };
+        let network = Network::start_on(groups, settings, &cables, &hosts);
+        let log = vec![format!("{cables:?}, hosts at {hosts:?}, {groups} groups")];
+        let mut chaos =
+            Self { seed, random, network, cables, hosts, broken: BTreeMap::new(), log, streams: 0 };
+        chaos.open_streams();
+        chaos
+    }
+
+    fn open_streams(&mut self) {
+        let pairs = self.pairs();
+        for (from, to) in pairs {
+            self.streams += 1;
+            let stream = tuple(ip(from), 1000 + self.streams, ip(to));
+            self.network.send_tcp(from, to, stream, TcpFlags::SYN, &[30, 4, 1, 1]);
+        }
+    }
+
+    fn pairs(&self) -> Vec<Cable> {
+        let all = self.hosts.iter().flat_map(|from| self.hosts.iter().map(move |to| (*from, *to)));
+        all.filter(|(from, to)| from != to).collect()
+    }
+
+    fn fault(&mut self) {
+        let cable = self.random.of(&self.cables).expect("a cable");
+        let switch = self.random.of(&self.network.numbers()).expect("a switch");
+        let what = match (self.random.below(8), self.broken.get(&cable).copied()) {
+            (0..=4, Some(_)) => {
+                self.broken.remove(&cable);
+                self.network.plug(cable.0, cable.1);
+                format!("{cable:?} is mended")
+            }
+            (0..=3, None) => {
+                self.broken.insert(cable, true);
+                self.network.unplug(cable.0, cable.1);
+                format!("{cable:?} is cut")
+            }
+            (4, None) => {
+                self.broken.insert(cable, false);
+                self.network.cut_silently(cable.0, cable.1);
+                format!("{cable:?} swallows everything")
+            }
+            (5, _) => {
+                self.network.break_channel(switch);
+                self.network.connect(switch);
+                format!("the channel of {switch} breaks")
+            }
+            (6, _) => {
+                self.network.disconnect(switch);
+                self.network.connect(switch);
+                format!("{switch} loses its rules")
+            }
+            _ => {
+                self.network.kill();
+                self.network.start_again();
+                self.network.numbers().into_iter().for_each(|number| self.network.connect(number));
+                "the controller starts again".to_owned()
+            }
+        };
+        self.log.push(what);
+    }
+
+    /// Whether two hosts are joined by cables that are whole.
+    fn joined(&self, from: u64, to: u64) -> bool {
+        let mut reached = BTreeSet::from([from]);
+        loop {
+            let whole = self.cables.iter().filter(|cable| !self.broken.contains_key(cable));
+            let ends = whole.flat_map(|(a, b)| [(*a, *b), (*b, *a)]);
+            let new: Vec<_> = ends.filter(|(a, b)| reached.contains(a) && !reached.contains(b)).collect();
+            if new.is_empty() {
+                return reached.contains(&to);
+            }
+            reached.extend(new.into_iter().map(|(_, b)| b));
+        }
+    }
+
+    /// Every pair that can be connected is, for new streams, old ones and what has none.
+    fn check(&mut self) {
+        for (from, to) in self.pairs().into_iter().filter(|(from, to)| from < to) {
+            if !self.joined(from, to) {
+                continue;
+            }
+            for stream in [tuple(ip(from), 7, ip(to)), tuple(ip(from), 1000 + self.streams, ip(to))] {
+                for (from, to, stream) in [(from, to, stream), (to, from, stream.reversed())] {
+                    self.network.send_tcp(from, to, stream, TcpFlags::ACK, &[]);
+                    let arrived = self.network.received(to).len();
+                    assert_eq!(arrived, 1, "{from} to {to}");
+                }
+            }
+        }
+    }
+
+    /// A link that only just broke where the switches see it is gone round before the controller hears of it.
+    fn check_failover(&mut self) {
+        let whole: Vec<_> =
+            self.cables.iter().filter(|cable| !self.broken.contains_key(cable)).copied().collect();
+        let Some(cable) = self.random.of(&whole).filter(|_| self.broken.is_empty() && self.is_guarded())
+        else {
+            return;
+        };
+        self.broken.insert(cable, true);
+        self.log.push(format!("{cable:?} is cut without a controller"));
+        self.network.kill();
+        self.network.unplug(cable.0, cable.1);
+        self.check();
+        self.network.plug(cable.0, cable.1);
+        self.broken.clear();
+        self.network.start_again();
+        self.network.numbers().into_iter().for_each(|number| self.network.connect(number));
+    }
+
+    fn is_guarded(&self) -> bool {
+        !self.log.first().is_some_and(|first| first.ends_with(" 0 groups"))
+    }
+}
+
+/// Whatever went wrong, it can be had again.
+impl Drop for Chaos {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("seed {}: {:#?}", self.seed, self.log);
+        }
+    }
+}
+
+#[test]
+fn after_any_faults_all_that_are_joined_reach_each_other() {
+    let seeds = std::env::var("BRAID_CHAOS_SEEDS").ok();
+    let range = seeds.as_deref().and_then(|range| {
+        let (first, end) = range.split_once("..")?;
+        Some(first.parse().ok()?..end.parse().ok()?)
+    });
+    for seed in range.unwrap_or(SEEDS) {
+        let mut chaos = Chaos::start(seed);
+        for _ in 0..FAULTS {
+            chaos.fault();
+            // Links that fall silent are found, and what a controller that starts did not find is given up.
+            chaos.network.advance(Duration::from_secs(16));
+            chaos.hosts.clone().into_iter().for_each(|host| chaos.network.announce(host));
+            chaos.check();
+            // The routes that this has made get their detours.
+            chaos.network.advance(Duration::from_secs(1));
+            chaos.check_failover();
+            chaos.network.advance(Duration::from_secs(16));
+            chaos.open_streams();
+        }
+    }
+}
