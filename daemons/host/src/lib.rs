@@ -2,6 +2,8 @@
 
 mod agent;
 pub mod congestion;
+pub mod netlink;
+pub mod pm;
 pub mod sysctl;
 
 pub use agent::{Agent, AgentError, Config};

@@ -1,31 +1,23 @@
 //! Congestion controls in the kernel.
 
-use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 
 use braid_congestion::Algorithm;
 use braid_host::congestion::{Coupled, is_registered};
 use braid_host::sysctl;
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::Protocol;
 
 use crate::namespace::namespace;
+use crate::traffic::connect;
 
 const DEFAULT: &str = "net.ipv4.tcp_congestion_control";
 
 /// Sends a megabyte to itself; returns the sender's congestion control.
 fn transfer(protocol: Protocol) -> String {
-    let socket = || Socket::new(Domain::IPV4, Type::STREAM, Some(protocol)).unwrap();
-    let (listener, mut sender) = (socket(), socket());
-    listener.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).unwrap();
-    listener.listen(1).unwrap();
-    sender.connect(&listener.local_addr().unwrap()).unwrap();
-    let mut receiver = listener.accept().unwrap().0;
-    let used = String::from_utf8(sender.tcp_congestion().unwrap()).unwrap();
-    let sent = std::thread::spawn(move || sender.write_all(&vec![7; 1 << 20]).unwrap());
-    let mut received = Vec::new();
-    receiver.read_to_end(&mut received).unwrap();
-    sent.join().unwrap();
-    assert_eq!(received.len(), 1 << 20);
+    let here = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let mut pair = connect(protocol, here, here);
+    pair.transfer(1 << 20);
+    let used = String::from_utf8(pair.client.tcp_congestion().unwrap()).unwrap();
     used.trim_end_matches('\0').to_owned()
 }
 

@@ -1,0 +1,99 @@
+use std::net::IpAddr;
+
+use braid_host::pm::{Endpoint, EndpointFlag, EndpointFlags};
+use clap::Subcommand;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use nix::net::if_::{if_indextoname, if_nametoindex};
+use serde::Serialize;
+
+use super::path_manager;
+use crate::exit::{Code, ExitWith};
+use crate::output;
+use crate::table::table;
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// List them
+    List(super::Json),
+    /// Add an address of this host
+    Add(Add),
+    /// Remove one by its number, and the subflows from it
+    Remove {
+        /// The number, as `list` shows it
+        #[arg(value_parser = clap::value_parser!(u8).range(1..))]
+        id: u8,
+    },
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Add {
+    address: IpAddr,
+    /// The interface that subflows from it leave by
+    #[arg(long, value_name = "INTERFACE")]
+    dev: Option<String>,
+    /// The port that the peer is told of, if not the connection's
+    #[arg(long, requires = "flags", value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
+    /// Its number; the kernel chooses one if it is not given
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    id: u8,
+    /// What it is for: subflows are opened from it, the peer is told of it, its subflows carry data only while there
+    /// are no others, or subflows are opened to all of the peer's addresses
+    #[arg(long, value_delimiter = ',', default_value = "subflow", value_parser = flags())]
+    flags: Vec<EndpointFlag>,
+}
+
+fn flags() -> impl TypedValueParser<Value = EndpointFlag> {
+    PossibleValuesParser::new(["subflow", "signal", "backup", "fullmesh"])
+        .try_map(|name| name.parse::<EndpointFlag>())
+}
+
+pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::List(super::Json { json }) => list(json),
+        Command::Add(add) => Ok(path_manager()?.add_endpoint(&endpoint(add)?)?),
+        Command::Remove { id } => path_manager()?.remove_endpoint(id).exit_with(Code::NotFound),
+    }
+}
+
+fn endpoint(add: Add) -> anyhow::Result<Endpoint> {
+    let Add { address, dev, port, id, flags } = add;
+    let number = |dev: String| {
+        if_nametoindex(dev.as_str())
+            .map_err(|_| crate::exit::error(Code::NotFound, format!("no interface {dev}")))
+    };
+    let interface = dev.map(number).transpose()?.unwrap_or(0);
+    Ok(Endpoint { id, address, port, flags: flags.into_iter().collect::<EndpointFlags>(), interface })
+}
+
+#[derive(Serialize)]
+struct Listed {
+    #[serde(flatten)]
+    endpoint: Endpoint,
+    dev: Option<String>,
+}
+
+fn list(json: bool) -> anyhow::Result<()> {
+    let listed = |endpoint: Endpoint| Listed { dev: interface_name(endpoint.interface), endpoint };
+    let endpoints: Vec<_> = path_manager()?.endpoints()?.into_iter().map(listed).collect();
+    if json {
+        return output::json(&serde_json::json!({ "schema": "braid/v1", "endpoints": endpoints }));
+    }
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let rows = endpoints.into_iter().map(|Listed { endpoint, dev }| {
+        let port = endpoint.port.map(|port| port.to_string());
+        [
+            endpoint.id.to_string(),
+            endpoint.address.to_string(),
+            or_dash(port),
+            or_dash(dev),
+            endpoint.flags.to_string(),
+        ]
+    });
+    output::text(&table(["ID", "ADDRESS", "PORT", "DEV", "FLAGS"], rows))
+}
+
+/// The name of an interface that may have gone since.
+fn interface_name(number: u32) -> Option<String> {
+    if_indextoname(number).ok()?.into_string().ok()
+}

@@ -1,0 +1,74 @@
+use super::{Attributes, NetlinkError, Request, Socket, Writer};
+
+/// The family that knows all families.
+const CONTROLLER: u16 = 0x10;
+const CTRL_CMD_GETFAMILY: u8 = 3;
+const CTRL_ATTR_FAMILY_ID: u16 = 1;
+const CTRL_ATTR_FAMILY_NAME: u16 = 2;
+const CTRL_ATTR_MCAST_GROUPS: u16 = 7;
+const CTRL_ATTR_MCAST_GRP_NAME: u16 = 1;
+const CTRL_ATTR_MCAST_GRP_ID: u16 = 2;
+
+/// A family of generic netlink, which has its number for as long as the system runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Family {
+    /// What requests name it by.
+    pub id: u16,
+    /// Those who are told what happens.
+    pub groups: Vec<Group>,
+}
+
+/// A group of listeners.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// Its number.
+    pub id: u32,
+}
+
+impl Family {
+    /// The family called `name`.
+    ///
+    /// # Errors
+    ///
+    /// The kernel has none.
+    pub fn find(socket: &mut Socket, name: &'static str) -> Result<Self, NetlinkError> {
+        let attributes = Writer::default().text(CTRL_ATTR_FAMILY_NAME, name);
+        let request =
+            Request { family: CONTROLLER, command: CTRL_CMD_GETFAMILY, version: 1, all: false, attributes };
+        let mut found = None;
+        let asked = socket.ask("name a family", &request, |attributes| {
+            found = Self::decode(attributes);
+            Ok(())
+        });
+        match asked {
+            Err(error) if error.refusal().is_none() => Err(error),
+            _ => found.ok_or(NetlinkError::NoFamily(name)),
+        }
+    }
+
+    /// What the kernel says of a family; `None` if its number is missing.
+    #[must_use]
+    pub fn decode(attributes: Attributes<'_>) -> Option<Self> {
+        let groups = attributes.find(CTRL_ATTR_MCAST_GROUPS);
+        let groups = groups.into_iter().flat_map(|groups| groups.nested());
+        Some(Self {
+            id: attributes.find(CTRL_ATTR_FAMILY_ID)?.u16()?,
+            groups: groups.filter_map(|group| Group::decode(group.nested())).collect(),
+        })
+    }
+
+    /// The number of the group called `name`.
+    #[must_use]
+    pub fn group(&self, name: &str) -> Option<u32> {
+        self.groups.iter().find(|group| group.name == name).map(|group| group.id)
+    }
+}
+
+impl Group {
+    fn decode(attributes: Attributes<'_>) -> Option<Self> {
+        let name = attributes.find(CTRL_ATTR_MCAST_GRP_NAME)?.text()?.to_owned();
+        Some(Self { name, id: attributes.find(CTRL_ATTR_MCAST_GRP_ID)?.u32()? })
+    }
+}

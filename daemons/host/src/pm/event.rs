@@ -1,0 +1,222 @@
+use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::subflow::{SubflowAddresses, Token};
+use crate::netlink::{Attribute, Attributes, Body, Messages, NetlinkError, Socket};
+
+/// Something that happened to a connection.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// A connection begins.
+    Created(Connection),
+    /// A connection may have subflows from now on.
+    Established(Connection),
+    /// A connection has ended.
+    Closed {
+        /// Which.
+        token: Token,
+    },
+    /// The peer has told of an address.
+    Announced {
+        /// Of which connection.
+        token: Token,
+        /// The peer's number for the address.
+        id: u8,
+        /// The address.
+        address: IpAddr,
+        /// The port, if it is another one than the connection's.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        port: Option<u16>,
+    },
+    /// The peer takes an address back.
+    Removed {
+        /// Of which connection.
+        token: Token,
+        /// The peer's number for the address.
+        id: u8,
+    },
+    /// A subflow is there, beside the first one.
+    SubflowEstablished(Subflow),
+    /// A subflow is no more.
+    SubflowClosed(Subflow),
+    /// A subflow has become a backup, or is none any more.
+    SubflowPriority(Subflow),
+    /// The kernel listens for the peer's subflows.
+    ListenerCreated {
+        /// Where.
+        local: SocketAddr,
+    },
+    /// It does so no more.
+    ListenerClosed {
+        /// Where.
+        local: SocketAddr,
+    },
+}
+
+/// A connection, by its first subflow.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct Connection {
+    /// Its name.
+    pub token: Token,
+    /// The ends of the first subflow.
+    #[serde(flatten)]
+    pub ends: SubflowAddresses,
+    /// Whether the peer has opened it.
+    pub server_side: bool,
+}
+
+/// A subflow that comes, changes or goes.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct Subflow {
+    /// Of which connection.
+    pub token: Token,
+    /// Its ends.
+    #[serde(flatten)]
+    pub ends: SubflowAddresses,
+    /// The numbers of its two ends, this host's first.
+    pub ids: [u8; 2],
+    /// Whether it carries data only while there are no others.
+    pub backup: bool,
+    /// Why it ended, an errno; 0 is no error.
+    pub error: u8,
+}
+
+impl Event {
+    /// Reads the event that `command` stands for; `None` if it is unknown or lacks something.
+    #[must_use]
+    pub fn decode(command: u8, attributes: Attributes<'_>) -> Option<Self> {
+        let fields = Fields(attributes);
+        Some(match command {
+            1 => Self::Created(fields.connection()?),
+            2 => Self::Established(fields.connection()?),
+            3 => Self::Closed { token: fields.token()? },
+            6 => Self::Announced {
+                token: fields.token()?,
+                id: fields.u8(REM_ID)?,
+                address: fields.address([DADDR4, DADDR6])?,
+                port: fields.port(DPORT).filter(|port| *port != 0),
+            },
+            7 => Self::Removed { token: fields.token()?, id: fields.u8(REM_ID)? },
+            10 => Self::SubflowEstablished(fields.subflow()?),
+            11 => Self::SubflowClosed(fields.subflow()?),
+            13 => Self::SubflowPriority(fields.subflow()?),
+            15 => Self::ListenerCreated { local: fields.local()? },
+            16 => Self::ListenerClosed { local: fields.local()? },
+            _ => return None,
+        })
+    }
+}
+
+const TOKEN: u16 = 1;
+const LOC_ID: u16 = 3;
+const REM_ID: u16 = 4;
+const SADDR4: u16 = 5;
+const SADDR6: u16 = 6;
+const DADDR4: u16 = 7;
+const DADDR6: u16 = 8;
+const SPORT: u16 = 9;
+const DPORT: u16 = 10;
+const BACKUP: u16 = 11;
+const ERROR: u16 = 12;
+const FLAGS: u16 = 13;
+const SERVER_SIDE: u16 = 18;
+/// Linux 6.16 and later say it with a flag.
+const FLAG_SERVER_SIDE: u16 = 1 << 1;
+
+struct Fields<'a>(Attributes<'a>);
+
+impl<'a> Fields<'a> {
+    fn get<T>(&self, kind: u16, read: impl Fn(&Attribute<'a>) -> Option<T>) -> Option<T> {
+        read(&self.0.find(kind)?)
+    }
+
+    fn u8(&self, kind: u16) -> Option<u8> {
+        self.get(kind, Attribute::u8)
+    }
+
+    fn port(&self, kind: u16) -> Option<u16> {
+        self.get(kind, Attribute::be16)
+    }
+
+    fn token(&self) -> Option<Token> {
+        self.get(TOKEN, Attribute::u32).map(Token)
+    }
+
+    /// Of either family; IPv4 in IPv6's clothes is IPv4.
+    fn address(&self, kinds: [u16; 2]) -> Option<IpAddr> {
+        let address = kinds.into_iter().find_map(|kind| self.get(kind, Attribute::address));
+        address.map(|address| address.to_canonical())
+    }
+
+    fn local(&self) -> Option<SocketAddr> {
+        Some((self.address([SADDR4, SADDR6])?, self.port(SPORT)?).into())
+    }
+
+    fn ends(&self) -> Option<SubflowAddresses> {
+        let remote = (self.address([DADDR4, DADDR6])?, self.port(DPORT)?).into();
+        Some(SubflowAddresses { local: self.local()?, remote })
+    }
+
+    fn connection(&self) -> Option<Connection> {
+        let flagged = self.get(FLAGS, Attribute::u16).is_some_and(|flags| flags & FLAG_SERVER_SIDE != 0);
+        let server_side = flagged || self.u8(SERVER_SIDE).is_some_and(|it| it != 0);
+        Some(Connection { token: self.token()?, ends: self.ends()?, server_side })
+    }
+
+    fn subflow(&self) -> Option<Subflow> {
+        Some(Subflow {
+            token: self.token()?,
+            ends: self.ends()?,
+            ids: [self.u8(LOC_ID)?, self.u8(REM_ID)?],
+            backup: self.u8(BACKUP).is_some_and(|it| it != 0),
+            error: self.u8(ERROR).unwrap_or(0),
+        })
+    }
+}
+
+/// Events as they come.
+#[derive(Debug)]
+pub struct Events {
+    socket: Socket,
+    family: u16,
+    waiting: VecDeque<Event>,
+}
+
+impl Events {
+    pub(super) const fn new(socket: Socket, family: u16) -> Self {
+        Self { socket, family, waiting: VecDeque::new() }
+    }
+
+    /// Waits no longer than this for an event from now on.
+    ///
+    /// # Errors
+    ///
+    /// The time is zero.
+    pub fn set_patience(&self, patience: Duration) -> Result<(), NetlinkError> {
+        self.socket.set_patience(patience)
+    }
+
+    /// Waits for the next event.
+    ///
+    /// # Errors
+    ///
+    /// Events were lost for want of room, or none came in time.
+    pub fn wait(&mut self) -> Result<Event, NetlinkError> {
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                return Ok(event);
+            }
+            let datagram = self.socket.receive()?;
+            self.waiting.extend(Messages(&datagram).filter_map(|message| match message.body {
+                Body::Generic { family, command, attributes } if family == self.family => {
+                    Event::decode(command, attributes)
+                }
+                _ => None,
+            }));
+        }
+    }
+}

@@ -1,0 +1,155 @@
+use super::endpoint::{Endpoint, ID, Limits};
+use super::event::Events;
+use super::subflow::{SubflowAddresses, Token, encode_end};
+use crate::netlink::{Attributes, Family, NetlinkError, Request, Socket, Writer};
+
+const FAMILY: &str = "mptcp_pm";
+const VERSION: u8 = 1;
+
+const CMD_ADD_ADDR: u8 = 1;
+const CMD_DEL_ADDR: u8 = 2;
+const CMD_GET_ADDR: u8 = 3;
+const CMD_SET_LIMITS: u8 = 5;
+const CMD_GET_LIMITS: u8 = 6;
+const CMD_SUBFLOW_CREATE: u8 = 10;
+const CMD_SUBFLOW_DESTROY: u8 = 11;
+
+const ATTR_ADDR: u16 = 1;
+const ATTR_RCV_ADD_ADDRS: u16 = 2;
+const ATTR_SUBFLOWS: u16 = 3;
+const ATTR_TOKEN: u16 = 4;
+const ATTR_ADDR_REMOTE: u16 = 6;
+
+/// Talks to the path managers of a network namespace: that of the thread that opens it.
+#[derive(Debug)]
+pub struct PathManager {
+    socket: Socket,
+    family: Family,
+}
+
+impl PathManager {
+    /// Opens it.
+    ///
+    /// # Errors
+    ///
+    /// The kernel has no MPTCP.
+    pub fn open() -> Result<Self, NetlinkError> {
+        let mut socket = Socket::open()?;
+        let family = Family::find(&mut socket, FAMILY)?;
+        Ok(Self { socket, family })
+    }
+
+    /// What happens to connections, from now on.
+    ///
+    /// # Errors
+    ///
+    /// This process may not listen; it takes CAP_NET_ADMIN.
+    pub fn events(&self) -> Result<Events, NetlinkError> {
+        let socket = Socket::open()?;
+        socket.listen(&self.family, "mptcp_pm_events")?;
+        Ok(Events::new(socket, self.family.id))
+    }
+
+    /// The endpoints of the path manager in the kernel.
+    ///
+    /// # Errors
+    ///
+    /// The kernel refuses.
+    pub fn endpoints(&mut self) -> Result<Vec<Endpoint>, NetlinkError> {
+        let mut endpoints = Vec::new();
+        let request = Request { all: true, ..self.request(CMD_GET_ADDR, Writer::default()) };
+        self.socket.ask("list endpoints", &request, |attributes| {
+            let endpoint = attributes.find(ATTR_ADDR).and_then(|it| Endpoint::decode(it.nested()));
+            endpoints.push(endpoint.ok_or(NetlinkError::Answer("endpoint"))?);
+            Ok(())
+        })?;
+        Ok(endpoints)
+    }
+
+    /// Adds an endpoint.
+    ///
+    /// # Errors
+    ///
+    /// It is there already, there are too many, or this process may not.
+    pub fn add_endpoint(&mut self, endpoint: &Endpoint) -> Result<(), NetlinkError> {
+        self.order("add the endpoint", CMD_ADD_ADDR, Writer::default().nested(ATTR_ADDR, &endpoint.encode()))
+    }
+
+    /// Removes the endpoint with the number `id`, and the subflows from it.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or this process may not.
+    pub fn remove_endpoint(&mut self, id: u8) -> Result<(), NetlinkError> {
+        let address = Writer::default().u8(ID, id);
+        self.order("remove the endpoint", CMD_DEL_ADDR, Writer::default().nested(ATTR_ADDR, &address))
+    }
+
+    /// The limits of the path manager in the kernel.
+    ///
+    /// # Errors
+    ///
+    /// The kernel refuses.
+    pub fn limits(&mut self) -> Result<Limits, NetlinkError> {
+        let mut limits = None;
+        let request = self.request(CMD_GET_LIMITS, Writer::default());
+        self.socket.ask("tell its limits", &request, |attributes| {
+            limits = decode_limits(attributes);
+            Ok(())
+        })?;
+        limits.ok_or(NetlinkError::Answer("limits"))
+    }
+
+    /// Sets both limits; the kernel allows up to 8.
+    ///
+    /// # Errors
+    ///
+    /// They are too high, or this process may not.
+    pub fn set_limits(&mut self, limits: Limits) -> Result<(), NetlinkError> {
+        let attributes = Writer::default().u32(ATTR_RCV_ADD_ADDRS, limits.accepted_addresses);
+        self.order("set the limits", CMD_SET_LIMITS, attributes.u32(ATTR_SUBFLOWS, limits.subflows))
+    }
+
+    /// Opens a subflow of a connection that the path manager in user space has.
+    ///
+    /// `id` is the number of its local end, from 1: another one for each address and port of a connection.
+    ///
+    /// # Errors
+    ///
+    /// There is no such connection or address, or the port is taken.
+    pub fn open_subflow(&mut self, token: Token, ends: SubflowAddresses, id: u8) -> Result<(), NetlinkError> {
+        self.order("open the subflow", CMD_SUBFLOW_CREATE, encode_subflow(token, ends, Some(id)))
+    }
+
+    /// Closes a subflow, as above.
+    ///
+    /// # Errors
+    ///
+    /// There is no such connection or subflow.
+    pub fn close_subflow(&mut self, token: Token, ends: SubflowAddresses) -> Result<(), NetlinkError> {
+        self.order("close the subflow", CMD_SUBFLOW_DESTROY, encode_subflow(token, ends, None))
+    }
+
+    fn order(&mut self, what: &'static str, command: u8, attributes: Writer) -> Result<(), NetlinkError> {
+        let request = self.request(command, attributes);
+        self.socket.ask(what, &request, |_| Ok(()))
+    }
+
+    fn request(&self, command: u8, attributes: Writer) -> Request {
+        Request { family: self.family.id, command, version: VERSION, all: false, attributes }
+    }
+}
+
+fn decode_limits(attributes: Attributes<'_>) -> Option<Limits> {
+    Some(Limits {
+        subflows: attributes.find(ATTR_SUBFLOWS)?.u32()?,
+        accepted_addresses: attributes.find(ATTR_RCV_ADD_ADDRS)?.u32()?,
+    })
+}
+
+fn encode_subflow(token: Token, ends: SubflowAddresses, id: Option<u8>) -> Writer {
+    Writer::default()
+        .u32(ATTR_TOKEN, token.0)
+        .nested(ATTR_ADDR, &encode_end(ends.local, id))
+        .nested(ATTR_ADDR_REMOTE, &encode_end(ends.remote, None))
+}

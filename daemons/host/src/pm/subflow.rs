@@ -1,0 +1,44 @@
+use std::fmt;
+use std::net::SocketAddr;
+
+use serde::{Serialize, Serializer};
+
+use super::endpoint::{self, ID, PORT};
+use crate::netlink::Writer;
+
+/// Names a connection on this host; the peer has another one for it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Token(pub u32);
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#010x}", self.0)
+    }
+}
+
+impl Serialize for Token {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// The two ends of a subflow, this host's first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Debug)]
+pub struct SubflowAddresses {
+    /// This host's address and port.
+    pub local: SocketAddr,
+    /// The peer's.
+    pub remote: SocketAddr,
+}
+
+impl fmt::Display for SubflowAddresses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} > {}", self.local, self.remote)
+    }
+}
+
+/// An end of a subflow; the number is for this host's, by which the peer tells addresses apart.
+pub(super) fn encode_end(end: SocketAddr, id: Option<u8>) -> Writer {
+    let writer = endpoint::address(Writer::default(), end.ip()).u16(PORT, end.port());
+    id.into_iter().fold(writer, |writer, id| writer.u8(ID, id))
+}
