@@ -7,7 +7,7 @@ use nix::net::if_::{if_indextoname, if_nametoindex};
 use serde::Serialize;
 
 use super::path_manager;
-use crate::exit::{Code, ExitWith};
+use crate::exit::{Code, ExitWith, error};
 use crate::output;
 use crate::table::table;
 
@@ -56,13 +56,14 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     }
 }
 
+/// The number of the interface called `name`.
+pub(super) fn interface(name: &str) -> anyhow::Result<u32> {
+    if_nametoindex(name).map_err(|_| error(Code::NotFound, format!("there is no interface {name}")))
+}
+
 fn endpoint(add: Add) -> anyhow::Result<Endpoint> {
     let Add { address, dev, port, id, flags } = add;
-    let number = |dev: String| {
-        if_nametoindex(dev.as_str())
-            .map_err(|_| crate::exit::error(Code::NotFound, format!("no interface {dev}")))
-    };
-    let interface = dev.map(number).transpose()?.unwrap_or(0);
+    let interface = dev.as_deref().map(interface).transpose()?.unwrap_or(0);
     Ok(Endpoint { id, address, port, flags: flags.into_iter().collect::<EndpointFlags>(), interface })
 }
 

@@ -1,36 +1,100 @@
 use std::io::{self, Write};
+use std::path::PathBuf;
 
+use anyhow::Context;
 use braid_congestion::Algorithm;
-use braid_host::congestion::CongestionError;
-use braid_host::{Agent, AgentError, Config};
+use braid_host::managed::{Adviser, Controller};
+use braid_host::pm::{Endpoint, EndpointFlag, Limits};
+use braid_host::{Agent, Config};
+use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::exit::{Code, ExitWith};
+use crate::exit::{Code, ExitWith, error};
 
 #[derive(clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
+    /// Who opens subflows; without it, all stays as the system has it
+    #[arg(long, value_enum, required_unless_present = "congestion")]
+    mode: Option<Mode>,
     /// Couple the windows of an MPTCP connection's subflows, so that together they take no more than their share
     ///
     /// It becomes what new and accepted MPTCP connections use; plain TCP keeps what it has. uncoupled: every subflow for
     /// itself.
     #[arg(long, value_name = "ALGORITHM", value_parser = algorithms(), env = "BRAID_CONGESTION")]
     congestion: Option<Algorithm>,
+    /// Subflows of a connection in all: what the kernel opens, or where no controller says more
+    #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
+    subflows: u8,
+    /// What the kernel opens subflows from: addresses of this host, each with @INTERFACE if they leave by another one
+    /// than the default route's
+    #[arg(long, value_name = "ADDRESS[@INTERFACE]", value_delimiter = ',')]
+    endpoints: Vec<String>,
+    /// Addresses of the peer's that the kernel uses, up to 8
+    #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u8).range(..=8))]
+    accept: u8,
+    /// The controller that advises which subflows to open, such as http://127.0.0.1:8653
+    #[arg(long, value_name = "URL", env = "BRAID_CONTROLLER")]
+    controller: Option<String>,
+    /// A file with the token that tells the controller who asks
+    #[arg(long, value_name = "FILE", requires = "controller", env = "BRAID_TOKEN_FILE")]
+    token_file: Option<PathBuf>,
+    /// Subflows of a connection beside its first, whatever the controller advises
+    #[arg(long, value_name = "NUMBER", default_value_t = 16, value_parser = clap::value_parser!(u8).range(..=64))]
+    most: u8,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Mode {
+    /// The kernel, from --endpoints, the same for every connection
+    Kernel,
+    /// The agent, as the controller advises, or --subflows between the connection's addresses
+    Managed,
 }
 
 pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
-    let agent = Agent::start(Config { congestion: args.congestion }).or_else(refuse)?;
+    let mode = args.mode.map(|mode| self::mode(args, mode)).transpose()?;
+    let agent = Agent::start(Config { mode, congestion: args.congestion });
+    let agent = agent.or_else(|error| {
+        let code = if error.is_lack() { Code::Machine } else { Code::Failure };
+        Err(error).exit_with(code)
+    })?;
     say_ready(&agent)?;
     Ok(agent.run_until_signalled()?)
 }
 
-/// What the machine lacks has an exit code of its own.
-fn refuse(error: AgentError) -> anyhow::Result<Agent> {
-    let code = match &error {
-        AgentError::Congestion(cause) if CongestionError::is_lack(cause) => Code::Machine,
-        _ => Code::Failure,
+fn mode(args: &Args, mode: Mode) -> anyhow::Result<braid_host::Mode> {
+    Ok(match mode {
+        Mode::Kernel => {
+            let subflows = u32::from(args.subflows.saturating_sub(1).min(8));
+            let limits = Limits { subflows, accepted_addresses: args.accept.into() };
+            let endpoints =
+                args.endpoints.iter().map(|text| endpoint(text)).collect::<anyhow::Result<_>>()?;
+            braid_host::Mode::Kernel { limits, endpoints }
+        }
+        Mode::Managed => braid_host::Mode::Managed {
+            subflows: args.subflows.into(),
+            most: args.most.into(),
+            adviser: adviser(args)?,
+        },
+    })
+}
+
+fn endpoint(text: &str) -> anyhow::Result<Endpoint> {
+    let (address, dev) = text.split_once('@').map_or((text, None), |(address, dev)| (address, Some(dev)));
+    let address = address.parse().map_err(|_| error(Code::Usage, format!("{address:?} is no address")))?;
+    let interface = dev.map(super::endpoints::interface).transpose()?.unwrap_or(0);
+    let flags = [EndpointFlag::Subflow].into_iter().collect();
+    Ok(Endpoint { id: 0, address, port: None, flags, interface })
+}
+
+fn adviser(args: &Args) -> anyhow::Result<Option<Box<dyn Adviser>>> {
+    let read = |path: &PathBuf| {
+        std::fs::read_to_string(path).with_context(|| format!("cannot read the token in {}", path.display()))
     };
-    Err(error).exit_with(code)
+    let token = args.token_file.as_ref().map(read).transpose()?;
+    let controller = args.controller.as_ref().map(|url| Controller::new(url, token.as_deref()));
+    Ok(controller.map(|controller| Box::new(controller) as Box<dyn Adviser>))
 }
 
 fn algorithms() -> impl TypedValueParser<Value = Algorithm> {

@@ -7,11 +7,13 @@
 //! What it does not do: find paths (`braid-paths`), read packets (`braid-packet`), or write rules
 //! (`braid-control`).
 
+mod advice;
 mod ids;
 mod placement;
 mod stream;
 mod transfers;
 
+pub use advice::{Advice, AdviceRequest, SubflowEnds};
 pub use ids::{StreamId, TransferId};
 pub use placement::{Choice, FewestShared, LeastLoaded, Placement, Policy, PolicyError, Question};
 pub use stream::{Opening, Route, Stream, Transfer, TransferKind};

@@ -32,19 +32,23 @@ impl Request {
     /// The whole message, numbered `sequence`.
     #[must_use]
     pub fn encode(&self, sequence: u32) -> Vec<u8> {
-        let attributes = self.attributes.as_bytes();
-        let length = u32::try_from(HEADER + GENERIC_HEADER + attributes.len()).unwrap_or(u32::MAX);
-        let answer = if self.all { NLM_F_DUMP } else { NLM_F_ACK };
-        let mut message = Vec::with_capacity(HEADER + GENERIC_HEADER + attributes.len());
-        message.extend(length.to_ne_bytes());
-        message.extend(self.family.to_ne_bytes());
-        message.extend((NLM_F_REQUEST | answer).to_ne_bytes());
-        message.extend(sequence.to_ne_bytes());
-        message.extend([0; 4]);
-        message.extend([self.command, self.version, 0, 0]);
-        message.extend(attributes);
-        message
+        let header = [self.command, self.version, 0, 0];
+        encode(self.family, self.all, sequence, &[&header, self.attributes.as_bytes()].concat())
     }
+}
+
+/// A request of any kind: for `all` there are of something, or for one thing, confirmed.
+pub(super) fn encode(kind: u16, all: bool, sequence: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(HEADER + payload.len()).unwrap_or(u32::MAX);
+    let answer = if all { NLM_F_DUMP } else { NLM_F_ACK };
+    let mut message = Vec::with_capacity(HEADER + payload.len());
+    message.extend(length.to_ne_bytes());
+    message.extend(kind.to_ne_bytes());
+    message.extend((NLM_F_REQUEST | answer).to_ne_bytes());
+    message.extend(sequence.to_ne_bytes());
+    message.extend([0; 4]);
+    message.extend(payload);
+    message
 }
 
 /// A message from the kernel.
@@ -63,14 +67,12 @@ pub enum Body<'a> {
     Done,
     /// A request was not carried out; the kernel may have said why.
     Refused(io::Error, Option<&'a str>),
-    /// Something of a family.
-    Generic {
-        /// The family's number.
-        family: u16,
-        /// Which of the family's commands.
-        command: u8,
+    /// Something else.
+    Data {
+        /// What it is: in generic netlink, the family's number.
+        kind: u16,
         /// What it says.
-        attributes: Attributes<'a>,
+        payload: &'a [u8],
     },
 }
 
@@ -101,11 +103,14 @@ fn body(kind: u16, flags: u16, payload: &[u8]) -> Option<Body<'_>> {
                 Some(Body::Refused(error, reason(kind, flags, payload)))
             }
         },
-        family => {
-            let command = *payload.first()?;
-            Some(Body::Generic { family, command, attributes: Attributes(payload.get(GENERIC_HEADER..)?) })
-        }
+        kind => Some(Body::Data { kind, payload }),
     }
+}
+
+/// The command and the attributes in a payload of generic netlink.
+#[must_use]
+pub fn generic(payload: &[u8]) -> Option<(u8, Attributes<'_>)> {
+    Some((*payload.first()?, Attributes(payload.get(GENERIC_HEADER..)?)))
 }
 
 /// The kernel's own words, which come after the request that it quotes.

@@ -5,7 +5,7 @@ use netlink_sys::SocketAddr;
 use netlink_sys::protocols::NETLINK_GENERIC;
 use socket2::SockRef;
 
-use super::message::Body;
+use super::message::{Body, encode, generic};
 use super::{Attributes, Family, Messages, Request};
 
 /// Why the kernel was asked in vain.
@@ -43,7 +43,7 @@ impl NetlinkError {
     }
 }
 
-/// A socket of generic netlink, in the network namespace of the thread that opened it.
+/// A socket of netlink, in the network namespace of the thread that opened it.
 #[derive(Debug)]
 pub struct Socket {
     inner: netlink_sys::Socket,
@@ -51,14 +51,23 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Opens one.
+    /// Opens one of generic netlink.
     ///
     /// # Errors
     ///
-    /// The kernel has no generic netlink, or this process too many files.
+    /// The kernel has no such netlink, or this process too many files.
     pub fn open() -> Result<Self, NetlinkError> {
+        Self::open_protocol(NETLINK_GENERIC)
+    }
+
+    /// As [`Socket::open`], for another protocol of netlink's.
+    ///
+    /// # Errors
+    ///
+    /// As above.
+    pub fn open_protocol(protocol: isize) -> Result<Self, NetlinkError> {
         let open = || {
-            let mut inner = netlink_sys::Socket::new(NETLINK_GENERIC)?;
+            let mut inner = netlink_sys::Socket::new(protocol)?;
             inner.bind_auto()?;
             inner.connect(&SocketAddr::new(0, 0))?;
             inner.set_ext_ack(true)?;
@@ -79,7 +88,35 @@ impl Socket {
         mut each: impl FnMut(Attributes<'_>) -> Result<(), NetlinkError>,
     ) -> Result<(), NetlinkError> {
         self.sequence = self.sequence.wrapping_add(1);
-        self.inner.send(&request.encode(self.sequence), 0).map_err(NetlinkError::Socket)?;
+        self.exchange(what, &request.encode(self.sequence), |payload| match generic(payload) {
+            Some((_, attributes)) => each(attributes),
+            None => Err(NetlinkError::Answer("command")),
+        })
+    }
+
+    /// As [`Socket::ask`] for all there are of `kind`, with payloads as they are.
+    ///
+    /// # Errors
+    ///
+    /// As above.
+    pub fn ask_all(
+        &mut self,
+        what: &'static str,
+        kind: u16,
+        request: &[u8],
+        each: impl FnMut(&[u8]) -> Result<(), NetlinkError>,
+    ) -> Result<(), NetlinkError> {
+        self.sequence = self.sequence.wrapping_add(1);
+        self.exchange(what, &encode(kind, true, self.sequence, request), each)
+    }
+
+    fn exchange(
+        &self,
+        what: &'static str,
+        request: &[u8],
+        mut each: impl FnMut(&[u8]) -> Result<(), NetlinkError>,
+    ) -> Result<(), NetlinkError> {
+        self.inner.send(request, 0).map_err(NetlinkError::Socket)?;
         loop {
             let datagram = self.receive()?;
             for message in Messages(&datagram).filter(|it| it.sequence == self.sequence) {
@@ -88,7 +125,7 @@ impl Socket {
                     Body::Refused(error, reason) => {
                         return Err(NetlinkError::Refused { what, reason: reason.map(str::to_owned), error });
                     }
-                    Body::Generic { attributes, .. } => each(attributes)?,
+                    Body::Data { payload, .. } => each(payload)?,
                 }
             }
         }

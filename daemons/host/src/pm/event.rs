@@ -2,10 +2,11 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use braid_steering::SubflowEnds;
 use serde::Serialize;
 
-use super::subflow::{SubflowAddresses, Token};
-use crate::netlink::{Attribute, Attributes, Body, Messages, NetlinkError, Socket};
+use super::subflow::Token;
+use crate::netlink::{Attribute, Attributes, Body, Messages, NetlinkError, Socket, generic};
 
 /// Something that happened to a connection.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
@@ -64,7 +65,7 @@ pub struct Connection {
     pub token: Token,
     /// The ends of the first subflow.
     #[serde(flatten)]
-    pub ends: SubflowAddresses,
+    pub ends: SubflowEnds,
     /// Whether the peer has opened it.
     pub server_side: bool,
 }
@@ -76,7 +77,7 @@ pub struct Subflow {
     pub token: Token,
     /// Its ends.
     #[serde(flatten)]
-    pub ends: SubflowAddresses,
+    pub ends: SubflowEnds,
     /// The numbers of its two ends, this host's first.
     pub ids: [u8; 2],
     /// Whether it carries data only while there are no others.
@@ -156,9 +157,9 @@ impl<'a> Fields<'a> {
         Some((self.address([SADDR4, SADDR6])?, self.port(SPORT)?).into())
     }
 
-    fn ends(&self) -> Option<SubflowAddresses> {
+    fn ends(&self) -> Option<SubflowEnds> {
         let remote = (self.address([DADDR4, DADDR6])?, self.port(DPORT)?).into();
-        Some(SubflowAddresses { local: self.local()?, remote })
+        Some(SubflowEnds { local: self.local()?, remote })
     }
 
     fn connection(&self) -> Option<Connection> {
@@ -177,6 +178,8 @@ impl<'a> Fields<'a> {
         })
     }
 }
+
+const ENOBUFS: i32 = 105;
 
 /// Events as they come.
 #[derive(Debug)]
@@ -204,15 +207,22 @@ impl Events {
     ///
     /// # Errors
     ///
-    /// Events were lost for want of room, or none came in time.
+    /// None came in time, or the socket is broken. Events that are lost for want of room are logged.
     pub fn wait(&mut self) -> Result<Event, NetlinkError> {
         loop {
             if let Some(event) = self.waiting.pop_front() {
                 return Ok(event);
             }
-            let datagram = self.socket.receive()?;
+            let datagram = match self.socket.receive() {
+                Err(NetlinkError::Socket(error)) if error.raw_os_error() == Some(ENOBUFS) => {
+                    tracing::warn!("events came faster than they were read, and some are lost");
+                    continue;
+                }
+                received => received?,
+            };
             self.waiting.extend(Messages(&datagram).filter_map(|message| match message.body {
-                Body::Generic { family, command, attributes } if family == self.family => {
+                Body::Data { kind, payload } if kind == self.family => {
+                    let (command, attributes) = generic(payload)?;
                     Event::decode(command, attributes)
                 }
                 _ => None,

@@ -1,6 +1,8 @@
+use braid_steering::SubflowEnds;
+
 use super::endpoint::{Endpoint, ID, Limits};
 use super::event::Events;
-use super::subflow::{SubflowAddresses, Token, encode_end};
+use super::subflow::{Token, encode_end};
 use crate::netlink::{Attributes, Family, NetlinkError, Request, Socket, Writer};
 
 const FAMILY: &str = "mptcp_pm";
@@ -117,7 +119,7 @@ impl PathManager {
     /// # Errors
     ///
     /// There is no such connection or address, or the port is taken.
-    pub fn open_subflow(&mut self, token: Token, ends: SubflowAddresses, id: u8) -> Result<(), NetlinkError> {
+    pub fn open_subflow(&mut self, token: Token, ends: SubflowEnds, id: u8) -> Result<(), NetlinkError> {
         self.order("open the subflow", CMD_SUBFLOW_CREATE, encode_subflow(token, ends, Some(id)))
     }
 
@@ -126,7 +128,7 @@ impl PathManager {
     /// # Errors
     ///
     /// There is no such connection or subflow.
-    pub fn close_subflow(&mut self, token: Token, ends: SubflowAddresses) -> Result<(), NetlinkError> {
+    pub fn close_subflow(&mut self, token: Token, ends: SubflowEnds) -> Result<(), NetlinkError> {
         self.order("close the subflow", CMD_SUBFLOW_DESTROY, encode_subflow(token, ends, None))
     }
 
@@ -147,7 +149,7 @@ fn decode_limits(attributes: Attributes<'_>) -> Option<Limits> {
     })
 }
 
-fn encode_subflow(token: Token, ends: SubflowAddresses, id: Option<u8>) -> Writer {
+fn encode_subflow(token: Token, ends: SubflowEnds, id: Option<u8>) -> Writer {
     Writer::default()
         .u32(ATTR_TOKEN, token.0)
         .nested(ATTR_ADDR, &encode_end(ends.local, id))

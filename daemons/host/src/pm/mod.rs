@@ -9,4 +9,4 @@ mod subflow;
 pub use endpoint::{Endpoint, EndpointFlag, EndpointFlags, Limits, UnknownFlag};
 pub use event::{Connection, Event, Events, Subflow};
 pub use manager::PathManager;
-pub use subflow::{SubflowAddresses, Token};
+pub use subflow::Token;

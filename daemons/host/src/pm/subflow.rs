@@ -22,21 +22,6 @@ impl Serialize for Token {
     }
 }
 
-/// The two ends of a subflow, this host's first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Debug)]
-pub struct SubflowAddresses {
-    /// This host's address and port.
-    pub local: SocketAddr,
-    /// The peer's.
-    pub remote: SocketAddr,
-}
-
-impl fmt::Display for SubflowAddresses {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} > {}", self.local, self.remote)
-    }
-}
-
 /// An end of a subflow; the number is for this host's, by which the peer tells addresses apart.
 pub(super) fn encode_end(end: SocketAddr, id: Option<u8>) -> Writer {
     let writer = endpoint::address(Writer::default(), end.ip()).u16(PORT, end.port());

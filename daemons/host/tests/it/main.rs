@@ -3,8 +3,10 @@
 mod codec;
 #[cfg(feature = "bpf")]
 mod congestion;
+mod connections;
 #[cfg(feature = "bpf")]
 mod formulas;
+mod managed;
 mod namespace;
 mod pm;
 mod traffic;

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
-use braid_host::pm::{Endpoint, EndpointFlag, Event, Events, Limits, PathManager, SubflowAddresses, Token};
+use braid_host::pm::{Endpoint, EndpointFlag, Event, Events, Limits, PathManager, Token};
 use braid_host::sysctl::Setting;
+use braid_steering::SubflowEnds;
 use socket2::Protocol;
 
 use crate::namespace::{ip, namespace};
@@ -86,7 +87,7 @@ fn subflows_between(manager: &mut PathManager, local: IpAddr, remote: IpAddr) {
     let token = established(&mut events);
     let ports: BTreeSet<u16> = (20_001..=20_003).collect();
     for (id, port) in (1..).zip(&ports) {
-        let ends = SubflowAddresses { local: SocketAddr::new(local, *port), remote: pair.remote() };
+        let ends = SubflowEnds { local: SocketAddr::new(local, *port), remote: pair.remote() };
         manager.open_subflow(token, ends, id).unwrap();
     }
     let mut opened = BTreeSet::new();
@@ -99,7 +100,7 @@ fn subflows_between(manager: &mut PathManager, local: IpAddr, remote: IpAddr) {
             _ => {}
         }
     }
-    let first = SubflowAddresses { local: SocketAddr::new(local, 20_001), remote: pair.remote() };
+    let first = SubflowEnds { local: SocketAddr::new(local, 20_001), remote: pair.remote() };
     manager.close_subflow(token, first).unwrap();
     pair.transfer(1 << 20);
 }

@@ -1,0 +1,59 @@
+use std::time::Duration;
+
+use braid_steering::{Advice, AdviceRequest};
+
+/// Far more than advice for one connection takes.
+const MOST_BYTES: u64 = 1 << 20;
+const TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Who knows which subflows a connection should have.
+pub trait Adviser: Send {
+    /// Advice for one connection; the rules of its subflows are in place.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer, or none that can be read.
+    fn advise(&self, request: &AdviceRequest) -> Result<Advice, AdviceError>;
+}
+
+/// Why there is no advice.
+#[derive(Debug, thiserror::Error)]
+pub enum AdviceError {
+    /// The controller does not answer, or does not want to.
+    #[error("the controller gives no advice: {0}")]
+    Http(#[from] Box<ureq::Error>),
+    /// Its answer is no advice.
+    #[error("the controller's advice cannot be read: {0}")]
+    Answer(#[from] serde_json::Error),
+}
+
+/// A controller, asked over HTTP: `POST /api/v1/advice`.
+#[derive(Debug)]
+pub struct Controller {
+    agent: ureq::Agent,
+    url: String,
+    authorization: Option<String>,
+}
+
+impl Controller {
+    /// The one at `url`, such as `http://127.0.0.1:8653`; `token` tells it who asks.
+    #[must_use]
+    pub fn new(url: &str, token: Option<&str>) -> Self {
+        let agent = ureq::Agent::config_builder().timeout_global(Some(TIMEOUT)).build().into();
+        let url = format!("{}/api/v1/advice", url.trim_end_matches('/'));
+        Self { agent, url, authorization: token.map(|token| format!("Bearer {}", token.trim())) }
+    }
+}
+
+impl Adviser for Controller {
+    fn advise(&self, request: &AdviceRequest) -> Result<Advice, AdviceError> {
+        let body = serde_json::to_vec(request)?;
+        let mut post = self.agent.post(&self.url).header("content-type", "application/json");
+        if let Some(authorization) = &self.authorization {
+            post = post.header("authorization", authorization);
+        }
+        let mut answer = post.send(&body).map_err(Box::new)?;
+        let text = answer.body_mut().with_config().limit(MOST_BYTES).read_to_vec().map_err(Box::new)?;
+        Ok(serde_json::from_slice(&text)?)
+    }
+}
