@@ -67,3 +67,33 @@ fn stuck(message: &[u8]) -> Option<SubflowEnds> {
     };
     Some(SubflowEnds { local: end(4, 8)?, remote: end(6, 24)? })
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn message(retransmits: u8) -> Vec<u8> {
+        let mut message = vec![AF_INET, 1, RETRANSMITTING, retransmits, 0x4e, 0x21, 0x13, 0x88, 10, 0, 0, 1];
+        message.resize(24, 0);
+        message.extend([10, 0, 0, 2]);
+        message.resize(72, 0);
+        message
+    }
+
+    #[test]
+    fn connection_is_stuck_after_three_retransmissions_in_a_row() {
+        let ends =
+            SubflowEnds { local: ([10, 0, 0, 1], 20_001).into(), remote: ([10, 0, 0, 2], 5_000).into() };
+        assert_eq!(stuck(&message(3)), Some(ends));
+        assert_eq!(stuck(&message(2)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_message_makes_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..100), length in 0..72_usize) {
+            let _ = (stuck(&bytes), stuck(&message(9)[..length]));
+        }
+    }
+}

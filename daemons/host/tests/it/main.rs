@@ -1,5 +1,6 @@
 //! The agent against the kernel, each test in network namespaces of its own.
 
+mod broken;
 mod codec;
 #[cfg(feature = "bpf")]
 mod congestion;

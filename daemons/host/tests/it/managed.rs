@@ -36,7 +36,7 @@ fn with_agent(subflows: usize, adviser: Option<Box<dyn Adviser>>, action: impl F
 }
 
 /// Ends the agent however a test ends.
-struct Stop(Sender<Input>);
+pub(crate) struct Stop(pub(crate) Sender<Input>);
 
 impl Drop for Stop {
     fn drop(&mut self) {

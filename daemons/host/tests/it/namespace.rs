@@ -1,4 +1,5 @@
 use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::process::Command;
 use std::thread;
 
@@ -22,6 +23,11 @@ pub(crate) fn namespace() -> Option<Namespace> {
 }
 
 impl Namespace {
+    /// Where other processes find it.
+    pub(crate) fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
+    }
+
     /// Calls `action` in the namespace, on a thread of its own.
     pub(crate) fn inside<T: Send>(&self, action: impl FnOnce() -> T + Send) -> T {
         thread::scope(|scope| {

@@ -28,10 +28,14 @@ pub(crate) fn connect(protocol: Protocol, local: SocketAddr, remote: SocketAddr)
     client.connect(&listener.local_addr().unwrap()).unwrap();
     let server = listener.accept().unwrap().0;
     server.set_read_timeout(Some(PATIENCE)).unwrap();
-    Pair { client, server, _listener: listener }
+    Pair::new(client, server, listener)
 }
 
 impl Pair {
+    pub(crate) const fn new(client: Socket, server: Socket, listener: Socket) -> Self {
+        Self { client, server, _listener: listener }
+    }
+
     /// Sends `bytes` bytes and compares what arrives.
     pub(crate) fn transfer(&mut self, bytes: usize) {
         let data: Vec<u8> = (0..bytes).map(|at| (at % 251) as u8).collect();
