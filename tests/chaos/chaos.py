@@ -162,7 +162,7 @@ def run(lab, arguments, log):
     while time.monotonic() < end and not wrong:
         took, wrong = chaos.is_well()
         slowest = max(slowest, took or 0.0)
-        print(f"{what}: {'well' if took is not None else wrong}", file=sys.stderr)
+        print(f"{what}: {f'well after {took:.1f} s' if took is not None else wrong}", file=sys.stderr)
         if not wrong:
             what, faults = chaos.fault(), faults + 1
     result = {"schema": "braid/v1", "seed": arguments.seed, "faults": faults, "slowest_seconds": round(slowest, 1)}

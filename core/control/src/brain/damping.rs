@@ -25,8 +25,7 @@ struct Record {
 }
 
 impl Damping {
-    /// Whether the link is not to be used yet.
-    pub(super) fn holds(&self, now: Time, link: &Link) -> bool {
+    fn holds(&self, now: Time, link: &Link) -> bool {
         self.0.get(&cable(link)).is_some_and(|record| now < record.until)
     }
 
@@ -38,6 +37,11 @@ impl Damping {
 }
 
 impl Brain {
+    /// Whether the link is not to be used yet. Where no other way leads across, it is better than none.
+    pub(super) fn is_left_alone(&mut self, now: Time, link: &Link) -> bool {
+        self.damping.holds(now, link) && self.paths.shortest(now, link.src.dpid, link.dst.dpid).is_some()
+    }
+
     /// Takes note that a link went down. Both directions of a cable that goes down at one time are one loss.
     pub(super) fn note_loss(&mut self, now: Time, link: &Link, out: &mut Commands) {
         let (window, limit) = (self.settings.flap_window, self.settings.flap_limit);

@@ -155,7 +155,7 @@ impl Brain {
         self.set_role(now, src, Role::Link, out);
         self.set_role(now, dst, Role::Link, out);
         let link = Link { src, dst };
-        if self.damping.holds(now, &link) {
+        if self.is_left_alone(now, &link) {
             return;
         }
         let state = LinkState::of_capacity(self.link_capacity(src, dst));

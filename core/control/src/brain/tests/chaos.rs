@@ -15,8 +15,6 @@ use crate::brain::Settings;
 /// Some of the networks are sparse, with bridges and rings, and others dense.
 const SEEDS: Range<u64> = 0..24;
 const FAULTS: usize = 12;
-/// Links are damped after a few losses; here they shall be used again at once.
-const NEVER: usize = usize::MAX;
 
 type Cable = (u64, u64);
 
@@ -69,8 +67,7 @@ impl Chaos {
         let last = cables.iter().map(|(_, b)| *b).max().unwrap_or(1);
         let hosts = vec![1, 1 + last / 2, last];
         let groups = if random.below(4) == 0 { 0 } else { u32::MAX };
-        let settings = Settings { flap_limit: NEVER, ..Settings::default() };
-        let network = Network::start_on(groups, settings, &cables, &hosts);
+        let network = Network::start_on(groups, Settings::default(), &cables, &hosts);
         let log = vec![format!("{cables:?}, hosts at {hosts:?}, {groups} groups")];
         let mut chaos =
             Self { seed, random, network, cables, hosts, broken: BTreeMap::new(), log, streams: 0 };

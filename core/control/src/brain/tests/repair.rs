@@ -131,6 +131,19 @@ fn a_link_that_flaps_is_left_alone_for_longer_each_time() {
 }
 
 #[test]
+fn a_link_that_flaps_is_used_while_no_other_way_leads_across() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    assert!(flap(&mut network).is_some());
+    assert!(!is_used(&network));
+    network.unplug(1, 2);
+    network.advance(Duration::from_secs(2));
+    assert!(!is_used(&network), "one way is left");
+    network.unplug(1, 3);
+    network.advance(Duration::from_secs(2));
+    assert!(is_used(&network));
+}
+
+#[test]
 fn a_link_that_goes_down_now_and_then_is_used_at_once() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     for _ in 0..10 {
