@@ -1,0 +1,36 @@
+//! One flow over several paths: which path each packet takes, and how they come back into order.
+//!
+//! [`Resequencer`] is the receiving edge's buffer. It holds what came ahead of its time, for each TCP flow by itself, and
+//! gives a gap up as soon as the packet in it is known to be lost, so that the sender learns of it: when every path has
+//! delivered something later, when a time-out that follows the measured difference of the paths is over, or when the
+//! flow's share of the buffer is full. After algorithm 1 of Banfi et al., "Endpoint-transparent Multipath Transport with
+//! Software-defined Networks" (2016), which has neither the first nor the second.
+//!
+//! Neither part performs I/O or knows a clock. What a packet is, the caller says: the buffer keeps it and gives it back.
+//! Nothing is ever dropped or changed; what cannot be put in order passes through.
+//!
+//! ```
+//! use braid_spray::{Fate, PathId, Resequencer, Segment, SeqNo, Settings};
+//! use braid_types::{FiveTuple, Time};
+//!
+//! let flow = FiveTuple {
+//!     src: "10.0.0.1".parse()?, dst: "10.0.0.2".parse()?, src_port: 40000, dst_port: 5201,
+//! };
+//! let mut buffer = Resequencer::new(Settings::default(), 1);
+//! let mut offer = |millis, seq, path| {
+//!     let segment = Segment { seq: SeqNo(seq), payload: 100, ..Segment::default() };
+//!     buffer.offer(Time::from_millis(millis), &flow, segment, PathId(path), 154, || seq)
+//! };
+//! assert_eq!(offer(0, 1_000, 0), Fate::Forward);
+//! assert_eq!(offer(1, 1_200, 1), Fate::Taken); // 1,100 is still on the way
+//! assert_eq!(offer(2, 1_100, 0), Fate::Forward);
+//! assert_eq!(buffer.poll_packet(), Some(1_200));
+//! assert_eq!(buffer.poll_packet(), None);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod resequencer;
+mod segment;
+
+pub use resequencer::{Counters, Fate, Gauge, HoldTime, PathId, Resequencer, Settings, SettingsError};
+pub use segment::{Segment, SeqNo};

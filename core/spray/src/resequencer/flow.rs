@@ -1,0 +1,231 @@
+use std::collections::VecDeque;
+
+use braid_types::Time;
+
+use super::PathId;
+use crate::segment::{Segment, SeqNo};
+
+/// Paths beyond these are not told apart.
+const PATHS: usize = 8;
+/// A path that was silent for so many packets of a flow carries none of it any more.
+const QUIET: u32 = 1_024;
+/// So many segments in a row, each where the one before ended, are believed wherever they are.
+const BELIEVED: u8 = 4;
+
+/// What is known of one direction of a connection.
+#[derive(Debug)]
+pub(super) struct Flow {
+    /// The sequence number that is to come next: all before it has passed or been given up.
+    next: SeqNo,
+    // Invariant: sorted by `seq`; each begins ahead of `next`.
+    held: VecDeque<Held>,
+    held_bytes: u64,
+    paths: [Option<PathState>; PATHS],
+    packets: u32,
+    /// Where the connection began, if that was seen.
+    began: Option<SeqNo>,
+    /// Where a SYN said that the connection begins anew; believed when something begins there.
+    anew: Option<SeqNo>,
+    stray: Option<Stray>,
+    given_up: Option<Gap>,
+}
+
+/// A packet that waits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    pub(super) seq: SeqNo,
+    pub(super) end: SeqNo,
+    pub(super) slot: u32,
+    pub(super) charge: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct PathState {
+    /// The end of what the path carried furthest.
+    furthest: SeqNo,
+    /// Which packet of the flow that was.
+    packet: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Stray {
+    end: SeqNo,
+    count: u8,
+}
+
+/// What was let go without what is in here.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    from: SeqNo,
+    to: SeqNo,
+    opened: Time,
+}
+
+/// Where a segment lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// All of it has passed or been given up.
+    Old,
+    /// It continues the flow.
+    Next,
+    /// Something before it is missing.
+    Ahead,
+    /// It is here already.
+    Duplicate,
+    /// Too far away to be believed.
+    Stray,
+}
+
+impl Flow {
+    /// One that is first seen with `segment`.
+    pub(super) fn met(segment: &Segment) -> Self {
+        Self { began: segment.syn.then_some(segment.end()), ..Self::new(segment.end()) }
+    }
+
+    /// One that goes on at `next`.
+    pub(super) fn new(next: SeqNo) -> Self {
+        Self {
+            next,
+            held: VecDeque::new(),
+            held_bytes: 0,
+            paths: [None; PATHS],
+            packets: 0,
+            began: None,
+            anew: None,
+            stray: None,
+            given_up: None,
+        }
+    }
+
+    pub(super) fn holds_nothing(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    pub(super) const fn held_bytes(&self) -> u64 {
+        self.held_bytes
+    }
+
+    pub(super) fn place(&self, segment: &Segment, horizon: u32) -> Place {
+        let ahead = segment.seq.ahead_of(self.next);
+        if ahead.unsigned_abs() > horizon {
+            Place::Stray
+        } else if segment.end().ahead_of(self.next) <= 0 {
+            Place::Old
+        } else if ahead <= 0 {
+            Place::Next
+        } else if self.covers(segment) {
+            Place::Duplicate
+        } else {
+            Place::Ahead
+        }
+    }
+
+    // Looks at the last that begins no later: others could only cover it together.
+    fn covers(&self, segment: &Segment) -> bool {
+        let before = self.held.partition_point(|held| held.seq.ahead_of(segment.seq) <= 0);
+        let last = before.checked_sub(1).and_then(|index| self.held.get(index));
+        last.is_some_and(|held| held.end.ahead_of(segment.end()) >= 0)
+    }
+
+    /// A SYN has passed; whether it begins the connection that is known is seen later.
+    pub(super) fn note_syn(&mut self, segment: &Segment) {
+        // A SYN that comes again says nothing new.
+        if self.began != Some(segment.end()) {
+            self.anew = Some(segment.end());
+        }
+    }
+
+    /// Whether the connection begins anew with `segment`.
+    pub(super) fn is_anew(&self, segment: &Segment) -> bool {
+        self.anew == Some(segment.seq)
+    }
+
+    /// Counts a segment that came by `path`; whether it is later there than all before.
+    pub(super) fn note_path(&mut self, path: PathId, segment: &Segment) -> bool {
+        self.packets = self.packets.wrapping_add(1);
+        let (end, packet) = (segment.end(), self.packets);
+        let Some(state) = self.paths.get_mut(usize::from(path.0)) else { return false };
+        let later = state.is_none_or(|state| segment.seq.ahead_of(state.furthest) >= 0);
+        if later {
+            *state = Some(PathState { furthest: end, packet });
+        }
+        later
+    }
+
+    /// Counts a segment that is not believed; whether it is now.
+    pub(super) fn note_stray(&mut self, segment: &Segment) -> bool {
+        let goes_on = self.stray.filter(|stray| stray.end == segment.seq);
+        let count = goes_on.map_or(1, |stray| stray.count.saturating_add(1));
+        self.stray = Some(Stray { end: segment.end(), count });
+        count >= BELIEVED
+    }
+
+    /// Goes on after `segment`, and forgets what was.
+    pub(super) fn restart(&mut self, segment: &Segment) {
+        let held = std::mem::take(&mut self.held);
+        debug_assert!(held.is_empty(), "what is held has been taken out");
+        let began = if self.is_anew(segment) { self.anew } else { None };
+        *self = Self { held, began, ..Self::new(segment.end()) };
+    }
+
+    pub(super) const fn advance(&mut self, end: SeqNo) {
+        self.next = self.next.furthest(end);
+    }
+
+    /// Passes over `packets` packets of the size of the last that was let go, whether they come or not.
+    pub(super) const fn skip(&mut self, packets: u32, size: u32, most: u32) {
+        let ahead = size.saturating_mul(packets);
+        self.next = self.next.plus(if ahead < most { ahead } else { most });
+    }
+
+    pub(super) fn hold(&mut self, held: Held) {
+        let place = self.held.partition_point(|other| other.seq.ahead_of(held.seq) <= 0);
+        self.held_bytes += u64::from(held.charge);
+        self.held.insert(place, held);
+    }
+
+    pub(super) fn first(&self) -> Option<Held> {
+        self.held.front().copied()
+    }
+
+    pub(super) fn last(&self) -> Option<Held> {
+        self.held.back().copied()
+    }
+
+    /// Takes out the first that waits, and goes on behind it.
+    pub(super) fn take_first(&mut self) -> Option<Held> {
+        let held = self.held.pop_front()?;
+        self.held_bytes -= u64::from(held.charge);
+        self.advance(held.end);
+        Some(held)
+    }
+
+    /// Takes out the first that waits if nothing before it is missing.
+    pub(super) fn take_next(&mut self) -> Option<Held> {
+        self.first().filter(|held| held.seq.ahead_of(self.next) <= 0)?;
+        self.take_first()
+    }
+
+    /// Whether all of `paths` paths, as far as they carry the flow, have delivered something at or behind `seq`.
+    pub(super) fn all_passed(&self, paths: u8, seq: SeqNo) -> bool {
+        let quiet = |state: &PathState| self.packets.wrapping_sub(state.packet) > QUIET;
+        let states = || self.paths.iter().flatten();
+        let known = states().count() >= usize::from(paths) || self.packets > QUIET;
+        paths > 0
+            && known
+            && states().filter(|state| !quiet(state)).all(|state| state.furthest.ahead_of(seq) > 0)
+    }
+
+    /// What is before the first that waits, which came at `opened`, is given up.
+    pub(super) fn give_up_gap(&mut self, opened: Time) {
+        if let Some(first) = self.first() {
+            self.given_up = Some(Gap { from: self.next, to: first.seq, opened });
+        }
+    }
+
+    /// Since when the gap in which `segment` belongs had been open when it was given up last.
+    pub(super) fn gap_of(&self, segment: &Segment) -> Option<Time> {
+        let inside = |gap: &Gap| segment.seq.ahead_of(gap.from) >= 0 && segment.seq.ahead_of(gap.to) < 0;
+        self.given_up.filter(inside).map(|gap| gap.opened)
+    }
+}

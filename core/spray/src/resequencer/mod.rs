@@ -1,0 +1,337 @@
+//! The buffer at the receiving edge. One file a concern: what is known of a flow, the table of flows, what waits.
+
+mod counters;
+mod flow;
+mod settings;
+mod skew;
+mod store;
+mod table;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use braid_types::{FiveTuple, Time};
+
+use crate::segment::Segment;
+pub use counters::{Counters, Gauge};
+use flow::{Flow, Held, Place};
+pub use settings::{HoldTime, Settings, SettingsError};
+use skew::Skew;
+use store::{Entry, Store, charge};
+use table::{FlowId, Table};
+
+/// By which of the paths a packet came. Paths from 8 on are not told apart.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct PathId(pub u8);
+
+/// What is to be done with a packet that was offered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// It goes on now, before what [`Resequencer::poll_packet`] gives.
+    Forward,
+    /// It was taken, and comes out of [`Resequencer::poll_packet`], perhaps at once.
+    Taken,
+}
+
+/// Puts the packets `P` of TCP flows back in order. Performs no I/O.
+///
+/// ```text
+///                     ┌─ old, next, empty, unknown ─────────────────▶ Forward
+///  offer ── where? ───┤
+///                     └─ ahead ──▶ held ── gap filled or given up ──▶ poll_packet
+/// ```
+///
+/// After [`Self::offer`] and [`Self::handle_timeout`], drain [`Self::poll_packet`]; then ask [`Self::poll_timeout`]. Each
+/// packet costs O(1), and O(log n) comparisons in the n that its flow holds if it has to wait.
+///
+/// Retransmissions, duplicates and empty acknowledgements never wait. The first segment that is seen of a flow says where
+/// it begins, a SYN or not. A SYN in a connection that is known is believed when the connection goes on there, so that
+/// a forged one changes nothing.
+#[derive(Debug)]
+pub struct Resequencer<P> {
+    settings: Settings,
+    table: Table,
+    store: Store<P>,
+    ready: VecDeque<P>,
+    skew: Skew,
+    counters: Counters,
+}
+
+/// Why packets are let go before those that are missing came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Cause {
+    Passed,
+    TimedOut,
+    Threshold,
+    Overflow,
+    Ended,
+}
+
+impl<P> Resequencer<P> {
+    /// An empty one; `seed` keeps strangers from choosing which flows share a place in the table.
+    pub fn new(settings: Settings, seed: u64) -> Self {
+        Self {
+            settings,
+            table: Table::new(settings.flows, seed),
+            store: Store::new(settings.packets, settings.bytes),
+            ready: VecDeque::new(),
+            skew: Skew::default(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Takes new settings, but for the number of flows; what waits goes on waiting, by the new ones.
+    pub fn change(&mut self, settings: Settings) {
+        self.settings = Settings { flows: self.settings.flows, ..settings };
+        self.store.resize(settings.packets, settings.bytes);
+    }
+
+    /// Decides about a packet of `flow`, of `size` bytes, that came by `path`; `packet` is called if it has to be kept.
+    pub fn offer(
+        &mut self,
+        now: Time,
+        flow: &FiveTuple,
+        segment: Segment,
+        path: PathId,
+        size: u32,
+        packet: impl FnOnce() -> P,
+    ) -> Fate {
+        let Some(id) = self.table.find(now, flow) else { return self.meet(now, flow, &segment, path) };
+        if segment.rst {
+            return self.end(now, id, packet);
+        }
+        match self.place(now, id, &segment, path) {
+            Place::Ahead => self.hold(now, id, &segment, size, packet),
+            _ => self.forward(),
+        }
+    }
+
+    /// The next packet that is free to go.
+    pub fn poll_packet(&mut self) -> Option<P> {
+        self.ready.pop_front()
+    }
+
+    /// When to call [`Self::handle_timeout`]; `None` while nothing waits.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        Some(self.store.oldest()?.arrival + self.hold_time())
+    }
+
+    /// Lets go what has waited long enough, and what is before it.
+    pub fn handle_timeout(&mut self, now: Time) {
+        let hold_time = self.hold_time();
+        while let Some(oldest) = self.store.oldest().filter(|it| it.arrival + hold_time <= now) {
+            let (id, seq) = (oldest.flow, oldest.seq);
+            self.give_up(now, id, Cause::TimedOut, |first| first.seq.ahead_of(seq) <= 0);
+        }
+    }
+
+    /// How long a packet waits at most, as of now.
+    pub fn hold_time(&self) -> Duration {
+        self.skew.hold_time(self.settings.hold)
+    }
+
+    /// What became of all packets.
+    pub const fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// What is inside.
+    pub const fn gauge(&self) -> Gauge {
+        Gauge { flows: self.table.count(), packets: self.store.count(), bytes: self.store.bytes() }
+    }
+
+    const fn forward(&mut self) -> Fate {
+        self.counters.forwarded += 1;
+        Fate::Forward
+    }
+
+    /// The first segment of a flow says where it goes on.
+    fn meet(&mut self, now: Time, key: &FiveTuple, segment: &Segment, path: PathId) -> Fate {
+        if !segment.is_empty() && !segment.rst {
+            let mut flow = Flow::met(segment);
+            flow.note_path(path, segment);
+            if self.table.insert(now, key, flow).is_none() {
+                self.counters.unknown += 1;
+            }
+        }
+        self.forward()
+    }
+
+    /// The connection ends: what waits goes before the segment that says so.
+    fn end(&mut self, now: Time, id: FlowId, packet: impl FnOnce() -> P) -> Fate {
+        let waited = self.table.get_mut(id).is_some_and(|flow| !flow.holds_nothing());
+        self.give_up(now, id, Cause::Ended, |_| true);
+        self.table.remove(id);
+        if !waited {
+            return self.forward();
+        }
+        self.counters.held += 1;
+        self.ready.push_back(packet());
+        Fate::Taken
+    }
+
+    /// Finds out where a segment belongs, and lets go what waited for it.
+    fn place(&mut self, now: Time, id: FlowId, segment: &Segment, path: PathId) -> Place {
+        let horizon = self.settings.horizon;
+        let Some(flow) = self.table.get_mut(id) else { return Place::Stray };
+        if segment.syn {
+            flow.note_syn(segment);
+            return Place::Old;
+        }
+        if flow.is_anew(segment) {
+            self.restart(now, id, segment, path);
+            return Place::Next;
+        }
+        if segment.is_empty() {
+            return Place::Old;
+        }
+        let place = flow.place(segment, horizon);
+        if place == Place::Stray {
+            let believed = flow.note_stray(segment);
+            self.counters.stray += 1;
+            if believed {
+                self.restart(now, id, segment, path);
+            }
+            return place;
+        }
+        let in_turn = flow.note_path(path, segment);
+        match place {
+            Place::Old | Place::Duplicate => self.note_old(now, id, segment, in_turn),
+            Place::Next => self.go_on(now, id, segment, in_turn),
+            _ => {}
+        }
+        place
+    }
+
+    fn restart(&mut self, now: Time, id: FlowId, segment: &Segment, path: PathId) {
+        self.give_up(now, id, Cause::Ended, |_| true);
+        if let Some(flow) = self.table.get_mut(id) {
+            flow.restart(segment);
+            flow.note_path(path, segment);
+        }
+    }
+
+    /// A retransmission, unless its path has delivered nothing later: then the gap was given up too soon.
+    fn note_old(&mut self, now: Time, id: FlowId, segment: &Segment, in_turn: bool) {
+        self.counters.old += 1;
+        let opened = self.table.get_mut(id).and_then(|flow| flow.gap_of(segment));
+        if let Some(opened) = opened.filter(|_| in_turn) {
+            self.counters.spurious += 1;
+            self.skew.observe(now, now.since(opened));
+        }
+    }
+
+    fn go_on(&mut self, now: Time, id: FlowId, segment: &Segment, in_turn: bool) {
+        let Some(flow) = self.table.get_mut(id) else { return };
+        flow.advance(segment.end());
+        let Some(first) = flow.first() else { return };
+        let opened = self.store.entry(first.slot).map_or(now, |entry| entry.arrival);
+        if self.release_next(now, id) {
+            self.counters.gaps_filled += 1;
+        }
+        if in_turn {
+            self.skew.observe(now, now.since(opened));
+        }
+        self.release_passed(now, id);
+    }
+
+    fn hold(
+        &mut self,
+        now: Time,
+        id: FlowId,
+        segment: &Segment,
+        size: u32,
+        packet: impl FnOnce() -> P,
+    ) -> Fate {
+        let charge = charge(size);
+        if !self.store.has_room(charge) {
+            return self.overflow(now, id, segment, packet);
+        }
+        let Some(flow) = self.table.get_mut(id) else { return self.forward() };
+        let (seq, end) = (segment.seq, segment.end());
+        let entry = Entry { arrival: now, flow: id, seq, charge, packet: packet() };
+        flow.hold(Held { seq, end, slot: self.store.push(entry), charge });
+        self.counters.held += 1;
+        if flow.held_bytes() > u64::from(self.settings.threshold) {
+            self.exceed(now, id);
+        } else {
+            self.release_passed(now, id);
+        }
+        Fate::Taken
+    }
+
+    /// There is no room: what the flow holds before the segment goes, then the segment.
+    fn overflow(&mut self, now: Time, id: FlowId, segment: &Segment, packet: impl FnOnce() -> P) -> Fate {
+        self.give_up(now, id, Cause::Overflow, |first| first.seq.ahead_of(segment.seq) <= 0);
+        self.counters.gaps_overflowed += 1;
+        self.counters.held += 1;
+        self.ready.push_back(packet());
+        if let Some(flow) = self.table.get_mut(id) {
+            flow.advance(segment.end());
+        }
+        self.release_next(now, id);
+        Fate::Taken
+    }
+
+    /// The flow holds more than its share: all of it goes, and the gaps of a burst of losses are passed over.
+    fn exceed(&mut self, now: Time, id: FlowId) {
+        let last = self.table.get_mut(id).and_then(|flow| flow.last());
+        self.give_up(now, id, Cause::Threshold, |_| true);
+        if let Some((flow, last)) = self.table.get_mut(id).zip(last) {
+            let size = last.end.ahead_of(last.seq).unsigned_abs();
+            flow.skip(self.settings.loss_recovery, size, self.settings.horizon);
+        }
+    }
+
+    /// Gives gaps up that nothing can fill any more, since no path overtakes itself.
+    fn release_passed(&mut self, now: Time, id: FlowId) {
+        let paths = self.settings.paths;
+        while let Some(flow) = self.table.get_mut(id) {
+            let Some(first) = flow.first().filter(|first| flow.all_passed(paths, first.seq)) else { return };
+            self.give_up(now, id, Cause::Passed, |other| other.seq == first.seq);
+        }
+    }
+
+    /// Lets packets go from the first on, as long as they are `wanted` or nothing before them is missing.
+    fn give_up(&mut self, now: Time, id: FlowId, cause: Cause, wanted: impl Fn(&Held) -> bool) {
+        while let Some(flow) = self.table.get_mut(id) {
+            let Some(first) = flow.first().filter(|first| wanted(first)) else { return };
+            let opened = self.store.entry(first.slot).map_or(now, |entry| entry.arrival);
+            flow.give_up_gap(opened);
+            *self.counters.gaps(cause) += 1;
+            flow.take_first();
+            self.release(now, first);
+            self.release_next(now, id);
+        }
+    }
+
+    /// Lets go what nothing is missing before; whether there was something.
+    fn release_next(&mut self, now: Time, id: FlowId) -> bool {
+        let mut released = false;
+        while let Some(held) = self.table.get_mut(id).and_then(Flow::take_next) {
+            self.release(now, held);
+            released = true;
+        }
+        released
+    }
+
+    fn release(&mut self, now: Time, held: Held) {
+        let Some(entry) = self.store.remove(held.slot) else { return };
+        let waited = u64::try_from(now.since(entry.arrival).as_nanos()).unwrap_or(u64::MAX);
+        self.counters.waited_nanos = self.counters.waited_nanos.saturating_add(waited);
+        self.counters.longest_nanos = self.counters.longest_nanos.max(waited);
+        self.ready.push_back(entry.packet);
+    }
+}
+
+impl Counters {
+    const fn gaps(&mut self, cause: Cause) -> &mut u64 {
+        match cause {
+            Cause::Passed => &mut self.gaps_passed,
+            Cause::TimedOut => &mut self.gaps_timed_out,
+            Cause::Threshold => &mut self.gaps_over_threshold,
+            Cause::Overflow => &mut self.gaps_overflowed,
+            Cause::Ended => &mut self.gaps_ended,
+        }
+    }
+}

@@ -1,0 +1,63 @@
+use std::time::Duration;
+
+use braid_types::Time;
+
+use super::settings::HoldTime;
+
+const WINDOW: Duration = Duration::from_secs(10);
+const MARGIN: Duration = Duration::from_millis(1);
+
+/// How late packets come after those that overtook them: the most of this window and of the one before.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Skew {
+    began: Time,
+    most: Option<Duration>,
+    before: Option<Duration>,
+}
+
+impl Skew {
+    /// A packet came `late` after one that was sent later.
+    pub(super) fn observe(&mut self, now: Time, late: Duration) {
+        self.turn(now);
+        self.most = self.most.max(Some(late));
+    }
+
+    /// How long a packet is held.
+    pub(super) fn hold_time(&self, hold: HoldTime) -> Duration {
+        let (least, most) = hold.range();
+        match self.most.max(self.before) {
+            Some(late) => (late + late / 2 + MARGIN).clamp(least, most),
+            None => most,
+        }
+    }
+
+    fn turn(&mut self, now: Time) {
+        if now.since(self.began) >= WINDOW {
+            // However long ago: what was seen last says more than nothing.
+            self.before = self.most.take();
+            self.began = now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOLD: HoldTime =
+        HoldTime::Measured { least: Duration::from_millis(2), most: Duration::from_millis(100) };
+
+    #[test]
+    fn what_was_late_is_forgotten_after_two_windows_in_which_something_was() {
+        let millis = Duration::from_millis;
+        let mut skew = Skew::default();
+        assert_eq!(skew.hold_time(HOLD), millis(100));
+        skew.observe(Time::ZERO, millis(20));
+        assert_eq!(skew.hold_time(HOLD), millis(31));
+        skew.observe(Time::from_millis(11_000), millis(4));
+        assert_eq!(skew.hold_time(HOLD), millis(31));
+        skew.observe(Time::from_millis(22_000), millis(2));
+        assert_eq!(skew.hold_time(HOLD), millis(7));
+        assert_eq!(skew.hold_time(HoldTime::Fixed(millis(9))), millis(9));
+    }
+}

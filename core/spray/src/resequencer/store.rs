@@ -1,0 +1,127 @@
+use braid_types::Time;
+
+use super::table::FlowId;
+use crate::segment::SeqNo;
+
+/// What a packet takes besides its bytes: its slot, its place in the flow, the allocator's share.
+const OVERHEAD: u32 = 128;
+
+/// The packets that wait, of all flows, in the order in which they came; bounded in number and bytes.
+///
+/// A slot is free or in the list of arrivals. Slots are made when first needed and then used again.
+#[derive(Debug)]
+pub(super) struct Store<P> {
+    slots: Vec<Slot<P>>,
+    free: Vec<u32>,
+    ends: Ends,
+    count: u32,
+    bytes: u64,
+    most_packets: u32,
+    most_bytes: u64,
+}
+
+#[derive(Debug)]
+struct Slot<P> {
+    entry: Option<Entry<P>>,
+    before: Option<u32>,
+    after: Option<u32>,
+}
+
+/// A packet that waits.
+#[derive(Debug)]
+pub(super) struct Entry<P> {
+    pub(super) arrival: Time,
+    pub(super) flow: FlowId,
+    pub(super) seq: SeqNo,
+    pub(super) charge: u32,
+    pub(super) packet: P,
+}
+
+#[derive(Debug, Default)]
+struct Ends {
+    first: Option<u32>,
+    last: Option<u32>,
+}
+
+/// What a packet of `size` bytes is counted as.
+pub(super) const fn charge(size: u32) -> u32 {
+    size.saturating_add(OVERHEAD)
+}
+
+impl<P> Store<P> {
+    pub(super) fn new(most_packets: u32, most_bytes: u64) -> Self {
+        let (slots, free, ends) = (Vec::new(), Vec::new(), Ends::default());
+        Self { slots, free, ends, count: 0, bytes: 0, most_packets, most_bytes }
+    }
+
+    pub(super) fn resize(&mut self, most_packets: u32, most_bytes: u64) {
+        (self.most_packets, self.most_bytes) = (most_packets, most_bytes);
+    }
+
+    pub(super) fn has_room(&self, charge: u32) -> bool {
+        self.count < self.most_packets && self.bytes + u64::from(charge) <= self.most_bytes
+    }
+
+    pub(super) const fn count(&self) -> u32 {
+        self.count
+    }
+
+    pub(super) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The one that has waited longest.
+    pub(super) fn oldest(&self) -> Option<&Entry<P>> {
+        self.entry(self.ends.first?)
+    }
+
+    pub(super) fn entry(&self, slot: u32) -> Option<&Entry<P>> {
+        self.slots.get(slot as usize)?.entry.as_ref()
+    }
+
+    /// Adds the latest arrival and gives its slot.
+    pub(super) fn push(&mut self, entry: Entry<P>) -> u32 {
+        self.count += 1;
+        self.bytes += u64::from(entry.charge);
+        let slot = Slot { entry: Some(entry), before: self.ends.last, after: None };
+        let index = self.place(slot);
+        match self.ends.last.replace(index) {
+            Some(last) => self.slots[last as usize].after = Some(index),
+            None => self.ends.first = Some(index),
+        }
+        index
+    }
+
+    fn place(&mut self, slot: Slot<P>) -> u32 {
+        match self.free.pop() {
+            Some(index) => {
+                self.slots[index as usize] = slot;
+                index
+            }
+            None => {
+                self.slots.push(slot);
+                // At most 2²⁴ packets.
+                (self.slots.len() - 1) as u32
+            }
+        }
+    }
+
+    /// Takes a packet out.
+    pub(super) fn remove(&mut self, index: u32) -> Option<Entry<P>> {
+        let slot = self.slots.get_mut(index as usize)?;
+        let entry = slot.entry.take()?;
+        let (before, after) = (slot.before, slot.after);
+        match before {
+            Some(before) => self.slots[before as usize].after = after,
+            None => self.ends.first = after,
+        }
+        match after {
+            Some(after) => self.slots[after as usize].before = before,
+            None => self.ends.last = before,
+        }
+        self.free.push(index);
+        self.count -= 1;
+        self.bytes -= u64::from(entry.charge);
+        Some(entry)
+    }
+}

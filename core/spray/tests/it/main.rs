@@ -1,0 +1,7 @@
+//! The buffer from outside: what comes out, in which order, and when.
+
+mod behaviour;
+mod bounds;
+mod common;
+mod reference;
+mod sprayed;
