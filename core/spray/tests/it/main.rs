@@ -4,4 +4,5 @@ mod behaviour;
 mod bounds;
 mod common;
 mod reference;
+mod scheduler;
 mod sprayed;

@@ -1,0 +1,105 @@
+//! Which path each packet takes. One file a policy; what they share is here.
+
+mod delay_aware;
+mod weighted;
+
+use std::time::Duration;
+
+use braid_types::{BitsPerSec, Time};
+use delay_aware::DelayAware;
+use serde::{Deserialize, Serialize};
+use weighted::Weighted;
+
+/// What the scheduler knows of a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PathWeight {
+    /// Its share of the traffic is this among the weights of all; 0: it carries none.
+    pub weight: u32,
+    /// What it carries, for [`Policy::DelayAware`]; unknown: the weight in Mbit/s.
+    pub rate: Option<BitsPerSec>,
+    /// How long it takes when its queues are empty, for [`Policy::DelayAware`].
+    pub delay: Duration,
+}
+
+/// How paths are chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Policy {
+    /// Weighted round robin: so many bytes by one path, then by that which is furthest behind its share.
+    Weighted {
+        /// Bytes by one path in a row; 0: each packet is decided by itself.
+        burst: u32,
+    },
+    /// Each packet by the path on which it arrives first, given what the others before it still occupy.
+    DelayAware,
+}
+
+/// Chooses a path for each packet. Performs no I/O.
+///
+/// Paths are numbered as they were given. Each choice costs O(n) in the number of paths; a burst, O(1) a packet.
+/// A packet may be a super-frame: what counts is its bytes.
+///
+/// ```
+/// use braid_spray::{PathWeight, Policy, Scheduler};
+/// use braid_types::Time;
+///
+/// let weights = [2, 1].map(|weight| PathWeight { weight, ..PathWeight::default() });
+/// let mut scheduler = Scheduler::new(Policy::Weighted { burst: 0 }, &weights);
+/// let paths: Vec<_> = (0..6).filter_map(|_| scheduler.pick(Time::ZERO, 1_500)).collect();
+/// assert_eq!(paths, [0, 1, 0, 0, 1, 0]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Scheduler {
+    paths: Vec<PathWeight>,
+    policy: Chooser,
+}
+
+#[derive(Clone, Debug)]
+enum Chooser {
+    Weighted(Weighted),
+    DelayAware(DelayAware),
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        // Eight full frames: a burst of TCP's own, and half a millisecond at 200 Mbit/s.
+        Self::Weighted { burst: 12_000 }
+    }
+}
+
+impl Scheduler {
+    /// For `paths`, none of which has carried anything yet.
+    pub fn new(policy: Policy, paths: &[PathWeight]) -> Self {
+        let policy = match policy {
+            Policy::Weighted { burst } => Chooser::Weighted(Weighted::new(burst, paths.len())),
+            Policy::DelayAware => Chooser::DelayAware(DelayAware::new(paths.len())),
+        };
+        Self { paths: paths.to_vec(), policy }
+    }
+
+    /// The path for a packet of `bytes`; `None` if no path has a weight.
+    pub fn pick(&mut self, now: Time, bytes: u32) -> Option<usize> {
+        match &mut self.policy {
+            Chooser::Weighted(weighted) => weighted.pick(&self.paths, bytes),
+            Chooser::DelayAware(aware) => aware.pick(&self.paths, now, bytes),
+        }
+    }
+
+    /// Gives a path other values from the next packet on; whether there is such a path.
+    ///
+    /// A path that had carried nothing begins where the others are: it has nothing to catch up with.
+    pub fn set(&mut self, path: usize, value: PathWeight) -> bool {
+        let Some(old) = self.paths.get_mut(path) else { return false };
+        *old = value;
+        if let Chooser::Weighted(weighted) = &mut self.policy {
+            weighted.reweigh(&self.paths, path);
+        }
+        true
+    }
+
+    /// What is known of each path.
+    pub fn paths(&self) -> &[PathWeight] {
+        &self.paths
+    }
+}

@@ -1,0 +1,60 @@
+use super::PathWeight;
+
+/// Bytes are counted in so many parts, so that a division by a weight loses little.
+const PARTS: u64 = 1 << 16;
+
+/// Weighted round robin in bursts, by virtual time: a path's is its bytes by its weight, and the path that is furthest
+/// behind has the next burst.
+#[derive(Clone, Debug)]
+pub(super) struct Weighted {
+    burst: u32,
+    virtual_times: Vec<u64>,
+    /// Which path has the burst that runs, and how many bytes of it are left.
+    current: Option<(usize, u32)>,
+}
+
+impl Weighted {
+    pub(super) fn new(burst: u32, paths: usize) -> Self {
+        Self { burst, virtual_times: vec![0; paths], current: None }
+    }
+
+    pub(super) fn pick(&mut self, paths: &[PathWeight], bytes: u32) -> Option<usize> {
+        let (path, left) = match self.current.take() {
+            Some((path, left)) if left > 0 && paths.get(path)?.weight > 0 => (path, left),
+            _ => (self.behind(paths)?, self.burst),
+        };
+        let weight = u64::from(paths.get(path)?.weight).max(1);
+        let time = self.virtual_times.get_mut(path)?;
+        *time = time.saturating_add(u64::from(bytes).saturating_mul(PARTS) / weight);
+        self.current = Some((path, left.saturating_sub(bytes)));
+        self.rebase();
+        Some(path)
+    }
+
+    /// The path's weight has changed: from now on it has its new share, and nothing to make up for.
+    pub(super) fn reweigh(&mut self, paths: &[PathWeight], path: usize) {
+        let others = paths.iter().zip(&self.virtual_times).enumerate();
+        let others = others.filter(|(other, (value, _))| *other != path && value.weight > 0);
+        let Some(least) = others.map(|(_, (_, time))| *time).min() else { return };
+        if let Some(time) = self.virtual_times.get_mut(path) {
+            *time = least;
+        }
+    }
+
+    fn behind(&self, paths: &[PathWeight]) -> Option<usize> {
+        let usable = paths.iter().zip(&self.virtual_times).enumerate();
+        let usable = usable.filter(|(_, (path, _))| path.weight > 0);
+        // Of those that are equal, the heaviest: its burst takes the least virtual time.
+        usable.min_by_key(|(_, (path, time))| (**time, u32::MAX - path.weight)).map(|(index, _)| index)
+    }
+
+    // Virtual times count from the least, before they come near their end.
+    fn rebase(&mut self) {
+        const LATE: u64 = 1 << 62;
+        if self.virtual_times.iter().all(|time| *time < LATE) {
+            return;
+        }
+        let least = self.virtual_times.iter().copied().filter(|time| *time > 0).min().unwrap_or(0);
+        self.virtual_times.iter_mut().for_each(|time| *time = time.saturating_sub(least).min(LATE / 2));
+    }
+}
