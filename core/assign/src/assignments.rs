@@ -1,0 +1,216 @@
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use braid_paths::Path;
+use braid_topology::Link;
+use braid_types::{SwitchPort, Time};
+
+use crate::assignment::{Assignment, AssignmentId, Claim, Owner};
+
+/// How much may be set aside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Assignments in all.
+    pub assignments: usize,
+    /// Of one owner.
+    pub per_owner: usize,
+    /// Paths of one.
+    pub paths: usize,
+    /// The longest lease.
+    pub lease: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { assignments: 1_024, per_owner: 256, paths: 16, lease: Duration::from_secs(24 * 3_600) }
+    }
+}
+
+/// Why an assignment is not made, or not used.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum AssignError {
+    /// There is none, or it has ended.
+    #[error("there is no assignment {0}; it may have ended")]
+    Unknown(AssignmentId),
+    /// It is another's.
+    #[error("assignment {0} is not yours")]
+    Foreign(AssignmentId),
+    /// Nothing is set aside for nothing.
+    #[error("{0} paths were asked for: 1 to {1} may be")]
+    Paths(usize, usize),
+    /// A lease must end.
+    #[error("a lease of {} s was asked for: 1 s to {} s may be", .0.as_secs(), .1.as_secs())]
+    Lease(Duration, Duration),
+    /// There is no path at all.
+    #[error("there is no path between these hosts through the network")]
+    NoPath,
+    /// Too much is set aside.
+    #[error("{0} assignments exist, which is the limit")]
+    Full(usize),
+    /// Too much is set aside for one.
+    #[error("{0} has {1} assignments, which is the limit for one owner")]
+    OwnerFull(Owner, usize),
+}
+
+/// The assignments of all owners.
+#[derive(Debug)]
+pub struct Assignments {
+    limits: Limits,
+    seed: u64,
+    made: u64,
+    by_id: BTreeMap<AssignmentId, Assignment>,
+    /// By cable, the owners with assignments over it, and how many each has.
+    owners: BTreeMap<SwitchPort, BTreeMap<Owner, usize>>,
+}
+
+impl Assignments {
+    /// Without any. Names follow from `seed`, which is not to be known to those who must not guess them.
+    pub const fn new(limits: Limits, seed: u64) -> Self {
+        Self { limits, seed, made: 0, by_id: BTreeMap::new(), owners: BTreeMap::new() }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.by_id.is_empty()
+    }
+
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Assignment> {
+        self.by_id.values()
+    }
+
+    /// The assignment of this name, whoever's it is.
+    pub fn get(&self, id: AssignmentId) -> Option<&Assignment> {
+        self.by_id.get(&id)
+    }
+
+    /// Whether paths may be looked for.
+    ///
+    /// # Errors
+    /// What was asked for is out of bounds, or too much is set aside already.
+    pub fn check(&self, claim: &Claim) -> Result<(), AssignError> {
+        let Limits { assignments, per_owner, paths, lease } = self.limits;
+        if !(1..=paths).contains(&claim.paths) {
+            return Err(AssignError::Paths(claim.paths, paths));
+        }
+        if !(Duration::from_secs(1)..=lease).contains(&claim.lease) {
+            return Err(AssignError::Lease(claim.lease, lease));
+        }
+        if self.by_id.len() >= assignments {
+            return Err(AssignError::Full(assignments));
+        }
+        if self.iter().filter(|other| other.claim.owner == claim.owner).count() >= per_owner {
+            return Err(AssignError::OwnerFull(claim.owner.clone(), per_owner));
+        }
+        Ok(())
+    }
+
+    /// Sets paths aside, given shortest first.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check), or there is no path.
+    pub fn open(&mut self, now: Time, claim: Claim, paths: Vec<Path>) -> Result<&Assignment, AssignError> {
+        self.check(&claim)?;
+        if paths.is_empty() {
+            return Err(AssignError::NoPath);
+        }
+        let id = self.next_id();
+        for cable in cables(&paths) {
+            let owners = self.owners.entry(cable).or_default();
+            *owners.entry(claim.owner.clone()).or_default() += 1;
+        }
+        let expires_at = now + claim.lease;
+        let made = Assignment { id, claim, paths, opened_at: now, expires_at, placed: 0 };
+        Ok(self.by_id.entry(id).or_insert(made))
+    }
+
+    /// One's own assignment, whose lease begins anew: it is in use.
+    ///
+    /// # Errors
+    /// There is none of this name, or it is another's.
+    pub fn renew(
+        &mut self,
+        now: Time,
+        id: AssignmentId,
+        owner: &Owner,
+    ) -> Result<&mut Assignment, AssignError> {
+        let assignment = self.by_id.get_mut(&id).filter(|assignment| assignment.expires_at > now);
+        let assignment = assignment.ok_or(AssignError::Unknown(id))?;
+        if assignment.claim.owner != *owner {
+            return Err(AssignError::Foreign(id));
+        }
+        assignment.expires_at = now + assignment.claim.lease;
+        Ok(assignment)
+    }
+
+    /// Gives one's own assignment back.
+    ///
+    /// # Errors
+    /// There is none of this name, or it is another's.
+    pub fn end(&mut self, now: Time, id: AssignmentId, owner: &Owner) -> Result<Assignment, AssignError> {
+        self.renew(now, id, owner)?;
+        self.forget(id).ok_or(AssignError::Unknown(id))
+    }
+
+    /// Ends the assignments whose leases have run out; returns them.
+    pub fn expire(&mut self, now: Time) -> Vec<Assignment> {
+        let over: Vec<_> = self.iter().filter(|it| it.expires_at <= now).map(|it| it.id).collect();
+        over.into_iter().filter_map(|id| self.forget(id)).collect()
+    }
+
+    /// Among how many owners what a link carries is to be shared if `owner` uses it.
+    pub fn sharers(&self, link: &Link, owner: &Owner) -> usize {
+        let owners = self.owners.get(&cable(link));
+        let others = owners.map_or(0, |owners| owners.keys().filter(|other| *other != owner).count());
+        others + 1
+    }
+
+    fn forget(&mut self, id: AssignmentId) -> Option<Assignment> {
+        let assignment = self.by_id.remove(&id)?;
+        for cable in cables(&assignment.paths) {
+            let Some(owners) = self.owners.get_mut(&cable) else { continue };
+            if let Some(count) = owners.get_mut(&assignment.claim.owner) {
+                *count -= 1;
+                if *count == 0 {
+                    owners.remove(&assignment.claim.owner);
+                }
+            }
+            if owners.is_empty() {
+                self.owners.remove(&cable);
+            }
+        }
+        Some(assignment)
+    }
+
+    fn next_id(&mut self) -> AssignmentId {
+        loop {
+            self.made = self.made.wrapping_add(1);
+            let id = AssignmentId(mix(self.seed.wrapping_add(mix(self.made))));
+            if !self.by_id.contains_key(&id) {
+                return id;
+            }
+        }
+    }
+}
+
+/// The cables of some paths, each once a path, by the lower of their ends.
+fn cables(paths: &[Path]) -> impl Iterator<Item = SwitchPort> {
+    paths.iter().flat_map(|path| path.links().iter().map(cable))
+}
+
+fn cable(link: &Link) -> SwitchPort {
+    link.src.min(link.dst)
+}
+
+/// The finaliser of `SplitMix64` (Steele et al. 2014): one to one, and no bit of it follows from few others.
+const fn mix(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}

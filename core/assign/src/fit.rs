@@ -1,0 +1,151 @@
+use std::time::Duration;
+
+use braid_types::BitsPerSec;
+use serde::{Deserialize, Serialize};
+
+use crate::model::StreamModel;
+
+/// What was measured once: the goodput of some streams over a path.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Sample {
+    /// The path's available bandwidth.
+    pub available: BitsPerSec,
+    /// Its round-trip time.
+    pub round_trip: Duration,
+    /// How many streams there were.
+    pub streams: usize,
+    /// What they carried together.
+    pub goodput: BitsPerSec,
+}
+
+/// The model that fits samples best, and how sure that is.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Fit {
+    /// The model.
+    pub model: StreamModel,
+    /// Where `a` is with 95 % confidence: by leaving out one path after the other.
+    pub a_between: [f64; 2],
+    /// By how much goodput differs from the model's, as a share of it; the root of the mean square.
+    pub error: f64,
+    /// Paths that were measured.
+    pub paths: usize,
+}
+
+/// Samples that say nothing of the model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum FitError {
+    /// One needs to see how goodput grows.
+    #[error("no path was measured with different numbers of streams")]
+    TooFew,
+    /// The paths are so short that one stream is enough on each, or carry the same with any number.
+    #[error("more streams carried no more on any of the paths: how many are best does not show")]
+    Flat,
+}
+
+/// The samples of one path.
+struct Curve {
+    /// Bandwidth times round-trip time, in Mbit/s and ms.
+    product: f64,
+    /// Number of streams and the logarithm of the goodput.
+    points: Vec<(usize, f64)>,
+}
+
+/// Goodput must grow by so much, or the growth is an accident.
+const GROWTH: f64 = 0.003;
+const STEPS: usize = 48;
+
+/// Fits the model to samples of one or more paths by least squares; what a path carries at its peak is fitted beside it.
+///
+/// # Errors
+/// The samples do not determine it.
+pub fn fit(samples: &[Sample]) -> Result<Fit, FitError> {
+    let curves = curves(samples);
+    if curves.is_empty() {
+        return Err(FitError::TooFew);
+    }
+    if !curves.iter().any(grows) {
+        return Err(FitError::Flat);
+    }
+    let all: Vec<&Curve> = curves.iter().collect();
+    let (model, error) = best_model(&all);
+    Ok(Fit { model, a_between: spread(&all, model.a), error, paths: curves.len() })
+}
+
+fn curves(samples: &[Sample]) -> Vec<Curve> {
+    let mut sorted: Vec<_> = samples.iter().filter(|it| it.streams > 0 && it.goodput.0 > 0).collect();
+    sorted.sort_by_key(|it| (it.available, it.round_trip, it.streams));
+    let groups = sorted.chunk_by(|a, b| (a.available, a.round_trip) == (b.available, b.round_trip));
+    let curve = |group: &[&Sample]| Curve {
+        product: group[0].available.as_f64() / 1e6 * group[0].round_trip.as_secs_f64() * 1e3,
+        points: group.iter().map(|it| (it.streams, it.goodput.as_f64().ln())).collect(),
+    };
+    groups.map(curve).filter(|it| it.points.first().map(|p| p.0) != it.points.last().map(|p| p.0)).collect()
+}
+
+/// Whether more streams carried more than the fewest did.
+fn grows(curve: &Curve) -> bool {
+    let fewest = curve.points[0].0;
+    let of_fewest: Vec<f64> = curve.points.iter().filter(|it| it.0 == fewest).map(|it| it.1).collect();
+    let mean = of_fewest.iter().sum::<f64>() / of_fewest.len() as f64;
+    curve.points.iter().any(|(_, goodput)| *goodput > mean + GROWTH)
+}
+
+/// The best model and its error, on a grid that is made finer around the best point again and again.
+fn best_model(curves: &[&Curve]) -> (StreamModel, f64) {
+    let widest = curves.iter().map(|curve| curve.product).fold(1e-9, f64::max);
+    let most = curves.iter().flat_map(|curve| &curve.points).map(|it| it.0).max().unwrap_or(1) as f64;
+    // On the widest path from half a stream to four times as many as were tried.
+    let mut a = [(0.5 / widest).ln(), (4.0 * most / widest).ln()];
+    let mut lack = [0.0, 1.0];
+    let mut best = (StreamModel { a: a[0].exp(), lack: 0.0 }, f64::INFINITY);
+    for _ in 0..6 {
+        for (x, y) in (0..=STEPS).flat_map(|x| (0..=STEPS).map(move |y| (x, y))) {
+            let at = |range: [f64; 2], step| range[0] + (range[1] - range[0]) * step as f64 / STEPS as f64;
+            let model = StreamModel { a: at(a, x).exp(), lack: at(lack, y) };
+            let error = squares(curves, model);
+            if error < best.1 {
+                best = (model, error);
+            }
+        }
+        let near = |range: [f64; 2], value: f64| {
+            let width = (range[1] - range[0]) / 8.0;
+            [(value - width).max(range[0]), (value + width).min(range[1])]
+        };
+        (a, lack) = (near(a, best.0.a.ln()), near(lack, best.0.lack));
+    }
+    let count: usize = curves.iter().map(|curve| curve.points.len()).sum();
+    (best.0, (best.1 / count.max(1) as f64).sqrt())
+}
+
+/// The sum of squares of what the model leaves unexplained, each path's peak being what fits it best.
+fn squares(curves: &[&Curve], model: StreamModel) -> f64 {
+    curves
+        .iter()
+        .map(|curve| {
+            let best = (model.a * curve.product).max(1.0);
+            // Where the lack is 1, no stream carries nothing: the logarithm stays finite.
+            let left =
+                |(streams, goodput): &(usize, f64)| goodput - model.efficiency(*streams, best).max(1e-3).ln();
+            let mean = curve.points.iter().map(left).sum::<f64>() / curve.points.len() as f64;
+            curve.points.iter().map(|point| (left(point) - mean).powi(2)).sum::<f64>()
+        })
+        .sum()
+}
+
+/// The jackknife's interval of `a`; without bounds from one path alone.
+fn spread(curves: &[&Curve], a: f64) -> [f64; 2] {
+    let count = curves.len() as f64;
+    if curves.len() < 2 {
+        return [0.0, f64::MAX];
+    }
+    let without = |out: usize| {
+        let rest: Vec<_> =
+            curves.iter().enumerate().filter(|(at, _)| *at != out).map(|(_, it)| *it).collect();
+        best_model(&rest).0.a.ln()
+    };
+    let left: Vec<f64> = (0..curves.len()).map(without).collect();
+    let mean = left.iter().sum::<f64>() / count;
+    let variance = left.iter().map(|it| (it - mean).powi(2)).sum::<f64>() * (count - 1.0) / count;
+    let factor = (1.96 * variance.sqrt()).exp();
+    [a / factor, a * factor]
+}

@@ -1,0 +1,41 @@
+//! Sets of paths that an application has set aside, and how its parallel TCP streams are dealt over them.
+//!
+//! An application that moves data over several TCP connections asks for an [`Assignment`]: paths between two hosts, for
+//! a while. Then it names each connection before opening it, and [`next_path`] says which of the paths it takes, so that at
+//! every moment the streams are as near as can be to the proportion in which the paths can use them: that of
+//! [`StreamModel::streams`], n = max(1, a·B·R), after Huang et al. (2017).
+//!
+//! What it does not do: find paths (`braid-paths`), follow streams (`braid-steering`), or write rules (`braid-control`).
+//!
+//! ```
+//! use braid_assign::{StreamModel, next_path};
+//! use braid_types::BitsPerSec;
+//! use std::time::Duration;
+//!
+//! let model = StreamModel::default();
+//! let mbit = |rate: u64| BitsPerSec(rate * 1_000_000);
+//! let near = model.streams(mbit(50), Duration::from_millis(28));
+//! let far = model.streams(mbit(100), Duration::from_millis(122));
+//! assert_eq!([near.round(), far.round()], [2.0, 18.0]);
+//! let mut held = [0, 0];
+//! for _ in 0..10 {
+//!     held[next_path(&[near, far], &held).expect("there are paths")] += 1;
+//! }
+//! assert_eq!(held, [1, 9]);
+//! ```
+
+mod assignment;
+mod assignments;
+mod deal;
+mod fit;
+mod model;
+mod plan;
+mod share;
+
+pub use assignment::{Assignment, AssignmentId, Claim, DealBy, Owner, OwnerError};
+pub use assignments::{AssignError, Assignments, Limits};
+pub use deal::next_path;
+pub use fit::{Fit, FitError, Sample, fit};
+pub use model::{ModelError, StreamModel};
+pub use plan::{Candidate, Plan, plan};
+pub use share::{Carrier, fair_rates};
