@@ -1,5 +1,6 @@
 use std::ops::Range;
 
+use braid_steering::{Advice, AdviceRefusal};
 use braid_types::{DatapathId, PortNo};
 use serde::{Deserialize, Serialize};
 
@@ -157,9 +158,24 @@ pub struct Commands {
     list: Vec<Command>,
     bytes: Vec<u8>,
     notices: Vec<Notice>,
+    answers: Vec<Answer>,
+}
+
+/// The answer to a question for advice.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Answer {
+    /// The question's.
+    pub id: u64,
+    /// The advice, whose rules are in place, or why there is none.
+    pub advice: Result<Advice, AdviceRefusal>,
 }
 
 impl Commands {
+    /// What those are told who have asked, now or before.
+    pub fn answers(&self) -> &[Answer] {
+        &self.answers
+    }
+
     /// The commands, in the order in which they must take effect at each switch.
     pub fn iter(&self) -> std::slice::Iter<'_, Command> {
         self.list.iter()
@@ -180,6 +196,7 @@ impl Commands {
         self.list.clear();
         self.bytes.clear();
         self.notices.clear();
+        self.answers.clear();
     }
 
     pub(crate) fn push(&mut self, command: Command) {
@@ -202,6 +219,10 @@ impl Commands {
 
     pub(crate) fn notice(&mut self, notice: Notice) {
         self.notices.push(notice);
+    }
+
+    pub(crate) fn answer(&mut self, id: u64, advice: Result<Advice, AdviceRefusal>) {
+        self.answers.push(Answer { id, advice });
     }
 
     pub(crate) fn retain(&mut self, keep: impl FnMut(&Command) -> bool) {
@@ -254,6 +275,7 @@ impl Commands {
         self.list.append(&mut other.list);
         self.bytes.append(&mut other.bytes);
         self.notices.append(&mut other.notices);
+        self.answers.append(&mut other.answers);
     }
 }
 

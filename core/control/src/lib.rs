@@ -19,9 +19,9 @@ mod session;
 mod threat;
 
 pub use brain::{Alarm, Brain, Counters, Measuring, Relief, Role, Settings, Sizes, view};
-pub use command::{Command, Commands, Target};
+pub use command::{Answer, Command, Commands, Target};
 pub use cookie::{Cookie, Purpose};
-pub use event::{Event, FoundMeters, FoundRules, PortStatus, Recorded, Stray, SwitchPorts};
+pub use event::{Asker, Event, FoundMeters, FoundRules, PortStatus, Question, Recorded, Stray, SwitchPorts};
 pub use label::Label;
 pub use notice::Notice;
 pub use port_counters::PortCounters;

@@ -13,7 +13,7 @@ mod placement;
 mod stream;
 mod transfers;
 
-pub use advice::{Advice, AdviceRequest, SubflowEnds};
+pub use advice::{Advice, AdviceRefusal, AdviceRequest, SubflowEnds};
 pub use ids::{StreamId, TransferId};
 pub use placement::{Choice, FewestShared, LeastLoaded, Placement, Policy, PolicyError, Question};
 pub use stream::{Opening, Route, Stream, Transfer, TransferKind};

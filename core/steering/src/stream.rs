@@ -24,6 +24,8 @@ pub enum Opening {
     Join(Token),
     /// Nothing: it was not seen, an earlier controller has placed the stream.
     Unseen,
+    /// It has not come yet, or passed unseen: the host was told to open the stream.
+    Advised,
 }
 
 /// The way of a stream through the network, for each direction of its packets.

@@ -105,7 +105,7 @@ impl Transfers {
             return Err(Full { what: "streams", limit: self.limits.streams });
         }
         let known = match opening {
-            Opening::Capable | Opening::Unseen => None,
+            Opening::Capable | Opening::Unseen | Opening::Advised => None,
             Opening::Join(token) => self.joined(token, &tuple),
         };
         let transfer = match known {
@@ -114,6 +114,19 @@ impl Transfers {
         };
         self.last_stream += 1;
         self.open_stream(now, StreamId(self.last_stream), tuple, opening, transfer)
+    }
+
+    /// Remembers a stream of a transfer that a host will open because it is told to.
+    ///
+    /// `tuple` must not be known yet. Errors: a limit is reached; nothing is changed.
+    pub fn expect(&mut self, now: Time, tuple: FiveTuple, transfer: TransferId) -> Result<StreamId, Full> {
+        if self.streams.len() >= self.limits.streams {
+            return Err(Full { what: "streams", limit: self.limits.streams });
+        }
+        let id = StreamId(self.last_stream + 1);
+        self.open_stream(now, id, tuple, Opening::Advised, transfer)?;
+        self.last_stream = id.0;
+        Ok(id)
     }
 
     /// Remembers a stream that an earlier controller has placed, under its old number.
@@ -235,7 +248,7 @@ impl Transfers {
         self.last_transfer += 1;
         let id = TransferId(self.last_transfer);
         let token = match opening {
-            Opening::Capable | Opening::Unseen => None,
+            Opening::Capable | Opening::Unseen | Opening::Advised => None,
             // The connection itself was not seen to open; its joins still find each other.
             Opening::Join(token) => Some(token),
         };

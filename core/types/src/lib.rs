@@ -12,6 +12,7 @@
 
 mod datapath;
 mod mac;
+mod prefix;
 mod rate;
 mod text;
 mod time;
@@ -20,6 +21,7 @@ mod tuple;
 
 pub use datapath::{DatapathId, PortNo, SwitchPort};
 pub use mac::MacAddr;
+pub use prefix::{IpPrefix, common_prefix};
 pub use rate::BitsPerSec;
 pub use text::ParseError;
 pub use time::Time;

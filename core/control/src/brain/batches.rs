@@ -84,6 +84,7 @@ impl Brain {
                 self.let_go_due(now, out);
             }
             Some(Confirmed::Leaving(label)) => self.has_left(now, label),
+            None if self.confirm_advice(dpid, token, out) => {}
             None => self.confirm_detour(dpid, token, out),
         }
     }
@@ -101,6 +102,7 @@ impl Brain {
             Command::Add { dpid, rule: Rule::Stream { id, reverse, hop, .. } } => {
                 self.stream_hop(*id, *reverse) == Some((*dpid, *hop))
             }
+            Command::Add { rule: Rule::Expected { tuple, .. }, .. } => self.is_expected(tuple),
             Command::Add { dpid, rule: rule @ Rule::Route { dst, .. } } => {
                 self.routes.get(*dst, *dpid) == Some(rule)
             }

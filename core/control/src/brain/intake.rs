@@ -56,6 +56,11 @@ impl Brain {
         if is_plain || self.streams.by_tuple(&tuple).is_some() {
             return true;
         }
+        self.may_place(now, at)
+    }
+
+    /// Whether one more stream from a port may get a path of its own.
+    pub(super) fn may_place(&mut self, now: Time, at: SwitchPort) -> bool {
         let limit = self.settings.new_streams;
         let may = self.ports.get_mut(at).is_none_or(|state| state.streams.take(now, limit, STREAMS_SAVED));
         self.counters.streams_over_limit += u64::from(!may);

@@ -1,6 +1,7 @@
 //! The state of the network and what follows from each event, one concern a file.
 
 mod adopt;
+mod advice;
 mod alarms;
 mod batches;
 mod claims;
@@ -42,6 +43,7 @@ use crate::command::Commands;
 use crate::event::Event;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
+use advice::Advising;
 use alarms::Alarms;
 use batches::Replaces;
 use claims::Claims;
@@ -138,6 +140,7 @@ pub struct Brain {
     denials: Denials,
     meters: Meters,
     detours: Detours,
+    advising: Advising,
     /// Streams that had a path and have none, and since when.
     unplaced: BTreeMap<StreamId, Time>,
 }
@@ -172,6 +175,7 @@ impl Brain {
             denials: Denials::default(),
             meters: Meters::default(),
             detours: Detours::default(),
+            advising: Advising::default(),
             unplaced: BTreeMap::new(),
         }
     }
@@ -199,6 +203,7 @@ impl Brain {
             Event::Echo { dpid, sent_at } => self.on_echo(now, *dpid, *sent_at),
             Event::Refused { dpid, rule, reason } => self.on_refused(now, *dpid, *rule, reason, out),
             Event::MeasureCapacity { src } => self.measure_capacity(now, *src, out),
+            Event::Advise(question) => self.advise(now, question, out),
             Event::Tick => self.tick(now, out),
         }
         self.follow_graph(now, out);
@@ -269,6 +274,7 @@ impl Brain {
         self.tick_labels(now, out);
         self.expire_installs(now, out);
         self.tick_detours(now, out);
+        self.tick_advice(now, out);
         self.expire_searches(now);
         self.update_flood(out);
         self.tick_measurements(now, out);

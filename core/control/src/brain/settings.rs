@@ -84,6 +84,10 @@ pub struct Settings {
     pub placement: Policy,
     /// Streams and transfers remembered.
     pub streams: Limits,
+    /// How long switches have to confirm the rules of advice. Hosts wait for it.
+    pub advice_timeout: Duration,
+    /// Questions for advice that wait for switches.
+    pub max_questions: usize,
     /// Labels in use.
     pub max_labels: usize,
     /// Batches that wait for paths to be confirmed.
@@ -133,6 +137,8 @@ impl Default for Settings {
             paths: 8,
             placement: Policy::default(),
             streams: Limits::default(),
+            advice_timeout: Duration::from_secs(1),
+            max_questions: 256,
             max_labels: 65_536,
             max_waiting: 4_096,
             max_searches: 1_024,

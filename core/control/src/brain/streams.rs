@@ -180,7 +180,9 @@ impl Brain {
             // the ports are used again.
             let answered =
                 self.streams.transfer(known.transfer).is_some_and(|transfer| transfer.token.is_some());
-            let (id, same) = (known.id, known.opening == opening);
+            let is_join = matches!(opening, Opening::Join(_));
+            let (id, same) =
+                (known.id, known.opening == opening || (known.opening == Opening::Advised && is_join));
             if same && !(opening == Opening::Capable && answered) {
                 return Some(id);
             }
@@ -198,7 +200,7 @@ impl Brain {
         }
     }
 
-    fn tell_if_new(&self, id: StreamId, out: &mut Commands) {
+    pub(super) fn tell_if_new(&self, id: StreamId, out: &mut Commands) {
         let Some(stream) = self.streams.stream(id) else { return };
         if self.streams.siblings(stream).next().is_none() {
             out.notice(Notice::TransferOpened { id: stream.transfer, kind: TransferKind::Mptcp });
@@ -229,7 +231,7 @@ impl Brain {
     }
 
     /// Chooses a path for a stream and adds its rules to `batch`; returns the labels that they need.
-    fn place(
+    pub(super) fn place(
         &mut self,
         now: Time,
         id: StreamId,
@@ -281,6 +283,13 @@ impl Brain {
         candidates.get(index).map(|path| ((*path).clone(), shared))
     }
 
+    /// Which of these paths, that none of its transfer's others meets, a stream is to take.
+    pub(super) fn place_among(&mut self, now: Time, candidates: &[&Path]) -> Option<usize> {
+        let graph = self.paths.graph();
+        let question = Question { now, candidates, siblings: &[], graph };
+        Some(self.placement.place(&question)?.index)
+    }
+
     fn hops_of(&self, route: &Route) -> Option<[Hop; 2]> {
         let hop = |path: &Path| self.entry(self.labels.of(path)?, path);
         Some([hop(&route.forward)?, hop(&route.reverse)?])
@@ -301,6 +310,7 @@ impl Brain {
 
     pub(super) fn end_stream(&mut self, id: StreamId, out: &mut Commands) {
         self.remove_rules(id, out);
+        self.stop_expecting(id, out);
         let Some(Ended { stream, transfer_ended }) = self.streams.end(id) else { return };
         out.notice(Notice::StreamEnded { id, bytes: stream.bytes.iter().sum() });
         if transfer_ended {

@@ -33,6 +33,7 @@ fn base_rules(flow: &FlowStats<'_>) -> impl Iterator<Item = Rule> {
             .chain([Rule::FromLink { port }, Rule::FromDetour { port }, Rule::FromHost { port }])
             .chain(metered)
             .chain(source(flow).map(|src| Rule::Deny { port, src }))
+            .chain(five_tuple(flow).map(|tuple| Rule::Expected { port, tuple }))
             .chain(Talk::ALL.map(|talk| Rule::Neighbour { port, talk }))
     });
     BASE.into_iter().chain(of_port.into_iter().flatten())
@@ -74,6 +75,7 @@ fn is_as_written(rule: &Rule, flow: &FlowStats<'_>) -> bool {
     let applied = flow::applied(rule);
     let (idles, flags) = match rule {
         Rule::Stream { .. } => (true, FlowModFlags::SEND_FLOW_REM),
+        Rule::Expected { .. } => (true, FlowModFlags::NONE),
         _ => (false, FlowModFlags::NONE),
     };
     flow.table_id == TableId(rule.table() as u8)

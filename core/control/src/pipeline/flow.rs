@@ -46,7 +46,7 @@ impl<T: Copy, const N: usize> Few<T, N> {
 }
 
 /// What a packet must be.
-pub(super) type Fields = Few<OxmField<'static>, 6>;
+pub(super) type Fields = Few<OxmField<'static>, 8>;
 /// What is done to it at once.
 pub(super) type Actions = Few<Action<'static>, 2>;
 
@@ -90,6 +90,11 @@ pub(super) fn matching(rule: &Rule) -> Fields {
             fields([OxmField::EthDst(Masked::new(MULTICAST_BIT, MULTICAST_BIT))])
         }
         Rule::NoRoute { ipv6 } => fields([OxmField::EthType(eth_type(ipv6))]),
+        Rule::Expected { port, tuple } => {
+            let mut fields = from_port(port, &five_tuple(&tuple));
+            fields.push(OxmField::TcpFlags(Masked::new(TcpFlags::SYN, TcpFlags::SYN)));
+            fields
+        }
         Rule::Stream { tuple, .. } => five_tuple(&tuple),
         Rule::Route { dst, .. } | Rule::LocalRoute { dst } | Rule::Deliver { dst, .. } => {
             fields([OxmField::EthType(eth_type(dst.is_ipv6())), ip_dst(dst)])
@@ -134,6 +139,7 @@ pub(super) fn applied(rule: &Rule) -> Actions {
         | Rule::FromLink { .. }
         | Rule::FromDetour { .. }
         | Rule::FromHost { .. }
+        | Rule::Expected { .. }
         | Rule::Deny { .. }
         | Rule::NoStream
         | Rule::LocalRoute { .. }
@@ -145,9 +151,11 @@ pub(super) fn applied(rule: &Rule) -> Actions {
 /// Where the rule's packets go on.
 pub(super) fn next_table(rule: &Rule) -> Option<Table> {
     match rule {
-        Rule::FromController | Rule::FromHost { .. } | Rule::SynAck { .. } | Rule::Neighbour { .. } => {
-            Some(Table::Stream)
-        }
+        Rule::FromController
+        | Rule::FromHost { .. }
+        | Rule::Expected { .. }
+        | Rule::SynAck { .. }
+        | Rule::Neighbour { .. } => Some(Table::Stream),
         Rule::NoStream => Some(Table::Route),
         Rule::LocalRoute { .. } | Rule::ArpLocalRoute { .. } | Rule::Egress { .. } => Some(Table::Deliver),
         Rule::FromDetour { .. } => Some(Table::Detour),

@@ -76,6 +76,13 @@ pub enum Rule {
         /// The port where hosts are.
         port: PortNo,
     },
+    /// The SYN and the SYN/ACK of a stream that has its rules already go on without the controller.
+    Expected {
+        /// The port where the host is that sends them.
+        port: PortNo,
+        /// The packets' addresses and ports.
+        tuple: FiveTuple,
+    },
     /// ARP and ND of hosts to one neighbour go on as its packets do, and a copy goes to the controller.
     Neighbour {
         /// The port where hosts are.
@@ -326,6 +333,7 @@ impl Rule {
             Self::Lldp
             | Self::FromController
             | Self::Neighbour { .. }
+            | Self::Expected { .. }
             | Self::Deny { .. }
             | Self::FromLink { .. }
             | Self::FromDetour { .. }
@@ -360,6 +368,7 @@ impl Rule {
             Self::FromDetour { .. } => 85,
             Self::FromLink { .. } => 80,
             Self::Deny { .. } => 55,
+            Self::Expected { .. } => 53,
             Self::Arp | Self::NeighbourSolicitation | Self::NeighbourAdvertisement => 60,
             Self::Broadcast | Self::FabricBroadcast => 60,
             Self::Return { .. } => 55,

@@ -3,6 +3,7 @@
 mod network;
 mod switch;
 
+mod advice;
 mod broadcast;
 mod chaos;
 mod consistency;

@@ -17,7 +17,7 @@ fn capable(keys: Keys) -> Vec<u8> {
     option
 }
 
-fn join(key: Key) -> Vec<u8> {
+pub(super) fn join(key: Key) -> Vec<u8> {
     let mut option = Vec::new();
     let token = key.token(Version::V1);
     MpJoin::Syn { backup: false, address_id: 1, token, nonce: 7 }.encode(&mut option);

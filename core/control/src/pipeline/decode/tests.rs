@@ -58,6 +58,7 @@ fn rule() -> impl Strategy<Value = Rule> {
         (0..1_u64 << 47, any::<bool>(), tuple(), any_hop())
             .prop_map(|(id, reverse, tuple, hop)| { Rule::Stream { id: StreamId(id), reverse, tuple, hop } }),
         (port(), ip()).prop_map(|(port, src)| Rule::Deny { port, src }),
+        (port(), tuple()).prop_map(|(port, tuple)| Rule::Expected { port, tuple }),
         (port(), 0..Asking::ALL.len())
             .prop_map(|(port, which)| Rule::Metered { port, asking: Asking::ALL[which] }),
         (port(), 0..Talk::ALL.len())

@@ -3,10 +3,16 @@
 //! The agent asks when a connection is established, and again when something has changed. The controller answers with
 //! the subflows that the connection shall have, whose rules are in place by then.
 
+mod check;
+mod pairs;
+
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
+use braid_types::FiveTuple;
 use serde::{Deserialize, Serialize};
+
+pub use check::AdviceRefusal;
 
 /// The two ends of a subflow, as the host sees it that asks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Debug)]
@@ -48,4 +54,24 @@ pub struct Advice {
     /// After how many seconds the agent shall ask again though nothing has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ask_again_after: Option<u32>,
+}
+
+impl SubflowEnds {
+    /// The packets that the asking host sends.
+    pub const fn tuple(self) -> FiveTuple {
+        FiveTuple {
+            src: self.local.ip(),
+            dst: self.remote.ip(),
+            src_port: self.local.port(),
+            dst_port: self.remote.port(),
+        }
+    }
+
+    fn canonical(self) -> Self {
+        Self { local: canonical(self.local), remote: canonical(self.remote) }
+    }
+}
+
+fn canonical(end: SocketAddr) -> SocketAddr {
+    SocketAddr::new(end.ip().to_canonical(), end.port())
 }

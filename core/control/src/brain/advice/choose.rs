@@ -1,0 +1,155 @@
+//! Which subflows are worth having, on which paths.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use braid_paths::Path;
+use braid_steering::{AdviceRequest, StreamId, SubflowEnds, TransferId};
+use braid_types::{FiveTuple, SwitchPort, Time, common_prefix};
+
+use super::super::Brain;
+use super::{ASK_AGAIN, ASK_SOON, Waiting};
+use crate::command::Commands;
+
+/// A path for a subflow between two addresses.
+#[derive(Debug)]
+struct Way {
+    /// The local port is 0 where any will do.
+    ends: SubflowEnds,
+    host: SwitchPort,
+    path: Path,
+}
+
+impl Brain {
+    /// Names what works, and adds a subflow for each path that shares no link with those of others.
+    pub(super) fn choose_subflows(
+        &mut self,
+        now: Time,
+        (question, transfer): (u64, TransferId),
+        request: &AdviceRequest,
+        named: Vec<(StreamId, SubflowEnds)>,
+        out: &mut Commands,
+    ) {
+        let ask_again_after = if request.failed.is_empty() { ASK_AGAIN } else { ASK_SOON };
+        let until = now + self.settings.advice_timeout;
+        let unconfirmed = BTreeMap::new();
+        let waiting = Waiting { transfer, until, named, unconfirmed, ask_again_after };
+        self.advising.waiting.insert(question, waiting);
+        let mut ways = self.ways(now, transfer, request);
+        while self.named(question).len() < request.most && !ways.is_empty() {
+            let Some(way) = self.take_way(now, request, question, &mut ways) else { break };
+            let Some(ends) = self.with_port(request, way.ends) else { continue };
+            if !self.may_place(now, way.host) {
+                break;
+            }
+            let Some(id) = self.expect(now, (question, transfer), ends, &way.path, out) else { break };
+            ways.retain(|other| other.ends != ends && other.path.shared_cables(&way.path) == 0);
+            if let Some(waiting) = self.advising.waiting.get_mut(&question) {
+                waiting.named.push((id, ends));
+            }
+        }
+    }
+
+    fn named(&self, question: u64) -> &[(StreamId, SubflowEnds)] {
+        self.advising.waiting.get(&question).map(|it| it.named.as_slice()).unwrap_or_default()
+    }
+
+    /// The subflows that the host has opened and that have a path for themselves.
+    pub(super) fn working(&self, request: &AdviceRequest) -> Vec<(StreamId, SubflowEnds)> {
+        let path_of = |ends: &SubflowEnds| {
+            let tuple = ends.tuple();
+            // A connection may have been opened by its other end.
+            let stream = self.streams.by_tuple(&tuple).or_else(|| self.streams.by_tuple(&tuple.reversed()));
+            let stream = stream.filter(|_| !request.failed.contains(ends))?;
+            Some((stream.id, &stream.route.as_ref()?.forward))
+        };
+        let first = path_of(&request.connection).map(|(_, path)| path);
+        let (mut used, mut working): (Vec<&Path>, _) = (first.into_iter().collect(), Vec::new());
+        for ends in &request.subflows {
+            let free = path_of(ends).filter(|(_, path)| used.iter().all(|it| it.shared_cables(path) == 0));
+            if let Some((id, path)) = free.filter(|_| working.len() < request.most) {
+                used.push(path);
+                working.push((id, *ends));
+            }
+        }
+        working
+    }
+
+    /// The paths between any two addresses of the hosts that no stream of the transfer uses a link of.
+    fn ways(&mut self, now: Time, transfer: TransferId, request: &AdviceRequest) -> Vec<Way> {
+        let siblings = self.paths_of(transfer, request);
+        let connection = request.connection.tuple();
+        let mut ways = Vec::new();
+        for (ends, host, peer) in self.wanted_pairs(request) {
+            let set = self.paths.disjoint(host.dpid, peer.dpid);
+            let is_free = |path: &Path| siblings.iter().all(|used| used.shared_cables(path) == 0);
+            let is_avoided = |path: &Path| {
+                self.advising.avoided.iter().any(|(of, avoided, _)| *of == connection && avoided == path)
+            };
+            let usable = self.paths.usable(&set, now).filter(|path| !path.links().is_empty());
+            let free = usable.filter(|path| is_free(path) && !is_avoided(path));
+            ways.extend(free.map(|path| Way { ends, host, path: path.clone() }));
+        }
+        ways
+    }
+
+    /// First what the host has opened and nobody here knows, then pairs of addresses; and where both ends are.
+    fn wanted_pairs(&self, request: &AdviceRequest) -> Vec<(SubflowEnds, SwitchPort, SwitchPort)> {
+        let at = |ip: IpAddr| self.topology.host_with_address(ip).map(|host| host.at);
+        let opened = request.subflows.iter().filter(|ends| !request.failed.contains(ends));
+        let unknown = opened.copied().filter(|ends| self.streams.by_tuple(&ends.tuple()).is_none());
+        let all = unknown.chain(request.pairs());
+        let placed = all.filter_map(|ends| Some((ends, at(ends.local.ip())?, at(ends.remote.ip())?)));
+        placed.filter(|(_, host, peer)| host.dpid != peer.dpid).collect()
+    }
+
+    /// Where the streams of a transfer go, but not its first if that has failed.
+    fn paths_of(&self, transfer: TransferId, request: &AdviceRequest) -> Vec<Path> {
+        let first = request.connection.tuple();
+        let has_failed = |tuple: FiveTuple| tuple == first && request.failed.contains(&request.connection);
+        let ids = self.streams.transfer(transfer).map(|it| it.streams.as_slice()).unwrap_or_default();
+        let streams = ids.iter().filter_map(|id| self.streams.stream(*id));
+        let routes = streams.filter(|it| !has_failed(it.tuple)).filter_map(|it| it.route.as_ref());
+        routes.map(|route| route.forward.clone()).collect()
+    }
+
+    /// The way that is best for the next subflow: what is open already, then between addresses that are used least.
+    fn take_way(
+        &mut self,
+        now: Time,
+        request: &AdviceRequest,
+        question: u64,
+        ways: &mut Vec<Way>,
+    ) -> Option<Way> {
+        let opened = self.named(question).iter().map(|(_, ends)| ends).chain([&request.connection]);
+        let opened: Vec<_> = opened.copied().collect();
+        let uses = |ends: &SubflowEnds| {
+            let shares =
+                |it: &&SubflowEnds| it.local.ip() == ends.local.ip() || it.remote.ip() == ends.remote.ip();
+            opened.iter().filter(shares).count()
+        };
+        let rank = |way: &Way| {
+            let alike = common_prefix(way.ends.local.ip(), way.ends.remote.ip());
+            (way.ends.local.port() == 0, uses(&way.ends), Reverse(alike))
+        };
+        ways.sort_by_cached_key(|way| (rank(way), way.path.hops()));
+        let best = rank(ways.first()?);
+        let count = ways.iter().take_while(|way| rank(way) == best).count();
+        let candidates: Vec<_> = ways.iter().take(count).map(|way| &way.path).collect();
+        let index = self.place_among(now, &candidates)?;
+        (index < ways.len()).then(|| ways.remove(index))
+    }
+
+    /// A local port that nobody is known to use.
+    fn with_port(&self, request: &AdviceRequest, mut ends: SubflowEnds) -> Option<SubflowEnds> {
+        if ends.local.port() != 0 {
+            return Some(ends);
+        }
+        let local = ends.local.ip();
+        let mut ports =
+            request.free_ports(local).filter(|port| !self.advising.ports.contains(&(local, *port)));
+        ends.local.set_port(ports.next()?);
+        self.streams.by_tuple(&ends.tuple()).is_none().then_some(ends)
+    }
+}

@@ -1,0 +1,77 @@
+//! The first packets of streams that hosts were told to open pass without the controller.
+
+use braid_steering::{StreamId, SubflowEnds, TransferId};
+use braid_types::{FiveTuple, SwitchPort, Time};
+
+use super::super::Brain;
+use super::super::batches::Replaces;
+use braid_paths::Path;
+
+use crate::command::{Command, Commands};
+use crate::pipeline::Rule;
+
+impl Brain {
+    /// Whether one end of a stream that is expected sends these packets.
+    pub(in super::super) fn is_expected(&self, tuple: &FiveTuple) -> bool {
+        let stream = self.streams.by_tuple(tuple).or_else(|| self.streams.by_tuple(&tuple.reversed()));
+        stream.is_some_and(|stream| self.advising.expected.contains_key(&stream.id))
+    }
+
+    /// A stream has ended, or never came.
+    pub(in super::super) fn stop_expecting(&mut self, id: StreamId, out: &mut Commands) {
+        let Some(rules) = self.advising.expected.remove(&id) else { return };
+        let [(_, tuple), _] = rules;
+        self.advising.ports.remove(&(tuple.src, tuple.src_port));
+        for (at, tuple) in rules {
+            self.delete(at.dpid, Rule::Expected { port: at.port, tuple }, out);
+        }
+        self.advising.barriers.retain(|_, (_, stream)| *stream != id);
+        self.advising.waiting.values_mut().for_each(|waiting| _ = waiting.unconfirmed.remove(&id));
+    }
+
+    /// Writes the rules of a stream that a host is to open, and has the switches at both ends confirm them.
+    ///
+    /// `None` if there is no room for one more.
+    pub(super) fn expect(
+        &mut self,
+        now: Time,
+        (question, transfer): (u64, TransferId),
+        ends: SubflowEnds,
+        path: &Path,
+        out: &mut Commands,
+    ) -> Option<StreamId> {
+        let tuple = ends.tuple();
+        let at = |ip| self.topology.host_with_address(ip).map(|host| host.at);
+        let rules = [(at(tuple.src)?, tuple), (at(tuple.dst)?, tuple.reversed())];
+        let id = self.streams.expect(now, tuple, transfer).ok()?;
+        let mut batch = Commands::default();
+        let Some(hops) = self.assign(now, id, (path, 0), &mut batch, out) else {
+            self.end_stream(id, out);
+            return None;
+        };
+        self.advising.ports.insert((tuple.src, tuple.src_port));
+        self.advising.expected.insert(id, rules);
+        self.confirm_expected((question, id), rules, &mut batch);
+        self.when_ready(now, &hops, batch, Replaces::Nothing, out);
+        Some(id)
+    }
+
+    fn confirm_expected(
+        &mut self,
+        (question, id): (u64, StreamId),
+        rules: [(SwitchPort, FiveTuple); 2],
+        batch: &mut Commands,
+    ) {
+        for (at, tuple) in rules {
+            batch.add(at.dpid, Rule::Expected { port: at.port, tuple });
+        }
+        for (SwitchPort { dpid, .. }, _) in rules {
+            let token = self.labels.next_token();
+            self.advising.barriers.insert((dpid, token), (question, id));
+            batch.push(Command::Barrier { dpid, token });
+        }
+        if let Some(waiting) = self.advising.waiting.get_mut(&question) {
+            waiting.unconfirmed.insert(id, rules.len());
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Which subflows a connection shall have: chosen, placed, and in the switches before the host is told.
+
+mod choose;
+mod expect;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::IpAddr;
+use std::time::Duration;
+
+use braid_paths::Path;
+use braid_steering::{Advice, AdviceRefusal, AdviceRequest, Opening, StreamId, SubflowEnds, TransferId};
+use braid_types::{DatapathId, FiveTuple, SwitchPort, Time};
+
+use super::Brain;
+use super::batches::Replaces;
+use crate::command::Commands;
+use crate::event::{Asker, Question};
+
+/// When the agent asks again if all is well,
+const ASK_AGAIN: u32 = 60;
+/// and if something is not.
+const ASK_SOON: u32 = 10;
+/// For so long no other subflow of a connection takes the path of one that has failed.
+const AVOIDED: Duration = Duration::from_secs(10);
+/// Paths of failed subflows beyond these are not remembered.
+const MAX_AVOIDED: usize = 1_024;
+
+/// The questions that wait for switches, and what is expected of hosts that were answered.
+#[derive(Debug, Default)]
+pub(super) struct Advising {
+    waiting: BTreeMap<u64, Waiting>,
+    barriers: BTreeMap<(DatapathId, u32), (u64, StreamId)>,
+    /// Where the first packets of both ends of a stream pass without the controller.
+    expected: BTreeMap<StreamId, [(SwitchPort, FiveTuple); 2]>,
+    /// Local ports of those streams.
+    ports: BTreeSet<(IpAddr, u16)>,
+    /// Paths on which a subflow has failed, by its connection.
+    avoided: VecDeque<(FiveTuple, Path, Time)>,
+}
+
+/// A question whose rules are on their way.
+#[derive(Debug)]
+struct Waiting {
+    transfer: TransferId,
+    until: Time,
+    named: Vec<(StreamId, SubflowEnds)>,
+    /// How many switches have not confirmed the rules of a stream.
+    unconfirmed: BTreeMap<StreamId, usize>,
+    ask_again_after: u32,
+}
+
+/// Where the connection that is asked about is.
+struct Place {
+    switches: (DatapathId, DatapathId),
+    host: SwitchPort,
+}
+
+impl Brain {
+    /// Somebody asks which subflows a connection shall have.
+    pub(super) fn advise(&mut self, now: Time, question: &Question, out: &mut Commands) {
+        let checked = question.request.check().map(|()| question.request.clone().canonical());
+        let begun = checked.and_then(|request| self.begin_advice(now, question, &request, out));
+        if let Err(refusal) = begun {
+            out.answer(question.id, Err(refusal));
+        }
+    }
+
+    /// Gives the answers whose time has come, complete or not.
+    pub(super) fn tick_advice(&mut self, now: Time, out: &mut Commands) {
+        let waiting = self.advising.waiting.iter();
+        let due = waiting.filter(|(_, it)| it.until <= now || it.unconfirmed.is_empty());
+        for id in due.map(|(id, _)| *id).collect::<Vec<_>>() {
+            self.finish_advice(id, out);
+        }
+    }
+
+    /// A switch has what comes before a barrier; says whether that was for advice.
+    pub(super) fn confirm_advice(&mut self, dpid: DatapathId, token: u32, out: &mut Commands) -> bool {
+        let Some((id, stream)) = self.advising.barriers.remove(&(dpid, token)) else { return false };
+        let Some(waiting) = self.advising.waiting.get_mut(&id) else { return true };
+        if let Some(left) = waiting.unconfirmed.get_mut(&stream) {
+            *left -= 1;
+            if *left == 0 {
+                waiting.unconfirmed.remove(&stream);
+            }
+        }
+        if waiting.unconfirmed.is_empty() {
+            self.finish_advice(id, out);
+        }
+        true
+    }
+
+    fn begin_advice(
+        &mut self,
+        now: Time,
+        question: &Question,
+        request: &AdviceRequest,
+        out: &mut Commands,
+    ) -> Result<(), AdviceRefusal> {
+        self.check_asker(&question.asker, request)?;
+        let place = self.place_of_connection(request)?;
+        let limit = self.settings.max_questions;
+        if self.advising.waiting.len() >= limit {
+            return Err(AdviceRefusal::Busy(limit));
+        }
+        self.end_failed(now, request, out);
+        let Some(transfer) = self.transfer_of(now, request, &place, out)? else {
+            let advice = Advice { ask_again_after: Some(ASK_AGAIN), ..Advice::default() };
+            out.answer(question.id, Ok(advice));
+            return Ok(());
+        };
+        self.supersede(transfer, out);
+        let named = self.working(request);
+        self.end_unwanted(transfer, request, &named, out);
+        self.choose_subflows(now, (question.id, transfer), request, named, out);
+        if self.advising.waiting.get(&question.id).is_some_and(|it| it.unconfirmed.is_empty()) {
+            self.finish_advice(question.id, out);
+        }
+        Ok(())
+    }
+
+    /// Whether every address that is taken for the asking host's is.
+    fn check_asker(&self, asker: &Asker, request: &AdviceRequest) -> Result<(), AdviceRefusal> {
+        let mac_of = |ip: IpAddr| self.topology.host_with_address(ip).map(|host| host.mac);
+        let owns = |ip: IpAddr| match asker {
+            Asker::Trusted => true,
+            Asker::Owner(prefixes) => prefixes.iter().any(|prefix| prefix.contains(ip)),
+            Asker::Host(from) => mac_of(*from).is_some() && mac_of(*from) == mac_of(ip),
+        };
+        // What is no address of this network, such as one that a host is managed by, does no harm.
+        let is_foreign = |ip: IpAddr| ip != request.connection.local.ip() && mac_of(ip).is_none();
+        match request.claimed().find(|ip| !owns(*ip) && !is_foreign(*ip)) {
+            Some(ip) => Err(AdviceRefusal::NotOwn(ip)),
+            None => Ok(()),
+        }
+    }
+
+    fn place_of_connection(&self, request: &AdviceRequest) -> Result<Place, AdviceRefusal> {
+        let at = |ip| {
+            let host = self.topology.host_with_address(ip);
+            host.map(|host| host.at).ok_or(AdviceRefusal::UnknownHost(ip))
+        };
+        let (host, peer) = (at(request.connection.local.ip())?, at(request.connection.remote.ip())?);
+        Ok(Place { switches: (host.dpid, peer.dpid), host })
+    }
+
+    /// What has failed ends, and its path is left alone for a while.
+    fn end_failed(&mut self, now: Time, request: &AdviceRequest, out: &mut Commands) {
+        let connection = request.connection.tuple();
+        self.advising.avoided.retain(|(.., until)| *until > now);
+        for ends in request.failed.iter().filter(|ends| **ends != request.connection) {
+            let Some(stream) = self.streams.by_tuple(&ends.tuple()) else { continue };
+            let (id, route) = (stream.id, stream.route.clone());
+            if let Some(route) = route {
+                if self.advising.avoided.len() >= MAX_AVOIDED {
+                    self.advising.avoided.pop_front();
+                }
+                self.advising.avoided.push_back((connection, route.forward, now + AVOIDED));
+            }
+            self.end_stream(id, out);
+        }
+    }
+
+    /// The transfer of the connection, which may be new here; `None` if its hosts have but one way to each other.
+    fn transfer_of(
+        &mut self,
+        now: Time,
+        request: &AdviceRequest,
+        place: &Place,
+        out: &mut Commands,
+    ) -> Result<Option<TransferId>, AdviceRefusal> {
+        let first = request.connection.tuple();
+        let opened = request.subflows.iter().map(|ends| ends.tuple());
+        let all = [first, first.reversed()].into_iter().chain(opened);
+        if let Some(known) = all.filter_map(|tuple| self.streams.by_tuple(&tuple)).next() {
+            return Ok(Some(known.transfer));
+        }
+        if place.switches.0 == place.switches.1 {
+            return Ok(None);
+        }
+        if !self.may_place(now, place.host) {
+            return Err(AdviceRefusal::Full("the host's port opens too many connections".to_owned()));
+        }
+        let opened = self.streams.open(now, first, Opening::Unseen);
+        let id = opened.map_err(|full| AdviceRefusal::Full(full.to_string()))?;
+        self.tell_if_new(id, out);
+        let mut batch = Commands::default();
+        match self.place(now, id, place.switches, &mut batch, out) {
+            Some(hops) => self.when_ready(now, &hops, batch, Replaces::Working, out),
+            None => self.end_stream(id, out),
+        }
+        Ok(self.streams.stream(id).map(|stream| stream.transfer))
+    }
+
+    /// Another question about the same connection waits: what it was to have is asked for anew, or not wanted.
+    fn supersede(&mut self, transfer: TransferId, out: &mut Commands) {
+        let before = self.advising.waiting.extract_if(.., |_, it| it.transfer == transfer);
+        for (id, waiting) in before.collect::<Vec<_>>() {
+            self.advising.barriers.retain(|_, (question, _)| *question != id);
+            waiting.unconfirmed.keys().for_each(|stream| self.end_stream(*stream, out));
+            out.answer(id, Err(AdviceRefusal::Superseded));
+        }
+    }
+
+    /// Ends what the host was told to open and has not, and what it will close as it is not named again.
+    fn end_unwanted(
+        &mut self,
+        transfer: TransferId,
+        request: &AdviceRequest,
+        named: &[(StreamId, SubflowEnds)],
+        out: &mut Commands,
+    ) {
+        let ids = self.streams.transfer(transfer).map(|it| it.streams.as_slice()).unwrap_or_default();
+        let expected = ids.iter().copied().filter(|id| self.advising.expected.contains_key(id));
+        let opened = request.subflows.iter().filter_map(|ends| self.streams.by_tuple(&ends.tuple()));
+        let all: BTreeSet<_> = expected.chain(opened.map(|stream| stream.id)).collect();
+        let is_named = |id: &StreamId| named.iter().any(|(named, _)| named == id);
+        for id in all.into_iter().filter(|id| !is_named(id)) {
+            self.end_stream(id, out);
+        }
+    }
+
+    /// Answers with what is in place; what is not by now is taken back.
+    fn finish_advice(&mut self, id: u64, out: &mut Commands) {
+        let Some(waiting) = self.advising.waiting.remove(&id) else { return };
+        self.advising.barriers.retain(|_, (question, _)| *question != id);
+        waiting.unconfirmed.keys().for_each(|stream| self.end_stream(*stream, out));
+        let has_path = |id| self.streams.stream(id).is_some_and(|stream| stream.route.is_some());
+        let named = waiting.named.iter().filter(|(id, _)| has_path(*id)).map(|(_, ends)| *ends).collect();
+        let ask_again_after = match waiting.unconfirmed.is_empty() {
+            true => waiting.ask_again_after,
+            false => ASK_SOON,
+        };
+        out.answer(id, Ok(Advice { subflows: named, ask_again_after: Some(ask_again_after) }));
+    }
+}

@@ -1,0 +1,382 @@
+//! Hosts ask which subflows to open.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use braid_packet::TcpFlags;
+use braid_packet::mptcp::Key;
+use braid_steering::{Advice, AdviceRefusal, AdviceRequest, SubflowEnds};
+use proptest::prelude::*;
+
+use super::mptcp::{THREE_WAYS, add, join, open, ways};
+use super::network::{Network, dpid, ip, tuple};
+use crate::brain::Settings;
+use crate::event::{Asker, Event, Question};
+use crate::pipeline::Rule;
+
+const SYN_ACK: TcpFlags = TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0);
+
+fn request(local: IpAddr, remote: IpAddr) -> AdviceRequest {
+    AdviceRequest {
+        connection: SubflowEnds { local: (local, 1000).into(), remote: (remote, 5201).into() },
+        local_addresses: vec![local],
+        remote_addresses: vec![(remote, 5201).into()],
+        subflows: Vec::new(),
+        failed: Vec::new(),
+        most: 16,
+    }
+}
+
+fn from_1_to_9() -> AdviceRequest {
+    request(ip(1), ip(9))
+}
+
+/// Asks; the answer may come later.
+fn put(network: &mut Network, request: &AdviceRequest, asker: Asker) -> u64 {
+    let id = network.answers.len() as u64 + 1_000;
+    network.tell(&Event::Advise(Box::new(Question { id, request: request.clone(), asker })));
+    id
+}
+
+fn answer(network: &Network, id: u64) -> Option<&Result<Advice, AdviceRefusal>> {
+    network.answers.iter().find(|answer| answer.id == id).map(|answer| &answer.advice)
+}
+
+fn ask_as(network: &mut Network, request: &AdviceRequest, asker: Asker) -> Result<Advice, AdviceRefusal> {
+    let id = put(network, request, asker);
+    answer(network, id).expect("an answer").clone()
+}
+
+fn ask(network: &mut Network, request: &AdviceRequest) -> Vec<SubflowEnds> {
+    ask_as(network, request, Asker::Trusted).expect("advice").subflows
+}
+
+/// The handshake of a subflow passes, and the controller hears nothing of it.
+fn open_unheard(network: &mut Network, ends: &SubflowEnds) {
+    let (tuple, before) = (ends.tuple(), network.brain.counters().packet_ins);
+    network.send_tcp(1, 9, tuple, TcpFlags::SYN, &join(Key(7)));
+    assert_eq!(network.received(9).len(), 1, "the SYN arrives");
+    network.send_tcp(9, 1, tuple.reversed(), SYN_ACK, &[]);
+    assert_eq!(network.received(1).len(), 1, "the SYN/ACK arrives");
+    assert_eq!(network.brain.counters().packet_ins, before, "no packet-in");
+}
+
+fn way(network: &mut Network, ends: &SubflowEnds) -> Vec<u64> {
+    let [there, back] = ways(network, ends.tuple());
+    assert_eq!(there, back);
+    there
+}
+
+fn expected_rules(network: &mut Network, number: u64) -> usize {
+    let found = network.switch(number).found();
+    found.rules.iter().filter(|rule| matches!(rule, Rule::Expected { .. })).count()
+}
+
+#[test]
+fn every_path_gets_a_subflow_whose_packets_never_see_the_controller() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    open(&mut network, tuple(ip(1), 1000, ip(9)));
+    let advised = ask(&mut network, &from_1_to_9());
+    assert_eq!(advised.len(), 2, "the first subflow has the third path");
+    advised.iter().for_each(|ends| open_unheard(&mut network, ends));
+    let taken: Vec<_> = advised.iter().map(|ends| way(&mut network, ends)).collect();
+    assert_eq!(taken, [vec![1, 2, 9], vec![1, 3, 4, 9]]);
+    assert_eq!(network.brain.transfers().len(), 1);
+}
+
+#[test]
+fn a_connection_that_was_not_seen_to_open_is_placed_as_well() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let advised = ask(&mut network, &from_1_to_9());
+    assert_eq!(advised.len(), 2);
+    network.advance(Duration::from_secs(1));
+    assert_eq!(way(&mut network, &from_1_to_9().connection), [1, 9]);
+    assert_eq!(network.brain.transfers()[0].streams.len(), 3);
+}
+
+#[test]
+fn no_more_subflows_are_named_than_the_agent_opens() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    assert_eq!(ask(&mut network, &AdviceRequest { most: 1, ..from_1_to_9() }).len(), 1);
+    assert_eq!(ask(&mut network, &AdviceRequest { most: 0, ..from_1_to_9() }).len(), 0);
+    assert_eq!(expected_rules(&mut network, 1), 0, "what is not wanted any more is gone");
+}
+
+#[test]
+fn the_answer_waits_for_every_switch() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    open(&mut network, tuple(ip(1), 1000, ip(9)));
+    for slow in [9, 1, 3] {
+        network.mute.insert(dpid(slow));
+        let id = put(&mut network, &from_1_to_9(), Asker::Trusted);
+        assert_eq!(answer(&network, id), None, "switch {slow} has not confirmed");
+        network.advance(Duration::from_secs(2));
+        let named = answer(&network, id).expect("an answer in time").clone().expect("advice").subflows;
+        let expected: &[_] = if slow == 3 { &[vec![1, 2, 9]] } else { &[] };
+        assert_eq!(named.iter().map(|ends| way(&mut network, ends)).collect::<Vec<_>>(), expected);
+        assert_eq!(network.brain.transfers()[0].streams.len(), 1 + named.len(), "the others are taken back");
+        network.mute.clear();
+        // Labels that were not confirmed are left alone for a while.
+        network.advance(Duration::from_secs(30));
+    }
+}
+
+#[test]
+fn what_is_open_stays_and_is_named_again() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let advised = ask(&mut network, &from_1_to_9());
+    let again = ask(&mut network, &AdviceRequest { subflows: advised.clone(), ..from_1_to_9() });
+    assert_eq!(BTreeSet::from_iter(again), BTreeSet::from_iter(advised));
+}
+
+#[test]
+fn a_subflow_that_the_agent_opened_by_itself_gets_a_path_of_its_own() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    open(&mut network, tuple(ip(1), 1000, ip(9)));
+    let own = SubflowEnds { local: (ip(1), 62_000).into(), remote: (ip(9), 5201).into() };
+    let advised = ask(&mut network, &AdviceRequest { subflows: vec![own], ..from_1_to_9() });
+    assert!(advised.contains(&own) && advised.len() == 2, "{advised:?}");
+    assert_eq!(way(&mut network, &own), [1, 2, 9]);
+}
+
+#[test]
+fn a_failed_subflow_is_replaced_on_another_path_from_another_port() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let advised = ask(&mut network, &AdviceRequest { most: 1, ..from_1_to_9() });
+    let failed = advised[0];
+    assert_eq!(way(&mut network, &failed), [1, 2, 9]);
+    let request = AdviceRequest { failed: vec![failed], most: 1, ..from_1_to_9() };
+    let instead = ask(&mut network, &request);
+    assert_ne!(instead[0].local.port(), failed.local.port());
+    assert_eq!(way(&mut network, &instead[0]), [1, 3, 4, 9], "the path that failed is left alone");
+    network.advance(Duration::from_secs(11));
+    let request = AdviceRequest { subflows: instead, most: 2, ..request };
+    let advice = ask_as(&mut network, &request, Asker::Trusted).expect("advice");
+    assert_eq!(advice.subflows.len(), 2, "and tried again later");
+    assert!(advice.ask_again_after.is_some_and(|seconds| seconds < 60));
+}
+
+#[test]
+fn a_path_that_died_gets_no_subflow_until_it_is_back() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    network.unplug(3, 4);
+    let advised = ask(&mut network, &from_1_to_9());
+    assert_eq!(advised.iter().map(|ends| way(&mut network, ends)).collect::<Vec<_>>(), [[1, 2, 9]]);
+    network.plug(3, 4);
+    network.advance(Duration::from_secs(5));
+    let more = ask(&mut network, &AdviceRequest { subflows: advised.clone(), ..from_1_to_9() });
+    assert_eq!(more.len(), 2);
+    assert_eq!(way(&mut network, more.iter().find(|ends| !advised.contains(ends)).unwrap()), [1, 3, 4, 9]);
+}
+
+#[test]
+fn rules_of_advice_that_is_not_followed_expire_and_so_does_what_lets_syns_pass() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let advised = ask(&mut network, &from_1_to_9());
+    assert_eq!([1, 9].map(|at| expected_rules(&mut network, at)), [2, 2]);
+    let streams = network.brain.transfers()[0].streams.clone();
+    for ends in &advised {
+        let stream = streams.iter().find(|it| it.src_port == ends.local.port()).expect("a stream");
+        let cookie = crate::Cookie::new(crate::Purpose::Stream { id: stream.id, reverse: false });
+        network.tell(&Event::FlowRemoved { dpid: dpid(1), cookie, bytes: 0 });
+    }
+    assert_eq!([1, 9].map(|at| expected_rules(&mut network, at)), [0, 0]);
+    assert_eq!(network.brain.transfers()[0].streams.len(), 1);
+    let again = ask(&mut network, &from_1_to_9());
+    assert_eq!(again, advised, "their ports are free again");
+}
+
+#[test]
+fn a_join_that_comes_to_the_controller_all_the_same_goes_the_way_it_was_given() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let advised = ask(&mut network, &from_1_to_9());
+    for (number, at) in [(1, 100), (9, 100)] {
+        let lost = advised.iter().flat_map(|ends| [ends.tuple(), ends.tuple().reversed()]);
+        for tuple in lost {
+            network.switch(number).lose_rule(Rule::Expected { port: braid_types::PortNo(at), tuple });
+        }
+    }
+    add(&mut network, advised[0].tuple());
+    assert_eq!(way(&mut network, &advised[0]), [1, 2, 9]);
+    assert_eq!(network.brain.transfers().len(), 1);
+}
+
+#[test]
+fn ports_of_other_connections_are_not_given_twice() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let mut given = BTreeSet::new();
+    // 4,001 apart, so that both begin at the same port.
+    for port in [1_000, 5_001] {
+        let mut request = from_1_to_9();
+        request.connection.local.set_port(port);
+        given.extend(ask(&mut network, &request).iter().map(|ends| ends.local));
+    }
+    assert_eq!(given.len(), 4);
+}
+
+#[test]
+fn another_controller_names_the_same_subflows() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    open(&mut network, tuple(ip(1), 1000, ip(9)));
+    let advised = ask(&mut network, &from_1_to_9());
+    let taken: Vec<_> = advised.iter().map(|ends| way(&mut network, ends)).collect();
+    network.kill();
+    network.start_again();
+    network.numbers().into_iter().for_each(|number| network.connect(number));
+    network.advance(Duration::from_secs(15));
+    let again = ask(&mut network, &AdviceRequest { subflows: advised.clone(), ..from_1_to_9() });
+    assert_eq!(again, advised);
+    assert_eq!(again.iter().map(|ends| way(&mut network, ends)).collect::<Vec<_>>(), taken);
+    assert_eq!(expected_rules(&mut network, 1), 0, "nothing is left of what it does not know");
+}
+
+/// Two interfaces a host: 1 and 2 are one machine, 8 and 9 the other; two ways that share nothing, and one across.
+const TWO_HOMES: [(u64, u64); 5] = [(1, 5), (5, 9), (2, 6), (6, 8), (5, 6)];
+
+#[test]
+fn every_pair_of_addresses_with_a_path_of_its_own_gets_a_subflow() {
+    let mut network = Network::start(&TWO_HOMES, &[1, 2, 8, 9]);
+    let mut request = from_1_to_9();
+    request.local_addresses = vec![ip(1), ip(2)];
+    request.remote_addresses = [9, 8].map(|it| SocketAddr::new(ip(it), 5201)).to_vec();
+    let advised = ask(&mut network, &request);
+    let between: Vec<_> = advised.iter().map(|ends| (ends.local.ip(), ends.remote.ip())).collect();
+    assert_eq!(between, [(ip(2), ip(8))]);
+}
+
+#[test]
+fn hosts_at_one_switch_need_no_more_than_their_one_way() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let frame =
+        braid_packet::build::tcp(tuple(ip(7), 5, ip(9))).macs(super::network::mac(7), super::network::mac(9));
+    network.send(1, &frame.frame());
+    assert_eq!(ask(&mut network, &request(ip(1), ip(7))), []);
+    assert!(network.brain.transfers().is_empty());
+}
+
+#[test]
+fn who_asks_for_what_is_not_its_own_is_refused_and_nothing_is_written() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 3, 9]);
+    let rules = [0, 1].map(|table| network.rules(table));
+    let own = |text: &str| Asker::Owner(vec![text.parse().expect("a prefix")]);
+    let not_own = |address| Err(AdviceRefusal::NotOwn(address));
+    for asker in
+        [own("10.0.0.9"), own("fd00::/16"), Asker::Host(ip(3)), Asker::Host(ip(77)), Asker::Owner(vec![])]
+    {
+        assert_eq!(ask_as(&mut network, &from_1_to_9(), asker), not_own(ip(1)));
+    }
+    let mut more = from_1_to_9();
+    more.local_addresses.push(ip(3));
+    assert_eq!(ask_as(&mut network, &more, Asker::Host(ip(1))), not_own(ip(3)));
+    assert_eq!(ask_as(&mut network, &more, own("10.0.0.1")), not_own(ip(3)));
+    let elsewhere = SubflowEnds { local: (ip(3), 9).into(), remote: (ip(9), 9).into() };
+    for request in [
+        AdviceRequest { subflows: vec![elsewhere], ..from_1_to_9() },
+        AdviceRequest { failed: vec![elsewhere], ..from_1_to_9() },
+    ] {
+        assert_eq!(ask_as(&mut network, &request, Asker::Host(ip(1))), not_own(ip(3)));
+    }
+    assert_eq!([0, 1].map(|table| network.rules(table)), rules);
+    more.local_addresses = vec![ip(1), [192, 0, 2, 1].into()];
+    assert!(ask_as(&mut network, &more, Asker::Host(ip(1))).is_ok(), "a foreign address does no harm");
+}
+
+#[test]
+fn absurd_questions_are_refused_and_nothing_is_written() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let rules = [0, 1].map(|table| network.rules(table));
+    let absurd = [
+        AdviceRequest { most: 10_000, ..from_1_to_9() },
+        AdviceRequest { subflows: vec![from_1_to_9().connection; 10_000], ..from_1_to_9() },
+        request(ip(1), ip(1)),
+        request(ip(1), [0xfd00, 0, 0, 0, 0, 0, 0, 9].into()),
+        request(ip(77), ip(9)),
+        request(ip(1), ip(77)),
+    ];
+    for request in absurd {
+        let refusal = ask_as(&mut network, &request, Asker::Trusted);
+        assert!(refusal.is_err(), "{refusal:?}");
+    }
+    assert_eq!([0, 1].map(|table| network.rules(table)), rules);
+    assert!(network.brain.transfers().is_empty());
+}
+
+#[test]
+fn questions_that_wait_are_bounded_and_a_repeated_one_takes_the_place_of_the_first() {
+    let settings = Settings { max_questions: 2, ..Settings::default() };
+    let mut network = Network::start_with(settings, &THREE_WAYS, &[1, 9]);
+    network.mute.insert(dpid(9));
+    let of = |port| {
+        let mut request = from_1_to_9();
+        request.connection.local.set_port(port);
+        request
+    };
+    let first = put(&mut network, &of(1), Asker::Trusted);
+    let again = put(&mut network, &AdviceRequest { most: 1, ..of(1) }, Asker::Trusted);
+    assert_eq!(first, again, "nothing was answered, so the numbers are alike");
+    assert_eq!(network.answers.len(), 1);
+    assert_eq!(network.answers[0].advice, Err(AdviceRefusal::Superseded));
+    for port in 2..5 {
+        let id = u64::from(port);
+        network.tell(&Event::Advise(Box::new(Question { id, request: of(port), asker: Asker::Trusted })));
+    }
+    let refused = network.answers.iter().filter(|it| it.advice == Err(AdviceRefusal::Busy(2))).count();
+    assert_eq!(refused, 2);
+    network.advance(Duration::from_secs(2));
+    assert_eq!(network.answers.len(), 5, "every question has been answered");
+}
+
+#[test]
+fn a_port_gets_no_more_streams_by_advice_than_by_syns() {
+    let settings = Settings { new_streams: 1, ..Settings::default() };
+    let mut network = Network::start_with(settings, &THREE_WAYS, &[1, 9]);
+    let mut streams = 0;
+    for port in 1..20 {
+        let mut request = from_1_to_9();
+        request.connection.local.set_port(port);
+        streams +=
+            ask_as(&mut network, &request, Asker::Trusted).map_or(0, |advice| 1 + advice.subflows.len());
+    }
+    assert_eq!(streams, 10, "ten seconds' worth");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Whatever is asked in whatever order: an answer each, no path used twice, no rule left over.
+    #[test]
+    fn subflows_of_a_connection_never_meet(
+        steps in prop::collection::vec((0_u8..6, 0_usize..4, any::<prop::sample::Index>()), 1..30),
+    ) {
+        let settings = Settings { new_streams: 0, ..Settings::default() };
+        let mut network = Network::start_with(settings, &THREE_WAYS, &[1, 9]);
+        let (mut opened, mut failed): (Vec<SubflowEnds>, Vec<_>) = (Vec::new(), Vec::new());
+        for (what, most, which) in steps {
+            match what {
+                0 if !opened.is_empty() => failed.push(opened.remove(which.index(opened.len()))),
+                1 => network.advance(Duration::from_secs(which.index(12) as u64)),
+                2 => network.unplug(3, 4),
+                3 => {
+                    network.plug(3, 4);
+                    network.advance(Duration::from_secs(3));
+                }
+                _ => {
+                    failed.truncate(32);
+                    let request = AdviceRequest {
+                        subflows: opened.clone(), failed: failed.clone(), most, ..from_1_to_9()
+                    };
+                    opened = ask(&mut network, &request);
+                    prop_assert!(opened.len() <= most.min(2));
+                    prop_assert!(opened.iter().all(|ends| !failed.contains(ends)));
+                    let mut all = vec![request.connection];
+                    all.extend(&opened);
+                    network.advance(Duration::from_millis(200));
+                    let taken: BTreeSet<_> = all.iter().map(|ends| way(&mut network, ends)).collect();
+                    prop_assert_eq!(taken.len(), all.len());
+                    prop_assert_eq!(expected_rules(&mut network, 1), opened.len());
+                }
+            }
+        }
+    }
+}
