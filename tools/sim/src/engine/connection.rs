@@ -1,0 +1,198 @@
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::{Arrivals, LinkId, Picos};
+use crate::Control;
+use crate::transport::{Governor, Receiver, Sender};
+
+/// How much a connection carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Amount {
+    /// More than there is time for.
+    Endless,
+    /// So many bytes; none are as good as one.
+    Bytes(u64),
+}
+
+/// The links of a subflow, from the sender's interface to the receiver's, and back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Way {
+    /// For data; at least one.
+    pub forward: Vec<LinkId>,
+    /// For acknowledgements; at least one.
+    pub back: Vec<LinkId>,
+}
+
+/// A connection to be opened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewConnection {
+    /// The way of each subflow, the first one's first; more than one make it MPTCP.
+    pub ways: Vec<Way>,
+    /// What it carries.
+    pub amount: Amount,
+    /// How the windows change.
+    pub control: Control,
+    /// How long a subflow's first packet waits for the controller.
+    pub set_up: Picos,
+    /// The most that may be under way or wait for its turn at the receiver, in bytes.
+    pub buffer: u64,
+}
+
+/// What a segment and an acknowledgement look like on the wire, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Shape {
+    pub(crate) payload: u16,
+    pub(crate) headers: u16,
+    pub(crate) acknowledgement: u16,
+}
+
+/// A connection, both ends of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Connection {
+    pub(crate) subflows: Range<u32>,
+    pub(crate) shape: Shape,
+    /// Segments in all, and the payload of the last one.
+    pub(crate) total: u32,
+    pub(crate) last_payload: u16,
+    pub(crate) set_up: Picos,
+    /// The sender's: the next that has not been sent, and the first that is not acknowledged.
+    pub(crate) next: u32,
+    pub(crate) una: u32,
+    /// Segments that the receiver has room for beyond `una`.
+    pub(crate) window: u32,
+    /// Sent on a subflow that may be dead: to be sent on another.
+    pub(crate) again: VecDeque<u32>,
+    /// The receiver's.
+    pub(crate) arrivals: Arrivals,
+    pub(crate) finished: Option<Picos>,
+}
+
+/// One subflow, both ends of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Subflow {
+    pub(crate) connection: u32,
+    pub(crate) status: Status,
+    /// The places of its ways in the table of routes.
+    pub(crate) forward: u32,
+    pub(crate) back: u32,
+    pub(crate) sender: Sender,
+    pub(crate) governor: Governor,
+    pub(crate) receiver: Receiver,
+    /// When the agenda next looks at the deadlines of the sender and of the receiver.
+    pub(crate) looks: [Picos; 2],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Status {
+    /// Its first packet has not left.
+    Waiting,
+    /// It has left.
+    Opening,
+    /// The answer has come.
+    Open,
+}
+
+impl Shape {
+    /// Ethernet, IPv4 and TCP with time stamps, at an MTU of 1,500; `data` comes with its sequence and acknowledgement.
+    const TCP: Self = Self { payload: 1_448, headers: 66, acknowledgement: 66 };
+    const MPTCP: Self = Self { payload: 1_428, headers: 86, acknowledgement: 78 };
+    /// What a block of SACK adds.
+    pub(crate) const SACK: u16 = 12;
+    /// A SYN or SYN/ACK with its options.
+    pub(crate) const HANDSHAKE: u16 = 78;
+
+    pub(crate) const fn of(subflows: usize) -> Self {
+        if subflows > 1 { Self::MPTCP } else { Self::TCP }
+    }
+}
+
+impl NewConnection {
+    /// The buffer where nothing else is said: more than any window gets here.
+    pub const BUFFER: u64 = 64 << 20;
+
+    /// Plain TCP, which no controller delays.
+    pub fn tcp(forward: Vec<LinkId>, back: Vec<LinkId>, amount: Amount, control: Control) -> Self {
+        Self::mptcp(vec![Way { forward, back }], amount, control)
+    }
+
+    /// MPTCP over these ways, which no controller delays.
+    pub const fn mptcp(ways: Vec<Way>, amount: Amount, control: Control) -> Self {
+        Self { ways, amount, control, set_up: Picos::ZERO, buffer: Self::BUFFER }
+    }
+}
+
+impl Connection {
+    pub(crate) fn new(new: &NewConnection, first: u32) -> Self {
+        let shape = Shape::of(new.ways.len());
+        let payload = u64::from(shape.payload);
+        let (total, last) = match new.amount {
+            Amount::Endless => (u32::MAX, shape.payload),
+            Amount::Bytes(bytes) => {
+                let bytes = bytes.max(1);
+                let last = bytes - (bytes - 1) / payload * payload;
+                (u32::try_from(bytes.div_ceil(payload)).unwrap_or(u32::MAX), last as u16)
+            }
+        };
+        Self {
+            subflows: first..first + new.ways.len() as u32,
+            shape,
+            total,
+            last_payload: last,
+            set_up: new.set_up,
+            next: 0,
+            una: 0,
+            window: u32::try_from(new.buffer / payload).unwrap_or(u32::MAX).max(1),
+            again: VecDeque::new(),
+            arrivals: Arrivals::new(),
+            finished: None,
+        }
+    }
+
+    /// Bytes of the frame that carries a segment.
+    pub(crate) const fn frame(&self, dsn: u32) -> u16 {
+        let payload = if dsn + 1 == self.total { self.last_payload } else { self.shape.payload };
+        payload + self.shape.headers
+    }
+
+    /// The next data to send, on another subflow than before if it may be lost.
+    pub(crate) fn take_next(&mut self) -> Option<u32> {
+        while let Some(dsn) = self.again.pop_front() {
+            if dsn >= self.una {
+                return Some(dsn);
+            }
+        }
+        let fits = self.next < self.total && self.next - self.una < self.window;
+        fits.then(|| {
+            self.next += 1;
+            self.next - 1
+        })
+    }
+
+    /// Whether there is data that may not be sent before the receiver has room.
+    pub(crate) const fn is_blocked(&self) -> bool {
+        self.next < self.total && self.next - self.una >= self.window
+    }
+
+    /// The bytes of data that the receiver has without a gap.
+    pub(crate) fn delivered(&self) -> u64 {
+        let segments = self.arrivals.next();
+        let all = u64::from(segments) * u64::from(self.shape.payload);
+        let short = u64::from(self.shape.payload - self.last_payload);
+        if segments == self.total { all - short } else { all }
+    }
+}
+
+impl Subflow {
+    pub(crate) fn new(connection: u32, forward: u32, back: u32, control: Control) -> Self {
+        Self {
+            connection,
+            status: Status::Waiting,
+            forward,
+            back,
+            sender: Sender::default(),
+            governor: control.governor(),
+            receiver: Receiver::default(),
+            looks: [Picos::NEVER; 2],
+        }
+    }
+}

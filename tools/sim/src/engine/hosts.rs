@@ -1,0 +1,146 @@
+use super::connection::{Shape, Status};
+use super::packet::{HANDSHAKE, Packet};
+use super::timers::{Side, acknowledgement};
+use super::{ConnectionId, Picos, Simulation};
+use crate::transport::{Answer, Kin};
+
+/// The subflows that the windows of one depend on: more than that are not looked at.
+const MOST_KIN: usize = 15;
+
+/// Of a connection's subflows, those beside one of them.
+#[derive(Clone, Copy)]
+pub(super) struct Others {
+    kin: [Kin; MOST_KIN],
+    count: usize,
+}
+
+impl Others {
+    const NONE: Self =
+        Self { kin: [Kin { cwnd: 0, srtt: std::time::Duration::ZERO, run: 0 }; MOST_KIN], count: 0 };
+
+    pub(super) fn as_slice(&self) -> &[Kin] {
+        &self.kin[..self.count]
+    }
+}
+
+impl Simulation {
+    /// A packet has come to the end of its way.
+    pub(super) fn take_in(&mut self, end: u32, packet: Packet) {
+        let subflow = end >> 1;
+        match (end & 1 == 0, packet.dsn == HANDSHAKE) {
+            (true, true) => self.answer_syn(subflow, packet),
+            (true, false) => self.take_data(subflow, packet),
+            (false, true) => self.established(subflow, packet),
+            (false, false) => self.acknowledged(subflow, packet),
+        }
+    }
+
+    /// The first subflow of a connection begins; the others follow when it is established.
+    pub(super) fn begin(&mut self, subflow: u32, set_up: Picos) {
+        self.subflows[subflow as usize].sender.deadline = Some(self.now + set_up);
+        self.watch(subflow, Side::Sender);
+    }
+
+    pub(super) fn send_syn(&mut self, subflow: u32) {
+        let it = &mut self.subflows[subflow as usize];
+        it.status = Status::Opening;
+        it.sender.deadline = Some(self.now + it.sender.rtt.timeout());
+        let at = it.forward;
+        let syn = Packet { dsn: HANDSHAKE, ..Packet::new(at, Shape::HANDSHAKE, self.now) };
+        self.put_on(self.routes[at as usize], syn);
+    }
+
+    fn answer_syn(&mut self, subflow: u32, syn: Packet) {
+        let at = self.subflows[subflow as usize].back;
+        let answer =
+            Packet { dsn: HANDSHAKE, stamp: syn.stamp, ..Packet::new(at, Shape::HANDSHAKE, self.now) };
+        self.put_on(self.routes[at as usize], answer);
+    }
+
+    fn established(&mut self, subflow: u32, answer: Packet) {
+        let it = &mut self.subflows[subflow as usize];
+        if it.status == Status::Open {
+            return;
+        }
+        it.status = Status::Open;
+        it.sender.deadline = None;
+        it.sender.rtt.sample(answer.stamp.age(self.now));
+        let connection = &self.connections[it.connection as usize];
+        let (all, set_up) = (connection.subflows.clone(), connection.set_up);
+        if subflow == all.start {
+            all.skip(1).for_each(|join| self.begin(join, set_up));
+        }
+        self.send_on(subflow);
+    }
+
+    fn take_data(&mut self, subflow: u32, packet: Packet) {
+        let it = &mut self.subflows[subflow as usize];
+        let connection = &mut self.connections[it.connection as usize];
+        connection.arrivals.insert(packet.dsn);
+        if connection.arrivals.next() == connection.total && connection.finished.is_none() {
+            connection.finished = Some(self.now);
+            self.finished.push(ConnectionId(it.connection));
+        }
+        match it.receiver.receive(self.now, packet.seq, packet.stamp) {
+            Some(answer) => self.answer(subflow, answer),
+            None => self.watch(subflow, Side::Receiver),
+        }
+    }
+
+    pub(super) fn answer(&mut self, subflow: u32, answer: Answer) {
+        let it = &self.subflows[subflow as usize];
+        let connection = &self.connections[it.connection as usize];
+        let has_block = answer.cause >= answer.next;
+        let size = connection.shape.acknowledgement + if has_block { Shape::SACK } else { 0 };
+        let packet = acknowledgement(it.back, size, self.now, answer, connection.arrivals.next());
+        self.put_on(self.routes[packet.at as usize], packet);
+    }
+
+    fn acknowledged(&mut self, subflow: u32, packet: Packet) {
+        let Packet { seq, dsn, cause, below, above, stamp, .. } = packet;
+        let now = self.now;
+        let it = &mut self.subflows[subflow as usize];
+        let progress = it.sender.acknowledge(seq, cause, below, above);
+        if progress.advanced {
+            it.sender.rtt.sample(stamp.age(now));
+        }
+        if progress.advanced || progress.arrived > 0 {
+            it.sender.deadline = (!it.sender.is_idle()).then(|| now + it.sender.rtt.timeout());
+        }
+        let owner = it.connection;
+        if progress.arrived > 0 || progress.congested {
+            self.change_window(subflow, progress.arrived, progress.congested);
+        }
+        let connection = &mut self.connections[owner as usize];
+        let was_blocked = connection.is_blocked();
+        connection.una = connection.una.max(dsn);
+        self.send_on(subflow);
+        if was_blocked {
+            self.send_on_all(owner);
+        }
+    }
+
+    fn change_window(&mut self, subflow: u32, arrived: u32, congested: bool) {
+        let others = self.kin_of(subflow);
+        let it = &mut self.subflows[subflow as usize];
+        if congested {
+            it.sender.shrink(&mut it.governor, others.as_slice());
+        }
+        it.sender.grow(self.now, arrived, &mut it.governor, others.as_slice());
+    }
+
+    /// The open subflows beside this one, where windows are coupled.
+    pub(super) fn kin_of(&self, subflow: u32) -> Others {
+        let it = &self.subflows[subflow as usize];
+        let mut others = Others::NONE;
+        if !it.governor.is_coupled() {
+            return others;
+        }
+        let all = self.connections[it.connection as usize].subflows.clone();
+        for other in all.filter(|other| *other != subflow).take(MOST_KIN) {
+            others.kin[others.count] = self.subflows[other as usize].sender.as_kin();
+            others.count += 1;
+        }
+        others
+    }
+}

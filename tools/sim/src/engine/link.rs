@@ -1,0 +1,223 @@
+use braid_link_model::{Parameters, QueueLimit};
+
+use super::packet::Packet;
+use super::ring::Ring;
+use super::{Picos, Random};
+
+/// One direction of a link. What is in it, waiting or on the way, is one queue in the order of arrival.
+///
+/// When a frame is offered, it is settled when it will arrive, as `braid_link_model::OneWay` does when it begins to be
+/// sent; for links that do not change, which is all this one can be beside being cut, the two agree to a nanosecond,
+/// and about every frame that finds the queue full (a test). So a frame costs one event a link instead of two.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    inside: Ring<Packet>,
+    /// When all that was offered has been sent.
+    free: Picos,
+    /// Picoseconds a byte takes, with 16 bits after the point.
+    byte_time: u64,
+    delay: Picos,
+    queue: QueueLimit,
+    /// A frame is lost if 53 random bits are below.
+    loss: u64,
+    random: Random,
+    cut: bool,
+    /// Whether the agenda has an entry for this link.
+    pub(crate) is_due: bool,
+    pub(crate) counters: LinkCounters,
+}
+
+/// What became of the frames that a link was offered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LinkCounters {
+    /// Frames that arrived.
+    pub delivered: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Frames for which the queue had no room.
+    pub overflowed: u64,
+    /// Frames that were lost on the way, by chance or because the link was cut.
+    pub lost: u64,
+}
+
+impl Link {
+    pub(crate) fn new(parameters: &Parameters, seed: u64) -> Self {
+        let rate = parameters.rate.map_or(u64::MAX, |rate| rate.0);
+        Self {
+            inside: Ring::new(),
+            free: Picos::ZERO,
+            byte_time: ((8_000_000_000_000_u128 << 16) / u128::from(rate.max(1))) as u64,
+            delay: parameters.delay.duration().into(),
+            queue: parameters.queue,
+            loss: (parameters.loss.share() * (1_u64 << 53) as f64) as u64,
+            random: Random::new(seed),
+            cut: false,
+            is_due: false,
+            counters: LinkCounters::default(),
+        }
+    }
+
+    /// Takes a packet, if there is room; then [`Self::next_arrival`] says when to come back.
+    pub(crate) fn offer(&mut self, now: Picos, mut packet: Packet) {
+        if self.cut {
+            self.counters.lost += 1;
+            return;
+        }
+        if self.free > now && !self.has_room(now, packet.size()) {
+            self.counters.overflowed += 1;
+            return;
+        }
+        self.free = self.free.max(now) + self.sending_time(packet.size());
+        packet.arrival = self.free + self.delay;
+        if self.loss > 0 && self.random.bits() >> 11 < self.loss {
+            packet.lose();
+        }
+        self.inside.push(packet);
+    }
+
+    /// The packet that arrives now, unless it is lost.
+    pub(crate) fn take(&mut self, now: Picos) -> Option<Packet> {
+        let packet = self.inside.front().filter(|packet| packet.arrival <= now)?;
+        self.inside.pop();
+        if packet.is_lost() {
+            self.counters.lost += 1;
+            return None;
+        }
+        self.counters.delivered += 1;
+        self.counters.bytes += u64::from(packet.size());
+        Some(packet)
+    }
+
+    pub(crate) fn next_arrival(&self) -> Option<Picos> {
+        self.inside.front().map(|packet| packet.arrival)
+    }
+
+    /// Loses everything inside, and all that is offered, until it is restored.
+    pub(crate) fn cut(&mut self, now: Picos) {
+        self.counters.lost += self.inside.len() as u64;
+        self.inside.clear();
+        self.free = now;
+        self.cut = true;
+    }
+
+    pub(crate) const fn restore(&mut self) {
+        self.cut = false;
+    }
+
+    /// Bytes of memory besides its own.
+    pub(crate) const fn memory(&self) -> usize {
+        self.inside.memory()
+    }
+
+    fn sending_time(&self, bytes: u16) -> Picos {
+        Picos(((u128::from(bytes) * u128::from(self.byte_time)) >> 16) as u64)
+    }
+
+    // The frame that is being sent does not count. Only near the limit it has to be looked for.
+    fn has_room(&self, now: Picos, size: u16) -> bool {
+        match self.queue {
+            QueueLimit::Packets(limit) => {
+                (self.inside.len() as u64) <= limit || (self.waiting(now).count() as u64) < limit
+            }
+            QueueLimit::Bytes(limit) => {
+                let unsent =
+                    ((u128::from((self.free - now).0) << 16) / u128::from(self.byte_time.max(1))) as u64;
+                let size = u64::from(size);
+                if unsent + size < limit {
+                    return true;
+                }
+                let waiting: u64 = match unsent + size < limit.saturating_add(u64::from(Packet::MAX_SIZE)) {
+                    true => self.waiting(now).map(|packet| u64::from(packet.size())).sum(),
+                    false => unsent,
+                };
+                waiting + size <= limit
+            }
+        }
+    }
+
+    /// The packets that have not begun to be sent: all but the first of those that have not been sent yet.
+    fn waiting(&self, now: Picos) -> impl ExactSizeIterator<Item = Packet> {
+        let sent = self.inside.partition_point(|packet| packet.arrival <= now + self.delay);
+        (sent + 1..self.inside.len().max(sent + 1)).map(|index| self.inside.get(index).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use braid_link_model::{Delay, Fate, OneWay};
+    use braid_types::{BitsPerSec, Time};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn queue() -> impl Strategy<Value = QueueLimit> {
+        prop_oneof![(0..12_u64).prop_map(QueueLimit::Packets), (0..20_000_u64).prop_map(QueueLimit::Bytes)]
+    }
+
+    /// What arrives and when, in nanoseconds, and what had no room, of frames with these gaps and sizes.
+    fn run(parameters: &Parameters, frames: &[(u64, u16)]) -> (Vec<(u32, u64)>, Vec<u32>) {
+        let mut link = Link::new(parameters, 1);
+        let (mut arrived, mut refused, mut now) = (Vec::new(), Vec::new(), Picos::ZERO);
+        let mut take = |link: &mut Link, until: Picos| {
+            while let Some(next) = link.next_arrival().filter(|next| *next <= until) {
+                let packet = link.take(next).expect("nothing is lost here");
+                arrived.push((packet.seq, next.0 / 1_000));
+            }
+        };
+        for (seq, (gap, size)) in (0..).zip(frames) {
+            now += Picos::from_nanos(*gap);
+            take(&mut link, now);
+            let before = link.counters.overflowed;
+            link.offer(now, Packet { seq, ..Packet::new(0, *size, now) });
+            refused.extend((link.counters.overflowed > before).then_some(seq));
+        }
+        take(&mut link, Picos::NEVER);
+        (arrived, refused)
+    }
+
+    fn model(parameters: &Parameters, frames: &[(u64, u16)]) -> (Vec<(u32, u64)>, Vec<u32>) {
+        let mut link = OneWay::new(*parameters, 1);
+        let (mut arrived, mut refused, mut now) = (Vec::new(), Vec::new(), Time::ZERO);
+        let mut take = |link: &mut OneWay<u32>, until: Time| {
+            while let Some(next) = link.next_event().filter(|next| *next <= until) {
+                arrived
+                    .extend(std::iter::from_fn(|| link.poll_arrival(next)).map(|seq| (seq, next.as_nanos())));
+            }
+        };
+        for (seq, (gap, size)) in (0..).zip(frames) {
+            now = now + std::time::Duration::from_nanos(*gap);
+            take(&mut link, now);
+            if link.offer(now, (*size).into(), || seq) == Fate::Overflowed {
+                refused.push(seq);
+            }
+        }
+        take(&mut link, Time::from_nanos(u64::MAX));
+        (arrived, refused)
+    }
+
+    proptest! {
+        /// At rates at which a byte takes whole nanoseconds, so that the model rounds nothing.
+        #[test]
+        fn link_does_what_the_model_of_links_does(
+            nanos_a_byte in prop::sample::select(vec![1_u64, 2, 4, 5, 8, 10, 16, 20, 25, 40, 50, 64, 80, 100]),
+            micros in 0..200_u64,
+            queue in queue(),
+            frames in prop::collection::vec((0..60_000_u64, 60..9_000_u16), 1..80),
+        ) {
+            let delay = Delay::new(std::time::Duration::from_micros(micros)).unwrap();
+            let rate = Some(BitsPerSec(8_000_000_000 / nanos_a_byte));
+            let parameters = Parameters { rate, delay, queue, ..Parameters::default() };
+            prop_assert_eq!(run(&parameters, &frames), model(&parameters, &frames));
+        }
+    }
+
+    #[test]
+    fn rates_that_are_not_whole_picoseconds_a_byte_are_met() {
+        let rate = Some(BitsPerSec(7_000_000_000));
+        let mut link =
+            Link::new(&Parameters { rate, queue: QueueLimit::Packets(100_000), ..Parameters::default() }, 1);
+        (0..100_000).for_each(|_| link.offer(Picos::ZERO, Packet::new(0, 1_514, Picos::ZERO)));
+        let seconds = link.free.as_secs_f64();
+        assert!((seconds * 7e9 / (1_514.0 * 8e5) - 1.0).abs() < 1e-6, "{seconds}");
+    }
+}

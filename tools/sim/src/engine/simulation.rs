@@ -1,0 +1,227 @@
+use braid_link_model::Parameters;
+
+use super::connection::{Connection, NewConnection, Subflow};
+use super::link::Link;
+use super::packet::Packet;
+use super::timers::Timer;
+use super::{Agenda, LinkCounters, Picos, Random};
+
+/// A link of one [`Simulation`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LinkId(pub(crate) u32);
+
+/// A connection of one [`Simulation`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ConnectionId(pub(crate) u32);
+
+/// What a subflow did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SubflowCounters {
+    /// Bytes of data that were acknowledged in order, those that another subflow carried too among them.
+    pub acknowledged: u64,
+    /// Segments that were sent again.
+    pub retransmissions: u64,
+    /// How often nothing was heard for too long.
+    pub timeouts: u32,
+    /// The congestion window, in segments.
+    pub cwnd: u32,
+    /// The smoothed round-trip time; zero before the first.
+    pub srtt: Picos,
+}
+
+/// A network and the connections through it. Performs no I/O.
+///
+/// Links are added first. Then, as often as wanted: open connections, change links, [`Self::run_until`] a later time,
+/// look at counters. An event is a packet that arrives at the end of a link, or a timer.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    pub(super) now: Picos,
+    pub(super) agenda: Agenda,
+    pub(super) links: Vec<Link>,
+    /// Ways one after the other: numbers of links, then the number of the subflow and what end of it is there.
+    pub(super) routes: Vec<u32>,
+    pub(super) connections: Vec<Connection>,
+    pub(super) subflows: Vec<Subflow>,
+    pub(super) timers: Vec<Timer>,
+    pub(super) free_timers: Vec<u32>,
+    pub(super) finished: Vec<ConnectionId>,
+    random: Random,
+    events: u64,
+}
+
+/// In the table of routes: not a link, but an end of a subflow.
+pub(super) const END: u32 = 1 << 31;
+
+impl Simulation {
+    /// Without links. `spacing` is about how far events will lie apart: the time that a frame takes on a link divided by
+    /// the number of links does well. It changes how fast the simulation is, and nothing else.
+    pub fn new(spacing: Picos, seed: u64) -> Self {
+        Self {
+            now: Picos::ZERO,
+            agenda: Agenda::new(spacing),
+            links: Vec::new(),
+            routes: Vec::new(),
+            connections: Vec::new(),
+            subflows: Vec::new(),
+            timers: Vec::new(),
+            free_timers: Vec::new(),
+            finished: Vec::new(),
+            random: Random::new(seed),
+            events: 0,
+        }
+    }
+
+    /// Adds one direction of a link. Jitter, reordering and bursts of losses are not simulated.
+    ///
+    /// # Panics
+    ///
+    /// Once a connection was opened, and beyond 2³⁰ links.
+    pub fn add_link(&mut self, parameters: &Parameters) -> LinkId {
+        assert!(self.connections.is_empty() && self.links.len() < 1 << 30, "links come first");
+        let id = LinkId(self.links.len() as u32);
+        self.links.push(Link::new(parameters, self.random.bits()));
+        self.agenda.reserve(self.links.len());
+        id
+    }
+
+    /// Opens a connection now.
+    ///
+    /// # Panics
+    ///
+    /// Without a way, with a way without links, and beyond 2³⁰ subflows or 2³² links on all ways together.
+    pub fn open(&mut self, new: &NewConnection) -> ConnectionId {
+        assert!(!new.ways.is_empty(), "a connection has a subflow at least");
+        let id = ConnectionId(self.connections.len() as u32);
+        let first = self.subflows.len() as u32;
+        for way in &new.ways {
+            let end = END | (self.subflows.len() as u32) << 1;
+            let [forward, back] =
+                [(&way.forward, end), (&way.back, end | 1)].map(|(links, end)| self.add_route(links, end));
+            self.subflows.push(Subflow::new(id.0, forward, back, new.control));
+        }
+        self.connections.push(Connection::new(new, first));
+        self.begin(first, new.set_up);
+        id
+    }
+
+    fn add_route(&mut self, links: &[LinkId], end: u32) -> u32 {
+        assert!(!links.is_empty() && self.subflows.len() < 1 << 30, "a way has a link at least");
+        let place = u32::try_from(self.routes.len()).unwrap_or(u32::MAX);
+        self.routes.extend(links.iter().map(|link| link.0));
+        self.routes.push(end);
+        place
+    }
+
+    /// Lets everything happen that is due by `until`.
+    pub fn run_until(&mut self, until: Picos) {
+        let links = self.links.len() as u32;
+        while let Some((thing, due)) = self.agenda.pop(until) {
+            self.now = due;
+            self.events += 1;
+            if thing < links {
+                self.arrive(thing);
+            } else {
+                self.look(thing - links);
+            }
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// What is inside a link is lost, and everything else until it is restored.
+    pub fn cut(&mut self, link: LinkId) {
+        self.links[link.0 as usize].cut(self.now);
+    }
+
+    /// The link is as it was before it was cut.
+    pub fn restore(&mut self, link: LinkId) {
+        self.links[link.0 as usize].restore();
+    }
+
+    /// What time it is.
+    pub const fn now(&self) -> Picos {
+        self.now
+    }
+
+    /// How many events there were.
+    pub const fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// The connections that have finished since this was last asked for, in the order of time.
+    pub fn take_finished(&mut self) -> Vec<ConnectionId> {
+        std::mem::take(&mut self.finished)
+    }
+
+    /// When the last byte of a connection arrived.
+    pub fn finished(&self, connection: ConnectionId) -> Option<Picos> {
+        self.connections[connection.0 as usize].finished
+    }
+
+    /// The bytes of a connection's data that have arrived without a gap.
+    pub fn delivered(&self, connection: ConnectionId) -> u64 {
+        self.connections[connection.0 as usize].delivered()
+    }
+
+    /// What became of the frames that a link was offered.
+    pub fn link(&self, link: LinkId) -> LinkCounters {
+        self.links[link.0 as usize].counters
+    }
+
+    /// What the subflows of a connection did, in the order of its ways.
+    pub fn subflows(&self, connection: ConnectionId) -> impl Iterator<Item = SubflowCounters> {
+        let connection = &self.connections[connection.0 as usize];
+        let payload = u64::from(connection.shape.payload);
+        connection.subflows.clone().map(move |subflow| {
+            let sender = &self.subflows[subflow as usize].sender;
+            SubflowCounters {
+                acknowledged: u64::from(sender.acknowledged()) * payload,
+                retransmissions: sender.retransmissions,
+                timeouts: sender.timeouts,
+                cwnd: sender.cwnd(),
+                srtt: sender.rtt.smoothed(),
+            }
+        })
+    }
+
+    /// Bytes of memory that it takes, about.
+    pub fn memory(&self) -> usize {
+        let links = self.links.iter().map(|link| size_of::<Link>() + link.memory()).sum::<usize>();
+        let ends = |subflow: &Subflow| size_of::<Subflow>() + subflow.sender.memory();
+        links + self.subflows.iter().map(ends).sum::<usize>() + self.routes.len() * size_of::<u32>()
+    }
+
+    /// A packet has arrived at the end of a link, unless the link was cut.
+    fn arrive(&mut self, id: u32) {
+        let link = &mut self.links[id as usize];
+        let packet = link.take(self.now);
+        match link.next_arrival() {
+            Some(next) => self.agenda.push(id, next),
+            None => link.is_due = false,
+        }
+        if let Some(packet) = packet {
+            self.pass_on(packet);
+        }
+    }
+
+    /// Puts a packet on the next link of its way, or gives it to the host at the end.
+    fn pass_on(&mut self, mut packet: Packet) {
+        packet.at += 1;
+        let next = self.routes[packet.at as usize];
+        if next < END {
+            self.put_on(next, packet);
+        } else {
+            self.take_in(next & !END, packet);
+        }
+    }
+
+    pub(super) fn put_on(&mut self, id: u32, packet: Packet) {
+        let link = &mut self.links[id as usize];
+        link.offer(self.now, packet);
+        if !link.is_due
+            && let Some(next) = link.next_arrival()
+        {
+            link.is_due = true;
+            self.agenda.push(id, next);
+        }
+    }
+}

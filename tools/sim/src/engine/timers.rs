@@ -1,0 +1,109 @@
+use super::connection::Status;
+use super::packet::Packet;
+use super::{Picos, Simulation};
+use crate::transport::Answer;
+
+/// An entry of the agenda for a subflow.
+///
+/// Deadlines move with every packet, so that the agenda does not hold them, but a time no later than each at which to
+/// look whether it has come. Only for a deadline before that there is a second entry.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timer {
+    subflow: u32,
+    side: Side,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Side {
+    Sender,
+    Receiver,
+}
+
+impl Simulation {
+    /// Sees to it that the deadline of one end of a subflow is looked at in time.
+    pub(super) fn watch(&mut self, subflow: u32, side: Side) {
+        let Some(deadline) = self.deadline(subflow, side) else { return };
+        if self.subflows[subflow as usize].looks[side as usize] <= deadline {
+            return;
+        }
+        self.subflows[subflow as usize].looks[side as usize] = deadline;
+        let timer = Timer { subflow, side };
+        let place = match self.free_timers.pop() {
+            Some(place) => {
+                self.timers[place as usize] = timer;
+                place
+            }
+            None => {
+                self.timers.push(timer);
+                self.agenda.reserve(self.links.len() + self.timers.len());
+                self.timers.len() as u32 - 1
+            }
+        };
+        self.agenda.push(self.links.len() as u32 + place, deadline);
+    }
+
+    pub(super) fn look(&mut self, place: u32) {
+        let Timer { subflow, side } = self.timers[place as usize];
+        self.free_timers.push(place);
+        let look = &mut self.subflows[subflow as usize].looks[side as usize];
+        if *look <= self.now {
+            *look = Picos::NEVER;
+        }
+        if self.deadline(subflow, side).is_some_and(|deadline| deadline <= self.now) {
+            match side {
+                Side::Sender => self.sender_timeout(subflow),
+                Side::Receiver => self.receiver_timeout(subflow),
+            }
+        }
+        self.watch(subflow, side);
+    }
+
+    fn deadline(&self, subflow: u32, side: Side) -> Option<Picos> {
+        let subflow = &self.subflows[subflow as usize];
+        match side {
+            Side::Sender => subflow.sender.deadline,
+            Side::Receiver => subflow.receiver.deadline,
+        }
+    }
+
+    fn receiver_timeout(&mut self, subflow: u32) {
+        let answer = self.subflows[subflow as usize].receiver.timeout(self.now);
+        if let Some(answer) = answer {
+            self.answer(subflow, answer);
+        }
+    }
+
+    fn sender_timeout(&mut self, subflow: u32) {
+        match self.subflows[subflow as usize].status {
+            Status::Waiting => self.send_syn(subflow),
+            Status::Opening => {
+                self.subflows[subflow as usize].sender.rtt.back_off();
+                self.send_syn(subflow);
+            }
+            Status::Open => self.data_timeout(subflow),
+        }
+    }
+
+    /// Nothing was heard for too long: the subflow starts again, and others carry what it had under way.
+    fn data_timeout(&mut self, subflow: u32) {
+        let kin = self.kin_of(subflow);
+        let Self { subflows, connections, .. } = self;
+        let it = &mut subflows[subflow as usize];
+        it.sender.collapse(&mut it.governor, kin.as_slice());
+        it.sender.deadline = Some(self.now + it.sender.rtt.timeout());
+        let connection = &mut connections[it.connection as usize];
+        if connection.subflows.len() > 1 {
+            let again = it.sender.lost_data().filter(|dsn| *dsn >= connection.una);
+            connection.again = again.collect();
+        }
+        let connection = it.connection;
+        self.send_on(subflow);
+        self.send_on_all(connection);
+    }
+}
+
+// What an answer is made of stays in one place.
+pub(super) fn acknowledgement(at: u32, size: u16, now: Picos, answer: Answer, dsn: u32) -> Packet {
+    let Answer { next, cause, below, above, stamp } = answer;
+    Packet { seq: next, dsn, cause, below, above, stamp, ..Packet::new(at, size, now) }
+}

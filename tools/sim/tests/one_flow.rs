@@ -1,0 +1,141 @@
+//! One TCP flow over one link, against what theory says of it.
+
+use braid_link_model::{Delay, Parameters, Probability, QueueLimit};
+use braid_sim::Control;
+use braid_sim::engine::{Amount, ConnectionId, LinkId, NewConnection, Picos, Simulation};
+use braid_types::BitsPerSec;
+
+/// Payload over frame, where links count frames as they do in the lab.
+const PAYLOAD: f64 = 1_448.0 / 1_514.0;
+const RENO: Control = Control::ALL[1];
+
+fn way(mbit: u64, delay_ms: u64) -> Parameters {
+    Parameters {
+        rate: Some(BitsPerSec(mbit * 1_000_000)),
+        delay: Delay::from_millis(delay_ms),
+        ..Parameters::default()
+    }
+}
+
+struct Flow {
+    simulation: Simulation,
+    links: [LinkId; 2],
+    id: ConnectionId,
+}
+
+impl Flow {
+    fn open(there: &Parameters, back: &Parameters, amount: Amount, control: Control) -> Self {
+        let mut simulation = Simulation::new(Picos::from_micros(10), 1);
+        let links = [there, back].map(|way| simulation.add_link(way));
+        let new = NewConnection::tcp(vec![links[0]], vec![links[1]], amount, control);
+        let id = simulation.open(&new);
+        Self { simulation, links, id }
+    }
+
+    /// Bits of data a second between two times in seconds.
+    fn rate(&mut self, from: f64, to: f64) -> f64 {
+        self.simulation.run_until(Picos::from_secs_f64(from));
+        let before = self.simulation.delivered(self.id);
+        self.simulation.run_until(Picos::from_secs_f64(to));
+        (self.simulation.delivered(self.id) - before) as f64 * 8.0 / (to - from)
+    }
+}
+
+#[test]
+fn flow_fills_a_link_whose_queue_holds_what_is_under_way() {
+    for control in [RENO, Control::Cubic] {
+        let bdp = QueueLimit::Bytes(100_000_000 / 8 / 50);
+        let link = Parameters { queue: bdp, ..way(100, 10) };
+        let mut flow = Flow::open(&link, &way(100, 10), Amount::Endless, control);
+        let rate = flow.rate(5.0, 35.0) / (100e6 * PAYLOAD);
+        assert!((0.99..=1.0).contains(&rate), "{control}: {rate}");
+    }
+}
+
+#[test]
+fn reno_without_a_queue_reaches_three_quarters() {
+    // The window swings between half of what the path holds and all of it.
+    let link = Parameters { queue: QueueLimit::Packets(2), ..way(50, 20) };
+    let mut flow = Flow::open(&link, &way(50, 20), Amount::Endless, RENO);
+    let rate = flow.rate(20.0, 220.0) / (50e6 * PAYLOAD);
+    assert!((0.72..0.80).contains(&rate), "{rate}");
+}
+
+/// Mathis et al. (1997): MSS/RTT · sqrt(3/(2 b p)), with b = 2 for delayed acknowledgements that the window counts
+/// once; here it counts segments (RFC 3465), which makes b = 1.
+#[test]
+fn reno_follows_the_square_root_of_loss() {
+    for loss in [0.0002, 0.001, 0.004] {
+        let link = Parameters { loss: Probability::new(loss).unwrap(), ..way(10_000, 20) };
+        let mut flow = Flow::open(&link, &way(10_000, 20), Amount::Endless, RENO);
+        let rate = flow.rate(20.0, 1_020.0);
+        let theory = 1_448.0 * 8.0 / 0.04 * (1.5 / loss).sqrt();
+        assert!((0.8..1.15).contains(&(rate / theory)), "{loss}: {rate:.0} against {theory:.0}");
+    }
+}
+
+#[test]
+fn slow_start_doubles_the_window_every_round_trip() {
+    let mut flow = Flow::open(&way(10_000, 50), &way(10_000, 50), Amount::Endless, RENO);
+    // The answer to the SYN leaves after 50 ms; the first ten segments arrive after 150.
+    for (round, total) in [(1.6, 10), (2.6, 30), (3.6, 70), (4.6, 150), (5.6, 310)] {
+        flow.simulation.run_until(Picos::from_secs_f64(round / 10.0));
+        let segments = flow.simulation.delivered(flow.id) / 1_448;
+        assert!(segments.abs_diff(total) <= total / 10, "{segments} of {total}");
+    }
+}
+
+#[test]
+fn finite_flow_ends_with_its_last_byte() {
+    for bytes in [1, 1_448, 1_449, 100_000] {
+        let mut flow = Flow::open(&way(100, 1), &way(100, 1), Amount::Bytes(bytes), Control::Cubic);
+        flow.simulation.run_until(Picos::from_millis(2_000));
+        assert_eq!(flow.simulation.delivered(flow.id), bytes);
+        let segments = bytes.div_ceil(1_448);
+        assert_eq!(flow.simulation.link(flow.links[0]).bytes, 78 + bytes + segments * 66);
+        assert_eq!(flow.simulation.take_finished(), [flow.id]);
+        assert!(flow.simulation.finished(flow.id) > Some(Picos::from_millis(3)));
+    }
+}
+
+#[test]
+fn every_byte_arrives_whatever_is_lost_in_both_directions() {
+    for (seed, loss) in [(1, 0.01), (2, 0.1), (3, 0.3)] {
+        let lossy = Parameters { loss: Probability::new(loss).unwrap(), ..way(100, 1) };
+        let mut simulation = Simulation::new(Picos::from_micros(10), seed);
+        let [there, back] = [(); 2].map(|()| simulation.add_link(&lossy));
+        let id = simulation.open(&NewConnection::tcp(vec![there], vec![back], Amount::Bytes(200_000), RENO));
+        simulation.run_until(Picos::from_secs_f64(4_000.0));
+        assert_eq!(simulation.delivered(id), 200_000, "{loss}");
+    }
+}
+
+#[test]
+fn transfer_goes_on_when_a_link_comes_back() {
+    let mut flow = Flow::open(&way(100, 5), &way(100, 5), Amount::Bytes(50_000_000), Control::Cubic);
+    flow.simulation.run_until(Picos::from_secs_f64(1.0));
+    flow.simulation.cut(flow.links[0]);
+    flow.simulation.run_until(Picos::from_secs_f64(3.0));
+    let stopped = flow.simulation.delivered(flow.id);
+    flow.simulation.run_until(Picos::from_secs_f64(4.0));
+    assert_eq!(flow.simulation.delivered(flow.id), stopped);
+    flow.simulation.restore(flow.links[0]);
+    flow.simulation.run_until(Picos::from_secs_f64(20.0));
+    assert_eq!(flow.simulation.delivered(flow.id), 50_000_000);
+    assert!(flow.simulation.subflows(flow.id).all(|it| it.timeouts >= 3));
+}
+
+#[test]
+fn same_seed_gives_the_same_run_and_another_one_another() {
+    let run = |seed| {
+        let lossy = Parameters { loss: Probability::new(0.01).unwrap(), ..way(100, 5) };
+        let mut simulation = Simulation::new(Picos::from_micros(10), seed);
+        let [there, back] = [(); 2].map(|()| simulation.add_link(&lossy));
+        let id =
+            simulation.open(&NewConnection::tcp(vec![there], vec![back], Amount::Endless, Control::Cubic));
+        simulation.run_until(Picos::from_secs_f64(10.0));
+        (simulation.delivered(id), simulation.events())
+    };
+    assert_eq!(run(7), run(7));
+    assert_ne!(run(7), run(8));
+}
