@@ -4,13 +4,14 @@ use std::net::SocketAddr;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::PathBuf;
 
-use braid_controller::{Config, Controller, Listen, Relief, Settings};
+use braid_controller::{Agents, Config, Controller, Listen, Relief, Settings};
 use braid_paths::Weight;
 use braid_steering::Policy;
 use braid_types::{BitsPerSec, SwitchPort};
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use crate::exit::{Code, ExitWith};
 use crate::topology::source::{self, LinkArgs, Loaded, Source};
 
 #[derive(Subcommand)]
@@ -35,6 +36,11 @@ pub(crate) struct Run {
     /// Write every event to this file, for a replay or a bug report
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// A TOML file with the agents on hosts that may ask for advice: [[agent]] with name, token and addresses
+    ///
+    /// With it, only they and this machine may ask; without, each host about its own address.
+    #[arg(long, value_name = "FILE", env = "BRAID_AGENT_TOKENS")]
+    agent_tokens: Option<PathBuf>,
     /// How a stream's path is chosen among those of its hosts
     ///
     /// fewest-shared: that which meets the fewest other streams of its transfer. least-loaded: of those, the one with
@@ -81,7 +87,9 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     };
     abort_on_panic();
     let (http, record) = (run.http, run.record.clone());
-    let controller = Controller::bind(Config { openflow, http, record, settings: settings(run)? })?;
+    let agents = run.agent_tokens.as_deref().map(Agents::read).transpose().exit_with(Code::Usage)?;
+    let agents = agents.unwrap_or_default();
+    let controller = Controller::bind(Config { openflow, http, record, agents, settings: settings(run)? })?;
     say_ready(&controller)?;
     Ok(controller.serve_until_signalled()?)
 }

@@ -14,6 +14,7 @@ use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{MissedTickBehavior, interval};
 use tracing::{error, info};
 
+use crate::agents::Agents;
 use crate::clock::Clock;
 use crate::engine::{Engine, Shared};
 use crate::record::Recorder;
@@ -40,6 +41,8 @@ pub struct Config {
     pub http: SocketAddr,
     /// Where every event is written.
     pub record: Option<PathBuf>,
+    /// Agents on hosts that have a token.
+    pub agents: Agents,
     /// How it behaves; the key of discovery frames is made anew.
     pub settings: Settings,
 }
@@ -82,6 +85,7 @@ pub struct Controller {
     http: SocketAddr,
     settings: Settings,
     recorder: Option<Recorder>,
+    agents: Agents,
 }
 
 impl Controller {
@@ -101,6 +105,7 @@ impl Controller {
             programs,
             settings: Settings { lldp_key: ProbeKey::new(secret), ..config.settings },
             recorder: recorder.transpose()?,
+            agents: config.agents,
         })
     }
 
@@ -119,7 +124,7 @@ impl Controller {
         let engine = Rc::new(RefCell::new(Engine::new(Clock::start(), self.settings, self.recorder)));
         let runtime = Builder::new_current_thread().enable_all().build()?;
         LocalSet::new().block_on(&runtime, async {
-            let questions = http::serve(self.programs)?;
+            let questions = http::serve(self.programs, self.agents)?;
             let switches = tokio::net::TcpListener::from_std(self.switches)?;
             let accepting = spawn_local(server::accept(engine.clone(), switches));
             spawn_local(tick(engine.clone()));

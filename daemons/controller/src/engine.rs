@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 use tracing::{error, warn};
 
 use crate::clock::Clock;
+use crate::inquiries::{Inquiries, Inquiry};
 use crate::log;
 use crate::outbox::Outbox;
 use crate::record::Recorder;
@@ -26,6 +27,7 @@ pub(crate) struct Engine {
     commands: Commands,
     last_xid: u32,
     refused: u64,
+    inquiries: Inquiries,
     /// When the brain wants to go on, as last told.
     wake_at: Option<Time>,
     woken: Rc<Notify>,
@@ -81,6 +83,7 @@ impl Engine {
             commands: Commands::default(),
             last_xid: FIRST_XID,
             refused: 0,
+            inquiries: Inquiries::default(),
             wake_at: None,
             woken: Rc::default(),
             stopping: false,
@@ -161,6 +164,7 @@ impl Engine {
         let mut commands = std::mem::take(&mut self.commands);
         self.brain.handle(now, event, &mut commands);
         commands.notices().iter().for_each(log::notice);
+        commands.answers().iter().for_each(|answer| self.inquiries.answer(answer));
         self.dispatch(&commands);
         commands.clear();
         self.commands = commands;
@@ -170,9 +174,18 @@ impl Engine {
         }
     }
 
+    /// Asks for advice, which may come later.
+    pub(crate) fn advise(&mut self, inquiry: Inquiry) {
+        if !self.stopping {
+            let question = self.inquiries.take_up(inquiry);
+            self.handle(self.now(), &Event::Advise(Box::new(question)));
+        }
+    }
+
     /// Ends the recording and closes every channel once it is empty.
     pub(crate) fn stop(&mut self) {
         self.stopping = true;
+        self.inquiries = Inquiries::default();
         if let Some(recorder) = self.recorder.take()
             && let Err(error) = recorder.finish()
         {

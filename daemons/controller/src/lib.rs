@@ -5,16 +5,19 @@
 //!
 //! What it does not do: decide anything. That is `braid-control`.
 
+mod agents;
 mod channel;
 mod clock;
 mod controller;
 mod engine;
 mod http;
+mod inquiries;
 mod log;
 mod outbox;
 mod record;
 mod server;
 
+pub use agents::{Agents, AgentsError};
 pub use braid_control::{Relief, Settings};
 pub use controller::{Config, Controller, ControllerError, Listen};
 pub use record::{Header, read_recording};

@@ -13,6 +13,7 @@ pub(crate) async fn answer(engine: Shared, mut questions: mpsc::Receiver<Questio
         match question {
             Question::Show(resource, answer) => drop(answer.send(body(&engine.borrow(), resource))),
             Question::Measure(src, answer) => _ = answer.send(capacity::begin(&mut engine.borrow_mut(), src)),
+            Question::Advise(inquiry) => engine.borrow_mut().advise(inquiry),
             Question::Paths(query, answer) => drop(answer.send(Search::prepare(&engine.borrow(), &query))),
         }
     }

@@ -1,13 +1,16 @@
 //! The HTTP API and metrics, on a thread of their own.
 
+mod advice;
 mod answers;
 mod capacity;
 mod link_metrics;
 mod metrics;
 mod paths;
+mod problem;
+mod rate;
 
 use std::io;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::thread;
 
 use axum::Router;
@@ -21,6 +24,8 @@ use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
 use tracing::error;
 
+use crate::agents::Agents;
+use crate::inquiries::Inquiry;
 pub(crate) use answers::answer;
 use paths::Search;
 
@@ -46,19 +51,22 @@ pub(crate) enum Question {
     Paths(Box<Query>, oneshot::Sender<Result<Search, QueryError>>),
     /// The capacity of the link that leaves a port is to be measured; when that began, if there is such a link.
     Measure(SwitchPort, oneshot::Sender<Option<Time>>),
+    /// Which subflows a connection shall have.
+    Advise(Inquiry),
 }
 
 type Questions = mpsc::Sender<Question>;
 
 /// Serves clients on a thread of its own; returns what they ask.
-pub(crate) fn serve(listener: TcpListener) -> io::Result<mpsc::Receiver<Question>> {
+pub(crate) fn serve(listener: TcpListener, agents: Agents) -> io::Result<mpsc::Receiver<Question>> {
     let (questions, receiver) = mpsc::channel(MAX_WAITING);
     let mut runtime = Builder::new_current_thread();
     let runtime = runtime.enable_all().max_blocking_threads(paths::MAX_RUNNING).build()?;
     thread::Builder::new().name("http".to_owned()).spawn(move || {
         let served = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener)?;
-            axum::serve(listener, router(questions)).await
+            let service = router(questions, agents).into_make_service_with_connect_info::<SocketAddr>();
+            axum::serve(listener, service).await
         });
         if let Err(error) = served {
             error!(%error, "the HTTP server has stopped");
@@ -67,7 +75,7 @@ pub(crate) fn serve(listener: TcpListener) -> io::Result<mpsc::Receiver<Question
     Ok(receiver)
 }
 
-fn router(questions: Questions) -> Router {
+fn router(questions: Questions, agents: Agents) -> Router {
     let resource = |resource| get(move |State(questions): State<Questions>| show(questions, resource));
     Router::new()
         .route("/api/v1/switches", resource(Resource::Switches))
@@ -77,6 +85,7 @@ fn router(questions: Questions) -> Router {
         .route("/api/v1/transfers", resource(Resource::Transfers))
         .route("/api/v1/alarms", resource(Resource::Alarms))
         .route("/api/v1/paths", get(paths::find).with_state(paths::Route::new(questions.clone())))
+        .route("/api/v1/advice", advice::route(questions.clone(), agents))
         .route("/metrics", resource(Resource::Metrics))
         .with_state(questions)
 }

@@ -1,5 +1,6 @@
 //! A controller on loopback, and switches that behave or do not.
 
+mod advice;
 mod api;
 mod links;
 mod misbehaviour;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use braid_controller::{Config, Controller, Listen, Settings};
+use braid_controller::{Agents, Config, Controller, Listen, Settings};
 use braid_openflow::{
     Bytes, Capabilities, ControllerRole, ErrorMsg, Hello, Kbps, List, Message, MultipartFlags,
     MultipartReply, Port, PortConfig, PortFeatures, PortState, ReplyBody, RequestBody, Role, SwitchFeatures,
@@ -18,7 +18,13 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A controller as it is by default, at these addresses.
 pub(crate) fn config(openflow: SocketAddr, http: SocketAddr, record: Option<PathBuf>) -> Config {
-    Config { openflow: Listen::Address(openflow), http, record, settings: Settings::default() }
+    Config {
+        openflow: Listen::Address(openflow),
+        http,
+        record,
+        agents: Agents::default(),
+        settings: Settings::default(),
+    }
 }
 
 /// A controller in a thread of its own; stops when dropped.
@@ -32,7 +38,11 @@ pub(crate) struct Running {
 impl Running {
     pub(crate) fn start(record: Option<PathBuf>) -> Self {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        let controller = Controller::bind(config(any, any, record)).expect("free ports");
+        Self::start_with(config(any, any, record))
+    }
+
+    pub(crate) fn start_with(config: Config) -> Self {
+        let controller = Controller::bind(config).expect("free ports");
         let (stop, stopped) = oneshot::channel();
         let (openflow, http) = (controller.openflow(), controller.http());
         let serve = move || {

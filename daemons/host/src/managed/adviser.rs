@@ -22,6 +22,14 @@ pub enum AdviceError {
     /// The controller does not answer, or does not want to.
     #[error("the controller gives no advice: {0}")]
     Http(#[from] Box<ureq::Error>),
+    /// It refuses.
+    #[error("the controller refuses: {reason} (status {status})")]
+    Refused {
+        /// The status of its answer.
+        status: u16,
+        /// What it says.
+        reason: String,
+    },
     /// Its answer is no advice.
     #[error("the controller's advice cannot be read: {0}")]
     Answer(#[from] serde_json::Error),
@@ -39,7 +47,9 @@ impl Controller {
     /// The one at `url`, such as `http://127.0.0.1:8653`; `token` tells it who asks.
     #[must_use]
     pub fn new(url: &str, token: Option<&str>) -> Self {
-        let agent = ureq::Agent::config_builder().timeout_global(Some(TIMEOUT)).build().into();
+        let agent = ureq::Agent::config_builder().timeout_global(Some(TIMEOUT)).http_status_as_error(false);
+        // A proxy for the web does not lead to it.
+        let agent = agent.proxy(None).build().into();
         let url = format!("{}/api/v1/advice", url.trim_end_matches('/'));
         Self { agent, url, authorization: token.map(|token| format!("Bearer {}", token.trim())) }
     }
@@ -54,6 +64,21 @@ impl Adviser for Controller {
         }
         let mut answer = post.send(&body).map_err(Box::new)?;
         let text = answer.body_mut().with_config().limit(MOST_BYTES).read_to_vec().map_err(Box::new)?;
-        Ok(serde_json::from_slice(&text)?)
+        match answer.status().as_u16() {
+            200 => Ok(serde_json::from_slice(&text)?),
+            status => Err(AdviceError::Refused { status, reason: reason(&text) }),
+        }
+    }
+}
+
+/// What a problem document says, or the beginning of whatever it is. RFC 9457.
+fn reason(body: &[u8]) -> String {
+    #[derive(serde::Deserialize)]
+    struct Problem {
+        detail: String,
+    }
+    match serde_json::from_slice(body) {
+        Ok(Problem { detail }) => detail,
+        Err(_) => String::from_utf8_lossy(body).chars().take(200).collect(),
     }
 }

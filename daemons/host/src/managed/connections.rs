@@ -14,6 +14,8 @@ const MOST_ADDRESSES: usize = 32;
 const MOST_FAILED: usize = 32;
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// So long a subflow that failed is told of: what was in its way may be gone then.
+const LATELY: Duration = Duration::from_secs(90);
 
 /// What is to be done in the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,7 +71,7 @@ struct Managed {
     announced: BTreeMap<u8, SocketAddr>,
     /// With the numbers of their local ends.
     subflows: BTreeMap<SubflowEnds, u8>,
-    failed: Vec<SubflowEnds>,
+    failed: Vec<(Instant, SubflowEnds)>,
     wait: Duration,
     ask_at: Option<Instant>,
 }
@@ -115,7 +117,7 @@ impl Connections {
         if it.failed.len() >= MOST_FAILED {
             it.failed.remove(0);
         }
-        it.failed.push(ends);
+        it.failed.push((now, ends));
         let at = now + it.wait;
         it.wait = (it.wait * 2).min(LONGEST_WAIT);
         it.ask_at = Some(it.ask_at.map_or(at, |before| before.min(at)));
@@ -153,6 +155,7 @@ impl Connections {
         let due = |it: &Managed| it.ask_at.is_some_and(|at| at <= now);
         let (token, it) = self.known.iter_mut().find(|(_, it)| due(it))?;
         it.ask_at = None;
+        it.failed.retain(|(at, _)| now.saturating_duration_since(*at) < LATELY);
         Some((*token, it.question(own, most)))
     }
 
@@ -202,7 +205,7 @@ impl Managed {
             local_addresses: own.to_vec(),
             remote_addresses: self.remotes().collect(),
             subflows: self.subflows.keys().copied().collect(),
-            failed: self.failed.clone(),
+            failed: self.failed.iter().map(|(_, ends)| *ends).collect(),
             most,
         }
     }

@@ -1,0 +1,122 @@
+//! Tells hosts which subflows a connection shall have.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{ConnectInfo, DefaultBodyLimit, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, post};
+use braid_control::Asker;
+use braid_steering::{Advice, AdviceRefusal, AdviceRequest};
+use tokio::sync::oneshot;
+
+use super::problem::Problem;
+use super::rate::Rates;
+use super::{Question, Questions};
+use crate::agents::Agents;
+use crate::inquiries::Inquiry;
+
+/// More than the longest question that is answered.
+const MAX_BODY: usize = 64 << 10;
+/// Questions a second of one address.
+const RATE: u32 = 200;
+
+#[derive(Clone)]
+struct Desk {
+    questions: Questions,
+    agents: Arc<Agents>,
+    rates: Arc<Mutex<Rates>>,
+}
+
+/// `POST /api/v1/advice`.
+pub(super) fn route(questions: Questions, agents: Agents) -> MethodRouter<Questions> {
+    let desk = Desk { questions, agents: Arc::new(agents), rates: Arc::new(Mutex::new(Rates::new(RATE))) };
+    post(answer).layer(DefaultBodyLimit::max(MAX_BODY)).with_state(desk)
+}
+
+async fn answer(
+    State(desk): State<Desk>,
+    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Response {
+    match desk.advise(from, &headers, body).await {
+        Ok(advice) => axum::Json(advice).into_response(),
+        Err(problem) => problem.into_response(),
+    }
+}
+
+impl Desk {
+    async fn advise(
+        &self,
+        from: SocketAddr,
+        headers: &HeaderMap,
+        body: Result<Bytes, BytesRejection>,
+    ) -> Result<Advice, Problem> {
+        self.admit(from)?;
+        let asker = self.identify(from, headers)?;
+        let body = body.map_err(|it| Problem::new(it.status(), "body", it.body_text()))?;
+        let request: AdviceRequest = serde_json::from_slice(&body).map_err(|it| {
+            Problem::new(StatusCode::BAD_REQUEST, "unreadable", format!("not a question: {it}"))
+        })?;
+        self.ask(request, asker).await?.map_err(|refusal| problem(&refusal))
+    }
+
+    fn admit(&self, from: SocketAddr) -> Result<(), Problem> {
+        let mut rates = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_within = rates.take(Instant::now(), from.ip());
+        let detail = || format!("more than {RATE} questions a second from {}", from.ip());
+        is_within
+            .then_some(())
+            .ok_or_else(|| Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_often", detail()))
+    }
+
+    fn identify(&self, from: SocketAddr, headers: &HeaderMap) -> Result<Asker, Problem> {
+        let refuse = |detail| Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail);
+        let token = headers.get(header::AUTHORIZATION).map(|value| value.to_str().ok().and_then(bearer));
+        let known = match token {
+            Some(None) => return Err(refuse("the authorization is no bearer token")),
+            Some(Some(token)) => self.agents.identify(from.ip(), Some(token)),
+            None => self.agents.identify(from.ip(), None),
+        };
+        known.ok_or_else(|| match token {
+            Some(_) => refuse("nobody has this token"),
+            None => refuse("a token is needed"),
+        })
+    }
+
+    async fn ask(
+        &self,
+        request: AdviceRequest,
+        asker: Asker,
+    ) -> Result<Result<Advice, AdviceRefusal>, Problem> {
+        let unavailable = |detail| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail);
+        let (answer, answered) = oneshot::channel();
+        let sent = self.questions.try_send(Question::Advise(Inquiry { request, asker, answer }));
+        sent.map_err(|_| unavailable("the controller is busy or stopping"))?;
+        answered.await.map_err(|_| unavailable("the controller is stopping"))
+    }
+}
+
+/// The token in an `authorization` header. RFC 6750 §2.1.
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+fn problem(refusal: &AdviceRefusal) -> Problem {
+    let (status, code) = match refusal {
+        AdviceRefusal::TooMany { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "too_many"),
+        AdviceRefusal::NoSubflow { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "no_subflow"),
+        AdviceRefusal::NotOwn(_) => (StatusCode::FORBIDDEN, "not_own"),
+        AdviceRefusal::UnknownHost(_) => (StatusCode::NOT_FOUND, "unknown_host"),
+        AdviceRefusal::Busy(_) => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
+        AdviceRefusal::Full(_) => (StatusCode::TOO_MANY_REQUESTS, "full"),
+        AdviceRefusal::Superseded => (StatusCode::CONFLICT, "superseded"),
+    };
+    Problem::new(status, code, refusal.to_string())
+}
