@@ -125,9 +125,21 @@ impl<P> Resequencer<P> {
         }
     }
 
+    /// Lets everything go.
+    pub fn flush(&mut self, now: Time) {
+        while let Some(id) = self.store.oldest().map(|oldest| oldest.flow) {
+            self.give_up(now, id, Cause::Ended, |_| true);
+        }
+    }
+
     /// How long a packet waits at most, as of now.
     pub fn hold_time(&self) -> Duration {
         self.skew.hold_time(self.settings.hold)
+    }
+
+    /// How it behaves.
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// What became of all packets.

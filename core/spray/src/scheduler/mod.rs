@@ -98,6 +98,14 @@ impl Scheduler {
         true
     }
 
+    /// How it chooses.
+    pub const fn policy(&self) -> Policy {
+        match &self.policy {
+            Chooser::Weighted(weighted) => Policy::Weighted { burst: weighted.burst() },
+            Chooser::DelayAware(_) => Policy::DelayAware,
+        }
+    }
+
     /// What is known of each path.
     pub fn paths(&self) -> &[PathWeight] {
         &self.paths

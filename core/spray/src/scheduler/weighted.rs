@@ -18,6 +18,10 @@ impl Weighted {
         Self { burst, virtual_times: vec![0; paths], current: None }
     }
 
+    pub(super) const fn burst(&self) -> u32 {
+        self.burst
+    }
+
     pub(super) fn pick(&mut self, paths: &[PathWeight], bytes: u32) -> Option<usize> {
         let (path, left) = match self.current.take() {
             Some((path, left)) if left > 0 && paths.get(path)?.weight > 0 => (path, left),

@@ -248,3 +248,14 @@ fn settings_that_cannot_be_met_are_refused() {
         assert!(settings.check().is_err(), "{settings:?}");
     }
 }
+
+#[test]
+fn a_buffer_that_is_flushed_holds_nothing() {
+    let mut bench = Bench::new(settings());
+    bench.offer(NOW, 0, data(0, 100), 0);
+    bench.offer(NOW, 2, data(400, 100), 0);
+    bench.offer(NOW, 1, data(200, 100), 0);
+    bench.buffer.flush(NOW);
+    let out: Vec<_> = std::iter::from_fn(|| bench.buffer.poll_packet()).collect();
+    assert_eq!((out, bench.buffer.poll_timeout()), (vec![1, 2], None));
+}

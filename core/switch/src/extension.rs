@@ -1,0 +1,206 @@
+//! Braid's experimenter messages: what OpenFlow 1.3 cannot say of groups. `docs/openflow-extensions.md`.
+
+use std::time::Duration;
+
+use braid_openflow::{Bytes, DecodeError, Experimenter, ExperimenterId, GroupId, Part, Reader};
+use braid_spray::{HoldTime, Policy, Settings};
+use braid_types::BitsPerSec;
+
+/// Who defines these messages: a locally administered OUI.
+pub const BRAID: ExperimenterId = ExperimenterId(0x0002_b7b7);
+
+const SET_SPRAY: u32 = 1;
+const SET_PATHS: u32 = 2;
+const SET_ORDER: u32 = 3;
+const STATISTICS_REQUEST: u32 = 4;
+pub(crate) const STATISTICS_REPLY: u32 = 5;
+
+/// A message about a group.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Extension {
+    /// A select group decides for each packet.
+    SetSpray {
+        /// The group.
+        group: GroupId,
+        /// How it decides.
+        policy: Policy,
+    },
+    /// Buckets have other shares from the next packet on.
+    SetPaths {
+        /// The group.
+        group: GroupId,
+        /// What changes.
+        paths: Vec<PathUpdate>,
+    },
+    /// An indirect group puts TCP in order; `None`: it does no longer.
+    SetOrder {
+        /// The group.
+        group: GroupId,
+        /// How, and what it may take.
+        settings: Option<Settings>,
+    },
+    /// Asks what a group that sprays or puts in order has done.
+    Statistics {
+        /// The group.
+        group: GroupId,
+    },
+}
+
+/// What is to be known of a bucket of a group that sprays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PathUpdate {
+    /// Which one, from 0.
+    pub bucket: u32,
+    /// Its share among those of all; 0: it carries nothing.
+    pub weight: u32,
+    /// What it carries.
+    pub rate: Option<BitsPerSec>,
+    /// How long it takes when its queues are empty.
+    pub delay: Duration,
+}
+
+impl Extension {
+    /// Reads a message of [`BRAID`]; `None` if there is no such type.
+    ///
+    /// # Errors
+    ///
+    /// It is shorter or longer than its type says, or a value is out of range.
+    pub fn decode(message: &Experimenter<'_>) -> Result<Option<Self>, DecodeError> {
+        let mut reader = Reader::new(Part::Experimenter, message.data.0);
+        let extension = match message.exp_type {
+            SET_SPRAY => {
+                let (group, policy) = (reader.read()?, reader.read::<u32>()?);
+                let burst = reader.read()?;
+                let policy = if policy == 0 { Policy::Weighted { burst } } else { Policy::DelayAware };
+                Self::SetSpray { group, policy }
+            }
+            SET_PATHS => Self::SetPaths { group: reader.read()?, paths: read_paths(&mut reader)? },
+            SET_ORDER => {
+                let (group, on) = (reader.read()?, reader.read::<u32>()?);
+                let settings = read_settings(&mut reader)?;
+                Self::SetOrder { group, settings: (on != 0).then_some(settings) }
+            }
+            STATISTICS_REQUEST => Self::Statistics { group: reader.read()? },
+            _ => return Ok(None),
+        };
+        reader.finish()?;
+        Ok(Some(extension))
+    }
+
+    /// Its body, for [`Self::message`].
+    pub fn body(&self) -> Vec<u8> {
+        let mut words = Vec::new();
+        match self {
+            Self::SetSpray { group, policy } => {
+                let (policy, burst) = match policy {
+                    Policy::Weighted { burst } => (0, *burst),
+                    Policy::DelayAware => (1, 0),
+                };
+                words.extend([group.0, policy, burst]);
+            }
+            Self::SetPaths { group, paths } => {
+                words.push(group.0);
+                paths.iter().for_each(|path| words.extend(path.words()));
+            }
+            Self::SetOrder { group, settings } => {
+                words.extend([group.0, settings.is_some().into()]);
+                words.extend(settings_words(&settings.unwrap_or_default()));
+            }
+            Self::Statistics { group } => words.push(group.0),
+        }
+        words.into_iter().flat_map(u32::to_be_bytes).collect()
+    }
+
+    /// The message with `body`.
+    pub const fn message<'a>(&self, body: &'a [u8]) -> Experimenter<'a> {
+        let exp_type = match self {
+            Self::SetSpray { .. } => SET_SPRAY,
+            Self::SetPaths { .. } => SET_PATHS,
+            Self::SetOrder { .. } => SET_ORDER,
+            Self::Statistics { .. } => STATISTICS_REQUEST,
+        };
+        Experimenter { experimenter: BRAID, exp_type, data: Bytes(body) }
+    }
+}
+
+impl PathUpdate {
+    fn words(&self) -> [u32; 4] {
+        let kbps = self.rate.map_or(0, |rate| rate.0 / 1_000);
+        [self.bucket, self.weight, kbps.try_into().unwrap_or(u32::MAX), micros(self.delay)]
+    }
+}
+
+fn read_paths(reader: &mut Reader<'_>) -> Result<Vec<PathUpdate>, DecodeError> {
+    let mut paths = Vec::new();
+    while !reader.is_empty() {
+        let (bucket, weight, kbps) = (reader.read()?, reader.read()?, reader.read::<u32>()?);
+        let rate = (kbps != 0).then(|| BitsPerSec(u64::from(kbps) * 1_000));
+        let delay = Duration::from_micros(reader.read::<u32>()?.into());
+        paths.push(PathUpdate { bucket, weight, rate, delay });
+    }
+    Ok(paths)
+}
+
+fn read_settings(reader: &mut Reader<'_>) -> Result<Settings, DecodeError> {
+    let (threshold, loss_recovery) = (reader.read()?, reader.read()?);
+    let [least, most] =
+        [reader.read::<u32>()?, reader.read()?].map(|micros| Duration::from_micros(micros.into()));
+    let hold = if least == most { HoldTime::Fixed(most) } else { HoldTime::Measured { least, most } };
+    let paths = reader.read::<u32>()?.try_into().unwrap_or(u8::MAX);
+    let (horizon, flows, packets) = (reader.read()?, reader.read()?, reader.read()?);
+    let bytes = u64::from(reader.read::<u32>()?) << 10;
+    Ok(Settings { threshold, loss_recovery, hold, paths, horizon, flows, packets, bytes })
+}
+
+fn settings_words(settings: &Settings) -> [u32; 9] {
+    let (least, most) = match settings.hold {
+        HoldTime::Fixed(time) => (time, time),
+        HoldTime::Measured { least, most } => (least, most),
+    };
+    [
+        settings.threshold,
+        settings.loss_recovery,
+        micros(least),
+        micros(most),
+        settings.paths.into(),
+        settings.horizon,
+        settings.flows,
+        settings.packets,
+        (settings.bytes >> 10).try_into().unwrap_or(u32::MAX),
+    ]
+}
+
+fn micros(duration: Duration) -> u32 {
+    duration.as_micros().try_into().unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extensions_are_read_as_they_are_written() {
+        let group = GroupId(7);
+        let update = PathUpdate {
+            bucket: 1,
+            weight: 30,
+            rate: Some(BitsPerSec(20_000_000)),
+            delay: Duration::from_micros(1_500),
+        };
+        for extension in [
+            Extension::SetSpray { group, policy: Policy::Weighted { burst: 3_000 } },
+            Extension::SetSpray { group, policy: Policy::DelayAware },
+            Extension::SetPaths { group, paths: vec![update, PathUpdate { rate: None, ..update }] },
+            Extension::SetOrder { group, settings: Some(Settings::default()) },
+            Extension::SetOrder { group, settings: Some(Settings { paths: 3, ..Settings::default() }) },
+            Extension::Statistics { group },
+        ] {
+            let body = extension.body();
+            assert_eq!(Extension::decode(&extension.message(&body)), Ok(Some(extension.clone())));
+            let cut = extension.message(&body[..body.len() - 1]);
+            assert!(Extension::decode(&cut).is_err());
+        }
+        let unknown = Experimenter { experimenter: BRAID, exp_type: 99, data: Bytes(&[]) };
+        assert_eq!(Extension::decode(&unknown), Ok(None));
+    }
+}

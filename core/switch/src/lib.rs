@@ -1,0 +1,25 @@
+//! An OpenFlow 1.3 switch without I/O: tables, groups that spray and put in order, messages.
+//!
+//! [`Switch`] is given frames and messages, with the time, and gives frames and messages back. It has what stock switches
+//! lack: a select group that decides for each packet ([`braid_spray::Scheduler`]), and a group that puts TCP in order
+//! ([`braid_spray::Resequencer`]); both are set by the messages of [`extension`]. Frames may be super-frames whose
+//! checksums are left to a network card ([`Offload`]); they are passed on as such, and changed as such.
+//!
+//! What it does not do: meters, queues, MPLS, PBB, table and port modification beyond what is described in
+//! `docs/edge.md`; it says so with the errors of the specification. All tables are bounded.
+
+pub mod extension;
+
+mod action;
+mod group;
+mod key;
+mod matching;
+mod packet;
+mod port;
+mod rewrite;
+mod switch;
+mod table;
+
+pub use packet::{Offload, Packet};
+pub use port::{PortCounters, PortDescription};
+pub use switch::{ConnectionId, Identity, Switch};

@@ -1,0 +1,142 @@
+/// A frame, and what its sender left to the network card.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Packet {
+    /// From the destination address on, without the frame check sequence.
+    pub data: Vec<u8>,
+    /// What is still to be done with it.
+    pub offload: Offload,
+}
+
+/// What is still to be done with a frame: `struct virtio_net_hdr` of `linux/virtio_net.h`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Offload {
+    /// Whether the checksum at `csum_start + csum_offset` holds only the sum of the pseudo-header.
+    pub needs_checksum: bool,
+    /// Whether somebody has found the checksum right.
+    pub checksum_valid: bool,
+    /// How a super-frame is to be cut: `VIRTIO_NET_HDR_GSO_*`; 0: it is none.
+    pub gso_type: u8,
+    /// The headers that each part has.
+    pub header_len: u16,
+    /// Bytes of data in each part.
+    pub gso_size: u16,
+    /// From where the checksum is made.
+    pub csum_start: u16,
+    /// Where it goes, from there on.
+    pub csum_offset: u16,
+}
+
+const NEEDS_CHECKSUM: u8 = 1;
+const DATA_VALID: u8 = 2;
+
+impl Offload {
+    /// Its length on the wire.
+    pub const LEN: usize = 10;
+
+    /// From the kernel's structure, in the machine's byte order.
+    pub fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
+        let [flags, gso_type, a, b, c, d, e, f, g, h] = bytes;
+        let word = |a, b| u16::from_ne_bytes([a, b]);
+        Self {
+            needs_checksum: flags & NEEDS_CHECKSUM != 0,
+            checksum_valid: flags & DATA_VALID != 0,
+            gso_type,
+            header_len: word(a, b),
+            gso_size: word(c, d),
+            csum_start: word(e, f),
+            csum_offset: word(g, h),
+        }
+    }
+
+    /// To the kernel's structure.
+    pub fn to_bytes(self) -> [u8; Self::LEN] {
+        let flags = if self.needs_checksum { NEEDS_CHECKSUM } else { 0 };
+        let [a, b] = self.header_len.to_ne_bytes();
+        let [c, d] = self.gso_size.to_ne_bytes();
+        let [e, f] = self.csum_start.to_ne_bytes();
+        let [g, h] = self.csum_offset.to_ne_bytes();
+        [flags, self.gso_type, a, b, c, d, e, f, g, h]
+    }
+
+    /// The headers have become `by` bytes longer, or shorter.
+    pub(crate) fn shift(&mut self, by: i16) {
+        let shift = |value: &mut u16| *value = value.saturating_add_signed(by);
+        if self.gso_type != 0 {
+            shift(&mut self.header_len);
+        }
+        if self.needs_checksum {
+            shift(&mut self.csum_start);
+        }
+    }
+}
+
+impl Packet {
+    /// One that is complete.
+    pub fn complete(data: Vec<u8>) -> Self {
+        Self { data, offload: Offload::default() }
+    }
+
+    /// Makes the checksum that was left to the network card. A super-frame's would be wrong for its parts: it stays.
+    pub fn finish_checksum(&mut self) {
+        let Offload { needs_checksum, gso_type, csum_start, csum_offset, .. } = self.offload;
+        let start = usize::from(csum_start);
+        let Some(covered) = self.data.get(start..).filter(|_| needs_checksum && gso_type == 0) else {
+            return;
+        };
+        let sum = !fold(sum(covered));
+        // UDP writes a sum of zero as ones, since zero means that there is none; to others both are the same.
+        let sum = if sum == 0 { 0xffff } else { sum };
+        let at = start + usize::from(csum_offset);
+        if let Some(place) = self.data.get_mut(at..at + 2) {
+            place.copy_from_slice(&sum.to_be_bytes());
+            self.offload = Offload { checksum_valid: true, ..Offload::default() };
+        }
+    }
+}
+
+/// The sum of 16-bit words. RFC 1071.
+pub(crate) fn sum(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<2>();
+    let last = rest.first().map_or(0, |byte| u64::from(*byte) << 8);
+    words.iter().map(|word| u64::from(u16::from_be_bytes(*word))).sum::<u64>() + last
+}
+
+/// With its carries added in.
+pub(crate) const fn fold(mut sum: u64) -> u16 {
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    sum as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checksum_that_was_left_over_is_made() {
+        // RFC 1071's example, with the place for the checksum behind it.
+        let data = vec![9, 9, 0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7, 0, 0];
+        let offload = Offload { needs_checksum: true, csum_start: 2, csum_offset: 8, ..Offload::default() };
+        let mut packet = Packet { data, offload };
+        packet.finish_checksum();
+        assert_eq!(packet.data[10..], [0x22, 0x0d]);
+        assert!(!packet.offload.needs_checksum);
+        let out_of_range = Offload { needs_checksum: true, csum_start: 900, ..Offload::default() };
+        Packet { data: vec![0; 20], offload: out_of_range }.finish_checksum();
+    }
+
+    #[test]
+    fn offloads_are_written_as_they_are_read() {
+        let offload = Offload {
+            needs_checksum: true,
+            checksum_valid: false,
+            gso_type: 1,
+            header_len: 66,
+            gso_size: 1_448,
+            csum_start: 34,
+            csum_offset: 16,
+        };
+        assert_eq!(Offload::from_bytes(offload.to_bytes()), offload);
+    }
+}

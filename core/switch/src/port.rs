@@ -1,0 +1,106 @@
+use braid_openflow::{Kbps, Port, PortConfig, PortFeatures, PortState, PortStats, Text};
+use braid_types::{MacAddr, PortNo, Time};
+
+/// What the machine says of an interface.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PortDescription {
+    /// Its name, of at most 15 bytes.
+    pub name: String,
+    /// Its Ethernet address.
+    pub mac: MacAddr,
+    /// Whether frames can leave by it.
+    pub up: bool,
+    /// What it carries, in kbit/s; 0 if that is unknown.
+    pub kbps: u32,
+}
+
+/// A port of the switch.
+#[derive(Clone, Debug)]
+pub(crate) struct SwitchPort {
+    pub(crate) number: PortNo,
+    pub(crate) description: PortDescription,
+    pub(crate) config: PortConfig,
+    pub(crate) counters: PortCounters,
+    pub(crate) created: Time,
+}
+
+/// What passed a port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PortCounters {
+    /// Frames that came.
+    pub rx_packets: u64,
+    /// Their bytes.
+    pub rx_bytes: u64,
+    /// Frames that came and found no room.
+    pub rx_dropped: u64,
+    /// Frames that left.
+    pub tx_packets: u64,
+    /// Their bytes.
+    pub tx_bytes: u64,
+    /// Frames that the port would not take.
+    pub tx_dropped: u64,
+}
+
+impl SwitchPort {
+    /// Whether frames may leave by it.
+    pub(crate) fn is_live(&self) -> bool {
+        self.description.up && !self.config.contains(PortConfig::PORT_DOWN)
+    }
+
+    /// As OpenFlow describes it.
+    pub(crate) fn describe(&self) -> Port<'_> {
+        let speed = Kbps(self.description.kbps);
+        let features = features(self.description.kbps);
+        Port {
+            port_no: self.number,
+            hw_addr: self.description.mac,
+            name: Text::new(&self.description.name).unwrap_or_default(),
+            config: self.config,
+            state: if self.is_live() { PortState::LIVE } else { PortState::LINK_DOWN },
+            curr: features,
+            advertised: PortFeatures::NONE,
+            supported: PortFeatures::NONE,
+            peer: PortFeatures::NONE,
+            curr_speed: speed,
+            max_speed: speed,
+        }
+    }
+
+    pub(crate) fn stats(&self, now: Time) -> PortStats {
+        let age = now.since(self.created);
+        let PortCounters { rx_packets, rx_bytes, rx_dropped, tx_packets, tx_bytes, tx_dropped } =
+            self.counters;
+        // What this switch cannot count, it says so.
+        const UNKNOWN: u64 = u64::MAX;
+        PortStats {
+            port_no: self.number,
+            rx_packets,
+            tx_packets,
+            rx_bytes,
+            tx_bytes,
+            rx_dropped,
+            tx_dropped,
+            rx_errors: UNKNOWN,
+            tx_errors: UNKNOWN,
+            rx_frame_err: UNKNOWN,
+            rx_over_err: UNKNOWN,
+            rx_crc_err: UNKNOWN,
+            collisions: UNKNOWN,
+            duration_sec: age.as_secs() as u32,
+            duration_nsec: age.subsec_nanos(),
+        }
+    }
+}
+
+const fn features(kbps: u32) -> PortFeatures {
+    match kbps {
+        10_000 => PortFeatures::TEN_MB_FD,
+        100_000 => PortFeatures::HUNDRED_MB_FD,
+        1_000_000 => PortFeatures::ONE_GB_FD,
+        10_000_000 => PortFeatures::TEN_GB_FD,
+        40_000_000 => PortFeatures::FORTY_GB_FD,
+        100_000_000 => PortFeatures::HUNDRED_GB_FD,
+        0 => PortFeatures::NONE,
+        _ => PortFeatures::OTHER,
+    }
+}

@@ -1,0 +1,135 @@
+use std::collections::BTreeMap;
+
+use braid_openflow::{
+    AsyncConfig, ControllerRole, FlowRemovedReasons, MaxLen, Message, PacketInReasons, PortReasons, Xid,
+};
+
+/// Names one of the controllers that are connected.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ConnectionId(pub u32);
+
+/// What a controller that does not read may leave unread, in bytes; what is sent unasked is dropped beyond.
+const MOST_UNREAD: usize = 1 << 20;
+
+/// The controllers that are connected.
+#[derive(Debug, Default)]
+pub(super) struct Connections {
+    all: BTreeMap<ConnectionId, Connection>,
+    generation: Option<u64>,
+}
+
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) role: ControllerRole,
+    pub(super) asynchronous: AsyncConfig,
+    pub(super) miss_send_len: MaxLen,
+    pub(super) out: Vec<u8>,
+    next_xid: u32,
+}
+
+/// Something that is said unasked, and which bit of the configuration allows it.
+pub(super) enum Unasked {
+    PacketIn(PacketInReasons),
+    PortStatus(PortReasons),
+    FlowRemoved(FlowRemovedReasons),
+}
+
+impl Default for Connection {
+    fn default() -> Self {
+        // OpenFlow 1.3.5 §6.3.5: a slave hears of ports only.
+        let packet_in = PacketInReasons::NO_MATCH | PacketInReasons::ACTION | PacketInReasons::INVALID_TTL;
+        let ports = PortReasons::ADD | PortReasons::DELETE | PortReasons::MODIFY;
+        let removed = FlowRemovedReasons::IDLE_TIMEOUT
+            | FlowRemovedReasons::HARD_TIMEOUT
+            | FlowRemovedReasons::DELETE
+            | FlowRemovedReasons::GROUP_DELETE;
+        let asynchronous = AsyncConfig {
+            packet_in_mask: [packet_in, PacketInReasons::NONE],
+            port_status_mask: [ports, ports],
+            flow_removed_mask: [removed, FlowRemovedReasons::NONE],
+        };
+        let (role, miss_send_len) = (ControllerRole::Equal, MaxLen(128));
+        Self { role, asynchronous, miss_send_len, out: Vec::new(), next_xid: 0 }
+    }
+}
+
+impl Connections {
+    pub(super) fn add(&mut self, id: ConnectionId) {
+        self.all.insert(id, Connection::default());
+    }
+
+    pub(super) fn remove(&mut self, id: ConnectionId) {
+        self.all.remove(&id);
+    }
+
+    pub(super) fn get_mut(&mut self, id: ConnectionId) -> Option<&mut Connection> {
+        self.all.get_mut(&id)
+    }
+
+    pub(super) fn reply(&mut self, id: ConnectionId, xid: Xid, message: &Message<'_>) {
+        if let Some(connection) = self.all.get_mut(&id) {
+            // What is too long for a message is never built: statistics come in parts.
+            let _ = message.encode(xid, &mut connection.out);
+        }
+    }
+
+    /// Says something to all that want to hear of it.
+    pub(super) fn tell(&mut self, unasked: &Unasked, message: &Message<'_>) {
+        let wanted = self.all.values_mut().filter(|it| it.wants(unasked) && it.out.len() < MOST_UNREAD);
+        for connection in wanted {
+            connection.next_xid = connection.next_xid.wrapping_add(1);
+            let _ = message.encode(Xid(connection.next_xid), &mut connection.out);
+        }
+    }
+
+    /// Takes on a role; `false` if the generation is older than one that was seen. OpenFlow 1.3.5 §6.3.6.
+    pub(super) fn take_role(&mut self, id: ConnectionId, role: ControllerRole, generation: u64) -> bool {
+        if matches!(role, ControllerRole::Master | ControllerRole::Slave) {
+            if self.generation.is_some_and(|seen| (generation.wrapping_sub(seen)).cast_signed() < 0) {
+                return false;
+            }
+            self.generation = Some(generation);
+        }
+        if role == ControllerRole::Master {
+            let others = self.all.values_mut().filter(|it| it.role == ControllerRole::Master);
+            others.for_each(|other| other.role = ControllerRole::Slave);
+        }
+        if let Some(connection) = self.all.get_mut(&id).filter(|_| role != ControllerRole::Nochange) {
+            connection.role = role;
+        }
+        true
+    }
+
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.unwrap_or(u64::MAX)
+    }
+}
+
+impl Connection {
+    fn wants(&self, unasked: &Unasked) -> bool {
+        let column = usize::from(self.role == ControllerRole::Slave);
+        match unasked {
+            Unasked::PacketIn(reason) => self.asynchronous.packet_in_mask[column].contains(*reason),
+            Unasked::PortStatus(reason) => self.asynchronous.port_status_mask[column].contains(*reason),
+            Unasked::FlowRemoved(reason) => self.asynchronous.flow_removed_mask[column].contains(*reason),
+        }
+    }
+}
+
+impl super::Switch {
+    /// A controller connects: it is greeted.
+    pub fn connect(&mut self, id: ConnectionId) {
+        self.connections.add(id);
+        self.connections.reply(id, Xid(0), &Message::Hello(braid_openflow::Hello::V1_3));
+    }
+
+    /// A controller has gone.
+    pub fn disconnect(&mut self, id: ConnectionId) {
+        self.connections.remove(id);
+    }
+
+    /// What is to be sent to a controller; take out what was.
+    pub fn poll_bytes(&mut self, id: ConnectionId) -> Option<&mut Vec<u8>> {
+        self.connections.get_mut(id).map(|connection| &mut connection.out)
+    }
+}

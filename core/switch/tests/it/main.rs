@@ -1,0 +1,9 @@
+//! The switch from outside: frames and messages in, frames and messages out.
+
+mod bench;
+mod flows;
+mod forwarding;
+mod groups;
+mod malformed;
+mod rewriting;
+mod session;
