@@ -30,6 +30,7 @@ mod links;
 mod names;
 mod ovs;
 mod plan;
+mod plot;
 mod preflight;
 mod progress;
 mod ready;

@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use braid_lab::scenario::{Event, LinkAction, Mode, Tool};
 use braid_lab::{Control, ControllerSettings, Interrupt, LabError, NoProgress, Report, Scenario};
@@ -81,6 +81,41 @@ fn every_variant_has_a_lab_and_a_row_of_its_own_while_other_traffic_goes_on() {
     let variants: Vec<_> = report.rows.iter().map(|row| row.variant.as_deref().unwrap()).collect();
     assert_eq!(variants, ["one", "two"]);
     assert!(report.expectations[0].ok, "{}", report.to_text());
+}
+
+#[test]
+fn all_directions_go_on_at_the_same_time_as_often_and_with_as_many_streams_as_is_said() {
+    let Some(bench) = bench() else { return };
+    let text = format!("{CHAIN}{TRAFFIC}").replace(
+        "  duration: 2s",
+        "  together: true\n  duration: 2s\n  warm_up: 1s\n  streams: [1, 2]\n  repeat: 2",
+    );
+    let text = text.replace("directions: [{ from: b, to: a }]", "permutation: 1");
+    let start = Instant::now();
+    let report = run(&bench, &Scenario::parse(&text, "chain.yaml").unwrap(), &learning()).unwrap();
+    assert!(start.elapsed() < Duration::from_secs(8 * 3), "eight transfers, two at a time");
+    let settings: Vec<_> = report
+        .rows
+        .iter()
+        .map(|row| (row.connections, row.run.unwrap(), row.direction.from.clone()))
+        .collect();
+    let wanted = [(1, 1), (1, 2), (2, 1), (2, 2)];
+    let wanted = wanted.iter().flat_map(|(count, run)| ["a", "b"].map(|it| (*count, *run, it.to_owned())));
+    assert_eq!(settings, wanted.collect::<Vec<_>>());
+    for row in &report.rows {
+        assert_eq!(row.streams.len(), usize::from(row.connections));
+        assert!(row.goodput_bps > 0.0 && row.intervals.last().unwrap().end > 2.0);
+        assert!(row.streams.iter().all(|it| !it.intervals.is_empty()));
+    }
+}
+
+#[test]
+fn rules_stand_in_the_place_of_the_controller_for_a_variant() {
+    let Some(bench) = bench() else { return };
+    let rules = "{ name: fixed, rules: { s: [actions=NORMAL], t: [actions=NORMAL] } }";
+    let text = format!("{CHAIN}{TRAFFIC}variants: [{rules}]\n");
+    let report = run(&bench, &Scenario::parse(&text, "chain.yaml").unwrap(), &Control::None).unwrap();
+    assert!(report.rows[0].goodput_bps > 0.0);
 }
 
 #[test]

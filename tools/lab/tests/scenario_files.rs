@@ -133,6 +133,18 @@ const BAD: &[(&str, &str)] = &[
     ("events:", "variants: [{ name: a, controller: { moves: [1] } }]\nevents:"),
     ("duration: 10s", "duration: 10s\n  background: [{ from: a, to: c }]"),
     ("duration: 10s", "duration: 10s\n  background: [{ from: a, to: a, streams: 0, rate: 0 }]"),
+    ("duration: 10s", "duration: 10s\n  streams: []"),
+    ("duration: 10s", "duration: 10s\n  streams: [1, 200]"),
+    ("duration: 10s", "duration: 10s\n  streams: many"),
+    ("duration: 10s", "duration: 10s\n  repeat: 0"),
+    ("duration: 10s", "duration: 10s\n  warm_up: 61s"),
+    ("duration: 10s", "duration: 10s\n  permutation: 1"),
+    ("directions: [{ from: a, to: b }]", "together: true"),
+    ("value: goodput_bps", "value: background_share"),
+    ("events:", "variants: [{ name: a, modes: [mptcp] }]\nevents:"),
+    ("events:", "variants: [{ name: a, modes: [] }]\nevents:"),
+    ("events:", "variants: [{ name: a, subflows: 9, congestion_control: \"a b\" }]\nevents:"),
+    ("events:", "variants: [{ name: a, controller: { moves: 1 }, rules: { u: [] } }]\nevents:"),
 ];
 
 #[test]
@@ -144,6 +156,15 @@ fn every_problem_names_its_place_and_a_remedy() {
         writeln!(report, "{from:?} -> {to:?}\n{error}\n").unwrap();
     }
     insta::assert_snapshot!(report);
+}
+
+#[test]
+fn a_permutation_has_every_host_send_and_receive() {
+    let text = GOOD.replacen("directions: [{ from: a, to: b }]", "permutation: 3", 1);
+    let traffic = Scenario::parse(&text, "pair.yaml").unwrap().traffic.unwrap();
+    let directions: Vec<_> = traffic.directions.iter().map(|it| (it.from, it.to)).collect();
+    assert_eq!(directions, [(0, 1), (1, 0)]);
+    assert_eq!((traffic.streams, traffic.repeat, traffic.together), (vec![1], 1, false));
 }
 
 #[test]

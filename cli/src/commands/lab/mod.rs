@@ -52,6 +52,12 @@ pub(crate) struct Run {
     /// Have the controller write every event to this file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Write the report, its table, plots and captures into this folder
+    #[arg(long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    /// How often all traffic runs, instead of what the scenario says
+    #[arg(long, value_name = "TIMES", value_parser = clap::value_parser!(u16).range(1..=100))]
+    repeat: Option<u16>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -156,12 +162,19 @@ pub(crate) fn name_of(name: Option<LabName>, scenario: &Scenario) -> anyhow::Res
 }
 
 fn run(run: &Run) -> anyhow::Result<()> {
-    let scenario = load(&run.scenario)?;
+    let mut scenario = load(&run.scenario)?;
+    if let (Some(traffic), Some(repeat)) = (&mut scenario.traffic, run.repeat) {
+        traffic.repeat = repeat;
+    }
     let name = name_of(run.name.clone(), &scenario)?;
     let control = controller(run.record.clone())?;
     let interrupt = exit(Interrupt::on_signals())?;
     let report = Labs::system().run(&scenario, &name, &control, &StderrProgress::new(), &interrupt);
-    conclude(&exit(report)?, run.json)
+    let report = exit(report)?;
+    if let Some(output) = &run.output {
+        exit(report.write(output))?;
+    }
+    conclude(&report, run.json)
 }
 
 /// Prints what a run showed; an expectation that was not met is an error.

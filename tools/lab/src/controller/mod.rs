@@ -9,6 +9,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::scenario::Variant;
+
 pub(crate) use api::Client;
 pub(crate) use start::start;
 
@@ -36,11 +38,14 @@ pub struct ControllerSettings {
 }
 
 impl Control {
-    /// The same, but with these options where it is Braid's own.
-    pub fn with_options(&self, options: &BTreeMap<String, String>) -> Self {
+    /// What a variant makes of it: rules in its place if it has any, else its options too where it is Braid's own.
+    pub fn with_variant(&self, variant: &Variant) -> Self {
         match self {
+            _ if !variant.rules.is_empty() => Self::Rules(variant.rules.clone()),
             Self::Braid(settings) => {
-                Self::Braid(ControllerSettings { options: options.clone(), ..settings.clone() })
+                let mut settings = settings.clone();
+                settings.options.extend(variant.controller.clone());
+                Self::Braid(settings)
             }
             _ => self.clone(),
         }

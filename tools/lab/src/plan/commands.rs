@@ -68,6 +68,12 @@ impl Commands<'_> {
         "mptcp endpoint flush\n".to_owned() + &lines.join("\n") + "\n"
     }
 
+    /// For `ip -batch` inside a host: Multipath TCP of one that is both at the same time.
+    pub(crate) fn peer_mptcp(&self, host: &HostPlan) -> String {
+        let lines = mptcp(host, host.mptcp.accept_addresses, |_| true);
+        "mptcp endpoint flush\n".to_owned() + &lines.join("\n") + "\n"
+    }
+
     /// For `tc -batch` inside `namespace`: the rate of every end.
     pub(crate) fn shapers(&self, namespace: &str) -> String {
         let sides = self.0.cables.iter().flat_map(|cable| [0, 1].map(|side| (cable, side)));

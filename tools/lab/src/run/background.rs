@@ -12,7 +12,7 @@ use crate::scenario::{Background, Traffic};
 use crate::system::{Namespace, Tool};
 
 /// Where the first of its servers listens.
-const FIRST_PORT: u16 = 5301;
+pub(super) const FIRST_PORT: u16 = 5301;
 
 /// What runs now; it ends when this is dropped.
 #[derive(Default)]

@@ -1,41 +1,75 @@
 use std::collections::BTreeSet;
 
 use super::report::{Row, Verdict};
+use super::settings::{self, Key};
 use crate::scenario::{Expectation, Limit, Metric};
 
-/// Whether every row that `expectation` is about keeps its limit, shown by the worst of them.
+/// Whether every setting that `expectation` is about keeps its limit, shown by the worst of them.
 pub(super) fn judge(expectation: &Expectation, rows: &[Row]) -> Verdict {
     let Expectation { mode, variant, relative_to, .. } = expectation;
-    let of_mode = |row: &&Row| mode.is_none_or(|mode| mode == row.mode);
-    let about = rows.iter().filter(of_mode).filter(|row| variant.is_none() || row.variant == *variant);
-    let values = about.map(|row| {
-        let base = relative_to.as_ref().and_then(|name| counterpart(row, name, rows));
-        value(expectation.value, row) / base.map_or(1.0, |base| value(expectation.value, base))
+    let values = values(expectation.value, rows);
+    let about = values.iter().filter(|(key, _)| mode.is_none_or(|mode| mode == key.mode));
+    let about = about.filter(|(key, _)| variant.is_none() || key.variant == variant.as_deref());
+    let compared = about.map(|(key, value)| match relative_to {
+        // A setting that the other variant has not would compare with nothing, and fails.
+        Some(name) => counterpart(key, name, &values).map_or(f64::NAN, |base| value / base),
+        None => *value,
     });
     let (bound, limit, worst) = match expectation.limit {
-        Limit::AtLeast(limit) => ("at_least", limit, values.reduce(f64::min)),
-        Limit::AtMost(limit) => ("at_most", limit, values.reduce(f64::max)),
+        Limit::AtLeast(limit) => ("at_least", limit, compared.reduce(|a, b| worse(a, b, f64::min))),
+        Limit::AtMost(limit) => ("at_most", limit, compared.reduce(|a, b| worse(a, b, f64::max))),
     };
     // The scenario's check sees to it that some row is meant.
     let value = worst.unwrap_or(0.0);
     Verdict { name: expectation.name.clone(), value, bound, limit, ok: expectation.limit.holds(value) }
 }
 
-/// The row of another variant for the same transfer.
-fn counterpart<'a>(row: &Row, variant: &str, rows: &'a [Row]) -> Option<&'a Row> {
-    let is_same = |other: &&Row| other.mode == row.mode && other.direction == row.direction;
-    rows.iter().filter(is_same).find(|other| other.variant.as_deref() == Some(variant))
+fn worse(a: f64, b: f64, of: impl Fn(f64, f64) -> f64) -> f64 {
+    if a.is_nan() || b.is_nan() { f64::NAN } else { of(a, b) }
+}
+
+/// For every setting the mean of all runs, or, of what has to hold always, each run.
+fn values(metric: Metric, rows: &[Row]) -> Vec<(Key<'_>, f64)> {
+    let groups = match metric {
+        Metric::MeanFractionOfCapacity => settings::together(rows),
+        _ => settings::by_direction(rows),
+    };
+    groups.into_iter().flat_map(|(key, rows)| of_group(metric, &key, &rows)).collect()
+}
+
+fn of_group<'a>(metric: Metric, key: &Key<'a>, rows: &[&Row]) -> Vec<(Key<'a>, f64)> {
+    let all = rows.iter().map(|row| value(metric, row));
+    if metric.is_of_every_run() {
+        return all.map(|value| (key.clone(), value)).collect();
+    }
+    vec![(key.clone(), all.sum::<f64>() / rows.len() as f64)]
+}
+
+/// The value of another variant for the same transfer, in the same mode if it has that.
+fn counterpart(key: &Key<'_>, variant: &str, values: &[(Key<'_>, f64)]) -> Option<f64> {
+    let same = values.iter().filter(|(other, _)| {
+        other.variant == Some(variant)
+            && other.direction == key.direction
+            && other.connections == key.connections
+    });
+    let in_mode = same.clone().find(|(other, _)| other.mode == key.mode);
+    in_mode.or_else(|| same.clone().next()).map(|(_, value)| *value)
 }
 
 fn value(metric: Metric, row: &Row) -> f64 {
     match metric {
         Metric::GoodputBps => row.goodput_bps,
-        Metric::FractionOfCapacity => row.fraction_of_capacity,
+        Metric::FractionOfCapacity | Metric::MeanFractionOfCapacity => row.fraction_of_capacity,
+        Metric::BackgroundShare => {
+            let background = row.background_bps.unwrap_or(0.0);
+            background / (background + row.goodput_bps).max(1.0)
+        }
         Metric::Paths => {
             let paths: BTreeSet<_> =
                 row.streams.iter().map(|it| &it.path).filter(|it| !it.is_empty()).collect();
             paths.len() as f64
         }
+        Metric::DisjointPaths => settings::disjoint_paths(row) as f64,
         Metric::Intact => f64::from(row.delivery.as_ref().is_some_and(|delivery| delivery.intact)),
         // A scenario that expects something of a copy has nothing else.
         Metric::LongestPause => row.delivery.as_ref().map_or(0.0, |delivery| delivery.longest_pause),
@@ -56,14 +90,18 @@ mod tests {
             dst_port: 5201,
             bytes: 1,
             path: path.iter().map(|name| (*name).to_owned()).collect(),
+            intervals: Vec::new(),
         };
         Row {
             variant: None,
             mode,
             direction: RowDirection { from: "a".to_owned(), to: "b".to_owned() },
+            connections: 1,
+            run: None,
             goodput_bps: fraction * 2e8,
             capacity_bps: 2e8,
             fraction_of_capacity: fraction,
+            background_bps: None,
             seconds: 1.0,
             retransmits: 0,
             streams: paths.iter().map(stream).collect(),
@@ -78,10 +116,11 @@ mod tests {
     }
 
     fn judged(value: Metric, mode: Option<Mode>, limit: Limit) -> (f64, bool) {
+        let back = RowDirection { from: "b".to_owned(), to: "a".to_owned() };
         let rows = [
             row(Mode::Tcp, 0.47, &[&[]]),
             row(Mode::Mptcp, 0.94, &[&["s", "t"], &["s", "u"]]),
-            row(Mode::Mptcp, 0.92, &[&["s", "t"], &["s", "t"], &[]]),
+            Row { direction: back, ..row(Mode::Mptcp, 0.92, &[&["s", "t"], &["s", "t"], &[]]) },
         ];
         let verdict = judge(&expectation(value, mode, limit), &rows);
         (verdict.value, verdict.ok)
@@ -115,6 +154,57 @@ mod tests {
         assert_eq!((verdict.value, verdict.ok), (1.8, false));
         let alone = judge(&Expectation { variant, value: Metric::FractionOfCapacity, ..plain }, &rows);
         assert_eq!(alone.value, 0.8);
+    }
+
+    #[test]
+    fn runs_count_by_their_mean_and_directions_together_if_that_is_asked_for() {
+        let run = |fraction, from: &str| Row {
+            direction: RowDirection { from: from.to_owned(), to: "z".to_owned() },
+            ..row(Mode::Mptcp, fraction, &[])
+        };
+        let rows = [run(0.7, "a"), run(0.9, "a"), run(0.5, "b"), run(0.7, "b")];
+        let judged = |value| judge(&expectation(value, None, Limit::AtLeast(0.0)), &rows).value;
+        assert!((judged(Metric::FractionOfCapacity) - 0.6).abs() < 1e-9);
+        assert!((judged(Metric::MeanFractionOfCapacity) - 0.7).abs() < 1e-9);
+    }
+
+    #[test]
+    fn another_mode_stands_for_the_same_one_where_the_other_variant_has_not_that() {
+        let of = |variant: &str, mode, connections, fraction| Row {
+            variant: Some(variant.to_owned()),
+            connections,
+            ..row(mode, fraction, &[])
+        };
+        let rows = [
+            of("one path", Mode::Mptcp, 1, 0.4),
+            of("one path", Mode::Mptcp, 2, 0.5),
+            of("plain", Mode::Tcp, 1, 0.5),
+            of("plain", Mode::Tcp, 2, 0.5),
+        ];
+        let [variant, relative_to] = ["one path", "plain"].map(|name| Some(name.to_owned()));
+        let plain = expectation(Metric::GoodputBps, None, Limit::AtLeast(0.8));
+        let relative = Expectation { variant, relative_to, ..plain };
+        assert_eq!(judge(&relative, &rows).value, 0.8);
+        let verdict = judge(&relative, &rows[..3]);
+        assert!(verdict.value.is_nan() && !verdict.ok);
+    }
+
+    #[test]
+    fn the_background_has_its_share() {
+        let row = Row { background_bps: Some(5e7), ..row(Mode::Mptcp, 0.75, &[]) };
+        let verdict = judge(&expectation(Metric::BackgroundShare, None, Limit::AtLeast(0.25)), &[row]);
+        assert_eq!((verdict.value, verdict.ok), (0.25, true));
+    }
+
+    #[test]
+    fn paths_that_share_two_switches_are_not_disjoint() {
+        let disjoint = |paths: &[&[&str]]| {
+            let row = row(Mode::Mptcp, 0.9, paths);
+            judge(&expectation(Metric::DisjointPaths, None, Limit::AtLeast(2.0)), &[row]).value
+        };
+        assert_eq!(disjoint(&[&["l", "r"], &["l", "m", "r"], &["m", "r"], &["m", "l", "r"]]), 2.0);
+        assert_eq!(disjoint(&[&["l", "m", "r"], &["k", "m", "r"], &["k", "l", "m", "r"]]), 1.0);
+        assert_eq!(disjoint(&[&[], &[]]), 0.0);
     }
 
     #[test]

@@ -1,16 +1,19 @@
 //! Runs a scenario: builds its network, sends its traffic with real tools, compares, and removes everything.
 
 mod background;
-mod copy;
 mod counters;
 mod events;
 mod expect;
-mod iperf;
+mod files;
+mod going;
 mod paths;
 mod report;
+mod round;
+mod settings;
 mod sockets;
 mod table;
 mod transfer;
+mod watch;
 
 use crate::controller::Control;
 use crate::deploy::Deployment;
@@ -19,12 +22,13 @@ use crate::interrupt::Interrupt;
 use crate::names::LabName;
 use crate::progress::Progress;
 use crate::ready;
-use crate::scenario::{Scenario, Traffic};
+use crate::scenario::{Scenario, Traffic, Variant};
 use crate::store::Labs;
 
 pub use report::{Delivery, Interval, MptcpUse, Report, Row, RowDirection, StreamRow, Verdict};
 
-use transfer::Transfer;
+use round::Round;
+use transfer::Setting;
 
 impl Labs {
     /// Deploys `scenario` as the lab `name`, runs all of its traffic one after the other, and removes the lab; for each
@@ -45,12 +49,14 @@ impl Labs {
             return Err(LabError::NoTraffic(scenario.name.clone()));
         }
         let mut rows = Vec::new();
-        for (variant, control) in variants(scenario, control) {
-            progress
-                .stage(&variant.map_or(format!("building {name}"), |it| format!("building {name} for {it}")));
-            let lab = self.deploy(scenario, name, &control, interrupt)?;
-            let of_variant = lab.measure(scenario, progress, interrupt)?;
-            rows.extend(of_variant.into_iter().map(|row| Row { variant: variant.map(str::to_owned), ..row }));
+        for variant in variants(scenario) {
+            let called = (!scenario.variants.is_empty()).then_some(variant.name.as_str());
+            let title = called.map_or_else(|| name.to_string(), |called| format!("{name} for {called}"));
+            progress.stage(&format!("building {title}"));
+            let scenario = scenario.with_variant(&variant);
+            let lab = self.deploy(&scenario, name, &control.with_variant(&variant), interrupt)?;
+            let of_variant = lab.measure(&scenario, progress, interrupt)?;
+            rows.extend(of_variant.into_iter().map(|row| Row { variant: called.map(str::to_owned), ..row }));
             progress.stage(&format!("removing {name}"));
             lab.destroy()?;
         }
@@ -59,11 +65,9 @@ impl Labs {
     }
 }
 
-/// How the controller is run, and what that is called; once as it is if there is nothing to compare.
-fn variants<'a>(scenario: &'a Scenario, control: &Control) -> Vec<(Option<&'a str>, Control)> {
-    let variants = scenario.variants.iter();
-    let all: Vec<_> = variants.map(|it| (Some(&*it.name), control.with_options(&it.controller))).collect();
-    if all.is_empty() { vec![(None, control.clone())] } else { all }
+/// How the scenario is run; once as it is if there is nothing to compare.
+fn variants(scenario: &Scenario) -> Vec<Variant> {
+    if scenario.variants.is_empty() { vec![Variant::default()] } else { scenario.variants.clone() }
 }
 
 impl Deployment {
@@ -83,26 +87,34 @@ impl Deployment {
             return Err(LabError::NoTraffic(scenario.name.clone()));
         };
         let mut rows = Vec::new();
-        for transfer in transfers(self, scenario, traffic) {
+        for round in rounds(self, scenario, traffic) {
             if !rows.is_empty() && !scenario.events.is_empty() {
                 // What the events did to the links is undone, but the controller may not know them all again.
                 ready::wait(self, scenario, interrupt)?;
             }
-            rows.push(transfer.run(rows.len(), progress, interrupt)?);
+            rows.extend(round.run(rows.len(), progress, interrupt)?);
         }
         Ok(rows)
     }
 }
 
-/// Every direction in every mode, the modes outermost as in the table.
-fn transfers<'a>(
-    lab: &'a Deployment,
-    scenario: &'a Scenario,
-    traffic: &'a Traffic,
-) -> impl Iterator<Item = Transfer<'a>> {
-    let modes = traffic.modes.iter();
-    modes.flat_map(move |mode| {
-        let directions = traffic.directions.iter();
-        directions.map(move |direction| Transfer::new(lab, scenario, traffic, *mode, direction))
-    })
+/// Every setting in every direction, the modes outermost as in the table.
+fn rounds<'a>(lab: &'a Deployment, scenario: &'a Scenario, traffic: &'a Traffic) -> Vec<Round<'a>> {
+    let at_once = if traffic.together { traffic.directions.len() } else { 1 };
+    let mut rounds = Vec::new();
+    for setting in settings(traffic) {
+        let chunks = traffic.directions.chunks(at_once.max(1));
+        rounds.extend(chunks.map(|directions| Round::new(lab, scenario, traffic, setting, directions)));
+    }
+    rounds
+}
+
+fn settings(traffic: &Traffic) -> Vec<Setting> {
+    let mut settings = Vec::new();
+    for mode in traffic.modes.iter().copied() {
+        for connections in traffic.streams.iter().copied() {
+            settings.extend((1..=traffic.repeat).map(|run| Setting { mode, connections, run }));
+        }
+    }
+    settings
 }

@@ -30,12 +30,20 @@ pub struct Row {
     pub mode: Mode,
     /// Who sent to whom.
     pub direction: RowDirection,
-    /// What arrived at the receiver over the whole run, headers left out, in bits per second.
+    /// How many connections it opened side by side.
+    pub connections: u16,
+    /// Which of several runs it was, from 1; only where the scenario repeats them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<u16>,
+    /// What arrived at the receiver over the whole run, headers and warm-up left out, in bits per second.
     pub goodput_bps: f64,
     /// The maximum flow between the two hosts over the links' rates, in bits per second.
     pub capacity_bps: f64,
     /// Goodput over capacity.
     pub fraction_of_capacity: f64,
+    /// What the traffic in the background carried meanwhile, in bits per second; only where there is any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub background_bps: Option<f64>,
     /// How long it took at the receiver.
     pub seconds: f64,
     /// How many segments were sent again.
@@ -53,7 +61,7 @@ pub struct Row {
 }
 
 /// Who sent to whom.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 pub struct RowDirection {
     /// The host that sent.
     pub from: String,
@@ -62,7 +70,7 @@ pub struct RowDirection {
 }
 
 /// A TCP connection, or a subflow of Multipath TCP.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct StreamRow {
     /// The sender's address.
     pub src: IpAddr,
@@ -76,6 +84,8 @@ pub struct StreamRow {
     pub bytes: u64,
     /// The names of the switches on its way; empty if the controller gave it no path of its own.
     pub path: Vec<String>,
+    /// What was acknowledged from look to look.
+    pub intervals: Vec<Interval>,
 }
 
 /// How Multipath TCP was used, the connection that controls the test included.
@@ -164,15 +174,19 @@ mod tests {
             dst_port: 5201,
             bytes: 1_000_000,
             path: path.iter().map(|name| (*name).to_owned()).collect(),
+            intervals: vec![Interval { start: 0.5, end: 1.0, bps: goodput_bps / 2.0 }],
         };
         let mptcp = MptcpUse { connections: 2, joins: 2, fallbacks: 0 };
         Row {
             variant: None,
             mode,
             direction: RowDirection { from: "ams".to_owned(), to: "gva".to_owned() },
+            connections: 1,
+            run: None,
             goodput_bps,
             capacity_bps: 2e8,
             fraction_of_capacity: goodput_bps / 2e8,
+            background_bps: None,
             seconds: 1.5,
             retransmits: 3,
             streams: paths.iter().enumerate().map(stream).collect(),
@@ -205,6 +219,43 @@ mod tests {
     #[test]
     fn the_table_is_as_reviewed() {
         insta::assert_snapshot!(report(1.7e8).to_text());
+    }
+
+    #[test]
+    fn runs_and_numbers_of_streams_make_a_table_of_their_own() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/ams-gva.yaml");
+        let scenario = Scenario { expect: Vec::new(), ..Scenario::load(&path).unwrap() };
+        let of = |variant: &str, mode, connections, run, goodput| Row {
+            variant: Some(variant.to_owned()),
+            connections,
+            run: Some(run),
+            ..row(mode, goodput, &[])
+        };
+        let mut rows = Vec::new();
+        for (connections, more) in [(1, 0.0), (2, 1e6)] {
+            rows.push(of("many", Mode::Mptcp, connections, 1, 1.8e8 + more));
+            rows.push(of("many", Mode::Mptcp, connections, 2, 1.9e8 + more));
+            rows.push(of("few", Mode::Tcp, connections, 1, 9.5e7 + more));
+        }
+        let sweep = Report::new(&scenario, rows.clone()).to_text();
+        rows.retain(|row| row.connections == 1);
+        let runs = Report::new(&scenario, rows).to_text();
+        insta::assert_snapshot!(sweep + &runs);
+    }
+
+    #[test]
+    fn a_folder_gets_the_document_the_table_and_a_plot_of_each_transfer() {
+        let folder = tempfile::tempdir().unwrap();
+        let report = report(1.88e8);
+        report.write(folder.path()).unwrap();
+        let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+        let document: serde_json::Value = serde_json::from_str(&read("report.json")).unwrap();
+        assert_eq!(document["rows"][1]["streams"][0]["intervals"][0]["bps"], 9.4e7);
+        assert_eq!(read("table.txt"), report.to_text());
+        let svg = read("streams/002-mptcp-ams-gva.svg");
+        assert!(svg.contains("10.0.1.1:40000 ams1 gva1") && svg.contains("10.0.2.1:40000 ams2 gva2"));
+        assert!(read("goodput.svg").contains("mptcp, ams &gt; gva") && read("over-time.svg").contains("tcp"));
+        assert!(!folder.path().join("ranks.svg").exists());
     }
 
     #[test]

@@ -4,35 +4,48 @@ use std::net::{IpAddr, SocketAddr};
 use braid_types::FiveTuple;
 
 use super::paths::Paths;
-use super::report::StreamRow;
-use super::transfer::is_data_port;
+use super::report::{Interval, StreamRow};
 use crate::plan::Plan;
 
 /// The client's TCP sockets, as `ss` shows them again and again; a subflow of Multipath TCP is one of them.
 #[derive(Default)]
-pub(super) struct Sockets(BTreeMap<FiveTuple, Socket>);
+pub(super) struct Sockets {
+    sockets: BTreeMap<FiveTuple, Socket>,
+    /// Seconds from the start to the last look.
+    last: f64,
+}
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug)]
 struct Socket {
     /// Names the Multipath TCP connection at the client.
+    token: Option<u32>,
+    /// Seconds since the start, and the bytes that were acknowledged by then.
+    acked: Vec<(f64, u64)>,
+}
+
+/// What one look at a socket showed.
+struct Look {
     token: Option<u32>,
     bytes_acked: u64,
 }
 
 impl Sockets {
-    /// Adds what `ss -Htnie` printed.
-    pub(super) fn add(&mut self, listing: &str) {
+    /// Adds what `ss -Htnie` printed so many seconds after the start.
+    pub(super) fn add(&mut self, at: f64, listing: &str) {
         for entry in entries(listing) {
-            if let Some((tuple, socket)) = parse(&entry) {
-                self.0.insert(tuple, socket);
+            if let Some((tuple, look)) = parse(&entry) {
+                let socket = self.sockets.entry(tuple).or_insert_with(|| Socket::opened(self.last));
+                socket.token = look.token;
+                socket.acked.push((at, look.bytes_acked));
             }
         }
+        self.last = at;
     }
 
     /// The streams of the connections whose first subflow has one of the local `ports`, those that carry most first.
     pub(super) fn streams(&self, ports: &[u16], paths: &Paths, plan: &Plan) -> Vec<StreamRow> {
         let first = |tuple: &FiveTuple| ports.contains(&tuple.src_port);
-        let sockets = self.0.iter();
+        let sockets = self.sockets.iter();
         let tokens: BTreeSet<u32> = sockets
             .clone()
             .filter(|(tuple, _)| first(tuple))
@@ -41,20 +54,57 @@ impl Sockets {
         let ours = sockets.filter(|(tuple, socket)| {
             first(tuple) || socket.token.is_some_and(|token| tokens.contains(&token))
         });
-        let mut rows: Vec<_> = ours.map(|(tuple, socket)| row(*tuple, *socket, paths, plan)).collect();
+        let mut rows: Vec<_> = ours.map(|(tuple, socket)| row(*tuple, socket, paths, plan)).collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.bytes));
         rows
     }
+
+    /// What all of them carried in bits a second, from the first look that is not before `from` to the last one.
+    pub(super) fn rate_since(&self, from: f64) -> f64 {
+        let carried = self.sockets.values().map(|socket| {
+            let mut counted = socket.acked.iter().filter(|(at, _)| *at >= from);
+            let first = counted.next().copied().unwrap_or_default();
+            let last = counted.next_back().copied().unwrap_or(first);
+            (last.1.saturating_sub(first.1), last.0 - first.0)
+        });
+        carried
+            .filter(|(_, seconds)| *seconds > 0.0)
+            .map(|(bytes, seconds)| bytes as f64 * 8.0 / seconds)
+            .sum()
+    }
 }
 
-fn row(tuple: FiveTuple, socket: Socket, paths: &Paths, plan: &Plan) -> StreamRow {
+impl Socket {
+    /// It was not there yet at the look before it is first seen.
+    fn opened(before: f64) -> Self {
+        Self { token: None, acked: vec![(before, 0)] }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.acked.last().map_or(0, |(_, bytes)| *bytes)
+    }
+
+    /// What was acknowledged from each look to the next.
+    fn intervals(&self) -> Vec<Interval> {
+        let before = self.acked.iter().zip(self.acked.iter().skip(1));
+        let interval = |((start, before), (end, after)): (&(f64, u64), &(f64, u64))| Interval {
+            start: *start,
+            end: *end,
+            bps: after.saturating_sub(*before) as f64 * 8.0 / (end - start).max(1e-3),
+        };
+        before.map(interval).collect()
+    }
+}
+
+fn row(tuple: FiveTuple, socket: &Socket, paths: &Paths, plan: &Plan) -> StreamRow {
     StreamRow {
         src: tuple.src,
         src_port: tuple.src_port,
         dst: tuple.dst,
         dst_port: tuple.dst_port,
-        bytes: socket.bytes_acked,
+        bytes: socket.bytes(),
         path: paths.of(tuple, plan),
+        intervals: socket.intervals(),
     }
 }
 
@@ -70,24 +120,24 @@ fn entries(listing: &str) -> Vec<String> {
     entries
 }
 
-fn parse(entry: &str) -> Option<(FiveTuple, Socket)> {
+fn parse(entry: &str) -> Option<(FiveTuple, Look)> {
     let mut words = entry.split_whitespace();
     if words.next()? != "ESTAB" {
         return None;
     }
     let (local, remote) = (address(words.nth(2)?)?, address(words.next()?)?);
-    let mut socket = Socket::default();
+    let mut look = Look { token: None, bytes_acked: 0 };
     for word in words {
         if let Some(bytes) = word.strip_prefix("bytes_acked:") {
-            socket.bytes_acked = bytes.parse().ok()?;
+            look.bytes_acked = bytes.parse().ok()?;
         }
         if let Some(tokens) = word.strip_prefix("token:") {
-            socket.token = local_token(tokens);
+            look.token = local_token(tokens);
         }
     }
     let tuple =
         FiveTuple { src: local.ip(), dst: remote.ip(), src_port: local.port(), dst_port: remote.port() };
-    is_data_port(remote).then_some((tuple, socket))
+    Some((tuple, look))
 }
 
 /// `REMOTE(id:N)/LOCAL(id:N)`, tokens in hexadecimal.
@@ -135,14 +185,14 @@ FIN-WAIT-1 0 0 10.0.1.1:56118 10.0.1.2:5201
     #[test]
     fn subflows_of_one_connection_are_found_by_its_token() {
         let mut sockets = Sockets::default();
-        sockets.add(LISTING);
+        sockets.add(0.5, LISTING);
         assert_eq!(streams(&sockets, 56120), ["10.0.1.1:56120 19869750", "10.0.2.1:59203 19864881"]);
     }
 
     #[test]
     fn a_plain_connection_is_one_stream() {
         let mut sockets = Sockets::default();
-        sockets.add("ESTAB 0 0 [2001:db8::1]:40000 [2001:db8::2]:5201\n\t cubic bytes_acked:7\n");
+        sockets.add(0.5, "ESTAB 0 0 [2001:db8::1]:40000 [2001:db8::2]:5201\n\t cubic bytes_acked:7\n");
         assert_eq!(streams(&sockets, 40000), ["2001:db8::1:40000 7"]);
         assert_eq!(streams(&sockets, 40001), [""; 0]);
     }
@@ -150,17 +200,33 @@ FIN-WAIT-1 0 0 10.0.1.1:56118 10.0.1.2:5201
     #[test]
     fn a_later_look_replaces_an_earlier_one_and_closed_streams_stay() {
         let mut sockets = Sockets::default();
-        sockets.add(LISTING);
+        sockets.add(0.5, LISTING);
         sockets.add(
+            1.0,
             "ESTAB 0 0 10.0.1.1:56120 10.0.1.2:5201 ino:1\n\t bytes_acked:30000000 token:0(id:0)/bc59329(id:0)",
         );
         assert_eq!(streams(&sockets, 56120), ["10.0.1.1:56120 30000000", "10.0.2.1:59203 19864881"]);
     }
 
     #[test]
+    fn each_stream_is_measured_from_look_to_look_and_all_from_a_moment_on() {
+        let mut sockets = Sockets::default();
+        for (at, bytes) in [(0.5, 1_000), (1.0, 2_000), (1.5, 4_000)] {
+            let line =
+                |port: u16| format!("ESTAB 0 0 10.0.0.1:{port} 10.0.0.2:5201\n\t bytes_acked:{bytes}\n");
+            sockets.add(at, &(line(40000) + &line(40001)));
+        }
+        let rows = sockets.streams(&[40000], &Paths::default(), &plan());
+        let intervals: Vec<_> = rows[0].intervals.iter().map(|it| (it.start, it.end, it.bps)).collect();
+        assert_eq!(intervals, [(0.0, 0.5, 16_000.0), (0.5, 1.0, 16_000.0), (1.0, 1.5, 32_000.0)]);
+        assert_eq!((sockets.rate_since(0.5), sockets.rate_since(1.0)), (48_000.0, 64_000.0));
+        assert_eq!((sockets.rate_since(1.5), sockets.rate_since(9.0)), (0.0, 0.0));
+    }
+
+    #[test]
     fn half_a_listing_does_no_harm() {
         for cut in 0..LISTING.len() {
-            Sockets::default().add(&LISTING[..cut]);
+            Sockets::default().add(0.5, &LISTING[..cut]);
         }
     }
 }

@@ -141,11 +141,33 @@ pub(super) struct Traffic {
     pub tool: Spanned<Tool>,
     pub bytes: Option<Spanned<ByteCount>>,
     pub modes: Spanned<Vec<Mode>>,
-    pub directions: Spanned<Vec<Direction>>,
+    pub directions: Option<Spanned<Vec<Direction>>>,
+    /// Every host sends to one, as this seed has it.
+    pub permutation: Option<Spanned<u64>>,
+    #[serde(default)]
+    pub together: bool,
     pub duration: Spanned<Seconds>,
-    pub streams: Option<Spanned<u16>>,
+    pub warm_up: Option<Spanned<Seconds>>,
+    pub streams: Option<Spanned<OneOrMany>>,
+    pub repeat: Option<Spanned<u16>>,
     #[serde(default)]
     pub background: Vec<Background>,
+}
+
+#[derive(Deserialize, Clone)]
+#[serde(untagged, expecting = "give a whole number, or a list of them")]
+pub(super) enum OneOrMany {
+    One(u16),
+    Many(Vec<u16>),
+}
+
+impl OneOrMany {
+    pub(super) fn list(&self) -> Vec<u16> {
+        match self {
+            Self::One(one) => vec![*one],
+            Self::Many(many) => many.clone(),
+        }
+    }
 }
 
 /// What goes on during every transfer.
@@ -158,12 +180,16 @@ pub(super) struct Background {
     pub rate: Option<Spanned<BitsPerSec>>,
 }
 
-/// The controller in one of several ways.
+/// One of several ways to run all of it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Variant {
     pub name: Spanned<String>,
     pub controller: Option<Spanned<BTreeMap<String, Value>>>,
+    pub rules: Option<Spanned<BTreeMap<String, Vec<String>>>>,
+    pub modes: Option<Spanned<Vec<Mode>>>,
+    pub subflows: Option<Spanned<u8>>,
+    pub congestion_control: Option<Spanned<String>>,
 }
 
 /// The value of an option.

@@ -9,8 +9,10 @@ mod capacity;
 mod check;
 mod file;
 mod pairs;
+mod permutation;
 mod problem;
 mod values;
+mod variant;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -133,7 +135,7 @@ pub enum End {
     Switch(usize),
 }
 
-/// What is sent: every mode in every direction, one after the other.
+/// What is sent: every mode in every direction, one after the other or all directions at the same time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Traffic {
     /// What makes it.
@@ -142,12 +144,18 @@ pub struct Traffic {
     pub modes: Vec<Mode>,
     /// Who sends to whom; at least one.
     pub directions: Vec<Direction>,
+    /// Whether all directions go on at the same time.
+    pub together: bool,
     /// How long each transfer takes; with [`Tool::Copy`], how long it may take.
     pub duration: Duration,
+    /// How long it goes on before that without being measured.
+    pub warm_up: Duration,
     /// How much each transfer carries; of [`Tool::Copy`], else 0.
     pub bytes: u64,
-    /// How many connections a transfer opens side by side.
-    pub streams: u16,
+    /// How many connections a transfer opens side by side; each number in turn, at least one.
+    pub streams: Vec<u16>,
+    /// How often all of this is done; at least once.
+    pub repeat: u16,
     /// What goes on during every transfer.
     pub background: Vec<Background>,
 }
@@ -163,13 +171,21 @@ pub struct Background {
     pub rate: Option<BitsPerSec>,
 }
 
-/// One of several ways to run the controller, which are compared.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// One of several ways to run the scenario, which are compared.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
     /// Unique.
     pub name: String,
     /// Options of `braid controller run` with their values, without the hyphens before them.
     pub controller: BTreeMap<String, String>,
+    /// Fixed rules in the place of a controller, in the words of `ovs-ofctl(8)`, by the names of the switches.
+    pub rules: BTreeMap<String, Vec<String>>,
+    /// What is compared, where not all of [`Traffic::modes`] are.
+    pub modes: Option<Vec<Mode>>,
+    /// [`Mptcp::subflows`] of every host that has any.
+    pub subflows: Option<u8>,
+    /// [`Host::congestion_control`] of every host that has one.
+    pub congestion_control: Option<String>,
 }
 
 /// From the host that connects and sends to the one that receives.
@@ -208,18 +224,19 @@ pub enum LinkAction {
     Set(Box<[Change; 2]>),
 }
 
-/// What must hold for every row that it is about.
+/// What must hold for every setting that it is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Expectation {
     /// For people.
     pub name: String,
-    /// Which value of the row.
+    /// Which value; of rates the mean of all runs.
     pub value: Metric,
-    /// The rows of this mode, or all.
+    /// The settings of this mode, or all.
     pub mode: Option<Mode>,
-    /// The rows of the variant of this name, or all.
+    /// The settings of the variant of this name, or all.
     pub variant: Option<String>,
-    /// The value is divided by that of this variant for the same mode and direction.
+    /// The value is divided by that of this variant for the same direction and number of streams, and for the same mode
+    /// if that variant has it.
     pub relative_to: Option<String>,
     /// Where the value must lie.
     pub limit: Limit,

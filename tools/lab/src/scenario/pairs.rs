@@ -12,6 +12,17 @@ pub struct AddressPair {
 }
 
 impl Topology {
+    /// The first address of the sender, and the first of the receiver that is of the same family.
+    pub(super) fn first_pair(&self, from: usize, to: usize) -> Option<(IpAddr, IpAddr)> {
+        let addresses = |host: usize| {
+            let interfaces = self.hosts.get(host).into_iter().flat_map(|host| &host.interfaces);
+            interfaces.flat_map(|interface| &interface.addresses).map(|cidr| cidr.address)
+        };
+        let mut pairs =
+            addresses(from).flat_map(|source| addresses(to).map(move |destination| (source, destination)));
+        pairs.find(|(source, destination)| source.is_ipv4() == destination.is_ipv4())
+    }
+
     /// The address pairs of the subflows that a connection in `direction` may have, its first subflow's first.
     ///
     /// The client connects from its own endpoints to the server's first address, and from the address that shares

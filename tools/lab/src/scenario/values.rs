@@ -46,8 +46,14 @@ pub enum Metric {
     GoodputBps,
     /// Goodput over the maximum flow between the two hosts.
     FractionOfCapacity,
+    /// The mean of that over all directions.
+    MeanFractionOfCapacity,
+    /// What the background carries of all that is carried.
+    BackgroundShare,
     /// How many different paths the streams take.
     Paths,
+    /// How many of those can be had without two that pass the same two switches one after the other.
+    DisjointPaths,
     /// 1 if every byte arrived and both ends have the same SHA-256, else 0; of [`Tool::Copy`].
     Intact,
     /// The longest time in which nothing arrived, in seconds; of [`Tool::Copy`].
@@ -55,6 +61,11 @@ pub enum Metric {
 }
 
 impl Metric {
+    /// Whether it has to hold in every run, not on average.
+    pub(crate) const fn is_of_every_run(self) -> bool {
+        matches!(self, Self::Paths | Self::DisjointPaths | Self::Intact | Self::LongestPause)
+    }
+
     /// Whether only a copy tells.
     pub(super) const fn is_of_copies(self) -> bool {
         matches!(self, Self::Intact | Self::LongestPause)

@@ -57,7 +57,8 @@ fn mptcp(host: &file::Host, key: &str, problems: &mut Problems) -> Mptcp {
     Mptcp { subflows, accept_addresses, endpoints }
 }
 
-fn limit(value: Option<&Spanned<u8>>, key: &str, problems: &mut Problems) -> u8 {
+/// A limit of the path manager.
+pub(super) fn limit(value: Option<&Spanned<u8>>, key: &str, problems: &mut Problems) -> u8 {
     let Some(value) = value else { return 0 };
     if value.value > MOST_SUBFLOWS {
         let what = format!("{} is beyond what the kernel allows", value.value);
@@ -94,15 +95,15 @@ fn check_endpoint(host: &file::Host, endpoint: &Spanned<file::Endpoint>, key: &s
 
 fn congestion_control(host: &file::Host, key: &str, problems: &mut Problems) -> Option<String> {
     let name = host.congestion_control.as_ref()?;
+    check_congestion_control(name, &format!("{key}.congestion_control"), problems);
+    Some(name.value.clone())
+}
+
+/// Whether it may be one's name.
+pub(super) fn check_congestion_control(name: &Spanned<String>, key: &str, problems: &mut Problems) {
     let valid = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if name.value.is_empty() || !name.value.bytes().all(valid) {
         let what = format!("{:?} is not the name of a congestion control", name.value);
-        problems.add(
-            name.referenced,
-            format!("{key}.congestion_control"),
-            what,
-            "name one such as reno, cubic or bbr",
-        );
+        problems.add(name.referenced, key, what, "name one such as reno, cubic, bbr or lia");
     }
-    Some(name.value.clone())
 }

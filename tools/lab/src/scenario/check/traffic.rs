@@ -1,8 +1,9 @@
-use std::net::IpAddr;
+use std::time::Duration;
 
-use serde_saphyr::Spanned;
+use serde_saphyr::{Location, Spanned};
 
 use super::super::file::{self, File};
+use super::super::permutation;
 use super::super::problem::Problems;
 use super::super::{Background, Direction, Expectation, Limit, Metric, Tool, Topology, Traffic};
 use super::variants;
@@ -11,8 +12,10 @@ use super::variants;
 const SECONDS: std::ops::RangeInclusive<u32> = 2..=3_600;
 /// What iperf3 accepts.
 const MOST_STREAMS: u16 = 128;
+const MOST_WARM_UP: u32 = 60;
+const MOST_RUNS: u16 = 100;
 
-/// Modes, directions between hosts that exist, a sane duration.
+/// Modes, directions between hosts that exist, sane numbers.
 pub(super) fn check(
     traffic: &file::Traffic,
     topology: &Topology,
@@ -24,21 +27,76 @@ pub(super) fn check(
         let remedy = format!("give {}s to {}s", SECONDS.start(), SECONDS.end());
         problems.add(traffic.duration.referenced, "traffic.duration", what, remedy);
     }
-    let streams = check_streams(traffic.streams.as_ref(), "traffic.streams", problems);
+    let streams = streams(traffic, problems);
     let bytes = check_bytes(traffic, problems);
-    let directions = traffic.directions.value.iter().enumerate();
-    let directions: Vec<_> = directions
-        .filter_map(|(index, it)| {
-            direction([&it.from, &it.to], &format!("traffic.directions[{index}]"), topology, problems)
-        })
-        .collect();
+    let directions = directions(traffic, topology, problems);
     let all = traffic.background.iter().enumerate();
     let background = all
         .filter_map(|(index, it)| background(it, &format!("traffic.background[{index}]"), topology, problems))
         .collect();
-    let (tool, duration) = (traffic.tool.value, traffic.duration.value.into());
+    let (tool, duration, together) = (traffic.tool.value, traffic.duration.value.into(), traffic.together);
     let modes = traffic.modes.value.clone();
-    Some(Traffic { tool, modes, directions, duration, bytes, streams, background })
+    let (warm_up, repeat) = (warm_up(traffic, problems), repeat(traffic, problems));
+    Some(Traffic { tool, modes, directions, together, duration, warm_up, bytes, streams, repeat, background })
+}
+
+fn directions(traffic: &file::Traffic, topology: &Topology, problems: &mut Problems) -> Vec<Direction> {
+    let at = traffic.tool.referenced;
+    match (&traffic.directions, &traffic.permutation) {
+        (Some(directions), None) => listed(&directions.value, topology, problems),
+        (None, Some(seed)) => permutation::directions(topology, seed.value).unwrap_or_else(|| {
+            let what = "hosts send to each other only if there are two, with addresses of one family";
+            problems.add(seed.referenced, "traffic.permutation", what, "give directions: instead");
+            Vec::new()
+        }),
+        _ => {
+            let what = "somebody has to send";
+            problems.add(at, "traffic", what, "give either directions: or permutation:");
+            Vec::new()
+        }
+    }
+}
+
+fn listed(directions: &[file::Direction], topology: &Topology, problems: &mut Problems) -> Vec<Direction> {
+    let directions = directions.iter().enumerate();
+    let checked = directions.filter_map(|(index, it)| {
+        direction([&it.from, &it.to], &format!("traffic.directions[{index}]"), topology, problems)
+    });
+    checked.collect()
+}
+
+fn streams(traffic: &file::Traffic, problems: &mut Problems) -> Vec<u16> {
+    let Some(streams) = &traffic.streams else { return vec![1] };
+    let numbers = streams.value.list();
+    if numbers.is_empty() {
+        let what = "the list is empty";
+        problems.add(streams.referenced, "traffic.streams", what, "give at least one number");
+    }
+    for number in &numbers {
+        check_streams(*number, streams.referenced, "traffic.streams", problems);
+    }
+    numbers
+}
+
+fn warm_up(traffic: &file::Traffic, problems: &mut Problems) -> Duration {
+    let Some(warm_up) = &traffic.warm_up else { return Duration::ZERO };
+    let key = "traffic.warm_up";
+    if traffic.tool.value == Tool::Copy {
+        problems.add(warm_up.referenced, key, "a copy counts from its first byte on", "remove it");
+    } else if warm_up.value.0 > MOST_WARM_UP {
+        let what = format!("{} s is out of range", warm_up.value.0);
+        problems.add(warm_up.referenced, key, what, format!("give 0s to {MOST_WARM_UP}s"));
+    }
+    warm_up.value.into()
+}
+
+fn repeat(traffic: &file::Traffic, problems: &mut Problems) -> u16 {
+    let Some(repeat) = &traffic.repeat else { return 1 };
+    if !(1..=MOST_RUNS).contains(&repeat.value) {
+        let what = format!("it cannot be done {} times", repeat.value);
+        problems.add(repeat.referenced, "traffic.repeat", what, format!("give 1 to {MOST_RUNS}"));
+    }
+    repeat.value
 }
 
 fn check_lists(traffic: &file::Traffic, problems: &mut Problems) {
@@ -50,26 +108,24 @@ fn check_lists(traffic: &file::Traffic, problems: &mut Problems) {
             "give tcp, mptcp or both",
         );
     }
-    if traffic.directions.value.is_empty() {
+    if let Some(directions) = traffic.directions.as_ref().filter(|it| it.value.is_empty()) {
         let remedy = "give at least one such as { from: A, to: B }";
-        problems.add(traffic.directions.referenced, "traffic.directions", "the list is empty", remedy);
+        problems.add(directions.referenced, "traffic.directions", "the list is empty", remedy);
     }
 }
 
-fn check_streams(streams: Option<&Spanned<u16>>, key: &str, problems: &mut Problems) -> u16 {
-    let Some(streams) = streams else { return 1 };
-    if !(1..=MOST_STREAMS).contains(&streams.value) {
-        let what = format!("{} connections cannot be opened", streams.value);
-        problems.add(streams.referenced, key, what, format!("give 1 to {MOST_STREAMS}"));
+fn check_streams(streams: u16, at: Location, key: &str, problems: &mut Problems) {
+    if !(1..=MOST_STREAMS).contains(&streams) {
+        let what = format!("{streams} connections cannot be opened");
+        problems.add(at, key, what, format!("give 1 to {MOST_STREAMS}"));
     }
-    streams.value
 }
 
 /// A copy is as long as it is told to be, and one connection; iperf3 takes its time.
 fn check_bytes(traffic: &file::Traffic, problems: &mut Problems) -> u64 {
     let is_copy = traffic.tool.value == Tool::Copy;
-    if let Some(streams) = traffic.streams.as_ref().filter(|it| is_copy && it.value > 1) {
-        let what = format!("a copy is one connection, not {}", streams.value);
+    if let Some(streams) = traffic.streams.as_ref().filter(|it| is_copy && it.value.list() != [1]) {
+        let what = "a copy is one connection";
         problems.add(streams.referenced, "traffic.streams", what, "remove it, or take tool: iperf3");
     }
     match &traffic.bytes {
@@ -92,7 +148,10 @@ fn background(
     topology: &Topology,
     problems: &mut Problems,
 ) -> Option<Background> {
-    let streams = check_streams(background.streams.as_ref(), &format!("{key}.streams"), problems);
+    if let Some(streams) = &background.streams {
+        check_streams(streams.value, streams.referenced, &format!("{key}.streams"), problems);
+    }
+    let streams = background.streams.as_ref().map_or(1, |streams| streams.value);
     let rate = background.rate.as_ref().map(|rate| rate.value);
     if let Some(rate) = background.rate.as_ref().filter(|rate| rate.value.0 < u64::from(streams)) {
         problems.add(rate.referenced, format!("{key}.rate"), "it is too low", "give one such as 50Mbit");
@@ -115,7 +174,7 @@ fn direction(
         problems.add(to_name.referenced, format!("{key}.to"), what, "name two hosts");
         return None;
     }
-    let Some((source, destination)) = first_pair(topology, from, to) else {
+    let Some((source, destination)) = topology.first_pair(from, to) else {
         let what = "the two hosts have no addresses of one family".to_owned();
         problems.add(to_name.referenced, key, what, "give both an IPv4 address, or both an IPv6 one");
         return None;
@@ -130,17 +189,6 @@ fn host(name: &Spanned<String>, key: &str, topology: &Topology, problems: &mut P
         problems.add(name.referenced, key, what, "name one of topology.hosts");
     }
     found
-}
-
-/// The first address of the sender, and the first of the receiver that is of the same family.
-fn first_pair(topology: &Topology, from: usize, to: usize) -> Option<(IpAddr, IpAddr)> {
-    let addresses = |host: usize| {
-        let interfaces = topology.hosts.get(host).into_iter().flat_map(|host| &host.interfaces);
-        interfaces.flat_map(|interface| &interface.addresses).map(|cidr| cidr.address)
-    };
-    let pairs =
-        addresses(from).flat_map(|source| addresses(to).map(move |destination| (source, destination)));
-    pairs.into_iter().find(|(source, destination)| source.is_ipv4() == destination.is_ipv4())
 }
 
 /// Exactly one limit each, about modes that run.
@@ -192,6 +240,11 @@ fn check_mode(mode: Option<&Spanned<super::super::Mode>>, key: &str, file: &File
 
 fn check_metric(value: &Spanned<Metric>, key: &str, file: &File, problems: &mut Problems) {
     let is_copy = file.traffic.as_ref().is_none_or(|traffic| traffic.tool.value == Tool::Copy);
+    let has_background = file.traffic.as_ref().is_none_or(|traffic| !traffic.background.is_empty());
+    if value.value == Metric::BackgroundShare && !has_background {
+        let what = "there is nothing in the background";
+        problems.add(value.referenced, key, what, "add traffic.background, or expect something else");
+    }
     if value.value.is_of_copies() && !is_copy {
         let what = "iperf3 does not compare what it sends with what arrives";
         problems.add(value.referenced, key, what, "take tool: copy, or expect something else");

@@ -2,9 +2,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_saphyr::Spanned;
 
-use super::super::Variant;
 use super::super::file::{self, File};
 use super::super::problem::Problems;
+use super::super::{Mode, Variant};
+use super::hosts;
 
 /// What a lab tells its controller itself.
 const OWN: [&str; 6] = ["openflow", "openflow-fd", "http", "record", "network", "help"];
@@ -22,14 +23,27 @@ pub(super) fn check(file: &File, problems: &mut Problems) -> Vec<Variant> {
         }
     }
     let all = file.variants.iter().enumerate();
-    all.map(|(index, it)| variant(it, &format!("variants[{index}]"), problems)).collect()
+    all.map(|(index, it)| variant(it, &format!("variants[{index}]"), file, problems)).collect()
 }
 
-fn variant(variant: &file::Variant, key: &str, problems: &mut Problems) -> Variant {
-    let name = variant.name.value.clone();
-    let Some(options) = &variant.controller else {
-        return Variant { name, controller: BTreeMap::new() };
-    };
+fn variant(variant: &file::Variant, key: &str, file: &File, problems: &mut Problems) -> Variant {
+    let controller = controller(variant, key, problems);
+    let rules = rules(variant, key, file, problems);
+    let modes = variant.modes.as_ref().map(|modes| {
+        check_modes(modes, &format!("{key}.modes"), file, problems);
+        modes.value.clone()
+    });
+    let subflows = variant.subflows.as_ref();
+    let subflows = subflows.map(|it| hosts::limit(Some(it), &format!("{key}.subflows"), problems));
+    let congestion_control = variant.congestion_control.as_ref().map(|name| {
+        hosts::check_congestion_control(name, &format!("{key}.congestion_control"), problems);
+        name.value.clone()
+    });
+    Variant { name: variant.name.value.clone(), controller, rules, modes, subflows, congestion_control }
+}
+
+fn controller(variant: &file::Variant, key: &str, problems: &mut Problems) -> BTreeMap<String, String> {
+    let Some(options) = &variant.controller else { return BTreeMap::new() };
     for option in options.value.keys() {
         let key = format!("{key}.controller.{option}");
         let is_name = option.starts_with(|first: char| first.is_ascii_lowercase())
@@ -41,9 +55,36 @@ fn variant(variant: &file::Variant, key: &str, problems: &mut Problems) -> Varia
             problems.add(options.referenced, key, format!("{option:?} is no option"), remedy);
         }
     }
-    let controller =
-        options.value.iter().map(|(option, value)| (option.clone(), value.to_string())).collect();
-    Variant { name, controller }
+    options.value.iter().map(|(option, value)| (option.clone(), value.to_string())).collect()
+}
+
+/// Rules stand in the place of the controller, for switches that are there.
+fn rules(
+    variant: &file::Variant,
+    key: &str,
+    file: &File,
+    problems: &mut Problems,
+) -> BTreeMap<String, Vec<String>> {
+    let Some(rules) = &variant.rules else { return BTreeMap::new() };
+    if variant.controller.is_some() {
+        let what = "rules stand in the place of a controller";
+        problems.add(rules.referenced, format!("{key}.rules"), what, "remove them, or controller:");
+    }
+    for switch in rules.value.keys() {
+        if !file.topology.switches.iter().any(|it| it.parts().0 == switch) {
+            let what = format!("there is no switch {switch:?}");
+            problems.add(rules.referenced, format!("{key}.rules"), what, "name one of topology.switches");
+        }
+    }
+    rules.value.clone()
+}
+
+fn check_modes(modes: &Spanned<Vec<Mode>>, key: &str, file: &File, problems: &mut Problems) {
+    let all = file.traffic.as_ref().map(|traffic| traffic.modes.value.as_slice()).unwrap_or_default();
+    if modes.value.is_empty() || modes.value.iter().any(|mode| !all.contains(mode)) {
+        let what = "these are not some of traffic.modes";
+        problems.add(modes.referenced, key, what, "name modes that are there, or remove it");
+    }
 }
 
 /// A variant that an expectation names must be there.

@@ -1,3 +1,7 @@
+//! A report for a terminal: a table, what became of copies, and a line for each expectation.
+
+mod summary;
+
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
@@ -6,43 +10,77 @@ use super::report::{Delivery, Report, Row, StreamRow, Verdict};
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-const HEADINGS: [&str; 7] =
-    ["variant", "mode", "direction", "Mbit/s", "of capacity", "over time", "streams and their paths"];
+const HEADINGS: [&str; 8] = [
+    "variant",
+    "mode",
+    "direction",
+    "Mbit/s",
+    "of capacity",
+    "others",
+    "over time",
+    "streams and their paths",
+];
+/// More rows than these are summed up.
+const MOST_ROWS: usize = 12;
 
-/// Rows as a table, expectations as lines below it.
+/// A table, and expectations as lines below it.
 pub(super) fn render(report: &Report) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
-    // Where nothing is compared there is one column less.
-    let variants = usize::from(report.rows.iter().any(|row| row.variant.is_some()));
-    table.set_header(HEADINGS.iter().skip(1 - variants));
-    for row in &report.rows {
-        table.add_row(cells(row).into_iter().skip(1 - variants));
-    }
-    for column in [2, 3].map(|column| column + variants) {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    let is_long = report.rows.len() > MOST_ROWS || report.rows.iter().any(|row| row.run.is_some());
+    let table = if is_long { summary::table(&report.rows) } else { rows(&report.rows) };
     let mut text = format!("{table}\n");
     for (row, delivery) in report.rows.iter().filter_map(|row| Some((row, row.delivery.as_ref()?))) {
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", arrived(row, delivery));
     }
     for verdict in &report.expectations {
-        // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", line(verdict));
     }
     text
 }
 
-fn cells(row: &Row) -> [String; 7] {
+/// Every transfer with its streams.
+fn rows(rows: &[Row]) -> Table {
+    // Where nothing is compared, or nothing is in the background, there is a column less.
+    let variants = rows.iter().any(|row| row.variant.is_some());
+    let background = rows.iter().any(|row| row.background_bps.is_some());
+    let shown = |(place, _): &(usize, _)| (variants || *place != 0) && (background || *place != 5);
+    let mut table = new_table(HEADINGS.into_iter().enumerate().filter(shown).map(|(_, it)| it.to_owned()));
+    for row in rows {
+        let cells = cells(row).into_iter().enumerate();
+        table.add_row(cells.filter(|(place, _)| shown(&(*place, ""))).map(|(_, cell)| cell));
+    }
+    align_right(&mut table, 2 + usize::from(variants)..4 + usize::from(variants) + usize::from(background));
+    table
+}
+
+fn new_table(headings: impl Iterator<Item = String>) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED);
+    table.set_header(headings);
+    table
+}
+
+fn align_right(table: &mut Table, columns: std::ops::Range<usize>) {
+    for column in columns {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
+
+fn mbit(bps: f64) -> String {
+    format!("{:.1}", bps / 1e6)
+}
+
+fn cells(row: &Row) -> [String; 8] {
     let streams: Vec<_> = row.streams.iter().map(stream).collect();
     [
         row.variant.clone().unwrap_or_default(),
         row.mode.to_string(),
         format!("{} > {}", row.direction.from, row.direction.to),
-        format!("{:.1}", row.goodput_bps / 1e6),
+        mbit(row.goodput_bps),
         format!("{:.1} %", row.fraction_of_capacity * 100.0),
+        row.background_bps.map(mbit).unwrap_or_default(),
         spark(row),
         streams.join("\n"),
     ]

@@ -2,11 +2,11 @@
 
 use serde::Deserialize;
 
-use super::report::Interval;
+use super::super::report::Interval;
 
 /// What the receiver measured.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Measured {
+pub(in crate::run) struct Measured {
     pub goodput_bps: f64,
     pub seconds: f64,
     pub intervals: Vec<Interval>,
@@ -14,7 +14,7 @@ pub(super) struct Measured {
 
 /// What only the sender knows.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Sent {
+pub(in crate::run) struct Sent {
     /// The local ports of the data connections.
     pub ports: Vec<u16>,
     pub retransmits: u64,
@@ -61,6 +61,9 @@ struct Sum {
     bits_per_second: f64,
     #[serde(default)]
     retransmits: u64,
+    /// Before what counts.
+    #[serde(default)]
+    omitted: bool,
 }
 
 /// Reads the document of the client, which sends.
@@ -75,12 +78,15 @@ pub(super) fn sent(text: &str) -> Result<Sent, String> {
 pub(super) fn received(text: &str) -> Result<Measured, String> {
     let document = parse(text)?;
     let sum = document.end.sum_received.ok_or("iperf3 measured nothing")?;
-    let interval = |slice: &Slice| {
-        let sum = &slice.sum;
-        Interval { start: sum.start, end: sum.end, bps: sum.bits_per_second }
+    let sums = || document.intervals.iter().map(|slice| &slice.sum);
+    // iperf3 begins anew to count the time when the warm-up is over.
+    let warm_up = sums().filter(|sum| sum.omitted).map(|sum| sum.end).fold(0.0, f64::max);
+    let interval = |sum: &Sum| {
+        let shift = if sum.omitted { 0.0 } else { warm_up };
+        Interval { start: sum.start + shift, end: sum.end + shift, bps: sum.bits_per_second }
     };
     // What is left of the last interval is too short for a rate.
-    let whole = document.intervals.iter().filter(|slice| slice.sum.seconds > 0.25);
+    let whole = sums().filter(|sum| sum.seconds > 0.25);
     Ok(Measured {
         goodput_bps: sum.bits_per_second,
         seconds: sum.seconds,
@@ -114,6 +120,22 @@ mod tests {
         let measured = received(SERVER).unwrap();
         assert_eq!((measured.goodput_bps, measured.seconds), (9.5e7, 0.52));
         assert_eq!(measured.intervals, [Interval { start: 0.0, end: 0.5, bps: 1e8 }]);
+    }
+
+    #[test]
+    fn time_goes_on_after_the_warm_up() {
+        let slice = |start: f64, omitted: bool| {
+            let end = start + 0.5;
+            format!(
+                r#"{{"sum": {{"start": {start}, "end": {end}, "seconds": 0.5, "bits_per_second": 1, "omitted": {omitted}}}}}"#
+            )
+        };
+        let slices = [slice(0.0, true), slice(0.5, true), slice(0.0, false), slice(0.5, false)].join(",");
+        let text = format!(
+            r#"{{"intervals": [{slices}], "end": {{"sum_received": {{"start": 0, "end": 1, "seconds": 1, "bits_per_second": 2}}}}}}"#
+        );
+        let starts: Vec<_> = received(&text).unwrap().intervals.iter().map(|it| it.start).collect();
+        assert_eq!(starts, [0.0, 0.5, 1.0, 1.5]);
     }
 
     #[test]

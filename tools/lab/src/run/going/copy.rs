@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use sha2::{Digest, Sha256};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::report::{Delivery, Interval};
+use super::super::report::{Delivery, Interval};
 use crate::error::LabError;
 use crate::scenario::{Direction, Mode};
 use crate::system::Namespace;

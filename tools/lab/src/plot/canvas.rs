@@ -1,0 +1,42 @@
+use plotters::prelude::{IntoDrawingArea, RGBColor, SVGBackend, WHITE};
+
+use super::PlotError;
+
+/// Okabe and Ito's colours, which people see apart who see few; they repeat after eight.
+const COLOURS: [RGBColor; 8] = [
+    RGBColor(0, 114, 178),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(213, 94, 0),
+    RGBColor(86, 180, 233),
+    RGBColor(204, 121, 167),
+    RGBColor(240, 228, 66),
+    RGBColor(90, 90, 90),
+];
+
+pub(super) type Area<'a> = plotters::drawing::DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+
+pub(super) fn colour(place: usize) -> RGBColor {
+    COLOURS[place % COLOURS.len()]
+}
+
+/// The text of an SVG on which `paint` has drawn.
+pub(super) fn svg(
+    size: (u32, u32),
+    paint: impl FnOnce(&Area<'_>) -> Result<(), PlotError>,
+) -> Result<String, PlotError> {
+    let mut text = String::new();
+    {
+        let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
+        area.fill(&WHITE).map_err(PlotError::new)?;
+        paint(&area)?;
+        area.present().map_err(PlotError::new)?;
+    }
+    Ok(text)
+}
+
+/// The greatest of `values`, or 1 where an axis would have no length.
+pub(super) fn greatest(values: impl Iterator<Item = f64>) -> f64 {
+    let greatest = values.filter(|it| it.is_finite()).fold(0.0, f64::max);
+    if greatest > 0.0 { greatest } else { 1.0 }
+}

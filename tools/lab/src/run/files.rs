@@ -1,0 +1,114 @@
+//! The files of a report: the document, the table and the plots.
+
+use std::fs;
+use std::path::Path;
+
+use super::report::{Interval, Report, Row, StreamRow};
+use super::settings::{self, Key};
+use crate::error::LabError;
+use crate::plot::{self, Bar, Line, PlotError, Series};
+
+impl Report {
+    /// Writes into the folder `into`, which is made if it is not there:
+    ///
+    /// `report.json` and `table.txt`; `goodput.svg`, a bar for each setting; `over-time.svg`, a line for each; below `streams`
+    /// for each transfer what its streams carried, one upon the other; and `ranks.svg` where many send at once.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be written.
+    pub fn write(&self, into: &Path) -> Result<(), LabError> {
+        let json = serde_json::to_string_pretty(self).map_err(|error| LabError::file(into, error.into()))?;
+        write(&into.join("report.json"), &(json + "\n"))?;
+        write(&into.join("table.txt"), &self.to_text())?;
+        for (name, plot) in self.plots() {
+            let path = into.join(format!("{name}.svg"));
+            let svg = plot.map_err(|error| LabError::file(&path, std::io::Error::other(error)))?;
+            write(&path, &svg)?;
+        }
+        Ok(())
+    }
+
+    /// Every plot with the name of its file.
+    fn plots(&self) -> Vec<(String, Result<String, PlotError>)> {
+        let groups = settings::for_people(&self.rows);
+        let bars: Vec<_> = groups.iter().map(|(key, rows)| bar(key, rows)).collect();
+        let over_time: Vec<_> = groups.iter().map(|(key, rows)| over_time(key, rows)).collect();
+        let mut plots = vec![
+            ("goodput".to_owned(), plot::bars(&format!("{}: goodput", self.scenario), "Mbit/s", &bars)),
+            ("over-time".to_owned(), plot::lines(&self.scenario, &Line::TIME, &over_time)),
+        ];
+        let ranks: Vec<_> = groups.iter().filter(|(key, _)| key.direction.is_none()).map(ranks).collect();
+        if !ranks.is_empty() {
+            plots.push(("ranks".to_owned(), plot::lines(&self.scenario, &Line::RANK, &ranks)));
+        }
+        for (place, row) in self.rows.iter().enumerate() {
+            let name = format!("streams/{:03}-{}", place + 1, file_name(&title(row)));
+            plots.push((name, plot::stacked(&title(row), &streams(row), row.capacity_bps / 1e6)));
+        }
+        plots
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), LabError> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder).map_err(|error| LabError::file(folder, error))?;
+    fs::write(path, text).map_err(|error| LabError::file(path, error))
+}
+
+fn bar(key: &Key<'_>, rows: &[&Row]) -> Bar {
+    let all = || rows.iter().map(|row| row.goodput_bps / 1e6);
+    let value = all().sum::<f64>() / rows.len().max(1) as f64;
+    let range = (rows.len() > 1).then(|| (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max)));
+    Bar { name: key.to_string(), value, range }
+}
+
+/// The mean of a setting's transfers, interval by interval.
+fn over_time(key: &Key<'_>, rows: &[&Row]) -> Series {
+    let length = rows.iter().map(|row| row.intervals.len()).min().unwrap_or(0);
+    let point = |place: usize| {
+        let all = rows.iter().filter_map(|row| row.intervals.get(place));
+        let (sum, end) = all.fold((0.0, 0.0), |(sum, _), it| (sum + it.bps, it.end));
+        (end, sum / rows.len().max(1) as f64 / 1e6)
+    };
+    Series { name: key.to_string(), points: (0..length).map(point).collect() }
+}
+
+fn ranks((key, rows): &(Key<'_>, Vec<&Row>)) -> Series {
+    let mut shares: Vec<_> = rows.iter().map(|row| row.fraction_of_capacity * 100.0).collect();
+    shares.sort_by(f64::total_cmp);
+    let points = shares.into_iter().enumerate().map(|(rank, share)| ((rank + 1) as f64, share)).collect();
+    Series { name: key.to_string(), points }
+}
+
+/// The stream that was opened first at the bottom, as far as its port tells.
+fn streams(row: &Row) -> Vec<Series> {
+    let mut streams: Vec<_> = row.streams.iter().collect();
+    streams.sort_by_key(|stream| (stream.src, stream.src_port));
+    streams
+        .into_iter()
+        .map(|stream| Series { name: stream_name(stream), points: points(&stream.intervals) })
+        .collect()
+}
+
+fn stream_name(stream: &StreamRow) -> String {
+    let path = if stream.path.is_empty() { "default route".to_owned() } else { stream.path.join(" ") };
+    format!("{}:{} {path}", stream.src, stream.src_port)
+}
+
+fn points(intervals: &[Interval]) -> Vec<(f64, f64)> {
+    intervals.iter().map(|it| (it.end, it.bps / 1e6)).collect()
+}
+
+fn title(row: &Row) -> String {
+    let variant = row.variant.as_ref().map(|it| format!("{it} ")).unwrap_or_default();
+    let streams = if row.connections > 1 { format!(" {} streams", row.connections) } else { String::new() };
+    let run = row.run.map(|run| format!(" run {run}")).unwrap_or_default();
+    format!("{variant}{} {} > {}{streams}{run}", row.mode, row.direction.from, row.direction.to)
+}
+
+/// Words with hyphens between them.
+fn file_name(title: &str) -> String {
+    let words = title.split(|it: char| !it.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-")
+}

@@ -1,0 +1,40 @@
+//! What transfers have in common while they go on, whatever tool makes them.
+
+pub(super) mod copy;
+mod copying;
+pub(super) mod iperf;
+mod iperf_pair;
+
+use std::time::Duration;
+
+use super::transfer::{Finding, Transfer};
+use crate::error::LabError;
+use crate::interrupt::Interrupt;
+use crate::scenario::Tool;
+
+use copying::Copying;
+use iperf_pair::IperfPair;
+
+/// A transfer whose server listens.
+pub(super) trait Going {
+    /// Begins to send.
+    fn begin(&mut self) -> Result<(), LabError>;
+    /// Notes what has arrived so long after the start.
+    fn sample(&mut self, elapsed: Duration);
+    /// Whether both ends are done.
+    fn is_finished(&mut self) -> Result<bool, LabError>;
+    /// What came of it; `None` if it is not done and cannot be stopped.
+    fn finish(self: Box<Self>, elapsed: Duration) -> Result<Option<Finding>, LabError>;
+}
+
+/// Has the server listen; `index` numbers the files that the tools write.
+pub(super) fn prepare<'a>(
+    transfer: Transfer<'a>,
+    index: usize,
+    interrupt: &Interrupt,
+) -> Result<Box<dyn Going + 'a>, LabError> {
+    Ok(match transfer.traffic.tool {
+        Tool::Iperf3 => Box::new(IperfPair::listen(transfer, index, interrupt)?),
+        Tool::Copy => Box::new(Copying::new(transfer)),
+    })
+}

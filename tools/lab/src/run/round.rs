@@ -1,0 +1,171 @@
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use super::background::{self, Running};
+use super::counters::MptcpCounters;
+use super::events::Schedule;
+use super::going::{self, Going};
+use super::report::Row;
+use super::transfer::{PATIENCE, Setting, Transfer};
+use super::watch::Watch;
+use crate::deploy::Deployment;
+use crate::error::LabError;
+use crate::interrupt::Interrupt;
+use crate::plan::{Commands, HostPlan};
+use crate::progress::Progress;
+use crate::scenario::{Direction, Scenario, Tool, Traffic};
+use crate::system::Namespace;
+
+/// Transfers that go on at the same time: one, or one in every direction.
+pub(super) struct Round<'a> {
+    lab: &'a Deployment,
+    scenario: &'a Scenario,
+    traffic: &'a Traffic,
+    transfers: Vec<Transfer<'a>>,
+}
+
+impl<'a> Round<'a> {
+    /// One transfer in each of `directions`.
+    pub(super) fn new(
+        lab: &'a Deployment,
+        scenario: &'a Scenario,
+        traffic: &'a Traffic,
+        setting: Setting,
+        directions: &'a [Direction],
+    ) -> Self {
+        let transfers = directions.iter().enumerate();
+        let transfers = transfers.map(|it| Transfer::new(lab, scenario, traffic, setting, it)).collect();
+        Self { lab, scenario, traffic, transfers }
+    }
+
+    /// Sends; `first` is the number of the first transfer in the run, for the files that tools write.
+    pub(super) fn run(
+        &self,
+        first: usize,
+        progress: &dyn Progress,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<Row>, LabError> {
+        progress.transfer(&self.title(), self.traffic.warm_up + self.traffic.duration);
+        self.set_roles()?;
+        let mut schedule = Schedule::new(self.lab, &self.scenario.events);
+        let mut background = Running::start(self.lab, self.traffic, first, interrupt)?;
+        let rows = self.send(first, &mut schedule, progress, interrupt);
+        schedule.undo()?;
+        background.check()?;
+        rows
+    }
+
+    fn send(
+        &self,
+        first: usize,
+        schedule: &mut Schedule<'_>,
+        progress: &dyn Progress,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<Row>, LabError> {
+        let before = self.transfers.iter().map(|it| MptcpCounters::of(&it.client_namespace()));
+        let before = before.collect::<Result<Vec<_>, _>>()?;
+        let prepared = self.transfers.iter().zip(first..);
+        let prepared = prepared.map(|(transfer, index)| going::prepare(*transfer, index, interrupt));
+        let mut going = prepared.collect::<Result<Vec<_>, _>>()?;
+        going.iter_mut().try_for_each(|it| it.begin())?;
+        let mut watch = self.watch();
+        let start = Instant::now();
+        interrupt.poll(self.limit(), || {
+            let elapsed = start.elapsed();
+            progress.elapsed(elapsed);
+            schedule.act(elapsed)?;
+            if watch.look(elapsed)? {
+                going.iter_mut().for_each(|it| it.sample(elapsed));
+            }
+            all_finished(&mut going)
+        })?;
+        self.rows(going, &watch, &before, start.elapsed())
+    }
+
+    fn rows(
+        &self,
+        going: Vec<Box<dyn Going + '_>>,
+        watch: &Watch<'_>,
+        before: &[MptcpCounters],
+        elapsed: Duration,
+    ) -> Result<Vec<Row>, LabError> {
+        let background = (!self.traffic.background.is_empty())
+            .then(|| watch.rate_from(self.transfers.len(), self.traffic.warm_up));
+        let mut rows = Vec::new();
+        for (transfer, (going, before)) in self.transfers.iter().zip(going.into_iter().zip(before)) {
+            let finding = going.finish(elapsed)?.ok_or_else(|| transfer.failed("the tool does not end"))?;
+            let counters = MptcpCounters::of(&transfer.client_namespace())?.since(before);
+            let streams = watch.streams(rows.len(), &finding.ports);
+            let row = transfer.row(finding, streams, counters)?;
+            rows.push(Row { background_bps: background, ..row });
+        }
+        Ok(rows)
+    }
+
+    /// The transfers' clients first, then those of what goes on in the background.
+    fn watch(&self) -> Watch<'a> {
+        let clients = self.transfers.iter().map(|it| (it.client_namespace(), it.port));
+        let others = self.traffic.background.iter().zip(background::FIRST_PORT..);
+        let others = others
+            .map(|(it, port)| (Namespace::named(&self.lab.plan.hosts[it.direction.from].namespace), port));
+        Watch::new(self.lab, clients.chain(others))
+    }
+
+    /// A copy that is not done by then has failed; iperf3 takes its time.
+    fn limit(&self) -> Duration {
+        match self.traffic.tool {
+            Tool::Copy => self.traffic.duration,
+            Tool::Iperf3 => self.traffic.warm_up + self.traffic.duration + 2 * PATIENCE,
+        }
+    }
+
+    fn title(&self) -> String {
+        let Some(first) = self.transfers.first() else { return String::new() };
+        let Setting { mode, connections, run } = first.setting;
+        let what = match self.transfers.len() {
+            1 => first.title(),
+            count => format!("{mode} {count} at once"),
+        };
+        let streams = if connections > 1 { format!(", {connections} streams") } else { String::new() };
+        let run = if self.traffic.repeat > 1 { format!(", run {run}") } else { String::new() };
+        format!("{what}{streams}{run}")
+    }
+
+    // Only clients open subflows. The kernel lets a server do so too; then both try the same pairs at the same
+    // time, and which of them uses up the limit is chance: one connection in ten was left with a single subflow.
+    fn set_roles(&self) -> Result<(), LabError> {
+        let mut roles: BTreeMap<usize, [bool; 2]> = BTreeMap::new();
+        for Transfer { direction, .. } in &self.transfers {
+            roles.entry(direction.from).or_default()[0] = true;
+            roles.entry(direction.to).or_default()[1] = true;
+        }
+        let commands = Commands(&self.lab.plan);
+        for (host, role) in roles {
+            let host = &self.lab.plan.hosts[host];
+            let text = match role {
+                [true, true] => commands.peer_mptcp(host),
+                [true, false] => commands.client_mptcp(host),
+                [false, _] => commands.server_mptcp(host),
+            };
+            self.set_mptcp(host, text)?;
+        }
+        Ok(())
+    }
+
+    fn set_mptcp(&self, host: &HostPlan, commands: String) -> Result<(), LabError> {
+        if !host.uses_mptcp() {
+            return Ok(());
+        }
+        let tool = self.lab.tool("ip").args(["-batch", "-"]).input(commands);
+        tool.within(&Namespace::named(&host.namespace)).run().map(drop)
+    }
+}
+
+fn all_finished(going: &mut [Box<dyn Going + '_>]) -> Result<Option<()>, LabError> {
+    for one in going {
+        if !one.is_finished()? {
+            return Ok(None);
+        }
+    }
+    Ok(Some(()))
+}

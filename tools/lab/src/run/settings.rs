@@ -1,0 +1,97 @@
+//! Rows of a report by what they have in common.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::report::{Row, RowDirection};
+use crate::scenario::Mode;
+
+/// What the runs of one measurement have in common.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Key<'a> {
+    /// The place of the variant's first row, so that variants keep their order.
+    order: usize,
+    pub variant: Option<&'a str>,
+    pub mode: Mode,
+    pub connections: u16,
+    /// `None` stands for all directions.
+    pub direction: Option<&'a RowDirection>,
+}
+
+impl fmt::Display for Key<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(variant) = self.variant {
+            write!(f, "{variant}, ")?;
+        }
+        write!(f, "{}", self.mode)?;
+        if let Some(direction) = self.direction {
+            write!(f, ", {} > {}", direction.from, direction.to)?;
+        }
+        match self.connections {
+            1 => Ok(()),
+            streams => write!(f, ", {streams} streams"),
+        }
+    }
+}
+
+/// The rows of every setting, each direction by itself.
+pub(super) fn by_direction(rows: &[Row]) -> BTreeMap<Key<'_>, Vec<&Row>> {
+    group(rows, |row| Some(&row.direction))
+}
+
+/// The rows of every setting, all directions together.
+pub(super) fn together(rows: &[Row]) -> BTreeMap<Key<'_>, Vec<&Row>> {
+    group(rows, |_| None)
+}
+
+/// The rows of every setting, with all directions in one where there are many.
+pub(super) fn for_people(rows: &[Row]) -> Vec<(Key<'_>, Vec<&Row>)> {
+    let directions: BTreeSet<_> = rows.iter().map(|row| &row.direction).collect();
+    let groups = if directions.len() > MOST_DIRECTIONS { together(rows) } else { by_direction(rows) };
+    groups.into_iter().collect()
+}
+
+/// More cannot be told apart in a table or plot.
+const MOST_DIRECTIONS: usize = 8;
+
+fn group<'a>(
+    rows: &'a [Row],
+    direction: impl Fn(&'a Row) -> Option<&'a RowDirection>,
+) -> BTreeMap<Key<'a>, Vec<&'a Row>> {
+    let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for row in rows {
+        let variant = row.variant.as_deref();
+        let order = rows.iter().position(|other| other.variant.as_deref() == variant).unwrap_or(0);
+        let (mode, connections) = (row.mode, row.connections);
+        let key = Key { order, variant, mode, connections, direction: direction(row) };
+        groups.entry(key).or_default().push(row);
+    }
+    groups
+}
+
+/// The greatest number of different paths of which no two pass the same two switches one after the other.
+pub(super) fn disjoint_paths(row: &Row) -> usize {
+    let paths: BTreeSet<_> =
+        row.streams.iter().map(|it| it.path.as_slice()).filter(|it| !it.is_empty()).collect();
+    let paths: Vec<_> = paths.into_iter().take(MOST_PATHS).map(hops).collect();
+    most_disjoint(&paths, &BTreeSet::new())
+}
+
+/// All subsets of so many are looked at.
+const MOST_PATHS: usize = 16;
+
+type Hops<'a> = BTreeSet<(&'a str, &'a str)>;
+
+fn hops(path: &[String]) -> Hops<'_> {
+    path.iter().map(String::as_str).zip(path.iter().map(String::as_str).skip(1)).collect()
+}
+
+fn most_disjoint<'a>(paths: &[Hops<'a>], used: &Hops<'a>) -> usize {
+    let Some((first, rest)) = paths.split_first() else { return 0 };
+    let without = most_disjoint(rest, used);
+    if !first.is_disjoint(used) {
+        return without;
+    }
+    let used = used.union(first).copied().collect();
+    without.max(1 + most_disjoint(rest, &used))
+}

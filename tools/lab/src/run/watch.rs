@@ -1,0 +1,68 @@
+use std::time::Duration;
+
+use super::paths::Paths;
+use super::report::StreamRow;
+use super::sockets::Sockets;
+use crate::deploy::Deployment;
+use crate::error::LabError;
+use crate::system::Namespace;
+
+/// How often sockets and paths are looked at, and the length of the intervals.
+const SAMPLE: Duration = Duration::from_millis(500);
+/// So many hosts are looked at in that time; with more it takes longer, so that looking costs no more.
+const HOSTS_A_SAMPLE: u32 = 4;
+
+/// What is seen of sockets and their paths while transfers go on.
+pub(super) struct Watch<'a> {
+    lab: &'a Deployment,
+    watched: Vec<Watched>,
+    pause: Duration,
+    next: Duration,
+    paths: Paths,
+}
+
+struct Watched {
+    namespace: Namespace,
+    /// Where the connections go to.
+    port: u16,
+    sockets: Sockets,
+}
+
+impl<'a> Watch<'a> {
+    /// Watches the connections from each of these namespaces to a port.
+    pub(super) fn new(lab: &'a Deployment, clients: impl Iterator<Item = (Namespace, u16)>) -> Self {
+        let watched: Vec<_> = clients
+            .map(|(namespace, port)| Watched { namespace, port, sockets: Sockets::default() })
+            .collect();
+        let hosts = u32::try_from(watched.len()).unwrap_or(u32::MAX);
+        let pause = SAMPLE.saturating_mul(hosts.div_ceil(HOSTS_A_SAMPLE).max(1));
+        Self { lab, watched, pause, next: pause, paths: Paths::default() }
+    }
+
+    /// Looks if it is time, and says whether it was.
+    pub(super) fn look(&mut self, elapsed: Duration) -> Result<bool, LabError> {
+        if elapsed < self.next {
+            return Ok(false);
+        }
+        self.next = elapsed + self.pause;
+        for Watched { namespace, port, sockets } in &mut self.watched {
+            let filter = format!("dport = :{port}");
+            let listing = self.lab.tool("ss").arg("-Htnie").arg(filter).within(namespace).run()?;
+            sockets.add(elapsed.as_secs_f64(), &listing);
+        }
+        self.paths.ask(self.lab.controller.as_ref());
+        Ok(true)
+    }
+
+    /// The streams of the connections from these ports, of the client at `place`.
+    pub(super) fn streams(&self, place: usize, ports: &[u16]) -> Vec<StreamRow> {
+        let watched = self.watched.get(place);
+        watched.map(|it| it.sockets.streams(ports, &self.paths, &self.lab.plan)).unwrap_or_default()
+    }
+
+    /// What the clients from `place` on carried after a moment, in bits a second.
+    pub(super) fn rate_from(&self, place: usize, since: Duration) -> f64 {
+        let watched = self.watched.iter().skip(place);
+        watched.map(|it| it.sockets.rate_since(since.as_secs_f64())).sum()
+    }
+}

@@ -1,0 +1,66 @@
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use super::{Direction, Topology};
+
+/// Every host sends to another one and receives from one, as in the permutation traffic of Raiciu et al. (2011).
+///
+/// `None` if that cannot be: with less than two hosts, or hosts without addresses of one family.
+pub(super) fn directions(topology: &Topology, seed: u64) -> Option<Vec<Direction>> {
+    let count = topology.hosts.len();
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let receivers = (count > 1).then(|| derangement(count, &mut random))?;
+    let direction = |(from, to)| {
+        let (source, destination) = topology.first_pair(from, to)?;
+        Some(Direction { from, to, source, destination })
+    };
+    receivers.into_iter().enumerate().map(direction).collect()
+}
+
+/// An order of the numbers below `count` in which none is at its own place; each such order is as likely.
+fn derangement(count: usize, random: &mut ChaCha8Rng) -> Vec<usize> {
+    let mut order: Vec<_> = (0..count).collect();
+    // Of all orders one in e is one, from two numbers on.
+    loop {
+        for last in (1..count).rev() {
+            order.swap(last, below(last + 1, random));
+        }
+        if order.iter().enumerate().all(|(place, number)| place != *number) {
+            return order;
+        }
+    }
+}
+
+/// A number below `bound`. Lemire (2019), without the rejection, whose bias is nothing for so few.
+fn below(bound: usize, random: &mut ChaCha8Rng) -> usize {
+    ((u128::from(random.next_u64()) * bound as u128) >> 64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn nobody_sends_to_itself_and_everybody_receives_once() {
+        for count in 2..40 {
+            for seed in 0..20 {
+                let order = derangement(count, &mut ChaCha8Rng::seed_from_u64(seed));
+                assert!(order.iter().enumerate().all(|(place, number)| place != *number));
+                let mut sorted = order.clone();
+                sorted.sort_unstable();
+                assert_eq!(sorted, (0..count).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn each_of_the_nine_orders_of_four_is_about_as_likely() {
+        let mut seen: BTreeMap<Vec<usize>, u32> = BTreeMap::new();
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        (0..9_000).for_each(|_| *seen.entry(derangement(4, &mut random)).or_default() += 1);
+        assert_eq!(seen.len(), 9);
+        assert!(seen.values().all(|count| (850..1_150).contains(count)), "{seen:?}");
+    }
+}
