@@ -110,6 +110,12 @@ impl NewConnection {
     /// The buffer where nothing else is said: more than any window gets here.
     pub const BUFFER: u64 = 64 << 20;
 
+    /// The data in a full frame of a connection with so many subflows, of the whole frame.
+    pub fn payload_share(subflows: usize) -> f64 {
+        let Shape { payload, headers, .. } = Shape::of(subflows);
+        f64::from(payload) / f64::from(payload + headers)
+    }
+
     /// Plain TCP, which no controller delays.
     pub fn tcp(forward: Vec<LinkId>, back: Vec<LinkId>, amount: Amount, control: Control) -> Self {
         Self::mptcp(vec![Way { forward, back }], amount, control)

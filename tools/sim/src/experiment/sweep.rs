@@ -1,0 +1,143 @@
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use super::run::{Outcome, run};
+use super::{Experiment, ExperimentError};
+
+/// Stops runs that are going on; what they have shown until then is kept.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Stops them soon.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether they are to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Runs each experiment with each seed, on so many threads side by side; the outcomes by experiment and seed.
+///
+/// The threads share nothing but what is to be done, so that their number changes no outcome. `done` is told after each
+/// run. A run that was cancelled before it began leaves no outcome.
+///
+/// # Errors
+///
+/// The first [`ExperimentError`] that was met.
+pub fn sweep(
+    experiments: &[Experiment],
+    seeds: &[u64],
+    threads: usize,
+    cancel: &Cancel,
+    done: &(dyn Fn(usize, &Outcome) + Sync),
+) -> Result<Vec<Vec<Outcome>>, ExperimentError> {
+    let jobs: Vec<_> =
+        (0..experiments.len()).flat_map(|at| seeds.iter().map(move |seed| (at, *seed))).collect();
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Ok(vec![Vec::new(); experiments.len()])));
+    let work = || {
+        while let Some((at, seed)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)).copied() {
+            if cancel.is_cancelled() {
+                return;
+            }
+            let outcome = run(&experiments[at], seed, cancel);
+            outcome.iter().for_each(|outcome| done(at, outcome));
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            match (&mut *found, outcome) {
+                (Ok(all), Ok(outcome)) => all[at].push(outcome),
+                (Ok(_), Err(error)) => {
+                    cancel.cancel();
+                    *found = Err(error);
+                }
+                (Err(_), _) => {}
+            }
+        }
+    };
+    thread::scope(|scope| {
+        (0..threads.max(1)).for_each(|_| _ = scope.spawn(work));
+    });
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+    found.iter_mut().for_each(|outcomes| outcomes.sort_by_key(|outcome| outcome.seed));
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::experiment::most_memory;
+
+    fn experiment() -> Experiment {
+        Experiment {
+            network: "jellyfish:6,5,12".parse().unwrap(),
+            rate: "10Mbit".parse().unwrap(),
+            delay: Duration::from_micros(50),
+            queue: "20 packets".parse().unwrap(),
+            pattern: "permutation".parse().unwrap(),
+            scheme: "disjoint:3/fewest-shared".parse().unwrap(),
+            subflows: 3,
+            control: "lia".parse().unwrap(),
+            set_up: Duration::from_millis(1),
+            warm_up: Duration::from_millis(500),
+            measured: Duration::from_secs(1),
+        }
+    }
+
+    fn swept(experiments: &[Experiment], threads: usize) -> Result<Vec<Vec<Outcome>>, ExperimentError> {
+        sweep(experiments, &[1, 2, 3], threads, &Cancel::default(), &|_, _| {})
+    }
+
+    #[test]
+    fn outcomes_depend_on_the_seed_and_not_on_the_number_of_threads() {
+        let experiments = [experiment(), Experiment { subflows: 1, ..experiment() }];
+        let outcomes = |threads| {
+            let mut all = swept(&experiments, threads).unwrap();
+            all.iter_mut().flatten().for_each(|outcome| outcome.elapsed = Duration::ZERO);
+            all
+        };
+        let one = outcomes(1);
+        assert_eq!(one, outcomes(4));
+        assert_ne!(one[0][0].transfers, one[0][1].transfers);
+        assert!(one[0].iter().all(|outcome| outcome.completed == 1.0 && outcome.transfers.len() == 12));
+        let mean = |at: usize| one[at].iter().map(Outcome::mean).sum::<f64>() / 3.0;
+        assert!(mean(0) > mean(1) && mean(0) < 1.0, "{} {}", mean(0), mean(1));
+        assert!(
+            one.iter().flatten().all(|it| it.memory as u64 <= most_memory(&experiments[0], 1).unwrap() * 2)
+        );
+    }
+
+    #[test]
+    fn what_is_cancelled_leaves_what_it_has_shown() {
+        let cancel = Cancel::default();
+        let stop = |_: usize, _: &Outcome| cancel.cancel();
+        let outcomes = sweep(&[experiment()], &[1, 2, 3], 1, &cancel, &stop).unwrap();
+        assert_eq!(
+            outcomes[0].iter().map(|outcome| (outcome.seed, outcome.completed)).collect::<Vec<_>>(),
+            [(1, 1.0)]
+        );
+        let outcome = run(&experiment(), 1, &cancel).unwrap();
+        assert!(outcome.completed < 0.1 && outcome.transfers.len() == 12);
+    }
+
+    #[test]
+    fn experiments_that_cannot_be_run_are_refused_with_what_would_do() {
+        let refused = |experiment: Experiment| swept(&[experiment], 2).unwrap_err().to_string();
+        let with_network = |text: &str| Experiment { network: text.parse().unwrap(), ..experiment() };
+        assert!(refused(with_network("fattree:7")).contains("even number from 2 to 128"));
+        assert!(refused(with_network("jellyfish:6,1,12")).contains("it takes 2 to"));
+        assert!(refused(with_network("line:1")).contains("1 hosts; a transfer takes 2"));
+        assert!(refused(with_network("jellyfish:4,2,4")).contains("no path leads from host"));
+        assert!(refused(Experiment { subflows: 0, ..experiment() }).contains("a connection takes 1 to 16"));
+        assert!(refused(Experiment { subflows: 17, ..experiment() }).contains("make 17"));
+        assert!(refused(Experiment { measured: Duration::ZERO, ..experiment() }).contains("no time"));
+        let slow = Experiment { rate: "100bit".parse().unwrap(), ..experiment() };
+        assert!(refused(slow).contains("has a rate of 100bit; a link takes 8kbit at least"));
+        let far = Experiment { delay: Duration::from_secs(61), ..experiment() };
+        assert!(refused(far).contains("a minute is the most"));
+    }
+}
