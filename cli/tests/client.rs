@@ -144,6 +144,8 @@ fn transfers_are_listed_with_a_row_for_each_stream() {
         path: path.iter().copied().map(DatapathId).collect(),
         bytes_sent: bytes,
         bytes_received: 0,
+        sent_bps: 0,
+        received_bps: 0,
     };
     let streams = vec![stream(1, &[1, 2, 0xc], 1_500_000), stream(2, &[], 7)];
     let opened_at = Time::from_millis(20_000);

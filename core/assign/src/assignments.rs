@@ -129,7 +129,7 @@ impl Assignments {
         Ok(self.by_id.entry(id).or_insert(made))
     }
 
-    /// One's own assignment, whose lease begins anew: it is in use.
+    /// One's own assignment, whose lease begins anew: it is in use. Who does not say who he is owns what he can name.
     ///
     /// # Errors
     /// There is none of this name, or it is another's.
@@ -137,11 +137,11 @@ impl Assignments {
         &mut self,
         now: Time,
         id: AssignmentId,
-        owner: &Owner,
+        owner: Option<&Owner>,
     ) -> Result<&mut Assignment, AssignError> {
         let assignment = self.by_id.get_mut(&id).filter(|assignment| assignment.expires_at > now);
         let assignment = assignment.ok_or(AssignError::Unknown(id))?;
-        if assignment.claim.owner != *owner {
+        if owner.is_some_and(|owner| assignment.claim.owner != *owner) {
             return Err(AssignError::Foreign(id));
         }
         assignment.expires_at = now + assignment.claim.lease;
@@ -152,7 +152,12 @@ impl Assignments {
     ///
     /// # Errors
     /// There is none of this name, or it is another's.
-    pub fn end(&mut self, now: Time, id: AssignmentId, owner: &Owner) -> Result<Assignment, AssignError> {
+    pub fn end(
+        &mut self,
+        now: Time,
+        id: AssignmentId,
+        owner: Option<&Owner>,
+    ) -> Result<Assignment, AssignError> {
         self.renew(now, id, owner)?;
         self.forget(id).ok_or(AssignError::Unknown(id))
     }

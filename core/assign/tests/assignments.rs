@@ -37,9 +37,9 @@ fn at(seconds: u64) -> Time {
 fn an_assignment_lasts_while_it_is_used() {
     let mut all = Assignments::new(Limits::default(), 1);
     let id = all.open(at(0), claim("alice"), paths()).expect("room").id;
-    assert!(all.renew(at(59), id, &owner("alice")).is_ok());
+    assert!(all.renew(at(59), id, Some(&owner("alice"))).is_ok());
     assert!(all.expire(at(118)).is_empty());
-    assert_eq!(all.renew(at(119), id, &owner("alice")).err(), Some(AssignError::Unknown(id)));
+    assert_eq!(all.renew(at(119), id, Some(&owner("alice"))).err(), Some(AssignError::Unknown(id)));
     assert_eq!(all.expire(at(119)).len(), 1);
     assert!(all.is_empty());
 }
@@ -48,10 +48,11 @@ fn an_assignment_lasts_while_it_is_used() {
 fn an_assignment_is_its_owners_alone() {
     let mut all = Assignments::new(Limits::default(), 1);
     let id = all.open(at(0), claim("alice"), paths()).expect("room").id;
-    assert_eq!(all.renew(at(1), id, &owner("bob")).err(), Some(AssignError::Foreign(id)));
-    assert_eq!(all.end(at(1), id, &owner("bob")).err(), Some(AssignError::Foreign(id)));
-    assert!(all.end(at(1), id, &owner("alice")).is_ok());
-    assert_eq!(all.end(at(1), id, &owner("alice")).err(), Some(AssignError::Unknown(id)));
+    assert_eq!(all.renew(at(1), id, Some(&owner("bob"))).err(), Some(AssignError::Foreign(id)));
+    assert_eq!(all.end(at(1), id, Some(&owner("bob"))).err(), Some(AssignError::Foreign(id)));
+    assert!(all.renew(at(1), id, None).is_ok(), "who knows its name");
+    assert!(all.end(at(1), id, Some(&owner("alice"))).is_ok());
+    assert_eq!(all.end(at(1), id, Some(&owner("alice"))).err(), Some(AssignError::Unknown(id)));
 }
 
 #[test]
@@ -64,9 +65,9 @@ fn links_are_shared_among_owners_not_among_their_assignments() {
     assert_eq!(all.sharers(&shared, &owner("bob")), 2);
     let bobs = all.open(at(0), claim("bob"), paths()).expect("room").id;
     assert_eq!(all.sharers(&shared.reversed(), &owner("alice")), 2, "in both directions");
-    all.end(at(1), first, &owner("alice")).expect("hers");
+    all.end(at(1), first, Some(&owner("alice"))).expect("hers");
     assert_eq!(all.sharers(&shared, &owner("bob")), 2, "she has another one");
-    all.end(at(1), bobs, &owner("bob")).expect("his");
+    all.end(at(1), bobs, Some(&owner("bob"))).expect("his");
     assert_eq!(all.sharers(&shared, &owner("alice")), 1);
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::event::Stray;
 use crate::notice::Notice;
 use crate::pipeline::{Guard, Rule};
+use crate::request::{Reply, Ticket};
 
 /// What a switch is told to do.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -153,12 +154,13 @@ pub enum Target {
 }
 
 /// A batch of commands in order, the frames they send, and what watchers are told.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Commands {
     list: Vec<Command>,
     bytes: Vec<u8>,
     notices: Vec<Notice>,
     answers: Vec<Answer>,
+    replies: Vec<(Ticket, Reply)>,
 }
 
 /// The answer to a question for advice.
@@ -186,6 +188,11 @@ impl Commands {
         &self.notices
     }
 
+    /// What applications are told.
+    pub fn take_replies(&mut self) -> Vec<(Ticket, Reply)> {
+        std::mem::take(&mut self.replies)
+    }
+
     /// The bytes of a [`Command::Send`] of this batch.
     pub fn frame(&self, range: &Range<usize>) -> &[u8] {
         self.bytes.get(range.clone()).unwrap_or_default()
@@ -197,6 +204,11 @@ impl Commands {
         self.bytes.clear();
         self.notices.clear();
         self.answers.clear();
+        self.replies.clear();
+    }
+
+    pub(crate) fn reply(&mut self, ticket: Ticket, reply: Reply) {
+        self.replies.push((ticket, reply));
     }
 
     pub(crate) fn push(&mut self, command: Command) {
@@ -276,6 +288,7 @@ impl Commands {
         self.bytes.append(&mut other.bytes);
         self.notices.append(&mut other.notices);
         self.answers.append(&mut other.answers);
+        self.replies.append(&mut other.replies);
     }
 }
 

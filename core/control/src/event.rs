@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::cookie::Cookie;
 use crate::pipeline::{Guard, Rule};
 use crate::port_counters::PortCounters;
+use crate::request::{Request, Ticket};
 
 /// What happened, as the brain sees it. Small and serialisable, so that a run can be recorded.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event<'a> {
     /// A switch finished its handshake and takes orders from us.
@@ -101,6 +102,13 @@ pub enum Event<'a> {
     },
     /// A host wants to know which subflows a connection of its shall have.
     Advise(Box<Question>),
+    /// An application asks for something and waits for the answer.
+    Request {
+        /// Comes back with the answer.
+        ticket: Ticket,
+        /// What it asks for.
+        request: Request,
+    },
     /// Time has passed. Expected at least every [`Settings::tick`](crate::Settings::tick).
     Tick,
 }
@@ -211,7 +219,7 @@ pub struct PortStatus {
 }
 
 /// An event with its time: one line of a recording.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Recorded<'a> {
     /// When the brain was told.
     pub at: Time,

@@ -15,6 +15,7 @@ mod label;
 mod notice;
 pub mod pipeline;
 mod port_counters;
+mod request;
 mod session;
 mod threat;
 
@@ -25,5 +26,6 @@ pub use event::{Asker, Event, FoundMeters, FoundRules, PortStatus, Question, Rec
 pub use label::Label;
 pub use notice::Notice;
 pub use port_counters::PortCounters;
+pub use request::{AssignedPath, AssignmentView, PlacedView, Refusal, Reply, Request, Ticket};
 pub use session::{Session, SessionError, SessionEvent};
 pub use threat::Threat;

@@ -16,5 +16,5 @@ mod transfers;
 pub use advice::{Advice, AdviceRefusal, AdviceRequest, SubflowEnds};
 pub use ids::{StreamId, TransferId};
 pub use placement::{Choice, FewestShared, LeastLoaded, Placement, Policy, PolicyError, Question};
-pub use stream::{Opening, Route, Stream, Transfer, TransferKind};
+pub use stream::{Group, Opening, Route, Stream, Transfer, TransferKind};
 pub use transfers::{Ended, Full, Limits, Transfers};

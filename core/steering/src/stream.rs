@@ -1,7 +1,7 @@
 use std::fmt;
 
 use braid_paths::Path;
-use braid_types::{FiveTuple, Time, Token};
+use braid_types::{BitsPerSec, FiveTuple, Time, Token};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -13,6 +13,16 @@ use crate::ids::{StreamId, TransferId};
 pub enum TransferKind {
     /// Several subflows of one MPTCP connection.
     Mptcp,
+    /// Several TCP connections between two hosts.
+    Parallel,
+}
+
+/// What TCP connections that carry one transfer have in common.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Group {
+    /// An application said that they belong together, under this number.
+    Announced(u64),
 }
 
 /// What the packet that opens a stream says of the transfer it belongs to.
@@ -22,6 +32,8 @@ pub enum Opening {
     Capable,
     /// MP_JOIN: one more subflow of the connection that the receiver knows by this token.
     Join(Token),
+    /// Nothing, but it is one of these.
+    Parallel(Group),
     /// Nothing: it was not seen, an earlier controller has placed the stream.
     Unseen,
     /// It has not come yet, or passed unseen: the host was told to open the stream.
@@ -54,6 +66,10 @@ pub struct Stream {
     pub opened_at: Time,
     /// Bytes of frames counted from the opening host, and towards it.
     pub bytes: [u64; 2],
+    /// What it carries in each direction, between the last two counts.
+    pub rates: [BitsPerSec; 2],
+    /// The last count of which a rate was taken, and its time.
+    pub counted: [(Time, u64); 2],
 }
 
 /// A transfer and the streams that carry it, in the order in which they opened.
@@ -65,6 +81,8 @@ pub struct Transfer {
     pub kind: TransferKind,
     /// What joining subflows call it, once the answering host has said so.
     pub token: Option<Token>,
+    /// What its streams have in common, if they do not say it themselves.
+    pub group: Option<Group>,
     /// When its first stream opened.
     pub opened_at: Time,
     /// Its streams.
@@ -75,6 +93,7 @@ impl fmt::Display for TransferKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Mptcp => "mptcp",
+            Self::Parallel => "parallel",
         })
     }
 }

@@ -1,12 +1,13 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::time::Duration;
 
-use braid_types::{FiveTuple, Time, Token};
+use braid_types::{BitsPerSec, FiveTuple, Time, Token};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::ids::{StreamId, TransferId};
-use crate::stream::{Opening, Route, Stream, Transfer, TransferKind};
+use crate::stream::{Group, Opening, Route, Stream, Transfer, TransferKind};
 
 /// How much is remembered at most.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +23,9 @@ impl Default for Limits {
         Self { streams: 100_000, streams_per_transfer: 64 }
     }
 }
+
+/// Rates over less than this are noise.
+const LEAST_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A stream was not remembered because a limit is reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -53,6 +57,7 @@ pub struct Transfers {
     by_tuple: FxHashMap<FiveTuple, StreamId>,
     // Two hosts may make up one token, so a token names candidates only.
     by_token: FxHashMap<Token, SmallVec<[TransferId; 1]>>,
+    by_group: BTreeMap<Group, TransferId>,
     /// The transfers of adopted streams, by the addresses of both hosts.
     adopted: BTreeMap<(IpAddr, IpAddr), TransferId>,
     last_transfer: u64,
@@ -107,6 +112,7 @@ impl Transfers {
         let known = match opening {
             Opening::Capable | Opening::Unseen | Opening::Advised => None,
             Opening::Join(token) => self.joined(token, &tuple),
+            Opening::Parallel(group) => self.by_group.get(&group).copied(),
         };
         let transfer = match known {
             Some(id) => id,
@@ -166,7 +172,8 @@ impl Transfers {
     pub fn learn_token(&mut self, tuple: &FiveTuple, token: Token) -> Vec<StreamId> {
         let Some(id) = self.by_tuple(tuple).map(|stream| stream.transfer) else { return Vec::new() };
         // The first answer counts: a forged second one must not take the connection's joins away.
-        let Some(transfer) = self.transfers.get_mut(&id).filter(|transfer| transfer.token.is_none()) else {
+        let has_none = |transfer: &&mut Transfer| transfer.token.is_none() && transfer.group.is_none();
+        let Some(transfer) = self.transfers.get_mut(&id).filter(has_none) else {
             return Vec::new();
         };
         transfer.token = Some(token);
@@ -182,10 +189,22 @@ impl Transfers {
         }
     }
 
-    /// Takes over the counters of one direction of a stream.
-    pub fn set_bytes(&mut self, id: StreamId, reverse: bool, bytes: u64) {
-        if let Some(stream) = self.streams.get_mut(&id) {
-            stream.bytes[usize::from(reverse)] = bytes;
+    /// The transfer of a group, if one is in progress.
+    pub fn of_group(&self, group: Group) -> Option<&Transfer> {
+        self.transfers.get(self.by_group.get(&group)?)
+    }
+
+    /// Takes over the counters of one direction of a stream, as they were at `now`.
+    pub fn set_bytes(&mut self, now: Time, id: StreamId, reverse: bool, bytes: u64) {
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        let at = usize::from(reverse);
+        stream.bytes[at] = bytes;
+        let (since, before) = stream.counted[at];
+        let elapsed = now.since(since);
+        if elapsed >= LEAST_INTERVAL {
+            let bits = bytes.saturating_sub(before) as f64 * 8.0;
+            stream.rates[at] = BitsPerSec((bits / elapsed.as_secs_f64()) as u64);
+            stream.counted[at] = (now, bytes);
         }
     }
 
@@ -248,15 +267,22 @@ impl Transfers {
         self.last_transfer += 1;
         let id = TransferId(self.last_transfer);
         let token = match opening {
-            Opening::Capable | Opening::Unseen | Opening::Advised => None,
+            Opening::Capable | Opening::Unseen | Opening::Advised | Opening::Parallel(_) => None,
             // The connection itself was not seen to open; its joins still find each other.
             Opening::Join(token) => Some(token),
         };
         if let Some(token) = token {
             self.by_token.entry(token).or_default().push(id);
         }
+        let (kind, group) = match opening {
+            Opening::Parallel(group) => (TransferKind::Parallel, Some(group)),
+            _ => (TransferKind::Mptcp, None),
+        };
+        if let Some(group) = group {
+            self.by_group.insert(group, id);
+        }
         let streams = SmallVec::new();
-        self.transfers.insert(id, Transfer { id, kind: TransferKind::Mptcp, token, opened_at: now, streams });
+        self.transfers.insert(id, Transfer { id, kind, token, group, opened_at: now, streams });
         id
     }
 
@@ -275,8 +301,9 @@ impl Transfers {
         };
         owner.streams.push(id);
         self.by_tuple.insert(tuple, id);
-        self.streams
-            .insert(id, Stream { id, transfer, tuple, opening, route: None, opened_at: now, bytes: [0; 2] });
+        let (route, bytes, rates, counted) = (None, [0; 2], [BitsPerSec(0); 2], [(now, 0); 2]);
+        let stream = Stream { id, transfer, tuple, opening, route, opened_at: now, bytes, rates, counted };
+        self.streams.insert(id, stream);
         Ok(id)
     }
 
@@ -286,8 +313,11 @@ impl Transfers {
         if !transfer.streams.is_empty() {
             return false;
         }
-        let token = transfer.token;
+        let (token, group) = (transfer.token, transfer.group);
         self.transfers.remove(&stream.transfer);
+        if let Some(group) = group {
+            self.by_group.remove(&group);
+        }
         let ends = (stream.tuple.src, stream.tuple.dst);
         if self.adopted.get(&ends) == Some(&stream.transfer) {
             self.adopted.remove(&ends);

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use braid_steering::{Limits, Opening, StreamId, TransferId, Transfers};
-use braid_types::{FiveTuple, Time, Token};
+use braid_steering::{Group, Limits, Opening, StreamId, TransferId, TransferKind, Transfers};
+use braid_types::{BitsPerSec, FiveTuple, Time, Token};
 use proptest::prelude::*;
 
 const TOKEN: Token = Token(0xdead_beef);
@@ -125,6 +125,7 @@ fn limits_hold() {
 #[derive(Clone, Debug)]
 enum Step {
     Capable(FiveTuple),
+    Parallel(FiveTuple, u64),
     Join(FiveTuple, Token),
     Answer(FiveTuple, Token),
     End(usize),
@@ -135,6 +136,7 @@ fn step() -> impl Strategy<Value = Step> {
     let token = || (0..3_u32).prop_map(Token);
     prop_oneof![
         tuple().prop_map(Step::Capable),
+        (tuple(), 0..3_u64).prop_map(|(tuple, group)| Step::Parallel(tuple, group)),
         (tuple(), token()).prop_map(|(tuple, token)| Step::Join(tuple, token)),
         (tuple(), token()).prop_map(|(tuple, token)| Step::Answer(tuple, token)),
         (0..8_usize).prop_map(Step::End),
@@ -143,8 +145,12 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn take(transfers: &mut Transfers, step: Step) {
     match step {
-        Step::Capable(tuple) | Step::Join(tuple, _) if transfers.by_tuple(&tuple).is_some() => {}
+        Step::Capable(tuple) | Step::Join(tuple, _) | Step::Parallel(tuple, _)
+            if transfers.by_tuple(&tuple).is_some() => {}
         Step::Capable(tuple) => drop(transfers.open(Time::ZERO, tuple, Opening::Capable)),
+        Step::Parallel(tuple, group) => {
+            _ = transfers.open(Time::ZERO, tuple, Opening::Parallel(Group::Announced(group)));
+        }
         Step::Join(tuple, token) => drop(transfers.open(Time::ZERO, tuple, Opening::Join(token))),
         Step::Answer(tuple, token) => drop(transfers.learn_token(&tuple, token)),
         Step::End(index) => {
@@ -171,6 +177,37 @@ fn adopted_streams_of_two_addresses_are_one_transfer_and_keep_their_numbers() {
     assert!(transfers.adopt(Time::ZERO, StreamId(1), tuple(2, 1, 9)).is_err());
 }
 
+#[test]
+fn announced_streams_of_one_group_are_one_transfer() {
+    let mut transfers = Transfers::new(Limits::default());
+    let mut opened = |port, group| {
+        let opening = Opening::Parallel(Group::Announced(group));
+        let id = open(&mut transfers, tuple(1, port, 9), opening);
+        (id, transfer_of(&transfers, id))
+    };
+    let [(first, one), (second, same), (_, other)] = [opened(1, 7), opened(2, 7), opened(3, 8)];
+    assert!(one == same && one != other);
+    assert_eq!(transfers.transfer(one).map(|it| it.kind), Some(TransferKind::Parallel));
+    assert!(!transfers.end(first).expect("it is there").transfer_ended);
+    assert!(transfers.end(second).expect("it is there").transfer_ended);
+    assert!(transfers.of_group(Group::Announced(7)).is_none());
+}
+
+#[test]
+fn rates_follow_from_counts_and_their_times() {
+    let mut transfers = Transfers::new(Limits::default());
+    let id = open(&mut transfers, tuple(1, 1, 9), Opening::Capable);
+    let mut count = |millis, bytes| {
+        transfers.set_bytes(Time::from_millis(millis), id, true, bytes);
+        let stream = transfers.stream(id).expect("it is there");
+        (stream.bytes, stream.rates[1])
+    };
+    assert_eq!(count(1_000, 1_000), ([0, 1_000], BitsPerSec(8_000)));
+    assert_eq!(count(1_010, 9_000), ([0, 9_000], BitsPerSec(8_000)), "too soon for a rate");
+    assert_eq!(count(3_000, 11_000), ([0, 11_000], BitsPerSec(40_000)));
+    assert_eq!(count(4_000, 0), ([0, 0], BitsPerSec(0)), "a switch that began anew");
+}
+
 proptest! {
     #[test]
     fn streams_and_transfers_always_agree(steps in proptest::collection::vec(step(), 0..60)) {
@@ -184,6 +221,13 @@ proptest! {
                 for id in &transfer.streams {
                     prop_assert_eq!(transfers.stream(*id).map(|stream| stream.transfer), Some(transfer.id));
                 }
+            }
+            for group in (0..3).map(Group::Announced) {
+                let members = transfers.streams().filter(|stream| stream.opening == Opening::Parallel(group));
+                let members: Vec<_> = members.map(|stream| stream.transfer).collect();
+                let of_group = transfers.of_group(group).map(|transfer| transfer.id);
+                prop_assert_eq!(of_group.is_some(), !members.is_empty());
+                prop_assert!(members.iter().all(|transfer| Some(*transfer) == of_group));
             }
             prop_assert_eq!(listed, transfers.streams().count());
             prop_assert!(listed <= 10);

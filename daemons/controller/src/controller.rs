@@ -95,6 +95,9 @@ impl Controller {
         let programs = bind("programs", config.http)?;
         let mut secret = [0; 32];
         getrandom::fill(&mut secret).map_err(io::Error::other)?;
+        let mut seed = [0; 8];
+        getrandom::fill(&mut seed).map_err(io::Error::other)?;
+        let assignment_seed = u64::from_ne_bytes(seed);
         let recorder = config.record.map(|path| {
             Recorder::create(&path, &secret).map_err(|source| ControllerError::Record { path, source })
         });
@@ -103,7 +106,7 @@ impl Controller {
             http: programs.local_addr()?,
             switches,
             programs,
-            settings: Settings { lldp_key: ProbeKey::new(secret), ..config.settings },
+            settings: Settings { lldp_key: ProbeKey::new(secret), assignment_seed, ..config.settings },
             recorder: recorder.transpose()?,
             agents: config.agents,
         })

@@ -5,10 +5,10 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use braid_control::pipeline::{Encoder, Rule};
-use braid_control::{Brain, Command, Commands, Event, Settings};
+use braid_control::{Brain, Command, Commands, Event, Reply, Request, Settings, Ticket};
 use braid_openflow::Xid;
 use braid_types::{DatapathId, Time};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 use tracing::{error, warn};
 
 use crate::clock::Clock;
@@ -25,6 +25,9 @@ pub(crate) struct Engine {
     switches: BTreeMap<DatapathId, Peer>,
     recorder: Option<Recorder>,
     commands: Commands,
+    last_ticket: u64,
+    /// Who waits for answers; the brain answers everybody in the end.
+    asked: BTreeMap<Ticket, oneshot::Sender<Reply>>,
     last_xid: u32,
     refused: u64,
     inquiries: Inquiries,
@@ -81,6 +84,8 @@ impl Engine {
             switches: BTreeMap::new(),
             recorder,
             commands: Commands::default(),
+            last_ticket: 0,
+            asked: BTreeMap::new(),
             last_xid: FIRST_XID,
             refused: 0,
             inquiries: Inquiries::default(),
@@ -166,6 +171,12 @@ impl Engine {
         commands.notices().iter().for_each(log::notice);
         commands.answers().iter().for_each(|answer| self.inquiries.answer(answer));
         self.dispatch(&commands);
+        for (ticket, answer) in commands.take_replies() {
+            // Who asked may have gone.
+            if let Some(asked) = self.asked.remove(&ticket) {
+                drop(asked.send(answer));
+            }
+        }
         commands.clear();
         self.commands = commands;
         let wake_at = self.brain.wake_at();
@@ -180,6 +191,15 @@ impl Engine {
             let question = self.inquiries.take_up(inquiry);
             self.handle(self.now(), &Event::Advise(Box::new(question)));
         }
+    }
+
+    /// Tells the brain what an application asks for; `asked` hears the answer, at once or later.
+    pub(crate) fn ask(&mut self, request: Request, asked: oneshot::Sender<Reply>) {
+        self.asked.retain(|_, waiting| !waiting.is_closed());
+        self.last_ticket += 1;
+        let ticket = Ticket(self.last_ticket);
+        self.asked.insert(ticket, asked);
+        self.handle(self.now(), &Event::Request { ticket, request });
     }
 
     /// Ends the recording and closes every channel once it is empty.

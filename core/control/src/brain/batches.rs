@@ -85,6 +85,7 @@ impl Brain {
             }
             Some(Confirmed::Leaving(label)) => self.has_left(now, label),
             None if self.confirm_advice(dpid, token, out) => {}
+            None if self.confirm_rules(dpid, token, out) => {}
             None => self.confirm_detour(dpid, token, out),
         }
     }

@@ -3,9 +3,12 @@
 mod adopt;
 mod advice;
 mod alarms;
+mod assignments;
 mod batches;
 mod claims;
+mod confirmations;
 mod damping;
+mod deals;
 mod denials;
 mod detours;
 mod discovery;
@@ -35,6 +38,7 @@ pub mod view;
 
 use std::collections::BTreeMap;
 
+use braid_assign::Assignments;
 use braid_steering::{Placement, StreamId, Transfers};
 use braid_topology::Topology;
 use braid_types::{DatapathId, SwitchPort, Time};
@@ -47,6 +51,7 @@ use advice::Advising;
 use alarms::Alarms;
 use batches::Replaces;
 use claims::Claims;
+use confirmations::Confirmations;
 use damping::Damping;
 use denials::Denials;
 use detours::Detours;
@@ -141,6 +146,8 @@ pub struct Brain {
     meters: Meters,
     detours: Detours,
     advising: Advising,
+    assignments: Assignments,
+    confirmations: Confirmations,
     /// Streams that had a path and have none, and since when.
     unplaced: BTreeMap<StreamId, Time>,
 }
@@ -152,6 +159,8 @@ impl Brain {
         Self {
             streams: Transfers::new(settings.streams),
             placement: settings.placement.placement(),
+            assignments: Assignments::new(settings.assignments, settings.assignment_seed),
+            confirmations: Confirmations::default(),
             paths: PathCache::new(topology.graph(), settings.paths, settings.weight),
             settings,
             topology,
@@ -196,14 +205,15 @@ impl Brain {
             Event::Barrier { dpid, token } => self.on_barrier(now, *dpid, *token, out),
             Event::FlowRemoved { dpid, cookie, bytes } => {
                 self.found.end(*dpid, *cookie);
-                self.on_flow_removed(*cookie, *bytes, out);
+                self.on_flow_removed(now, *cookie, *bytes, out);
             }
-            Event::StreamCounters { rules, .. } => self.on_counters(rules),
+            Event::StreamCounters { rules, .. } => self.on_counters(now, rules),
             Event::PortCounters { dpid, ports } => self.on_port_counters(now, *dpid, ports),
             Event::Echo { dpid, sent_at } => self.on_echo(now, *dpid, *sent_at),
             Event::Refused { dpid, rule, reason } => self.on_refused(now, *dpid, *rule, reason, out),
             Event::MeasureCapacity { src } => self.measure_capacity(now, *src, out),
             Event::Advise(question) => self.advise(now, question, out),
+            Event::Request { ticket, request } => self.on_request(now, *ticket, request, out),
             Event::Tick => self.tick(now, out),
         }
         self.follow_graph(now, out);
@@ -272,6 +282,7 @@ impl Brain {
         self.alarms.tick(now, out);
         self.let_go_due(now, out);
         self.tick_labels(now, out);
+        self.tick_assignments(now, out);
         self.expire_installs(now, out);
         self.tick_detours(now, out);
         self.tick_advice(now, out);

@@ -59,6 +59,12 @@ impl PathCache {
         self.service.paths(src, dst, &self.disjoint)
     }
 
+    /// The shortest paths from one switch to another that pass no switch twice, `k` at most.
+    pub(super) fn k_shortest(&mut self, src: DatapathId, dst: DatapathId, k: usize) -> Arc<PathSet> {
+        let request = Request { kind: Kind::KShortest, k, terms: self.disjoint.terms.clone() };
+        self.service.paths(src, dst, &request)
+    }
+
     /// The shortest path, or if that is left alone the first of the others.
     pub(super) fn shortest(&mut self, now: Time, src: DatapathId, dst: DatapathId) -> Option<Path> {
         let set = self.service.paths(src, dst, &self.shortest);
@@ -71,10 +77,11 @@ impl PathCache {
 
     /// The paths of a set that are not left alone.
     pub(super) fn usable<'a>(&'a self, set: &'a PathSet, now: Time) -> impl Iterator<Item = &'a Path> {
-        set.paths.iter().filter(move |path| !self.is_barred(path, now))
+        set.paths.iter().filter(move |path| !self.is_left_alone(path, now))
     }
 
-    fn is_barred(&self, path: &Path, now: Time) -> bool {
+    /// Whether a path is left alone.
+    pub(super) fn is_left_alone(&self, path: &Path, now: Time) -> bool {
         let same = |barred: &Path| barred == path || barred.is_reverse_of(path);
         self.barred.iter().any(|(barred, until)| *until > now && same(barred))
     }

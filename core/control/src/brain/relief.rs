@@ -149,7 +149,9 @@ impl Brain {
 
     /// The path with the most room for a stream, if that is enough.
     fn way_out(&mut self, now: Time, id: StreamId, rate: BitsPerSec, full: &Link) -> Option<Leaver> {
-        let current = &self.streams.stream(id)?.route.as_ref()?.forward;
+        // Those of an assignment are dealt so that they fill their paths.
+        let stream = self.streams.stream(id).filter(|stream| self.assignment_of(stream).is_none())?;
+        let current = &stream.route.as_ref()?.forward;
         let set = self.paths.disjoint(current.ingress(), current.egress());
         let stream = self.streams.stream(id)?;
         let shared = self.shared(stream, &stream.route.as_ref()?.forward);

@@ -66,7 +66,8 @@ impl Brain {
         let routes = self.streams.streams().filter_map(|stream| stream.route.as_ref());
         let paths = routes.flat_map(|route| [&route.forward, &route.reverse]);
         let of_streams = paths.filter_map(|path| self.labels.of(path));
-        of_streams.chain(self.routes.labels()).chain(self.labels.awaited()).collect()
+        let set_aside = self.set_aside().filter_map(|path| self.labels.of(&path));
+        of_streams.chain(set_aside).chain(self.routes.labels()).chain(self.labels.awaited()).collect()
     }
 
     /// No packet shall enter the label's path from now on; what does is sent elsewhere.

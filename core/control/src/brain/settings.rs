@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use braid_assign::StreamModel;
 use braid_packet::lldp::ProbeKey;
 use braid_paths::Weight;
 use braid_steering::{Limits, Policy};
@@ -82,6 +83,12 @@ pub struct Settings {
     pub paths: usize,
     /// How a stream's path is chosen among them.
     pub placement: Policy,
+    /// What applications may set aside.
+    pub assignments: braid_assign::Limits,
+    /// The names of assignments follow from it; secret.
+    pub assignment_seed: u64,
+    /// How many parallel streams paths can use.
+    pub stream_model: StreamModel,
     /// Streams and transfers remembered.
     pub streams: Limits,
     /// How long switches have to confirm the rules of advice. Hosts wait for it.
@@ -136,6 +143,9 @@ impl Default for Settings {
             weight: Weight::HOPS,
             paths: 8,
             placement: Policy::default(),
+            assignments: braid_assign::Limits::default(),
+            assignment_seed: 0,
+            stream_model: StreamModel::default(),
             streams: Limits::default(),
             advice_timeout: Duration::from_secs(1),
             max_questions: 256,

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use braid_packet::mptcp::{self, Handshake, MpJoin};
 use braid_packet::{Frame, TcpSegment};
 use braid_paths::Path;
-use braid_steering::{Choice, Ended, Opening, Question, Route, Stream, StreamId, TransferKind};
+use braid_steering::{Choice, Ended, Group, Opening, Question, Route, Stream, StreamId};
 use braid_types::{DatapathId, FiveTuple, Time};
 use smallvec::SmallVec;
 
@@ -31,6 +31,10 @@ impl Brain {
         let Some(dst) = self.topology.host_with_address(tuple.dst).map(|host| host.at.dpid) else {
             return self.search(now, dpid, tuple.dst, bytes, out);
         };
+        let announced = self.streams.by_tuple(&tuple).filter(|stream| is_announced(stream));
+        if let Some(id) = announced.map(|stream| stream.id).filter(|_| dst != dpid) {
+            return self.place_and_send(now, id, (dpid, dst), bytes, out);
+        }
         let stream = match opening(tcp) {
             Some(opening) if dst != dpid => self.open_stream(now, tuple, opening, out),
             _ => {
@@ -66,17 +70,17 @@ impl Brain {
         }
     }
 
-    pub(super) fn on_flow_removed(&mut self, cookie: Cookie, bytes: u64, out: &mut Commands) {
+    pub(super) fn on_flow_removed(&mut self, now: Time, cookie: Cookie, bytes: u64, out: &mut Commands) {
         if let Some(Purpose::Stream { id, reverse }) = cookie.purpose() {
-            self.streams.set_bytes(id, reverse, bytes);
+            self.streams.set_bytes(now, id, reverse, bytes);
             self.end_stream(id, out);
         }
     }
 
-    pub(super) fn on_counters(&mut self, rules: &[(Cookie, u64)]) {
+    pub(super) fn on_counters(&mut self, now: Time, rules: &[(Cookie, u64)]) {
         for (cookie, bytes) in rules {
             if let Some(Purpose::Stream { id, reverse }) = cookie.purpose() {
-                self.streams.set_bytes(id, reverse, *bytes);
+                self.streams.set_bytes(now, id, reverse, *bytes);
             }
         }
     }
@@ -168,7 +172,7 @@ impl Brain {
         Some((at(tuple.src)?, at(tuple.dst)?))
     }
 
-    fn open_stream(
+    pub(super) fn open_stream(
         &mut self,
         now: Time,
         tuple: FiveTuple,
@@ -202,8 +206,8 @@ impl Brain {
 
     pub(super) fn tell_if_new(&self, id: StreamId, out: &mut Commands) {
         let Some(stream) = self.streams.stream(id) else { return };
-        if self.streams.siblings(stream).next().is_none() {
-            out.notice(Notice::TransferOpened { id: stream.transfer, kind: TransferKind::Mptcp });
+        if let Some(transfer) = self.streams.transfer(stream.transfer).filter(|it| it.streams.len() == 1) {
+            out.notice(Notice::TransferOpened { id: transfer.id, kind: transfer.kind });
         }
     }
 
@@ -272,6 +276,9 @@ impl Brain {
         id: StreamId,
         (src, dst): (DatapathId, DatapathId),
     ) -> Option<(Path, usize)> {
+        if let Some(dealt) = self.deal(now, id, (src, dst)) {
+            return Some(dealt);
+        }
         let paths = self.paths.disjoint(src, dst);
         let candidates: SmallVec<[&Path; 8]> = self.paths.usable(&paths, now).collect();
         let siblings = self.streams.siblings(self.streams.stream(id)?);
@@ -311,6 +318,7 @@ impl Brain {
     pub(super) fn end_stream(&mut self, id: StreamId, out: &mut Commands) {
         self.remove_rules(id, out);
         self.stop_expecting(id, out);
+        self.deny_answers(id, out);
         let Some(Ended { stream, transfer_ended }) = self.streams.end(id) else { return };
         out.notice(Notice::StreamEnded { id, bytes: stream.bytes.iter().sum() });
         if transfer_ended {
@@ -329,6 +337,11 @@ impl Brain {
             self.delete(path.ingress(), Rule::Stream { id, reverse, tuple, hop }, out);
         }
     }
+}
+
+/// Whether a stream was known before its first packet.
+pub(super) const fn is_announced(stream: &Stream) -> bool {
+    matches!(stream.opening, Opening::Parallel(Group::Announced(_)))
 }
 
 /// What a SYN says of its transfer; `None` for plain TCP and for options that are malformed.

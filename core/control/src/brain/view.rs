@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::measure::LinkReading;
 use super::{Brain, Role};
+use crate::request::AssignmentView;
 
 /// A switch that is connected.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -134,6 +135,10 @@ pub struct StreamView {
     pub bytes_sent: u64,
     /// Bytes of frames counted towards the opening host.
     pub bytes_received: u64,
+    /// What leaves the opening host, in bits a second, between the last two counts.
+    pub sent_bps: u64,
+    /// What goes to the opening host, likewise.
+    pub received_bps: u64,
 }
 
 impl Brain {
@@ -172,6 +177,11 @@ impl Brain {
             last_seen: host.last_seen,
         };
         self.topology.hosts().map(view).collect()
+    }
+
+    /// What applications have set aside, by name.
+    pub fn assignments(&self) -> Vec<AssignmentView> {
+        self.assignments.iter().map(|assignment| self.assignment_view(assignment)).collect()
     }
 
     /// The transfers in progress, oldest first.
@@ -223,6 +233,8 @@ fn link_view(link: &Link, state: LinkState, reading: &LinkReading) -> LinkView {
 fn stream_view(stream: &Stream) -> StreamView {
     let FiveTuple { src, dst, src_port, dst_port } = stream.tuple;
     let [bytes_sent, bytes_received] = stream.bytes;
+    let [sent_bps, received_bps] = stream.rates.map(|rate| rate.0);
     let path = stream.route.iter().flat_map(|route| route.forward.switches()).collect();
-    StreamView { id: stream.id, src, dst, src_port, dst_port, path, bytes_sent, bytes_received }
+    let id = stream.id;
+    StreamView { id, src, dst, src_port, dst_port, path, bytes_sent, bytes_received, sent_bps, received_bps }
 }

@@ -36,7 +36,7 @@ const ECHO_AFTER: Duration = Duration::from_secs(4);
 const DEAD_AFTER: Duration = Duration::from_secs(8);
 
 /// What a channel has to tell.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum SessionEvent<'a> {
     /// The handshake is done.
     Up(SwitchPorts),

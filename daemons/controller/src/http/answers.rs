@@ -14,6 +14,7 @@ pub(crate) async fn answer(engine: Shared, mut questions: mpsc::Receiver<Questio
             Question::Show(resource, answer) => drop(answer.send(body(&engine.borrow(), resource))),
             Question::Measure(src, answer) => _ = answer.send(capacity::begin(&mut engine.borrow_mut(), src)),
             Question::Advise(inquiry) => engine.borrow_mut().advise(inquiry),
+            Question::Request(request, answer) => engine.borrow_mut().ask(request, answer),
             Question::Paths(query, answer) => drop(answer.send(Search::prepare(&engine.borrow(), &query))),
         }
     }
@@ -28,6 +29,7 @@ fn body(engine: &Engine, resource: Resource) -> String {
         Resource::Hosts => json("hosts", &brain.hosts(), now),
         Resource::Transfers => json("transfers", &brain.transfers(), now),
         Resource::Alarms => json("alarms", &brain.alarms(), now),
+        Resource::Assignments => json("assignments", &brain.assignments(), now),
         Resource::Metrics => metrics::encode(engine),
     }
 }

@@ -2,12 +2,14 @@
 
 mod advice;
 mod answers;
+mod assignments;
 mod capacity;
 mod link_metrics;
 mod metrics;
 mod paths;
 mod problem;
 mod rate;
+mod rpc;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -18,6 +20,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use braid_control::{Reply, Request};
 use braid_paths::query::{Query, QueryError};
 use braid_types::{SwitchPort, Time};
 use tokio::runtime::Builder;
@@ -40,6 +43,7 @@ pub(crate) enum Resource {
     Hosts,
     Transfers,
     Alarms,
+    Assignments,
     Metrics,
 }
 
@@ -49,6 +53,8 @@ pub(crate) enum Question {
     Show(Resource, oneshot::Sender<String>),
     /// What is needed to find paths on another thread.
     Paths(Box<Query>, oneshot::Sender<Result<Search, QueryError>>),
+    /// An application asks the network for something.
+    Request(Request, oneshot::Sender<Reply>),
     /// The capacity of the link that leaves a port is to be measured; when that began, if there is such a link.
     Measure(SwitchPort, oneshot::Sender<Option<Time>>),
     /// Which subflows a connection shall have.
@@ -84,6 +90,8 @@ fn router(questions: Questions, agents: Agents) -> Router {
         .route("/api/v1/hosts", resource(Resource::Hosts))
         .route("/api/v1/transfers", resource(Resource::Transfers))
         .route("/api/v1/alarms", resource(Resource::Alarms))
+        .merge(assignments::routes(&questions))
+        .merge(rpc::routes(&questions))
         .route("/api/v1/paths", get(paths::find).with_state(paths::Route::new(questions.clone())))
         .route("/api/v1/advice", advice::route(questions.clone(), agents))
         .route("/metrics", resource(Resource::Metrics))

@@ -6,4 +6,5 @@ mod links;
 mod misbehaviour;
 mod paths;
 mod recording;
+mod rpc;
 mod support;

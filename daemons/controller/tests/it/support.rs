@@ -59,9 +59,31 @@ impl Running {
 
     /// The status and body of a request without a body.
     pub(crate) fn request(&self, method: &str, path: &str) -> (u16, String) {
+        self.send(method, path, b"")
+    }
+
+    /// The status of the answer to a body that may not be read to its end.
+    pub(crate) fn try_send(&self, method: &str, path: &str, body: &[u8]) -> Option<u16> {
         let mut stream = TcpStream::connect(self.http).expect("HTTP port");
-        write!(stream, "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        let length = body.len();
+        write!(stream, "{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n")
             .expect("request");
+        let _ = stream.write_all(body);
+        let mut answer = [0; 64];
+        let read = stream.read(&mut answer).ok()?;
+        std::str::from_utf8(&answer[..read]).ok()?.split(' ').nth(1)?.parse().ok()
+    }
+
+    /// The status and body of a request.
+    pub(crate) fn send(&self, method: &str, path: &str, body: &[u8]) -> (u16, String) {
+        let mut stream = TcpStream::connect(self.http).expect("HTTP port");
+        let length = body.len();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n"
+        )
+        .expect("request");
+        stream.write_all(body).expect("body");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("answer");
         let (head, body) = answer.split_once("\r\n\r\n").expect("head and body");

@@ -4,6 +4,7 @@ mod network;
 mod switch;
 
 mod advice;
+mod assignments;
 mod broadcast;
 mod chaos;
 mod consistency;

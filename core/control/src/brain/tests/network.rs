@@ -16,6 +16,7 @@ use crate::command::{Answer, Command, Commands};
 use crate::event::{Event, PortStatus, SwitchPorts};
 use crate::notice::Notice;
 use crate::pipeline::{Encoder, Rule};
+use crate::request::{Reply, Ticket};
 
 /// Every host's port on its switch.
 pub(super) const HOST_PORT: PortNo = PortNo(100);
@@ -29,6 +30,8 @@ pub(super) struct Network {
     pub(super) notices: Vec<Notice>,
     /// What those were told who asked for advice.
     pub(super) answers: Vec<Answer>,
+    /// What applications were told.
+    pub(super) replies: Vec<(Ticket, Reply)>,
     /// Switches whose barriers are not answered.
     pub(super) mute: BTreeSet<DatapathId>,
     /// What changed rules and groups, in order.
@@ -118,6 +121,7 @@ impl Network {
             now: Time::from_millis(1),
             notices: Vec::new(),
             answers: Vec::new(),
+            replies: Vec::new(),
             mute: BTreeSet::new(),
             switches: BTreeMap::new(),
             changes: Vec::new(),
@@ -188,6 +192,7 @@ impl Network {
         let is_first = !std::mem::replace(&mut self.telling, true);
         let mut commands = Commands::default();
         self.brain.handle(self.now, event, &mut commands);
+        self.replies.extend(commands.take_replies());
         self.carry_out_all(&commands);
         if is_first {
             self.settle();

@@ -1,0 +1,178 @@
+//! How the streams of an assignment are dealt over its paths, and which paths are worth setting aside.
+
+use std::time::Duration;
+
+use braid_assign::{Assignment, Candidate, Carrier, Claim, DealBy, Plan, fair_rates, next_path, plan};
+use braid_paths::Path;
+use braid_steering::{Group, Opening, StreamId};
+use braid_topology::Link;
+use braid_types::{BitsPerSec, DatapathId, SwitchPort, Time};
+
+use super::Brain;
+use super::assignments::place_in;
+use crate::request::{AssignedPath, AssignmentView};
+
+/// Of so many shortest paths for each that is wanted the useful ones are set aside.
+const CANDIDATES: usize = 4;
+/// A path is of use if all carry so much more with it.
+const OF_USE: f64 = 1.01;
+
+impl Brain {
+    /// Up to as many paths as are wanted, shortest first: the shortest, and then always the one that adds most to what
+    /// all can carry. Paths that add nothing are left out.
+    pub(super) fn useful_paths(
+        &mut self,
+        now: Time,
+        (src, dst): (DatapathId, DatapathId),
+        claim: &Claim,
+    ) -> Vec<Path> {
+        if src == dst {
+            return Vec::new();
+        }
+        let set = self.paths.k_shortest(src, dst, claim.paths.saturating_mul(CANDIDATES));
+        let paths: Vec<Path> = self.paths.usable(&set, now).cloned().collect();
+        let links: Vec<_> = paths.iter().map(|path| self.rooms(path, claim)).collect();
+        let carried = |chosen: &[usize]| -> f64 {
+            let carriers: Vec<_> = chosen.iter().map(|index| lone_stream(&links[*index])).collect();
+            fair_rates(&carriers).iter().sum()
+        };
+        let mut chosen: Vec<usize> = (0..paths.len().min(1)).collect();
+        while chosen.len() < claim.paths {
+            let others = (0..paths.len()).filter(|index| !chosen.contains(index));
+            let with = others.map(|index| (carried(&[chosen.as_slice(), &[index]].concat()), index));
+            let best = with.reduce(|best, it| if it.0 > best.0 { it } else { best });
+            match best.filter(|(rate, _)| *rate > carried(&chosen) * OF_USE) {
+                Some((_, index)) => chosen.push(index),
+                None => break,
+            }
+        }
+        chosen.sort_unstable();
+        chosen.into_iter().map(|index| paths[index].clone()).collect()
+    }
+
+    /// The path of an announced stream, and how many cables it shares with its transfer's others; `None` for other
+    /// streams, and where no path of its assignment is left.
+    pub(super) fn deal(
+        &self,
+        now: Time,
+        id: StreamId,
+        (src, _): (DatapathId, DatapathId),
+    ) -> Option<(Path, usize)> {
+        let stream = self.streams.stream(id)?;
+        let assignment = self.assignment_of(stream)?;
+        let siblings: Vec<&Path> = self
+            .streams
+            .siblings(stream)
+            .filter_map(|sibling| sibling.route.as_ref().map(|route| &route.forward))
+            .collect();
+        let mut held = vec![0; assignment.paths.len()];
+        siblings.iter().filter_map(|path| place_in(assignment, path)).for_each(|index| held[index] += 1);
+        let mut weights = self.weights(assignment).weights;
+        for (weight, path) in weights.iter_mut().zip(&assignment.paths) {
+            if !self.is_whole(path) || self.paths.is_left_alone(path, now) {
+                *weight = 0.0;
+            }
+        }
+        let index = choose(assignment.claim.deal, &weights, &held)?;
+        let path = &assignment.paths[index];
+        let path = if path.ingress() == src { path.clone() } else { path.reversed() };
+        let shared = siblings.iter().map(|sibling| path.shared_cables(sibling)).sum();
+        Some((path, shared))
+    }
+
+    /// In which proportion streams are dealt now.
+    fn weights(&self, assignment: &Assignment) -> Plan {
+        let claim = &assignment.claim;
+        let model = claim.model.unwrap_or(self.settings.stream_model);
+        let candidate = |path: &Path| Candidate {
+            links: self.rooms(path, claim),
+            round_trip: self.round_trip(path),
+            model,
+        };
+        let candidates: Vec<_> = assignment.paths.iter().map(candidate).collect();
+        let expected = claim.streams.filter(|_| claim.deal == DealBy::Weight);
+        plan(&candidates, expected)
+    }
+
+    /// The links of a path, and what each has for the owner of a claim.
+    fn rooms(&self, path: &Path, claim: &Claim) -> Vec<(SwitchPort, BitsPerSec)> {
+        path.links().iter().map(|link| (link.src.min(link.dst), self.room_on(link, claim))).collect()
+    }
+
+    /// What others than applications with assignments leave of a link, divided among their owners.
+    ///
+    /// The direction that carries more counts: it is not known which way data will go.
+    fn room_on(&self, link: &Link, claim: &Claim) -> BitsPerSec {
+        let left = [*link, link.reversed()].map(|link| {
+            let state = self.topology.state_at(link.src).unwrap_or_default();
+            let of_others = state.load.0.saturating_sub(self.announced_load(&link));
+            state.capacity.0.saturating_sub(of_others)
+        });
+        let sharers = self.assignments.sharers(link, &claim.owner) as u64;
+        BitsPerSec(left[0].min(left[1]) / sharers)
+    }
+
+    /// What announced streams carry over a link.
+    fn announced_load(&self, link: &Link) -> u64 {
+        let announced =
+            self.streams.streams().filter(|it| matches!(it.opening, Opening::Parallel(Group::Announced(_))));
+        let rates = announced.filter_map(|stream| {
+            let route = stream.route.as_ref()?;
+            let at = [&route.forward, &route.reverse].iter().position(|path| path.links().contains(link))?;
+            Some(stream.rates[at].0)
+        });
+        rates.sum()
+    }
+
+    /// The time to the other end of a path and back, as far as the delays of its links are known.
+    fn round_trip(&self, path: &Path) -> Duration {
+        let delay = |link: &Link| self.topology.state_at(link.src).and_then(|state| state.delay);
+        path.links().iter().flat_map(|link| [delay(link), delay(&link.reversed())]).flatten().sum()
+    }
+
+    /// An assignment as it is now.
+    pub(super) fn assignment_view(&self, assignment: &Assignment) -> AssignmentView {
+        let Plan { weights, rates } = self.weights(assignment);
+        let group = self.streams.of_group(Group::Announced(assignment.id.0));
+        let streams = group.into_iter().flat_map(|transfer| &transfer.streams);
+        let routes = streams.filter_map(|id| self.streams.stream(*id)?.route.as_ref());
+        let mut held = vec![0; assignment.paths.len()];
+        routes.filter_map(|route| place_in(assignment, &route.forward)).for_each(|index| held[index] += 1);
+        let path = |(index, path): (usize, &Path)| AssignedPath {
+            switches: path.switches().collect(),
+            available_bps: rates[index] as u64,
+            round_trip_us: self.round_trip(path).as_nanos() as f64 / 1e3,
+            best_streams: weights[index],
+            streams: held[index],
+        };
+        AssignmentView {
+            id: assignment.id,
+            owner: assignment.claim.owner.clone(),
+            src: assignment.claim.src,
+            dst: assignment.claim.dst,
+            wanted: assignment.claim.paths,
+            expected_streams: assignment.claim.streams,
+            deal: assignment.claim.deal,
+            opened_at: assignment.opened_at,
+            expires_at: assignment.expires_at,
+            placed: assignment.placed,
+            paths: assignment.paths.iter().enumerate().map(path).collect(),
+        }
+    }
+}
+
+fn choose(deal: DealBy, weights: &[f64], held: &[usize]) -> Option<usize> {
+    match deal {
+        DealBy::Weight => next_path(weights, held),
+        DealBy::RoundRobin => {
+            let equal: Vec<f64> =
+                weights.iter().map(|weight| if *weight > 0.0 { 1.0 } else { 0.0 }).collect();
+            next_path(&equal, held)
+        }
+        DealBy::Shortest => weights.iter().position(|weight| *weight > 0.0),
+    }
+}
+
+fn lone_stream(links: &[(SwitchPort, BitsPerSec)]) -> Carrier<'_> {
+    Carrier { links, streams: 1, demand: f64::MAX }
+}

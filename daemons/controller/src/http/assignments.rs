@@ -1,0 +1,189 @@
+//! Sets of paths that applications set aside, and the streams that they announce.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use braid_assign::{AssignmentId, Claim, DealBy, Owner, StreamModel};
+use braid_control::{AssignmentView, Refusal, Reply, Request};
+use braid_types::FiveTuple;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use super::{Question, Questions, Resource, ask, show};
+
+/// Nothing that can be asked for is longer.
+pub(super) const MAX_BODY: usize = 64 * 1024;
+/// For how long an assignment is kept that is not used, unless something else is asked for.
+pub(super) const LEASE: Duration = Duration::from_secs(3_600);
+/// Whose assignments are for which nobody is named.
+pub(super) const NOBODY: &str = "anonymous";
+
+/// What an application wants set aside.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewAssignment {
+    src: IpAddr,
+    dst: IpAddr,
+    paths: usize,
+    streams: Option<usize>,
+    owner: Option<Owner>,
+    lease_seconds: Option<u64>,
+    #[serde(default)]
+    deal: DealBy,
+    /// Streams per Mbit/s and ms, if the application knows better.
+    a: Option<f64>,
+    lack: Option<f64>,
+}
+
+/// A connection that is about to open, or has ended.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Connection {
+    src: IpAddr,
+    src_port: u16,
+    dst: IpAddr,
+    dst_port: u16,
+    owner: Option<Owner>,
+}
+
+/// Who asks.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asker {
+    owner: Option<Owner>,
+}
+
+pub(super) fn routes(questions: &Questions) -> Router<Questions> {
+    let list = get(|State(questions): State<Questions>| show(questions, Resource::Assignments));
+    Router::new()
+        .route("/api/v1/assignments", list.post(assign))
+        .route("/api/v1/assignments/{id}", axum::routing::delete(release).put(renew))
+        .route("/api/v1/assignments/{id}/streams", post(place).delete(end))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .with_state(questions.clone())
+}
+
+async fn assign(State(questions): State<Questions>, body: Bytes) -> Response {
+    let claim = parse(&body).and_then(NewAssignment::claim);
+    answer(&questions, claim.map(Request::Assign), StatusCode::CREATED).await
+}
+
+async fn renew(State(questions): State<Questions>, Path(id): Path<String>, body: Bytes) -> Response {
+    let request = named(&id).and_then(|assignment| {
+        let Asker { owner } = parse_or_default(&body)?;
+        Ok(Request::Renew { assignment, owner })
+    });
+    answer(&questions, request, StatusCode::OK).await
+}
+
+async fn release(State(questions): State<Questions>, Path(id): Path<String>, body: Bytes) -> Response {
+    let request = named(&id).and_then(|assignment| {
+        let Asker { owner } = parse_or_default(&body)?;
+        Ok(Request::Release { assignment, owner })
+    });
+    answer(&questions, request, StatusCode::OK).await
+}
+
+async fn place(State(questions): State<Questions>, Path(id): Path<String>, body: Bytes) -> Response {
+    let request =
+        connection(&id, &body).map(|(assignment, owner, tuple)| Request::Place { assignment, owner, tuple });
+    answer(&questions, request, StatusCode::CREATED).await
+}
+
+async fn end(State(questions): State<Questions>, Path(id): Path<String>, body: Bytes) -> Response {
+    let request =
+        connection(&id, &body).map(|(assignment, owner, tuple)| Request::End { assignment, owner, tuple });
+    answer(&questions, request, StatusCode::OK).await
+}
+
+impl NewAssignment {
+    fn claim(self) -> Result<Claim, String> {
+        let Self { src, dst, paths, streams, owner, lease_seconds, deal, a, lack } = self;
+        let [src, dst] = [src, dst].map(|ip| ip.to_canonical());
+        same_family(src, dst)?;
+        let standard = StreamModel::default();
+        let known = (a.is_some() || lack.is_some())
+            .then(|| StreamModel::new(a.unwrap_or(standard.a), lack.unwrap_or(standard.lack)));
+        Ok(Claim {
+            owner: owner.map_or_else(|| NOBODY.parse().map_err(|it| format!("{it}")), Ok)?,
+            src,
+            dst,
+            paths,
+            streams,
+            lease: lease_seconds.map_or(LEASE, Duration::from_secs),
+            deal,
+            model: known.transpose().map_err(|error| error.to_string())?,
+        })
+    }
+}
+
+pub(super) fn same_family(src: IpAddr, dst: IpAddr) -> Result<(), String> {
+    if src.is_ipv4() == dst.is_ipv4() {
+        Ok(())
+    } else {
+        Err(format!("{src} and {dst} are not of the same family"))
+    }
+}
+
+fn connection(id: &str, body: &[u8]) -> Result<(AssignmentId, Option<Owner>, FiveTuple), String> {
+    let Connection { src, src_port, dst, dst_port, owner } = parse(body)?;
+    let [src, dst] = [src, dst].map(|ip| ip.to_canonical());
+    same_family(src, dst)?;
+    Ok((named(id)?, owner, FiveTuple { src, dst, src_port, dst_port }))
+}
+
+fn named(id: &str) -> Result<AssignmentId, String> {
+    id.parse()
+}
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(body).map_err(|error| error.to_string())
+}
+
+fn parse_or_default<T: DeserializeOwned + Default>(body: &[u8]) -> Result<T, String> {
+    if body.is_empty() { Ok(T::default()) } else { parse(body) }
+}
+
+async fn answer(questions: &Questions, request: Result<Request, String>, done: StatusCode) -> Response {
+    let request = match request {
+        Ok(request) => request,
+        Err(text) => return refuse(StatusCode::BAD_REQUEST, &text),
+    };
+    match ask(questions, |answer| Question::Request(request, answer)).await {
+        Ok(Reply::Assignment(assignment)) => (done, Json(assignment_body(&assignment))).into_response(),
+        Ok(Reply::Placed(placed)) => {
+            (done, Json(json!({ "schema": "braid/v1", "stream": placed }))).into_response()
+        }
+        Ok(Reply::Ended) => (done, Json(json!({ "schema": "braid/v1" }))).into_response(),
+        Ok(Reply::Refused(refusal)) => refuse(status(&refusal), &refusal.to_string()),
+        Err(response) => response,
+    }
+}
+
+/// What there is, and in words if it is less than was asked for.
+fn assignment_body(assignment: &AssignmentView) -> serde_json::Value {
+    let (wanted, found) = (assignment.wanted, assignment.paths.len());
+    let fewer = (found < wanted).then(|| format!("of {wanted} paths, {found} add to what all can carry"));
+    json!({ "schema": "braid/v1", "assignment": assignment, "warnings": fewer.into_iter().collect::<Vec<_>>() })
+}
+
+fn status(refusal: &Refusal) -> StatusCode {
+    match refusal {
+        refusal if refusal.is_absence() => StatusCode::NOT_FOUND,
+        refusal if refusal.is_foreign() => StatusCode::FORBIDDEN,
+        refusal if refusal.is_passing() => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::BAD_REQUEST,
+    }
+}
+
+fn refuse(status: StatusCode, text: &str) -> Response {
+    let body = json!({ "schema": "braid/v1", "error": text });
+    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+}

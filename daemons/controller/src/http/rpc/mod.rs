@@ -1,0 +1,39 @@
+//! XML-RPC: the two calls of Huang et al. (2017), for programs that know them.
+
+mod methods;
+mod xml;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+
+use super::assignments::MAX_BODY;
+use super::{Question, Questions, ask};
+use methods::Called;
+
+pub(super) fn routes(questions: &Questions) -> Router<Questions> {
+    Router::new()
+        .route("/RPC2", post(call))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .with_state(questions.clone())
+}
+
+/// Every answer is 200, faults too: so the specification wants it.
+async fn call(State(questions): State<Questions>, body: Bytes) -> Response {
+    let text = match xml::parse_call(&body).and_then(|call| methods::understand(&call)) {
+        Ok(Called::Request(request)) => {
+            match ask(&questions, |answer| Question::Request(request, answer)).await {
+                Ok(answer) => {
+                    methods::result_of(&answer).map_or_else(|fault| fault.to_xml(), |it| it.to_response())
+                }
+                Err(response) => return response,
+            }
+        }
+        Ok(Called::Known(value)) => value.to_response(),
+        Err(fault) => fault.to_xml(),
+    };
+    ([(header::CONTENT_TYPE, "text/xml; charset=utf-8")], text).into_response()
+}
