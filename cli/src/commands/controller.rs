@@ -33,6 +33,9 @@ pub(crate) struct Run {
     /// Where the API and metrics are served; port 0 takes any free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8653", env = "BRAID_HTTP")]
     http: SocketAddr,
+    /// Serve programs on this file descriptor, an inherited listening TCP socket, as well
+    #[arg(long, value_name = "FD", value_parser = clap::value_parser!(i32).range(3..))]
+    http_fd: Option<i32>,
     /// Write every event to this file, for a replay or a bug report
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -89,7 +92,15 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     let (http, record) = (run.http, run.record.clone());
     let agents = run.agent_tokens.as_deref().map(Agents::read).transpose().exit_with(Code::Usage)?;
     let agents = agents.unwrap_or_default();
-    let controller = Controller::bind(Config { openflow, http, record, agents, settings: settings(run)? })?;
+    let http_inherited = run.http_fd.map(inherited);
+    let controller = Controller::bind(Config {
+        openflow,
+        http,
+        http_inherited,
+        record,
+        agents,
+        settings: settings(run)?,
+    })?;
     say_ready(&controller)?;
     Ok(controller.serve_until_signalled()?)
 }

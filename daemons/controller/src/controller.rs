@@ -39,6 +39,8 @@ pub struct Config {
     pub openflow: Listen,
     /// Where programs and browsers connect.
     pub http: SocketAddr,
+    /// A TCP socket that listens already, on which programs are served as well.
+    pub http_inherited: Option<OwnedFd>,
     /// Where every event is written.
     pub record: Option<PathBuf>,
     /// Agents on hosts that have a token.
@@ -80,7 +82,7 @@ pub enum ControllerError {
 #[derive(Debug)]
 pub struct Controller {
     switches: TcpListener,
-    programs: TcpListener,
+    programs: Vec<TcpListener>,
     openflow: SocketAddr,
     http: SocketAddr,
     settings: Settings,
@@ -92,7 +94,10 @@ impl Controller {
     /// Opens everything that can fail: sockets and files.
     pub fn bind(config: Config) -> Result<Self, ControllerError> {
         let switches = listen_for_switches(config.openflow)?;
-        let programs = bind("programs", config.http)?;
+        let http = bind("programs", config.http)?;
+        let address = http.local_addr()?;
+        let more = config.http_inherited.map(inherit).transpose()?;
+        let programs = std::iter::once(http).chain(more).collect();
         let mut secret = [0; 32];
         getrandom::fill(&mut secret).map_err(io::Error::other)?;
         let mut seed = [0; 8];
@@ -103,7 +108,7 @@ impl Controller {
         });
         Ok(Self {
             openflow: switches.local_addr()?,
-            http: programs.local_addr()?,
+            http: address,
             switches,
             programs,
             settings: Settings { lldp_key: ProbeKey::new(secret), assignment_seed, ..config.settings },
@@ -193,14 +198,16 @@ async fn drain(engine: &Shared) {
 fn listen_for_switches(listen: Listen) -> Result<TcpListener, ControllerError> {
     match listen {
         Listen::Address(address) => bind("switches", address),
-        Listen::Inherited(fd) => {
-            let listener = TcpListener::from(fd);
-            let listening = socket2::SockRef::from(&listener).is_listener().and_then(|yes| {
-                if yes { listener.set_nonblocking(true) } else { Err(io::ErrorKind::InvalidInput.into()) }
-            });
-            listening.map_err(ControllerError::Inherited).map(|()| listener)
-        }
+        Listen::Inherited(fd) => inherit(fd),
     }
+}
+
+fn inherit(fd: OwnedFd) -> Result<TcpListener, ControllerError> {
+    let listener = TcpListener::from(fd);
+    let listening = socket2::SockRef::from(&listener).is_listener().and_then(|yes| {
+        if yes { listener.set_nonblocking(true) } else { Err(io::ErrorKind::InvalidInput.into()) }
+    });
+    listening.map_err(ControllerError::Inherited).map(|()| listener)
 }
 
 fn bind(what: &'static str, address: SocketAddr) -> Result<TcpListener, ControllerError> {

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use crate::agents;
 use crate::controller::{self, Control, ControllerAddresses};
 use crate::doctor;
 use crate::error::LabError;
@@ -55,6 +56,7 @@ impl Labs {
         if *control != Control::None {
             ready::wait(&lab, scenario, interrupt)?;
         }
+        lab.start_agents(control, interrupt)?;
         Ok(lab)
     }
 }
@@ -185,6 +187,13 @@ impl Deployment {
                 self.controller = Some(addresses);
                 Ok(())
             }
+        }
+    }
+
+    fn start_agents(&self, control: &Control, interrupt: &Interrupt) -> Result<(), LabError> {
+        match (control, self.controller.as_ref().and_then(|it| it.agents)) {
+            (Control::Braid(settings), Some(at)) => agents::start(self, &settings.executable, at, interrupt),
+            _ => Ok(()),
         }
     }
 

@@ -134,6 +134,16 @@ pub enum LabError {
         /// Where its log is.
         log: PathBuf,
     },
+    /// An agent on a host failed.
+    #[error("the agent on {host} {what}; its log is {}", .log.display())]
+    Agent {
+        /// The host.
+        host: String,
+        /// What happened.
+        what: String,
+        /// Where its log is.
+        log: PathBuf,
+    },
     /// The lab did not become ready in time.
     #[error("the network is not ready after {seconds} s: {missing}; the logs are in {}", .logs.display())]
     NotReady {

@@ -18,6 +18,7 @@
 //! # Ok::<(), braid_lab::scenario::ScenarioError>(())
 //! ```
 
+mod agents;
 mod controller;
 mod deploy;
 pub mod doctor;

@@ -231,7 +231,8 @@ fn a_controller_gets_its_socket_as_descriptor_three_and_its_arguments() {
     let executable = program(&bench, script);
     let options = [("moves".to_owned(), "0".to_owned())].into();
     let record_of = PathBuf::from(format!("{}.record", executable.display()));
-    let control = Control::Braid(ControllerSettings { executable, record: Some(record_of), options });
+    let control =
+        Control::Braid(ControllerSettings { executable, record: Some(record_of), options, agents: false });
     let error = run(&bench, &chain_with_traffic(), &control).unwrap_err().to_string();
     assert!(error.contains("ended (exit status: 42)"), "{error}");
     assert!(!record.exists());
@@ -264,7 +265,7 @@ fn helper_runs() {
 }
 
 fn braid(executable: PathBuf) -> Control {
-    Control::Braid(ControllerSettings { executable, record: None, options: BTreeMap::new() })
+    Control::Braid(ControllerSettings { executable, record: None, options: BTreeMap::new(), agents: false })
 }
 
 /// A shell script that plays the controller.

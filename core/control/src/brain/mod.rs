@@ -80,7 +80,9 @@ pub struct Counters {
     pub packet_ins: u64,
     /// Of these, SYNs of hosts.
     pub syns: u64,
-    /// Of these, frames that could not be read.
+    /// Of the packets, those that open further subflows: SYNs and SYN/ACKs with MP_JOIN.
+    pub joins: u64,
+    /// Of the packets, frames that could not be read.
     pub unreadable: u64,
     /// Discovery frames that were not believed.
     pub lldp_refused: u64,

@@ -31,11 +31,13 @@ impl Brain {
         let Some(dst) = self.topology.host_with_address(tuple.dst).map(|host| host.at.dpid) else {
             return self.search(now, dpid, tuple.dst, bytes, out);
         };
+        let opening = opening(tcp);
+        self.counters.joins += u64::from(matches!(opening, Some(Opening::Join(_))));
         let announced = self.streams.by_tuple(&tuple).filter(|stream| is_announced(stream));
         if let Some(id) = announced.map(|stream| stream.id).filter(|_| dst != dpid) {
             return self.place_and_send(now, id, (dpid, dst), bytes, out);
         }
-        let stream = match opening(tcp) {
+        let stream = match opening {
             Some(opening) if dst != dpid => self.open_stream(now, tuple, opening, out),
             _ => {
                 self.end_plain(&tuple, out);
@@ -57,8 +59,10 @@ impl Brain {
         out: &mut Commands,
     ) {
         let opened = tuple.reversed();
+        let handshake = mptcp::handshake(tcp.options);
+        self.counters.joins += u64::from(matches!(handshake, Ok(Some(Handshake::Join(_)))));
         let Some(stream) = self.streams.by_tuple(&opened) else { return };
-        match (stream.opening, mptcp::handshake(tcp.options)) {
+        match (stream.opening, handshake) {
             (Opening::Capable, Ok(Some(Handshake::Capable(answer)))) => {
                 if let Some(key) = answer.sender_key() {
                     let early = self.streams.learn_token(&opened, key.token(answer.version));

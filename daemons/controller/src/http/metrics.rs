@@ -12,7 +12,7 @@ use crate::engine::Engine;
 #[derive(Debug)]
 struct Snapshot {
     gauges: [(&'static str, &'static str, u64); 7],
-    counters: [(&'static str, &'static str, u64); 9],
+    counters: [(&'static str, &'static str, u64); 10],
 }
 
 /// Everything in the OpenMetrics text format.
@@ -42,6 +42,7 @@ impl Snapshot {
             counters: [
                 ("packet_ins", "Packets sent up by switches", counters.packet_ins),
                 ("syns", "TCP SYNs of hosts among them", counters.syns),
+                ("join_packet_ins", "SYNs and SYN/ACKs with MP_JOIN among them", counters.joins),
                 ("unreadable_packets", "Frames among them that could not be read", counters.unreadable),
                 ("lldp_refused", "Discovery frames that were not believed", counters.lldp_refused),
                 ("claims_refused", "Claims of addresses whose holders answered", counters.claims_refused),

@@ -64,15 +64,20 @@ pub(crate) enum Question {
 type Questions = mpsc::Sender<Question>;
 
 /// Serves clients on a thread of its own; returns what they ask.
-pub(crate) fn serve(listener: TcpListener, agents: Agents) -> io::Result<mpsc::Receiver<Question>> {
+pub(crate) fn serve(listeners: Vec<TcpListener>, agents: Agents) -> io::Result<mpsc::Receiver<Question>> {
     let (questions, receiver) = mpsc::channel(MAX_WAITING);
     let mut runtime = Builder::new_current_thread();
     let runtime = runtime.enable_all().max_blocking_threads(paths::MAX_RUNNING).build()?;
     thread::Builder::new().name("http".to_owned()).spawn(move || {
         let served = runtime.block_on(async {
-            let listener = tokio::net::TcpListener::from_std(listener)?;
-            let service = router(questions, agents).into_make_service_with_connect_info::<SocketAddr>();
-            axum::serve(listener, service).await
+            let router = router(questions, agents);
+            let mut serving = tokio::task::JoinSet::new();
+            for listener in listeners {
+                let listener = tokio::net::TcpListener::from_std(listener)?;
+                let service = router.clone().into_make_service_with_connect_info::<SocketAddr>();
+                serving.spawn(async move { axum::serve(listener, service).await });
+            }
+            serving.join_next().await.map_or(Ok(()), |ended| ended.map_err(io::Error::other)?)
         });
         if let Err(error) = served {
             error!(%error, "the HTTP server has stopped");

@@ -23,6 +23,7 @@ pub(crate) fn config(openflow: SocketAddr, http: SocketAddr, record: Option<Path
         http,
         record,
         agents: Agents::default(),
+        http_inherited: None,
         settings: Settings::default(),
     }
 }

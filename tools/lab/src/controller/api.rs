@@ -85,6 +85,14 @@ impl Client {
         Ok(answer.transfers.into_iter().flat_map(|transfer| transfer.streams).collect())
     }
 
+    /// How many packets that open further subflows it was sent.
+    pub(crate) fn join_packet_ins(&self) -> Result<u64, ureq::Error> {
+        let mut answer = self.agent.get(format!("http://{}/metrics", self.address)).call()?;
+        let text = answer.body_mut().read_to_string()?;
+        let value = text.lines().find_map(|line| line.strip_prefix("braid_join_packet_ins_total "));
+        Ok(value.and_then(|value| value.parse().ok()).unwrap_or_default())
+    }
+
     fn get<T: DeserializeOwned>(&self, what: &str) -> Result<T, ureq::Error> {
         let mut answer = self.agent.get(format!("http://{}/api/v1/{what}", self.address)).call()?;
         let body = serde_json::from_reader(answer.body_mut().as_reader());

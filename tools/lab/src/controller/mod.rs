@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::scenario::Variant;
+use crate::scenario::{Agents, Variant};
 
 pub(crate) use api::Client;
 pub(crate) use start::start;
@@ -35,6 +35,8 @@ pub struct ControllerSettings {
     pub record: Option<PathBuf>,
     /// More options with their values, without the hyphens before them.
     pub options: BTreeMap<String, String>,
+    /// Whether hosts have agents that manage their subflows as it advises.
+    pub agents: bool,
 }
 
 impl Control {
@@ -45,6 +47,7 @@ impl Control {
             Self::Braid(settings) => {
                 let mut settings = settings.clone();
                 settings.options.extend(variant.controller.clone());
+                settings.agents |= variant.agents == Agents::Managed;
                 Self::Braid(settings)
             }
             _ => self.clone(),
@@ -59,4 +62,7 @@ pub struct ControllerAddresses {
     pub openflow: SocketAddr,
     /// For users and tools, in the first namespace.
     pub http: SocketAddr,
+    /// For agents on hosts, inside the fabric's namespace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents: Option<SocketAddr>,
 }

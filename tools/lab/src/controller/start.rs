@@ -8,6 +8,7 @@ use std::time::Duration;
 use braid_topology::export;
 
 use super::{ControllerAddresses, ControllerSettings};
+use crate::agents::{self, Reception};
 use crate::deploy::Deployment;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
@@ -27,23 +28,41 @@ pub(crate) fn start(
     let listener = lab.fabric().tcp_listener(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
     let listener = Stdio::from(OwnedFd::from(listener));
     let network = write_network(lab, scenario)?;
-    let mut child =
-        tool(lab, settings, &network).spawn(listener, create(&output)?.into(), create(&log)?.into())?;
+    let reception = settings.agents.then(|| agents::prepare(lab)).transpose()?;
+    let at = reception.as_ref().and_then(|it| it.listener.local_addr().ok());
+    // What would be stdout is a socket where there are agents, so that the shell has to open the file.
+    let out = create(&output)?;
+    let tool = tool(lab, settings, &network, (reception.as_ref(), &output));
+    let stdout = reception.map_or(Stdio::from(out), |it| OwnedFd::from(it.listener).into());
+    let mut child = { tool }.spawn(listener, stdout, create(&log)?.into())?;
     let ready = interrupt.poll(PATIENCE, || match first_line(&output) {
         Some(line) => parse(&line, &log).map(Some),
         None => alive(&mut child, &log).map(|()| None),
     })?;
     let silent = || LabError::Controller { what: format!("said nothing in {} s", PATIENCE.as_secs()), log };
-    ready.ok_or_else(silent)
+    let addresses = ready.ok_or_else(silent)?;
+    Ok(ControllerAddresses { agents: at, ..addresses })
 }
 
-// The listener comes as stdin; the shell moves it to descriptor 3, which no safe call of Rust's can.
-fn tool(lab: &Deployment, settings: &ControllerSettings, network: &Path) -> Tool {
-    let tool = lab.tool("sh").args(["-c", "exec \"$0\" \"$@\" 3<&0 </dev/null"]).arg(&settings.executable);
-    let tool = tool
-        .args(["controller", "run", "--openflow-fd", "3", "--http", "127.0.0.1:0"])
-        .arg("--network")
-        .arg(network);
+// The listener comes as stdin; the shell moves it to descriptor 3, which no safe call of Rust's can. That for agents
+// comes as stdout.
+fn tool(
+    lab: &Deployment,
+    settings: &ControllerSettings,
+    network: &Path,
+    (reception, output): (Option<&Reception>, &Path),
+) -> Tool {
+    let script = match reception {
+        Some(_) => "exec \"$0\" \"$@\" 3<&0 4<&1 </dev/null >\"$BRAID_LAB_OUTPUT\"",
+        None => "exec \"$0\" \"$@\" 3<&0 </dev/null",
+    };
+    let tool = lab.tool("sh").env("BRAID_LAB_OUTPUT", output).args(["-c", script]).arg(&settings.executable);
+    let tool = tool.args(["controller", "run", "--openflow-fd", "3", "--http", "127.0.0.1:0"]);
+    let tool = match reception {
+        Some(it) => tool.args(["--http-fd", "4", "--agent-tokens"]).arg(&it.tokens),
+        None => tool,
+    };
+    let tool = tool.arg("--network").arg(network);
     let options = settings.options.iter().map(|(option, value)| format!("--{option}={value}"));
     let tool = options.fold(tool, Tool::arg);
     match &settings.record {

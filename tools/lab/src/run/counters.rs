@@ -68,9 +68,11 @@ fn value(text: &str, table: &str, wanted: &str) -> u64 {
     found.and_then(|(_, value)| value.parse().ok()).unwrap_or(0)
 }
 
-impl From<MptcpCounters> for MptcpUse {
-    fn from(counters: MptcpCounters) -> Self {
-        Self { connections: counters.connections, joins: counters.joins, fallbacks: counters.fallbacks }
+impl MptcpCounters {
+    /// As a report says it, with how many packets that open further subflows the controller was sent.
+    pub(super) const fn with_packet_ins(self, join_packet_ins: u64) -> MptcpUse {
+        let Self { connections, joins, fallbacks } = self;
+        MptcpUse { connections, joins, fallbacks, join_packet_ins }
     }
 }
 

@@ -71,6 +71,7 @@ fn value(metric: Metric, row: &Row) -> f64 {
         }
         Metric::DisjointPaths => settings::disjoint_paths(row) as f64,
         Metric::Intact => f64::from(row.delivery.as_ref().is_some_and(|delivery| delivery.intact)),
+        Metric::JoinPacketIns => row.mptcp.map_or(0.0, |mptcp| mptcp.join_packet_ins as f64),
         // A scenario that expects something of a copy has nothing else.
         Metric::LongestPause => row.delivery.as_ref().map_or(0.0, |delivery| delivery.longest_pause),
     }

@@ -97,6 +97,8 @@ pub struct MptcpUse {
     pub joins: u64,
     /// Connections that fell back to TCP.
     pub fallbacks: u64,
+    /// Packets that open further subflows and were sent to the controller.
+    pub join_packet_ins: u64,
 }
 
 /// What was sent, and what arrived.
@@ -176,7 +178,7 @@ mod tests {
             path: path.iter().map(|name| (*name).to_owned()).collect(),
             intervals: vec![Interval { start: 0.5, end: 1.0, bps: goodput_bps / 2.0 }],
         };
-        let mptcp = MptcpUse { connections: 2, joins: 2, fallbacks: 0 };
+        let mptcp = MptcpUse { connections: 2, joins: 2, fallbacks: 0, join_packet_ins: 4 };
         Row {
             variant: None,
             mode,

@@ -8,6 +8,7 @@ use super::going::{self, Going};
 use super::report::Row;
 use super::transfer::{PATIENCE, Setting, Transfer};
 use super::watch::Watch;
+use crate::controller::Client;
 use crate::deploy::Deployment;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
@@ -64,6 +65,7 @@ impl<'a> Round<'a> {
     ) -> Result<Vec<Row>, LabError> {
         let before = self.transfers.iter().map(|it| MptcpCounters::of(&it.client_namespace()));
         let before = before.collect::<Result<Vec<_>, _>>()?;
+        let heard = self.join_packet_ins();
         let prepared = self.transfers.iter().zip(first..);
         let prepared = prepared.map(|(transfer, index)| going::prepare(*transfer, index, interrupt));
         let mut going = prepared.collect::<Result<Vec<_>, _>>()?;
@@ -79,27 +81,34 @@ impl<'a> Round<'a> {
             }
             all_finished(&mut going)
         })?;
-        self.rows(going, &watch, &before, start.elapsed())
+        self.rows(going, &watch, (&before, heard), start.elapsed())
     }
 
     fn rows(
         &self,
         going: Vec<Box<dyn Going + '_>>,
         watch: &Watch<'_>,
-        before: &[MptcpCounters],
+        (before, heard): (&[MptcpCounters], u64),
         elapsed: Duration,
     ) -> Result<Vec<Row>, LabError> {
         let background = (!self.traffic.background.is_empty())
             .then(|| watch.rate_from(self.transfers.len(), self.traffic.warm_up));
+        let heard = self.join_packet_ins().saturating_sub(heard);
         let mut rows = Vec::new();
         for (transfer, (going, before)) in self.transfers.iter().zip(going.into_iter().zip(before)) {
             let finding = going.finish(elapsed)?.ok_or_else(|| transfer.failed("the tool does not end"))?;
             let counters = MptcpCounters::of(&transfer.client_namespace())?.since(before);
             let streams = watch.streams(rows.len(), &finding.ports);
-            let row = transfer.row(finding, streams, counters)?;
+            let row = transfer.row(finding, streams, (counters, heard))?;
             rows.push(Row { background_bps: background, ..row });
         }
         Ok(rows)
+    }
+
+    /// How many packets that open further subflows the controller has been sent; none if there is none.
+    fn join_packet_ins(&self) -> u64 {
+        let controller = self.lab.controller.as_ref().map(|it| Client::new(it.http));
+        controller.and_then(|it| it.join_packet_ins().ok()).unwrap_or_default()
     }
 
     /// The transfers' clients first, then those of what goes on in the background.

@@ -100,12 +100,12 @@ impl<'a> Transfer<'a> {
         listening.ok_or_else(|| self.failed("the server does not listen"))
     }
 
-    /// What the report says of it; `counters` are those of its client.
+    /// What the report says of it; the counters are those of its client and of the controller.
     pub(super) fn row(
         &self,
         finding: Finding,
         streams: Vec<StreamRow>,
-        counters: MptcpCounters,
+        (counters, join_packet_ins): (MptcpCounters, u64),
     ) -> Result<Row, LabError> {
         let Setting { mode, connections, run } = self.setting;
         if mode == Mode::Mptcp {
@@ -126,7 +126,7 @@ impl<'a> Transfer<'a> {
             seconds,
             retransmits: finding.retransmits,
             streams,
-            mptcp: (mode == Mode::Mptcp).then_some(counters.into()),
+            mptcp: (mode == Mode::Mptcp).then_some(counters.with_packet_ins(join_packet_ins)),
             delivery: finding.delivery,
             intervals,
         })

@@ -10,7 +10,7 @@ use serde_saphyr::Spanned;
 
 use super::address::Cidr;
 use super::values::{ByteCount, Moment};
-use super::{EndpointFlag, Metric, Mode, Seconds, Tool};
+use super::{Agents, EndpointFlag, Metric, Mode, Seconds, Tool};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -190,6 +190,7 @@ pub(super) struct Variant {
     pub modes: Option<Spanned<Vec<Mode>>>,
     pub subflows: Option<Spanned<u8>>,
     pub congestion_control: Option<Spanned<String>>,
+    pub agents: Option<Spanned<Agents>>,
 }
 
 /// The value of an option.

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 pub use address::{Cidr, CidrError};
 pub use pairs::AddressPair;
 pub use problem::{Problem, ScenarioError};
-pub use values::{EndpointFlag, Metric, Mode, Seconds, Tool};
+pub use values::{Agents, EndpointFlag, Metric, Mode, Seconds, Tool};
 
 /// A scenario that has been checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -186,6 +186,8 @@ pub struct Variant {
     pub subflows: Option<u8>,
     /// [`Host::congestion_control`] of every host that has one.
     pub congestion_control: Option<String>,
+    /// What agents on hosts that use Multipath TCP do.
+    pub agents: Agents,
 }
 
 /// From the host that connects and sends to the one that receives.

@@ -58,6 +58,19 @@ pub enum Metric {
     Intact,
     /// The longest time in which nothing arrived, in seconds; of [`Tool::Copy`].
     LongestPause,
+    /// How many packets that open further subflows of Multipath TCP the controller was sent.
+    JoinPacketIns,
+}
+
+/// What agents on hosts do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Agents {
+    /// There are none: the kernel opens subflows.
+    #[default]
+    None,
+    /// They open subflows as the controller advises.
+    Managed,
 }
 
 impl Metric {

@@ -4,11 +4,12 @@ use serde_saphyr::Spanned;
 
 use super::super::file::{self, File};
 use super::super::problem::Problems;
-use super::super::{Mode, Variant};
+use super::super::{Agents, Mode, Variant};
 use super::hosts;
 
 /// What a lab tells its controller itself.
-const OWN: [&str; 6] = ["openflow", "openflow-fd", "http", "record", "network", "help"];
+const OWN: [&str; 8] =
+    ["openflow", "openflow-fd", "http", "http-fd", "agent-tokens", "record", "network", "help"];
 
 /// Names that differ, and options that look like some.
 pub(super) fn check(file: &File, problems: &mut Problems) -> Vec<Variant> {
@@ -39,7 +40,26 @@ fn variant(variant: &file::Variant, key: &str, file: &File, problems: &mut Probl
         hosts::check_congestion_control(name, &format!("{key}.congestion_control"), problems);
         name.value.clone()
     });
-    Variant { name: variant.name.value.clone(), controller, rules, modes, subflows, congestion_control }
+    let agents = agents(variant, key, problems);
+    Variant {
+        name: variant.name.value.clone(),
+        controller,
+        rules,
+        modes,
+        subflows,
+        congestion_control,
+        agents,
+    }
+}
+
+/// Agents need a controller that they can ask.
+fn agents(variant: &file::Variant, key: &str, problems: &mut Problems) -> Agents {
+    let Some(agents) = &variant.agents else { return Agents::None };
+    if agents.value == Agents::Managed && variant.rules.is_some() {
+        let what = "rules stand in the place of the controller that agents ask";
+        problems.add(agents.referenced, format!("{key}.agents"), what, "remove it, or rules:");
+    }
+    agents.value
 }
 
 fn controller(variant: &file::Variant, key: &str, problems: &mut Problems) -> BTreeMap<String, String> {

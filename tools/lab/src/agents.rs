@@ -1,0 +1,147 @@
+//! Agents on the hosts of a lab, and the network by which they reach the controller: a cable from each host to the
+//! fabric's namespace, of link-local addresses, which carries nothing else.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::deploy::Deployment;
+use crate::error::LabError;
+use crate::interrupt::Interrupt;
+use crate::plan::HostPlan;
+use crate::system::{Marker, Namespace, Tool};
+
+/// The controller's address for agents.
+const CONTROLLER: Ipv4Addr = Ipv4Addr::new(169, 254, 0, 1);
+/// The host's end of its cable.
+const DEVICE: &str = "management";
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the controller has to be given for agents to reach it and be known.
+pub(crate) struct Reception {
+    /// Where it is to serve them, in the fabric.
+    pub(crate) listener: TcpListener,
+    /// The file with their tokens.
+    pub(crate) tokens: PathBuf,
+}
+
+/// Lays the cables and makes tokens.
+pub(crate) fn prepare(lab: &Deployment) -> Result<Reception, LabError> {
+    lay_cables(lab)?;
+    let listener = lab.fabric().tcp_listener(SocketAddr::from((CONTROLLER, 0)))?;
+    let mut tokens = String::new();
+    for (number, host) in hosts(lab) {
+        let token = Marker::fresh()?;
+        write_secret(&token_file(lab, number), token.value())?;
+        tokens.push_str(&entry(host, token.value()));
+    }
+    let file = lab.folder.path.join("agents.toml");
+    write_secret(&file, &tokens)?;
+    Ok(Reception { listener, tokens: file })
+}
+
+/// Starts an agent on every host that uses Multipath TCP; they manage connections when this returns.
+pub(crate) fn start(
+    lab: &Deployment,
+    braid: &Path,
+    controller: SocketAddr,
+    interrupt: &Interrupt,
+) -> Result<(), LabError> {
+    for (number, host) in hosts(lab) {
+        let file = |what: &str| lab.folder.log().join(format!("agent-{}.{what}", host.name));
+        let (output, log) = (file("out"), file("log"));
+        let tool =
+            Tool::new(braid, &lab.marker).args(["host", "run", "--mode", "managed", "--subflows", "1"]);
+        let tool = tool.args(["--most", &host.mptcp.subflows.to_string()]);
+        let tool = tool.args(["--controller", &format!("http://{controller}")]);
+        let tool = tool.arg("--token-file").arg(token_file(lab, number));
+        let mut tool = tool.within(&Namespace::named(&host.namespace));
+        let mut child = tool.spawn(Stdio::null(), create(&output)?.into(), create(&log)?.into())?;
+        let failed =
+            |what: &str| LabError::Agent { host: host.name.clone(), what: what.to_owned(), log: log.clone() };
+        let ready = interrupt.poll(PATIENCE, || {
+            let ended = child.try_wait().map_err(|error| LabError::io("waiting for an agent", error))?;
+            if ended.is_some() {
+                let said = fs::read_to_string(&log).unwrap_or_default();
+                return Err(failed(&format!("ended and said: {}", said.lines().last().unwrap_or("nothing"))));
+            }
+            let said = fs::read_to_string(&output).unwrap_or_default();
+            Ok(said.contains('\n').then_some(()))
+        })?;
+        ready.ok_or_else(|| failed("is not ready in time"))?;
+    }
+    Ok(())
+}
+
+fn hosts(lab: &Deployment) -> impl Iterator<Item = (usize, &HostPlan)> {
+    lab.plan.hosts.iter().enumerate().filter(|(_, host)| host.uses_mptcp())
+}
+
+fn lay_cables(lab: &Deployment) -> Result<(), LabError> {
+    let (mut cables, mut fabric) = (String::new(), String::new());
+    let batch = || lab.tool("ip").args(["-batch", "-"]);
+    for (number, host) in hosts(lab) {
+        let end = format!("m.{number}");
+        cables += &format!(
+            "link add {end} netns {} type veth peer name {DEVICE} netns {}\n",
+            lab.plan.fabric, host.namespace
+        );
+        fabric +=
+            &format!("address add {CONTROLLER} peer {} dev {end}\nlink set {end} up\n", address(number));
+    }
+    batch().input(cables).run()?;
+    batch().input(fabric).within(&lab.fabric()).run()?;
+    for (number, host) in hosts(lab) {
+        let text =
+            format!("address add {} peer {CONTROLLER} dev {DEVICE}\nlink set {DEVICE} up\n", address(number));
+        batch().input(text).within(&Namespace::named(&host.namespace)).run()?;
+    }
+    Ok(())
+}
+
+/// A host's address for the controller; there are fewer hosts than these.
+fn address(number: usize) -> Ipv4Addr {
+    let [high, low] = u16::try_from(number).unwrap_or(u16::MAX).to_be_bytes();
+    Ipv4Addr::new(169, 254, high.saturating_add(1), low)
+}
+
+/// What the controller knows an agent by: it may ask about its host's addresses.
+fn entry(host: &HostPlan, token: &str) -> String {
+    let addresses = host.interfaces.iter().flat_map(|interface| &interface.addresses);
+    let addresses: Vec<_> = addresses.map(|cidr| format!("\"{}\"", cidr.address)).collect();
+    format!(
+        "[[agent]]\nname = \"{}\"\ntoken = \"{token}\"\naddresses = [{}]\n\n",
+        host.name,
+        addresses.join(", ")
+    )
+}
+
+fn token_file(lab: &Deployment, number: usize) -> PathBuf {
+    lab.folder.path.join(format!("agent-{number}.token"))
+}
+
+fn write_secret(path: &Path, text: &str) -> Result<(), LabError> {
+    let file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
+    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| LabError::file(path, error))
+}
+
+fn create(path: &Path) -> Result<File, LabError> {
+    File::create(path).map_err(|error| LabError::file(path, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_host_has_an_address_of_its_own_that_is_not_the_controller_s() {
+        let all: std::collections::BTreeSet<_> = (0..2_000).map(address).collect();
+        assert_eq!(all.len(), 2_000);
+        assert!(!all.contains(&CONTROLLER) && all.iter().all(Ipv4Addr::is_link_local));
+    }
+}
