@@ -76,7 +76,10 @@ pub enum Agents {
 impl Metric {
     /// Whether it has to hold in every run, not on average.
     pub(crate) const fn is_of_every_run(self) -> bool {
-        matches!(self, Self::Paths | Self::DisjointPaths | Self::Intact | Self::LongestPause)
+        matches!(
+            self,
+            Self::Paths | Self::DisjointPaths | Self::Intact | Self::LongestPause | Self::JoinPacketIns
+        )
     }
 
     /// Whether only a copy tells.
