@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -48,12 +48,15 @@ pub struct Ended {
 
 /// The transfers in progress and their streams.
 ///
-/// Invariant: every stream's transfer exists and lists it, and no transfer is without streams.
+/// Invariant: every stream's transfer exists and lists it, no transfer is without streams, and `unrouted` holds the
+/// streams whose route is `None`.
 #[derive(Debug, Default)]
 pub struct Transfers {
     limits: Limits,
     transfers: BTreeMap<TransferId, Transfer>,
     streams: BTreeMap<StreamId, Stream>,
+    /// The streams that have no route.
+    unrouted: BTreeSet<StreamId>,
     by_tuple: FxHashMap<FiveTuple, StreamId>,
     // Two hosts may make up one token, so a token names candidates only.
     by_token: FxHashMap<Token, SmallVec<[TransferId; 1]>>,
@@ -78,6 +81,21 @@ impl Transfers {
     /// The streams, oldest first.
     pub fn streams(&self) -> impl Iterator<Item = &Stream> {
         self.streams.values()
+    }
+
+    /// The streams without a route, oldest first.
+    pub fn unrouted(&self) -> impl Iterator<Item = &Stream> {
+        self.unrouted.iter().filter_map(|id| self.streams.get(id))
+    }
+
+    /// How many streams there are.
+    pub fn len(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// Whether there is no stream.
+    pub fn is_empty(&self) -> bool {
+        self.streams.is_empty()
     }
 
     /// A transfer by its number.
@@ -184,9 +202,13 @@ impl Transfers {
 
     /// Sets the way of a stream.
     pub fn set_route(&mut self, id: StreamId, route: Option<Route>) {
-        if let Some(stream) = self.streams.get_mut(&id) {
-            stream.route = route;
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        if route.is_some() {
+            self.unrouted.remove(&id);
+        } else {
+            self.unrouted.insert(id);
         }
+        stream.route = route;
     }
 
     /// The transfer of a group, if one is in progress.
@@ -211,6 +233,7 @@ impl Transfers {
     /// Forgets a stream, and its transfer with the last one.
     pub fn end(&mut self, id: StreamId) -> Option<Ended> {
         let stream = self.streams.remove(&id)?;
+        self.unrouted.remove(&id);
         self.by_tuple.remove(&stream.tuple);
         let transfer_ended = self.leave(&stream);
         Some(Ended { stream, transfer_ended })
@@ -301,6 +324,7 @@ impl Transfers {
         };
         owner.streams.push(id);
         self.by_tuple.insert(tuple, id);
+        self.unrouted.insert(id);
         let (route, bytes, rates, counted) = (None, [0; 2], [BitsPerSec(0); 2], [(now, 0); 2]);
         let stream = Stream { id, transfer, tuple, opening, route, opened_at: now, bytes, rates, counted };
         self.streams.insert(id, stream);

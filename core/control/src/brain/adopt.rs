@@ -223,7 +223,7 @@ impl Brain {
         }
         self.adopt_detours(now);
         self.remove_unwanted(out);
-        out.notice(Notice::Adopted { labels: self.labels.len(), streams: self.streams.streams().count() });
+        out.notice(Notice::Adopted { labels: self.labels.len(), streams: self.streams.len() });
     }
 
     /// Routes over paths that are not there any more are known from now on, and so renewed.

@@ -42,11 +42,13 @@ impl Brain {
             labels.is_empty().then(|| hops.iter().filter_map(confirmed_at).max().unwrap_or(now) + grace);
         if due.is_some_and(|at| at <= now) || (due.is_some() && hops.is_empty()) {
             self.let_go(batch, out);
-        } else if self.labels.waiting() >= self.settings.max_waiting {
+        } else if self.labels.waits.len() >= self.settings.max_waiting {
             self.abandon(&batch, out);
             out.notice(Notice::Full { what: "batches waiting for paths" });
+        } else if let Some(due) = due {
+            self.labels.waits.until(due, batch);
         } else {
-            self.labels.wait(labels, grace, due, batch);
+            self.labels.waits.for_labels(labels, grace, batch);
         }
     }
 
@@ -80,7 +82,7 @@ impl Brain {
     pub(super) fn on_barrier(&mut self, now: Time, dpid: DatapathId, token: u32, out: &mut Commands) {
         match self.labels.confirm(now, dpid, token) {
             Some(Confirmed::Ready(label)) => {
-                self.labels.release(now, label);
+                self.labels.waits.confirm(now, label);
                 self.let_go_due(now, out);
             }
             Some(Confirmed::Leaving(label)) => self.has_left(now, label),
@@ -92,7 +94,7 @@ impl Brain {
 
     /// Lets the batches go whose time has come.
     pub(super) fn let_go_due(&mut self, now: Time, out: &mut Commands) {
-        for batch in self.labels.due(now) {
+        for batch in self.labels.waits.take_due(now) {
             self.let_go(batch, out);
         }
     }

@@ -1,7 +1,6 @@
 //! Labelled paths in the switches, and what waits until they are confirmed.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
+use std::collections::{BTreeMap, BTreeSet};
 
 use braid_paths::Path;
 use braid_topology::Link;
@@ -12,6 +11,7 @@ use smallvec::SmallVec;
 use super::Brain;
 use super::batches::Replaces;
 use super::retire::Life;
+use super::waits::Waits;
 use crate::command::{Command, Commands};
 use crate::label::Label;
 use crate::notice::Notice;
@@ -26,29 +26,27 @@ use crate::pipeline::{Exit, Hop, Rule};
 pub(super) struct Labels {
     by_path: FxHashMap<Path, Label>,
     entries: BTreeMap<Label, Entry>,
-    waiting: BTreeMap<u64, Waiting>,
-    barriers: BTreeMap<(DatapathId, u32), Label>,
+    pub(super) waits: Waits,
+    barriers: BTreeMap<Barrier, Label>,
+    /// When labels are removed that nothing enters any more.
+    left: BTreeSet<(Time, Label)>,
     last_label: u32,
     last_token: u32,
-    last_waiting: u64,
 }
+
+/// A switch, and the token that its answer carries.
+type Barrier = (DatapathId, u32);
 
 #[derive(Debug)]
 struct Entry {
     path: Path,
-    unconfirmed: SmallVec<[DatapathId; 4]>,
+    /// Of its rules' barriers those that were not answered yet.
+    unconfirmed: SmallVec<[Barrier; 4]>,
+    /// The barrier after which nothing enters.
+    leaving: Option<Barrier>,
     installed_at: Time,
     confirmed_at: Time,
     life: Life,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    labels: SmallVec<[Label; 2]>,
-    grace: Duration,
-    /// When it is let go, once its labels are confirmed.
-    due: Option<Time>,
-    commands: Commands,
 }
 
 /// What a barrier was for.
@@ -102,14 +100,17 @@ impl Labels {
     fn register(&mut self, now: Time, path: &Path) -> Label {
         let label = self.next_label();
         self.by_path.insert(path.clone(), label);
-        let unconfirmed = path.switches().collect();
+        let unconfirmed: SmallVec<[Barrier; 4]> =
+            path.switches().map(|dpid| (dpid, self.next_token())).collect();
+        self.barriers.extend(unconfirmed.iter().map(|barrier| (*barrier, label)));
         self.insert(now, label, path, unconfirmed);
         label
     }
 
-    fn insert(&mut self, now: Time, label: Label, path: &Path, unconfirmed: SmallVec<[DatapathId; 4]>) {
+    fn insert(&mut self, now: Time, label: Label, path: &Path, unconfirmed: SmallVec<[Barrier; 4]>) {
         let (path, life) = (path.clone(), Life::Used);
-        self.entries.insert(label, Entry { path, unconfirmed, installed_at: now, confirmed_at: now, life });
+        let entry = Entry { path, unconfirmed, leaving: None, installed_at: now, confirmed_at: now, life };
+        self.entries.insert(label, entry);
     }
 
     /// A number that no label in use has; there are far more numbers than labels.
@@ -133,64 +134,61 @@ impl Labels {
         if entry.life == Life::Leaving {
             return Some(Confirmed::Leaving(label));
         }
-        entry.unconfirmed.retain(|switch| *switch != dpid);
+        entry.unconfirmed.retain(|barrier| *barrier != (dpid, token));
         entry.confirmed_at = now;
         entry.unconfirmed.is_empty().then_some(Confirmed::Ready(label))
     }
 
-    /// The label is confirmed: what waited for nothing else is due, at once or after its grace time.
-    pub(super) fn release(&mut self, now: Time, label: Label) {
-        for waiting in self.waiting.values_mut().filter(|waiting| waiting.due.is_none()) {
-            waiting.labels.retain(|needed| *needed != label);
-            if waiting.labels.is_empty() {
-                waiting.due = Some(now + waiting.grace);
-            }
-        }
-    }
-
-    /// Takes out the batches that are due.
-    pub(super) fn due(&mut self, now: Time) -> Vec<Commands> {
-        let is_due = |waiting: &mut Waiting| waiting.due.is_some_and(|at| at <= now);
-        let due = self.waiting.extract_if(.., |_, waiting| is_due(waiting));
-        due.map(|(_, waiting)| waiting.commands).collect()
-    }
-
-    /// When a batch is let go or a label is removed next, if that is known.
+    /// When a batch is let go or a label is removed next, if that is known. O(1): it is asked after every event.
     pub(super) fn wake_at(&self) -> Option<Time> {
-        let due = self.waiting.values().filter_map(|waiting| waiting.due);
-        let left = self.entries.values().filter_map(|entry| match entry.life {
-            Life::Left(at) => Some(at),
-            _ => None,
-        });
-        due.chain(left).min()
+        let left = self.left.first().map(|(at, _)| *at);
+        self.waits.next_due().into_iter().chain(left).min()
     }
 
     /// Forgets a label; returns its path.
     pub(super) fn remove(&mut self, label: Label) -> Option<Path> {
         self.close(label);
-        self.entries.remove(&label).map(|entry| entry.path)
+        let entry = self.entries.remove(&label)?;
+        if let Life::Left(at) = entry.life {
+            self.left.remove(&(at, label));
+        }
+        Some(entry.path)
+    }
+
+    /// The labels that nothing enters and no packet can be under way with.
+    pub(super) fn left_by(&self, now: Time) -> Vec<Label> {
+        self.left.iter().take_while(|(at, _)| *at <= now).map(|(_, label)| *label).collect()
     }
 
     /// The label is given to nobody any more, and what waited for it is dropped.
     pub(super) fn close(&mut self, label: Label) {
-        let path = self.entries.get(&label).map(|entry| &entry.path);
-        if let Some(path) = path.filter(|path| self.by_path.get(*path) == Some(&label)) {
-            self.by_path.remove(path);
+        let Some(entry) = self.entries.get_mut(&label) else { return };
+        for barrier in entry.unconfirmed.iter().chain(&entry.leaving.take()) {
+            self.barriers.remove(barrier);
         }
-        self.waiting.retain(|_, waiting| !waiting.labels.contains(&label));
-        self.barriers.retain(|_, waiting| *waiting != label);
+        if self.by_path.get(&entry.path) == Some(&label) {
+            self.by_path.remove(&entry.path);
+        }
+        self.waits.drop_those_for(label);
     }
 
     /// The token of a barrier after which no packet enters the label.
     pub(super) fn ask(&mut self, ingress: DatapathId, label: Label) -> u32 {
         let token = self.next_token();
-        self.barriers.insert((ingress, token), label);
+        if let Some(entry) = self.entries.get_mut(&label) {
+            entry.leaving = Some((ingress, token));
+            self.barriers.insert((ingress, token), label);
+        }
         token
     }
 
     pub(super) fn set_life(&mut self, label: Label, life: Life) {
-        if let Some(entry) = self.entries.get_mut(&label) {
-            entry.life = life;
+        let Some(entry) = self.entries.get_mut(&label) else { return };
+        if let Life::Left(at) = std::mem::replace(&mut entry.life, life) {
+            self.left.remove(&(at, label));
+        }
+        if let Life::Left(at) = life {
+            self.left.insert((at, label));
         }
     }
 
@@ -199,26 +197,22 @@ impl Labels {
         self.entries.iter().map(|(label, entry)| (*label, entry.life)).collect()
     }
 
-    /// The number of batches that wait.
-    pub(super) fn waiting(&self) -> usize {
-        self.waiting.len()
+    fn unconfirmed(&self, label: Label) -> &[Barrier] {
+        self.entries.get(&label).map(|entry| &entry.unconfirmed[..]).unwrap_or_default()
     }
 
-    /// Keeps a batch for `grace` after `labels` are confirmed, or until `due` if they are.
-    pub(super) fn wait(
-        &mut self,
-        labels: SmallVec<[Label; 2]>,
-        grace: Duration,
-        due: Option<Time>,
-        commands: Commands,
-    ) {
-        self.last_waiting += 1;
-        self.waiting.insert(self.last_waiting, Waiting { labels, grace, due, commands });
+    /// The paths of those of `labels` that are in use.
+    fn paths(&self, labels: &BTreeSet<Label>) -> BTreeSet<Path> {
+        labels.iter().filter_map(|label| self.path(*label).cloned()).collect()
     }
 
-    /// The labels that batches wait for.
-    pub(super) fn awaited(&self) -> impl Iterator<Item = Label> {
-        self.waiting.values().flat_map(|waiting| waiting.labels.iter().copied())
+    /// The labels that are not confirmed though their rules were written before `time`.
+    fn late(&self, time: Time) -> BTreeSet<Label> {
+        let late = |label: &&Label| {
+            let entry = self.entries.get(label);
+            entry.is_some_and(|entry| !entry.unconfirmed.is_empty() && entry.installed_at < time)
+        };
+        self.barriers.values().filter(late).copied().collect()
     }
 
     fn matching(&self, test: impl Fn(&Entry) -> bool) -> Vec<Label> {
@@ -252,22 +246,28 @@ impl Brain {
 
     /// Takes back the paths that were not confirmed in time.
     pub(super) fn expire_installs(&mut self, now: Time, out: &mut Commands) {
-        let timeout = self.settings.install_timeout;
-        let late = |entry: &Entry| !entry.unconfirmed.is_empty() && now.since(entry.installed_at) > timeout;
-        for label in self.labels.matching(late) {
-            self.give_up(now, label, out);
-        }
+        let late = self.labels.late(now - self.settings.install_timeout);
+        self.give_up(now, &late, out);
         self.place_again(now, Replaces::Working, out);
     }
 
-    /// Takes a path back that a switch has not confirmed, or has refused, and chooses others for some time.
-    pub(super) fn give_up(&mut self, now: Time, label: Label, out: &mut Commands) {
-        let Some(path) = self.labels.path(label).cloned() else { return };
-        self.release_streams(&path, out);
-        self.release_routes(label, out);
-        self.remove_label(label, out);
-        out.notice(Notice::InstallFailed { path: path.switches().collect() });
-        self.paths.bar(path, now + self.settings.bar);
+    /// Takes paths back that a switch has not confirmed, or has refused, and chooses others for some time.
+    pub(super) fn give_up(&mut self, now: Time, labels: &BTreeSet<Label>, out: &mut Commands) {
+        self.release_users(labels, out);
+        for label in labels {
+            let Some(path) = self.labels.path(*label).cloned() else { continue };
+            self.remove_label(*label, out);
+            out.notice(Notice::InstallFailed { path: path.switches().collect() });
+            self.paths.bar(path, now + self.settings.bar);
+        }
+    }
+
+    /// What takes these labels takes others, or none. O(streams + routes).
+    pub(super) fn release_users(&mut self, labels: &BTreeSet<Label>, out: &mut Commands) {
+        if !labels.is_empty() {
+            self.release_streams(&self.labels.paths(labels), out);
+            self.release_routes(labels, out);
+        }
     }
 
     /// Leaves the labels whose paths use a link that is no more.
@@ -276,12 +276,11 @@ impl Brain {
         let is_gone = |link: &Link| topology.link_at(link.src).is_none_or(|now| now.dst != link.dst);
         let is_open = |entry: &Entry| matches!(entry.life, Life::Used | Life::Unused(_));
         let broken = self.labels.matching(|entry| is_open(entry) && entry.path.links().iter().any(is_gone));
-        for label in broken {
-            match self.labels.path(label).cloned() {
-                Some(path) if self.is_gone_round(&path) => self.vacate(now, &path, out),
-                _ => self.retire(now, label, out),
-            }
-        }
+        let is_gone_round =
+            |label: &Label| self.labels.path(*label).is_some_and(|path| self.is_gone_round(path));
+        let (gone_round, useless): (BTreeSet<_>, BTreeSet<_>) = broken.into_iter().partition(is_gone_round);
+        self.retire(now, &useless, out);
+        self.vacate(now, &self.labels.paths(&gone_round), out);
     }
 
     /// Whether all links of a path are there.
@@ -317,10 +316,8 @@ impl Brain {
 
     fn write_label(&mut self, label: Label, path: &Path, out: &mut Commands) {
         self.label_rules(label, path).for_each(|(dpid, rule)| out.add(dpid, rule));
-        for dpid in path.switches() {
-            let token = self.labels.next_token();
-            self.labels.barriers.insert((dpid, token), label);
-            out.push(Command::Barrier { dpid, token });
+        for (dpid, token) in self.labels.unconfirmed(label) {
+            out.push(Command::Barrier { dpid: *dpid, token: *token });
         }
     }
 

@@ -35,8 +35,9 @@ mod streams;
 #[cfg(test)]
 mod tests;
 pub mod view;
+mod waits;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use braid_assign::Assignments;
 use braid_steering::{Placement, StreamId, Transfers};
@@ -249,7 +250,7 @@ impl Brain {
             links: self.topology.links().len() as u64,
             hosts: self.topology.hosts().len() as u64,
             transfers: self.streams.transfers().count() as u64,
-            streams: self.streams.streams().count() as u64,
+            streams: self.streams.len() as u64,
             labels: self.labels.len() as u64,
             routes: self.routes.len() as u64,
         }
@@ -268,7 +269,9 @@ impl Brain {
         match rule {
             Some(Rule::Stream { id, .. }) => self.end_stream(id, out),
             Some(Rule::Route { dst, .. } | Rule::LocalRoute { dst }) => drop(self.routes.remove(dst, dpid)),
-            Some(Rule::Transit(Hop { label, .. }) | Rule::Egress { label }) => self.give_up(now, label, out),
+            Some(Rule::Transit(Hop { label, .. }) | Rule::Egress { label }) => {
+                self.give_up(now, &BTreeSet::from([label]), out);
+            }
             Some(Rule::Detour { label, .. } | Rule::DetourEnd { label }) => {
                 self.on_detour_refused(now, label, out);
             }

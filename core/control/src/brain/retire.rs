@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use braid_paths::Path;
 use braid_types::{DatapathId, Time};
 
 use super::Brain;
@@ -34,7 +35,7 @@ pub(super) enum Life {
 impl Brain {
     /// Removes the labels whose time has come, called once a tick.
     pub(super) fn tick_labels(&mut self, now: Time, out: &mut Commands) {
-        for label in self.labels.living(|life| matches!(life, Life::Left(at) if at <= now)) {
+        for label in self.labels.left_by(now) {
             self.remove_label(label, out);
         }
     }
@@ -45,17 +46,19 @@ impl Brain {
         // Traffic that leaves a path is on it until the other one is confirmed.
         let leave = self.settings.install_timeout * 2;
         let linger = self.settings.label_linger.max(leave);
+        let mut leaving = BTreeSet::new();
         for (label, life) in self.labels.lives() {
             match life {
                 Life::Used if !used.contains(&label) => self.labels.set_life(label, Life::Unused(now)),
                 Life::Unused(_) if used.contains(&label) => self.labels.set_life(label, Life::Used),
-                Life::Unused(since) if now.since(since) >= linger => self.retire(now, label, out),
+                Life::Unused(since) if now.since(since) >= linger => _ = leaving.insert(label),
                 Life::Unused(since) if now.since(since) >= leave && self.is_broken(label) => {
-                    self.retire(now, label, out);
+                    leaving.insert(label);
                 }
                 _ => {}
             }
         }
+        self.retire(now, &leaving, out);
     }
 
     fn is_broken(&self, label: Label) -> bool {
@@ -67,21 +70,27 @@ impl Brain {
         let paths = routes.flat_map(|route| [&route.forward, &route.reverse]);
         let of_streams = paths.filter_map(|path| self.labels.of(path));
         let set_aside = self.set_aside().filter_map(|path| self.labels.of(&path));
-        of_streams.chain(set_aside).chain(self.routes.labels()).chain(self.labels.awaited()).collect()
+        let routed = self.routes.labels().chain(self.labels.waits.labels());
+        of_streams.chain(set_aside).chain(routed).collect()
     }
 
-    /// No packet shall enter the label's path from now on; what does is sent elsewhere.
-    pub(super) fn retire(&mut self, now: Time, label: Label, out: &mut Commands) {
-        let Some(path) = self.labels.path(label).cloned() else { return };
-        self.release_streams(&path, out);
-        self.release_routes(label, out);
+    /// No packet shall enter the labels' paths from now on; what does is sent elsewhere.
+    pub(super) fn retire(&mut self, now: Time, labels: &BTreeSet<Label>, out: &mut Commands) {
+        self.release_users(labels, out);
+        for label in labels {
+            self.close_label(now, *label, out);
+        }
+    }
+
+    fn close_label(&mut self, now: Time, label: Label, out: &mut Commands) {
+        let Some(dpid) = self.labels.path(label).map(Path::ingress) else { return };
         self.labels.close(label);
-        if self.topology.switch(path.ingress()).is_none() {
+        if self.topology.switch(dpid).is_none() {
             return self.labels.set_life(label, Life::Left(now + self.settings.grace));
         }
         self.labels.set_life(label, Life::Leaving);
-        let token = self.labels.ask(path.ingress(), label);
-        out.push(Command::Barrier { dpid: path.ingress(), token });
+        let token = self.labels.ask(dpid, label);
+        out.push(Command::Barrier { dpid, token });
     }
 
     /// The ingress of a label that leaves has confirmed, or is gone itself.

@@ -66,8 +66,8 @@ impl Routes {
         self.entries.range(range).map(|((_, dpid), _)| *dpid).collect()
     }
 
-    fn through(&self, label: Label) -> Vec<((IpAddr, DatapathId), Entry)> {
-        let uses = |rule: &Rule| hop(rule).is_some_and(|hop| hop.label == label);
+    fn through(&self, labels: &BTreeSet<Label>) -> Vec<((IpAddr, DatapathId), Entry)> {
+        let uses = |rule: &Rule| hop(rule).is_some_and(|hop| labels.contains(&hop.label));
         let entries = self
             .entries
             .iter()
@@ -156,10 +156,10 @@ impl Brain {
         }
     }
 
-    /// The label goes. A route that was to take it stays as it is; what takes it asks the controller meanwhile.
-    pub(super) fn release_routes(&mut self, label: Label, out: &mut Commands) {
-        for (key, entry) in self.routes.through(label) {
-            match entry.written.filter(|rule| hop(rule).is_none_or(|hop| hop.label != label)) {
+    /// The labels go. A route that was to take one stays as it is; what takes one asks the controller meanwhile.
+    pub(super) fn release_routes(&mut self, labels: &BTreeSet<Label>, out: &mut Commands) {
+        for (key, entry) in self.routes.through(labels) {
+            match entry.written.filter(|rule| hop(rule).is_none_or(|hop| !labels.contains(&hop.label))) {
                 Some(rule) => self.routes.adopt(key, rule),
                 None => {
                     self.remove_route(key, out);

@@ -1,5 +1,6 @@
 //! TCP streams as they open: which transfer they belong to, and the path of each.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use braid_packet::mptcp::{self, Handshake, MpJoin};
@@ -93,33 +94,38 @@ impl Brain {
     pub(super) fn read_counters(&mut self, out: &mut Commands) {
         let routes = self.streams.streams().filter_map(|stream| stream.route.as_ref());
         let edges = routes.flat_map(|route| [route.forward.ingress(), route.reverse.ingress()]);
-        let edges: std::collections::BTreeSet<_> = edges.collect();
+        let edges: BTreeSet<_> = edges.collect();
         for dpid in edges {
             out.push(Command::ReadStreams { dpid });
         }
     }
 
-    /// The streams on `path`, whose label is gone, move to another path or to the default route.
-    pub(super) fn release_streams(&mut self, path: &Path, out: &mut Commands) {
-        let uses = |route: &Route| route.forward == *path || route.reverse == *path;
-        let streams = self.streams.streams().filter(|stream| stream.route.as_ref().is_some_and(uses));
-        for id in streams.map(|stream| stream.id).collect::<Vec<_>>() {
+    /// The streams on `paths`, whose labels are gone, move to other paths or to the default route. O(streams).
+    pub(super) fn release_streams(&mut self, paths: &BTreeSet<Path>, out: &mut Commands) {
+        for (id, _) in self.streams_on(paths) {
             self.remove_rules(id, out);
             self.streams.set_route(id, None);
         }
     }
 
-    /// The streams on a path that is gone round move to another one; until then they stay.
-    pub(super) fn vacate(&mut self, now: Time, path: &Path, out: &mut Commands) {
-        let uses = |route: &Route| route.forward == *path || route.reverse == *path;
-        let streams = self.streams.streams().filter(|stream| stream.route.as_ref().is_some_and(uses));
-        for (id, tuple) in streams.map(|stream| (stream.id, stream.tuple)).collect::<Vec<_>>() {
+    /// The streams on paths that are gone round move to other ones; until then they stay. O(streams).
+    pub(super) fn vacate(&mut self, now: Time, paths: &BTreeSet<Path>, out: &mut Commands) {
+        for (id, tuple) in self.streams_on(paths) {
             let mut batch = Commands::default();
             let ends = self.switches_of(&tuple);
             if let Some(hops) = ends.and_then(|ends| self.place(now, id, ends, &mut batch, out)) {
                 self.when_ready(now, &hops, batch, Replaces::Nothing, out);
             }
         }
+    }
+
+    fn streams_on(&self, paths: &BTreeSet<Path>) -> Vec<(StreamId, FiveTuple)> {
+        if paths.is_empty() {
+            return Vec::new();
+        }
+        let uses = |route: &Route| paths.contains(&route.forward) || paths.contains(&route.reverse);
+        let streams = self.streams.streams().filter(|stream| stream.route.as_ref().is_some_and(uses));
+        streams.map(|stream| (stream.id, stream.tuple)).collect()
     }
 
     /// Places streams again that joined before it was known what they join.
@@ -145,7 +151,7 @@ impl Brain {
 
     /// Places the streams that lost their path, now that the graph is known again.
     pub(super) fn place_again(&mut self, now: Time, replaces: Replaces, out: &mut Commands) {
-        let lost = self.streams.streams().filter(|stream| stream.route.is_none());
+        let lost = self.streams.unrouted();
         for (id, tuple) in lost.map(|stream| (stream.id, stream.tuple)).collect::<Vec<_>>() {
             let mut batch = Commands::default();
             match self.switches_of(&tuple).and_then(|ends| self.place(now, id, ends, &mut batch, out)) {

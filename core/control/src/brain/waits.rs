@@ -1,0 +1,147 @@
+//! Batches of commands that wait for labels to be confirmed, and then for their grace time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use braid_types::Time;
+use smallvec::SmallVec;
+
+use crate::command::Commands;
+use crate::label::Label;
+
+/// What waits, found by label and by time: how much waits for something else costs nothing.
+///
+/// Invariant: a batch is under each label that it still needs, or, if it needs none, in `due`.
+#[derive(Debug, Default)]
+pub(super) struct Waits {
+    batches: BTreeMap<u64, Waiting>,
+    /// Of batches that were dropped the numbers may still be here.
+    by_label: BTreeMap<Label, Vec<u64>>,
+    due: BTreeSet<(Time, u64)>,
+    last: u64,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    labels: SmallVec<[Label; 2]>,
+    grace: Duration,
+    commands: Commands,
+}
+
+impl Waits {
+    /// The number of batches that wait.
+    pub(super) fn len(&self) -> usize {
+        self.batches.len()
+    }
+
+    /// Keeps a batch until `grace` after the last of `labels`, of which there is at least one, is confirmed.
+    pub(super) fn for_labels(
+        &mut self,
+        mut labels: SmallVec<[Label; 2]>,
+        grace: Duration,
+        commands: Commands,
+    ) {
+        labels.sort_unstable();
+        labels.dedup();
+        self.last += 1;
+        for label in &labels {
+            self.by_label.entry(*label).or_default().push(self.last);
+        }
+        self.batches.insert(self.last, Waiting { labels, grace, commands });
+    }
+
+    /// Keeps a batch until `due`.
+    pub(super) fn until(&mut self, due: Time, commands: Commands) {
+        self.last += 1;
+        self.due.insert((due, self.last));
+        let (labels, grace) = (SmallVec::new(), Duration::ZERO);
+        self.batches.insert(self.last, Waiting { labels, grace, commands });
+    }
+
+    /// The label is confirmed: what waited for nothing else is due, at once or after its grace time.
+    pub(super) fn confirm(&mut self, now: Time, label: Label) {
+        for number in self.by_label.remove(&label).unwrap_or_default() {
+            let Some(waiting) = self.batches.get_mut(&number) else { continue };
+            waiting.labels.retain(|needed| *needed != label);
+            if waiting.labels.is_empty() {
+                self.due.insert((now + waiting.grace, number));
+            }
+        }
+    }
+
+    /// The label will not be confirmed: what waited for it is dropped.
+    pub(super) fn drop_those_for(&mut self, label: Label) {
+        for number in self.by_label.remove(&label).unwrap_or_default() {
+            self.batches.remove(&number);
+        }
+    }
+
+    /// Takes out the batches that are due, in that order.
+    pub(super) fn take_due(&mut self, now: Time) -> Vec<Commands> {
+        let mut due = Vec::new();
+        while let Some((_, number)) = self.due.first().copied().filter(|(at, _)| *at <= now) {
+            self.due.pop_first();
+            due.extend(self.batches.remove(&number).map(|waiting| waiting.commands));
+        }
+        due
+    }
+
+    /// When the next batch is due, if that is known.
+    pub(super) fn next_due(&self) -> Option<Time> {
+        self.due.first().map(|(at, _)| *at)
+    }
+
+    /// The labels that batches wait for.
+    pub(super) fn labels(&self) -> impl Iterator<Item = Label> {
+        self.batches.values().flat_map(|waiting| waiting.labels.iter().copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use smallvec::smallvec;
+
+    use super::*;
+
+    const NOW: Time = Time::from_millis(1);
+
+    fn waits() -> Waits {
+        let mut waits = Waits::default();
+        waits.for_labels(smallvec![Label(1), Label(2)], Duration::ZERO, Commands::default());
+        waits.for_labels(smallvec![Label(2), Label(2)], Duration::from_millis(5), Commands::default());
+        waits
+    }
+
+    #[test]
+    fn a_batch_is_due_when_the_last_of_its_labels_is_confirmed_and_its_grace_time_is_over() {
+        let mut waits = waits();
+        waits.confirm(NOW, Label(2));
+        assert_eq!((waits.take_due(NOW).len(), waits.next_due()), (0, Some(NOW + Duration::from_millis(5))));
+        assert_eq!(waits.take_due(Time::from_millis(6)).len(), 1);
+        waits.confirm(Time::from_millis(7), Label(1));
+        assert_eq!((waits.take_due(Time::from_millis(7)).len(), waits.len()), (1, 0));
+    }
+
+    #[test]
+    fn what_waits_for_a_label_that_goes_is_dropped_and_nothing_else() {
+        let mut waits = waits();
+        waits.drop_those_for(Label(1));
+        assert_eq!(waits.labels().collect::<Vec<_>>(), [Label(2)]);
+        waits.confirm(NOW, Label(2));
+        assert_eq!(waits.take_due(Time::from_millis(9)).len(), 1);
+    }
+
+    #[test]
+    fn batches_come_out_in_the_order_in_which_they_are_due() {
+        let mut waits = Waits::default();
+        for (at, packets) in [(3, 3), (1, 1), (2, 2)] {
+            let mut batch = Commands::default();
+            for _ in 0..packets {
+                batch.send(braid_types::DatapathId(1), crate::Target::Pipeline, &[]);
+            }
+            waits.until(Time::from_millis(at), batch);
+        }
+        let order: Vec<_> = waits.take_due(Time::from_millis(9)).iter().map(Commands::len).collect();
+        assert_eq!(order, [1, 2, 3]);
+    }
+}
