@@ -6,15 +6,13 @@ use std::time::Duration;
 use braid_control::{Event, Session, SessionError, SessionEvent};
 use braid_types::Time;
 use tokio::net::TcpStream;
+use tokio::task::yield_now;
 use tokio::time::{MissedTickBehavior, interval};
 use tracing::{debug, info, warn};
 
 use crate::clock::generation;
 use crate::engine::{Duplicate, Shared};
 use crate::outbox::Outbox;
-
-/// Read at once from one switch before the others have their turn.
-const READ_CHUNK: usize = 64 << 10;
 
 /// A switch that leaves so much unread is not read either.
 const MAX_UNREAD: usize = 1 << 20;
@@ -72,7 +70,8 @@ struct Channel {
     outbox: Rc<Outbox>,
     /// Whether the engine counts this channel's switch as connected.
     joined: bool,
-    inbox: Vec<u8>,
+    /// The front of a message that has not arrived as a whole.
+    rest: Vec<u8>,
     pending: Vec<u8>,
     sent: usize,
 }
@@ -81,8 +80,8 @@ impl Channel {
     fn open(engine: Shared, stream: TcpStream, address: SocketAddr) -> Self {
         let mut pending = Vec::new();
         let session = Session::open(engine.borrow().now(), generation(), &mut pending);
-        let (outbox, inbox) = (Outbox::new(), Vec::new());
-        Self { engine, stream, address, session, outbox, joined: false, inbox, pending, sent: 0 }
+        let (outbox, rest) = (Outbox::new(), Vec::new());
+        Self { engine, stream, address, session, outbox, joined: false, rest, pending, sent: 0 }
     }
 
     async fn run(&mut self) -> Result<(), ChannelError> {
@@ -104,47 +103,49 @@ impl Channel {
                     self.session.handle_timeout(now, &mut self.pending)?;
                 }
             }
+            // First every channel is read that can be: no switch has to wait for another that says much, and what
+            // they all cause leaves with one write to each.
+            yield_now().await;
         }
     }
 
     fn read(&mut self) -> Result<(), ChannelError> {
-        let start = self.inbox.len();
-        self.inbox.resize(start + READ_CHUNK, 0);
-        let read = self.stream.try_read(&mut self.inbox[start..]);
-        self.inbox.truncate(start + *read.as_ref().unwrap_or(&0));
-        match read {
-            Ok(0) if self.inbox.is_empty() => Err(ChannelError::Closed),
+        let mut inbox = self.engine.borrow_mut().lend_inbox();
+        let result = self.read_into(&mut inbox);
+        self.engine.borrow_mut().return_inbox(inbox);
+        result
+    }
+
+    /// Reads once and takes the messages that are whole.
+    fn read_into(&mut self, inbox: &mut [u8]) -> Result<(), ChannelError> {
+        let rest = self.rest.len();
+        inbox[..rest].copy_from_slice(&self.rest);
+        match self.stream.try_read(&mut inbox[rest..]) {
+            Ok(0) if rest == 0 => Err(ChannelError::Closed),
             Ok(0) => Err(ChannelError::ClosedInMessage),
-            Ok(_) => {
+            Ok(read) => {
                 // Nothing else runs until all of it is handled, so that the brain's time does not go back.
                 let arrived_at = self.engine.borrow().now();
-                self.take_messages(arrived_at)
+                let (all, _) = inbox.split_at(rest + read);
+                let used = self.take_messages(arrived_at, all)?;
+                self.rest.clear();
+                self.rest.extend_from_slice(&all[used..]);
+                Ok(())
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn take_messages(&mut self, arrived_at: Time) -> Result<(), ChannelError> {
-        let inbox = std::mem::take(&mut self.inbox);
-        let mut rest = inbox.as_slice();
-        let result = loop {
-            match self.session.message_length(rest) {
-                Ok(Some(length)) if length <= rest.len() => {
-                    let (message, after) = rest.split_at(length);
-                    rest = after;
-                    if let Err(error) = self.take_message(arrived_at, message) {
-                        break Err(error);
-                    }
-                }
-                Ok(_) => break Ok(()),
-                Err(error) => break Err(error.into()),
-            }
-        };
-        let used = inbox.len() - rest.len();
-        self.inbox = inbox;
-        self.inbox.drain(..used);
-        result
+    /// Says how many bytes the messages were that are whole.
+    fn take_messages(&mut self, arrived_at: Time, stream: &[u8]) -> Result<usize, ChannelError> {
+        let mut rest = stream;
+        while let Some(length) = self.session.message_length(rest)?.filter(|length| *length <= rest.len()) {
+            let (message, after) = rest.split_at(length);
+            self.take_message(arrived_at, message)?;
+            rest = after;
+        }
+        Ok(stream.len() - rest.len())
     }
 
     fn take_message(&mut self, arrived_at: Time, message: &[u8]) -> Result<(), ChannelError> {

@@ -28,6 +28,8 @@ pub(crate) struct Engine {
     last_ticket: u64,
     /// Who waits for answers; the brain answers everybody in the end.
     asked: BTreeMap<Ticket, oneshot::Sender<Reply>>,
+    /// What channels read into, one at a time.
+    inbox: Vec<u8>,
     last_xid: u32,
     refused: u64,
     inquiries: Inquiries,
@@ -86,6 +88,7 @@ impl Engine {
             commands: Commands::default(),
             last_ticket: 0,
             asked: BTreeMap::new(),
+            inbox: Vec::new(),
             last_xid: FIRST_XID,
             refused: 0,
             inquiries: Inquiries::default(),
@@ -111,6 +114,17 @@ impl Engine {
     /// How long until the brain wants to go on, if it does before the next tick.
     pub(crate) fn until_wake(&self) -> Option<Duration> {
         self.wake_at.map(|at| at.since(self.now()))
+    }
+
+    /// Room for the front of a message, and for what is read at once from one switch before the others have their turn.
+    pub(crate) fn lend_inbox(&mut self) -> Vec<u8> {
+        let mut inbox = std::mem::take(&mut self.inbox);
+        inbox.resize(MAX_MESSAGE + READ_CHUNK, 0);
+        inbox
+    }
+
+    pub(crate) fn return_inbox(&mut self, inbox: Vec<u8>) {
+        self.inbox = inbox;
     }
 
     /// Channels that were refused or broken off because the other end did not behave.
@@ -234,6 +248,10 @@ impl Engine {
         }
     }
 }
+
+/// The length of a message has 16 bits.
+const MAX_MESSAGE: usize = 1 << 16;
+const READ_CHUNK: usize = 64 << 10;
 
 /// Barriers carry the brain's tokens, which are lower.
 const FIRST_XID: u32 = 1 << 31;
