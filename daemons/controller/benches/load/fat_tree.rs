@@ -1,0 +1,101 @@
+//! New MPTCP connections between the 128 hosts of a FatTree with k = 8, of 80 switches.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use braid_topology::generate::{Links, fat_tree};
+use braid_types::MacAddr;
+
+use crate::network::{Load, Network, Requests};
+use crate::packets::{ADMIT, Host, MP_CAPABLE, announcement, ipv4, packet_in, syn};
+use crate::process::Process;
+use crate::report;
+
+/// Different connections that begin at each switch.
+const CONNECTIONS: usize = 20_000;
+/// Streams at a time; of more, the oldest end.
+const STREAMS: usize = 20_000;
+const WINDOW: usize = 64;
+/// Both directions.
+const RULES: u64 = 2;
+
+/// A host and the index of its switch.
+type Placed = (usize, Host);
+
+pub(crate) fn run(time: Duration) {
+    let controller = Process::start("controller");
+    let (mut network, hosts) = deploy(&controller);
+    let mut requests = requests(&hosts);
+    println!("FatTree, k = 8: 80 switches, 128 hosts; of each connection both directions have a rule");
+    let load = Load { window: WINDOW, time: Duration::from_secs(1), most: u64::MAX, streams: STREAMS };
+    network.load(&mut requests, load);
+    let (memory, busy) = (controller.memory(), controller.time_on_core());
+    let outcome = network.load(&mut requests, Load { time, ..load });
+    let busy = controller.time_on_core() - busy;
+    report::rate("new connections", &outcome, RULES, busy);
+    report::memory(memory, controller.memory());
+    let (index, requests) = requests.iter_mut().next().expect("hosts at a switch");
+    let times = network.time(*index, requests, (20_000, RULES), STREAMS);
+    report::latency("new connection", times);
+}
+
+/// Plays the network until the controller knows all of it.
+fn deploy(controller: &Process) -> (Network, Vec<Placed>) {
+    let blueprint = fat_tree(8, Links::default()).expect("a size that there is");
+    let mut ports = vec![Vec::new(); blueprint.switches().len()];
+    let interfaces = || blueprint.hosts().iter().flat_map(|host| &host.interfaces);
+    let ends = blueprint.cables().iter().flat_map(|cable| cable.ends);
+    for end in ends.chain(interfaces().map(|interface| interface.end)) {
+        ports[end.switch].push(end.port);
+    }
+    let cables: Vec<_> = blueprint
+        .cables()
+        .iter()
+        .map(|cable| {
+            let [a, b] = cable.ends.map(|end| (end.switch, end.port));
+            (a, b)
+        })
+        .collect();
+    let hosts: Vec<Placed> = (1..).zip(interfaces()).map(|(number, it)| placed(number, it.end)).collect();
+    let mut network = Network::connect(controller.openflow, &ports, &cables);
+    network.serve_until(|_| report::count(controller, "links") == cables.len() * 2);
+    network.serve_until(|network| {
+        let tell =
+            |(index, host): &Placed| (*index, packet_in(host.port, ADMIT, &announcement(*host, *host)));
+        network.tell(hosts.iter().map(tell));
+        report::count(controller, "hosts") == hosts.len()
+    });
+    (network, hosts)
+}
+
+fn placed(number: u32, end: braid_topology::blueprint::End) -> Placed {
+    let mac = MacAddr::from_u64(0x00aa_0000_0000 | u64::from(number));
+    (end.switch, Host { mac, ip: ipv4(number), port: end.port })
+}
+
+/// Connections of each switch's hosts to hosts elsewhere.
+fn requests(hosts: &[Placed]) -> BTreeMap<usize, Requests> {
+    let switches: std::collections::BTreeSet<_> = hosts.iter().map(|(index, _)| *index).collect();
+    let mut random = fastrand(1);
+    let of = |index: usize| {
+        let here: Vec<_> = hosts.iter().filter(|(at, _)| *at == index).map(|(_, host)| *host).collect();
+        let there: Vec<_> = hosts.iter().filter(|(at, _)| *at != index).map(|(_, host)| *host).collect();
+        let message = |number: usize| {
+            let (from, to) = (here[number % here.len()], there[random() % there.len()]);
+            let ports = (1_024 + number as u16, 5_201 + (number >> 16) as u16);
+            packet_in(from.port, ADMIT, &syn(from, to, ports, &MP_CAPABLE))
+        };
+        Requests::new(&(0..CONNECTIONS).map(message).collect::<Vec<_>>())
+    };
+    let mut of = of;
+    switches.into_iter().map(|index| (index, of(index))).collect()
+}
+
+/// Numbers that look random (Knuth's MMIX generator).
+pub(crate) fn fastrand(seed: u64) -> impl FnMut() -> usize {
+    let mut state = seed;
+    move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize
+    }
+}

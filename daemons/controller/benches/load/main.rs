@@ -1,0 +1,78 @@
+//! How many new flows a second a controller takes on one core, and how long one waits, over loopback.
+//!
+//! The controller is a process on one core; switches and hosts are emulated on the other. It is set up as an
+//! administrator would who has thousands of hosts behind each port: without limits of what a port may ask.
+//!
+//! `cargo bench -p braid-controller --bench load -- fat-tree` measures one part alone; others are `16` and `64`.
+
+mod fat_tree;
+mod network;
+mod packets;
+mod poller;
+mod process;
+mod report;
+mod responder;
+mod single;
+mod switch;
+
+use std::net::{SocketAddr, TcpListener};
+use std::thread;
+use std::time::Duration;
+
+use braid_controller::{Config, Controller, Listen, Settings};
+use tokio::sync::oneshot;
+
+fn main() {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    // `cargo test` runs benchmarks too, without this flag: there is nothing to measure then.
+    if !arguments.iter().any(|argument| argument == "--bench") {
+        return;
+    }
+    let role = arguments.iter().skip_while(|argument| *argument != process::ROLE).nth(1);
+    match role.map(String::as_str) {
+        Some("controller") => control(),
+        Some("responder") => respond(),
+        Some(role) => panic!("there is no {role}"),
+        None => measure(&arguments),
+    }
+}
+
+fn measure(arguments: &[String]) {
+    process::pin(1);
+    let parts: Vec<_> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
+    let wants = |part: &str| parts.is_empty() || parts.iter().any(|wanted| *wanted == part);
+    if wants("fat-tree") {
+        fat_tree::run(Duration::from_secs(10));
+    }
+    for switches in [16, 64] {
+        if wants(&switches.to_string()) {
+            single::run(switches, 20);
+        }
+    }
+}
+
+fn control() {
+    process::pin(0);
+    let any = SocketAddr::from(([127, 0, 0, 1], 0));
+    let settings = Settings { packet_ins: 0, new_streams: 0, new_addresses: 0, ..Settings::default() };
+    let hosts = braid_topology::HostLimits { addresses_per_host: single::ADDRESSES, ..settings.hosts };
+    let settings = Settings { hosts, ..settings };
+    let config = Config { openflow: Listen::Address(any), http: any, record: None, settings };
+    let controller = Controller::bind(config).expect("free ports");
+    process::announce(controller.openflow(), controller.http());
+    let (stop, stopped) = oneshot::channel::<()>();
+    thread::spawn(move || {
+        process::wait_until_dropped();
+        drop(stop);
+    });
+    controller.serve(async { drop(stopped.await) }).expect("a clean end");
+}
+
+fn respond() {
+    process::pin(0);
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    let address = listener.local_addr().expect("its address");
+    process::announce(address, address);
+    thread::spawn(move || responder::serve(&listener));
+    process::wait_until_dropped();
+}

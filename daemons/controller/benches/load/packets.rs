@@ -1,0 +1,83 @@
+//! What hosts send, as packet-ins.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use braid_openflow::{
+    BufferId, Bytes, Cookie, Match, Message, OxmField, PacketIn, PacketInReason, TableId, Xid,
+};
+use braid_packet::arp::Arp;
+use braid_packet::nd::{Endpoint, NeighborAdvertisement};
+use braid_packet::{TcpFlags, build};
+use braid_types::{FiveTuple, MacAddr, PortNo};
+
+/// The tables that send packets up: where SYNs are held, and where there is no route.
+pub(crate) const ADMIT: TableId = TableId(0);
+pub(crate) const ROUTE: TableId = TableId(2);
+
+/// MPTCP, version 1, as Linux opens it: without a key.
+pub(crate) const MP_CAPABLE: [u8; 4] = [30, 4, 0x01, 0x01];
+
+/// A host's address and port.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Host {
+    pub(crate) mac: MacAddr,
+    pub(crate) ip: IpAddr,
+    pub(crate) port: PortNo,
+}
+
+/// What the switch sends up when a host sends `frame`.
+pub(crate) fn packet_in(port: PortNo, table_id: TableId, frame: &[u8]) -> Vec<u8> {
+    let fields = [OxmField::InPort(port)];
+    let message = Message::PacketIn(PacketIn {
+        buffer_id: BufferId::NO_BUFFER,
+        total_len: u16::try_from(frame.len()).unwrap_or(u16::MAX),
+        reason: PacketInReason::Action,
+        table_id,
+        cookie: Cookie(0),
+        matching: Match::new(&fields),
+        data: Bytes(frame),
+    });
+    let mut bytes = Vec::new();
+    message.encode(Xid(0), &mut bytes).expect("a short message");
+    bytes
+}
+
+/// The first packet of a TCP connection.
+pub(crate) fn syn(from: Host, to: Host, (src_port, dst_port): (u16, u16), options: &[u8]) -> Vec<u8> {
+    let tuple = FiveTuple { src: from.ip, dst: to.ip, src_port, dst_port };
+    build::tcp(tuple).macs(from.mac, to.mac).flags(TcpFlags::SYN).options(options).frame()
+}
+
+/// A packet of a connection that was open before.
+pub(crate) fn segment(from: Host, to: Host) -> Vec<u8> {
+    let tuple = FiveTuple { src: from.ip, dst: to.ip, src_port: 40_000, dst_port: 5_201 };
+    build::tcp(tuple).macs(from.mac, to.mac).flags(TcpFlags::ACK).numbers(1, 1).frame()
+}
+
+/// The host tells another that it is there.
+pub(crate) fn announcement(host: Host, to: Host) -> Vec<u8> {
+    match (host.ip, to.ip) {
+        (IpAddr::V4(ip), _) => Arp::request(host.mac, ip, ip).frame(),
+        (IpAddr::V6(ip), IpAddr::V6(neighbour)) => advertisement((host.mac, ip), (to.mac, neighbour)),
+        (IpAddr::V6(_), IpAddr::V4(_)) => panic!("neighbours of different families"),
+    }
+}
+
+fn advertisement((mac, ip): (MacAddr, Ipv6Addr), (to_mac, to_ip): (MacAddr, Ipv6Addr)) -> Vec<u8> {
+    let advertisement = NeighborAdvertisement {
+        target: ip,
+        target_mac: Some(mac),
+        router: false,
+        solicited: false,
+        overrides: true,
+    };
+    advertisement.frame(Endpoint { mac, ip }, Endpoint { mac: to_mac, ip: to_ip })
+}
+
+pub(crate) fn ipv4(number: u32) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::from(0x0a00_0000 | number))
+}
+
+pub(crate) fn ipv6(number: u64) -> IpAddr {
+    IpAddr::V6(Ipv6Addr::from(0x2001_0db8 << 96 | u128::from(number)))
+}

@@ -1,0 +1,78 @@
+//! The other end of the load: a process of its own, on a core of its own.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// Tells a process that was started by [`Process::start`] what it is to be.
+pub(crate) const ROLE: &str = "--role";
+
+/// A process that serves switches; it ends when this is dropped.
+pub(crate) struct Process {
+    child: Child,
+    pub(crate) openflow: SocketAddr,
+    /// Where the controller answers questions; the responder has the first address twice.
+    pub(crate) http: SocketAddr,
+}
+
+impl Process {
+    /// Starts this program again in another role.
+    pub(crate) fn start(role: &str) -> Self {
+        let program = std::env::current_exe().expect("the path of this program");
+        let mut command = Command::new(program);
+        command.args(["--bench", ROLE, role]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("a process");
+        let mut line = String::new();
+        let out = child.stdout.take().expect("a pipe");
+        BufReader::new(out).read_line(&mut line).expect("its addresses");
+        let addresses: Vec<SocketAddr> = line.split_whitespace().filter_map(|it| it.parse().ok()).collect();
+        let [openflow, http] = addresses[..] else { panic!("{role} does not start: {line:?}") };
+        Self { child, openflow, http }
+    }
+
+    /// Bytes of memory that it has now.
+    pub(crate) fn memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("procfs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+        line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1_024
+    }
+
+    /// How long it has had a core, all its threads together.
+    pub(crate) fn time_on_core(&self) -> Duration {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("procfs");
+        let times = tasks.flatten().filter_map(|task| {
+            let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
+            text.split(' ').next()?.parse::<u64>().ok()
+        });
+        Duration::from_nanos(times.sum())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}
+
+/// Says where to connect, and serves until the process that started this one ends or wants no more.
+pub(crate) fn announce(openflow: SocketAddr, http: SocketAddr) {
+    println!("{openflow} {http}");
+}
+
+/// Returns once nobody wants this process any more.
+pub(crate) fn wait_until_dropped() {
+    let _ = std::io::stdin().read_to_end(&mut Vec::new());
+}
+
+/// Keeps this thread, and those that it starts, on one of the cores that it may use.
+pub(crate) fn pin(index: usize) {
+    let may = sched_getaffinity(None).expect("the cores that may be used");
+    let cores: Vec<_> = (0..CpuSet::MAX_CPU).filter(|core| may.is_set(*core)).collect();
+    let mut one = CpuSet::new();
+    one.set(cores[index % cores.len()]);
+    sched_setaffinity(None, &one).expect("a core");
+}

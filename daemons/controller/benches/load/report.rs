@@ -1,0 +1,49 @@
+//! What was measured, in words.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use crate::network::Outcome;
+use crate::process::Process;
+
+/// A rate, what was lost, and how busy the other end was.
+pub(crate) fn rate(what: &str, outcome: &Outcome, rules: u64, busy: Duration) {
+    let per_second = outcome.packets as f64 / outcome.took.as_secs_f64();
+    let lost = outcome.sent - outcome.packets;
+    let missing = (outcome.sent * rules).saturating_sub(outcome.rules);
+    println!(
+        "  {what:30} {per_second:10.0} a second of {}; lost {lost} packets, {missing} rules; {:.2} of a core, {:.2} µs each",
+        outcome.sent,
+        busy.as_secs_f64() / outcome.took.as_secs_f64(),
+        busy.as_nanos() as f64 / 1e3 / outcome.packets as f64,
+    );
+}
+
+pub(crate) fn ratio(outcome: &Outcome, base: &Outcome) {
+    let rate = |it: &Outcome| it.packets as f64 / it.took.as_secs_f64();
+    println!("  {:30} {:10.2} x", "against that responder", rate(outcome) / rate(base));
+}
+
+pub(crate) fn memory(before: u64, after: u64) {
+    let mega = |bytes: u64| bytes as f64 / 1e6;
+    println!("  {:30} {:10.1} MB before, {:.1} MB after", "memory", mega(before), mega(after));
+}
+
+pub(crate) fn latency(what: &str, mut times: Vec<Duration>) {
+    times.sort_unstable();
+    let at = |percent: usize| times[(times.len() - 1) * percent / 100].as_nanos() as f64 / 1e3;
+    println!("  {what:30} p50 {:.1} µs, p99 {:.1} µs of {}, one under way", at(50), at(99), times.len());
+}
+
+/// How many of something the controller knows.
+pub(crate) fn count(controller: &Process, what: &str) -> usize {
+    let mut stream = TcpStream::connect(controller.http).expect("HTTP port");
+    write!(stream, "GET /api/v1/{what} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        .expect("a request");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    let body = answer.split_once("\r\n\r\n").map(|(_, body)| body).expect("a body");
+    let body: serde_json::Value = serde_json::from_str(body).expect("JSON");
+    body[what].as_array().map_or(0, Vec::len)
+}
