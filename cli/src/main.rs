@@ -45,6 +45,9 @@ enum Command {
     /// Build testbeds from network namespaces and Open vSwitch
     #[command(subcommand)]
     Lab(commands::lab::Command),
+    /// Simulate networks that do not fit on one machine, with the controller's own steering
+    #[command(subcommand)]
+    Sim(commands::sim::Command),
     /// List the switches that are connected to a controller
     Switches(client::Args),
     /// List the links between switches, each direction by itself, with what is measured of it
@@ -94,6 +97,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Controller(command) => commands::controller::execute(command),
         Command::Host(command) => host::execute(command),
         Command::Lab(command) => commands::lab::execute(command),
+        Command::Sim(command) => commands::sim::execute(command),
         Command::Switches(args) => commands::switches::execute(&args),
         Command::Links(args) => commands::links::execute(&args),
         Command::Alarms(args) => commands::alarms::execute(&args),

@@ -1,6 +1,10 @@
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
 
 use super::run::{Outcome, run};
 use super::{Experiment, ExperimentError};
@@ -10,6 +14,20 @@ use super::{Experiment, ExperimentError};
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
+    /// Stops them at SIGINT, SIGTERM or SIGHUP, which no longer end the process; the second time they do.
+    ///
+    /// # Errors
+    ///
+    /// If no handler can be installed.
+    pub fn on_signals() -> io::Result<Self> {
+        let cancel = Self::default();
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            flag::register_conditional_shutdown(signal, 1, Arc::clone(&cancel.0))?;
+            flag::register(signal, Arc::clone(&cancel.0))?;
+        }
+        Ok(cancel)
+    }
+
     /// Stops them soon.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);

@@ -1,0 +1,156 @@
+use std::fs;
+use std::path::PathBuf;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use anyhow::Context;
+use braid_sim::experiment::{Cancel, ExperimentError};
+use braid_sim::study::{self, Changes, Preset, Report, Study, StudyError};
+use braid_sim::{Control, Progress};
+use clap::Subcommand;
+
+use crate::exit::{self, Code, ExitWith};
+use crate::output;
+use crate::table::table;
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Simulate what a file or a preset compares, packet by packet
+    ///
+    /// Prints a table, or one JSON document with --json. Throughputs are of what the hosts' interfaces carry of data; in
+    /// brackets is what a paper reports. Interrupted, it prints what there is, marked as incomplete. Exit code 5: an
+    /// expectation was not met.
+    Run(Run),
+    /// List the studies that come with Braid
+    Presets,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Run {
+    /// A study, as docs/simulator.md describes it
+    #[arg(value_name = "FILE", required_unless_present = "preset", conflicts_with = "preset")]
+    file: Option<PathBuf>,
+    /// A study that comes with Braid: see `braid sim presets`
+    #[arg(long)]
+    preset: Option<Preset>,
+    /// How many seeds, from 1 on; by default what the study says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    seeds: Option<u64>,
+    /// How many runs side by side; by default as many as there are processors. It changes no result
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_024))]
+    threads: Option<u16>,
+    /// How long is measured, in seconds of the simulation; by default what the study says
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    measured: Option<Duration>,
+    /// The congestion control: cubic, reno, lia, olia or balia; by default what the study says
+    #[arg(long)]
+    control: Option<Control>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Write the rows as comma-separated values
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Draw the transfers by rank
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Draw those with so many subflows; by default 4 or, where there are none, the most
+    #[arg(long, value_name = "N", requires = "svg")]
+    svg_subflows: Option<usize>,
+}
+
+pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Run(args) => run(&args),
+        Command::Presets => presets(),
+    }
+}
+
+fn run(args: &Run) -> anyhow::Result<()> {
+    let study = load(args)?;
+    let changes = Changes { seeds: args.seeds, measured: args.measured, control: args.control };
+    let study = study.with(changes);
+    let threads = args.threads.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from);
+    let cancel = Cancel::on_signals().context("cannot listen to signals")?;
+    let progress = Progress::new(study.runs());
+    let report = study.run(threads, free_memory(), &cancel, &|cell, outcome| progress.done(cell, outcome));
+    progress.end();
+    let report = report.map_err(|error| {
+        let code = if matches!(error, ExperimentError::Memory { .. }) { Code::Machine } else { Code::Usage };
+        exit::error(code, error)
+    })?;
+    write_files(args, &report)?;
+    conclude(&report, args.json)
+}
+
+fn load(args: &Run) -> anyhow::Result<Study> {
+    let study = match (&args.preset, &args.file) {
+        (Some(preset), _) => preset.study(),
+        (None, file) => Study::load(file.as_deref().unwrap_or_else(|| "".as_ref())),
+    };
+    let code = match &study {
+        Err(StudyError::Unreadable { .. }) => Code::NotFound,
+        _ => Code::Usage,
+    };
+    study.exit_with(code)
+}
+
+fn write_files(args: &Run, report: &Report) -> anyhow::Result<()> {
+    if let Some(path) = &args.csv {
+        fs::write(path, study::csv(report)).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    if let Some(path) = &args.svg {
+        let has = |count| report.rows.iter().any(|row| row.subflows == count);
+        let most = report.rows.iter().map(|row| row.subflows).max().unwrap_or(1);
+        let subflows = args.svg_subflows.unwrap_or(if has(4) { 4 } else { most });
+        let picture = study::plot(report, subflows).map_err(|why| exit::error(Code::Usage, why))?;
+        fs::write(path, picture).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Prints what a study showed; an expectation that was not met is an error, and so is an end before time.
+fn conclude(report: &Report, json: bool) -> anyhow::Result<()> {
+    if json {
+        output::json(report)?;
+    } else {
+        output::text(&study::table(report))?;
+        let verdicts = report.expectations.iter().map(|it| {
+            let ok = if it.ok { "ok" } else { "not met" };
+            [ok.to_owned(), format!("{:.2}", it.value), format!("{:.2}", it.at_least), it.name.clone()]
+        });
+        output::text(&format!("\n{}", table(["", "IS", "AT LEAST", "EXPECTATION"], verdicts)))?;
+        let speed = report.events as f64 / 1e6 / report.seconds.max(1e-9);
+        exit::say(&format!("{:.1} million events a second and thread", speed));
+    }
+    if !report.complete {
+        return Err(exit::error(
+            Code::Failure,
+            "stopped before the end: the figures are of what was run until then",
+        ));
+    }
+    let unmet: Vec<_> = report.expectations.iter().filter(|it| !it.ok).map(|it| it.name.as_str()).collect();
+    if report.ok { Ok(()) } else { Err(exit::error(Code::Unmet, format!("not met: {}", unmet.join("; ")))) }
+}
+
+fn presets() -> anyhow::Result<()> {
+    let rows = Preset::ALL.into_iter().map(|preset| {
+        let study = preset.study().exit_with(Code::Failure)?;
+        Ok([preset.to_string(), study.runs().to_string(), study.description.trim().to_owned()])
+    });
+    let rows: Vec<_> = rows.collect::<anyhow::Result<_>>()?;
+    output::text(&table(["PRESET", "RUNS", "WHAT IT SHOWS"], rows))
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|it| (0.001..=60.0).contains(it));
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| "not a number of seconds from 0.001 to 60".to_owned())
+}
+
+/// Bytes that may be used, and all where nobody says.
+fn free_memory() -> u64 {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kilobytes.map_or(u64::MAX, |kilobytes| kilobytes.saturating_mul(1_024))
+}

@@ -1,0 +1,50 @@
+use std::io::{IsTerminal, stderr};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::experiment::Outcome;
+use crate::study::Cell;
+
+/// How far a study is, on stderr: a bar if that is a terminal, else a line for every run.
+#[derive(Debug)]
+pub struct Progress {
+    bar: ProgressBar,
+    plain: bool,
+}
+
+impl Progress {
+    /// Of so many runs.
+    pub fn new(runs: u64) -> Self {
+        let plain = !stderr().is_terminal();
+        let bar = if plain { ProgressBar::hidden() } else { ProgressBar::new(runs) };
+        bar.set_length(runs);
+        // The template is a constant.
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} runs, {eta} left  {msg}") {
+            bar.set_style(style);
+        }
+        Self { bar, plain }
+    }
+
+    /// A run is over.
+    pub fn done(&self, cell: &Cell, outcome: &Outcome) {
+        self.bar.inc(1);
+        let speed = outcome.events as f64 / 1e6 / outcome.elapsed.as_secs_f64().max(1e-9);
+        let (method, experiment) = (&cell.method, cell.experiment);
+        let what = format!(
+            "{method}, {}, {} subflows, seed {}: {:.1} %, {speed:.1} M events/s",
+            experiment.pattern,
+            experiment.subflows,
+            outcome.seed,
+            outcome.mean() * 100.0
+        );
+        if self.plain {
+            eprintln!("{}/{} {what}", self.bar.position(), self.bar.length().unwrap_or(0));
+        }
+        self.bar.set_message(what);
+    }
+
+    /// Nothing more comes.
+    pub fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,311 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::str::FromStr;
+
+use braid_link_model::{Delay, QueueLimit};
+use braid_topology::generate::Spec;
+use braid_types::BitsPerSec;
+use serde::{Deserialize, Deserializer, de};
+
+use super::{Cell, Expectation, Study, Subject, Value};
+use crate::Control;
+use crate::experiment::Experiment;
+use crate::steering::Scheme;
+use crate::traffic::Pattern;
+
+/// Why a file is no study.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum StudyError {
+    /// It is not there, or cannot be read.
+    #[error("{file}: cannot be read: {why}")]
+    Unreadable {
+        /// Its name.
+        file: String,
+        /// What the system says.
+        why: String,
+    },
+    /// It is not YAML, or a value makes no sense.
+    #[error("{file}:{line}:{column}: {what}; docs/simulator.md describes the keys")]
+    Malformed {
+        /// Its name.
+        file: String,
+        /// From 1.
+        line: u64,
+        /// From 1.
+        column: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// Its parts do not fit together.
+    #[error("{file}: {what}")]
+    Inconsistent {
+        /// Its name.
+        file: String,
+        /// What is wrong, and what would do.
+        what: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    simulation: String,
+    #[serde(default)]
+    description: String,
+    #[serde(deserialize_with = "text")]
+    network: Spec,
+    rate: BitsPerSec,
+    #[serde(default)]
+    delay: Delay,
+    #[serde(default)]
+    queue: QueueLimit,
+    #[serde(deserialize_with = "text")]
+    control: Control,
+    #[serde(default)]
+    set_up: Delay,
+    #[serde(default)]
+    warm_up: Delay,
+    measured: Delay,
+    #[serde(default = "ten")]
+    seeds: u64,
+    subflows: Vec<usize>,
+    methods: Vec<Method>,
+    #[serde(default)]
+    expect: Vec<Expect>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Method {
+    name: String,
+    #[serde(deserialize_with = "text")]
+    scheme: Scheme,
+    /// By pattern, what a paper reports for each number of subflows, in percent; or nothing.
+    #[serde(rename = "paper")]
+    patterns: BTreeMap<String, Vec<f64>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expect {
+    name: String,
+    within_points: Option<f64>,
+    value: Option<Value>,
+    method: Option<String>,
+    relative_to: Option<String>,
+    pattern: Option<String>,
+    subflows: Option<usize>,
+    at_least: f64,
+}
+
+const fn ten() -> u64 {
+    10
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        text(deserializer)
+    }
+}
+
+impl FromStr for Value {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "mean" => Ok(Self::Mean),
+            "worst" => Ok(Self::Worst),
+            _ => Err(format!("{text:?} is neither mean nor worst")),
+        }
+    }
+}
+
+fn text<'de, D: Deserializer<'de>, T: FromStr<Err: std::fmt::Display>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+}
+
+impl Study {
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError`], with the line and column where there is one.
+    pub fn load(path: &Path) -> Result<Self, StudyError> {
+        let file = path.display().to_string();
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(&text, &file),
+            Err(error) => Err(StudyError::Unreadable { file, why: error.to_string() }),
+        }
+    }
+
+    /// Reads a text; `file` is what errors call it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::load`].
+    pub fn parse(text: &str, file: &str) -> Result<Self, StudyError> {
+        let parsed: File = serde_saphyr::from_str(text).map_err(|error| malformed(file, &error))?;
+        parsed.check().map_err(|what| StudyError::Inconsistent { file: file.to_owned(), what })
+    }
+}
+
+fn malformed(file: &str, error: &serde_saphyr::Error) -> StudyError {
+    let (line, column) = error.location().map_or((1, 1), |at| (at.line(), at.column()));
+    let text = error.without_snippet().to_string();
+    let first = text.lines().next().unwrap_or(&text);
+    let cut = [" at line ", " (line "].iter().filter_map(|it| first.find(it)).min().unwrap_or(first.len());
+    let what = first[..cut].trim_end_matches(':').to_owned();
+    StudyError::Malformed { file: file.to_owned(), line, column, what }
+}
+
+impl File {
+    fn check(self) -> Result<Study, String> {
+        if self.seeds == 0 || self.subflows.is_empty() || self.methods.is_empty() {
+            return Err(
+                "nothing is compared; give seeds, subflows and methods, one at least of each".to_owned()
+            );
+        }
+        let mut cells = Vec::new();
+        for method in &self.methods {
+            for (pattern, paper) in &method.patterns {
+                self.add(method, pattern.parse().map_err(|error| format!("{error}"))?, paper, &mut cells)?;
+            }
+        }
+        let expect =
+            self.expect.iter().map(|expect| expectation(expect, &cells)).collect::<Result<_, _>>()?;
+        Ok(Study { name: self.simulation, description: self.description, seeds: self.seeds, cells, expect })
+    }
+
+    fn add(
+        &self,
+        method: &Method,
+        pattern: Pattern,
+        paper: &[f64],
+        cells: &mut Vec<Cell>,
+    ) -> Result<(), String> {
+        let (name, given, wanted) = (&method.name, paper.len(), self.subflows.len());
+        if given > 0 && given != wanted {
+            return Err(format!(
+                "{name}, {pattern}: the paper has {given} figures, one for each of {wanted} needed, or none"
+            ));
+        }
+        for (at, subflows) in self.subflows.iter().enumerate() {
+            let experiment = Experiment {
+                network: self.network,
+                rate: self.rate,
+                delay: self.delay.duration(),
+                queue: self.queue,
+                pattern,
+                scheme: method.scheme,
+                subflows: *subflows,
+                control: self.control,
+                set_up: self.set_up.duration(),
+                warm_up: self.warm_up.duration(),
+                measured: self.measured.duration(),
+            };
+            let paper = paper.get(at).map(|percent| percent / 100.0);
+            cells.push(Cell { method: name.clone(), experiment, paper });
+        }
+        Ok(())
+    }
+}
+
+fn expectation(expect: &Expect, cells: &[Cell]) -> Result<Expectation, String> {
+    let subject = match expect {
+        Expect { within_points: Some(points), value: None, .. } => Subject::WithinPoints(*points),
+        Expect {
+            within_points: None,
+            value: Some(value),
+            method: Some(method),
+            pattern: Some(pattern),
+            subflows: Some(subflows),
+            ..
+        } => {
+            let pattern: Pattern = pattern.parse().map_err(|error| format!("{error}"))?;
+            for named in [Some(method), expect.relative_to.as_ref()].into_iter().flatten() {
+                let is_it = |cell: &Cell| {
+                    cell.method == *named
+                        && cell.experiment.pattern == pattern
+                        && cell.experiment.subflows == *subflows
+                };
+                if !cells.iter().any(is_it) {
+                    return Err(format!(
+                        "{}: {named} is not run with {pattern} traffic and {subflows} subflows",
+                        expect.name
+                    ));
+                }
+            }
+            let (method, relative_to) = (method.clone(), expect.relative_to.clone());
+            Subject::Value { value: *value, method, relative_to, pattern, subflows: *subflows }
+        }
+        _ => {
+            return Err(format!(
+                "{}: give either within_points, or value, method, pattern and subflows",
+                expect.name
+            ));
+        }
+    };
+    Ok(Expectation { name: expect.name.clone(), subject, at_least: expect.at_least })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "
+simulation: small
+network: fattree:4
+rate: 10Mbit
+control: lia
+measured: 1s
+subflows: [1, 2]
+methods:
+  - { name: M, scheme: disjoint:2/fewest-shared, paper: { permutation: [50, 90.5] } }
+  - { name: R, scheme: shortest:4/random, paper: { permutation: [] } }
+expect:
+  - { name: close, within_points: 6, at_least: 0.8 }
+  - { name: better, value: worst, method: M, relative_to: R, pattern: permutation, subflows: 2, at_least: 1.1 }
+";
+
+    #[test]
+    fn every_method_is_run_with_every_traffic_and_number_of_subflows() {
+        let study = Study::parse(GOOD, "good.yaml").unwrap();
+        let cells =
+            study.cells.iter().map(|cell| (cell.method.as_str(), cell.experiment.subflows, cell.paper));
+        let expected = [("M", 1, Some(0.5)), ("M", 2, Some(0.905)), ("R", 1, None), ("R", 2, None)];
+        assert_eq!(cells.collect::<Vec<_>>(), expected);
+        assert_eq!((study.runs(), study.expect.len()), (40, 2));
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_place() {
+        for (from, to, message) in [
+            (
+                "network: fattree:4",
+                "network: fatcat:4",
+                "file:3:10: there is no family of networks \"fatcat\"",
+            ),
+            ("rate: 10Mbit", "rate: fast", "file:4:7: "),
+            ("control: lia", "control: tcp", "no congestion control is called \"tcp\""),
+            ("control: lia", "contrl: lia", "unknown field `contrl`"),
+            ("2/fewest-shared", "2/ecmp", "\"disjoint:2/ecmp\" is no scheme"),
+            ("[50, 90.5]", "[50]", "M, permutation: the paper has 1 figures"),
+            ("{ permutation: []", "{ circle: []", "\"circle\" is no traffic"),
+            ("subflows: [1, 2]", "subflows: []", "nothing is compared"),
+            ("value: worst", "value: best", "\"best\" is neither mean nor worst"),
+            (
+                "relative_to: R",
+                "relative_to: Q",
+                "better: Q is not run with permutation traffic and 2 subflows",
+            ),
+            ("within_points: 6", "within_points: 6, value: mean", "close: give either within_points, or"),
+        ] {
+            let error = Study::parse(&GOOD.replace(from, to), "file").unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+        }
+        let missing = Study::load(Path::new("/nowhere.yaml")).unwrap_err().to_string();
+        assert!(missing.starts_with("/nowhere.yaml: cannot be read"), "{missing}");
+    }
+}

@@ -1,0 +1,149 @@
+//! Studies: many experiments that are compared, with each other and with what a paper reports. A file describes one.
+
+mod file;
+mod preset;
+mod report;
+mod show;
+
+use std::time::Duration;
+
+use crate::experiment::{Cancel, Experiment, ExperimentError, Outcome, sweep};
+use crate::steering::Scheme;
+use crate::traffic::Pattern;
+
+pub use file::StudyError;
+pub use preset::{Preset, UnknownPreset};
+pub use report::{Report, Row, Verdict};
+pub use show::{csv, plot, table};
+
+/// What is compared.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Study {
+    /// What it is called.
+    pub name: String,
+    /// What it shows, for people.
+    pub description: String,
+    /// How many seeds it is run with, unless somebody says otherwise.
+    pub seeds: u64,
+    /// What is compared, in the order in which it is shown.
+    pub cells: Vec<Cell>,
+    /// What must hold afterwards.
+    pub expect: Vec<Expectation>,
+}
+
+/// One experiment of a study.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cell {
+    /// The name of the way to choose paths.
+    pub method: String,
+    /// What is simulated.
+    pub experiment: Experiment,
+    /// The mean that a paper reports, of the optimum.
+    pub paper: Option<f64>,
+}
+
+/// What must hold for a study.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Expectation {
+    /// For people.
+    pub name: String,
+    /// What is looked at.
+    pub subject: Subject,
+    /// It lies at or above.
+    pub at_least: f64,
+}
+
+/// What an expectation looks at.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Subject {
+    /// The share of the cells with a figure of a paper that lie within so many points of it.
+    WithinPoints(f64),
+    /// A value of a cell, of the optimum, or over that of another method.
+    Value {
+        /// Which value.
+        value: Value,
+        /// Whose.
+        method: String,
+        /// Over whose.
+        relative_to: Option<String>,
+        /// With which traffic.
+        pattern: Pattern,
+        /// With how many subflows.
+        subflows: usize,
+    },
+}
+
+/// A value of a cell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Value {
+    /// The mean of all transfers.
+    Mean,
+    /// The mean over the seeds of the slowest transfer.
+    Worst,
+}
+
+/// What somebody changes in a study before it is run.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Changes {
+    /// How many seeds.
+    pub seeds: Option<u64>,
+    /// How long is measured.
+    pub measured: Option<Duration>,
+    /// How windows change.
+    pub control: Option<crate::Control>,
+}
+
+impl Study {
+    /// The same, with changes made.
+    #[must_use]
+    pub fn with(mut self, changes: Changes) -> Self {
+        self.seeds = changes.seeds.unwrap_or(self.seeds);
+        for cell in &mut self.cells {
+            let experiment = &mut cell.experiment;
+            experiment.measured = changes.measured.unwrap_or(experiment.measured);
+            experiment.control = changes.control.unwrap_or(experiment.control);
+        }
+        self
+    }
+
+    /// How many runs it takes.
+    pub fn runs(&self) -> u64 {
+        self.cells.len() as u64 * self.seeds
+    }
+
+    /// Runs everything, with the seeds from 1 on, on so many threads; `done` is told after each run.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError`] if something cannot be run, or would not fit into so many bytes of memory.
+    pub fn run(
+        &self,
+        threads: usize,
+        memory: u64,
+        cancel: &Cancel,
+        done: &(dyn Fn(&Cell, &Outcome) + Sync),
+    ) -> Result<Report, ExperimentError> {
+        self.check_memory(threads, memory)?;
+        let experiments: Vec<_> = self.cells.iter().map(|cell| cell.experiment).collect();
+        let seeds: Vec<_> = (1..=self.seeds).collect();
+        let outcomes =
+            sweep(&experiments, &seeds, threads, cancel, &|at, outcome| done(&self.cells[at], outcome))?;
+        Ok(Report::new(self, &outcomes))
+    }
+
+    fn check_memory(&self, threads: usize, memory: u64) -> Result<(), ExperimentError> {
+        let mut most = 0;
+        for cell in &self.cells {
+            most = most.max(crate::experiment::most_memory(&cell.experiment, 1)?);
+        }
+        let (need, have) = (most.saturating_mul(threads as u64) / 1_000_000, memory / 1_000_000);
+        if need > have { Err(ExperimentError::Memory { need, have }) } else { Ok(()) }
+    }
+}
+
+impl Cell {
+    /// How its paths are chosen.
+    pub const fn scheme(&self) -> Scheme {
+        self.experiment.scheme
+    }
+}
