@@ -2,6 +2,7 @@
 
 mod client;
 mod commands;
+mod edge;
 mod exit;
 mod host;
 mod logging;
@@ -39,6 +40,9 @@ enum Command {
     /// Run the OpenFlow controller
     #[command(subcommand)]
     Controller(commands::controller::Command),
+    /// Spray flows over several paths at the network's edge, and put them back in order
+    #[command(subcommand)]
+    Edge(edge::Command),
     /// Manage the MPTCP subflows of this host
     #[command(subcommand)]
     Host(host::Command),
@@ -95,6 +99,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Demo(args) => commands::demo::execute(&args),
         Command::Controller(command) => commands::controller::execute(command),
+        Command::Edge(command) => edge::execute(command),
         Command::Host(command) => host::execute(command),
         Command::Lab(command) => commands::lab::execute(command),
         Command::Sim(command) => commands::sim::execute(command),

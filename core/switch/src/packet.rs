@@ -59,7 +59,7 @@ impl Offload {
     }
 
     /// The headers have become `by` bytes longer, or shorter.
-    pub(crate) fn shift(&mut self, by: i16) {
+    pub fn shift(&mut self, by: i16) {
         let shift = |value: &mut u16| *value = value.saturating_add_signed(by);
         if self.gso_type != 0 {
             shift(&mut self.header_len);

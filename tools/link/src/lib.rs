@@ -16,7 +16,6 @@ mod clock;
 mod control;
 mod engine;
 mod error;
-mod packet;
 mod setup;
 
 pub use control::{Change, Client, LinkStatus, PortStatus, Status, WayStatus};

@@ -1,13 +1,14 @@
+use std::io::IoSlice;
 use std::time::Duration;
 
 use braid_link_model::{Amount, Change, OneWay, ParameterError};
+use braid_ports::{Offloads, PacketSocket, Port};
 use braid_types::Time;
 
 use crate::buffers::Buffers;
 use crate::clock::Clock;
 use crate::control::{LinkStatus, PortStatus, WayStatus};
 use crate::error::LinkError;
-use crate::packet::{self, PacketSocket, Port};
 use crate::setup::LinkSetup;
 
 /// How many frames are read before others have their turn.
@@ -97,7 +98,10 @@ impl Link {
                 if self.batch.is_empty() {
                     break;
                 }
-                packet::send(&side.port.socket, &self.batch, |bytes| way.refuse(bytes));
+                let frames: Vec<_> = self.batch.iter().map(|frame| [IoSlice::new(frame)]).collect();
+                braid_ports::send(&side.port.socket, &frames, |place| {
+                    way.refuse(self.batch.get(place).map_or(0, Vec::len));
+                });
                 self.batch.drain(..).for_each(|frame| buffers.give_back(frame));
             }
         }
@@ -122,7 +126,7 @@ impl Link {
 
 impl Side {
     fn open(device: &str, slots: u32) -> Result<Self, LinkError> {
-        let port = Port::open(device, slots);
+        let port = Port::open(device, slots, Offloads::None);
         let port =
             port.map_err(|(what, source)| LinkError::Device { device: device.to_owned(), what, source })?;
         Ok(Self { device: device.to_owned(), port, status: PortStatus::default() })

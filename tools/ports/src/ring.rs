@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use nix::libc;
 
-use super::PacketSocket;
+use crate::{HEADER, PacketSocket};
 
 /// What the kernel puts before a frame: its header, an address, room to align.
 const OVERHEAD: u32 = 96;
@@ -21,7 +21,7 @@ const BLOCK: u32 = 1 << 16;
 /// A slot belongs to the kernel or to the program, as its status says. Each side passes it on with a release and takes
 /// it with an acquire, in the order of the slots.
 #[derive(Debug)]
-pub(crate) struct Ring {
+pub struct Ring {
     memory: NonNull<u8>,
     slot_size: u32,
     slots: u32,
@@ -29,9 +29,10 @@ pub(crate) struct Ring {
 }
 
 /// A frame in its slot, which goes back to the kernel when this is dropped.
-pub(crate) struct Received<'a> {
+pub struct Received<'a> {
     status: &'a AtomicU32,
     header: libc::tpacket2_hdr,
+    before: [u8; HEADER],
     frame: &'a [u8],
 }
 
@@ -53,7 +54,7 @@ impl Ring {
     }
 
     /// The next frame, if one has arrived.
-    pub(crate) fn receive(&mut self) -> Option<Received<'_>> {
+    pub fn receive(&mut self) -> Option<Received<'_>> {
         let offset = self.next as usize * self.slot_size as usize;
         // SAFETY: `next` is below `slots`, so the slot is inside the mapping, which lives as long as the ring. Slots are
         // aligned to their size, a power of two above 96.
@@ -75,8 +76,9 @@ impl Ring {
         // `Received`, which borrows the frame, out of existence.
         #[allow(unsafe_code, reason = "the ring is memory that the kernel writes")]
         let frame = unsafe { slice::from_raw_parts(slot.add(start as usize).as_ptr(), length as usize) };
+        let before = header_before(slot, start, self.slot_size);
         self.next = if self.next + 1 == self.slots { 0 } else { self.next + 1 };
-        Some(Received { status, header, frame })
+        Some(Received { status, header, before, frame })
     }
 }
 
@@ -92,23 +94,33 @@ impl Drop for Ring {
 }
 
 impl Received<'_> {
+    /// What was left to the network card; of no meaning without [`crate::Offloads::Kept`].
+    pub const fn header(&self) -> [u8; HEADER] {
+        self.before
+    }
+
+    /// Whether all of it waits for [`PacketSocket::receive_whole`], since its slot is too small.
+    pub const fn is_elsewhere(&self) -> bool {
+        self.header.tp_status & libc::TP_STATUS_COPY != 0
+    }
+
     /// How long it was, with the tag that the kernel took out.
-    pub(crate) fn length(&self) -> u32 {
+    pub fn length(&self) -> u32 {
         self.header.tp_len.saturating_add(if self.tag().is_some() { 4 } else { 0 })
     }
 
     /// Whether the slot was too small for it.
-    pub(crate) fn is_cut(&self) -> bool {
+    pub fn is_cut(&self) -> bool {
         self.header.tp_len as usize > self.frame.len()
     }
 
     /// The real time at which it arrived, in seconds and nanoseconds.
-    pub(crate) fn stamp(&self) -> (u32, u32) {
+    pub fn stamp(&self) -> (u32, u32) {
         (self.header.tp_sec, self.header.tp_nsec)
     }
 
     /// Appends it as it was on the wire.
-    pub(crate) fn copy_to(&self, buffer: &mut Vec<u8>) {
+    pub fn copy_to(&self, buffer: &mut Vec<u8>) {
         match self.tag().zip(self.frame.split_at_checked(12)) {
             None => buffer.extend_from_slice(self.frame),
             Some((tag, (addresses, rest))) => {
@@ -119,8 +131,8 @@ impl Received<'_> {
         }
     }
 
-    // The kernel keeps the outermost VLAN tag beside the frame.
-    fn tag(&self) -> Option<[u8; 4]> {
+    /// The outermost VLAN tag, which the kernel keeps beside the frame.
+    pub fn tag(&self) -> Option<[u8; 4]> {
         let flags = libc::TP_STATUS_VLAN_VALID | libc::TP_STATUS_VLAN_TPID_VALID;
         let valid = self.header.tp_status & flags == flags;
         let [a, b] = self.header.tp_vlan_tpid.to_be_bytes();
@@ -135,6 +147,19 @@ impl Drop for Received<'_> {
     }
 }
 
+// The kernel puts it right before the frame.
+fn header_before(slot: NonNull<u8>, start: u32, slot_size: u32) -> [u8; HEADER] {
+    let mut before = [0; HEADER];
+    let place = (start as usize).checked_sub(HEADER).filter(|_| start <= slot_size);
+    if let Some(place) = place {
+        // SAFETY: the range is inside the slot, which is the program's now.
+        #[allow(unsafe_code, reason = "the ring is memory that the kernel writes")]
+        let bytes = unsafe { slice::from_raw_parts(slot.add(place).as_ptr(), HEADER) };
+        before.copy_from_slice(bytes);
+    }
+    before
+}
+
 fn map(socket: &PacketSocket, length: usize) -> io::Result<NonNull<u8>> {
     let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
     // SAFETY: a new mapping at an address that the kernel chooses touches no memory that is in use.
@@ -147,5 +172,6 @@ fn map(socket: &PacketSocket, length: usize) -> io::Result<NonNull<u8>> {
 }
 
 // The header has to fit before the frame in every slot.
-const _: () =
-    assert!(size_of::<libc::tpacket2_hdr>() + size_of::<libc::sockaddr_ll>() + 16 < OVERHEAD as usize);
+const _: () = assert!(
+    size_of::<libc::tpacket2_hdr>() + size_of::<libc::sockaddr_ll>() + 16 + HEADER + 14 <= OVERHEAD as usize
+);

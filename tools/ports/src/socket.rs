@@ -2,25 +2,36 @@ use std::io;
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
+use crate::Offloads;
 use nix::libc;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
 
 /// Room for what was sent and not yet taken by the other end, in bytes.
 const SEND_BUFFER: usize = 4 << 20;
+/// Room for super-frames that wait outside of the ring, in bytes.
+const RECEIVE_BUFFER: usize = 16 << 20;
 
 /// A packet socket: whole frames, all protocols, in both directions past the queueing disciplines.
 #[derive(Debug)]
-pub(crate) struct PacketSocket(OwnedFd);
+pub struct PacketSocket(OwnedFd);
 
 impl PacketSocket {
     /// One that is bound to no interface, so that nothing arrives yet.
-    pub(crate) fn new() -> io::Result<Self> {
+    pub(crate) fn new(offloads: Offloads) -> io::Result<Self> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         // Protocol 0 receives nothing until the socket is bound.
         let socket = Self(socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)?);
         socket.set(libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as libc::c_int))?;
         socket.set(libc::PACKET_IGNORE_OUTGOING, &1_i32)?;
-        socket.set(libc::PACKET_QDISC_BYPASS, &1_i32)?;
+        match offloads {
+            Offloads::None => socket.set(libc::PACKET_QDISC_BYPASS, &1_i32)?,
+            Offloads::Kept => {
+                socket.set(libc::PACKET_VNET_HDR, &1_i32)?;
+                // What does not fit in its slot is kept for `receive_whole`, too.
+                socket.set(libc::PACKET_COPY_THRESH, &1_i32)?;
+                let _ = sockopt::set_socket_recv_buffer_size_force(&socket, RECEIVE_BUFFER);
+            }
+        }
         // What needs CAP_NET_ADMIN in the first namespace; without it the machine's limit stays.
         let _ = sockopt::set_socket_send_buffer_size_force(&socket, SEND_BUFFER);
         Ok(socket)
@@ -33,7 +44,11 @@ impl PacketSocket {
     }
 
     /// The longest packet of an interface, Ethernet's header left out.
-    pub(crate) fn mtu(&self, device: &str) -> io::Result<u32> {
+    ///
+    /// # Errors
+    ///
+    /// There is no such interface.
+    pub fn mtu(&self, device: &str) -> io::Result<u32> {
         let mut request = request(device)?;
         // SAFETY: the request is an `ifreq` with a name that ends, which the kernel reads and writes no further.
         #[allow(unsafe_code, reason = "no safe crate reads an interface's MTU")]
@@ -64,7 +79,7 @@ impl PacketSocket {
     }
 
     /// Sets an option of packet sockets.
-    pub(super) fn set<T: Copy>(&self, option: libc::c_int, value: &T) -> io::Result<()> {
+    pub(crate) fn set<T: Copy>(&self, option: libc::c_int, value: &T) -> io::Result<()> {
         let length = size_of::<T>() as libc::socklen_t;
         // SAFETY: the pointer and length are those of `value`, which the kernel only reads.
         #[allow(unsafe_code, reason = "no safe crate knows the options of packet sockets")]
@@ -75,8 +90,61 @@ impl PacketSocket {
         if set < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
+    /// Receives what is for other Ethernet addresses, too.
+    pub(crate) fn take_all(&self, index: i32) -> io::Result<()> {
+        let request = libc::packet_mreq {
+            mr_ifindex: index,
+            mr_type: libc::PACKET_MR_PROMISC as u16,
+            mr_alen: 0,
+            mr_address: [0; 8],
+        };
+        self.set(libc::PACKET_ADD_MEMBERSHIP, &request)
+    }
+
+    /// The frame that [`crate::Received::is_elsewhere`], with its header before it, as far as it fits in `buffer`.
+    ///
+    /// # Errors
+    ///
+    /// There is none, which happens where there was no room for it.
+    pub fn receive_whole(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        let (length, _) = rustix::net::recv(self, buffer, rustix::net::RecvFlags::DONTWAIT)?;
+        Ok(length)
+    }
+
+    /// An interface's Ethernet address, and whether frames can pass it.
+    ///
+    /// # Errors
+    ///
+    /// There is no such interface.
+    pub fn state(&self, device: &str) -> io::Result<([u8; 6], bool)> {
+        let mut request = request(device)?;
+        // SAFETY: the request is an `ifreq` with a name that ends, which the kernel reads and writes no further.
+        #[allow(unsafe_code, reason = "no safe crate reads an interface's flags")]
+        let flags = unsafe {
+            if libc::ioctl(self.0.as_raw_fd(), libc::SIOCGIFFLAGS, &raw mut request) < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            i32::from(request.ifr_ifru.ifru_flags)
+        };
+        // SAFETY: as before.
+        #[allow(unsafe_code, reason = "no safe crate reads an interface's address")]
+        let address = unsafe {
+            if libc::ioctl(self.0.as_raw_fd(), libc::SIOCGIFHWADDR, &raw mut request) < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            request.ifr_ifru.ifru_hwaddr.sa_data
+        };
+        let [a, b, c, d, e, f, ..] = address.map(|byte| byte as u8);
+        let up = libc::IFF_UP | libc::IFF_RUNNING;
+        Ok(([a, b, c, d, e, f], flags & up == up))
+    }
+
     /// How many frames found the ring full since this was last asked.
-    pub(crate) fn missed(&self) -> io::Result<u32> {
+    ///
+    /// # Errors
+    ///
+    /// The kernel does not say.
+    pub fn missed(&self) -> io::Result<u32> {
         let mut statistics = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
         let mut length = size_of_val(&statistics) as libc::socklen_t;
         // SAFETY: the pointer and length are those of `statistics`, of which the kernel writes no more.
@@ -90,7 +158,7 @@ impl PacketSocket {
     }
 
     /// Reads away the error that an interface leaves behind that went down; it comes up again by itself.
-    pub(crate) fn clear_error(&self) {
+    pub fn clear_error(&self) {
         let _ = sockopt::socket_error(self);
     }
 }

@@ -4,16 +4,19 @@ use std::mem::MaybeUninit;
 use rustix::io::Errno;
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, sendmmsg};
 
-use super::PacketSocket;
+use crate::PacketSocket;
 
-/// Sends `frames`, in order; the lengths of those that the interface refused go to `refused`.
+/// Sends frames, each in `N` pieces, in order; the places of those that the interface refused go to `refused`.
 ///
-/// It refuses them while it is down.
-pub(crate) fn send(socket: &PacketSocket, frames: &[Vec<u8>], mut refused: impl FnMut(usize)) {
-    let slices: Vec<_> = frames.iter().map(|frame| [IoSlice::new(frame)]).collect();
+/// It refuses them while it is down, while its queue is full, and if they are too long.
+pub fn send<const N: usize>(
+    socket: &PacketSocket,
+    frames: &[[IoSlice<'_>; N]],
+    mut refused: impl FnMut(usize),
+) {
     let mut controls: Vec<_> = frames.iter().map(|_| SendAncillaryBuffer::new(no_control())).collect();
-    let mut messages: Vec<_> =
-        slices.iter().zip(&mut controls).map(|(slice, control)| MMsgHdr::new(slice, control)).collect();
+    let messages = frames.iter().zip(&mut controls);
+    let mut messages: Vec<_> = messages.map(|(pieces, control)| MMsgHdr::new(pieces, control)).collect();
     let mut done = 0;
     while let Some(rest) = messages.get_mut(done..).filter(|rest| !rest.is_empty()) {
         match sendmmsg(socket, rest, SendFlags::DONTWAIT) {
@@ -21,7 +24,7 @@ pub(crate) fn send(socket: &PacketSocket, frames: &[Vec<u8>], mut refused: impl 
             Err(Errno::INTR) => {}
             // The first of the rest is the one that failed.
             Err(_) => {
-                refused(frames.get(done).map_or(0, Vec::len));
+                refused(done);
                 done += 1;
             }
         }

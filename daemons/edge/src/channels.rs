@@ -1,0 +1,219 @@
+//! Connections of controllers: those that come, and those that are made.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
+
+use braid_openflow::frame_length;
+use braid_switch::{ConnectionId, Switch};
+use braid_types::Time;
+use socket2::{Domain, Socket, Type};
+use tracing::{info, warn};
+
+use crate::error::EdgeError;
+use crate::poller::{Poller, Token};
+
+/// How long to wait before a controller is tried again.
+const RETRY: Duration = Duration::from_secs(1);
+/// How many may be connected at once.
+const MOST: usize = 32;
+const READ: usize = 64 << 10;
+
+/// All connections.
+pub(crate) struct Channels {
+    listeners: Vec<TcpListener>,
+    targets: Vec<Target>,
+    channels: BTreeMap<u32, Channel>,
+    next: u32,
+}
+
+/// A controller that is to be connected to.
+struct Target {
+    address: SocketAddr,
+    channel: Option<u32>,
+    retry: Time,
+}
+
+struct Channel {
+    stream: TcpStream,
+    peer: SocketAddr,
+    unread: Vec<u8>,
+    /// Whether the poller says when it can be written to.
+    blocked: bool,
+    greeted: bool,
+}
+
+impl Channels {
+    pub(crate) fn new(
+        poller: &Poller,
+        listen: &[SocketAddr],
+        controllers: &[SocketAddr],
+    ) -> Result<Self, EdgeError> {
+        let mut listeners = Vec::new();
+        for (number, address) in (0..).zip(listen) {
+            let listener =
+                listener(*address).map_err(|source| EdgeError::Listen { address: *address, source })?;
+            poller.add(&listener, Token::Listener(number), false)?;
+            listeners.push(listener);
+        }
+        let target = |address: &SocketAddr| Target { address: *address, channel: None, retry: Time::ZERO };
+        let targets = controllers.iter().map(target).collect();
+        Ok(Self { listeners, targets, channels: BTreeMap::new(), next: 0 })
+    }
+
+    /// Where it listens.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
+        self.listeners.iter().filter_map(|listener| listener.local_addr().ok())
+    }
+
+    /// When to call [`Self::connect`] next.
+    pub(crate) fn next_retry(&self) -> Option<Time> {
+        self.targets.iter().filter(|target| target.channel.is_none()).map(|target| target.retry).min()
+    }
+
+    /// Connects to controllers that it is not connected to.
+    pub(crate) fn connect(&mut self, now: Time, poller: &Poller, switch: &mut Switch) {
+        for index in 0..self.targets.len() {
+            let target = &self.targets[index];
+            if target.channel.is_some() || target.retry > now {
+                continue;
+            }
+            let address = target.address;
+            let channel = begin(address).ok().and_then(|stream| self.add(stream, address, poller, switch));
+            self.targets[index].channel = channel;
+            self.targets[index].retry = now + RETRY;
+        }
+    }
+
+    pub(crate) fn accept(&mut self, number: u32, poller: &Poller, switch: &mut Switch) {
+        let Some(listener) = self.listeners.get(number as usize) else { return };
+        if let Some((stream, peer)) =
+            listener.accept().ok().filter(|(it, _)| it.set_nonblocking(true).is_ok())
+        {
+            self.add(stream, peer, poller, switch);
+        }
+    }
+
+    fn add(
+        &mut self,
+        stream: TcpStream,
+        peer: SocketAddr,
+        poller: &Poller,
+        switch: &mut Switch,
+    ) -> Option<u32> {
+        if self.channels.len() >= MOST {
+            warn!(%peer, "refused: {MOST} controllers are connected");
+            return None;
+        }
+        let _ = stream.set_nodelay(true);
+        let number = self.next;
+        self.next = self.next.wrapping_add(1);
+        poller.add(&stream, Token::Channel(number), true).ok()?;
+        switch.connect(ConnectionId(number));
+        self.channels
+            .insert(number, Channel { stream, peer, unread: Vec::new(), blocked: true, greeted: false });
+        Some(number)
+    }
+
+    /// Reads what a controller says.
+    pub(crate) fn serve(&mut self, number: u32, now: Time, switch: &mut Switch) {
+        let Some(channel) = self.channels.get_mut(&number) else { return };
+        if let Err(error) = channel.read(|message| switch.handle_message(now, ConnectionId(number), message))
+        {
+            self.end(number, now, switch, &error);
+        }
+    }
+
+    /// Writes what controllers are to be told.
+    pub(crate) fn flush(&mut self, now: Time, poller: &Poller, switch: &mut Switch) {
+        let mut ended = Vec::new();
+        for (number, channel) in &mut self.channels {
+            let Some(bytes) = switch.poll_bytes(ConnectionId(*number)) else { continue };
+            if let Err(error) = channel.write(bytes) {
+                ended.push((*number, error));
+                continue;
+            }
+            let blocked = !bytes.is_empty();
+            if blocked != channel.blocked {
+                channel.blocked = blocked;
+                poller.change(&channel.stream, Token::Channel(*number), blocked);
+            }
+        }
+        ended.into_iter().for_each(|(number, error)| self.end(number, now, switch, &error));
+    }
+
+    fn end(&mut self, number: u32, now: Time, switch: &mut Switch, error: &io::Error) {
+        let Some(channel) = self.channels.remove(&number) else { return };
+        switch.disconnect(ConnectionId(number));
+        for target in self.targets.iter_mut().filter(|target| target.channel == Some(number)) {
+            (target.channel, target.retry) = (None, now + RETRY);
+        }
+        if channel.greeted {
+            info!(peer = %channel.peer, "the controller's connection has ended: {error}");
+        }
+    }
+}
+
+impl Channel {
+    fn read(&mut self, mut handle: impl FnMut(&[u8])) -> io::Result<()> {
+        let start = self.unread.len();
+        self.unread.resize(start + READ, 0);
+        let result = self.stream.read(self.unread.get_mut(start..).unwrap_or_default());
+        self.unread.truncate(start + result.as_ref().map_or(0, |length| *length));
+        match result {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => return Ok(()),
+            Err(error) => return Err(error),
+            Ok(_) => {}
+        }
+        if !std::mem::replace(&mut self.greeted, true) {
+            info!(peer = %self.peer, "a controller has connected");
+        }
+        let mut rest = self.unread.as_slice();
+        while let Some(length) = frame_length(rest).map_err(io::Error::other)? {
+            let (message, after) = rest.split_at_checked(length).unwrap_or((rest, &[]));
+            handle(message);
+            rest = after;
+        }
+        let done = self.unread.len() - rest.len();
+        self.unread.drain(..done);
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match self.stream.write(bytes) {
+                Ok(written) => _ = bytes.drain(..written),
+                // A connection that is not there yet is one that cannot be written to yet.
+                Err(error) if blocks(&error) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn blocks(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::NotConnected | io::ErrorKind::Interrupted
+    )
+}
+
+fn listener(address: SocketAddr) -> io::Result<TcpListener> {
+    let listener = TcpListener::bind(address)?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+fn begin(address: SocketAddr) -> io::Result<TcpStream> {
+    const EINPROGRESS: i32 = 115;
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+    socket.set_nonblocking(true)?;
+    match socket.connect(&address.into()) {
+        Err(error) if error.raw_os_error() != Some(EINPROGRESS) => Err(error),
+        _ => Ok(socket.into()),
+    }
+}
