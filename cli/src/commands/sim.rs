@@ -121,7 +121,7 @@ fn conclude(report: &Report, json: bool) -> anyhow::Result<()> {
         });
         output::text(&format!("\n{}", table(["", "IS", "AT LEAST", "EXPECTATION"], verdicts)))?;
         let speed = report.events as f64 / 1e6 / report.seconds.max(1e-9);
-        exit::say(&format!("{:.1} million events a second and thread", speed));
+        exit::say(&format!("{speed:.1} million events a second and thread"));
     }
     if !report.complete {
         return Err(exit::error(

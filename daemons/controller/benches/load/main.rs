@@ -19,7 +19,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::thread;
 use std::time::Duration;
 
-use braid_controller::{Config, Controller, Listen, Settings};
+use braid_controller::{Agents, Config, Controller, Listen, Settings};
 use tokio::sync::oneshot;
 
 fn main() {
@@ -57,7 +57,8 @@ fn control() {
     let settings = Settings { packet_ins: 0, new_streams: 0, new_addresses: 0, ..Settings::default() };
     let hosts = braid_topology::HostLimits { addresses_per_host: single::ADDRESSES, ..settings.hosts };
     let settings = Settings { hosts, ..settings };
-    let config = Config { openflow: Listen::Address(any), http: any, record: None, settings };
+    let (openflow, agents) = (Listen::Address(any), Agents::default());
+    let config = Config { openflow, http: any, http_inherited: None, record: None, settings, agents };
     let controller = Controller::bind(config).expect("free ports");
     process::announce(controller.openflow(), controller.http());
     let (stop, stopped) = oneshot::channel::<()>();
