@@ -8,7 +8,6 @@ mod show;
 use std::time::Duration;
 
 use crate::experiment::{Cancel, Experiment, ExperimentError, Outcome, sweep};
-use crate::steering::Scheme;
 use crate::traffic::Pattern;
 
 pub use file::StudyError;
@@ -138,12 +137,5 @@ impl Study {
         }
         let (need, have) = (most.saturating_mul(threads as u64) / 1_000_000, memory / 1_000_000);
         if need > have { Err(ExperimentError::Memory { need, have }) } else { Ok(()) }
-    }
-}
-
-impl Cell {
-    /// How its paths are chosen.
-    pub const fn scheme(&self) -> Scheme {
-        self.experiment.scheme
     }
 }
