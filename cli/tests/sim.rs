@@ -1,0 +1,95 @@
+//! `braid sim`: studies from files and presets.
+
+mod support;
+
+use std::fs;
+
+use predicates::str::contains;
+use serde_json::Value;
+use support::{braid, run, text};
+
+const SMALL: &str = "
+simulation: small
+network: fattree:4
+rate: 10Mbit
+queue: 20 packets
+control: lia
+warm_up: 200ms
+measured: 500ms
+seeds: 2
+subflows: [1, 2]
+methods:
+  - { name: M, scheme: disjoint:2/fewest-shared, paper: { permutation: [50, 90] } }
+expect:
+  - { name: two are better than none, value: mean, method: M, pattern: permutation, subflows: 2, at_least: LIMIT }
+";
+
+/// A study in a file, which expects so much.
+fn study(limit: &str) -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(&file, SMALL.replace("LIMIT", limit)).unwrap();
+    file
+}
+
+#[test]
+fn study_is_run_and_shown_in_every_form() {
+    let (file, folder) = (study("0.1"), tempfile::tempdir().unwrap());
+    let [csv, svg] = ["rows.csv", "ranks.svg"].map(|name| folder.path().join(name));
+    let path = file.path().to_str().unwrap();
+    let (csv_name, svg_name) = (csv.to_str().unwrap(), svg.to_str().unwrap());
+    let output =
+        run(&["sim", "run", path, "--json", "--csv", csv_name, "--svg", svg_name, "--svg-subflows", "2"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&report["schema"], &report["ok"]), (&"braid/v1".into(), &true.into()));
+    assert_eq!(report["rows"].as_array().unwrap().len(), 2);
+    assert_eq!(report["rows"][1]["ranked"].as_array().unwrap().len(), 16);
+    assert!(report["rows"][1]["mean"].as_f64() > report["rows"][0]["mean"].as_f64());
+    assert_eq!(fs::read_to_string(csv).unwrap().lines().count(), 3);
+    assert!(fs::read_to_string(svg).unwrap().starts_with("<svg"));
+}
+
+#[test]
+fn threads_change_nothing() {
+    let file = study("0.1");
+    let rows = |threads: &str| {
+        let output = run(&["sim", "run", file.path().to_str().unwrap(), "--json", "--threads", threads]);
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()["rows"].clone()
+    };
+    assert_eq!(rows("1"), rows("3"));
+}
+
+#[test]
+fn what_is_not_met_ends_with_5_and_what_makes_no_sense_with_2() {
+    let file = study("1.1");
+    braid()
+        .args(["sim", "run"])
+        .arg(file.path())
+        .assert()
+        .code(5)
+        .stderr(contains("not met: two are better"));
+    for (arguments, message) in [
+        (vec!["sim", "run"], "required"),
+        (vec!["sim", "run", "--preset", "nonsense"], "there is no preset \"nonsense\""),
+        (vec!["sim", "run", "--preset", "zannettou-fattree", "--seeds", "0"], "0 is not in"),
+        (vec!["sim", "run", "--preset", "zannettou-fattree", "--measured", "-1"], "unexpected argument"),
+        (vec!["sim", "run", "--preset", "zannettou-fattree", "--control", "tcp"], "no congestion control"),
+    ] {
+        braid().args(arguments).assert().code(2).stderr(contains(message));
+    }
+    braid().args(["sim", "run", "/nowhere.yaml"]).assert().code(3).stderr(contains("cannot be read"));
+}
+
+#[test]
+fn run_that_would_not_fit_is_refused_before_it_starts() {
+    let file = study("0.1");
+    let huge = SMALL.replace("LIMIT", "0.1").replace("20 packets", "9000000000000 packets");
+    fs::write(&file, huge).unwrap();
+    braid().args(["sim", "run"]).arg(file.path()).assert().code(4).stderr(contains("the run needs up to"));
+}
+
+#[test]
+fn presets_are_listed() {
+    let output = run(&["sim", "presets"]);
+    assert!(text(&output.stdout).contains("zannettou-fattree"), "{}", text(&output.stdout));
+}
