@@ -26,7 +26,7 @@ pub struct Way {
 /// A connection to be opened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewConnection {
-    /// The way of each subflow, the first one's first; more than one make it MPTCP.
+    /// The way of each subflow, the first one's first, 1 to [`Self::MAX_SUBFLOWS`]; more than one make it MPTCP.
     pub ways: Vec<Way>,
     /// What it carries.
     pub amount: Amount,
@@ -107,6 +107,8 @@ impl Shape {
 }
 
 impl NewConnection {
+    /// The most subflows of a connection.
+    pub const MAX_SUBFLOWS: usize = 16;
     /// The buffer where nothing else is said: more than any window gets here.
     pub const BUFFER: u64 = 64 << 20;
 
@@ -172,6 +174,14 @@ impl Connection {
             self.next += 1;
             self.next - 1
         })
+    }
+
+    /// Data that was sent on a subflow that may be dead: another one is to carry what the receiver still lacks.
+    pub(crate) fn send_elsewhere(&mut self, lost: impl Iterator<Item = u32>) {
+        let mut again: Vec<_> = self.again.drain(..).chain(lost).filter(|dsn| *dsn >= self.una).collect();
+        again.sort_unstable();
+        again.dedup();
+        self.again = again.into();
     }
 
     /// Whether there is data that may not be sent before the receiver has room.

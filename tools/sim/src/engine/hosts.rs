@@ -1,11 +1,10 @@
 use super::connection::{Shape, Status};
 use super::packet::{HANDSHAKE, Packet};
 use super::timers::{Side, acknowledgement};
-use super::{ConnectionId, Picos, Simulation};
+use super::{ConnectionId, NewConnection, Picos, Simulation};
 use crate::transport::{Answer, Kin};
 
-/// The subflows that the windows of one depend on: more than that are not looked at.
-const MOST_KIN: usize = 15;
+const MOST_KIN: usize = NewConnection::MAX_SUBFLOWS - 1;
 
 /// Of a connection's subflows, those beside one of them.
 #[derive(Clone, Copy)]
@@ -137,7 +136,7 @@ impl Simulation {
             return others;
         }
         let all = self.connections[it.connection as usize].subflows.clone();
-        for other in all.filter(|other| *other != subflow).take(MOST_KIN) {
+        for other in all.filter(|other| *other != subflow) {
             others.kin[others.count] = self.subflows[other as usize].sender.as_kin();
             others.count += 1;
         }

@@ -1,7 +1,7 @@
 use super::connection::Status;
 use super::packet::Packet;
 use super::timers::Side;
-use super::{Picos, Simulation};
+use super::{NewConnection, Picos, Simulation};
 
 impl Simulation {
     /// Sends what the window of a subflow allows: first what is lost, then what is new.
@@ -28,14 +28,14 @@ impl Simulation {
     /// those whose window has room.
     pub(super) fn send_on_all(&mut self, connection: u32) {
         let all = self.connections[connection as usize].subflows.clone();
-        let mut open: [Option<(Picos, u32)>; 16] = [None; 16];
+        let mut order = [(Picos::NEVER, u32::MAX); NewConnection::MAX_SUBFLOWS];
         let mut count = 0;
-        for subflow in all.filter(|it| self.subflows[*it as usize].status == Status::Open).take(16) {
-            open[count] = Some((self.subflows[subflow as usize].sender.rtt.smoothed(), subflow));
+        for subflow in all.filter(|it| self.subflows[*it as usize].status == Status::Open) {
+            order[count] = (self.subflows[subflow as usize].sender.rtt.smoothed(), subflow);
             count += 1;
         }
-        open[..count].sort_unstable();
-        open[..count].iter().flatten().for_each(|(_, subflow)| self.send_on(*subflow));
+        order[..count].sort_unstable();
+        order[..count].iter().for_each(|(_, subflow)| self.send_on(*subflow));
     }
 
     /// Sends one segment; whether there was one.

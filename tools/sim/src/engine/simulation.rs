@@ -88,9 +88,13 @@ impl Simulation {
     ///
     /// # Panics
     ///
-    /// Without a way, with a way without links, and beyond 2³⁰ subflows or 2³² links on all ways together.
+    /// Without a way or with more than [`NewConnection::MAX_SUBFLOWS`], with a way without links, and beyond 2³⁰ subflows.
     pub fn open(&mut self, new: &NewConnection) -> ConnectionId {
-        assert!(!new.ways.is_empty(), "a connection has a subflow at least");
+        let ways = new.ways.len();
+        assert!(
+            (1..=NewConnection::MAX_SUBFLOWS).contains(&ways),
+            "a connection has 1 to 16 subflows, not {ways}"
+        );
         let id = ConnectionId(self.connections.len() as u32);
         let first = self.subflows.len() as u32;
         for way in &new.ways {

@@ -93,8 +93,7 @@ impl Simulation {
         it.sender.deadline = Some(self.now + it.sender.rtt.timeout());
         let connection = &mut connections[it.connection as usize];
         if connection.subflows.len() > 1 {
-            let again = it.sender.lost_data().filter(|dsn| *dsn >= connection.una);
-            connection.again = again.collect();
+            connection.send_elsewhere(it.sender.lost_data());
         }
         let connection = it.connection;
         self.send_on(subflow);

@@ -78,7 +78,7 @@ pub enum ExperimentError {
 }
 
 /// The most subflows of a connection.
-pub const MAX_SUBFLOWS: usize = 16;
+pub const MAX_SUBFLOWS: usize = crate::engine::NewConnection::MAX_SUBFLOWS;
 
 impl Experiment {
     /// The network for a seed.

@@ -82,14 +82,38 @@ pub fn run(experiment: &Experiment, seed: u64, cancel: &Cancel) -> Result<Outcom
     let network = check(experiment, seed)?;
     let mut random = Random::new(seed);
     let mut simulation = network.simulation(random.bits());
+    let opened = open_all(experiment, &network, &mut simulation, &mut random)?;
+    let before = measure(&mut simulation, &opened, experiment.warm_up, cancel);
+    let whole = experiment.warm_up + experiment.measured;
+    let after = measure(&mut simulation, &opened, whole, cancel);
+    let seconds = simulation.now().as_secs_f64() - experiment.warm_up.as_secs_f64();
+    let rates =
+        before.iter().zip(after).map(|(before, after)| (after - before) as f64 * 8.0 / seconds.max(1e-9));
+    Ok(Outcome {
+        seed,
+        transfers: opened.iter().zip(rates).map(|(opened, rate)| opened.transfer(&network, rate)).collect(),
+        events: simulation.events(),
+        memory: simulation.memory(),
+        elapsed: begun.elapsed(),
+        completed: simulation.now().as_secs_f64() / whole.as_secs_f64(),
+    })
+}
+
+/// Opens the transfers of the pattern, one after the other, as the controller would see them come.
+fn open_all(
+    experiment: &Experiment,
+    network: &Network,
+    simulation: &mut Simulation,
+    random: &mut Random,
+) -> Result<Vec<Opened>, ExperimentError> {
     let pairs = experiment.pattern.pairs(network.hosts().len(), &mut random.fork());
-    let mut steering = Steering::new(experiment.scheme, &network, random.fork());
-    let mut opened: Vec<Opened> = Vec::new();
+    let mut steering = Steering::new(experiment.scheme, network, random.fork());
     let mut starts: Vec<_> = pairs.iter().map(|_| random.below(STAGGER.as_nanos() as usize) as u64).collect();
     starts.sort_unstable();
+    let mut opened = Vec::with_capacity(pairs.len());
     for (pair, start) in pairs.into_iter().zip(starts) {
         simulation.run_until(Picos::from_nanos(start));
-        let ways = steering.ways(Time::from_nanos(start), &network, pair, experiment.subflows);
+        let ways = steering.ways(Time::from_nanos(start), network, pair, experiment.subflows);
         if ways.is_empty() {
             return Err(ExperimentError::NoPath(pair.0, pair.1));
         }
@@ -98,25 +122,17 @@ pub fn run(experiment: &Experiment, seed: u64, cancel: &Cancel) -> Result<Outcom
         let id = simulation.open(&NewConnection { set_up: experiment.set_up.into(), ..new });
         opened.push(Opened { pair, subflows, id });
     }
-    let before = measure(&mut simulation, &opened, experiment.warm_up, cancel);
-    let whole = experiment.warm_up + experiment.measured;
-    let after = measure(&mut simulation, &opened, whole, cancel);
-    let seconds = simulation.now().as_secs_f64() - experiment.warm_up.as_secs_f64();
-    let transfers = opened.iter().zip(before.iter().zip(after)).map(|(opened, (before, after))| {
-        let Opened { pair: (from, to), subflows, .. } = *opened;
+    Ok(opened)
+}
+
+impl Opened {
+    fn transfer(&self, network: &Network, goodput: f64) -> Transfer {
+        let (from, to) = self.pair;
         let [sends, receives] =
-            [from, to].map(|host| network.hosts()[host].iter().map(|plug| plug.rate.0).sum());
-        let goodput = (after - before) as f64 * 8.0 / seconds.max(1e-9);
-        Transfer { from, to, subflows, goodput, capacity: BitsPerSec(u64::min(sends, receives)) }
-    });
-    Ok(Outcome {
-        seed,
-        transfers: transfers.collect(),
-        events: simulation.events(),
-        memory: simulation.memory(),
-        elapsed: begun.elapsed(),
-        completed: simulation.now().as_secs_f64() / whole.as_secs_f64(),
-    })
+            [from, to].map(|host| network.hosts()[host].iter().map(|plug| plug.rate.0).sum::<u64>());
+        let capacity = BitsPerSec(sends.min(receives));
+        Transfer { from, to, subflows: self.subflows, goodput, capacity }
+    }
 }
 
 /// The most memory that a run of it takes, in bytes.
