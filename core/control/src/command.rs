@@ -119,6 +119,15 @@ pub enum Command {
 }
 
 impl Command {
+    /// The same for the twin of its rule, see [`Rule::twin`].
+    fn twin(&self) -> Option<Self> {
+        match *self {
+            Self::Add { dpid, rule } => rule.twin().map(|rule| Self::Add { dpid, rule }),
+            Self::Delete { dpid, rule } => rule.twin().map(|rule| Self::Delete { dpid, rule }),
+            _ => None,
+        }
+    }
+
     /// The switch that is to obey.
     pub const fn dpid(&self) -> DatapathId {
         match *self {
@@ -253,27 +262,29 @@ impl Commands {
 
     /// Puts its twin after each rule from the command at `start` on that has one.
     pub(crate) fn add_twins_from(&mut self, start: usize) {
-        let later = self.list.split_off(start.min(self.list.len()));
-        for command in later {
-            let twin = match &command {
-                Command::Add { dpid, rule } => rule.twin().map(|rule| Command::Add { dpid: *dpid, rule }),
-                Command::Delete { dpid, rule } => {
-                    rule.twin().map(|rule| Command::Delete { dpid: *dpid, rule })
-                }
-                _ => None,
-            };
-            self.list.push(command);
-            self.list.extend(twin);
-        }
+        let later = self.list.iter().enumerate().skip(start);
+        let twins = later.filter_map(|(at, command)| Some((at + 1, command.twin()?))).collect();
+        self.insert(twins);
     }
 
     /// Puts before each command from the one at `start` on what `before` gives for it.
     pub(crate) fn precede_from(&mut self, start: usize, mut before: impl FnMut(&Command) -> Option<Command>) {
-        let later = self.list.split_off(start.min(self.list.len()));
-        for command in later {
-            self.list.extend(before(&command));
+        let later = self.list.iter().enumerate().skip(start);
+        let more = later.filter_map(|(at, command)| Some((at, before(command)?))).collect();
+        self.insert(more);
+    }
+
+    /// Puts each of `more`, in ascending order, before the command at its place. Most events need nothing of the kind.
+    fn insert(&mut self, more: Vec<(usize, Command)>) {
+        let Some((first, _)) = more.first() else { return };
+        let (mut at, later) = (*first, self.list.split_off((*first).min(self.list.len())));
+        let mut later = later.into_iter();
+        for (place, command) in more {
+            self.list.extend(later.by_ref().take(place - at));
             self.list.push(command);
+            at = place;
         }
+        self.list.extend(later);
     }
 
     /// Moves everything from `other` to the end of this batch.
@@ -304,6 +315,22 @@ impl<'a> IntoIterator for &'a Commands {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn twins_follow_their_rules_and_what_goes_before_does() {
+        let (dpid, token) = (DatapathId(1), 7);
+        let route = Rule::LocalRoute { dst: std::net::Ipv4Addr::LOCALHOST.into() };
+        let mut commands = Commands::default();
+        [Rule::Lldp, route, Rule::Arp, route].into_iter().for_each(|rule| commands.add(dpid, rule));
+        commands.add_twins_from(1);
+        let is_route = |command: &Command| matches!(command, Command::Add { rule, .. } if *rule == route);
+        commands.precede_from(2, |command| is_route(command).then_some(Command::Barrier { dpid, token }));
+        let add = |rule: Rule| Command::Add { dpid, rule };
+        let twin = add(route.twin().expect("a route of IPv4 has one"));
+        let barrier = Command::Barrier { dpid, token };
+        let expected = [add(Rule::Lldp), add(route), twin.clone(), add(Rule::Arp), barrier, add(route), twin];
+        assert_eq!(commands.iter().collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());
+    }
 
     #[test]
     fn appended_frames_keep_their_bytes() {

@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use braid_types::{MacAddr, SwitchPort, Time};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{Change, TopologyError};
@@ -41,7 +42,7 @@ impl Default for HostLimits {
 pub(crate) struct HostTable {
     limits: HostLimits,
     hosts: BTreeMap<MacAddr, Host>,
-    by_address: BTreeMap<IpAddr, MacAddr>,
+    by_address: FxHashMap<IpAddr, MacAddr>,
     by_port: BTreeSet<(SwitchPort, MacAddr)>,
 }
 
@@ -65,6 +66,16 @@ impl HostTable {
     pub(crate) fn at(&self, at: SwitchPort) -> impl Iterator<Item = &Host> {
         let range = (at, MacAddr::ZERO)..=(at, MacAddr::BROADCAST);
         self.by_port.range(range).filter_map(|(_, mac)| self.hosts.get(mac))
+    }
+
+    /// Notes the time if the host is there and `address` is the one that it used last.
+    pub(crate) fn hear(&mut self, mac: MacAddr, at: SwitchPort, address: IpAddr, now: Time) -> bool {
+        let host = self.hosts.get_mut(&mac);
+        let Some(host) = host.filter(|host| host.at == at && host.addresses.last() == Some(&address)) else {
+            return false;
+        };
+        host.last_seen = host.last_seen.max(now);
+        true
     }
 
     pub(crate) fn learn(

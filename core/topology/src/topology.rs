@@ -188,6 +188,12 @@ impl Topology {
         Some(Change::LinkRemoved { link })
     }
 
+    /// Notes that the interface `mac` spoke again as it did last, at this port and from this address; says whether it
+    /// is so. What [`learn_host`](Self::learn_host) would find out in more steps: nothing has changed.
+    pub fn hear_host(&mut self, mac: MacAddr, at: SwitchPort, address: IpAddr, now: Time) -> bool {
+        self.hosts.hear(mac, at, address, now)
+    }
+
     /// Notes that the interface `mac` spoke at this port, from this IP address if there is one.
     ///
     /// Whether a move is believed is for the caller to decide before. An unspecified, multicast, broadcast or

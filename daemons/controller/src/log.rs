@@ -12,7 +12,12 @@ pub(crate) fn notice(notice: &Notice) {
         | Notice::Refused { .. }
         | Notice::Full { .. }
         | Notice::InstallFailed { .. } => warn!("{notice}"),
-        Notice::StreamEnded { .. } | Notice::AddressSeen { .. } => debug!("{notice}"),
+        // One for each connection would be more than any log can take.
+        Notice::TransferOpened { .. }
+        | Notice::TransferEnded { .. }
+        | Notice::StreamPlaced { .. }
+        | Notice::StreamEnded { .. }
+        | Notice::AddressSeen { .. } => debug!("{notice}"),
         _ => info!("{notice}"),
     }
 }

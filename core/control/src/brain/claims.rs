@@ -48,6 +48,12 @@ struct Claim {
     refused: bool,
 }
 
+impl Claims {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 impl Brain {
     /// Whether to go on with a packet of `speaker`: what it claims is its own, or nobody else's.
     pub(super) fn has_right(&mut self, now: Time, speaker: Speaker, out: &mut Commands) -> bool {

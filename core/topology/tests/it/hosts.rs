@@ -45,6 +45,20 @@ fn hearing_a_host_again_changes_nothing_but_when_it_was_seen() {
 }
 
 #[test]
+fn a_host_is_heard_only_as_it_spoke_last() {
+    let mut topology = unconnected(1, 2);
+    assert!(!topology.hear_host(mac(1), end(1, 1), ONE, at(1)), "it is not known");
+    topology.learn_host(mac(1), end(1, 1), Some(ONE), at(1)).unwrap();
+    topology.learn_host(mac(1), end(1, 1), Some(TWO), at(1)).unwrap();
+    assert!(!topology.hear_host(mac(1), end(1, 2), TWO, at(2)), "it has moved");
+    assert!(!topology.hear_host(mac(1), end(1, 1), ONE, at(2)), "it has changed its address");
+    assert_eq!(topology.host(mac(1)).unwrap().last_seen, at(1));
+    assert!(topology.hear_host(mac(1), end(1, 1), TWO, at(3)));
+    assert!(topology.hear_host(mac(1), end(1, 1), TWO, at(2)));
+    assert_eq!(topology.host(mac(1)).unwrap().last_seen, at(3));
+}
+
+#[test]
 fn a_host_that_speaks_elsewhere_has_moved_with_its_addresses() {
     let mut topology = unconnected(1, 2);
     topology.learn_host(mac(1), end(1, 1), Some(ONE), at(1)).unwrap();

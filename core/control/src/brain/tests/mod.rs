@@ -12,6 +12,7 @@ mod detours;
 mod discovery;
 mod forwarding;
 mod guard;
+mod hostile;
 mod measure;
 mod meters;
 mod mptcp;
