@@ -100,6 +100,11 @@ pub enum Event<'a> {
         /// The port that it leaves.
         src: SwitchPort,
     },
+    /// What is steered how, from now on.
+    Policy {
+        /// A policy file, checked: see [`braid_steering::Policies::parse`].
+        text: String,
+    },
     /// A host wants to know which subflows a connection of its shall have.
     Advise(Box<Question>),
     /// An application asks for something and waits for the answer.

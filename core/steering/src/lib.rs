@@ -10,11 +10,15 @@
 mod advice;
 mod ids;
 mod placement;
+mod policy;
 mod stream;
 mod transfers;
 
 pub use advice::{Advice, AdviceRefusal, AdviceRequest, SubflowEnds};
 pub use ids::{StreamId, TransferId};
-pub use placement::{Choice, FewestShared, LeastLoaded, Placement, Policy, PolicyError, Question};
+pub use placement::{
+    Choice, Deterministic, FewestShared, LeastLoaded, Placement, Policy, PolicyError, Question, Random,
+};
+pub use policy::{Policies, PolicyProblem, PolicyRule, PortRange, SteerAs, Steering};
 pub use stream::{Group, Opening, Route, Stream, Transfer, TransferKind};
 pub use transfers::{Ended, Full, Limits, Transfers};

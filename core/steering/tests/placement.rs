@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use braid_paths::{Path, PathFinder};
-use braid_steering::{Choice, FewestShared, LeastLoaded, Placement, Policy, Question};
+use braid_steering::{Choice, Deterministic, FewestShared, LeastLoaded, Placement, Policy, Question, Random};
 use braid_topology::{Graph, Link, LinkState};
 use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort, Time};
 use proptest::prelude::*;
@@ -98,6 +98,39 @@ fn without_candidates_there_is_no_choice() {
 }
 
 proptest! {
+    /// Zannettou et al. 2016, algorithm 1: no path twice before all are taken once, and so on, shortest first; whether the
+    /// paths of the set have links in common or not.
+    #[test]
+    fn deterministic_takes_paths_in_turn_whatever_they_share(count in 1..6_usize, streams in 1..20_usize) {
+        // Over 1 or 9, or both in either order, and over 4 between them: all but the first two share cables.
+        let ways = PathFinder::by_hops(Arc::new(network(&[]))).k_shortest(DatapathId(2), DatapathId(3), count);
+        let (graph, mut siblings) = (network(&[]), Vec::<&Path>::new());
+        let candidates: Vec<_> = ways.iter().collect();
+        for stream in 0..streams {
+            let question = Question { now: Time::ZERO, candidates: &candidates, siblings: &siblings, graph: &graph };
+            let choice = Deterministic.place(&question).expect("a choice");
+            prop_assert_eq!(choice.index, stream % ways.len());
+            siblings.push(&ways[choice.index]);
+        }
+    }
+
+    /// Within five standard deviations of as many on each path.
+    #[test]
+    fn random_is_uniform_and_the_same_for_the_same_seed(seed in any::<u64>()) {
+        let (ways, graph) = (ways(), network(&[]));
+        let candidates: Vec<_> = ways.iter().collect();
+        let question = Question { now: Time::ZERO, candidates: &candidates, siblings: &[], graph: &graph };
+        let draw = |policy: &mut Random| policy.place(&question).expect("a choice").index;
+        let (mut one, mut other) = (Random::new(seed), Random::new(seed));
+        let mut counts = [0_i32; 4];
+        for _ in 0..1_000 {
+            let index = draw(&mut one);
+            prop_assert_eq!(index, draw(&mut other));
+            counts[index] += 1;
+        }
+        prop_assert!(counts.iter().all(|count| (count - 250).abs() < 69), "{:?}", counts);
+    }
+
     #[test]
     fn least_loaded_never_shares_more_than_fewest_shared(
         loads in proptest::collection::vec(0..=CAPACITY, 14),

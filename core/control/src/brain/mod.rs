@@ -23,6 +23,7 @@ mod meters;
 mod moves;
 mod packets;
 mod path_cache;
+mod policy;
 mod ports;
 mod rate;
 mod relief;
@@ -40,7 +41,7 @@ mod waits;
 use std::collections::{BTreeMap, BTreeSet};
 
 use braid_assign::Assignments;
-use braid_steering::{Placement, StreamId, Transfers};
+use braid_steering::{Policies, StreamId, Transfers};
 use braid_topology::Topology;
 use braid_types::{DatapathId, SwitchPort, Time};
 
@@ -62,6 +63,7 @@ use install::Labels;
 use measure::Measurements;
 use meters::Meters;
 use path_cache::PathCache;
+use policy::Placements;
 use ports::Ports;
 use relief::Reliefs;
 use resolve::Advertised;
@@ -133,7 +135,8 @@ pub struct Brain {
     measured: Measurements,
     found: Found,
     streams: Transfers,
-    placement: Box<dyn Placement>,
+    policies: Policies,
+    placements: Placements,
     counters: Counters,
     counters_read_at: Time,
     first_switch_at: Option<Time>,
@@ -161,7 +164,8 @@ impl Brain {
         let topology = Topology::with_limits(settings.hosts);
         Self {
             streams: Transfers::new(settings.streams),
-            placement: settings.placement.placement(),
+            policies: Policies::default(),
+            placements: Placements::default(),
             assignments: Assignments::new(settings.assignments, settings.assignment_seed),
             confirmations: Confirmations::default(),
             paths: PathCache::new(topology.graph(), settings.paths, settings.weight),
@@ -217,6 +221,7 @@ impl Brain {
             Event::MeasureCapacity { src } => self.measure_capacity(now, *src, out),
             Event::Advise(question) => self.advise(now, question, out),
             Event::Request { ticket, request } => self.on_request(now, *ticket, request, out),
+            Event::Policy { text } => self.set_policy(text),
             Event::Tick => self.tick(now, out),
         }
         self.follow_graph(now, out);

@@ -59,6 +59,20 @@ impl PathCache {
         self.service.paths(src, dst, &self.disjoint)
     }
 
+    /// The paths of any kind from one switch to another, `k` at most.
+    pub(super) fn of_kind(
+        &mut self,
+        kind: Kind,
+        k: usize,
+        (src, dst): (DatapathId, DatapathId),
+    ) -> Arc<PathSet> {
+        if (kind, k) == (self.disjoint.kind, self.disjoint.k) {
+            return self.disjoint(src, dst);
+        }
+        let request = Request { kind, k, terms: self.disjoint.terms.clone() };
+        self.service.paths(src, dst, &request)
+    }
+
     /// The shortest paths from one switch to another that pass no switch twice, `k` at most.
     pub(super) fn k_shortest(&mut self, src: DatapathId, dst: DatapathId, k: usize) -> Arc<PathSet> {
         let request = Request { kind: Kind::KShortest, k, terms: self.disjoint.terms.clone() };

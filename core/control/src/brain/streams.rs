@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 
 use super::Brain;
 use super::batches::Replaces;
+use super::policy::{choose, siblings};
 use crate::command::{Command, Commands, Target};
 use crate::cookie::{Cookie, Purpose};
 use crate::notice::Notice;
@@ -39,7 +40,9 @@ impl Brain {
             return self.place_and_send(now, id, (dpid, dst), bytes, out);
         }
         let stream = match opening {
-            Some(opening) if dst != dpid => self.open_stream(now, tuple, opening, out),
+            Some(opening) if dst != dpid && !self.manner(&tuple).is_single => {
+                self.open_stream(now, tuple, opening, out)
+            }
             _ => {
                 self.end_plain(&tuple, out);
                 None
@@ -289,22 +292,15 @@ impl Brain {
         if let Some(dealt) = self.deal(now, id, (src, dst)) {
             return Some(dealt);
         }
-        let paths = self.paths.disjoint(src, dst);
+        let Stream { tuple, transfer, .. } = *self.streams.stream(id)?;
+        let manner = self.manner(&tuple);
+        let paths = self.paths_in(manner, (src, dst));
         let candidates: SmallVec<[&Path; 8]> = self.paths.usable(&paths, now).collect();
-        let siblings = self.streams.siblings(self.streams.stream(id)?);
-        let routes = siblings.filter_map(|sibling| sibling.route.as_ref());
-        let siblings: SmallVec<[&Path; 8]> = routes.map(|route| &route.forward).collect();
+        let siblings = siblings(&self.streams, transfer, &tuple, manner.placement);
         let graph = self.paths.graph();
         let question = Question { now, candidates: &candidates, siblings: &siblings, graph };
-        let Choice { index, shared } = self.placement.place(&question)?;
+        let Choice { index, shared } = choose(&mut self.placements, manner.placement, &question)?;
         candidates.get(index).map(|path| ((*path).clone(), shared))
-    }
-
-    /// Which of these paths, that none of its transfer's others meets, a stream is to take.
-    pub(super) fn place_among(&mut self, now: Time, candidates: &[&Path]) -> Option<usize> {
-        let graph = self.paths.graph();
-        let question = Question { now, candidates, siblings: &[], graph };
-        Some(self.placement.place(&question)?.index)
     }
 
     fn hops_of(&self, route: &Route) -> Option<[Hop; 2]> {

@@ -1,5 +1,7 @@
+mod deterministic;
 mod fewest_shared;
 mod least_loaded;
+mod random;
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +10,10 @@ use braid_paths::Path;
 use braid_topology::Graph;
 use braid_types::Time;
 
+pub use deterministic::Deterministic;
 pub use fewest_shared::FewestShared;
 pub use least_loaded::LeastLoaded;
+pub use random::Random;
 
 /// What a policy knows when it chooses the path of a stream.
 #[derive(Clone, Copy, Debug)]
@@ -39,26 +43,37 @@ pub trait Placement: fmt::Debug + Send {
     fn place(&mut self, question: &Question<'_>) -> Option<Choice>;
 }
 
-/// The policies that there are, by name: `fewest-shared`, `least-loaded`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// The policies that there are, by name: `fewest-shared`, `least-loaded`, `deterministic`, `random`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Policy {
     /// See [`FewestShared`].
     #[default]
     FewestShared,
     /// See [`LeastLoaded`].
     LeastLoaded,
+    /// See [`Deterministic`].
+    Deterministic,
+    /// See [`Random`].
+    Random,
 }
 
 impl Policy {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::FewestShared, Self::LeastLoaded];
+    pub const ALL: [Self; 4] = [Self::FewestShared, Self::LeastLoaded, Self::Deterministic, Self::Random];
 
     /// The policy, which has not chosen anything yet.
     pub fn placement(self) -> Box<dyn Placement> {
         match self {
             Self::FewestShared => Box::new(FewestShared),
             Self::LeastLoaded => Box::new(LeastLoaded::default()),
+            Self::Deterministic => Box::new(Deterministic),
+            Self::Random => Box::new(Random::new(0)),
         }
+    }
+
+    /// Whether only streams between the same two addresses count as siblings.
+    pub const fn is_by_address_pair(self) -> bool {
+        matches!(self, Self::Deterministic)
     }
 
     /// Its name.
@@ -66,6 +81,8 @@ impl Policy {
         match self {
             Self::FewestShared => "fewest-shared",
             Self::LeastLoaded => "least-loaded",
+            Self::Deterministic => "deterministic",
+            Self::Random => "random",
         }
     }
 }
@@ -78,7 +95,7 @@ impl fmt::Display for Policy {
 
 /// Text that names no policy.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0:?} is neither fewest-shared nor least-loaded")]
+#[error("{0:?} is not fewest-shared, least-loaded, deterministic or random")]
 pub struct PolicyError(String);
 
 impl FromStr for Policy {

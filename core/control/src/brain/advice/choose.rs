@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use braid_paths::Path;
-use braid_steering::{AdviceRequest, StreamId, SubflowEnds, TransferId};
+use braid_steering::{AdviceRequest, Question as Placing, StreamId, SubflowEnds, TransferId};
 use braid_types::{FiveTuple, SwitchPort, Time, common_prefix};
 
 use super::super::Brain;
+use super::super::policy::{choose, siblings};
 use super::{ASK_AGAIN, ASK_SOON, Waiting};
 use crate::command::Commands;
 
@@ -22,7 +23,8 @@ struct Way {
 }
 
 impl Brain {
-    /// Names what works, and adds a subflow for each path that shares no link with those of others.
+    /// Names what works, and adds a subflow for each path that shares no link with those of others; or as many as the
+    /// policy wants, spread over the paths.
     pub(super) fn choose_subflows(
         &mut self,
         now: Time,
@@ -36,19 +38,34 @@ impl Brain {
         let unconfirmed = BTreeMap::new();
         let waiting = Waiting { transfer, until, named, unconfirmed, ask_again_after };
         self.advising.waiting.insert(question, waiting);
+        let manner = self.manner(&request.connection.tuple());
+        let most = self.most_subflows(request);
         let mut ways = self.ways(now, transfer, request);
-        while self.named(question).len() < request.most && !ways.is_empty() {
-            let Some(way) = self.take_way(now, request, question, &mut ways) else { break };
-            let Some(ends) = self.with_port(request, way.ends) else { continue };
-            if !self.may_place(now, way.host) {
+        while self.named(question).len() < most && !ways.is_empty() {
+            let Some(index) = self.best_way(now, (question, transfer), request, &mut ways) else { break };
+            let Some(ends) = self.with_port(request, ways[index].ends) else {
+                ways.remove(index);
+                continue;
+            };
+            if !self.may_place(now, ways[index].host) {
                 break;
             }
-            let Some(id) = self.expect(now, (question, transfer), ends, &way.path, out) else { break };
-            ways.retain(|other| other.ends != ends && other.path.shared_cables(&way.path) == 0);
+            let path = ways[index].path.clone();
+            let Some(id) = self.expect(now, (question, transfer), ends, &path, out) else { break };
+            ways.retain(|other| {
+                other.ends != ends && (manner.subflows.is_some() || other.path.shared_cables(&path) == 0)
+            });
             if let Some(waiting) = self.advising.waiting.get_mut(&question) {
                 waiting.named.push((id, ends));
             }
         }
+    }
+
+    /// How many subflows the connection may have beside its first.
+    fn most_subflows(&self, request: &AdviceRequest) -> usize {
+        let manner = self.manner(&request.connection.tuple());
+        let wanted = manner.subflows.map_or(request.most, |all| all.saturating_sub(1));
+        wanted.min(request.most)
     }
 
     fn named(&self, question: u64) -> &[(StreamId, SubflowEnds)] {
@@ -64,11 +81,14 @@ impl Brain {
             let stream = stream.filter(|_| !request.failed.contains(ends))?;
             Some((stream.id, &stream.route.as_ref()?.forward))
         };
+        let may_share = self.manner(&request.connection.tuple()).subflows.is_some();
+        let most = self.most_subflows(request);
         let first = path_of(&request.connection).map(|(_, path)| path);
         let (mut used, mut working): (Vec<&Path>, _) = (first.into_iter().collect(), Vec::new());
         for ends in &request.subflows {
-            let free = path_of(ends).filter(|(_, path)| used.iter().all(|it| it.shared_cables(path) == 0));
-            if let Some((id, path)) = free.filter(|_| working.len() < request.most) {
+            let free = path_of(ends)
+                .filter(|(_, path)| may_share || used.iter().all(|it| it.shared_cables(path) == 0));
+            if let Some((id, path)) = free.filter(|_| working.len() < most) {
                 used.push(path);
                 working.push((id, *ends));
             }
@@ -76,13 +96,17 @@ impl Brain {
         working
     }
 
-    /// The paths between any two addresses of the hosts that no stream of the transfer uses a link of.
+    /// The paths between any two addresses of the hosts that no stream of the transfer uses a link of, if that counts.
     fn ways(&mut self, now: Time, transfer: TransferId, request: &AdviceRequest) -> Vec<Way> {
-        let siblings = self.paths_of(transfer, request);
         let connection = request.connection.tuple();
+        let manner = self.manner(&connection);
+        let siblings = match manner.subflows {
+            Some(_) => Vec::new(),
+            None => self.paths_of(transfer, request),
+        };
         let mut ways = Vec::new();
         for (ends, host, peer) in self.wanted_pairs(request) {
-            let set = self.paths.disjoint(host.dpid, peer.dpid);
+            let set = self.paths_in(manner, (host.dpid, peer.dpid));
             let is_free = |path: &Path| siblings.iter().all(|used| used.shared_cables(path) == 0);
             let is_avoided = |path: &Path| {
                 self.advising.avoided.iter().any(|(of, avoided, _)| *of == connection && avoided == path)
@@ -114,14 +138,14 @@ impl Brain {
         routes.map(|route| route.forward.clone()).collect()
     }
 
-    /// The way that is best for the next subflow: what is open already, then between addresses that are used least.
-    fn take_way(
+    /// Which way is best for the next subflow: what is open already, then between addresses that are used least.
+    fn best_way(
         &mut self,
         now: Time,
+        (question, transfer): (u64, TransferId),
         request: &AdviceRequest,
-        question: u64,
-        ways: &mut Vec<Way>,
-    ) -> Option<Way> {
+        ways: &mut [Way],
+    ) -> Option<usize> {
         let opened = self.named(question).iter().map(|(_, ends)| ends).chain([&request.connection]);
         let opened: Vec<_> = opened.copied().collect();
         let uses = |ends: &SubflowEnds| {
@@ -134,11 +158,16 @@ impl Brain {
             (way.ends.local.port() == 0, uses(&way.ends), Reverse(alike))
         };
         ways.sort_by_cached_key(|way| (rank(way), way.path.hops()));
-        let best = rank(ways.first()?);
-        let count = ways.iter().take_while(|way| rank(way) == best).count();
-        let candidates: Vec<_> = ways.iter().take(count).map(|way| &way.path).collect();
-        let index = self.place_among(now, &candidates)?;
-        (index < ways.len()).then(|| ways.remove(index))
+        let first = ways.first()?;
+        let best = rank(first);
+        let policy = self.manner(&request.connection.tuple()).placement;
+        let siblings = siblings(&self.streams, transfer, &first.ends.tuple(), policy);
+        let candidates: Vec<_> =
+            ways.iter().take_while(|way| rank(way) == best).map(|way| &way.path).collect();
+        let graph = self.paths.graph();
+        let question = Placing { now, candidates: &candidates, siblings: &siblings, graph };
+        let choice = choose(&mut self.placements, policy, &question)?;
+        (choice.index < ways.len()).then_some(choice.index)
     }
 
     /// A local port that nobody is known to use.

@@ -104,7 +104,9 @@ impl Brain {
             return Err(AdviceRefusal::Busy(limit));
         }
         self.end_failed(now, request, out);
-        let Some(transfer) = self.transfer_of(now, request, &place, out)? else {
+        let is_single = self.manner(&request.connection.tuple()).is_single;
+        let transfer = if is_single { None } else { self.transfer_of(now, request, &place, out)? };
+        let Some(transfer) = transfer else {
             let advice = Advice { ask_again_after: Some(ASK_AGAIN), ..Advice::default() };
             out.answer(question.id, Ok(advice));
             return Ok(());

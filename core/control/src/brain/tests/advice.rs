@@ -28,7 +28,7 @@ fn request(local: IpAddr, remote: IpAddr) -> AdviceRequest {
     }
 }
 
-fn from_1_to_9() -> AdviceRequest {
+pub(super) fn from_1_to_9() -> AdviceRequest {
     request(ip(1), ip(9))
 }
 
@@ -48,7 +48,7 @@ fn ask_as(network: &mut Network, request: &AdviceRequest, asker: Asker) -> Resul
     answer(network, id).expect("an answer").clone()
 }
 
-fn ask(network: &mut Network, request: &AdviceRequest) -> Vec<SubflowEnds> {
+pub(super) fn ask(network: &mut Network, request: &AdviceRequest) -> Vec<SubflowEnds> {
     ask_as(network, request, Asker::Trusted).expect("advice").subflows
 }
 
@@ -62,7 +62,7 @@ fn open_unheard(network: &mut Network, ends: &SubflowEnds) {
     assert_eq!(network.brain.counters().packet_ins, before, "no packet-in");
 }
 
-fn way(network: &mut Network, ends: &SubflowEnds) -> Vec<u64> {
+pub(super) fn way(network: &mut Network, ends: &SubflowEnds) -> Vec<u64> {
     let [there, back] = ways(network, ends.tuple());
     assert_eq!(there, back);
     there

@@ -1,0 +1,19 @@
+use super::{Choice, Placement, Question};
+
+/// The path that the fewest of the siblings take; among equals the first, which is the shortest.
+///
+/// Zannettou et al. 2016, algorithm 1: the initial subflow takes the shortest path, each further one the next of the set,
+/// and beyond the size of the set all paths get as many. Their counter of each connection and address pair is how many
+/// siblings are on each path; siblings are to be those between the same two addresses. What else paths share does not
+/// count, unlike with [`FewestShared`](super::FewestShared).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Deterministic;
+
+impl Placement for Deterministic {
+    fn place(&mut self, question: &Question<'_>) -> Option<Choice> {
+        let takes = |path| question.siblings.iter().filter(|sibling| **sibling == path).count();
+        let (index, path) = question.candidates.iter().enumerate().min_by_key(|(_, path)| takes(**path))?;
+        let shared = question.siblings.iter().map(|sibling| path.shared_cables(sibling)).sum();
+        Some(Choice { index, shared })
+    }
+}

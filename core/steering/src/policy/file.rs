@@ -1,0 +1,208 @@
+//! Policies as people write them: TOML.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fmt::Display;
+use std::ops::Range;
+use std::str::FromStr;
+
+use braid_paths::Kind;
+use braid_types::IpPrefix;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{Policies, PolicyRule, PortRange, SteerAs, Steering};
+use crate::{AdviceRequest, Policy};
+
+/// Every rule is asked about each connection that opens.
+const MOST_RULES: usize = 1_024;
+/// Prefixes of a rule, and ranges of ports.
+const MOST_PREFIXES: usize = 256;
+/// More paths between two switches cost more time than they give capacity.
+const MOST_PATHS: usize = 64;
+
+/// What is wrong in a file, and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PolicyProblem {
+    /// From 1.
+    pub line: usize,
+    /// In characters, from 1.
+    pub column: usize,
+    /// Which field, such as `rule[0].k`; empty if the file cannot be read as TOML at all.
+    pub field: String,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    rule: Vec<Rule>,
+    #[serde(default)]
+    default: Fields,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rule {
+    name: Spanned<String>,
+    #[serde(default)]
+    from: Vec<Spanned<String>>,
+    #[serde(default)]
+    to: Vec<Spanned<String>>,
+    #[serde(default)]
+    ports: Vec<Spanned<Port>>,
+    kind: Option<Spanned<String>>,
+    paths: Option<Spanned<String>>,
+    k: Option<Spanned<i64>>,
+    placement: Option<Spanned<String>>,
+    subflows: Option<Spanned<i64>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct Fields {
+    kind: Option<Spanned<String>>,
+    paths: Option<Spanned<String>>,
+    k: Option<Spanned<i64>>,
+    placement: Option<Spanned<String>>,
+    subflows: Option<Spanned<i64>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a port is a number or a text such as \"50000-51000\"")]
+enum Port {
+    Number(i64),
+    Text(String),
+}
+
+impl Policies {
+    /// Reads a policy file.
+    ///
+    /// # Errors
+    ///
+    /// Every problem that is found, in the order of the file.
+    pub fn parse(text: &str) -> Result<Self, Vec<PolicyProblem>> {
+        let mut reader = Reader { text, problems: Vec::new() };
+        let file = toml::from_str::<File>(text).map_err(|error| {
+            let span = error.span().unwrap_or_default();
+            reader.add(span, String::new(), error.message());
+            std::mem::take(&mut reader.problems)
+        })?;
+        let policies = reader.policies(file);
+        reader.problems.sort_by_key(|it| (it.line, it.column));
+        if reader.problems.is_empty() { Ok(policies) } else { Err(reader.problems) }
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    problems: Vec<PolicyProblem>,
+}
+
+impl Reader<'_> {
+    fn policies(&mut self, file: File) -> Policies {
+        if file.rule.len() > MOST_RULES {
+            let what = format!("there are {} rules, and {MOST_RULES} may be", file.rule.len());
+            self.add(0..0, "rule".to_owned(), &what);
+            return Policies::default();
+        }
+        let mut names = BTreeSet::new();
+        let rules = file.rule.into_iter().enumerate();
+        let rules =
+            rules.map(|(index, rule)| self.rule(&format!("rule[{index}]"), rule, &mut names)).collect();
+        Policies { rules, default: self.steering("default", file.default) }
+    }
+
+    fn rule(&mut self, key: &str, rule: Rule, names: &mut BTreeSet<String>) -> PolicyRule {
+        let Rule { name, from, to, ports, kind, paths, k, placement, subflows } = rule;
+        let (span, name) = (name.span(), name.into_inner());
+        if name.trim().is_empty() {
+            self.add(span, format!("{key}.name"), "it is empty");
+        } else if !names.insert(name.clone()) {
+            self.add(span, format!("{key}.name"), &format!("{name:?} is the name of another rule"));
+        }
+        let fields = Fields { kind, paths, k, placement, subflows };
+        let from = self.list(&format!("{key}.from"), from, |text| read::<IpPrefix>(&text));
+        let to = self.list(&format!("{key}.to"), to, |text| read::<IpPrefix>(&text));
+        let ports = self.list(&format!("{key}.ports"), ports, |port| match port {
+            Port::Number(number) => read::<PortRange>(&number.to_string()),
+            Port::Text(text) => read(&text),
+        });
+        PolicyRule { name, from, to, ports, steering: self.steering(key, fields) }
+    }
+
+    fn steering(&mut self, key: &str, fields: Fields) -> Steering {
+        let kind = self.value(key, "kind", fields.kind, |text| match text.as_str() {
+            "auto" => Ok(SteerAs::Auto),
+            "single" => Ok(SteerAs::Single),
+            _ => Err(format!("{text:?} is not auto or single")),
+        });
+        Steering {
+            steer_as: kind.unwrap_or_default(),
+            paths: self.value(key, "paths", fields.paths, |text| read::<Kind>(&text)),
+            k: self.value(key, "k", fields.k, |it| within(it, 1, MOST_PATHS)),
+            placement: self.value(key, "placement", fields.placement, |text| read::<Policy>(&text)),
+            subflows: self
+                .value(key, "subflows", fields.subflows, |it| within(it, 1, AdviceRequest::MOST_SUBFLOWS)),
+        }
+    }
+
+    fn value<T, U>(
+        &mut self,
+        key: &str,
+        name: &str,
+        value: Option<Spanned<T>>,
+        read: impl Fn(T) -> Result<U, String>,
+    ) -> Option<U> {
+        let value = value?;
+        let span = value.span();
+        read(value.into_inner()).map_err(|what| self.add(span, format!("{key}.{name}"), &what)).ok()
+    }
+
+    fn list<T, U>(
+        &mut self,
+        key: &str,
+        values: Vec<Spanned<T>>,
+        read: impl Fn(T) -> Result<U, String>,
+    ) -> Vec<U> {
+        if values.len() > MOST_PREFIXES {
+            let what = format!("there are {}, and {MOST_PREFIXES} may be", values.len());
+            self.add(values[0].span(), key.to_owned(), &what);
+        }
+        let values = values.into_iter().take(MOST_PREFIXES).enumerate();
+        let read = values.filter_map(|(index, value)| {
+            let span = value.span();
+            read(value.into_inner()).map_err(|what| self.add(span, format!("{key}[{index}]"), &what)).ok()
+        });
+        read.collect()
+    }
+
+    fn add(&mut self, span: Range<usize>, field: String, what: &str) {
+        let before = self.text.get(..span.start).unwrap_or_default();
+        let line = 1 + before.matches('\n').count();
+        let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
+        self.problems.push(PolicyProblem { line, column, field, what: what.trim_end().to_owned() });
+    }
+}
+
+fn read<T: FromStr<Err: Display>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: T::Err| error.to_string())
+}
+
+fn within(value: i64, least: usize, most: usize) -> Result<usize, String> {
+    let valid = usize::try_from(value).ok().filter(|it| (least..=most).contains(it));
+    valid.ok_or_else(|| format!("{value} is not from {least} to {most}"))
+}
+
+/// `LINE:COLUMN: FIELD: WHAT`, for a file's name to be put before.
+impl Display for PolicyProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: ", self.line, self.column)?;
+        if !self.field.is_empty() {
+            write!(f, "{}: ", self.field)?;
+        }
+        f.write_str(&self.what)
+    }
+}

@@ -1,0 +1,155 @@
+//! Which traffic is steered how.
+
+mod file;
+
+use std::fmt;
+use std::str::FromStr;
+
+use braid_paths::Kind;
+use braid_types::{FiveTuple, IpPrefix};
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::Policy;
+
+pub use file::PolicyProblem;
+
+/// Rules, of which the first counts that a connection fits, and what holds where none does.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Policies {
+    /// In the order in which they are asked.
+    pub rules: Vec<PolicyRule>,
+    /// What holds for all else, as far as it says.
+    pub default: Steering,
+}
+
+/// How the connections that fit are steered.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct PolicyRule {
+    /// Unique.
+    pub name: String,
+    /// Where the opening host is; empty: anywhere.
+    pub from: Vec<IpPrefix>,
+    /// Where the answering host is; empty: anywhere.
+    pub to: Vec<IpPrefix>,
+    /// The answering host's ports; empty: any.
+    pub ports: Vec<PortRange>,
+    /// What is done with them.
+    #[serde(flatten)]
+    pub steering: Steering,
+}
+
+/// How a connection is steered; nothing where the controller's own settings hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Steering {
+    /// As what.
+    #[serde(rename = "kind")]
+    pub steer_as: SteerAs,
+    /// Which paths its streams may take.
+    #[serde(serialize_with = "as_text", skip_serializing_if = "Option::is_none")]
+    pub paths: Option<Kind>,
+    /// How many of those.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<usize>,
+    /// How a stream's path is chosen among them.
+    #[serde(serialize_with = "as_text", skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Policy>,
+    /// How many subflows a host that asks is told to open in all; nothing: one for each path that shares no link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subflows: Option<usize>,
+}
+
+/// As what a connection is steered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SteerAs {
+    /// As what it turns out to be: MPTCP, or connections that an application has announced, else single.
+    #[default]
+    Auto,
+    /// On the default route, whatever it is, unless an application has announced it.
+    Single,
+}
+
+/// TCP ports from one to another, both included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PortRange {
+    /// The lowest.
+    pub first: u16,
+    /// The highest.
+    pub last: u16,
+}
+
+impl Policies {
+    /// How this connection is steered; `tuple` is the direction of the opening host.
+    #[must_use]
+    pub fn of(&self, tuple: &FiveTuple) -> Steering {
+        let rule = self.rules.iter().find(|rule| rule.fits(tuple));
+        rule.map_or(self.default, |rule| rule.steering.or(self.default))
+    }
+}
+
+impl PolicyRule {
+    /// Whether it is about this connection.
+    #[must_use]
+    pub fn fits(&self, tuple: &FiveTuple) -> bool {
+        let is_in =
+            |prefixes: &[IpPrefix], ip| prefixes.is_empty() || prefixes.iter().any(|it| it.contains(ip));
+        let port = self.ports.is_empty() || self.ports.iter().any(|range| range.contains(tuple.dst_port));
+        port && is_in(&self.from, tuple.src) && is_in(&self.to, tuple.dst)
+    }
+}
+
+impl Steering {
+    /// What it does not say is as `other` has it.
+    fn or(self, other: Self) -> Self {
+        Self {
+            steer_as: self.steer_as,
+            paths: self.paths.or(other.paths),
+            k: self.k.or(other.k),
+            placement: self.placement.or(other.placement),
+            subflows: self.subflows.or(other.subflows),
+        }
+    }
+}
+
+impl PortRange {
+    /// Whether the port is in it.
+    #[must_use]
+    pub const fn contains(self, port: u16) -> bool {
+        self.first <= port && port <= self.last
+    }
+}
+
+impl fmt::Display for PortRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.first == self.last {
+            true => write!(f, "{}", self.first),
+            false => write!(f, "{}-{}", self.first, self.last),
+        }
+    }
+}
+
+impl FromStr for PortRange {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let range = first.parse().ok().zip(last.parse().ok()).map(|(first, last)| Self { first, last });
+        let valid = range.filter(|it| 0 < it.first && it.first <= it.last);
+        valid
+            .ok_or_else(|| format!("{text:?} is neither a port, 1 to 65535, nor a range such as 50000-51000"))
+    }
+}
+
+impl Serialize for PortRange {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[expect(clippy::ref_option, reason = "serde hands a reference to the field")]
+fn as_text<T: fmt::Display, S: Serializer>(value: &Option<T>, serializer: S) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => serializer.collect_str(value),
+        None => serializer.serialize_none(),
+    }
+}
