@@ -67,6 +67,9 @@ enum Command {
     /// In the network of a running controller, or with --topology in one that is drawn or written down. Exits
     /// with 3 if there is no path.
     Paths(commands::paths::Args),
+    /// Check, show and change what is steered how
+    #[command(subcommand)]
+    Policy(commands::policy::Command),
     /// List the transfers in progress, their streams and the paths of these
     Transfers(client::Args),
     /// Look at networks from files, generators or a running controller, and convert them
@@ -108,6 +111,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Alarms(args) => commands::alarms::execute(&args),
         Command::Hosts(args) => commands::hosts::execute(&args),
         Command::Paths(args) => commands::paths::execute(&args),
+        Command::Policy(command) => commands::policy::execute(&command),
         Command::Transfers(args) => commands::transfers::execute(&args),
         Command::Topology(command) => commands::topology::execute(&command),
         Command::Doctor(args) => commands::doctor::execute(&args),

@@ -27,6 +27,11 @@ pub(super) fn post(url: &str, path: &str, parameters: &[(&str, String)]) -> anyh
     read(url, path, request.send_empty())
 }
 
+/// The same where something is handed over.
+pub(super) fn put(url: &str, path: &str, text: &str) -> anyhow::Result<String> {
+    read(url, path, agent().put(format!("{url}{path}")).send(text))
+}
+
 fn agent() -> Agent {
     let timeouts = Agent::config_builder().timeout_connect(Some(TO_CONNECT)).timeout_global(Some(TO_ANSWER));
     // A proxy for the web does not lead to it.

@@ -76,6 +76,11 @@ impl Args {
         self.controller.post(name, parameters)
     }
 
+    /// Has the controller take `text` over as `name`; the answer as it came.
+    pub(crate) fn put(&self, name: &str, text: &str) -> anyhow::Result<String> {
+        fetch::put(&self.controller.0, &format!("/api/v1/{name}"), text)
+    }
+
     /// The list `name`, and the answer as it came.
     pub(crate) fn list<T: DeserializeOwned>(&self, name: &str) -> anyhow::Result<(String, Answer<T>)> {
         self.controller.list(name)

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::PathBuf;
 
-use braid_controller::{Agents, Config, Controller, Listen, Relief, Settings};
+use braid_controller::{Agents, Config, Controller, Listen, PolicyFile, Relief, Settings};
 use braid_paths::Weight;
 use braid_steering::Policy;
 use braid_types::{BitsPerSec, SwitchPort};
@@ -44,10 +44,14 @@ pub(crate) struct Run {
     /// With it, only they and this machine may ask; without, each host about its own address.
     #[arg(long, value_name = "FILE", env = "BRAID_AGENT_TOKENS")]
     agent_tokens: Option<PathBuf>,
+    /// A policy file: which traffic is steered how, by prefixes and ports; read again at SIGHUP
+    #[arg(long, value_name = "FILE", env = "BRAID_POLICY")]
+    policy: Option<PathBuf>,
     /// How a stream's path is chosen among those of its hosts
     ///
     /// fewest-shared: that which meets the fewest other streams of its transfer. least-loaded: of those, the one with
-    /// the most headroom, whoever else uses the network.
+    /// the most headroom, whoever else uses the network. deterministic: that which the fewest others between the same two
+    /// addresses take (Zannettou et al. 2016). random: any, as ECMP.
     #[arg(long, value_name = "POLICY", default_value_t = Policy::default(), value_parser = policies())]
     placement: Policy,
     /// What a link costs where the shortest path is chosen: hops, latency (microseconds), load, or a sum such as
@@ -92,6 +96,7 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     let (http, record) = (run.http, run.record.clone());
     let agents = run.agent_tokens.as_deref().map(Agents::read).transpose().exit_with(Code::Usage)?;
     let agents = agents.unwrap_or_default();
+    let policy = run.policy.as_deref().map(PolicyFile::read).transpose().exit_with(Code::Usage)?;
     let http_inherited = run.http_fd.map(inherited);
     let controller = Controller::bind(Config {
         openflow,
@@ -99,6 +104,7 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
         http_inherited,
         record,
         agents,
+        policy,
         settings: settings(run)?,
     })?;
     say_ready(&controller)?;

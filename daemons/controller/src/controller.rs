@@ -17,6 +17,7 @@ use tracing::{error, info};
 use crate::agents::Agents;
 use crate::clock::Clock;
 use crate::engine::{Engine, Shared};
+use crate::policy::{self, PolicyFile};
 use crate::record::Recorder;
 use crate::{http, server};
 
@@ -45,6 +46,8 @@ pub struct Config {
     pub record: Option<PathBuf>,
     /// Agents on hosts that have a token.
     pub agents: Agents,
+    /// What is steered how; nothing: all as the settings have it.
+    pub policy: Option<PolicyFile>,
     /// How it behaves; the key of discovery frames is made anew.
     pub settings: Settings,
 }
@@ -88,6 +91,7 @@ pub struct Controller {
     settings: Settings,
     recorder: Option<Recorder>,
     agents: Agents,
+    policy: Option<PolicyFile>,
 }
 
 impl Controller {
@@ -114,6 +118,7 @@ impl Controller {
             settings: Settings { lldp_key: ProbeKey::new(secret), assignment_seed, ..config.settings },
             recorder: recorder.transpose()?,
             agents: config.agents,
+            policy: config.policy,
         })
     }
 
@@ -136,6 +141,7 @@ impl Controller {
             let switches = tokio::net::TcpListener::from_std(self.switches)?;
             let accepting = spawn_local(server::accept(engine.clone(), switches));
             spawn_local(tick(engine.clone()));
+            spawn_local(policy::follow(engine.clone(), self.policy));
             spawn_local(http::answer(engine.clone(), questions));
             stop.await;
             info!("stopping");

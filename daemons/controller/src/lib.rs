@@ -14,10 +14,12 @@ mod http;
 mod inquiries;
 mod log;
 mod outbox;
+mod policy;
 mod record;
 mod server;
 
 pub use agents::{Agents, AgentsError};
 pub use braid_control::{Relief, Settings};
 pub use controller::{Config, Controller, ControllerError, Listen};
+pub use policy::{PolicyFile, PolicyFileError};
 pub use record::{Header, read_recording};

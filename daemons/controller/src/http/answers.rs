@@ -5,6 +5,7 @@ use tokio::sync::mpsc;
 use super::paths::Search;
 use super::{Question, Resource, capacity, metrics};
 use crate::engine::{Engine, Shared};
+use crate::policy;
 
 /// Answers the questions of clients, on the engine's thread.
 pub(crate) async fn answer(engine: Shared, mut questions: mpsc::Receiver<Question>) {
@@ -13,6 +14,10 @@ pub(crate) async fn answer(engine: Shared, mut questions: mpsc::Receiver<Questio
         match question {
             Question::Show(resource, answer) => drop(answer.send(body(&engine.borrow(), resource))),
             Question::Measure(src, answer) => _ = answer.send(capacity::begin(&mut engine.borrow_mut(), src)),
+            Question::SetPolicy(text, answer) => {
+                policy::set(&engine, text);
+                _ = answer.send(engine.borrow().now());
+            }
             Question::Advise(inquiry) => engine.borrow_mut().advise(inquiry),
             Question::Request(request, answer) => engine.borrow_mut().ask(request, answer),
             Question::Paths(query, answer) => drop(answer.send(Search::prepare(&engine.borrow(), &query))),
@@ -28,6 +33,7 @@ fn body(engine: &Engine, resource: Resource) -> String {
         Resource::Links => json("links", &brain.links(), now),
         Resource::Hosts => json("hosts", &brain.hosts(), now),
         Resource::Transfers => json("transfers", &brain.transfers(), now),
+        Resource::Policy => json("policy", brain.policies(), now),
         Resource::Alarms => json("alarms", &brain.alarms(), now),
         Resource::Assignments => json("assignments", &brain.assignments(), now),
         Resource::Metrics => metrics::encode(engine),

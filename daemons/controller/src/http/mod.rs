@@ -7,6 +7,7 @@ mod capacity;
 mod link_metrics;
 mod metrics;
 mod paths;
+mod policy;
 mod problem;
 mod rate;
 mod rpc;
@@ -43,6 +44,7 @@ pub(crate) enum Resource {
     Hosts,
     Transfers,
     Alarms,
+    Policy,
     Assignments,
     Metrics,
 }
@@ -57,6 +59,8 @@ pub(crate) enum Question {
     Request(Request, oneshot::Sender<Reply>),
     /// The capacity of the link that leaves a port is to be measured; when that began, if there is such a link.
     Measure(SwitchPort, oneshot::Sender<Option<Time>>),
+    /// A policy that was checked shall hold; when it does.
+    SetPolicy(String, oneshot::Sender<Time>),
     /// Which subflows a connection shall have.
     Advise(Inquiry),
 }
@@ -98,6 +102,7 @@ fn router(questions: Questions, agents: Agents) -> Router {
         .merge(assignments::routes(&questions))
         .merge(rpc::routes(&questions))
         .route("/api/v1/paths", get(paths::find).with_state(paths::Route::new(questions.clone())))
+        .route("/api/v1/policy", resource(Resource::Policy).merge(policy::route()))
         .route("/api/v1/advice", advice::route(questions.clone(), agents))
         .route("/metrics", resource(Resource::Metrics))
         .with_state(questions)

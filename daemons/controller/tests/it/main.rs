@@ -5,6 +5,7 @@ mod api;
 mod links;
 mod misbehaviour;
 mod paths;
+mod policy;
 mod recording;
 mod rpc;
 mod support;

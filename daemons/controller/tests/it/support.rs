@@ -24,6 +24,7 @@ pub(crate) fn config(openflow: SocketAddr, http: SocketAddr, record: Option<Path
         record,
         agents: Agents::default(),
         http_inherited: None,
+        policy: None,
         settings: Settings::default(),
     }
 }

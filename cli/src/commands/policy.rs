@@ -1,0 +1,117 @@
+use std::path::PathBuf;
+
+use braid_controller::PolicyFile;
+use clap::Subcommand;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::client::{Args, format};
+use crate::exit::{Code, ExitWith};
+use crate::output;
+use crate::table::table;
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Check a policy file; tells line, column and field of each mistake
+    Check(Check),
+    /// Show what a running controller steers how
+    Show(Args),
+    /// Have a running controller steer by a file from now on; streams that are open keep their paths
+    ///
+    /// It is sent to the controller, which has to run on this machine, and holds until the controller ends or reads its
+    /// own file again (SIGHUP).
+    Load(Load),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Check {
+    /// The policy file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Load {
+    /// The policy file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    args: Args,
+}
+
+pub(crate) fn execute(command: &Command) -> anyhow::Result<()> {
+    match command {
+        Command::Check(Check { file }) => {
+            PolicyFile::read(file).exit_with(Code::Usage)?;
+            output::text(&format!("{}: ok\n", file.display()))
+        }
+        Command::Show(args) => show(args),
+        Command::Load(Load { file, args }) => {
+            let policy = PolicyFile::read(file).exit_with(Code::Usage)?;
+            let body = args.put("policy", policy.text())?;
+            if args.json() { args.print(&body) } else { output::text("the policy is in force\n") }
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    policy: Policies,
+}
+
+#[derive(Deserialize)]
+struct Policies {
+    rules: Vec<Rule>,
+    default: Steering,
+}
+
+#[derive(Deserialize)]
+struct Rule {
+    name: String,
+    from: Vec<String>,
+    to: Vec<String>,
+    ports: Vec<String>,
+    #[serde(flatten)]
+    steering: Steering,
+}
+
+#[derive(Deserialize)]
+struct Steering {
+    kind: String,
+    paths: Option<String>,
+    k: Option<usize>,
+    placement: Option<String>,
+    subflows: Option<usize>,
+}
+
+fn show(args: &Args) -> anyhow::Result<()> {
+    let (body, Answer { policy }) = args.ask::<Answer>("policy", &[])?;
+    if args.json() {
+        // As it came, but without what is not there.
+        return serde_json::from_str::<Value>(&body).map_err(Into::into).and_then(|it| output::json(&it));
+    }
+    let rules = policy.rules.iter().map(|rule| {
+        let any = |list: &[String]| if list.is_empty() { "any".to_owned() } else { format::list(list, " ") };
+        row(&rule.name, [any(&rule.from), any(&rule.to), any(&rule.ports)], &rule.steering)
+    });
+    let rest = row("default", ["any", "any", "any"].map(str::to_owned), &policy.default);
+    let heads = ["RULE", "FROM", "TO", "PORTS", "KIND", "PATHS", "K", "PLACEMENT", "SUBFLOWS"];
+    output::text(&table(heads, rules.chain([rest])))
+}
+
+fn row(name: &str, [from, to, ports]: [String; 3], steering: &Steering) -> [String; 9] {
+    let Steering { kind, paths, k, placement, subflows } = steering;
+    let number = |it: &Option<usize>| it.map_or_else(|| "-".to_owned(), |it| it.to_string());
+    let text = |it: &Option<String>| it.clone().unwrap_or_else(|| "-".to_owned());
+    [
+        name.to_owned(),
+        from,
+        to,
+        ports,
+        kind.clone(),
+        text(paths),
+        number(k),
+        text(placement),
+        number(subflows),
+    ]
+}
