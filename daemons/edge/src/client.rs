@@ -98,18 +98,18 @@ impl Tuner {
         Ok(GroupStatistics(NAMES.into_iter().zip(numbers).collect()))
     }
 
-    /// The data of experimenter messages that come before the barrier's reply.
+    /// What comes before the barrier's reply: an error, or an experimenter message with data.
     fn ask(&mut self, extension: &Extension) -> Result<Vec<u8>, ClientError> {
         let body = extension.body();
         self.say(&Message::Experimenter(extension.message(&body)))?;
         self.say(&Message::BarrierRequest)?;
-        let mut data = Vec::new();
+        let mut answer = Ok(Vec::new());
         loop {
             let bytes = self.hear()?;
             match Message::decode(&bytes)?.1 {
-                Message::Error(error) => return Err(ClientError::Refused(error.error)),
-                Message::Experimenter(reply) => data = reply.data.to_vec(),
-                Message::BarrierReply => return Ok(data),
+                Message::Error(error) => answer = Err(ClientError::Refused(error.error)),
+                Message::Experimenter(reply) => answer = Ok(reply.data.to_vec()),
+                Message::BarrierReply => return answer,
                 _ => {}
             }
         }

@@ -33,7 +33,7 @@ const INSTRUCTIONS: [InstructionType; 5] = [
     InstructionType::ClearActions,
 ];
 /// The numbers of the basic fields that are matched, and how many bytes each has.
-const MATCHED: [(u8, u8); 29] = [
+const MATCHED: [(u8, u8); 30] = [
     (0, 4),
     (2, 8),
     (3, 6),
@@ -63,6 +63,7 @@ const MATCHED: [(u8, u8); 29] = [
     (27, 16),
     (29, 1),
     (30, 1),
+    (31, 16),
 ];
 const SET: [u8; 12] = [3, 4, 6, 7, 11, 12, 13, 14, 15, 16, 26, 27];
 
@@ -350,10 +351,17 @@ fn oxm_ids(fields: impl Iterator<Item = u8>) -> Vec<OxmId> {
     fields.map(|field| OxmId { header: header(field), experimenter: None }).collect()
 }
 
+// ONF extension 109: the length counts the experimenter's number, too.
+const fn tcp_flags() -> OxmId {
+    let header = OxmHeader { class: OxmClass::EXPERIMENTER, field: 42, has_mask: false, length: 6 };
+    OxmId { header, experimenter: Some(ExperimenterId::ONF) }
+}
+
 fn table_features(out: &mut Replies) {
     let instructions = INSTRUCTIONS.map(InstructionId::from);
     let actions = ACTIONS.map(ActionId::from);
-    let matched = oxm_ids(MATCHED.iter().map(|(field, _)| *field));
+    let mut matched = oxm_ids(MATCHED.iter().map(|(field, _)| *field));
+    matched.push(tcp_flags());
     let set = oxm_ids(SET.into_iter());
     for number in 0..TABLES {
         let next: Vec<_> = (number + 1..TABLES).map(TableId).collect();

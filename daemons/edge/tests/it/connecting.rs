@@ -1,0 +1,56 @@
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
+
+use braid_openflow::{Echo, Message, Xid, frame_length};
+
+use crate::support::Running;
+
+fn hear(stream: &mut TcpStream) -> String {
+    let mut unread = Vec::new();
+    loop {
+        if let Some(length) = frame_length(&unread).unwrap() {
+            assert_eq!(length, unread.len(), "one message at a time");
+            return format!("{:?}", Message::decode(&unread).unwrap().1.message_type());
+        }
+        let mut byte = [0];
+        stream.read_exact(&mut byte).unwrap();
+        unread.extend(byte);
+    }
+}
+
+fn accept(listener: &TcpListener) -> TcpStream {
+    let (stream, _) = listener.accept().unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream
+}
+
+#[test]
+fn an_edge_connects_to_its_controller_and_comes_back_when_that_was_away() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let _edge = Running::start(vec![listener.local_addr().unwrap()]);
+    for _ in 0..2 {
+        let mut stream = accept(&listener);
+        assert_eq!(hear(&mut stream), "Hello");
+        let mut bytes = Vec::new();
+        Message::EchoRequest(Echo { data: b"?"[..].into() }).encode(Xid(3), &mut bytes).unwrap();
+        // In pieces, as networks deliver.
+        bytes.chunks(3).for_each(|piece| stream.write_all(piece).unwrap());
+        assert_eq!(hear(&mut stream), "EchoReply");
+    }
+}
+
+#[test]
+fn a_peer_that_speaks_something_else_is_let_go() {
+    let edge = Running::start(Vec::new());
+    let mut stream = TcpStream::connect(edge.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.write_all(b"\x04\x00\x00\x03GET / HTTP/1.1\r\n\r\n").unwrap();
+    let mut rest = Vec::new();
+    // A reset is as good as an end: what was not read makes it one.
+    let _ = stream.read_to_end(&mut rest);
+    // And the next is served.
+    let mut next = TcpStream::connect(edge.address).unwrap();
+    next.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    assert_eq!(hear(&mut next), "Hello");
+}

@@ -1,0 +1,49 @@
+use std::time::Duration;
+
+use braid_edge::{ClientError, Tuner};
+use braid_openflow::{ErrorCode, GroupId, GroupModFailedCode};
+use braid_spray::{Policy, Settings};
+use braid_switch::extension::{Extension, PathUpdate};
+
+use crate::support::{Running, has_ofctl};
+
+const GROUP: GroupId = GroupId(1);
+
+fn refusal(result: Result<(), ClientError>) -> ErrorCode {
+    match result {
+        Err(ClientError::Refused(code)) => code,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn groups_that_are_not_there_or_of_another_type_are_refused() {
+    let edge = Running::start(Vec::new());
+    let mut tuner = Tuner::connect(edge.address).unwrap();
+    let spray = Extension::SetSpray { group: GROUP, policy: Policy::default() };
+    let unknown = ErrorCode::GroupModFailed(GroupModFailedCode::UnknownGroup);
+    assert_eq!(refusal(tuner.set(&spray)), unknown);
+    // What follows a refusal is answered: its barrier is not taken for the next one's.
+    let order = Extension::SetOrder { group: GROUP, settings: Some(Settings::default()) };
+    assert_eq!(refusal(tuner.set(&order)), unknown);
+}
+
+#[test]
+fn groups_are_made_to_spray_and_to_put_in_order() {
+    if !has_ofctl() {
+        return;
+    }
+    let edge = Running::start(Vec::new());
+    edge.done("add-group", &["group_id=1,type=select,bucket=output:1,bucket=output:2"]);
+    edge.done("add-group", &["group_id=2,type=indirect,bucket=output:3"]);
+    let mut tuner = Tuner::connect(edge.address).unwrap();
+    tuner.set(&Extension::SetSpray { group: GROUP, policy: Policy::DelayAware }).unwrap();
+    let path = PathUpdate { bucket: 1, weight: 5, rate: None, delay: Duration::ZERO };
+    tuner.set(&Extension::SetPaths { group: GROUP, paths: vec![path] }).unwrap();
+    let order = Extension::SetOrder { group: GroupId(2), settings: Some(Settings::default()) };
+    tuner.set(&order).unwrap();
+    let statistics = tuner.statistics(GroupId(2)).unwrap();
+    assert_eq!((statistics.0.len(), statistics.0[1]), (18, ("held", 0)));
+    let wrong = Extension::SetSpray { group: GroupId(2), policy: Policy::DelayAware };
+    assert_eq!(refusal(tuner.set(&wrong)), ErrorCode::GroupModFailed(GroupModFailedCode::BadType));
+}
