@@ -4,6 +4,7 @@ use crate::agents;
 use crate::controller::{self, Control, ControllerAddresses};
 use crate::doctor;
 use crate::error::LabError;
+use crate::host_agents;
 use crate::interrupt::Interrupt;
 use crate::journal::{Entry, Journal};
 use crate::links::{self, LinkProcess};
@@ -103,7 +104,7 @@ impl Deployment {
         self.set_up_hosts()?;
         interrupt.check()?;
         self.make_switches()?;
-        interrupt.check()
+        host_agents::start(self, interrupt)
     }
 
     fn make_namespaces(&self, journal: &mut Journal) -> Result<(), LabError> {

@@ -24,6 +24,7 @@ mod deploy;
 pub mod doctor;
 mod error;
 mod exec;
+mod host_agents;
 mod inspect;
 mod interrupt;
 mod journal;
@@ -53,7 +54,10 @@ pub use links::{LinkCounters, LinkEdit, LinkEnd, LinkInspection, LinkProcess, Wh
 pub use names::{LabName, LabNameError};
 pub use plan::LinkBackend;
 pub use progress::{NoProgress, Progress, StderrProgress};
-pub use run::{Delivery, Interval, MptcpUse, Report, Row, RowDirection, StreamRow, Verdict};
+pub use run::{
+    CaptureRow, Delivery, HandshakeRow, Interval, LabRow, MptcpUse, Report, Row, RowDirection, StreamRow,
+    Verdict,
+};
 pub use scenario::Scenario;
 pub use store::Labs;
 pub use teardown::Removed;

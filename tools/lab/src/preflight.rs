@@ -4,6 +4,7 @@ use std::path::Path;
 use nix::unistd::Uid;
 
 use crate::error::LabError;
+use crate::plan::is_coupled;
 use crate::scenario::{Host, Mode, Mptcp, Scenario};
 
 /// Whether this machine can build `scenario`, before anything is made.
@@ -26,7 +27,10 @@ fn needs_mptcp(scenario: &Scenario) -> bool {
 
 // A namespace may only use what the first one allows to all, and that one is not the lab's to change.
 fn check_congestion_control(host: &Host) -> Result<(), LabError> {
-    let Some(wanted) = &host.congestion_control else { return Ok(()) };
+    // Those that couple subflows are allowed to all.
+    let Some(wanted) = host.congestion_control.as_ref().filter(|name| !is_coupled(name)) else {
+        return Ok(());
+    };
     let path = Path::new("/proc/sys/net/ipv4/tcp_allowed_congestion_control");
     let allowed = fs::read_to_string(path).map_err(|error| LabError::file(path, error))?;
     if allowed.split_whitespace().any(|name| name == wanted) {

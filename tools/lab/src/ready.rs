@@ -13,12 +13,16 @@ use crate::interrupt::Interrupt;
 use crate::scenario::{AddressPair, Scenario};
 use crate::system::Namespace;
 
-/// Discovery takes a second or two; a large network on a busy machine more.
+/// Discovery takes a second or two; on a busy machine more.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// And in a large network.
+const PATIENCE_A_SWITCH: Duration = Duration::from_millis(1_500);
 
 /// Waits until `lab` can carry the traffic of `scenario`.
 pub(crate) fn wait(lab: &Deployment, scenario: &Scenario, interrupt: &Interrupt) -> Result<(), LabError> {
-    let waiting = Waiting { lab, interrupt, deadline: Instant::now() + PATIENCE };
+    let switches = u32::try_from(lab.plan.switches.len()).unwrap_or(u32::MAX);
+    let patience = PATIENCE.saturating_add(PATIENCE_A_SWITCH.saturating_mul(switches));
+    let waiting = Waiting { lab, interrupt, patience, deadline: Instant::now() + patience };
     if let Some(controller) = &lab.controller {
         let client = Client::new(controller.http);
         waiting.until(|| missing_switches(lab, &client))?;
@@ -36,6 +40,7 @@ pub(crate) fn wait(lab: &Deployment, scenario: &Scenario, interrupt: &Interrupt)
 struct Waiting<'a> {
     lab: &'a Deployment,
     interrupt: &'a Interrupt,
+    patience: Duration,
     deadline: Instant,
 }
 
@@ -52,7 +57,7 @@ impl Waiting<'_> {
         match (done, last) {
             (None, Some(missing)) => {
                 let logs = self.lab.folder.log();
-                Err(LabError::NotReady { seconds: PATIENCE.as_secs(), missing, logs })
+                Err(LabError::NotReady { seconds: self.patience.as_secs(), missing, logs })
             }
             _ => Ok(()),
         }

@@ -145,6 +145,18 @@ const BAD: &[(&str, &str)] = &[
     ("events:", "variants: [{ name: a, modes: [] }]\nevents:"),
     ("events:", "variants: [{ name: a, subflows: 9, congestion_control: \"a b\" }]\nevents:"),
     ("events:", "variants: [{ name: a, controller: { moves: 1 }, rules: { u: [] } }]\nevents:"),
+    (
+        "events:",
+        "captures: [{ host: c, packets: all }, { host: a, packets: all }, { host: a, packets: mptcp }]\nevents:",
+    ),
+    ("events:", "captures: [{ host: a, packets: some }]\nevents:"),
+    ("name: eth2,", "name: eth2, mtu: 10000,"),
+    ("subflows: 1", "subflows: 1\n        path_manager: agent"),
+    ("subflows: 1", "subflows: 1\n        path_manager: nobody"),
+    (
+        "switches: [s, t@0x10]",
+        "generate: { network: fattree:4, link: { rate: 1Mbit } }\n  switches: [s, t@0x10]",
+    ),
 ];
 
 #[test]

@@ -6,6 +6,8 @@ use super::{Cable, CableEnd, HostPlan, InterfacePlan, LinkBackend, Plan, PortPla
 use crate::names::{INTERFACE_NAME_MAX, LabName};
 use crate::scenario::{End, Host, Link, Scenario, Switch, Topology};
 
+const USUAL_MTU: u16 = 1_500;
+
 impl Plan {
     /// The lab called `lab` that `scenario` describes; `netem` says whether the kernel has that.
     pub(crate) fn new(scenario: &Scenario, lab: &LabName, netem: impl Fn() -> bool) -> Self {
@@ -17,6 +19,13 @@ impl Plan {
             hosts: topology.hosts.iter().enumerate().map(|(index, it)| host(index, it, lab)).collect(),
             switches: topology.switches.iter().map(switch).collect(),
             cables: Vec::new(),
+            mtu: topology
+                .hosts
+                .iter()
+                .flat_map(|host| &host.interfaces)
+                .map(|it| it.mtu)
+                .max()
+                .unwrap_or(USUAL_MTU),
         };
         let mut devices = Devices::new(topology);
         for link in &topology.links {
@@ -56,6 +65,7 @@ fn host(index: usize, host: &Host, lab: &LabName) -> HostPlan {
     let interfaces = host.interfaces.iter().enumerate().map(|(place, interface)| InterfacePlan {
         name: interface.name.clone(),
         mac: mac(index, place),
+        mtu: interface.mtu,
         addresses: interface.addresses.clone(),
     });
     HostPlan {

@@ -1,9 +1,11 @@
 use std::fmt::Write;
 
+use braid_congestion::Algorithm;
+
 use super::{
     Cable, CableEnd, HostPlan, InterfacePlan, LinkBackend, Plan, SwitchPlan, shape, user_space_devices,
 };
-use crate::scenario::{Cidr, Endpoint, EndpointFlag};
+use crate::scenario::{Cidr, Endpoint, EndpointFlag, PathManager};
 
 /// What makes a plan real, one text or list for each run of a tool.
 pub(crate) struct Commands<'a>(pub(crate) &'a Plan);
@@ -19,15 +21,15 @@ impl Commands<'_> {
         let mut text = String::new();
         let whole = self.0.cables.iter().filter(|cable| cable.backend != LinkBackend::UserSpace);
         for [a, b] in whole.map(|cable| &cable.ends) {
-            let (left, right) = (made(a), made(b));
+            let (left, right) = (self.made(a), self.made(b));
             // Writing to a string cannot fail.
             let _ = writeln!(text, "link add {left} type veth peer name {right}");
         }
         let namespace = self.0.lab.links_namespace();
         for (number, _, cable) in self.0.user_space() {
             for (end, inner) in cable.ends.iter().zip(user_space_devices(number)) {
-                let outer = made(end);
-                let _ = writeln!(text, "link add {outer} type veth peer name {inner} netns {namespace}");
+                let (outer, mtu) = (self.made(end), self.mtu());
+                let _ = writeln!(text, "link add {outer} type veth peer name {inner}{mtu} netns {namespace}");
             }
         }
         text
@@ -49,7 +51,11 @@ impl Commands<'_> {
     pub(crate) fn host(&self, host: &HostPlan) -> String {
         let mut lines = vec!["link set lo up".to_owned()];
         for interface in &host.interfaces {
-            lines.push(format!("link set {} address {} up", interface.name, interface.mac));
+            let mtu = match interface.mtu {
+                mtu if mtu == self.0.mtu => String::new(),
+                mtu => format!("mtu {mtu} "),
+            };
+            lines.push(format!("link set {} address {} {mtu}up", interface.name, interface.mac));
             lines.extend(interface.addresses.iter().map(|cidr| address_line(*cidr, &interface.name)));
         }
         lines.extend(mptcp(host, host.mptcp.accept_addresses, |_| true));
@@ -97,6 +103,15 @@ impl Commands<'_> {
         self.0.switches.iter().flat_map(one).collect()
     }
 
+    fn made(&self, end: &CableEnd) -> String {
+        format!("{}{} netns {}", end.device, self.mtu(), end.namespace)
+    }
+
+    /// What a new interface is told, unless it is what all have.
+    fn mtu(&self) -> String {
+        if self.0.mtu == 1_500 { String::new() } else { format!(" mtu {}", self.0.mtu) }
+    }
+
     fn devices_in<'a>(&'a self, namespace: &'a str) -> impl Iterator<Item = &'a CableEnd> {
         let ends = self.0.cables.iter().flat_map(|cable| &cable.ends);
         ends.filter(move |end| end.namespace == namespace)
@@ -106,6 +121,23 @@ impl Commands<'_> {
 impl HostPlan {
     pub(crate) fn uses_mptcp(&self) -> bool {
         self.mptcp != crate::scenario::Mptcp::default()
+    }
+
+    /// Whether the path manager in the kernel is to be set.
+    pub(crate) fn uses_kernel_path_manager(&self) -> bool {
+        self.uses_mptcp() && self.mptcp.path_manager == PathManager::Kernel
+    }
+
+    /// What `braid host run` is told on this host; nothing if it needs no agent.
+    pub(crate) fn agent(&self) -> Vec<String> {
+        let coupled = self.congestion_control.iter().filter(|name| is_coupled(name));
+        let mut args: Vec<_> = coupled.flat_map(|name| ["--congestion".to_owned(), name.clone()]).collect();
+        if self.mptcp.path_manager == PathManager::Agent {
+            let subflows = u16::from(self.mptcp.subflows) + 1;
+            args.extend(["--mode", "managed", "--subflows"].map(str::to_owned));
+            args.push(subflows.to_string());
+        }
+        args
     }
 
     /// Kernel parameters, as paths below /proc/sys.
@@ -123,7 +155,7 @@ impl HostPlan {
         if self.uses_mptcp() {
             all.extend([parameter("net/mptcp/enabled", "1"), parameter("net/mptcp/pm_type", "0")]);
         }
-        let congestion_control = self.congestion_control.iter();
+        let congestion_control = self.congestion_control.iter().filter(|name| !is_coupled(name));
         all.extend(congestion_control.map(|name| parameter("net/ipv4/tcp_congestion_control", name)));
         all
     }
@@ -143,6 +175,11 @@ impl HostPlan {
     }
 }
 
+/// Whether it is one of Braid's own, which its agent brings.
+pub(crate) fn is_coupled(congestion_control: &str) -> bool {
+    congestion_control.parse::<Algorithm>().is_ok()
+}
+
 /// Kernel parameters of the fabric: its ends of the cables send nothing of their own.
 pub(crate) fn quiet_ipv6() -> Vec<(String, String)> {
     ["all", "default"].map(|scope| parameter(&format!("net/ipv6/conf/{scope}/disable_ipv6"), "1")).to_vec()
@@ -157,12 +194,8 @@ fn parameter(key: &str, value: &str) -> (String, String) {
     (key.to_owned(), value.to_owned())
 }
 
-fn made(end: &CableEnd) -> String {
-    format!("{} netns {}", end.device, end.namespace)
-}
-
 fn mptcp(host: &HostPlan, accept_addresses: u8, used: impl Fn(&Endpoint) -> bool) -> Vec<String> {
-    if !host.uses_mptcp() {
+    if !host.uses_kernel_path_manager() {
         return Vec::new();
     }
     let subflows = host.mptcp.subflows;

@@ -16,7 +16,7 @@ use crate::names::LabName;
 use crate::scenario::{Cidr, Mptcp};
 
 pub use backend::LinkBackend;
-pub(crate) use commands::{Commands, quiet_ipv6, shaper};
+pub(crate) use commands::{Commands, is_coupled, quiet_ipv6, shaper};
 
 /// Everything that a lab consists of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,6 +28,8 @@ pub(crate) struct Plan {
     pub hosts: Vec<HostPlan>,
     pub switches: Vec<SwitchPlan>,
     pub cables: Vec<Cable>,
+    /// What every cable and switch passes: the greatest of the hosts'.
+    pub mtu: u16,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +45,7 @@ pub(crate) struct HostPlan {
 pub(crate) struct InterfacePlan {
     pub name: String,
     pub mac: MacAddr,
+    pub mtu: u16,
     pub addresses: Vec<Cidr>,
 }
 

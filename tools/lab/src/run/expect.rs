@@ -109,6 +109,7 @@ mod tests {
             mptcp: None,
             delivery: None,
             intervals: Vec::new(),
+            captures: Vec::new(),
         }
     }
 

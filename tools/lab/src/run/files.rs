@@ -12,21 +12,37 @@ impl Report {
     /// Writes into the folder `into`, which is made if it is not there:
     ///
     /// `report.json` and `table.txt`; `goodput.svg`, a bar for each setting; `over-time.svg`, a line for each; below `streams`
-    /// for each transfer what its streams carried, one upon the other; and `ranks.svg` where many send at once.
+    /// for each transfer what its streams carried, one upon the other; `ranks.svg` where many send at once; and below `captures` what was captured.
     ///
     /// # Errors
     ///
     /// What cannot be written.
     pub fn write(&self, into: &Path) -> Result<(), LabError> {
         let json = serde_json::to_string_pretty(self).map_err(|error| LabError::file(into, error.into()))?;
-        write(&into.join("report.json"), &(json + "\n"))?;
-        write(&into.join("table.txt"), &self.to_text())?;
+        write(&into.join("report.json"), json + "\n")?;
+        write(&into.join("table.txt"), self.to_text())?;
+        for (name, pcap) in self.captures() {
+            write(&into.join(name), pcap)?;
+        }
         for (name, plot) in self.plots() {
             let path = into.join(format!("{name}.svg"));
             let svg = plot.map_err(|error| LabError::file(&path, std::io::Error::other(error)))?;
-            write(&path, &svg)?;
+            write(&path, svg)?;
         }
         Ok(())
+    }
+
+    /// Every capture with the name of its file.
+    fn captures(&self) -> impl Iterator<Item = (String, &[u8])> {
+        let captures = self
+            .rows
+            .iter()
+            .enumerate()
+            .flat_map(|(place, row)| row.captures.iter().map(move |capture| (place + 1, row, capture)));
+        captures.map(|(number, row, capture)| {
+            let what = file_name(&format!("{} {} {}", title(row), capture.host, capture.interface));
+            (format!("captures/{number:03}-{what}.pcap"), capture.pcap.as_slice())
+        })
     }
 
     /// Every plot with the name of its file.
@@ -50,10 +66,10 @@ impl Report {
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<(), LabError> {
+fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), LabError> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder).map_err(|error| LabError::file(folder, error))?;
-    fs::write(path, text).map_err(|error| LabError::file(path, error))
+    fs::write(path, content).map_err(|error| LabError::file(path, error))
 }
 
 fn bar(key: &Key<'_>, rows: &[&Row]) -> Bar {

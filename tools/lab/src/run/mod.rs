@@ -1,6 +1,8 @@
 //! Runs a scenario: builds its network, sends its traffic with real tools, compares, and removes everything.
 
 mod background;
+mod captures;
+mod cost;
 mod counters;
 mod events;
 mod expect;
@@ -15,6 +17,8 @@ mod table;
 mod transfer;
 mod watch;
 
+use std::time::Instant;
+
 use crate::controller::Control;
 use crate::deploy::Deployment;
 use crate::error::LabError;
@@ -25,7 +29,10 @@ use crate::ready;
 use crate::scenario::{Scenario, Traffic, Variant};
 use crate::store::Labs;
 
-pub use report::{Delivery, Interval, MptcpUse, Report, Row, RowDirection, StreamRow, Verdict};
+pub use report::{
+    CaptureRow, Delivery, HandshakeRow, Interval, LabRow, MptcpUse, Report, Row, RowDirection, StreamRow,
+    Verdict,
+};
 
 use round::Round;
 use transfer::Setting;
@@ -48,20 +55,22 @@ impl Labs {
         if scenario.traffic.is_none() {
             return Err(LabError::NoTraffic(scenario.name.clone()));
         }
-        let mut rows = Vec::new();
+        let (mut labs, mut rows) = (Vec::new(), Vec::new());
         for variant in variants(scenario) {
             let called = (!scenario.variants.is_empty()).then_some(variant.name.as_str());
             let title = called.map_or_else(|| name.to_string(), |called| format!("{name} for {called}"));
             progress.stage(&format!("building {title}"));
             let scenario = scenario.with_variant(&variant);
+            let start = Instant::now();
             let lab = self.deploy(&scenario, name, &control.with_variant(&variant), interrupt)?;
+            labs.push(LabRow { variant: called.map(str::to_owned), ..cost::of(&lab, start.elapsed()) });
             let of_variant = lab.measure(&scenario, progress, interrupt)?;
             rows.extend(of_variant.into_iter().map(|row| Row { variant: called.map(str::to_owned), ..row }));
             progress.stage(&format!("removing {name}"));
             lab.destroy()?;
         }
         progress.done();
-        Ok(Report::new(scenario, rows))
+        Ok(Report::new(scenario, labs, rows))
     }
 }
 

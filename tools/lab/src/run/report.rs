@@ -1,5 +1,7 @@
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use braid_packet::mptcp::Summary;
 use serde::Serialize;
 
 use super::{expect, table};
@@ -12,7 +14,9 @@ pub struct Report {
     pub schema: &'static str,
     /// The scenario's name.
     pub scenario: String,
-    /// One for each variant, mode and direction.
+    /// One for each variant.
+    pub labs: Vec<LabRow>,
+    /// One for each transfer.
     pub rows: Vec<Row>,
     /// One for each expectation of the scenario.
     pub expectations: Vec<Verdict>,
@@ -58,6 +62,63 @@ pub struct Row {
     pub delivery: Option<Delivery>,
     /// Goodput over time.
     pub intervals: Vec<Interval>,
+    /// What was captured of it and of those at the same time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub captures: Vec<CaptureRow>,
+}
+
+/// What an interface of a host saw.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CaptureRow {
+    /// The host.
+    pub host: String,
+    /// The interface.
+    pub interface: String,
+    /// How many packets there are.
+    pub packets: usize,
+    /// Those that set MPTCP subflows up, the first 64.
+    pub handshakes: Vec<HandshakeRow>,
+    /// All of them, in the format of libpcap.
+    #[serde(skip)]
+    pub pcap: Vec<u8>,
+}
+
+/// A packet that sets an MPTCP subflow up.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct HandshakeRow {
+    /// Seconds after the first packet.
+    pub at: f64,
+    /// The sender's address.
+    pub src: IpAddr,
+    /// The sender's port.
+    pub src_port: u16,
+    /// The receiver's address.
+    pub dst: IpAddr,
+    /// The receiver's port.
+    pub dst_port: u16,
+    /// `SYN`, `SYN/ACK` or `ACK`.
+    pub flags: String,
+    /// What MPTCP says in it.
+    #[serde(flatten)]
+    pub option: Summary,
+}
+
+/// What it took to build a lab.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LabRow {
+    /// What it was built for; only where the scenario compares several ways.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// Switches.
+    pub switches: usize,
+    /// Hosts.
+    pub hosts: usize,
+    /// Cables.
+    pub links: usize,
+    /// From nothing to a network that carries traffic, in seconds.
+    pub seconds: f64,
+    /// What the processes held then, in bytes, by their names.
+    pub memory_bytes: BTreeMap<String, u64>,
 }
 
 /// Who sent to whom.
@@ -145,10 +206,10 @@ pub struct Verdict {
 }
 
 impl Report {
-    pub(super) fn new(scenario: &Scenario, rows: Vec<Row>) -> Self {
+    pub(super) fn new(scenario: &Scenario, labs: Vec<LabRow>, rows: Vec<Row>) -> Self {
         let expectations: Vec<_> = scenario.expect.iter().map(|it| expect::judge(it, &rows)).collect();
         let ok = expectations.iter().all(|verdict| verdict.ok);
-        Self { schema: crate::SCHEMA, scenario: scenario.name.clone(), rows, expectations, ok }
+        Self { schema: crate::SCHEMA, scenario: scenario.name.clone(), labs, rows, expectations, ok }
     }
 
     /// What the process exits with: 0, or 5 if an expectation does not hold.
@@ -203,14 +264,20 @@ mod tests {
                     bps: goodput_bps * share,
                 })
                 .collect(),
+            captures: Vec::new(),
         }
+    }
+
+    fn lab() -> LabRow {
+        let memory_bytes = BTreeMap::from([("ovs-vswitchd".to_owned(), 30_000_000)]);
+        LabRow { variant: None, switches: 4, hosts: 2, links: 8, seconds: 1.25, memory_bytes }
     }
 
     fn report(mptcp_goodput: f64) -> Report {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/ams-gva.yaml");
         let tcp = row(Mode::Tcp, 9.5e7, &[&[]]);
         let mptcp = row(Mode::Mptcp, mptcp_goodput, &[&["ams1", "gva1"], &["ams2", "gva2"]]);
-        Report::new(&Scenario::load(&path).unwrap(), vec![tcp, mptcp])
+        Report::new(&Scenario::load(&path).unwrap(), vec![lab()], vec![tcp, mptcp])
     }
 
     #[test]
@@ -239,9 +306,9 @@ mod tests {
             rows.push(of("many", Mode::Mptcp, connections, 2, 1.9e8 + more));
             rows.push(of("few", Mode::Tcp, connections, 1, 9.5e7 + more));
         }
-        let sweep = Report::new(&scenario, rows.clone()).to_text();
+        let sweep = Report::new(&scenario, Vec::new(), rows.clone()).to_text();
         rows.retain(|row| row.connections == 1);
-        let runs = Report::new(&scenario, rows).to_text();
+        let runs = Report::new(&scenario, Vec::new(), rows).to_text();
         insta::assert_snapshot!(sweep + &runs);
     }
 

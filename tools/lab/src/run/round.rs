@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::background::{self, Running};
+use super::captures::Captures;
 use super::counters::MptcpCounters;
 use super::events::Schedule;
 use super::going::{self, Going};
@@ -50,10 +51,15 @@ impl<'a> Round<'a> {
         self.set_roles()?;
         let mut schedule = Schedule::new(self.lab, &self.scenario.events);
         let mut background = Running::start(self.lab, self.traffic, first, interrupt)?;
+        let captures = Captures::start(self.lab, &self.scenario.captures, first, interrupt)?;
         let rows = self.send(first, &mut schedule, progress, interrupt);
         schedule.undo()?;
         background.check()?;
-        rows
+        let mut rows = rows?;
+        if let Some(first) = rows.first_mut() {
+            first.captures = captures.finish(interrupt)?;
+        }
+        Ok(rows)
     }
 
     fn send(
@@ -162,7 +168,7 @@ impl<'a> Round<'a> {
     }
 
     fn set_mptcp(&self, host: &HostPlan, commands: String) -> Result<(), LabError> {
-        if !host.uses_mptcp() {
+        if !host.uses_kernel_path_manager() {
             return Ok(());
         }
         let tool = self.lab.tool("ip").args(["-batch", "-"]).input(commands);

@@ -6,11 +6,11 @@ use std::fmt;
 use braid_link_model::{Delay, Distribution, Probability, QueueLimit};
 use braid_types::{BitsPerSec, DatapathId};
 use serde::Deserialize;
-use serde_saphyr::Spanned;
+use serde_saphyr::{Location, Spanned};
 
 use super::address::Cidr;
 use super::values::{ByteCount, Moment};
-use super::{Agents, EndpointFlag, Metric, Mode, Seconds, Tool};
+use super::{Agents, EndpointFlag, Metric, Mode, Packets, PathManager, Seconds, Tool};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,15 +25,44 @@ pub(super) struct File {
     #[serde(default)]
     pub events: Vec<Spanned<Event>>,
     #[serde(default)]
+    pub captures: Vec<Spanned<Capture>>,
+    #[serde(default)]
     pub expect: Vec<Spanned<Expect>>,
+}
+
+/// What of a host's packets is kept.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Capture {
+    pub host: Spanned<String>,
+    pub packets: Packets,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Topology {
+    #[serde(default)]
     pub hosts: Vec<Host>,
+    #[serde(default)]
     pub switches: Vec<Switch>,
+    #[serde(default)]
     pub links: Vec<Spanned<Link>>,
+    /// All of these, made by a rule.
+    pub generate: Option<Spanned<Generate>>,
+}
+
+/// A network made by a rule, in which all hosts are alike, and all links.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Generate {
+    pub network: Spanned<String>,
+    pub link: Way,
+    pub mtu: Option<Spanned<u16>>,
+    #[serde(default)]
+    pub ipv6: bool,
+    pub congestion_control: Option<Spanned<String>>,
+    #[serde(default)]
+    pub mptcp: Mptcp,
 }
 
 #[derive(Deserialize)]
@@ -50,20 +79,22 @@ pub(super) struct Host {
 #[serde(deny_unknown_fields)]
 pub(super) struct Interface {
     pub name: Spanned<String>,
+    pub mtu: Option<Spanned<u16>>,
     #[serde(default)]
     pub addresses: Vec<Spanned<Cidr>>,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, Default, Clone)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Mptcp {
+    pub path_manager: Option<Spanned<PathManager>>,
     pub subflows: Option<Spanned<u8>>,
     pub accept_addresses: Option<Spanned<u8>>,
     #[serde(default)]
     pub endpoints: Vec<Spanned<Endpoint>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Endpoint {
     pub address: std::net::IpAddr,
@@ -120,6 +151,25 @@ pub(super) struct Way {
 }
 
 impl Link {
+    /// One that is like `way` there and back.
+    pub(super) fn like(between: Vec<Spanned<String>>, way: &Way, at: Location) -> Self {
+        let none = Spanned { value: BitsPerSec(1), referenced: at, defined: at };
+        Self {
+            between,
+            rate: way.rate.clone().unwrap_or(none),
+            delay: way.delay.clone(),
+            jitter: way.jitter.clone(),
+            distribution: way.distribution.clone(),
+            loss: way.loss.clone(),
+            loss_burst: way.loss_burst.clone(),
+            reorder: way.reorder.clone(),
+            queue: way.queue.clone(),
+            back: Way::default(),
+            rate_back: None,
+            queue_bytes: None,
+        }
+    }
+
     /// From the first end to the second.
     pub(super) fn there(&self) -> Way {
         Way {

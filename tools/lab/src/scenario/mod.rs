@@ -8,6 +8,7 @@ mod blueprint;
 mod capacity;
 mod check;
 mod file;
+mod generate;
 mod pairs;
 mod permutation;
 mod problem;
@@ -26,7 +27,7 @@ use serde::{Deserialize, Serialize};
 pub use address::{Cidr, CidrError};
 pub use pairs::AddressPair;
 pub use problem::{Problem, ScenarioError};
-pub use values::{Agents, EndpointFlag, Metric, Mode, Seconds, Tool};
+pub use values::{Agents, EndpointFlag, Metric, Mode, Packets, PathManager, Seconds, Tool};
 
 /// A scenario that has been checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +44,8 @@ pub struct Scenario {
     pub variants: Vec<Variant>,
     /// What happens during every transfer, in the order of time.
     pub events: Vec<Event>,
+    /// What is captured of every transfer.
+    pub captures: Vec<Capture>,
     /// What must hold afterwards.
     pub expect: Vec<Expectation>,
 }
@@ -67,7 +70,8 @@ pub struct Host {
     pub interfaces: Vec<Interface>,
     /// What its kernel's Multipath TCP does.
     pub mptcp: Mptcp,
-    /// The TCP congestion control of all its connections, or `None` for the kernel's default.
+    /// The TCP congestion control of all its connections, or `None` for the kernel's default. Of those that couple
+    /// subflows, only Multipath TCP has it.
     pub congestion_control: Option<String>,
 }
 
@@ -76,6 +80,8 @@ pub struct Host {
 pub struct Interface {
     /// Unique at its host.
     pub name: String,
+    /// The longest IP packet, in bytes.
+    pub mtu: u16,
     /// Unique in the scenario.
     pub addresses: Vec<Cidr>,
 }
@@ -83,6 +89,8 @@ pub struct Interface {
 /// The limits and endpoints of the kernel's path manager, see `ip-mptcp(8)`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mptcp {
+    /// Who opens subflows.
+    pub path_manager: PathManager,
     /// How many subflows a connection may have beyond its first.
     pub subflows: u8,
     /// How many addresses that the peer announces are connected to, while this host is the client.
@@ -226,6 +234,15 @@ pub enum LinkAction {
     Set(Box<[Change; 2]>),
 }
 
+/// What of a host's packets is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capture {
+    /// A place in [`Topology::hosts`].
+    pub host: usize,
+    /// Which of them.
+    pub packets: Packets,
+}
+
 /// What must hold for every setting that it is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Expectation {
@@ -274,9 +291,9 @@ impl Scenario {
     ///
     /// [`ScenarioError`] with every problem found, each with its line and column.
     pub fn parse(text: &str, file: &str) -> Result<Self, ScenarioError> {
-        let parsed: file::File =
+        let mut parsed: file::File =
             serde_saphyr::from_str(text).map_err(|error| ScenarioError::malformed(file, text, &error))?;
-        check::check(&parsed).map_err(|problems| ScenarioError::new(file, problems))
+        check::check(&mut parsed).map_err(|problems| ScenarioError::new(file, problems))
     }
 }
 

@@ -38,6 +38,27 @@ pub enum EndpointFlag {
     Fullmesh,
 }
 
+/// Who opens the subflows of a host's connections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PathManager {
+    /// The kernel, from its endpoints.
+    #[default]
+    Kernel,
+    /// Braid's agent, any number between the same two addresses.
+    Agent,
+}
+
+/// Which packets of a host are captured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Packets {
+    /// Those of TCP that set connections and subflows up.
+    Mptcp,
+    /// The headers of all.
+    All,
+}
+
 /// A value that an expectation is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

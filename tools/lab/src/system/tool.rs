@@ -20,6 +20,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("ovs-ofctl", "openvswitch-switch"),
     ("iperf3", "iperf3"),
     ("mptcpize", "mptcpize"),
+    ("tcpdump", "tcpdump"),
 ];
 
 /// A program that the lab starts, in a process group of its own so that a terminal's signals pass it by.

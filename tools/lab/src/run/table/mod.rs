@@ -1,12 +1,13 @@
 //! A report for a terminal: a table, what became of copies, and a line for each expectation.
 
+mod handshakes;
 mod summary;
 
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use super::report::{Delivery, Report, Row, StreamRow, Verdict};
+use super::report::{Delivery, LabRow, Report, Row, StreamRow, Verdict};
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -23,6 +24,9 @@ const HEADINGS: [&str; 8] = [
 /// More rows than these are summed up.
 const MOST_ROWS: usize = 12;
 
+/// With so many switches it is worth a line what a lab takes.
+const LARGE: usize = 10;
+
 /// A table, and expectations as lines below it.
 pub(super) fn render(report: &Report) -> String {
     let is_long = report.rows.len() > MOST_ROWS || report.rows.iter().any(|row| row.run.is_some());
@@ -31,6 +35,12 @@ pub(super) fn render(report: &Report) -> String {
     for (row, delivery) in report.rows.iter().filter_map(|row| Some((row, row.delivery.as_ref()?))) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", arrived(row, delivery));
+    }
+    if let Some(row) = report.rows.iter().find(|row| !row.captures.is_empty()) {
+        text += &handshakes::of(row);
+    }
+    for lab in report.labs.iter().filter(|lab| lab.switches >= LARGE) {
+        let _ = writeln!(text, "{}", large(lab));
     }
     for verdict in &report.expectations {
         let _ = writeln!(text, "{}", line(verdict));
@@ -92,6 +102,15 @@ fn arrived(row: &Row, delivery: &Delivery) -> String {
     let variant = row.variant.as_ref().map(|variant| format!("{variant} ")).unwrap_or_default();
     let title = format!("{variant}{} {} > {}", row.mode, row.direction.from, row.direction.to);
     format!("{title}: {bytes_received} of {bytes} bytes arrived, {whole}, longest pause {longest_pause:.3} s")
+}
+
+fn large(lab: &LabRow) -> String {
+    let LabRow { switches, hosts, links, seconds, .. } = lab;
+    let memory = lab.memory_bytes.iter().map(|(name, bytes)| format!("{name} {:.0} MB", *bytes as f64 / 1e6));
+    let memory = memory.collect::<Vec<_>>().join(", ");
+    format!(
+        "lab of {switches} switches, {hosts} hosts, {links} links: up in {seconds:.1} s; in memory: {memory}"
+    )
 }
 
 fn stream(stream: &StreamRow) -> String {

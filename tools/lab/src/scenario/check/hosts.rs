@@ -2,11 +2,14 @@ use serde_saphyr::Spanned;
 
 use super::super::file::{self, Topology};
 use super::super::problem::Problems;
-use super::super::{Endpoint, EndpointFlag, Host, Interface, Mptcp};
+use super::super::{Endpoint, EndpointFlag, Host, Interface, Mptcp, PathManager};
 use super::names::Unique;
 
 /// The kernel's own bound on both limits of the path manager.
 const MOST_SUBFLOWS: u8 = 8;
+const USUAL_MTU: u16 = 1_500;
+/// IPv6 needs the least, RFC 8200 §5; Open vSwitch takes the most.
+const MTU: std::ops::RangeInclusive<u16> = 1_280..=9_000;
 
 /// Interfaces, addresses and MPTCP settings of every host.
 pub(super) fn check(topology: &Topology, problems: &mut Problems) -> Vec<Host> {
@@ -28,23 +31,37 @@ fn check_host(host: &file::Host, key: &str, addresses: &mut Unique, problems: &m
             addresses.add(&cidr.value.address.to_string(), cidr.referenced, &key, problems);
         }
     }
+    let interfaces = host.interfaces.iter().enumerate();
+    let interfaces =
+        interfaces.map(|(index, it)| interface(it, &format!("{key}.interfaces[{index}]"), problems));
     Host {
         name: host.name.value.clone(),
-        interfaces: host.interfaces.iter().map(interface).collect(),
+        interfaces: interfaces.collect(),
         mptcp: mptcp(host, &format!("{key}.mptcp"), problems),
         congestion_control: congestion_control(host, key, problems),
     }
 }
 
-fn interface(interface: &file::Interface) -> Interface {
+fn interface(interface: &file::Interface, key: &str, problems: &mut Problems) -> Interface {
     let addresses = interface.addresses.iter().map(|cidr| cidr.value).collect();
-    Interface { name: interface.name.value.clone(), addresses }
+    if let Some(mtu) = interface.mtu.as_ref().filter(|mtu| !MTU.contains(&mtu.value)) {
+        let what = format!("{} is out of range", mtu.value);
+        let remedy = format!("give {} to {}", MTU.start(), MTU.end());
+        problems.add(mtu.referenced, format!("{key}.mtu"), what, remedy);
+    }
+    let mtu = interface.mtu.as_ref().map_or(USUAL_MTU, |mtu| mtu.value);
+    Interface { name: interface.name.value.clone(), mtu, addresses }
 }
 
 fn mptcp(host: &file::Host, key: &str, problems: &mut Problems) -> Mptcp {
     let subflows = limit(host.mptcp.subflows.as_ref(), &format!("{key}.subflows"), problems);
     let accept_addresses =
         limit(host.mptcp.accept_addresses.as_ref(), &format!("{key}.accept_addresses"), problems);
+    let path_manager = host.mptcp.path_manager.as_ref().map(|it| it.value).unwrap_or_default();
+    if let (PathManager::Agent, Some(first)) = (path_manager, host.mptcp.endpoints.first()) {
+        let what = "the agent opens subflows from every address, and takes no endpoints";
+        problems.add(first.referenced, format!("{key}.endpoints"), what, "remove them");
+    }
     let mut unique = Unique::new("the endpoints of a host");
     let mut endpoints = Vec::new();
     for (index, endpoint) in host.mptcp.endpoints.iter().enumerate() {
@@ -54,7 +71,7 @@ fn mptcp(host: &file::Host, key: &str, problems: &mut Problems) -> Mptcp {
         let (address, flags) = (endpoint.value.address, endpoint.value.flags.clone());
         endpoints.push(Endpoint { address, flags });
     }
-    Mptcp { subflows, accept_addresses, endpoints }
+    Mptcp { path_manager, subflows, accept_addresses, endpoints }
 }
 
 /// A limit of the path manager.

@@ -1,5 +1,6 @@
 //! From what a file says to a scenario that can be used. Finds every problem, not only the first.
 
+mod captures;
 mod events;
 mod hosts;
 mod links;
@@ -9,11 +10,14 @@ mod variants;
 mod ways;
 
 use super::file::File;
+use super::generate;
 use super::problem::{Problem, Problems};
 use super::{Scenario, Topology};
 
-pub(super) fn check(file: &File) -> Result<Scenario, Vec<Problem>> {
+pub(super) fn check(file: &mut File) -> Result<Scenario, Vec<Problem>> {
     let mut problems = Problems::default();
+    generate::expand(&mut file.topology, &mut problems);
+    let file = &*file;
     names::check(file, &mut problems);
     let hosts = hosts::check(&file.topology, &mut problems);
     let switches = links::switches(&file.topology, &mut problems);
@@ -22,7 +26,17 @@ pub(super) fn check(file: &File) -> Result<Scenario, Vec<Problem>> {
     let traffic = file.traffic.as_ref().and_then(|it| traffic::check(it, &topology, &mut problems));
     let variants = variants::check(file, &mut problems);
     let events = events::check(file, &mut topology, &mut problems);
+    let captures = captures::check(file, &topology, &mut problems);
     let expect = traffic::expectations(file, &mut problems);
     let (name, description) = (file.scenario.value.clone(), file.description.trim().to_owned());
-    problems.into_result(Scenario { name, description, topology, traffic, variants, events, expect })
+    problems.into_result(Scenario {
+        name,
+        description,
+        topology,
+        traffic,
+        variants,
+        events,
+        captures,
+        expect,
+    })
 }

@@ -4,7 +4,7 @@ use serde_saphyr::Spanned;
 
 use super::super::file::{self, File};
 use super::super::problem::Problems;
-use super::super::{Agents, Mode, Variant};
+use super::super::{Agents, Mode, PathManager, Variant};
 use super::hosts;
 
 /// What a lab tells its controller itself.
@@ -40,7 +40,7 @@ fn variant(variant: &file::Variant, key: &str, file: &File, problems: &mut Probl
         hosts::check_congestion_control(name, &format!("{key}.congestion_control"), problems);
         name.value.clone()
     });
-    let agents = agents(variant, key, problems);
+    let agents = agents(variant, key, file, problems);
     Variant {
         name: variant.name.value.clone(),
         controller,
@@ -53,11 +53,17 @@ fn variant(variant: &file::Variant, key: &str, file: &File, problems: &mut Probl
 }
 
 /// Agents need a controller that they can ask.
-fn agents(variant: &file::Variant, key: &str, problems: &mut Problems) -> Agents {
+fn agents(variant: &file::Variant, key: &str, file: &File, problems: &mut Problems) -> Agents {
     let Some(agents) = &variant.agents else { return Agents::None };
     if agents.value == Agents::Managed && variant.rules.is_some() {
         let what = "rules stand in the place of the controller that agents ask";
         problems.add(agents.referenced, format!("{key}.agents"), what, "remove it, or rules:");
+    }
+    let manager = |host: &file::Host| host.mptcp.path_manager.as_ref().map(|it| it.value);
+    let own = file.topology.hosts.iter().any(|host| manager(host) == Some(PathManager::Agent));
+    if agents.value == Agents::Managed && own {
+        let what = "a host has an agent of its own already";
+        problems.add(agents.referenced, format!("{key}.agents"), what, "remove it, or path_manager: agent");
     }
     agents.value
 }
