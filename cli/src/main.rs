@@ -62,6 +62,8 @@ enum Command {
     Hosts(client::Args),
     /// List what was done at ports that must not be: forged links, stolen addresses, floods
     Alarms(client::Args),
+    /// List what happened in the network, each with its reason
+    Events(commands::events::Args),
     /// Find sets of paths between two switches or hosts
     ///
     /// In the network of a running controller, or with --topology in one that is drawn or written down. Exits
@@ -109,6 +111,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Switches(args) => commands::switches::execute(&args),
         Command::Links(args) => commands::links::execute(&args),
         Command::Alarms(args) => commands::alarms::execute(&args),
+        Command::Events(args) => commands::events::execute(&args),
         Command::Hosts(args) => commands::hosts::execute(&args),
         Command::Paths(args) => commands::paths::execute(&args),
         Command::Policy(command) => commands::policy::execute(&command),

@@ -59,6 +59,28 @@ fn switch_that_connects_is_listed_with_its_address_and_ports() {
     assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["b1", &address, "1", "1", "0"]);
 }
 
+#[test]
+fn events_are_listed_and_followed_as_they_happen() {
+    let controller = Controller::start();
+    let _first = connect_switch(controller.openflow, DatapathId(0xb1));
+    let url = ["--controller", &controller.http];
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let listed = || text(&run(&[&["events"], &url[..]].concat()).stdout);
+    while !listed().contains("switch 00000000000000b1 joined") && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert!(listed().starts_with("AGO"), "{}", listed());
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("braid"));
+    let mut process = command.args(["events", "--follow"]).args(url).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let joined = |line: Option<String>| line.filter(|line| line.ends_with("joined with 1 ports"));
+    assert!(joined(lines.next()).is_some_and(|line| line.contains("00000000000000b1")));
+    let _second = connect_switch(controller.openflow, DatapathId(0xb2));
+    assert!(lines.by_ref().any(|line| joined(Some(line)).is_some_and(|it| it.contains("00000000000000b2"))));
+    process.kill().unwrap();
+    process.wait().unwrap();
+}
+
 /// A link of which nothing is measured, yet.
 const fn unmeasured(src: SwitchPort, dst: SwitchPort) -> LinkView {
     LinkView {

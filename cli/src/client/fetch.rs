@@ -1,4 +1,4 @@
-use std::io::ErrorKind;
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::time::Duration;
 
 use ureq::http::Response;
@@ -15,25 +15,36 @@ const MAX_ANSWER: u64 = 1 << 28;
 
 /// What the controller at `url` answers when asked for `path` with these parameters.
 pub(super) fn get(url: &str, path: &str, parameters: &[(&str, String)]) -> anyhow::Result<String> {
-    let request = agent().get(format!("{url}{path}"));
+    let request = agent(Some(TO_ANSWER)).get(format!("{url}{path}"));
     let request = request.query_pairs(parameters.iter().map(|(name, value)| (*name, value.as_str())));
     read(url, path, request.call())
 }
 
 /// The same where something is to be done.
 pub(super) fn post(url: &str, path: &str, parameters: &[(&str, String)]) -> anyhow::Result<String> {
-    let request = agent().post(format!("{url}{path}"));
+    let request = agent(Some(TO_ANSWER)).post(format!("{url}{path}"));
     let request = request.query_pairs(parameters.iter().map(|(name, value)| (*name, value.as_str())));
     read(url, path, request.send_empty())
 }
 
 /// The same where something is handed over.
 pub(super) fn put(url: &str, path: &str, text: &str) -> anyhow::Result<String> {
-    read(url, path, agent().put(format!("{url}{path}")).send(text))
+    read(url, path, agent(Some(TO_ANSWER)).put(format!("{url}{path}")).send(text))
 }
 
-fn agent() -> Agent {
-    let timeouts = Agent::config_builder().timeout_connect(Some(TO_CONNECT)).timeout_global(Some(TO_ANSWER));
+/// A stream of server-sent events that goes on after the event `last`.
+pub(super) fn stream(url: &str, path: &str, last: &str) -> anyhow::Result<impl BufRead + use<>> {
+    let request = agent(None).get(format!("{url}{path}")).header("Last-Event-ID", last);
+    let response = request.call().map_err(|error| explain(url, error))?;
+    if response.status().as_u16() == 200 {
+        return Ok(BufReader::new(response.into_body().into_reader()));
+    }
+    Err(read(url, path, Ok(response)).err().unwrap_or_else(|| failure(url, "that is no stream")))
+}
+
+/// `whole`: the time for a question and its answer.
+fn agent(whole: Option<Duration>) -> Agent {
+    let timeouts = Agent::config_builder().timeout_connect(Some(TO_CONNECT)).timeout_global(whole);
     // A proxy for the web does not lead to it.
     timeouts.http_status_as_error(false).proxy(None).build().new_agent()
 }
@@ -58,13 +69,13 @@ fn read(url: &str, path: &str, response: Result<Response<Body>, Error>) -> anyho
 /// Why a Braid controller does not answer a question.
 fn refusal(body: &str) -> Option<String> {
     let refusal: Refusal = serde_json::from_str(body).ok()?;
-    (refusal.schema == "braid/v1").then_some(refusal.error)
+    (refusal.schema == "braid/v1").then_some(refusal.detail)
 }
 
 #[derive(serde::Deserialize)]
 struct Refusal {
     schema: String,
-    error: String,
+    detail: String,
 }
 
 fn explain(url: &str, error: Error) -> anyhow::Error {

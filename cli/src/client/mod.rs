@@ -1,11 +1,13 @@
 //! The client of a running controller.
 
 mod fetch;
+mod follow;
 pub(crate) mod format;
 pub(crate) mod view;
 mod watch;
 
 use std::fmt;
+use std::io::BufRead;
 use std::str::FromStr;
 
 use braid_types::Time;
@@ -15,6 +17,7 @@ use serde_json::Value;
 use crate::exit::{self, Code};
 use crate::output;
 
+pub(crate) use follow::follow;
 pub(crate) use watch::watch;
 
 /// What every command that asks a controller takes.
@@ -95,6 +98,10 @@ impl Args {
 impl Controller {
     fn list<T: DeserializeOwned>(&self, name: &str) -> anyhow::Result<(String, Answer<T>)> {
         self.get(name, &[], |body| read_list(body, name))
+    }
+
+    fn stream(&self, name: &str, last: &str) -> anyhow::Result<impl BufRead + use<>> {
+        fetch::stream(&self.0, &format!("/api/v1/{name}"), last)
     }
 
     fn post(&self, name: &str, parameters: &[(&str, String)]) -> anyhow::Result<Time> {

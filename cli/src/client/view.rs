@@ -71,6 +71,15 @@ pub(crate) struct Alarm {
     pub(crate) last_at: Time,
 }
 
+/// Something that happened.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Event {
+    /// On the controller's clock.
+    pub(crate) at: Time,
+    pub(crate) level: String,
+    pub(crate) text: String,
+}
+
 /// A transfer in progress.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Transfer {

@@ -19,7 +19,7 @@ use crate::clock::Clock;
 use crate::engine::{Engine, Shared};
 use crate::policy::{self, PolicyFile};
 use crate::record::Recorder;
-use crate::{http, server};
+use crate::{http, notices, server};
 
 /// How long switches have to take their last messages when the controller stops.
 const DRAIN: Duration = Duration::from_secs(1);
@@ -137,7 +137,9 @@ impl Controller {
         let engine = Rc::new(RefCell::new(Engine::new(Clock::start(), self.settings, self.recorder)));
         let runtime = Builder::new_current_thread().enable_all().build()?;
         LocalSet::new().block_on(&runtime, async {
-            let questions = http::serve(self.programs, self.agents)?;
+            let (teller, listener) = notices::way();
+            engine.borrow_mut().tell(teller);
+            let questions = http::serve(self.programs, self.agents, listener)?;
             let switches = tokio::net::TcpListener::from_std(self.switches)?;
             let accepting = spawn_local(server::accept(engine.clone(), switches));
             spawn_local(tick(engine.clone()));

@@ -14,6 +14,7 @@ use tracing::{error, warn};
 use crate::clock::Clock;
 use crate::inquiries::{Inquiries, Inquiry};
 use crate::log;
+use crate::notices::Teller;
 use crate::outbox::Outbox;
 use crate::record::Recorder;
 
@@ -24,6 +25,7 @@ pub(crate) struct Engine {
     encoder: Encoder,
     switches: BTreeMap<DatapathId, Peer>,
     recorder: Option<Recorder>,
+    teller: Option<Teller>,
     commands: Commands,
     last_ticket: u64,
     /// Who waits for answers; the brain answers everybody in the end.
@@ -85,6 +87,7 @@ impl Engine {
             brain: Brain::new(settings),
             switches: BTreeMap::new(),
             recorder,
+            teller: None,
             commands: Commands::default(),
             last_ticket: 0,
             asked: BTreeMap::new(),
@@ -96,6 +99,11 @@ impl Engine {
             woken: Rc::default(),
             stopping: false,
         }
+    }
+
+    /// Tells this one what happens, from now on.
+    pub(crate) fn tell(&mut self, teller: Teller) {
+        self.teller = Some(teller);
     }
 
     pub(crate) fn brain(&self) -> &Brain {
@@ -184,6 +192,9 @@ impl Engine {
         self.brain.handle(now, event, &mut commands);
         commands.notices().iter().for_each(log::notice);
         commands.answers().iter().for_each(|answer| self.inquiries.answer(answer));
+        if let Some(teller) = &self.teller {
+            commands.notices().iter().for_each(|notice| teller.tell(now, notice));
+        }
         self.dispatch(&commands);
         for (ticket, answer) in commands.take_replies() {
             // Who asked may have gone.

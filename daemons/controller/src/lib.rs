@@ -13,6 +13,7 @@ mod engine;
 mod http;
 mod inquiries;
 mod log;
+mod notices;
 mod outbox;
 mod policy;
 mod record;

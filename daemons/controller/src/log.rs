@@ -3,6 +3,15 @@ use tracing::{debug, info, warn};
 
 /// Logs what the brain tells.
 pub(crate) fn notice(notice: &Notice) {
+    match level(notice) {
+        "warning" => warn!("{notice}"),
+        "debug" => debug!("{notice}"),
+        _ => info!("{notice}"),
+    }
+}
+
+/// How much it matters: `debug`, `info` or `warning`.
+pub(crate) const fn level(notice: &Notice) -> &'static str {
     match notice {
         Notice::LinkDown { .. }
         | Notice::LinkDamped { .. }
@@ -11,13 +20,13 @@ pub(crate) fn notice(notice: &Notice) {
         | Notice::PortHeld { .. }
         | Notice::Refused { .. }
         | Notice::Full { .. }
-        | Notice::InstallFailed { .. } => warn!("{notice}"),
+        | Notice::InstallFailed { .. } => "warning",
         // One for each connection would be more than any log can take.
         Notice::TransferOpened { .. }
         | Notice::TransferEnded { .. }
         | Notice::StreamPlaced { .. }
         | Notice::StreamEnded { .. }
-        | Notice::AddressSeen { .. } => debug!("{notice}"),
-        _ => info!("{notice}"),
+        | Notice::AddressSeen { .. } => "debug",
+        _ => "info",
     }
 }

@@ -189,6 +189,11 @@ impl Brain {
         self.streams.transfers().map(|transfer| self.transfer_view(transfer)).collect()
     }
 
+    /// The transfers in progress that opened first, at most so many.
+    pub fn oldest_transfers(&self, limit: usize) -> Vec<TransferView> {
+        self.streams.transfers().take(limit).map(|transfer| self.transfer_view(transfer)).collect()
+    }
+
     fn ports_of(&self, switch: &Switch) -> Vec<PortView> {
         let view = |port: &Port| PortView {
             port: port.number,

@@ -2,6 +2,7 @@ use braid_control::view::SwitchView;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
+use super::live::Sample;
 use super::paths::Search;
 use super::{Question, Resource, capacity, metrics};
 use crate::engine::{Engine, Shared};
@@ -13,6 +14,7 @@ pub(crate) async fn answer(engine: Shared, mut questions: mpsc::Receiver<Questio
         // The client may have gone; then nobody is interested.
         match question {
             Question::Show(resource, answer) => drop(answer.send(body(&engine.borrow(), resource))),
+            Question::Sample(answer) => drop(answer.send(Sample::take(&engine.borrow()))),
             Question::Measure(src, answer) => _ = answer.send(capacity::begin(&mut engine.borrow_mut(), src)),
             Question::SetPolicy(text, answer) => {
                 policy::set(&engine, text);
@@ -41,14 +43,14 @@ fn body(engine: &Engine, resource: Resource) -> String {
 }
 
 /// A switch with what only the daemon knows of it.
-#[derive(Serialize)]
-struct ConnectedSwitch {
+#[derive(Debug, Serialize)]
+pub(super) struct ConnectedSwitch {
     #[serde(flatten)]
-    switch: SwitchView,
+    pub(super) switch: SwitchView,
     address: Option<std::net::SocketAddr>,
 }
 
-fn switches(engine: &Engine) -> Vec<ConnectedSwitch> {
+pub(super) fn switches(engine: &Engine) -> Vec<ConnectedSwitch> {
     let switches = engine.brain().switches().into_iter();
     switches.map(|switch| ConnectedSwitch { address: engine.address(switch.dpid), switch }).collect()
 }

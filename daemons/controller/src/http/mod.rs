@@ -4,7 +4,10 @@ mod advice;
 mod answers;
 mod assignments;
 mod capacity;
+mod connections;
+mod guard;
 mod link_metrics;
+mod live;
 mod metrics;
 mod paths;
 mod policy;
@@ -17,10 +20,12 @@ use std::net::{SocketAddr, TcpListener};
 use std::thread;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{StatusCode, header};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use axum::serve::ListenerExt;
 use braid_control::{Reply, Request};
 use braid_paths::query::{Query, QueryError};
 use braid_types::{SwitchPort, Time};
@@ -29,12 +34,20 @@ use tokio::sync::{mpsc, oneshot};
 use tracing::error;
 
 use crate::agents::Agents;
+use crate::clock;
 use crate::inquiries::Inquiry;
+use crate::notices::Listener;
 pub(crate) use answers::answer;
+use connections::Limited;
+use guard::Guard;
+use live::{Live, Sample};
 use paths::Search;
+use problem::Problem;
 
 /// Questions that wait for the engine; more are turned away.
 const MAX_WAITING: usize = 64;
+/// Bytes of a request's body.
+const MAX_BODY: usize = 64 << 10;
 
 /// What a client wants to see.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +66,8 @@ pub(crate) enum Resource {
 pub(crate) enum Question {
     /// What the engine shows.
     Show(Resource, oneshot::Sender<String>),
+    /// A copy of what watchers see.
+    Sample(oneshot::Sender<Sample>),
     /// What is needed to find paths on another thread.
     Paths(Box<Query>, oneshot::Sender<Result<Search, QueryError>>),
     /// An application asks the network for something.
@@ -68,17 +83,26 @@ pub(crate) enum Question {
 type Questions = mpsc::Sender<Question>;
 
 /// Serves clients on a thread of its own; returns what they ask.
-pub(crate) fn serve(listeners: Vec<TcpListener>, agents: Agents) -> io::Result<mpsc::Receiver<Question>> {
+pub(crate) fn serve(
+    listeners: Vec<TcpListener>,
+    agents: Agents,
+    notices: Listener,
+) -> io::Result<mpsc::Receiver<Question>> {
     let (questions, receiver) = mpsc::channel(MAX_WAITING);
     let mut runtime = Builder::new_current_thread();
     let runtime = runtime.enable_all().max_blocking_threads(paths::MAX_RUNNING).build()?;
     thread::Builder::new().name("http".to_owned()).spawn(move || {
         let served = runtime.block_on(async {
-            let router = router(questions, agents);
+            let live = Live::new(clock::generation());
+            tokio::spawn(live.clone().follow(questions.clone(), notices));
+            let router = router(questions, agents, live);
             let mut serving = tokio::task::JoinSet::new();
             for listener in listeners {
-                let listener = tokio::net::TcpListener::from_std(listener)?;
-                let service = router.clone().into_make_service_with_connect_info::<SocketAddr>();
+                let guard = Guard { loopback: listener.local_addr()?.ip().is_loopback() };
+                let router = router.clone().layer(from_fn_with_state(guard, guard::check));
+                let service = router.into_make_service_with_connect_info::<SocketAddr>();
+                // With nothing to tap, so that axum tells addresses of this listener's connections, too.
+                let listener = Limited::new(tokio::net::TcpListener::from_std(listener)?).tap_io(|_| {});
                 serving.spawn(async move { axum::serve(listener, service).await });
             }
             serving.join_next().await.map_or(Ok(()), |ended| ended.map_err(io::Error::other)?)
@@ -90,7 +114,7 @@ pub(crate) fn serve(listeners: Vec<TcpListener>, agents: Agents) -> io::Result<m
     Ok(receiver)
 }
 
-fn router(questions: Questions, agents: Agents) -> Router {
+fn router(questions: Questions, agents: Agents, live: Live) -> Router {
     let resource = |resource| get(move |State(questions): State<Questions>| show(questions, resource));
     Router::new()
         .route("/api/v1/switches", resource(Resource::Switches))
@@ -105,6 +129,10 @@ fn router(questions: Questions, agents: Agents) -> Router {
         .route("/api/v1/policy", resource(Resource::Policy).merge(policy::route()))
         .route("/api/v1/advice", advice::route(questions.clone(), agents))
         .route("/metrics", resource(Resource::Metrics))
+        .merge(live::routes(live))
+        .fallback(unknown)
+        .method_not_allowed_fallback(not_that_way)
+        .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(questions)
 }
 
@@ -127,7 +155,15 @@ async fn ask<T>(
 }
 
 fn unavailable(reason: &'static str) -> Response {
-    (StatusCode::SERVICE_UNAVAILABLE, reason).into_response()
+    Problem::unavailable(reason).into_response()
+}
+
+async fn unknown() -> Problem {
+    Problem::not_found("nothing is served here; /api/v1/openapi.json tells what is")
+}
+
+async fn not_that_way() -> Problem {
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method", "this is not served for that method")
 }
 
 const fn content_type(resource: Resource) -> &'static str {

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{Query as Parameters, State};
-use axum::http::{StatusCode, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use braid_control::Brain;
 use braid_paths::Snapshot;
@@ -14,6 +14,7 @@ use serde::Serialize;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
+use super::problem::Problem;
 use super::{Question, Questions, ask, unavailable};
 use crate::engine::Engine;
 
@@ -66,13 +67,11 @@ async fn prepare(questions: &Questions, parameters: Vec<(String, String)>) -> Re
 }
 
 fn refuse(error: &QueryError) -> Response {
-    let status = match error {
-        QueryError::Invalid { .. } => StatusCode::BAD_REQUEST,
-        QueryError::NotFound { .. } => StatusCode::NOT_FOUND,
+    let problem = match error {
+        QueryError::Invalid { .. } => Problem::invalid(error.parameter(), error.to_string()),
+        QueryError::NotFound { .. } => Problem::not_found(error.to_string()).of(error.parameter()),
     };
-    let (text, parameter) = (error.to_string(), error.parameter());
-    let body = serde_json::json!({ "schema": "braid/v1", "error": text, "parameter": parameter });
-    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+    problem.into_response()
 }
 
 /// A search for paths that any thread can make.

@@ -1,5 +1,6 @@
 //! What is wrong with a request, as a problem document: RFC 9457.
 
+use axum::extract::rejection::QueryRejection;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
@@ -11,21 +12,52 @@ pub(super) struct Problem {
     pub(super) code: &'static str,
     /// A sentence for people.
     pub(super) detail: String,
+    /// The parameter or the path of the field that is wrong.
+    pub(super) parameter: Option<String>,
 }
 
 impl Problem {
     pub(super) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
-        Self { status, code, detail: detail.into() }
+        Self { status, code, detail: detail.into(), parameter: None }
+    }
+
+    /// A parameter that cannot be read.
+    pub(super) fn invalid(parameter: &str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid", detail).of(parameter)
+    }
+
+    pub(super) fn not_found(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", detail)
+    }
+
+    pub(super) fn unavailable(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
+    }
+
+    pub(super) fn of(self, parameter: impl Into<String>) -> Self {
+        Self { parameter: Some(parameter.into()), ..self }
+    }
+}
+
+impl From<QueryRejection> for Problem {
+    fn from(rejection: QueryRejection) -> Self {
+        let text = rejection.body_text();
+        let reason = text.strip_prefix("Failed to deserialize query string: ").unwrap_or(&text);
+        // "port: invalid digit found in string", or "missing field `port`".
+        let name = reason.split(['`', ':']).find(|part| !part.starts_with("missing field"));
+        let name = name.filter(|name| !name.is_empty() && !name.contains(' ')).map(str::to_owned);
+        Self { parameter: name, ..Self::new(rejection.status(), "invalid", reason) }
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let Self { status, code, detail } = self;
+        let Self { status, code, detail, parameter } = self;
         // Without a type of its own the title is what the status means. RFC 9457 §4.2.1.
         let title = status.canonical_reason().unwrap_or_default();
         let body = serde_json::json!({
-            "type": "about:blank", "title": title, "status": status.as_u16(), "detail": detail, "code": code,
+            "schema": "braid/v1", "type": "about:blank", "title": title, "status": status.as_u16(),
+            "detail": detail, "code": code, "parameter": parameter,
         });
         let mut response =
             (status, [(header::CONTENT_TYPE, "application/problem+json")], body.to_string()).into_response();

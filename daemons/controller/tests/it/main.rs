@@ -2,7 +2,9 @@
 
 mod advice;
 mod api;
+mod browsers;
 mod links;
+mod live;
 mod misbehaviour;
 mod paths;
 mod policy;

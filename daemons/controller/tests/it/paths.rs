@@ -194,7 +194,7 @@ fn what_is_wrong_with_a_question_is_named() {
     ] {
         let (answered, body) = ask(&controller, parameters);
         assert_eq!((answered, &body["parameter"]), (status, &json!(parameter)), "{parameters}: {body}");
-        assert!(body["error"].as_str().is_some_and(|error| !error.is_empty()));
+        assert!(body["detail"].as_str().is_some_and(|detail| !detail.is_empty()));
     }
 }
 

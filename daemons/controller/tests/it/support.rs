@@ -1,4 +1,4 @@
-use std::io::{Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::thread::{self, JoinHandle};
@@ -91,6 +91,15 @@ impl Running {
         let (head, body) = answer.split_once("\r\n\r\n").expect("head and body");
         let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("status");
         (status, body.to_owned())
+    }
+
+    /// A connection on which this was asked for, with these header lines.
+    pub(crate) fn open(&self, method: &str, path: &str, headers: &[&str]) -> BufReader<TcpStream> {
+        let mut stream = TcpStream::connect(self.http).expect("HTTP port");
+        stream.set_read_timeout(Some(PATIENCE)).expect("time-out");
+        let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+        write!(stream, "{method} {path} HTTP/1.1\r\n{headers}\r\n").expect("request");
+        BufReader::new(stream)
     }
 
     /// The items of a resource of the API.

@@ -1,0 +1,35 @@
+use braid_types::Time;
+
+use crate::client::view::Event;
+use crate::client::{self, Answer, format};
+use crate::table::table;
+
+#[derive(clap::Args)]
+#[group(skip)]
+pub(crate) struct Args {
+    /// Go on with what happens, until Ctrl-C
+    ///
+    /// Each event is a line, which begins with the seconds since the controller started; with --json, a line of JSON.
+    #[arg(long)]
+    follow: bool,
+    #[command(flatten)]
+    client: client::Args,
+}
+
+pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
+    match args.follow {
+        true => client::follow(&args.client, line),
+        false => client::show(&args.client, "events", |answer: &Answer<Event>| {
+            table(["AGO", "LEVEL", "WHAT"], answer.items.iter().map(|event| row(event, answer.now)))
+        }),
+    }
+}
+
+fn row(event: &Event, now: Time) -> [String; 3] {
+    [format::duration(now.since(event.at)), event.level.clone(), event.text.clone()]
+}
+
+fn line(event: &Event) -> String {
+    let seconds = event.at.as_nanos() as f64 / 1e9;
+    format!("{seconds:10.3} {:7} {}", event.level, event.text)
+}

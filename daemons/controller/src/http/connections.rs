@@ -1,0 +1,131 @@
+//! Connections of programs and browsers: so many at most, and none that stands still.
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::serve::Listener;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, Sleep, sleep};
+use tracing::warn;
+
+/// Connections at the same time; others wait in the socket's queue.
+const MAX_CONNECTIONS: usize = 512;
+/// A connection over which nothing has come for so long is closed.
+const FIRST: Duration = Duration::from_secs(5);
+/// Later, one over which no byte goes for so long: longer than any answer takes. Watchers are sent something more often.
+const IDLE: Duration = Duration::from_secs(70);
+
+/// Takes connections in.
+pub(super) struct Limited {
+    listener: TcpListener,
+    places: Arc<Semaphore>,
+}
+
+impl Limited {
+    pub(super) fn new(listener: TcpListener) -> Self {
+        Self { listener, places: Arc::new(Semaphore::new(MAX_CONNECTIONS)) }
+    }
+}
+
+impl Listener for Limited {
+    type Io = Guarded;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Guarded, SocketAddr) {
+        loop {
+            let accepted = match self.places.clone().acquire_owned().await {
+                Ok(place) => self.listener.accept().await.map(|accepted| (accepted, place)),
+                Err(closed) => Err(io::Error::other(closed)),
+            };
+            match accepted {
+                Ok(((stream, address), place)) => return (Guarded::new(stream, place), address),
+                Err(error) => {
+                    warn!(%error, "a program's connection could not be accepted");
+                    sleep(Duration::from_millis(100)).await;
+                }
+            }
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+}
+
+/// A connection that ends when nothing goes over it.
+pub(super) struct Guarded {
+    stream: TcpStream,
+    idle: Pin<Box<Sleep>>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Guarded {
+    fn new(stream: TcpStream, place: OwnedSemaphorePermit) -> Self {
+        // What is written is a whole answer or a whole message.
+        let _ = stream.set_nodelay(true);
+        Self { stream, idle: Box::pin(sleep(FIRST)), _place: place }
+    }
+
+    /// Passes on how a read or a write went, unless it has waited for too long.
+    fn watch<T>(&mut self, context: &mut Context<'_>, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        match polled {
+            Poll::Ready(done) => {
+                self.idle.as_mut().reset(Instant::now() + IDLE);
+                Poll::Ready(done)
+            }
+            Poll::Pending => match self.idle.as_mut().poll(context) {
+                Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+                Poll::Pending => Poll::Pending,
+            },
+        }
+    }
+}
+
+impl AsyncRead for Guarded {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
+        self.watch(context, polled)
+    }
+}
+
+impl AsyncWrite for Guarded {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.watch(context, polled)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.watch(context, polled)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

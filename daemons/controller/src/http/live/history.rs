@@ -1,0 +1,287 @@
+use std::collections::{BTreeMap, VecDeque};
+use std::net::IpAddr;
+use std::time::Duration;
+
+use braid_control::view::{LinkView, StreamView, TransferView};
+use braid_steering::{StreamId, TransferId};
+use braid_types::{DatapathId, SwitchPort, Time};
+use serde::Serialize;
+
+use super::series::{COARSE, FINE, RATIO, Series};
+
+/// Directions of links whose history is kept; of more, none.
+const MAX_LINKS: usize = 1_024;
+/// Streams whose history is kept; of more, those are forgotten that ended first.
+const MAX_STREAMS: usize = 2_048;
+/// A reading that is older is not one of this step.
+const FRESH: Duration = Duration::from_secs(3);
+
+/// What was measured of links and transfers: the last hour in seconds, the last day in minutes.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    /// The step after the last one.
+    next: u64,
+    fine: VecDeque<Time>,
+    coarse: VecDeque<Time>,
+    links: BTreeMap<SwitchPort, Series<3>>,
+    streams: BTreeMap<StreamId, StreamHistory>,
+}
+
+/// What is known of a stream, which may have ended.
+#[derive(Debug)]
+struct StreamHistory {
+    transfer: TransferId,
+    view: StreamView,
+    series: Series<2>,
+}
+
+/// Which part of the history is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    /// Whether the steps are minutes.
+    pub(super) coarse: bool,
+    /// Steps that began before are left out.
+    pub(super) since: Time,
+}
+
+/// A direction of a link, step by step; null where nothing was measured.
+#[derive(Debug, Serialize)]
+pub(super) struct LinkHistory {
+    step_s: u64,
+    /// When each step was.
+    times: Vec<Time>,
+    load_bps: Vec<Option<f32>>,
+    /// With the queues on the way, in microseconds.
+    delay_us: Vec<Option<f32>>,
+    loss: Vec<Option<f32>>,
+}
+
+/// A transfer, step by step.
+#[derive(Debug, Serialize)]
+pub(super) struct TransferHistory {
+    id: TransferId,
+    step_s: u64,
+    /// When each step was.
+    times: Vec<Time>,
+    /// Those that have ended, too.
+    streams: Vec<StreamRates>,
+}
+
+#[derive(Debug, Serialize)]
+struct StreamRates {
+    /// Its number.
+    id: StreamId,
+    /// The opening host's address.
+    src: IpAddr,
+    /// The answering host's address.
+    dst: IpAddr,
+    /// The opening host's port.
+    src_port: u16,
+    /// The answering host's port.
+    dst_port: u16,
+    /// The switches on its way, as it was last; empty while it followed the default route.
+    path: Vec<DatapathId>,
+    /// From the opening host, in bits a second, all headers counted.
+    sent_bps: Vec<Option<f32>>,
+    /// Towards it.
+    received_bps: Vec<Option<f32>>,
+}
+
+impl History {
+    /// Takes in what is known at `now`, one step after the last time.
+    pub(super) fn record(&mut self, now: Time, links: &[LinkView], transfers: &[TransferView]) {
+        let step = self.next;
+        push(&mut self.fine, now, FINE);
+        links.iter().for_each(|link| self.record_link(step, now, link));
+        for transfer in transfers {
+            transfer.streams.iter().for_each(|stream| self.record_stream(step, transfer.id, stream));
+        }
+        self.next += 1;
+        if self.next.is_multiple_of(RATIO) {
+            push(&mut self.coarse, now, COARSE);
+            self.forget();
+        }
+    }
+
+    pub(super) fn link(&self, link: SwitchPort, span: Span) -> Option<LinkHistory> {
+        let series = self.links.get(&link)?;
+        let steps = self.steps(span);
+        let column = |column| steps.values(series, column);
+        let (load_bps, delay_us, loss) = (column(0), column(1), column(2));
+        Some(LinkHistory { step_s: steps.seconds(), load_bps, delay_us, loss, times: steps.times })
+    }
+
+    pub(super) fn transfer(&self, id: TransferId, span: Span) -> Option<TransferHistory> {
+        let mut streams = self.streams.values().filter(|stream| stream.transfer == id).peekable();
+        streams.peek()?;
+        let steps = self.steps(span);
+        let rates = |stream: &StreamHistory| StreamRates {
+            id: stream.view.id,
+            src: stream.view.src,
+            dst: stream.view.dst,
+            src_port: stream.view.src_port,
+            dst_port: stream.view.dst_port,
+            path: stream.view.path.clone(),
+            sent_bps: steps.values(&stream.series, 0),
+            received_bps: steps.values(&stream.series, 1),
+        };
+        let streams = streams.map(rates).collect();
+        Some(TransferHistory { id, step_s: steps.seconds(), streams, times: steps.times })
+    }
+
+    fn record_link(&mut self, step: u64, now: Time, link: &LinkView) {
+        if self.links.len() >= MAX_LINKS && !self.links.contains_key(&link.src) {
+            return;
+        }
+        let fresh = |at: Option<Time>| at.is_some_and(|at| now.since(at) <= FRESH);
+        let value =
+            |at, value: Option<f64>| value.filter(|_| fresh(at)).map_or(f32::NAN, |value| value as f32);
+        let values = [
+            value(link.load_at, link.load_bps.map(|bits| bits as f64)),
+            value(link.delay_at, link.delay_us.map(|delay| delay.current)),
+            value(link.loss_at, link.loss),
+        ];
+        self.links.entry(link.src).or_insert_with(|| Series::new(step)).push(step, values);
+    }
+
+    fn record_stream(&mut self, step: u64, transfer: TransferId, view: &StreamView) {
+        if self.streams.len() >= MAX_STREAMS && !self.streams.contains_key(&view.id) && !self.make_room() {
+            return;
+        }
+        let stream = self.streams.entry(view.id).or_insert_with(|| StreamHistory {
+            transfer,
+            view: view.clone(),
+            series: Series::new(step),
+        });
+        stream.series.push(step, [view.sent_bps as f32, view.received_bps as f32]);
+        // A subflow that joins late is taken over by its connection's transfer.
+        stream.transfer = transfer;
+        stream.view.clone_from(view);
+    }
+
+    /// Forgets the stream that ended first, if one has.
+    fn make_room(&mut self) -> bool {
+        let first = self.streams.iter().min_by_key(|(_, stream)| stream.series.next());
+        let ended = first.filter(|(_, stream)| stream.series.next() < self.next).map(|(id, _)| *id);
+        ended.is_some_and(|id| self.streams.remove(&id).is_some())
+    }
+
+    /// Forgets links and streams of which nothing was heard for an hour.
+    fn forget(&mut self) {
+        let heard = self.next.saturating_sub(FINE as u64);
+        self.links.retain(|_, series| series.next() > heard);
+        self.streams.retain(|_, stream| stream.series.next() > heard);
+    }
+
+    fn steps(&self, span: Span) -> Steps {
+        let (times, end) =
+            if span.coarse { (&self.coarse, self.next / RATIO) } else { (&self.fine, self.next) };
+        let times: Vec<_> = times.iter().copied().filter(|at| *at >= span.since).collect();
+        Steps { coarse: span.coarse, end, times }
+    }
+}
+
+/// The steps that are asked for.
+struct Steps {
+    coarse: bool,
+    /// The step after the last one.
+    end: u64,
+    times: Vec<Time>,
+}
+
+impl Steps {
+    const fn seconds(&self) -> u64 {
+        if self.coarse { RATIO } else { 1 }
+    }
+
+    fn values<const N: usize>(&self, series: &Series<N>, column: usize) -> Vec<Option<f32>> {
+        let from = self.end - self.times.len() as u64;
+        match self.coarse {
+            true => series.coarse(column, from, self.end),
+            false => series.fine(column, from, self.end),
+        }
+    }
+}
+
+fn push(times: &mut VecDeque<Time>, now: Time, limit: usize) {
+    if times.len() >= limit {
+        times.pop_front();
+    }
+    times.push_back(now);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use braid_steering::TransferKind;
+
+    use super::*;
+
+    const ALL: Span = Span { coarse: false, since: Time::ZERO };
+
+    fn second(second: u64) -> Time {
+        Time::from_millis(second * 1_000)
+    }
+
+    fn transfer(id: u64, streams: &[(u64, u64)]) -> TransferView {
+        let ip = Ipv4Addr::LOCALHOST.into();
+        let view = |(id, rate): &(u64, u64)| StreamView {
+            id: StreamId(*id),
+            src: ip,
+            dst: ip,
+            src_port: 1,
+            dst_port: 2,
+            path: Vec::new(),
+            bytes_sent: 0,
+            bytes_received: 0,
+            sent_bps: *rate,
+            received_bps: 0,
+        };
+        let streams = streams.iter().map(view).collect();
+        TransferView { id: TransferId(id), kind: TransferKind::Mptcp, opened_at: Time::ZERO, streams }
+    }
+
+    #[test]
+    fn each_stream_of_a_transfer_has_its_rates_and_an_ended_one_keeps_its_own() {
+        let mut history = History::default();
+        history.record(second(1), &[], &[transfer(1, &[(1, 0), (2, 0)])]);
+        history.record(second(2), &[], &[transfer(1, &[(1, 8_000), (2, 4_000)])]);
+        history.record(second(3), &[], &[transfer(1, &[(2, 8_000)])]);
+        let found = history.transfer(TransferId(1), ALL).expect("known");
+        let rates: Vec<_> = found.streams.iter().map(|stream| stream.sent_bps.clone()).collect();
+        assert_eq!(rates, [[Some(0.0), Some(8_000.0), None], [Some(0.0), Some(4_000.0), Some(8_000.0)]]);
+        assert_eq!(found.times, [1, 2, 3].map(second));
+        let later = history.transfer(TransferId(1), Span { since: second(3), ..ALL }).expect("known");
+        assert_eq!((later.times, &later.streams[0].sent_bps[..]), (vec![second(3)], &[None][..]));
+        assert!(history.transfer(TransferId(2), ALL).is_none());
+    }
+
+    #[test]
+    fn minutes_are_means_and_what_is_silent_for_an_hour_is_forgotten() {
+        let mut history = History::default();
+        (0..120).for_each(|at| history.record(second(at), &[], &[transfer(1, &[(1, at % 2 * 1_600)])]));
+        let minutes = history.transfer(TransferId(1), Span { coarse: true, ..ALL }).expect("known");
+        assert_eq!((minutes.step_s, minutes.times), (60, vec![second(59), second(119)]));
+        assert_eq!(minutes.streams[0].sent_bps, [Some(800.0), Some(800.0)]);
+        (120..3_780).for_each(|at| history.record(second(at), &[], &[]));
+        assert!(history.streams.is_empty());
+    }
+
+    #[test]
+    fn streams_are_bounded_and_those_that_ended_first_make_room() {
+        let mut history = History::default();
+        let full: Vec<_> = (0..MAX_STREAMS as u64).map(|id| (id, 0)).collect();
+        history.record(second(1), &[], &[transfer(1, &full)]);
+        history.record(second(2), &[], &[]);
+        history.record(second(3), &[], &[transfer(2, &[(9_999, 0)])]);
+        assert_eq!(history.streams.len(), MAX_STREAMS);
+        assert!(history.transfer(TransferId(2), ALL).is_some());
+        let mut history = History::default();
+        history.record(second(1), &[], &[transfer(1, &full)]);
+        let crowd: Vec<_> = full.iter().copied().chain([(99_999, 0)]).collect();
+        history.record(second(2), &[], &[transfer(1, &crowd)]);
+        assert_eq!(history.streams.len(), MAX_STREAMS);
+        assert!(!history.streams.contains_key(&StreamId(99_999)), "nothing that goes on is forgotten");
+    }
+}

@@ -1,0 +1,108 @@
+//! What happens, as it happens: state with its changes, events, and what was measured for a while.
+//!
+//! All of it is made on the thread that serves programs. The engine gives notices away without waiting, and once a
+//! second a copy of what it shows; whether one or a hundred watch is nothing to it.
+
+mod history;
+mod routes;
+mod series;
+mod state;
+mod table;
+mod told;
+mod topic;
+mod watching;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::{Question, Questions, ask};
+use crate::notices::Listener;
+use history::History;
+pub(super) use routes::routes;
+pub(crate) use state::Sample;
+use state::State;
+use told::Events;
+use topic::Topic;
+
+/// Notices are passed on together: a watcher costs one write a beat, however many there are.
+const BEAT: Duration = Duration::from_millis(50);
+/// Beats from one copy of the state to the next.
+const SAMPLE: u64 = 20;
+/// Beats after which silent connections are shown to be alive.
+const ALIVE: u64 = 200;
+/// Notices of a beat; more wait for the next.
+const MAX_NOTICES: usize = 100;
+
+/// What watchers see. Shared by the tasks of one thread.
+#[derive(Clone, Debug)]
+pub(super) struct Live(Arc<Mutex<Inner>>);
+
+#[derive(Debug)]
+struct Inner {
+    /// Everything: state, its changes, events.
+    all: Topic,
+    /// Events alone.
+    told: Topic,
+    events: Events,
+    state: State,
+    history: History,
+}
+
+impl Live {
+    /// Nothing yet. `run` names this start of the controller.
+    pub(super) fn new(run: u64) -> Self {
+        Self(Arc::new(Mutex::new(Inner {
+            all: Topic::new(run),
+            told: Topic::new(run),
+            events: Events::default(),
+            state: State::default(),
+            history: History::default(),
+        })))
+    }
+
+    /// Takes in what the engine tells, and asks it, until it has gone.
+    pub(super) async fn follow(self, questions: Questions, mut listener: Listener) {
+        let mut timer = interval(BEAT);
+        timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        for beat in 0_u64.. {
+            timer.tick().await;
+            if listener.is_over() {
+                break;
+            }
+            self.inner().pass_on(&mut listener);
+            if beat.is_multiple_of(ALIVE) {
+                self.inner().told.keep_alive();
+            }
+            // One that is busy is asked again a second later.
+            if beat.is_multiple_of(SAMPLE)
+                && let Ok(sample) = ask(&questions, Question::Sample).await
+            {
+                self.inner().take(&sample);
+            }
+        }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn pass_on(&mut self, listener: &mut Listener) {
+        let (told, lost) = (listener.take(MAX_NOTICES), listener.lost());
+        let messages = self.events.take(self.told.next(), &told, lost);
+        if !messages.is_empty() {
+            self.told.send(&messages);
+            self.all.send(&messages);
+        }
+    }
+
+    fn take(&mut self, sample: &Sample) {
+        self.history.record(sample.now, &sample.links, &sample.transfers);
+        // Told even if nothing has changed: what is shown is as old as the last message.
+        let delta = self.state.update(sample);
+        self.all.send(&[("delta", delta)]);
+    }
+}
