@@ -2,10 +2,10 @@
 
 use braid_openflow::{
     ActionId, ActionType, ActionTypes, AggregateStats, BadRequestCode, BandTypes, BucketCounter, Desc,
-    ErrorCode, FlowStats, FlowStatsRequest, GroupCapabilities, GroupDesc, GroupFeatures, GroupId, GroupStats,
-    GroupTypes, InstructionId, InstructionType, List, Message, Metadata, MeterFeatures, MultipartFlags,
-    MultipartReply, MultipartRequest, OxmClass, OxmHeader, OxmId, PortStatsRequest, ReplyBody, RequestBody,
-    TableFeatureProperty, TableFeatures, TableId, TableStats, Text, Xid,
+    ErrorCode, ExperimenterId, FlowStats, FlowStatsRequest, GroupCapabilities, GroupDesc, GroupFeatures,
+    GroupId, GroupStats, GroupTypes, InstructionId, InstructionType, List, Message, Metadata, MeterFeatures,
+    MultipartFlags, MultipartReply, MultipartRequest, OxmClass, OxmHeader, OxmId, PortStatsRequest,
+    ReplyBody, RequestBody, TableFeatureProperty, TableFeatures, TableId, TableStats, Text, Xid,
 };
 use braid_types::{PortNo, Time};
 
