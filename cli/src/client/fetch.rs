@@ -1,7 +1,7 @@
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::time::Duration;
 
-use ureq::http::Response;
+use ureq::http::{Request, Response};
 use ureq::{Agent, Body, Error, Timeout};
 
 use crate::exit::{self, Code};
@@ -42,6 +42,13 @@ pub(super) fn stream(url: &str, path: &str, last: &str) -> anyhow::Result<impl B
     Err(read(url, path, Ok(response)).err().unwrap_or_else(|| failure(url, "that is no stream")))
 }
 
+/// What the controller answers to an object that is sent to it.
+pub(super) fn send(url: &str, method: &str, path: &str, body: &str) -> anyhow::Result<String> {
+    let request = Request::builder().method(method).uri(format!("{url}{path}")).body(body);
+    let request = request.map_err(|error| failure(url, &error.to_string()))?;
+    read(url, path, agent(Some(TO_ANSWER)).run(request))
+}
+
 /// `whole`: the time for a question and its answer.
 fn agent(whole: Option<Duration>) -> Agent {
     let timeouts = Agent::config_builder().timeout_connect(Some(TO_CONNECT)).timeout_global(whole);
@@ -55,7 +62,7 @@ fn read(url: &str, path: &str, response: Result<Response<Body>, Error>) -> anyho
     let body = body.map_err(|error| explain(url, error))?;
     let status = response.status().as_u16();
     match (status, refusal(&body)) {
-        (200 | 202, _) => Ok(body),
+        (200..=202, _) => Ok(body),
         (404, Some(refusal)) => Err(exit::error(Code::NotFound, refusal)),
         (400, Some(refusal)) => Err(exit::error(Code::Usage, refusal)),
         (404, None) => Err(failure(url, &format!("there is no {path}; is this a Braid controller?"))),

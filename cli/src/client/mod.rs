@@ -114,6 +114,14 @@ impl Controller {
         serde_json::from_value(now).map_err(|error| refuse(format!("now: {error}")))
     }
 
+    /// Sends an object to `name`; the answer.
+    pub(crate) fn send(&self, method: &str, name: &str, body: &Value) -> anyhow::Result<Value> {
+        let answer = fetch::send(&self.0, method, &format!("/api/v1/{name}"), &body.to_string())?;
+        read(&answer).map_err(|reason| {
+            exit::error(Code::Failure, format!("{self} gave no answer of a Braid controller: {reason}"))
+        })
+    }
+
     fn get<T>(
         &self,
         name: &str,

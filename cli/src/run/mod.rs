@@ -1,0 +1,74 @@
+//! Runs a command whose TCP connections are announced to a controller before they open.
+//!
+//! The kernel stops the command, and whatever it starts, at each connect(2) and tells us (seccomp's user notification),
+//! so that programs need no change and may be linked as they like.
+
+mod announcer;
+mod connection;
+mod notifications;
+mod start;
+mod summary;
+
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use crate::client::Controller;
+use crate::exit::{self, Code};
+use announcer::{Announcer, Assigning};
+
+/// Run a command, and give each TCP connection that it opens a path of its own
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// How many paths are set aside for each host that the command connects to
+    #[arg(long, value_name = "PATHS", default_value = "4", value_parser = clap::value_parser!(u8).range(1..=16), conflicts_with = "assignment")]
+    paths: u8,
+    /// How many connections will open, if that is known: few keep to the paths on which they carry most
+    #[arg(long, value_name = "STREAMS", value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "assignment")]
+    streams: Option<u16>,
+    /// Use the paths of this assignment
+    #[arg(long, value_name = "ID", env = "MPATH_ASSIGNMENT_ID")]
+    assignment: Option<String>,
+    /// Whose the assignments are; owners share links equally
+    #[arg(long, value_name = "NAME")]
+    owner: Option<String>,
+    /// The controller's address for programs
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8653", env = "BRAID_CONTROLLER")]
+    controller: Controller,
+    /// Print what each path carried as JSON, to standard error
+    #[arg(long)]
+    json: bool,
+    /// Be the process that becomes the command
+    #[arg(long, hide = true)]
+    begin: bool,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Ends as the command does.
+pub(crate) fn execute(args: Args) -> anyhow::Result<()> {
+    if args.begin {
+        return start::become_command(&args.command);
+    }
+    let (child, listener) = start::start(&args.command)?;
+    let assigning = match args.assignment {
+        Some(id) => Assigning::Given(id),
+        None => Assigning::ByHost { paths: args.paths, streams: args.streams },
+    };
+    let mut announcer = Announcer::new(args.controller, assigning, args.owner);
+    let status = notifications::serve(child, &listener, |connection| announcer.announce(&connection))?;
+    summary::print(&announcer, args.json);
+    announcer.release();
+    end_as(status)
+}
+
+fn end_as(status: ExitStatus) -> anyhow::Result<()> {
+    match (status.code(), status.signal()) {
+        (Some(0), _) => Ok(()),
+        (Some(code), _) => std::process::exit(code),
+        // As shells do.
+        (None, Some(signal)) => std::process::exit(128 + signal),
+        (None, None) => Err(exit::error(Code::Failure, format!("the command ended with {status}"))),
+    }
+}

@@ -1,0 +1,59 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use braid_types::FiveTuple;
+use serde::Serialize;
+
+use super::announcer::Announcer;
+use crate::client::view::Transfer;
+use crate::client::{format, list};
+use crate::table::table;
+
+/// Switches are asked for their counters that often.
+const COUNTED_EVERY: Duration = Duration::from_millis(1_100);
+
+/// What one path carried.
+#[derive(Default, Serialize)]
+struct Carried {
+    path: Vec<String>,
+    streams: usize,
+    bytes_sent: u64,
+    bytes_received: u64,
+}
+
+/// Says on standard error what each path carried, as far as the controller knows.
+pub(super) fn print(announcer: &Announcer, json: bool) {
+    let placed: BTreeSet<&FiveTuple> = announcer.placed().collect();
+    if placed.is_empty() {
+        return;
+    }
+    std::thread::sleep(COUNTED_EVERY);
+    let Ok(transfers) = list::<Transfer>(announcer.controller(), "transfers") else { return };
+    let carried = by_path(&transfers, &placed);
+    if json {
+        eprintln!("{}", serde_json::json!({ "schema": "braid/v1", "paths": carried }));
+    } else {
+        let rows = carried.iter().map(|it| {
+            let (sent, received) = (format::bytes(it.bytes_sent), format::bytes(it.bytes_received));
+            [it.path.join(" > "), it.streams.to_string(), sent, received]
+        });
+        eprint!("{}", table(["PATH", "STREAMS", "SENT", "RECEIVED"], rows));
+    }
+}
+
+fn by_path(transfers: &[Transfer], placed: &BTreeSet<&FiveTuple>) -> Vec<Carried> {
+    let mut paths: BTreeMap<Vec<String>, Carried> = BTreeMap::new();
+    for stream in transfers.iter().flat_map(|transfer| &transfer.streams) {
+        let (from, to) = (stream.from(), stream.to());
+        let tuple = FiveTuple { src: from.ip(), dst: to.ip(), src_port: from.port(), dst_port: to.port() };
+        if placed.contains(&tuple) {
+            let path: Vec<String> = stream.path.iter().copied().map(format::switch).collect();
+            let carried = paths.entry(path.clone()).or_default();
+            carried.path = path;
+            carried.streams += 1;
+            carried.bytes_sent += stream.bytes_sent;
+            carried.bytes_received += stream.bytes_received;
+        }
+    }
+    paths.into_values().collect()
+}
