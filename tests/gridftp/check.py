@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Real GridFTP over many paths: `check.py BRAID TOOLS`, with the braid command and the folder of assign_mpath and libmpath.so.
+
+Copies files over topology A of Huang et al. (2017) with an assignment, without one, from the server, without a controller, and
+with one that dies, and ends with 1 if a file differs or connections are not where they should be.
+"""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+
+from testbed import HTTP, Testbed, same, wait_until
+
+MEGABYTE = 1_000_000
+failures = []
+
+
+def expect(what, is_so, seen=""):
+    print(f"{'ok' if is_so else 'FAILED'}: {what}{f' ({seen})' if seen != '' else ''}", flush=True)
+    if not is_so:
+        failures.append(what)
+
+
+def watch(bed, seen, done):
+    """Notes the paths of parallel streams while a copy runs."""
+    while not done.is_set():
+        for transfer in bed.api("transfers"):
+            for stream in transfer["streams"]:
+                seen[(stream["src_port"], stream["dst_port"])] = (transfer["kind"], tuple(stream["path"]))
+        done.wait(0.3)
+
+
+def copy_watched(bed, *arguments, **options):
+    seen, done = {}, threading.Event()
+    watcher = threading.Thread(target=watch, args=(bed, seen, done))
+    watcher.start()
+    try:
+        result = bed.copy(*arguments, **options)
+    finally:
+        done.set()
+        watcher.join()
+    return result, seen
+
+
+def check_upload(bed, source):
+    identity, count = bed.assign(4, 4)
+    expect("four paths are set aside", count == 4, count)
+    expect("a fifth one is not there", bed.assign(5)[1] == 4)
+    target = bed.folder / "uploaded"
+    environment = bed.hook("hosta", MPATH_ASSIGNMENT_ID=identity)
+    (seconds, errors), seen = copy_watched(bed, f"file://{source}", bed.url(target), 4, environment)
+    paths = {path for kind, path in seen.values() if kind == "parallel"}
+    expect("the copy is identical", same(source, target))
+    expect("four connections are on four paths", len(seen) == 4 and len(paths) == 4, f"{seconds:.1f} s")
+    expect("the hook has nothing to complain about", "mpath" not in errors, errors)
+    wait_until("ended connections are forgotten", lambda: not bed.api("transfers"), 10)
+    alone, seen = copy_watched(bed, f"file://{source}", bed.url(bed.folder / "alone"), 4)
+    expect("without an assignment they are like all others", not seen and same(source, bed.folder / "alone"), f"{alone[0]:.1f} s")
+
+
+def check_download(bed, source):
+    target = bed.folder / "downloaded"
+    (seconds, _), seen = copy_watched(bed, bed.url(source), f"file://{target}", 4)
+    paths = {path for kind, path in seen.values() if kind == "parallel"}
+    expect("what the server sends is identical", same(source, target))
+    expect("the server's connections are on four paths", len(paths) == 4, f"{seconds:.1f} s, {seen}")
+
+
+def check_xml_rpc(bed):
+    """The two calls from Python's own client, and what is wrong told as a fault."""
+    code = f"""
+import xmlrpc.client
+controller = xmlrpc.client.ServerProxy("http://127.0.0.1:{HTTP}/RPC2")
+made = controller.AssignMultipath("10.0.0.1", "02:00:00:00:00:01", "10.0.0.2", 3)
+path = controller.MakePath(made["id"], "10.0.0.1", 40000, "10.0.0.2", 50000)
+assert made["paths"] == 3 and len(path["switches"]) == 3, (made, path)
+controller.EndPath(made["id"], "10.0.0.1", 40000, "10.0.0.2", 50000)
+for call in [lambda: controller.MakePath("0" * 16, "10.0.0.1", 1, "10.0.0.2", 2), lambda: controller.MakePath(),
+             lambda: controller.AssignMultipath("10.0.0.1", "02:00:00:00:00:01", "10.9.9.9", 3)]:
+    try:
+        call()
+    except xmlrpc.client.Fault as fault:
+        print(fault.faultCode)
+"""
+    done = bed.inside(None, sys.executable, "-c", code, check=False)
+    expect("Python's own client works", done.stdout.split() == ["-32500", "-32602", "-32500"], done.stdout + done.stderr)
+
+
+def check_run(bed):
+    """Any program's connections, under braid run."""
+    bed.start("hostb", "iperf3", "-s", "-1", stdout=subprocess.DEVNULL)
+    time.sleep(1)
+    controller = f"http://{bed.controller_address('hosta')}:{HTTP}"
+    done = bed.inside("hosta", bed.braid, "run", "--paths", "4", "--json", "--controller", controller, "--",
+                      "iperf3", "-c", "10.0.0.2", "-P", "4", "-t", "4", check=False)
+    summary = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+    paths = [path for row in summary for path in row["paths"] if path["bytes_sent"] > MEGABYTE]
+    expect("four connections of iperf3 are on four paths", done.returncode == 0 and len(paths) == 4, done.stderr.strip())
+    expect("what was set aside is given back", not bed.api("transfers"))
+
+
+def check_controller_that_dies(bed, source):
+    identity, _ = bed.assign(4, 4)
+    target, environment = bed.folder / "orphaned", bed.hook("hosta", MPATH_ASSIGNMENT_ID=identity)
+    killer = threading.Timer(1.5, bed.stop_controller)
+    killer.start()
+    seconds, _ = bed.copy(f"file://{source}", bed.url(target), 4, environment)
+    killer.join()
+    expect("a copy goes on when its controller dies", same(source, target), f"{seconds:.1f} s")
+
+
+def check_without_controller(bed):
+    """What is new waits for a controller in the network, so this copy stays on the host."""
+    bed.start("hosta", "globus-gridftp-server", "-p", "2812", "-aa", "-anonymous-user", "nobody", "-home-dir", "/", "-no-chdir")
+    time.sleep(1)
+    source, target = bed.make_file("small", MEGABYTE), bed.folder / "plain"
+    environment = bed.hook("hosta", MPATH_ASSIGNMENT_ID="0" * 16)
+    _, errors = bed.copy(f"file://{source}", f"ftp://10.0.0.1:2812{target}", 2, environment)
+    expect("GridFTP works with the hook and without a controller", same(source, target), errors.strip())
+
+
+def check_warning(bed):
+    """Each data connection is announced in vain, and the user is told once."""
+    identity = "0" * 16
+    source, target = bed.make_file("warned", 2 * MEGABYTE), bed.folder / "warned-copy"
+    _, errors = bed.copy(f"file://{source}", bed.url(target), 4, bed.hook("hosta", MPATH_ASSIGNMENT_ID=identity))
+    expect("an unknown assignment costs one warning and no byte", same(source, target) and errors.count("mpath:") == 1, errors.strip())
+
+
+def main():
+    braid, tools = sys.argv[1:3]
+    with Testbed(braid, tools, "huang-a.yaml", "gridftp-check") as bed:
+        bed.start_server(**bed.hook("hostb", MPATH_PATHS="4"))
+        source = bed.make_file("source", 100 * MEGABYTE)
+        check_upload(bed, source)
+        check_download(bed, source)
+        check_xml_rpc(bed)
+        check_warning(bed)
+        check_run(bed)
+        check_controller_that_dies(bed, source)
+        check_without_controller(bed)
+    sys.exit(f"{len(failures)} failed" if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
