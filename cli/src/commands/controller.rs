@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::PathBuf;
 
+use braid_assign::StreamModel;
 use braid_controller::{Agents, Config, Controller, Listen, PolicyFile, Relief, Settings};
 use braid_paths::Weight;
 use braid_steering::Policy;
@@ -54,6 +55,15 @@ pub(crate) struct Run {
     /// addresses take (Zannettou et al. 2016). random: any, as ECMP.
     #[arg(long, value_name = "POLICY", default_value_t = Policy::default(), value_parser = policies())]
     placement: Policy,
+    /// Over how many paths plain TCP connections from one host to one port of another are spread, in proportion to what the
+    /// paths can use; 0: they all take the shortest
+    ///
+    /// From their first packets, and without a call: for programs that open several connections and cannot be changed.
+    #[arg(long, value_name = "PATHS", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=16))]
+    parallel: u8,
+    /// How many streams paths can use: the a of n = max(1, a*B*R), in streams per Mbit/s and ms
+    #[arg(long, value_name = "A", default_value_t = StreamModel::default().a)]
+    streams_a: f64,
     /// What a link costs where the shortest path is chosen: hops, latency (microseconds), load, or a sum such as
     /// 10*hops+latency
     ///
@@ -112,7 +122,10 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
 }
 
 fn settings(run: Run) -> anyhow::Result<Settings> {
+    let model = StreamModel { a: run.streams_a, ..StreamModel::default() };
     Ok(Settings {
+        parallel_paths: usize::from(run.parallel),
+        stream_model: StreamModel::new(model.a, model.lack).exit_with(Code::Usage)?,
         placement: run.placement,
         weight: run.weight,
         capacities: run.network.map(capacities).transpose()?.unwrap_or_default(),

@@ -37,6 +37,7 @@ impl Brain {
     /// Ends what nobody uses any more; called once a tick.
     pub(super) fn tick_assignments(&mut self, now: Time, out: &mut Commands) {
         self.assignments.expire(now);
+        self.forget_recognised();
         self.expire_confirmations(now, out);
     }
 
@@ -52,12 +53,16 @@ impl Brain {
         let paths = self.useful_paths(now, ends, claim);
         let made = self.assignments.open(now, claim.clone(), paths)?;
         let (id, paths) = (made.id, made.paths.clone());
-        // Its labels are in the switches by the time streams come, which need no more then than rules of their own.
-        for path in &paths {
+        self.install_ahead(now, &paths, out);
+        self.view_of(id)
+    }
+
+    /// The labels of paths are in the switches by the time streams come, which need no more then than rules of their own.
+    pub(super) fn install_ahead(&mut self, now: Time, paths: &[Path], out: &mut Commands) {
+        for path in paths {
             self.first_hop(now, path, out);
             self.first_hop(now, &path.reversed(), out);
         }
-        self.view_of(id)
     }
 
     fn renew(&mut self, now: Time, id: AssignmentId, owner: Option<&Owner>) -> Result<Reply, Refusal> {

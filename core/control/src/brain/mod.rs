@@ -22,6 +22,7 @@ mod measure;
 mod meters;
 mod moves;
 mod packets;
+mod parallel;
 mod path_cache;
 mod policy;
 mod ports;
@@ -62,6 +63,7 @@ use found::Found;
 use install::Labels;
 use measure::Measurements;
 use meters::Meters;
+use parallel::Recognised;
 use path_cache::PathCache;
 use policy::Placements;
 use ports::Ports;
@@ -154,6 +156,7 @@ pub struct Brain {
     advising: Advising,
     assignments: Assignments,
     confirmations: Confirmations,
+    recognised: Recognised,
     /// Streams that had a path and have none, and since when.
     unplaced: BTreeMap<StreamId, Time>,
 }
@@ -168,6 +171,7 @@ impl Brain {
             placements: Placements::default(),
             assignments: Assignments::new(settings.assignments, settings.assignment_seed),
             confirmations: Confirmations::default(),
+            recognised: Recognised::default(),
             paths: PathCache::new(topology.graph(), settings.paths, settings.weight),
             settings,
             topology,

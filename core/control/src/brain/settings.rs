@@ -87,6 +87,8 @@ pub struct Settings {
     pub assignments: braid_assign::Limits,
     /// The names of assignments follow from it; secret.
     pub assignment_seed: u64,
+    /// Over how many paths plain TCP connections from one host to a port of another are spread; 0 or 1: they are not.
+    pub parallel_paths: usize,
     /// How many parallel streams paths can use.
     pub stream_model: StreamModel,
     /// Streams and transfers remembered.
@@ -145,6 +147,7 @@ impl Default for Settings {
             placement: Policy::default(),
             assignments: braid_assign::Limits::default(),
             assignment_seed: 0,
+            parallel_paths: 0,
             stream_model: StreamModel::default(),
             streams: Limits::default(),
             advice_timeout: Duration::from_secs(1),

@@ -39,6 +39,12 @@ impl Brain {
         if let Some(id) = announced.map(|stream| stream.id).filter(|_| dst != dpid) {
             return self.place_and_send(now, id, (dpid, dst), bytes, out);
         }
+        let opening = match opening {
+            None if dst != dpid && !self.manner(&tuple).is_single => {
+                self.recognise(now, &tuple, (dpid, dst), out)
+            }
+            mptcp => mptcp,
+        };
         let stream = match opening {
             Some(opening) if dst != dpid && !self.manner(&tuple).is_single => {
                 self.open_stream(now, tuple, opening, out)

@@ -17,6 +17,7 @@ mod measure;
 mod meters;
 mod mptcp;
 mod neighbours;
+mod parallel;
 mod policy;
 mod relief;
 mod repair;
