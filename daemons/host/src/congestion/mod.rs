@@ -60,7 +60,11 @@ fn register(algorithm: Algorithm, plain: Option<&str>) -> Result<Option<Registra
         tracing::info!(%algorithm, "another agent has loaded the congestion control, which is shared");
         return Ok(None);
     }
-    Registration::load(algorithm, plain).map(Some)
+    match Registration::load(algorithm, plain) {
+        // Another agent that began at the same time was first.
+        Err(_) if is_registered(algorithm) => Ok(None),
+        registration => registration.map(Some),
+    }
 }
 
 /// Whether connections can ask for it.

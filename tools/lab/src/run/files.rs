@@ -112,8 +112,10 @@ fn stream_name(stream: &StreamRow) -> String {
     format!("{}:{} {path}", stream.src, stream.src_port)
 }
 
+/// What an interval carried stands at its end, and that of the first at its start, too.
 fn points(intervals: &[Interval]) -> Vec<(f64, f64)> {
-    intervals.iter().map(|it| (it.end, it.bps / 1e6)).collect()
+    let first = intervals.first().map(|it| (it.start, it.bps / 1e6));
+    first.into_iter().chain(intervals.iter().map(|it| (it.end, it.bps / 1e6))).collect()
 }
 
 fn title(row: &Row) -> String {
