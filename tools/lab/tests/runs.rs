@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use braid_lab::scenario::{Event, LinkAction, Mode, Tool};
-use braid_lab::{Control, ControllerSettings, Interrupt, LabError, NoProgress, Report, Scenario};
+use braid_lab::scenario::{Capture, Event, LinkAction, Mode, Packets, Tool};
+use braid_lab::{CaptureRow, Control, ControllerSettings, Interrupt, LabError, NoProgress, Report, Scenario};
 use braid_link_model::Change;
 use braid_types::BitsPerSec;
 use nix::sys::signal::{Signal, kill};
@@ -116,6 +116,28 @@ fn rules_stand_in_the_place_of_the_controller_for_a_variant() {
     let text = format!("{CHAIN}{TRAFFIC}variants: [{rules}]\n");
     let report = run(&bench, &Scenario::parse(&text, "chain.yaml").unwrap(), &Control::None).unwrap();
     assert!(report.rows[0].goodput_bps > 0.0);
+}
+
+#[test]
+fn a_capture_shows_how_subflows_are_set_up_and_is_written_with_the_report() {
+    let Some(bench) = bench() else { return };
+    let mut scenario = short_ams_gva();
+    scenario.captures = vec![Capture { host: 0, packets: Packets::Mptcp }];
+    let report = run(&bench, &scenario, &straight()).unwrap();
+    let captures = &report.rows[0].captures;
+    let interfaces: Vec<_> = captures.iter().map(|it| it.interface.as_str()).collect();
+    assert_eq!(interfaces, ["eth1", "eth2"]);
+    let flags =
+        |capture: &CaptureRow| capture.handshakes.iter().map(|it| it.flags.clone()).collect::<Vec<_>>();
+    // The connection for control and that for data, each set up over the first interface and joined over the second.
+    for capture in captures {
+        assert!(flags(capture).iter().filter(|it| *it == "SYN").count() >= 2, "{:?}", capture.handshakes);
+        assert!(flags(capture).contains(&"SYN/ACK".to_owned()) && flags(capture).contains(&"ACK".to_owned()));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    report.write(folder.path()).unwrap();
+    let pcap = fs::read(folder.path().join("captures/001-mptcp-ams-gva-ams-eth2.pcap")).unwrap();
+    assert_eq!(pcap, captures[1].pcap);
 }
 
 #[test]

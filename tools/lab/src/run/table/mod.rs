@@ -36,7 +36,8 @@ pub(super) fn render(report: &Report) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", arrived(row, delivery));
     }
-    if let Some(row) = report.rows.iter().find(|row| row.captures.iter().any(|it| !it.handshakes.is_empty())) {
+    if let Some(row) = report.rows.iter().find(|row| row.captures.iter().any(|it| !it.handshakes.is_empty()))
+    {
         text += &handshakes::of(row);
     }
     for lab in report.labs.iter().filter(|lab| lab.switches >= LARGE) {
