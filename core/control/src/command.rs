@@ -287,8 +287,8 @@ impl Commands {
         self.list.extend(later);
     }
 
-    /// Moves everything from `other` to the end of this batch.
-    pub(crate) fn append(&mut self, mut other: Self) {
+    /// Moves everything from `other` to the end of this batch; `other` is empty then, and keeps its memory.
+    pub(crate) fn append(&mut self, other: &mut Self) {
         let offset = self.bytes.len();
         for command in &mut other.list {
             if let Command::Send { frame, .. } = command {
@@ -339,7 +339,7 @@ mod tests {
         first.send(dpid, target, b"one");
         let mut second = Commands::default();
         second.send(dpid, target, b"three");
-        first.append(second);
+        first.append(&mut second);
         let frames = first.iter().map(|command| match command {
             Command::Send { frame, .. } => first.frame(frame),
             other => panic!("unexpected {other:?}"),

@@ -12,6 +12,7 @@ use super::batches::Replaces;
 use super::found::{BothWays, first_hop, highest, port_of};
 use super::ports::Role;
 use super::retire::is_fabric;
+use super::routes::Way;
 use crate::command::{Command, Commands};
 use crate::event::FoundRules;
 use crate::label::Label;
@@ -134,9 +135,9 @@ impl Brain {
 
     fn adopt_route(&mut self, dpid: DatapathId, rule: Rule, out: &mut Commands) {
         if let Rule::Route { dst, .. } | Rule::LocalRoute { dst } = rule
-            && self.routes.get(dst, dpid).is_none()
+            && let Some(way) = Way::of(&rule).filter(|_| self.routes.get(dst, dpid).is_none())
         {
-            self.routes.adopt((dst, dpid), rule);
+            self.routes.adopt((dst, dpid), way);
             out.add(dpid, rule);
         }
     }
@@ -229,9 +230,9 @@ impl Brain {
     /// Routes over paths that are not there any more are known from now on, and so renewed.
     fn take_routes(&mut self) {
         for (dpid, rule) in self.found.all(|rule| matches!(rule, Rule::Route { .. })) {
-            let Rule::Route { dst, .. } = rule else { continue };
+            let Rule::Route { dst, hop } = rule else { continue };
             if self.topology.host_with_address(dst).is_some() && self.routes.get(dst, dpid).is_none() {
-                self.routes.adopt((dst, dpid), rule);
+                self.routes.adopt((dst, dpid), Way::By(hop));
                 self.found.claim(dpid, &rule);
                 rule.twin().and_then(|twin| self.found.claim(dpid, &twin));
             }

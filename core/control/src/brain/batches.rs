@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::Brain;
 use super::install::Confirmed;
+use super::routes::Way;
 use crate::command::{Command, Commands};
 use crate::label::Label;
 use crate::notice::Notice;
@@ -58,11 +59,18 @@ impl Brain {
         for command in &batch {
             if let Command::Add { dpid, rule: rule @ (Rule::Route { dst, .. } | Rule::LocalRoute { dst }) } =
                 command
+                && let Some(way) = Way::of(rule)
             {
-                self.routes.note_written((*dst, *dpid), *rule);
+                self.routes.note_written((*dst, *dpid), way);
             }
         }
-        out.append(batch);
+        out.append(&mut batch);
+        self.spare = batch;
+    }
+
+    /// An empty batch, with the memory of one that was let go: packets come faster than memory.
+    pub(super) fn blank(&mut self) -> Commands {
+        std::mem::take(&mut self.spare)
     }
 
     /// The batch is dropped: what it would have installed is not there.
@@ -107,7 +115,7 @@ impl Brain {
             }
             Command::Add { rule: Rule::Expected { tuple, .. }, .. } => self.is_expected(tuple),
             Command::Add { dpid, rule: rule @ Rule::Route { dst, .. } } => {
-                self.routes.get(*dst, *dpid) == Some(rule)
+                self.routes.get(*dst, *dpid) == Way::of(rule)
             }
             _ => true,
         }

@@ -159,6 +159,8 @@ pub struct Brain {
     recognised: Recognised,
     /// Streams that had a path and have none, and since when.
     unplaced: BTreeMap<StreamId, Time>,
+    /// Empty; see [`Brain::blank`].
+    spare: Commands,
 }
 
 impl Brain {
@@ -197,6 +199,7 @@ impl Brain {
             detours: Detours::default(),
             advising: Advising::default(),
             unplaced: BTreeMap::new(),
+            spare: Commands::default(),
         }
     }
 

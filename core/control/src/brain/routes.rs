@@ -22,9 +22,47 @@ pub(super) struct Routes {
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    wanted: Rule,
+    wanted: Way,
     /// What the switch has until the path of `wanted` is confirmed.
-    written: Option<Rule>,
+    written: Option<Way>,
+}
+
+/// What a route's rule says beyond its destination: there may be a million, so that it is kept short.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Way {
+    /// The host is at this switch.
+    Here,
+    /// By a label.
+    By(Hop),
+}
+
+impl Way {
+    /// The way of a route's rule; `None` for other rules.
+    pub(super) const fn of(rule: &Rule) -> Option<Self> {
+        match *rule {
+            Rule::LocalRoute { .. } => Some(Self::Here),
+            Rule::Route { hop, .. } => Some(Self::By(hop)),
+            _ => None,
+        }
+    }
+
+    const fn rule(self, dst: IpAddr) -> Rule {
+        match self {
+            Self::Here => Rule::LocalRoute { dst },
+            Self::By(hop) => Rule::Route { dst, hop },
+        }
+    }
+
+    const fn hop(self) -> Option<Hop> {
+        match self {
+            Self::Here => None,
+            Self::By(hop) => Some(hop),
+        }
+    }
+
+    fn takes(self, labels: &BTreeSet<Label>) -> bool {
+        self.hop().is_some_and(|hop| labels.contains(&hop.label))
+    }
 }
 
 impl Routes {
@@ -33,19 +71,19 @@ impl Routes {
     }
 
     /// The route from a switch to `dst`.
-    pub(super) fn get(&self, dst: IpAddr, dpid: DatapathId) -> Option<&Rule> {
-        self.entries.get(&(dst, dpid)).map(|entry| &entry.wanted)
+    pub(super) fn get(&self, dst: IpAddr, dpid: DatapathId) -> Option<Way> {
+        self.entries.get(&(dst, dpid)).map(|entry| entry.wanted)
     }
 
     /// A route that an earlier controller has written.
-    pub(super) fn adopt(&mut self, key: (IpAddr, DatapathId), rule: Rule) {
-        self.entries.insert(key, Entry { wanted: rule, written: Some(rule) });
+    pub(super) fn adopt(&mut self, key: (IpAddr, DatapathId), way: Way) {
+        self.entries.insert(key, Entry { wanted: way, written: Some(way) });
     }
 
     /// The route is on its way to the switch.
-    pub(super) fn note_written(&mut self, key: (IpAddr, DatapathId), rule: Rule) {
+    pub(super) fn note_written(&mut self, key: (IpAddr, DatapathId), way: Way) {
         if let Some(entry) = self.entries.get_mut(&key) {
-            entry.written = Some(rule);
+            entry.written = Some(way);
         }
     }
 
@@ -56,8 +94,8 @@ impl Routes {
 
     /// The labels that routes lead to, or will.
     pub(super) fn labels(&self) -> impl Iterator<Item = Label> {
-        let rules = self.entries.values().flat_map(|entry| [Some(entry.wanted), entry.written]);
-        rules.flatten().filter_map(|rule| hop(&rule)).map(|hop| hop.label)
+        let ways = self.entries.values().flat_map(|entry| [Some(entry.wanted), entry.written]);
+        ways.flatten().filter_map(Way::hop).map(|hop| hop.label)
     }
 
     /// The switches with a route to `dst`.
@@ -67,11 +105,10 @@ impl Routes {
     }
 
     fn through(&self, labels: &BTreeSet<Label>) -> Vec<((IpAddr, DatapathId), Entry)> {
-        let uses = |rule: &Rule| hop(rule).is_some_and(|hop| labels.contains(&hop.label));
-        let entries = self
-            .entries
-            .iter()
-            .filter(|(_, entry)| uses(&entry.wanted) || entry.written.as_ref().is_some_and(uses));
+        let uses = |entry: &Entry| {
+            entry.wanted.takes(labels) || entry.written.is_some_and(|written| written.takes(labels))
+        };
+        let entries = self.entries.iter().filter(|(_, entry)| uses(entry));
         entries.map(|(key, entry)| (*key, *entry)).collect()
     }
 
@@ -107,7 +144,7 @@ impl Brain {
         frame: &[u8],
         out: &mut Commands,
     ) {
-        let mut batch = Commands::default();
+        let mut batch = self.blank();
         let Some(hops) = self.route(now, dpid, dst, &mut batch, out) else { return };
         batch.send(dpid, Target::Pipeline, frame);
         self.when_ready(now, hops.as_slice(), batch, Replaces::Nothing, out);
@@ -124,8 +161,8 @@ impl Brain {
         batch: &mut Commands,
         out: &mut Commands,
     ) -> Option<Option<Hop>> {
-        if let Some(rule) = self.routes.get(dst, dpid) {
-            return Some(hop(rule));
+        if let Some(way) = self.routes.get(dst, dpid) {
+            return Some(way.hop());
         }
         // There is one whose path is not known yet.
         if self.found.get(dpid, &Rule::LocalRoute { dst }).is_some() {
@@ -135,10 +172,10 @@ impl Brain {
             out.notice(Notice::Full { what: "routes" });
             return None;
         }
-        let rule = self.best_route(now, dpid, dst, out)?;
-        self.routes.entries.insert((dst, dpid), Entry { wanted: rule, written: None });
-        batch.add(dpid, rule);
-        Some(hop(&rule))
+        let way = self.best_route(now, dpid, dst, out)?;
+        self.routes.entries.insert((dst, dpid), Entry { wanted: way, written: None });
+        batch.add(dpid, way.rule(dst));
+        Some(way.hop())
     }
 
     /// The host at `dst` is somewhere else: every switch with a route to it gets a new one.
@@ -159,8 +196,8 @@ impl Brain {
     /// The labels go. A route that was to take one stays as it is; what takes one asks the controller meanwhile.
     pub(super) fn release_routes(&mut self, labels: &BTreeSet<Label>, out: &mut Commands) {
         for (key, entry) in self.routes.through(labels) {
-            match entry.written.filter(|rule| hop(rule).is_none_or(|hop| !labels.contains(&hop.label))) {
-                Some(rule) => self.routes.adopt(key, rule),
+            match entry.written.filter(|written| !written.takes(labels)) {
+                Some(way) => self.routes.adopt(key, way),
                 None => {
                     self.remove_route(key, out);
                     self.routes.lost.insert(key);
@@ -184,16 +221,16 @@ impl Brain {
         if self.found.is_settling() && self.leads_there(key) {
             return;
         }
-        let Some(rule) = self.best_route(now, dpid, dst, out) else { return self.remove_route(key, out) };
+        let Some(way) = self.best_route(now, dpid, dst, out) else { return self.remove_route(key, out) };
         let written = self.routes.entries.get(&key).and_then(|entry| entry.written);
         let before =
-            self.routes.entries.insert(key, Entry { wanted: rule, written }).map(|entry| entry.wanted);
-        if before != Some(rule) && written != Some(rule) {
-            let works = written.as_ref().is_some_and(|written| self.works(written));
+            self.routes.entries.insert(key, Entry { wanted: way, written }).map(|entry| entry.wanted);
+        if before != Some(way) && written != Some(way) {
+            let works = written.is_some_and(|written| self.works(written));
             let replaces = if works { Replaces::Working } else { Replaces::Nothing };
             let mut batch = Commands::default();
-            batch.add(dpid, rule);
-            self.when_ready(now, hop(&rule).as_slice(), batch, replaces, out);
+            batch.add(dpid, way.rule(dst));
+            self.when_ready(now, way.hop().as_slice(), batch, replaces, out);
         }
     }
 
@@ -201,39 +238,29 @@ impl Brain {
     fn leads_there(&self, (dst, dpid): (IpAddr, DatapathId)) -> bool {
         let Some(at) = self.topology.host_with_address(dst).map(|host| host.at.dpid) else { return true };
         match self.routes.get(dst, dpid) {
-            Some(Rule::Route { hop, .. }) => {
-                self.labels.path(hop.label).is_some_and(|path| path.egress() == at)
-            }
+            Some(Way::By(hop)) => self.labels.path(hop.label).is_some_and(|path| path.egress() == at),
             _ => at == dpid,
         }
     }
 
     /// Whether packets that follow the route get on.
-    fn works(&self, rule: &Rule) -> bool {
+    fn works(&self, way: Way) -> bool {
         let works = |path| self.labels.of(path).is_some() && self.is_whole(path);
-        hop(rule).is_none_or(|hop| self.labels.path(hop.label).is_some_and(works))
+        way.hop().is_none_or(|hop| self.labels.path(hop.label).is_some_and(works))
     }
 
     fn remove_route(&mut self, key: (IpAddr, DatapathId), out: &mut Commands) {
         if let Some(entry) = self.routes.entries.remove(&key) {
-            self.delete(key.1, entry.wanted, out);
+            self.delete(key.1, entry.wanted.rule(key.0), out);
         }
     }
 
-    fn best_route(&mut self, now: Time, dpid: DatapathId, dst: IpAddr, out: &mut Commands) -> Option<Rule> {
+    fn best_route(&mut self, now: Time, dpid: DatapathId, dst: IpAddr, out: &mut Commands) -> Option<Way> {
         let at = self.topology.host_with_address(dst)?.at;
         if at.dpid == dpid {
-            return Some(Rule::LocalRoute { dst });
+            return Some(Way::Here);
         }
         let path = self.paths.shortest(now, dpid, at.dpid)?;
-        let hop = self.first_hop(now, &path, out)?;
-        Some(Rule::Route { dst, hop })
-    }
-}
-
-fn hop(rule: &Rule) -> Option<Hop> {
-    match rule {
-        Rule::Route { hop, .. } => Some(*hop),
-        _ => None,
+        self.first_hop(now, &path, out).map(Way::By)
     }
 }

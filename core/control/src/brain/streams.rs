@@ -239,10 +239,10 @@ impl Brain {
         out: &mut Commands,
     ) {
         let Some(stream) = self.streams.stream(id) else { return };
-        let dst = stream.tuple.dst;
-        let mut batch = Commands::default();
-        let hops = match &stream.route {
-            Some(route) => self.hops_of(&route.clone()),
+        let (dst, route) = (stream.tuple.dst, stream.route.clone());
+        let mut batch = self.blank();
+        let hops = match &route {
+            Some(route) => self.hops_of(route),
             None => self.place(now, id, ends, &mut batch, out),
         };
         let Some(hops) = hops else {

@@ -27,7 +27,7 @@ pub(crate) fn run(time: Duration) {
     let (mut network, hosts) = deploy(&controller);
     let mut requests = requests(&hosts);
     println!("FatTree, k = 8: 80 switches, 128 hosts; of each connection both directions have a rule");
-    let load = Load { window: WINDOW, time: Duration::from_secs(1), most: u64::MAX, streams: STREAMS };
+    let load = Load { window: WINDOW, time: Duration::from_secs(1), most: usize::MAX, streams: STREAMS };
     network.load(&mut requests, load);
     let (memory, busy) = (controller.memory(), controller.time_on_core());
     let outcome = network.load(&mut requests, Load { time, ..load });

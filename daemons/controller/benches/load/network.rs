@@ -48,8 +48,8 @@ pub(crate) struct Load {
     pub(crate) window: usize,
     /// For how long requests are sent.
     pub(crate) time: Duration,
-    /// How many in all, at most.
-    pub(crate) most: u64,
+    /// How many each switch sends at most.
+    pub(crate) most: usize,
     /// Streams that are there at a time: of more, the oldest end.
     pub(crate) streams: usize,
 }
@@ -143,7 +143,9 @@ impl Network {
     pub(crate) fn load(&mut self, requests: &mut BTreeMap<usize, Requests>, load: Load) -> Outcome {
         let (mut outcome, start) = (Outcome::default(), Instant::now());
         let mut answered = Vec::new();
+        let mut left: Vec<usize> = vec![load.most; self.switches.len()];
         for (index, requests) in &mut *requests {
+            left[*index] -= load.window;
             outcome.sent += self.request(*index, requests, load.window);
         }
         self.flush();
@@ -155,7 +157,8 @@ impl Network {
             });
             let may = start.elapsed() < load.time;
             for (index, count) in answered.iter().filter(|(_, count)| may && *count > 0) {
-                let count = (*count).min((load.most.saturating_sub(outcome.sent)) as usize);
+                let count = (*count).min(left[*index]);
+                left[*index] -= count;
                 if let Some(requests) = requests.get_mut(index) {
                     outcome.sent += self.request(*index, requests, count);
                 }
