@@ -58,7 +58,8 @@ fn control() {
     let hosts = braid_topology::HostLimits { addresses_per_host: single::ADDRESSES, ..settings.hosts };
     let settings = Settings { hosts, ..settings };
     let (openflow, agents) = (Listen::Address(any), Agents::default());
-    let config = Config { openflow, http: any, http_inherited: None, record: None, settings, agents };
+    let config =
+        Config { openflow, http: any, http_inherited: None, record: None, settings, agents, policy: None };
     let controller = Controller::bind(config).expect("free ports");
     process::announce(controller.openflow(), controller.http());
     let (stop, stopped) = oneshot::channel::<()>();
