@@ -67,7 +67,9 @@ fn commands(path: &[String]) -> Vec<Vec<String>> {
         .skip_while(|line| *line != "Commands:")
         .skip(1)
         .take_while(|line| line.starts_with("  "));
-    let names = listed.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+    // Descriptions go on in lines that are further in.
+    let names = listed.filter(|line| !line.starts_with("   "));
+    let names = names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
     let below = names.flat_map(|name| commands(&[path, &[name.to_owned()]].concat()));
     std::iter::once(path.to_vec()).chain(below).collect()
 }

@@ -20,6 +20,8 @@ use crate::request::{Reply, Ticket};
 
 /// Every host's port on its switch.
 pub(super) const HOST_PORT: PortNo = PortNo(100);
+/// The EtherType of discovery frames.
+const LLDP: [u8; 2] = [0x88, 0xcc];
 
 /// A frame at a host's port, and the switches that it passed.
 pub(super) type Arrival = (Vec<u8>, Vec<DatapathId>);
@@ -279,6 +281,8 @@ impl Network {
                 Output::Controller(table, frame) => {
                     self.say(Event::PacketIn { dpid, in_port, table, data: Cow::Owned(frame) });
                 }
+                // Hosts do not look at discovery frames, which come when they are due.
+                Output::Port(HOST_PORT, frame) if frame[12..14] == LLDP => {}
                 Output::Port(HOST_PORT, frame) => {
                     self.arrived.entry(dpid).or_default().push((frame, way.to_vec()));
                 }
