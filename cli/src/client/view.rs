@@ -75,7 +75,7 @@ pub(crate) struct Alarm {
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Event {
     /// On the controller's clock.
-    pub(crate) at: Time,
+    pub(crate) time: Time,
     pub(crate) level: String,
     pub(crate) text: String,
 }

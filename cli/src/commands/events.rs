@@ -26,10 +26,10 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
 }
 
 fn row(event: &Event, now: Time) -> [String; 3] {
-    [format::duration(now.since(event.at)), event.level.clone(), event.text.clone()]
+    [format::duration(now.since(event.time)), event.level.clone(), event.text.clone()]
 }
 
 fn line(event: &Event) -> String {
-    let seconds = event.at.as_nanos() as f64 / 1e9;
+    let seconds = event.time.as_nanos() as f64 / 1e9;
     format!("{seconds:10.3} {:7} {}", event.level, event.text)
 }

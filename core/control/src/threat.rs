@@ -7,6 +7,7 @@ use serde::Serialize;
 /// What something at a port did that the network must not believe, or must not bear.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Threat {
     /// It sent a discovery frame with a wrong tag or form.
     ForgedProbe {
@@ -42,6 +43,7 @@ pub enum Threat {
     /// It claimed the IP address of a host that is alive elsewhere.
     StolenIp {
         /// The address.
+        #[cfg_attr(feature = "openapi", schema(value_type = String))]
         ip: IpAddr,
         /// Where the host is.
         holder: SwitchPort,

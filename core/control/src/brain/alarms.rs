@@ -30,6 +30,7 @@ struct Record {
 
 /// What something at a port did that it must not.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Alarm {
     /// The port.
     pub at: SwitchPort,

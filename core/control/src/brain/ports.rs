@@ -22,6 +22,8 @@ use super::rate::Rate;
 /// stays a host's for as long, whatever discovery frames come in there: hosts can pass them on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = PortRole))]
 pub enum Role {
     /// Too new to tell; nothing but discovery passes.
     Pending,

@@ -15,6 +15,7 @@ use crate::request::AssignmentView;
 
 /// A switch that is connected.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SwitchView {
     /// Its identity.
     pub dpid: DatapathId,
@@ -24,6 +25,7 @@ pub struct SwitchView {
 
 /// A port of a switch.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PortView {
     /// Its number.
     pub port: PortNo,
@@ -39,6 +41,7 @@ pub struct PortView {
 ///
 /// Times are on the controller's clock, so that each reading has an age.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkView {
     /// The sending end.
     pub src: SwitchPort,
@@ -70,6 +73,7 @@ pub struct LinkView {
 
 /// The delay of a link, in microseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DelayView {
     /// Without queues: the least that was measured lately.
     pub base: f64,
@@ -79,6 +83,7 @@ pub struct DelayView {
 
 /// Counts of a link, of the switches' counters, that never go back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkCounts {
     /// Bytes of frames that the sending port has sent.
     pub bytes: u64,
@@ -92,12 +97,14 @@ pub struct LinkCounts {
 
 /// A host's interface.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HostView {
     /// Its Ethernet address.
     pub mac: MacAddr,
     /// Where it is attached.
     pub at: SwitchPort,
     /// Its IP addresses.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub addresses: Vec<IpAddr>,
     /// When it was last heard, on the controller's clock.
     pub last_seen: Time,
@@ -105,6 +112,7 @@ pub struct HostView {
 
 /// A transfer in progress.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TransferView {
     /// Its number.
     pub id: TransferId,
@@ -118,12 +126,15 @@ pub struct TransferView {
 
 /// A stream of a transfer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StreamView {
     /// Its number.
     pub id: StreamId,
     /// The opening host's address.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub src: IpAddr,
     /// The answering host's address.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub dst: IpAddr,
     /// The opening host's port.
     pub src_port: u16,

@@ -11,6 +11,7 @@ use crate::{Constraints, Kind, Request, Terms, Weight, latency, unknown_delay};
 /// Why there is no path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum NoPath {
     /// No links lead from one switch to the other.
     Disconnected,

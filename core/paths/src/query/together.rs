@@ -8,6 +8,7 @@ use crate::{DelayGate, Path, Verdict};
 
 /// Whether the paths can carry one stream together, by their delays; see [`DelayGate`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TogetherView {
     /// How.
     pub verdict: TogetherVerdict,
@@ -22,6 +23,7 @@ pub struct TogetherView {
 /// How paths can carry one stream together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum TogetherVerdict {
     /// As it is.
     InOrder,

@@ -13,6 +13,7 @@ use crate::{Kind, Path, PathSet, Request, Weight, unknown_delay};
 
 /// The answer to a question for paths.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PathsView {
     /// Where the paths begin.
     pub src: EndView,
@@ -44,6 +45,7 @@ pub struct PathsView {
 
 /// Where paths begin or end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EndView {
     /// What it was called in the question.
     pub name: String,
@@ -57,6 +59,7 @@ pub struct EndView {
 
 /// A path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PathView {
     /// The names of its switches.
     pub nodes: Vec<String>,
@@ -76,6 +79,8 @@ pub struct PathView {
 
 /// A link of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = PathLink))]
 pub struct LinkView {
     /// Where it leaves.
     pub src: PortView,
@@ -87,6 +92,8 @@ pub struct LinkView {
 
 /// An end of a link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = PathPort))]
 pub struct PortView {
     /// The name of the switch.
     pub node: String,

@@ -1,6 +1,7 @@
 use braid_control::view::SwitchView;
 use serde::Serialize;
 use tokio::sync::mpsc;
+use utoipa::ToSchema;
 
 use super::live::Sample;
 use super::paths::Search;
@@ -43,10 +44,13 @@ fn body(engine: &Engine, resource: Resource) -> String {
 }
 
 /// A switch with what only the daemon knows of it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Switch)]
 pub(super) struct ConnectedSwitch {
     #[serde(flatten)]
     pub(super) switch: SwitchView,
+    /// Where it connects from.
+    #[schema(value_type = Option<String>)]
     address: Option<std::net::SocketAddr>,
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, State};
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
+use super::problem::Problem;
 use super::{Question, Questions, Resource, ask, show};
 
 /// Nothing that can be asked for is longer.
@@ -184,6 +185,5 @@ fn status(refusal: &Refusal) -> StatusCode {
 }
 
 fn refuse(status: StatusCode, text: &str) -> Response {
-    let body = json!({ "schema": "braid/v1", "error": text });
-    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+    Problem::new(status, "refused", text).into_response()
 }

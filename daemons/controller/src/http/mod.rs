@@ -9,6 +9,7 @@ mod guard;
 mod link_metrics;
 mod live;
 mod metrics;
+mod openapi;
 mod paths;
 mod policy;
 mod problem;
@@ -130,6 +131,7 @@ fn router(questions: Questions, agents: Agents, live: Live) -> Router {
         .route("/api/v1/advice", advice::route(questions.clone(), agents))
         .route("/metrics", resource(Resource::Metrics))
         .merge(live::routes(live))
+        .route("/api/v1/openapi.json", get(openapi::document))
         .fallback(unknown)
         .method_not_allowed_fallback(not_that_way)
         .layer(DefaultBodyLimit::max(MAX_BODY))

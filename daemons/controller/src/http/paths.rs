@@ -103,8 +103,10 @@ impl Search {
     }
 }
 
-#[derive(Serialize)]
-struct Answer {
+/// Sets of paths, and what is known of them.
+#[derive(Serialize, utoipa::ToSchema)]
+#[schema(as = Paths)]
+pub(super) struct Answer {
     schema: &'static str,
     now: Time,
     #[serde(flatten)]

@@ -6,6 +6,7 @@ mod browsers;
 mod links;
 mod live;
 mod misbehaviour;
+mod openapi;
 mod paths;
 mod policy;
 mod recording;

@@ -79,10 +79,10 @@ fn the_api_says_what_is_wrong_with_a_request() {
         with("else", json!(1)),
     ] {
         let (status, answer) = post(&controller, path, &body);
-        assert!(status == 400 && answer["error"].is_string(), "{body}: {status} {answer}");
+        assert!(status == 400 && answer["detail"].is_string(), "{body}: {status} {answer}");
     }
     let (status, answer) = post(&controller, path, &whole);
-    assert_eq!((status, &answer["error"]), (404, &json!("no host 10.0.0.1 has been seen")));
+    assert_eq!((status, &answer["detail"]), (404, &json!("no host 10.0.0.1 has been seen")));
     let stream = json!({ "src": "10.0.0.1", "src_port": 1, "dst": "10.0.0.2", "dst_port": 2 });
     assert_eq!(post(&controller, &format!("{path}/00000000000000ff/streams"), &stream).0, 404);
     assert_eq!(post(&controller, &format!("{path}/ff/streams"), &stream).0, 400);

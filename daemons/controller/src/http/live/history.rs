@@ -13,6 +13,7 @@ use super::series::{COARSE, FINE, RATIO, Series};
 const MAX_LINKS: usize = 1_024;
 /// Streams whose history is kept; of more, those are forgotten that ended first.
 const MAX_STREAMS: usize = 2_048;
+const SCHEMA: &str = "braid/v1";
 /// A reading that is older is not one of this step.
 const FRESH: Duration = Duration::from_secs(3);
 
@@ -45,8 +46,10 @@ pub(super) struct Span {
 }
 
 /// A direction of a link, step by step; null where nothing was measured.
-#[derive(Debug, Serialize)]
-pub(super) struct LinkHistory {
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(in crate::http) struct LinkHistory {
+    schema: &'static str,
+    now: Time,
     step_s: u64,
     /// When each step was.
     times: Vec<Time>,
@@ -57,8 +60,10 @@ pub(super) struct LinkHistory {
 }
 
 /// A transfer, step by step.
-#[derive(Debug, Serialize)]
-pub(super) struct TransferHistory {
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(in crate::http) struct TransferHistory {
+    schema: &'static str,
+    now: Time,
     id: TransferId,
     step_s: u64,
     /// When each step was.
@@ -67,13 +72,15 @@ pub(super) struct TransferHistory {
     streams: Vec<StreamRates>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, utoipa::ToSchema)]
 struct StreamRates {
     /// Its number.
     id: StreamId,
     /// The opening host's address.
+    #[schema(value_type = String)]
     src: IpAddr,
     /// The answering host's address.
+    #[schema(value_type = String)]
     dst: IpAddr,
     /// The opening host's port.
     src_port: u16,
@@ -108,7 +115,8 @@ impl History {
         let steps = self.steps(span);
         let column = |column| steps.values(series, column);
         let (load_bps, delay_us, loss) = (column(0), column(1), column(2));
-        Some(LinkHistory { step_s: steps.seconds(), load_bps, delay_us, loss, times: steps.times })
+        let (schema, now, step_s) = (SCHEMA, self.now(), steps.seconds());
+        Some(LinkHistory { schema, now, step_s, load_bps, delay_us, loss, times: steps.times })
     }
 
     pub(super) fn transfer(&self, id: TransferId, span: Span) -> Option<TransferHistory> {
@@ -126,7 +134,13 @@ impl History {
             received_bps: steps.values(&stream.series, 1),
         };
         let streams = streams.map(rates).collect();
-        Some(TransferHistory { id, step_s: steps.seconds(), streams, times: steps.times })
+        let (schema, now, step_s) = (SCHEMA, self.now(), steps.seconds());
+        Some(TransferHistory { schema, now, id, step_s, streams, times: steps.times })
+    }
+
+    /// When the last step was.
+    fn now(&self) -> Time {
+        self.fine.back().copied().unwrap_or_default()
     }
 
     fn record_link(&mut self, step: u64, now: Time, link: &LinkView) {

@@ -20,9 +20,11 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::{Question, Questions, ask};
 use crate::notices::Listener;
 use history::History;
+pub(super) use history::{LinkHistory, TransferHistory};
 pub(super) use routes::routes;
 pub(crate) use state::Sample;
 use state::State;
+pub(super) use told::Event;
 use told::Events;
 use topic::Topic;
 

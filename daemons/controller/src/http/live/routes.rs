@@ -108,7 +108,7 @@ async fn link_history(
     let link = SwitchPort::new(port.dpid, port.port);
     let live = desk.live.inner();
     let unknown = || Problem::not_found(format!("nothing was measured of a link that leaves {link}"));
-    live.history.link(link, span).map(|found| answer(live.state.now(), found)).ok_or_else(unknown)
+    live.history.link(link, span).map(|found| json(&found)).ok_or_else(unknown)
 }
 
 /// Answers `GET /api/v1/transfers/history`.
@@ -120,7 +120,7 @@ async fn transfer_history(
     let (Transfer { id }, span) = (read(transfer)?, span(read(steps)?)?);
     let live = desk.live.inner();
     let unknown = || Problem::not_found(format!("nothing was measured of a transfer {id}"));
-    live.history.transfer(id, span).map(|found| answer(live.state.now(), found)).ok_or_else(unknown)
+    live.history.transfer(id, span).map(|found| json(&found)).ok_or_else(unknown)
 }
 
 fn read<T>(asked: Asked<T>) -> Result<T, Problem> {
@@ -134,18 +134,6 @@ fn span(Steps { step_s, since }: Steps) -> Result<Span, Problem> {
         other => return Err(Problem::invalid("step_s", format!("steps are of 1 s or 60 s, not {other}"))),
     };
     Ok(Span { coarse, since: since.unwrap_or_default() })
-}
-
-#[derive(Serialize)]
-struct Answer<T> {
-    schema: &'static str,
-    now: Time,
-    #[serde(flatten)]
-    found: T,
-}
-
-fn answer(now: Time, found: impl Serialize) -> Response {
-    json(&Answer { schema: "braid/v1", now, found })
 }
 
 fn json(body: &impl Serialize) -> Response {

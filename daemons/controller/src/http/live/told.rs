@@ -11,19 +11,30 @@ use crate::notices::Told;
 const MAX_EVENTS: usize = 4_096;
 
 /// Something that happened.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Event {
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
+pub(in crate::http) struct Event {
     /// Counts from 1 at each start of the controller.
     pub(super) number: u64,
     /// When, on the controller's clock.
-    pub(super) at: Time,
+    pub(super) time: Time,
     /// `debug`, `info` or `warning`.
     level: &'static str,
     /// In words, with the reason.
     text: String,
     /// What, and what belongs to it.
     #[serde(flatten)]
+    #[schema(value_type = Kind)]
     what: What,
+}
+
+/// What kind of event it is, with fields of its own.
+#[derive(Serialize, utoipa::ToSchema)]
+#[allow(dead_code, reason = "it describes `What`")]
+struct Kind {
+    /// Such as `link_down`.
+    notice: String,
+    #[serde(flatten)]
+    what: std::collections::BTreeMap<String, serde_json::Value>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -46,7 +57,7 @@ impl Events {
     pub(super) fn take(&mut self, next: u64, told: &[Told], lost: u64) -> Vec<(&'static str, String)> {
         let event = |(number, told): (u64, &Told)| Event {
             number,
-            at: told.at,
+            time: told.at,
             level: log::level(&told.notice),
             text: told.notice.to_string(),
             what: What::Notice(told.notice.clone()),
@@ -73,9 +84,9 @@ impl Events {
     }
 }
 
-fn missing(number: u64, at: Time, count: u64) -> Event {
+fn missing(number: u64, time: Time, count: u64) -> Event {
     let text = format!("{count} more events came too fast to be told");
-    Event { number, at, level: "warning", text, what: What::Lost { notice: "lost", count } }
+    Event { number, time, level: "warning", text, what: What::Lost { notice: "lost", count } }
 }
 
 #[cfg(test)]
@@ -95,7 +106,7 @@ mod tests {
         let messages = events.take(7, &[told(1)], 3);
         let read = |index: usize| serde_json::from_str::<Value>(&messages[index].1).expect("JSON");
         let text = "switch 0000000000000001 left";
-        let expected = json!({ "number": 7, "at": 1, "level": "warning", "text": text, "notice": "switch_left",
+        let expected = json!({ "number": 7, "time": 1, "level": "warning", "text": text, "notice": "switch_left",
                                "dpid": "0000000000000001" });
         assert_eq!(read(0), expected);
         assert_eq!((&read(1)["notice"], &read(1)["count"]), (&json!("lost"), &json!(3)));

@@ -1,0 +1,139 @@
+//! What is served is what is described, and the reverse.
+
+use serde_json::Value;
+
+use crate::paths::network;
+use crate::support::wait_for;
+
+/// What in `value` is not as the schema says; where.
+fn differences(document: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
+    if let Some(name) = schema["$ref"].as_str() {
+        let schema = &document["components"]["schemas"][name.rsplit('/').next().unwrap_or(name)];
+        assert!(schema.is_object(), "{name} is not described");
+        return differences(document, schema, value, at, found);
+    }
+    if let Some(parts) = schema["allOf"].as_array() {
+        let merged = merge(document, parts);
+        return differences(document, &merged, value, at, found);
+    }
+    for choice in ["oneOf", "anyOf"] {
+        if let Some(options) = schema[choice].as_array() {
+            let fits = |option: &Value| {
+                let mut wrong = Vec::new();
+                differences(document, option, value, at, &mut wrong);
+                wrong.is_empty()
+            };
+            if !options.iter().any(fits) {
+                found.push(format!("{at}: {value} is none of {options:?}"));
+            }
+            return;
+        }
+    }
+    if !has_type(&schema["type"], value) {
+        found.push(format!("{at}: {value} is no {}", schema["type"]));
+    }
+    if let Value::Array(items) = value {
+        items
+            .iter()
+            .for_each(|item| differences(document, &schema["items"], item, &format!("{at}[]"), found));
+    }
+    if let (Value::Object(fields), Some(known)) = (value, schema["properties"].as_object()) {
+        let is_open = schema.get("additionalProperties").is_some_and(|it| it != &Value::Bool(false));
+        for (name, field) in fields {
+            match known.get(name) {
+                Some(schema) => differences(document, schema, field, &format!("{at}.{name}"), found),
+                None if is_open => {}
+                None => found.push(format!("{at}.{name} is not described")),
+            }
+        }
+        let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        found.extend(
+            required.filter(|name| !fields.contains_key(*name)).map(|name| format!("{at}.{name} is missing")),
+        );
+    }
+}
+
+/// One object of the parts of an `allOf`.
+fn merge(document: &Value, parts: &[Value]) -> Value {
+    let mut merged = serde_json::json!({ "type": "object", "properties": {}, "required": [] });
+    for part in parts {
+        let name = part["$ref"].as_str().and_then(|name| name.rsplit('/').next());
+        let part = name.map_or(part, |name| &document["components"]["schemas"][name]);
+        let part = part["allOf"].as_array().map_or_else(|| part.clone(), |parts| merge(document, parts));
+        for (name, schema) in part["properties"].as_object().into_iter().flatten() {
+            merged["properties"][name] = schema.clone();
+        }
+        let required = part["required"].as_array().into_iter().flatten().cloned();
+        merged["required"].as_array_mut().expect("a list").extend(required);
+        if let Some(more) = part.get("additionalProperties") {
+            merged["additionalProperties"] = more.clone();
+        }
+    }
+    merged
+}
+
+fn has_type(kind: &Value, value: &Value) -> bool {
+    let is = |kind: &Value| match kind.as_str() {
+        Some("null") => value.is_null(),
+        Some("integer") => value.is_u64() || value.is_i64(),
+        Some("number") => value.is_number(),
+        Some("string") => value.is_string(),
+        Some("boolean") => value.is_boolean(),
+        Some("array") => value.is_array(),
+        Some("object") => value.is_object(),
+        _ => true,
+    };
+    kind.as_array().map_or_else(|| is(kind), |kinds| kinds.iter().any(is))
+}
+
+#[test]
+fn what_is_served_is_what_is_described() {
+    let controller = network();
+    let get = |path: &str| {
+        let (status, body) = controller.get(path);
+        (status, serde_json::from_str::<Value>(&body).unwrap_or_else(|error| panic!("{path}: {error}")))
+    };
+    let (_, document) = get("/api/v1/openapi.json");
+    let history = "/api/v1/links/history?dpid=1&port=1";
+    wait_for(|| get(history).0 == 200, || format!("{:?}", get(history)));
+    let questions = [
+        "/api/v1/switches",
+        "/api/v1/links",
+        "/api/v1/hosts",
+        "/api/v1/transfers",
+        "/api/v1/alarms",
+        "/api/v1/paths?src=1&dst=2",
+        "/api/v1/paths?src=1&dst=3",
+        "/api/v1/events",
+        history,
+        "/api/v1/transfers/history?id=1",
+    ];
+    for question in questions {
+        let (status, answer) = get(question);
+        let path = question.split('?').next().expect("a path");
+        let responses = &document["paths"][path]["get"]["responses"];
+        let (kind, status) =
+            if status == 200 { ("application/json", "200") } else { ("application/problem+json", "default") };
+        let schema = &responses[status]["content"][kind]["schema"];
+        assert!(schema.is_object(), "{path} is not described: {responses}");
+        let mut found = Vec::new();
+        differences(&document, schema, &answer, path, &mut found);
+        assert_eq!(found, [""; 0], "{answer}");
+    }
+}
+
+#[test]
+fn what_is_described_is_served_and_documented() {
+    let controller = network();
+    let (_, document) = controller.get("/api/v1/openapi.json");
+    let document: Value = serde_json::from_str(&document).expect("JSON");
+    assert!(document["openapi"].as_str().is_some_and(|version| version.starts_with("3.1")));
+    let docs = include_str!("../../../../docs/api.md");
+    for (path, methods) in document["paths"].as_object().expect("paths") {
+        assert!(docs.contains(path.as_str()), "{path} is not in docs/api.md");
+        for method in methods.as_object().expect("methods").keys().filter(|_| !path.ends_with("stream")) {
+            let (status, body) = controller.request(&method.to_uppercase(), path);
+            assert!(![404, 405, 500].contains(&status), "{method} {path}: {status} {body}");
+        }
+    }
+}
