@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint bench clean help
+.PHONY: build demo test lint bench web clean help
 
 CARGO ?= cargo
 OUT := $(or $(CARGO_TARGET_DIR),target)
@@ -19,6 +19,7 @@ demo: build ## Show one transfer over every path of a small network (root)
 
 test: ## Run every test; those that need root are skipped without it
 	@scripts/install-packages
+	scripts/web check
 	scripts/test
 
 lint: ## Check format, lints, documentation, licences and sources of dependencies
@@ -32,6 +33,10 @@ lint: ## Check format, lints, documentation, licences and sources of dependencie
 bench: ## Measure
 	@scripts/install-packages build
 	$(CARGO) bench --workspace --locked
+
+web: ## Build the page anew after a change in web/ (Node)
+	@scripts/install-packages
+	scripts/web build
 
 clean: ## Remove what was built
 	$(CARGO) clean

@@ -10,6 +10,7 @@ mod link_metrics;
 mod live;
 mod metrics;
 mod openapi;
+mod page;
 mod paths;
 mod policy;
 mod problem;
@@ -131,6 +132,7 @@ fn router(questions: Questions, agents: Agents, live: Live) -> Router {
         .route("/api/v1/advice", advice::route(questions.clone(), agents))
         .route("/metrics", resource(Resource::Metrics))
         .merge(live::routes(live))
+        .merge(page::routes())
         .route("/api/v1/openapi.json", get(openapi::document))
         .fallback(unknown)
         .method_not_allowed_fallback(not_that_way)

@@ -1,0 +1,57 @@
+import type { Host, Link, Transfer } from "./api";
+import { portName, type View } from "./view";
+
+/** The hosts by their IP addresses. */
+export function byAddress(view: View): ReadonlyMap<string, Host> {
+  return new Map([...view.hosts.values()].flatMap((host) => host.addresses.map((address) => [address, host] as const)));
+}
+
+/** The two directions of a cable, once, with the busier of both loads. */
+export interface Cable {
+  key: string;
+  ends: readonly [string, string];
+  /** The share of the capacity in use; null while it is not known. */
+  load: number | null;
+  links: readonly Link[];
+  failed: boolean;
+}
+
+export function cables(view: View): Cable[] {
+  const found = new Map<string, Link[]>();
+  const add = (link: Link) => {
+    const key = [portName(link.src), portName(link.dst)].sort().join(" ");
+    found.set(key, [...(found.get(key) ?? []), link]);
+  };
+  for (const link of view.links.values()) add(link);
+  const up = new Set(found.keys());
+  for (const link of view.failed.values()) add(link);
+  return [...found].map(([key, links]) => {
+    const [first] = links as [Link, ...Link[]];
+    const loads = links.map(load).filter((it) => it !== null);
+    const ends = [first.src.dpid, first.dst.dpid].sort() as [string, string];
+    return { key, ends, links, load: loads.length > 0 ? Math.max(...loads) : null, failed: !up.has(key) };
+  });
+}
+
+/** The share of a link's capacity in use. */
+export const load = (link: Link): number | null =>
+  link.load_bps === null || link.capacity_bps === 0 ? null : link.load_bps / link.capacity_bps;
+
+/** What the paths of a transfer can carry together: each link counted once, each path at its narrowest. */
+export function capacity(view: View, transfer: Transfer): number | null {
+  const best = new Map<string, number>();
+  for (const link of view.links.values()) {
+    const key = `${link.src.dpid} ${link.dst.dpid}`;
+    best.set(key, Math.max(best.get(key) ?? 0, link.capacity_bps));
+  }
+  const left = new Map(best);
+  let sum = 0;
+  for (const stream of transfer.streams) {
+    const hops = stream.path.slice(1).map((to, at) => `${stream.path[at]} ${to}`);
+    if (hops.length === 0) continue;
+    const rate = Math.min(...hops.map((hop) => left.get(hop) ?? 0));
+    for (const hop of hops) left.set(hop, (left.get(hop) ?? 0) - rate);
+    sum += rate;
+  }
+  return sum > 0 ? sum : null;
+}

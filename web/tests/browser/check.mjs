@@ -1,0 +1,150 @@
+// What a person sees of a network that works and breaks. Each step prints a line; the first that fails ends the run.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+import { joinSwitches, on, PAGE, setLink, startController, stop, stopAll } from "./lab.mjs";
+
+const PATIENCE = 40_000;
+const SCREENSHOTS = process.env.BRAID_SCREENSHOTS;
+let [passed, controller, page] = [0, null, null];
+
+async function step(name, act) {
+  const result = await act().catch(async (error) => {
+    if (page) await screenshot(page, "failed.png");
+    throw error;
+  });
+  passed += 1;
+  console.log(`ok: ${name}${result ? ` (${result})` : ""}`);
+}
+
+/** Waits until the page says so. */
+const until = (page, what, argument) => page.waitForFunction(what, argument, { timeout: PATIENCE, polling: 100 });
+
+const summary = (page, text) => until(page, (it) => document.querySelector("#summary")?.textContent.includes(it), text);
+
+const strokes = (page) => page.locator("#map .stream").evaluateAll((all) => all.map((it) => it.getAttribute("stroke")));
+
+/** Colours that cover a part of the plot, as #rrggbb. */
+const plotted = (page) =>
+  page.locator("#throughput canvas").evaluate((canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const counts = new Map();
+    for (let at = 0; at < data.length; at += 4) {
+      if (data[at + 3] !== 255) continue;
+      const colour = `#${[0, 1, 2].map((it) => data[at + it].toString(16).padStart(2, "0")).join("")}`;
+      counts.set(colour, (counts.get(colour) ?? 0) + 1);
+    }
+    return [...counts].filter(([, count]) => count > 500).map(([colour]) => colour);
+  });
+
+async function screenshot(page, name) {
+  if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, name) });
+}
+
+async function main() {
+  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
+  const problems = [];
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error" && !/net::ERR|Failed to load resource/.test(message.text())) problems.push(message.text());
+  });
+  controller = await startController();
+  joinSwitches(["ams1", "ams2", "gva1", "gva2"]);
+
+  await step("the page shows the network without a reload", async () => {
+    const began = performance.now();
+    await page.goto(PAGE);
+    await page.locator("#summary").waitFor();
+    const ready = performance.now() - began;
+    await summary(page, "4 switches, 8 links");
+    assert.equal(await page.locator("#map .cable").count(), 4);
+    assert.equal(await page.getByRole("alert").count(), 0);
+    return `there after ${ready.toFixed(0)} ms`;
+  });
+
+  await step("the streams of a transfer appear on the map and in the plot in the same colours", async () => {
+    on("gva", "mptcpize", "run", "iperf3", "--server");
+    // The controller does not believe ports to lead to hosts before it has listened for links there.
+    await page.waitForTimeout(5000);
+    on("ams", "mptcpize", "run", "iperf3", "--client", "10.0.1.2", "--time", "300");
+    await until(page, () => document.querySelectorAll("#map .stream").length >= 2);
+    const colours = await strokes(page);
+    assert.equal(new Set(colours).size, colours.length);
+    const missing = async () => {
+      const seen = await plotted(page);
+      return colours.filter((it) => !seen.includes(it));
+    };
+    const end = Date.now() + PATIENCE;
+    while ((await missing().catch(() => colours)).length > 0) {
+      assert.ok(Date.now() < end, `not in the plot: ${await missing()}`);
+      await page.waitForTimeout(500);
+    }
+    await until(page, () => /1[0-9]{2} Mbit/.test(document.querySelector('#transfers tr[aria-selected="true"]')?.textContent ?? ""));
+    await page.waitForTimeout(8000);
+    await screenshot(page, "page-light.png");
+    return colours.join(" ");
+  });
+
+  await step("a link is cut: it is dashed, told, and the transfer leaves it", async () => {
+    setLink("ams1", "gva1", "--down");
+    await until(page, () => document.querySelector("#map .cable.failed"));
+    await until(page, () => /is down: its port is down/.test(document.querySelector("#events")?.textContent ?? ""));
+    await until(page, () =>
+      [...document.querySelectorAll("#map .stream title")].every((it) => !/\b1 > 3\b|\b3 > 1\b/.test(it.textContent)),
+    );
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.waitForTimeout(3000);
+    await screenshot(page, "page-dark.png");
+    await page.emulateMedia({ colorScheme: "light" });
+    setLink("ams1", "gva1", "--up");
+    await until(page, () => !document.querySelector("#map .cable.failed"));
+  });
+
+  await step("events are filtered from the keyboard, and the page is held", async () => {
+    await page.keyboard.press("/");
+    await page.keyboard.type("link DOWN");
+    const rows = page.locator("#events tbody tr");
+    await until(page, () => [...document.querySelectorAll("#events tbody tr")].every((it) => /link/.test(it.textContent)));
+    assert.ok((await rows.count()) > 0);
+    await page.locator("#filter").fill("");
+    await page.locator("h1").click();
+    await page.keyboard.press("p");
+    const held = await page.locator(".state").textContent();
+    await page.waitForTimeout(2500);
+    assert.equal(await page.locator(".state").textContent(), held);
+    await page.keyboard.press("p");
+    await until(page, () => /controller up/.test(document.querySelector(".state").textContent));
+  });
+
+  await step("a transfer is chosen from the keyboard", async () => {
+    await page.locator("#transfers tbody tr").first().focus();
+    await page.keyboard.press("Enter");
+    assert.equal(await page.locator('#transfers tr[aria-selected="true"]').count(), 1);
+  });
+
+  await step("a controller that is away is said to be, and one that is back is followed", async () => {
+    await stop(controller);
+    await page.getByRole("alert").waitFor({ timeout: PATIENCE });
+    assert.match(await page.getByRole("alert").textContent(), /Stale/);
+    assert.match(await page.locator("#summary").textContent(), /4 switches/);
+    controller = await startController();
+    await page.getByRole("alert").waitFor({ state: "detached", timeout: PATIENCE });
+    await summary(page, "4 switches, 8 links");
+  });
+
+  assert.deepEqual(problems, []);
+  await browser.close();
+}
+
+main()
+  .then(() => console.log(`${passed} passed, 0 failed`))
+  .catch((error) => {
+    console.error(error);
+    console.log(`${passed} passed, 1 failed`);
+    process.exitCode = 1;
+  })
+  .finally(() => {
+    stopAll();
+    process.exit();
+  });
