@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, put};
 use braid_steering::Policies;
 
+use super::problem::Problem;
 use super::{Question, Questions, ask};
 
 const MAX_BODY: usize = 1 << 20;
@@ -41,7 +42,7 @@ async fn load(
 }
 
 fn refuse(status: StatusCode, error: &str) -> Response {
-    respond(status, &serde_json::json!({ "schema": "braid/v1", "error": error }))
+    Problem::new(status, "refused", error).into_response()
 }
 
 fn respond(status: StatusCode, body: &serde_json::Value) -> Response {

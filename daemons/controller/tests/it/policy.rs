@@ -54,6 +54,6 @@ fn a_policy_is_taken_over_and_one_with_mistakes_changes_nothing() {
     let before = shown(&controller);
     assert_eq!(before["rules"][0]["k"], 16);
     let (status, body) = put(&controller, "[default]\nk = 0\n");
-    assert_eq!((status, &body["error"]), (400, &json!("2:5: default.k: 0 is not from 1 to 64")));
+    assert_eq!((status, &body["detail"]), (400, &json!("2:5: default.k: 0 is not from 1 to 64")));
     assert_eq!(shown(&controller), before);
 }
