@@ -40,7 +40,7 @@ pub(crate) struct Run {
     /// Write every event to this file, for a replay or a bug report
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// A TOML file with the agents on hosts that may ask for advice: [[agent]] with name, token and addresses
+    /// A TOML file with the agents on hosts that may ask for advice: `[[agent]]` with name, token and addresses
     ///
     /// With it, only they and this machine may ask; without, each host about its own address.
     #[arg(long, value_name = "FILE", env = "BRAID_AGENT_TOKENS")]

@@ -18,7 +18,7 @@ use crate::poller::{Poller, Token};
 /// How often interfaces are looked at, whether they are up.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// An edge that is set up. Frames pass while [`Self::run`] does.
+/// An edge that is set up. Frames pass while [`Self::run_while`] runs.
 pub struct Edge {
     switch: Switch,
     interfaces: Vec<Interface>,

@@ -45,7 +45,7 @@ pub struct Identity {
 
 /// An OpenFlow 1.3 switch. Performs no I/O.
 ///
-/// After any `handle_*`, drain [`Self::poll_packet`] and [`Self::poll_bytes`], then ask [`Self::poll_timeout`].
+/// After any `handle_*`, drain [`Self::poll_packets`] and [`Self::poll_bytes`], then ask [`Self::poll_timeout`].
 #[derive(Debug)]
 pub struct Switch {
     identity: Identity,
