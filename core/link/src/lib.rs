@@ -34,4 +34,4 @@ mod wire;
 pub use counters::{Amount, Counters, Gauge};
 pub use one_way::{Fate, OneWay};
 pub use parameters::{Change, ParameterError, Parameters};
-pub use values::{Delay, Distribution, Probability, QueueLimit, ValueError};
+pub use values::{Delay, Distribution, Probability, QueueLimit};

@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::{ParseError, serde_as_text};
+use crate::{ParseError, serde_as_text};
 
 /// Identifies a switch: 16 bits chosen by the implementer, 48 usually a MAC address. OpenFlow 1.3.5 §7.3.1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::text::{ParseError, serde_as_text};
+use crate::{ParseError, serde_as_text};
 
 /// An Ethernet address, in network byte order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

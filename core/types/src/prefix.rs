@@ -2,7 +2,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-use crate::text::{ParseError, serde_as_text};
+use crate::{ParseError, serde_as_text};
 
 /// The IP addresses that begin with the same bits: `10.0.0.0/8`, `fd00::/16`, or one address.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

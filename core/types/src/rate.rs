@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::text::{ParseError, serde_as_text};
+use crate::{ParseError, serde_as_text};
 
 const FORM: &str = "a rate such as 100Mbit, 2.5Gbit or 64000 (bits per second)";
 const UNITS: [(&str, u64); 5] =

@@ -1,4 +1,4 @@
-//! What the `FromStr` and serde implementations of this crate share.
+//! What the `FromStr` and serde implementations of values written as text share.
 
 /// A text that is not the form of the value it should be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -11,12 +11,14 @@ pub struct ParseError {
 }
 
 impl ParseError {
-    pub(crate) fn new(what: &'static str, text: &str) -> Self {
+    /// `text` where `what` was expected.
+    pub fn new(what: &'static str, text: &str) -> Self {
         Self { what, text: text.to_owned() }
     }
 }
 
-/// Serialises a type as its `Display` text and reads it back with `FromStr`.
+/// Serialises a type as its `Display` text and reads it back with `FromStr`. The crate must depend on serde.
+#[macro_export]
 macro_rules! serde_as_text {
     ($type:ty) => {
         impl serde::Serialize for $type {
@@ -33,4 +35,3 @@ macro_rules! serde_as_text {
         }
     };
 }
-pub(crate) use serde_as_text;

@@ -2,7 +2,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::{ValueError, serde_as_text, split_number};
+use braid_types::{ParseError, serde_as_text};
+
+use super::split_number;
 
 const FORM: &str = "a time of at most 60s, such as 20ms, 1.5s or 200us";
 const UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
@@ -35,10 +37,10 @@ impl Delay {
 }
 
 impl FromStr for Delay {
-    type Err = ValueError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, ValueError> {
-        parse(text).and_then(Self::new).ok_or_else(|| ValueError::new(FORM, text))
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        parse(text).and_then(Self::new).ok_or_else(|| ParseError::new(FORM, text))
     }
 }
 

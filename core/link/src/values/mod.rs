@@ -10,20 +10,6 @@ pub use delay::Delay;
 pub use probability::Probability;
 pub use queue::QueueLimit;
 
-/// A text that does not mean a value of a link.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not {form}")]
-pub struct ValueError {
-    form: &'static str,
-    text: String,
-}
-
-impl ValueError {
-    fn new(form: &'static str, text: &str) -> Self {
-        Self { form, text: text.to_owned() }
-    }
-}
-
 /// How jitter is distributed around the delay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -34,26 +20,6 @@ pub enum Distribution {
     /// A bell with a standard deviation of `jitter`, cut off at 3.4 of them.
     Normal,
 }
-
-/// Serialises as what it prints, and reads what it parses.
-macro_rules! serde_as_text {
-    ($type:ty) => {
-        impl serde::Serialize for $type {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-                text.parse().map_err(serde::de::Error::custom)
-            }
-        }
-    };
-}
-
-use serde_as_text;
 
 /// The number at the start of a text, and what follows it without the space between.
 fn split_number(text: &str) -> Option<(f64, &str)> {

@@ -1,7 +1,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{ValueError, serde_as_text, split_number};
+use braid_types::{ParseError, serde_as_text};
+
+use super::split_number;
 
 const FORM: &str = "a share from 0% to 100%, such as 1% or 0.05%";
 
@@ -25,16 +27,16 @@ impl Probability {
 }
 
 impl FromStr for Probability {
-    type Err = ValueError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, ValueError> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         let share = match split_number(text) {
             // To a millionth of a percent, as it prints, without the dust of binary fractions.
             Some((percent, "%")) => Some((percent * 1e6).round() / 1e8),
             Some((0.0, "")) => Some(0.0),
             _ => None,
         };
-        share.and_then(Self::new).ok_or_else(|| ValueError::new(FORM, text))
+        share.and_then(Self::new).ok_or_else(|| ParseError::new(FORM, text))
     }
 }
 

@@ -1,7 +1,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{ValueError, serde_as_text, split_number};
+use braid_types::{ParseError, serde_as_text};
+
+use super::split_number;
 
 const FORM: &str = "a length such as 100 packets, 64kB or 30000 bytes";
 const UNITS: [(&str, u64); 4] = [("MB", 1_000_000), ("kB", 1_000), ("bytes", 1), ("B", 1)];
@@ -22,10 +24,10 @@ impl Default for QueueLimit {
 }
 
 impl FromStr for QueueLimit {
-    type Err = ValueError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, ValueError> {
-        parse(text).ok_or_else(|| ValueError::new(FORM, text))
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        parse(text).ok_or_else(|| ParseError::new(FORM, text))
     }
 }
 
