@@ -4,7 +4,6 @@ use crate::agents;
 use crate::controller::{self, Control, ControllerAddresses};
 use crate::doctor;
 use crate::error::LabError;
-use crate::host_agents;
 use crate::interrupt::Interrupt;
 use crate::journal::{Entry, Journal};
 use crate::links::{self, LinkProcess};
@@ -103,8 +102,7 @@ impl Deployment {
         links::start(self, links, interrupt)?;
         self.set_up_hosts()?;
         interrupt.check()?;
-        self.make_switches()?;
-        host_agents::start(self, interrupt)
+        self.make_switches()
     }
 
     fn make_namespaces(&self, journal: &mut Journal) -> Result<(), LabError> {
@@ -192,10 +190,12 @@ impl Deployment {
     }
 
     fn start_agents(&self, control: &Control, interrupt: &Interrupt) -> Result<(), LabError> {
-        match (control, self.controller.as_ref().and_then(|it| it.agents)) {
-            (Control::Braid(settings), Some(at)) => agents::start(self, &settings.executable, at, interrupt),
-            _ => Ok(()),
-        }
+        let braid = match control {
+            Control::Braid(settings) => settings.executable.clone(),
+            _ => std::env::current_exe().map_err(|error| LabError::io("the path of this program", error))?,
+        };
+        let adviser = self.controller.as_ref().and_then(|it| it.agents);
+        agents::start(self, &braid, adviser, interrupt)
     }
 
     fn add_rules(&self, rules: &BTreeMap<String, Vec<String>>) -> Result<(), LabError> {

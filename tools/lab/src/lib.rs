@@ -24,7 +24,6 @@ mod deploy;
 pub mod doctor;
 mod error;
 mod exec;
-mod host_agents;
 mod inspect;
 mod interrupt;
 mod journal;

@@ -245,16 +245,23 @@ fn a_controller_gets_its_socket_as_descriptor_three_and_its_arguments() {
     let Some(bench) = bench() else { return };
     let record = bench.folder.path().join("events.jsonl");
     let script =
-        "expected=\"controller run --openflow-fd 3 --http 127.0.0.1:0 --network $8 --moves=0 --record $0.record\"
+        "expected=\"controller run --openflow-fd 3 --http 127.0.0.1:0 --network $8 --policy ${10} --moves=0 --record $0.record\"
+        grep -qx 'k = 3' \"${10}\" || exit 4
         test \"$*\" = \"$expected\" && grep -q capacity_bps \"$8\" || exit 1
         readlink /proc/self/fd/3 | grep -q ^socket: || exit 2
         ls /proc/self/fd | grep -qx 0 && readlink /proc/self/fd/0 | grep -qx /dev/null || exit 3
         exit 42";
     let executable = program(&bench, script);
     let options = [("moves".to_owned(), "0".to_owned())].into();
+    let policy = Some("[default]\nk = 3\n".to_owned());
     let record_of = PathBuf::from(format!("{}.record", executable.display()));
-    let control =
-        Control::Braid(ControllerSettings { executable, record: Some(record_of), options, agents: false });
+    let control = Control::Braid(ControllerSettings {
+        executable,
+        record: Some(record_of),
+        options,
+        policy,
+        agents: false,
+    });
     let error = run(&bench, &chain_with_traffic(), &control).unwrap_err().to_string();
     assert!(error.contains("ended (exit status: 42)"), "{error}");
     assert!(!record.exists());
@@ -287,7 +294,13 @@ fn helper_runs() {
 }
 
 fn braid(executable: PathBuf) -> Control {
-    Control::Braid(ControllerSettings { executable, record: None, options: BTreeMap::new(), agents: false })
+    Control::Braid(ControllerSettings {
+        executable,
+        record: None,
+        options: BTreeMap::new(),
+        policy: None,
+        agents: false,
+    })
 }
 
 /// A shell script that plays the controller.

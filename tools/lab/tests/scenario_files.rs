@@ -153,6 +153,9 @@ const BAD: &[(&str, &str)] = &[
     ("name: eth2,", "name: eth2, mtu: 10000,"),
     ("subflows: 1", "subflows: 1\n        path_manager: agent"),
     ("subflows: 1", "subflows: 1\n        path_manager: nobody"),
+    ("events:", "variants: [{ name: a, policy: x, controller: { policy: p.toml } }]\nevents:"),
+    ("events:", "variants: [{ name: a, policy: x, rules: { s: [] } }]\nevents:"),
+    ("events:", "variants: [{ name: a, agents: managed, rules: { s: [] } }]\nevents:"),
     (
         "switches: [s, t@0x10]",
         "generate: { network: fattree:4, link: { rate: 1Mbit } }\n  switches: [s, t@0x10]",

@@ -153,7 +153,13 @@ pub(crate) fn load(path: &std::path::Path) -> anyhow::Result<Scenario> {
 /// This program as the lab's controller.
 pub(crate) fn controller(record: Option<PathBuf>) -> anyhow::Result<Control> {
     let executable = current_exe().context("the path of this program")?;
-    Ok(Control::Braid(ControllerSettings { executable, record, options: BTreeMap::new(), agents: false }))
+    Ok(Control::Braid(ControllerSettings {
+        executable,
+        record,
+        options: BTreeMap::new(),
+        policy: None,
+        agents: false,
+    }))
 }
 
 /// The lab's name: as given, or the scenario's.

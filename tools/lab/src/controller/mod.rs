@@ -35,6 +35,8 @@ pub struct ControllerSettings {
     pub record: Option<PathBuf>,
     /// More options with their values, without the hyphens before them.
     pub options: BTreeMap<String, String>,
+    /// The text of its policy file, if it is to have one.
+    pub policy: Option<String>,
     /// Whether hosts have agents that manage their subflows as it advises.
     pub agents: bool,
 }
@@ -47,6 +49,7 @@ impl Control {
             Self::Braid(settings) => {
                 let mut settings = settings.clone();
                 settings.options.extend(variant.controller.clone());
+                settings.policy = variant.policy.clone().or(settings.policy);
                 settings.agents |= variant.agents == Agents::Managed;
                 Self::Braid(settings)
             }

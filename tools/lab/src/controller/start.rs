@@ -27,12 +27,12 @@ pub(crate) fn start(
     let (output, log) = (lab.folder.log().join("controller.out"), lab.folder.log().join("controller.log"));
     let listener = lab.fabric().tcp_listener(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
     let listener = Stdio::from(OwnedFd::from(listener));
-    let network = write_network(lab, scenario)?;
+    let files = Files { network: write_network(lab, scenario)?, policy: write_policy(lab, settings)? };
     let reception = settings.agents.then(|| agents::prepare(lab)).transpose()?;
     let at = reception.as_ref().and_then(|it| it.listener.local_addr().ok());
     // What would be stdout is a socket where there are agents, so that the shell has to open the file.
     let out = create(&output)?;
-    let tool = tool(lab, settings, &network, (reception.as_ref(), &output));
+    let tool = tool(lab, settings, &files, (reception.as_ref(), &output));
     let stdout = reception.map_or(Stdio::from(out), |it| OwnedFd::from(it.listener).into());
     let mut child = { tool }.spawn(listener, stdout, create(&log)?.into())?;
     let ready = interrupt.poll(PATIENCE, || match first_line(&output) {
@@ -49,7 +49,7 @@ pub(crate) fn start(
 fn tool(
     lab: &Deployment,
     settings: &ControllerSettings,
-    network: &Path,
+    files: &Files,
     (reception, output): (Option<&Reception>, &Path),
 ) -> Tool {
     let script = match reception {
@@ -62,13 +62,27 @@ fn tool(
         Some(it) => tool.args(["--http-fd", "4", "--agent-tokens"]).arg(&it.tokens),
         None => tool,
     };
-    let tool = tool.arg("--network").arg(network);
+    let tool = tool.arg("--network").arg(&files.network);
+    let tool = files.policy.iter().fold(tool, |tool, policy| tool.arg("--policy").arg(policy));
     let options = settings.options.iter().map(|(option, value)| format!("--{option}={value}"));
     let tool = options.fold(tool, Tool::arg);
     match &settings.record {
         Some(record) => tool.arg("--record").arg(record),
         None => tool,
     }
+}
+
+/// What the controller is to read.
+struct Files {
+    network: PathBuf,
+    policy: Option<PathBuf>,
+}
+
+fn write_policy(lab: &Deployment, settings: &ControllerSettings) -> Result<Option<PathBuf>, LabError> {
+    let Some(policy) = &settings.policy else { return Ok(None) };
+    let path = lab.folder.path.join("policy.toml");
+    fs::write(&path, policy).map_err(|error| LabError::file(&path, error))?;
+    Ok(Some(path))
 }
 
 /// Virtual cables are as fast as the machine: what their ports say is no capacity.

@@ -128,18 +128,6 @@ impl HostPlan {
         self.uses_mptcp() && self.mptcp.path_manager == PathManager::Kernel
     }
 
-    /// What `braid host run` is told on this host; nothing if it needs no agent.
-    pub(crate) fn agent(&self) -> Vec<String> {
-        let coupled = self.congestion_control.iter().filter(|name| is_coupled(name));
-        let mut args: Vec<_> = coupled.flat_map(|name| ["--congestion".to_owned(), name.clone()]).collect();
-        if self.mptcp.path_manager == PathManager::Agent {
-            let subflows = u16::from(self.mptcp.subflows) + 1;
-            args.extend(["--mode", "managed", "--subflows"].map(str::to_owned));
-            args.push(subflows.to_string());
-        }
-        args
-    }
-
     /// Kernel parameters, as paths below /proc/sys.
     pub(crate) fn parameters(&self) -> Vec<(String, String)> {
         let mut all = vec![

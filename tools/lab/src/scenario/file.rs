@@ -236,6 +236,8 @@ pub(super) struct Background {
 pub(super) struct Variant {
     pub name: Spanned<String>,
     pub controller: Option<Spanned<BTreeMap<String, Value>>>,
+    /// A policy file of the controller.
+    pub policy: Option<Spanned<String>>,
     pub rules: Option<Spanned<BTreeMap<String, Vec<String>>>>,
     pub modes: Option<Spanned<Vec<Mode>>>,
     pub subflows: Option<Spanned<u8>>,

@@ -186,6 +186,8 @@ pub struct Variant {
     pub name: String,
     /// Options of `braid controller run` with their values, without the hyphens before them.
     pub controller: BTreeMap<String, String>,
+    /// The text of its policy file, if it has one.
+    pub policy: Option<String>,
     /// Fixed rules in the place of a controller, in the words of `ovs-ofctl(8)`, by the names of the switches.
     pub rules: BTreeMap<String, Vec<String>>,
     /// What is compared, where not all of [`Traffic::modes`] are.

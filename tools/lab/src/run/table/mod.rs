@@ -29,7 +29,9 @@ const LARGE: usize = 10;
 
 /// A table, and expectations as lines below it.
 pub(super) fn render(report: &Report) -> String {
-    let is_long = report.rows.len() > MOST_ROWS || report.rows.iter().any(|row| row.run.is_some());
+    let compares_streams = report.rows.windows(2).any(|pair| pair[0].connections != pair[1].connections);
+    let repeats = report.rows.iter().any(|row| row.run.is_some());
+    let is_long = report.rows.len() > MOST_ROWS || compares_streams || repeats;
     let table = if is_long { summary::table(&report.rows) } else { rows(&report.rows) };
     let mut text = format!("{table}\n");
     for (row, delivery) in report.rows.iter().filter_map(|row| Some((row, row.delivery.as_ref()?))) {

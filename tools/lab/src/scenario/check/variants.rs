@@ -29,6 +29,7 @@ pub(super) fn check(file: &File, problems: &mut Problems) -> Vec<Variant> {
 
 fn variant(variant: &file::Variant, key: &str, file: &File, problems: &mut Problems) -> Variant {
     let controller = controller(variant, key, problems);
+    let policy = policy(variant, key, problems);
     let rules = rules(variant, key, file, problems);
     let modes = variant.modes.as_ref().map(|modes| {
         check_modes(modes, &format!("{key}.modes"), file, problems);
@@ -44,6 +45,7 @@ fn variant(variant: &file::Variant, key: &str, file: &File, problems: &mut Probl
     Variant {
         name: variant.name.value.clone(),
         controller,
+        policy,
         rules,
         modes,
         subflows,
@@ -82,6 +84,18 @@ fn controller(variant: &file::Variant, key: &str, problems: &mut Problems) -> BT
         }
     }
     options.value.iter().map(|(option, value)| (option.clone(), value.to_string())).collect()
+}
+
+/// The controller says what is wrong in it.
+fn policy(variant: &file::Variant, key: &str, problems: &mut Problems) -> Option<String> {
+    let policy = variant.policy.as_ref()?;
+    let (at, key) = (policy.referenced, format!("{key}.policy"));
+    if variant.rules.is_some() {
+        problems.add(at, key, "rules stand in the place of the controller", "remove it, or rules:");
+    } else if variant.controller.as_ref().is_some_and(|it| it.value.contains_key("policy")) {
+        problems.add(at, key, "the policy is given twice", "remove it, or controller.policy");
+    }
+    Some(policy.value.clone())
 }
 
 /// Rules stand in the place of the controller, for switches that are there.

@@ -1,25 +1,21 @@
-//! Agents on the hosts of a lab, and the network by which they reach the controller: a cable from each host to the
-//! fabric's namespace, of link-local addresses, which carries nothing else.
+//! How agents reach the controller, and are known to it: a cable from each host to the fabric's namespace, of link-local
+//! addresses, which carries nothing else, and a token for each.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::time::Duration;
 
 use crate::deploy::Deployment;
 use crate::error::LabError;
-use crate::interrupt::Interrupt;
 use crate::plan::HostPlan;
-use crate::system::{Marker, Namespace, Tool};
+use crate::system::{Marker, Namespace};
 
 /// The controller's address for agents.
 const CONTROLLER: Ipv4Addr = Ipv4Addr::new(169, 254, 0, 1);
 /// The host's end of its cable.
 const DEVICE: &str = "management";
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What the controller has to be given for agents to reach it and be known.
 pub(crate) struct Reception {
@@ -42,39 +38,6 @@ pub(crate) fn prepare(lab: &Deployment) -> Result<Reception, LabError> {
     let file = lab.folder.path.join("agents.toml");
     write_secret(&file, &tokens)?;
     Ok(Reception { listener, tokens: file })
-}
-
-/// Starts an agent on every host that uses Multipath TCP; they manage connections when this returns.
-pub(crate) fn start(
-    lab: &Deployment,
-    braid: &Path,
-    controller: SocketAddr,
-    interrupt: &Interrupt,
-) -> Result<(), LabError> {
-    for (number, host) in hosts(lab) {
-        let file = |what: &str| lab.folder.log().join(format!("agent-{}.{what}", host.name));
-        let (output, log) = (file("out"), file("log"));
-        let tool =
-            Tool::new(braid, &lab.marker).args(["host", "run", "--mode", "managed", "--subflows", "1"]);
-        let tool = tool.args(["--most", &host.mptcp.subflows.to_string()]);
-        let tool = tool.args(["--controller", &format!("http://{controller}")]);
-        let tool = tool.arg("--token-file").arg(token_file(lab, number));
-        let mut tool = tool.within(&Namespace::named(&host.namespace));
-        let mut child = tool.spawn(Stdio::null(), create(&output)?.into(), create(&log)?.into())?;
-        let failed =
-            |what: &str| LabError::Agent { host: host.name.clone(), what: what.to_owned(), log: log.clone() };
-        let ready = interrupt.poll(PATIENCE, || {
-            let ended = child.try_wait().map_err(|error| LabError::io("waiting for an agent", error))?;
-            if ended.is_some() {
-                let said = fs::read_to_string(&log).unwrap_or_default();
-                return Err(failed(&format!("ended and said: {}", said.lines().last().unwrap_or("nothing"))));
-            }
-            let said = fs::read_to_string(&output).unwrap_or_default();
-            Ok(said.contains('\n').then_some(()))
-        })?;
-        ready.ok_or_else(|| failed("is not ready in time"))?;
-    }
-    Ok(())
 }
 
 fn hosts(lab: &Deployment) -> impl Iterator<Item = (usize, &HostPlan)> {
@@ -120,7 +83,8 @@ fn entry(host: &HostPlan, token: &str) -> String {
     )
 }
 
-fn token_file(lab: &Deployment, number: usize) -> PathBuf {
+/// Where the token of the host of this number is.
+pub(super) fn token_file(lab: &Deployment, number: usize) -> PathBuf {
     lab.folder.path.join(format!("agent-{number}.token"))
 }
 
@@ -128,10 +92,6 @@ fn write_secret(path: &Path, text: &str) -> Result<(), LabError> {
     let file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| LabError::file(path, error))
-}
-
-fn create(path: &Path) -> Result<File, LabError> {
-    File::create(path).map_err(|error| LabError::file(path, error))
 }
 
 #[cfg(test)]
