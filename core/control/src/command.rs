@@ -1,6 +1,5 @@
 use std::ops::Range;
 
-use braid_steering::{Advice, AdviceRefusal};
 use braid_types::{DatapathId, PortNo};
 use serde::{Deserialize, Serialize};
 
@@ -168,25 +167,10 @@ pub struct Commands {
     list: Vec<Command>,
     bytes: Vec<u8>,
     notices: Vec<Notice>,
-    answers: Vec<Answer>,
     replies: Vec<(Ticket, Reply)>,
 }
 
-/// The answer to a question for advice.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Answer {
-    /// The question's.
-    pub id: u64,
-    /// The advice, whose rules are in place, or why there is none.
-    pub advice: Result<Advice, AdviceRefusal>,
-}
-
 impl Commands {
-    /// What those are told who have asked, now or before.
-    pub fn answers(&self) -> &[Answer] {
-        &self.answers
-    }
-
     /// The commands, in the order in which they must take effect at each switch.
     pub fn iter(&self) -> std::slice::Iter<'_, Command> {
         self.list.iter()
@@ -197,7 +181,7 @@ impl Commands {
         &self.notices
     }
 
-    /// What applications are told.
+    /// What those are told who have asked, now or before.
     pub fn take_replies(&mut self) -> Vec<(Ticket, Reply)> {
         std::mem::take(&mut self.replies)
     }
@@ -212,7 +196,6 @@ impl Commands {
         self.list.clear();
         self.bytes.clear();
         self.notices.clear();
-        self.answers.clear();
         self.replies.clear();
     }
 
@@ -240,10 +223,6 @@ impl Commands {
 
     pub(crate) fn notice(&mut self, notice: Notice) {
         self.notices.push(notice);
-    }
-
-    pub(crate) fn answer(&mut self, id: u64, advice: Result<Advice, AdviceRefusal>) {
-        self.answers.push(Answer { id, advice });
     }
 
     pub(crate) fn retain(&mut self, keep: impl FnMut(&Command) -> bool) {
@@ -298,7 +277,6 @@ impl Commands {
         self.list.append(&mut other.list);
         self.bytes.append(&mut other.bytes);
         self.notices.append(&mut other.notices);
-        self.answers.append(&mut other.answers);
         self.replies.append(&mut other.replies);
     }
 }

@@ -1,10 +1,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 use braid_openflow::{FlowMod, FlowModCommand, FlowStats, Message, Xid};
-use braid_steering::AdviceRequest;
-use braid_types::{BitsPerSec, DatapathId, IpPrefix, MacAddr, PortNo, SwitchPort, Time};
+use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::cookie::Cookie;
@@ -105,9 +103,7 @@ pub enum Event<'a> {
         /// A policy file, checked: see [`braid_steering::Policies::parse`].
         text: String,
     },
-    /// A host wants to know which subflows a connection of its shall have.
-    Advise(Box<Question>),
-    /// An application asks for something and waits for the answer.
+    /// An application, or the agent of a host, asks for something and waits for the answer.
     Request {
         /// Comes back with the answer.
         ticket: Ticket,
@@ -116,29 +112,6 @@ pub enum Event<'a> {
     },
     /// Time has passed. Expected at least every [`Settings::tick`](crate::Settings::tick).
     Tick,
-}
-
-/// A question for advice.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Question {
-    /// Comes back with the answer; no two questions that wait have the same.
-    pub id: u64,
-    /// What is asked.
-    pub request: AdviceRequest,
-    /// Who asks.
-    pub asker: Asker,
-}
-
-/// Whose addresses somebody may ask about.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Asker {
-    /// Everybody's: somebody on the controller's machine.
-    Trusted,
-    /// Those in these prefixes, as a token says.
-    Owner(Vec<IpPrefix>),
-    /// Those of the interface that has this address, from which the question came.
-    Host(IpAddr),
 }
 
 /// A switch and its ports when it joined.

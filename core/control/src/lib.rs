@@ -20,12 +20,12 @@ mod session;
 mod threat;
 
 pub use brain::{Alarm, Brain, Counters, Measuring, Relief, Role, Settings, Sizes, view};
-pub use command::{Answer, Command, Commands, Target};
+pub use command::{Command, Commands, Target};
 pub use cookie::{Cookie, Purpose};
-pub use event::{Asker, Event, FoundMeters, FoundRules, PortStatus, Question, Recorded, Stray, SwitchPorts};
+pub use event::{Event, FoundMeters, FoundRules, PortStatus, Recorded, Stray, SwitchPorts};
 pub use label::Label;
 pub use notice::Notice;
 pub use port_counters::PortCounters;
-pub use request::{AssignedPath, AssignmentView, PlacedView, Refusal, Reply, Request, Ticket};
+pub use request::{Asker, AssignedPath, AssignmentView, PlacedView, Refusal, Reply, Request, Ticket};
 pub use session::{Session, SessionError, SessionEvent};
 pub use threat::Threat;

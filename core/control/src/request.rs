@@ -1,16 +1,17 @@
 use std::fmt;
+use std::net::IpAddr;
 
 use braid_assign::{AssignError, AssignmentId, Claim, DealBy, Owner};
-use braid_steering::StreamId;
-use braid_types::{DatapathId, FiveTuple, Time};
+use braid_steering::{Advice, AdviceRefusal, AdviceRequest, StreamId};
+use braid_types::{DatapathId, FiveTuple, IpPrefix, Time};
 use serde::{Deserialize, Serialize};
 
-/// Ties an answer to its request.
+/// Ties an answer to its request; no two requests that wait have the same.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Ticket(pub u64);
 
-/// What an application asks the network for.
+/// What an application, or the agent of a host, asks the network for.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
@@ -49,9 +50,28 @@ pub enum Request {
         /// Whose it is; anybody's who can name it if that is not said.
         owner: Option<Owner>,
     },
+    /// Which subflows a connection shall have. The answer comes once switches have confirmed their rules.
+    Advise {
+        /// The connection, and what is there.
+        request: Box<AdviceRequest>,
+        /// Who asks.
+        asker: Asker,
+    },
 }
 
-/// What an application is told.
+/// Whose addresses somebody may ask about.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asker {
+    /// Everybody's: somebody on the controller's machine.
+    Trusted,
+    /// Those in these prefixes, as a token says.
+    Owner(Vec<IpPrefix>),
+    /// Those of the interface that has this address, from which the question came.
+    Host(IpAddr),
+}
+
+/// What is answered.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Reply {
     /// The assignment as it is now, or as it was when it was given back.
@@ -62,6 +82,8 @@ pub enum Reply {
     Ended,
     /// It is not done.
     Refused(Refusal),
+    /// The advice, whose rules are in place, or why there is none.
+    Advice(Result<Advice, AdviceRefusal>),
 }
 
 /// An assignment, as applications and people see it.
@@ -72,9 +94,9 @@ pub struct AssignmentView {
     /// Whose it is.
     pub owner: Owner,
     /// One host.
-    pub src: std::net::IpAddr,
+    pub src: IpAddr,
     /// The other.
-    pub dst: std::net::IpAddr,
+    pub dst: IpAddr,
     /// How many paths were asked for; more than there are `paths` if there are no more of use.
     pub wanted: usize,
     /// How many streams are expected, if that was said.
@@ -125,7 +147,7 @@ pub enum Refusal {
     Assign(#[from] AssignError),
     /// Nothing is known of a host.
     #[error("no host {0} has been seen")]
-    UnknownHost(std::net::IpAddr),
+    UnknownHost(IpAddr),
     /// The connection is between other hosts than the assignment.
     #[error("the connection {0} is not between the hosts of the assignment")]
     OtherHosts(FiveTuple),

@@ -12,7 +12,6 @@ use tokio::sync::{Notify, oneshot};
 use tracing::{error, warn};
 
 use crate::clock::Clock;
-use crate::inquiries::{Inquiries, Inquiry};
 use crate::log;
 use crate::notices::Teller;
 use crate::outbox::Outbox;
@@ -34,7 +33,6 @@ pub(crate) struct Engine {
     inbox: Vec<u8>,
     last_xid: u32,
     refused: u64,
-    inquiries: Inquiries,
     /// When the brain wants to go on, as last told.
     wake_at: Option<Time>,
     woken: Rc<Notify>,
@@ -94,7 +92,6 @@ impl Engine {
             inbox: Vec::new(),
             last_xid: FIRST_XID,
             refused: 0,
-            inquiries: Inquiries::default(),
             wake_at: None,
             woken: Rc::default(),
             stopping: false,
@@ -191,7 +188,6 @@ impl Engine {
         let mut commands = std::mem::take(&mut self.commands);
         self.brain.handle(now, event, &mut commands);
         commands.notices().iter().for_each(log::notice);
-        commands.answers().iter().for_each(|answer| self.inquiries.answer(answer));
         if let Some(teller) = &self.teller {
             commands.notices().iter().for_each(|notice| teller.tell(now, notice));
         }
@@ -210,16 +206,11 @@ impl Engine {
         }
     }
 
-    /// Asks for advice, which may come later.
-    pub(crate) fn advise(&mut self, inquiry: Inquiry) {
-        if !self.stopping {
-            let question = self.inquiries.take_up(inquiry);
-            self.handle(self.now(), &Event::Advise(Box::new(question)));
-        }
-    }
-
-    /// Tells the brain what an application asks for; `asked` hears the answer, at once or later.
+    /// Tells the brain what somebody asks for; `asked` hears the answer, at once or later, or that there will be none.
     pub(crate) fn ask(&mut self, request: Request, asked: oneshot::Sender<Reply>) {
+        if self.stopping {
+            return;
+        }
         self.asked.retain(|_, waiting| !waiting.is_closed());
         self.last_ticket += 1;
         let ticket = Ticket(self.last_ticket);
@@ -230,7 +221,7 @@ impl Engine {
     /// Ends the recording and closes every channel once it is empty.
     pub(crate) fn stop(&mut self) {
         self.stopping = true;
-        self.inquiries = Inquiries::default();
+        self.asked.clear();
         if let Some(recorder) = self.recorder.take()
             && let Err(error) = recorder.finish()
         {

@@ -11,7 +11,6 @@ mod clock;
 mod controller;
 mod engine;
 mod http;
-mod inquiries;
 mod log;
 mod notices;
 mod outbox;

@@ -12,7 +12,7 @@ use crate::command::Commands;
 use crate::request::{PlacedView, Refusal, Reply, Request, Ticket};
 
 impl Brain {
-    /// An application asks for something.
+    /// An application, or the agent of a host, asks for something.
     pub(super) fn on_request(&mut self, now: Time, ticket: Ticket, request: &Request, out: &mut Commands) {
         let answer = match request {
             Request::Assign(claim) => self.set_paths_aside(now, claim, out).map(Some),
@@ -25,6 +25,10 @@ impl Brain {
             Request::Renew { assignment, owner } => self.renew(now, *assignment, owner.as_ref()).map(Some),
             Request::Release { assignment, owner } => {
                 self.release(now, *assignment, owner.as_ref()).map(Some)
+            }
+            Request::Advise { request, asker } => {
+                self.advise(now, ticket, (request, asker), out);
+                Ok(None)
             }
         };
         match answer {

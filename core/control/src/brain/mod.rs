@@ -226,7 +226,6 @@ impl Brain {
             Event::Echo { dpid, sent_at } => self.on_echo(now, *dpid, *sent_at),
             Event::Refused { dpid, rule, reason } => self.on_refused(now, *dpid, *rule, reason, out),
             Event::MeasureCapacity { src } => self.measure_capacity(now, *src, out),
-            Event::Advise(question) => self.advise(now, question, out),
             Event::Request { ticket, request } => self.on_request(now, *ticket, request, out),
             Event::Policy { text } => self.set_policy(text),
             Event::Tick => self.tick(now, out),

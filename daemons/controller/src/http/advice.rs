@@ -10,7 +10,7 @@ use axum::extract::{ConnectInfo, DefaultBodyLimit, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
-use braid_control::Asker;
+use braid_control::{Asker, Reply, Request};
 use braid_steering::{Advice, AdviceRefusal, AdviceRequest};
 use tokio::sync::oneshot;
 
@@ -18,7 +18,6 @@ use super::problem::Problem;
 use super::rate::Rates;
 use super::{Question, Questions};
 use crate::agents::Agents;
-use crate::inquiries::Inquiry;
 
 /// More than the longest question that is answered.
 const MAX_BODY: usize = 64 << 10;
@@ -96,9 +95,13 @@ impl Desk {
     ) -> Result<Result<Advice, AdviceRefusal>, Problem> {
         let unavailable = |detail| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail);
         let (answer, answered) = oneshot::channel();
-        let sent = self.questions.try_send(Question::Advise(Inquiry { request, asker, answer }));
+        let request = Request::Advise { request: Box::new(request), asker };
+        let sent = self.questions.try_send(Question::Request(request, answer));
         sent.map_err(|_| unavailable("the controller is busy or stopping"))?;
-        answered.await.map_err(|_| unavailable("the controller is stopping"))
+        match answered.await {
+            Ok(Reply::Advice(advice)) => Ok(advice),
+            Ok(_) | Err(_) => Err(unavailable("the controller is stopping")),
+        }
     }
 }
 

@@ -21,7 +21,6 @@ pub(crate) async fn answer(engine: Shared, mut questions: mpsc::Receiver<Questio
                 policy::set(&engine, text);
                 _ = answer.send(engine.borrow().now());
             }
-            Question::Advise(inquiry) => engine.borrow_mut().advise(inquiry),
             Question::Request(request, answer) => engine.borrow_mut().ask(request, answer),
             Question::Paths(query, answer) => drop(answer.send(Search::prepare(&engine.borrow(), &query))),
         }

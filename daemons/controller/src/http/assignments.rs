@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::problem::Problem;
-use super::{Question, Questions, Resource, ask, show};
+use super::{Question, Questions, Resource, ask, show, unavailable};
 
 /// Nothing that can be asked for is longer.
 pub(super) const MAX_BODY: usize = 64 * 1024;
@@ -164,6 +164,7 @@ async fn answer(questions: &Questions, request: Result<Request, String>, done: S
         }
         Ok(Reply::Ended) => (done, Json(json!({ "schema": "braid/v1" }))).into_response(),
         Ok(Reply::Refused(refusal)) => refuse(status(&refusal), &refusal.to_string()),
+        Ok(Reply::Advice(_)) => unavailable("the answer was to another question"),
         Err(response) => response,
     }
 }

@@ -37,7 +37,6 @@ use tracing::error;
 
 use crate::agents::Agents;
 use crate::clock;
-use crate::inquiries::Inquiry;
 use crate::notices::Listener;
 pub(crate) use answers::answer;
 use connections::Limited;
@@ -72,14 +71,12 @@ pub(crate) enum Question {
     Sample(oneshot::Sender<Sample>),
     /// What is needed to find paths on another thread.
     Paths(Box<Query>, oneshot::Sender<Result<Search, QueryError>>),
-    /// An application asks the network for something.
+    /// An application, or the agent of a host, asks the network for something.
     Request(Request, oneshot::Sender<Reply>),
     /// The capacity of the link that leaves a port is to be measured; when that began, if there is such a link.
     Measure(SwitchPort, oneshot::Sender<Option<Time>>),
     /// A policy that was checked shall hold; when it does.
     SetPolicy(String, oneshot::Sender<Time>),
-    /// Which subflows a connection shall have.
-    Advise(Inquiry),
 }
 
 type Questions = mpsc::Sender<Question>;

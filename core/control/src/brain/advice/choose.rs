@@ -12,6 +12,7 @@ use super::super::Brain;
 use super::super::policy::{choose, siblings};
 use super::{ASK_AGAIN, ASK_SOON, Waiting};
 use crate::command::Commands;
+use crate::request::Ticket;
 
 /// A path for a subflow between two addresses.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ impl Brain {
     pub(super) fn choose_subflows(
         &mut self,
         now: Time,
-        (question, transfer): (u64, TransferId),
+        (ticket, transfer): (Ticket, TransferId),
         request: &AdviceRequest,
         named: Vec<(StreamId, SubflowEnds)>,
         out: &mut Commands,
@@ -37,12 +38,12 @@ impl Brain {
         let until = now + self.settings.advice_timeout;
         let unconfirmed = BTreeMap::new();
         let waiting = Waiting { transfer, until, named, unconfirmed, ask_again_after };
-        self.advising.waiting.insert(question, waiting);
+        self.advising.waiting.insert(ticket, waiting);
         let manner = self.manner(&request.connection.tuple());
         let most = self.most_subflows(request);
         let mut ways = self.ways(now, transfer, request);
-        while self.named(question).len() < most && !ways.is_empty() {
-            let Some(index) = self.best_way(now, (question, transfer), request, &mut ways) else { break };
+        while self.named(ticket).len() < most && !ways.is_empty() {
+            let Some(index) = self.best_way(now, (ticket, transfer), request, &mut ways) else { break };
             let Some(ends) = self.with_port(request, ways[index].ends) else {
                 ways.remove(index);
                 continue;
@@ -51,11 +52,11 @@ impl Brain {
                 break;
             }
             let path = ways[index].path.clone();
-            let Some(id) = self.expect(now, (question, transfer), ends, &path, out) else { break };
+            let Some(id) = self.expect(now, (ticket, transfer), ends, &path, out) else { break };
             ways.retain(|other| {
                 other.ends != ends && (manner.subflows.is_some() || other.path.shared_cables(&path) == 0)
             });
-            if let Some(waiting) = self.advising.waiting.get_mut(&question) {
+            if let Some(waiting) = self.advising.waiting.get_mut(&ticket) {
                 waiting.named.push((id, ends));
             }
         }
@@ -68,8 +69,8 @@ impl Brain {
         wanted.min(request.most)
     }
 
-    fn named(&self, question: u64) -> &[(StreamId, SubflowEnds)] {
-        self.advising.waiting.get(&question).map(|it| it.named.as_slice()).unwrap_or_default()
+    fn named(&self, ticket: Ticket) -> &[(StreamId, SubflowEnds)] {
+        self.advising.waiting.get(&ticket).map(|it| it.named.as_slice()).unwrap_or_default()
     }
 
     /// The subflows that the host has opened and that have a path for themselves.
@@ -142,11 +143,11 @@ impl Brain {
     fn best_way(
         &mut self,
         now: Time,
-        (question, transfer): (u64, TransferId),
+        (ticket, transfer): (Ticket, TransferId),
         request: &AdviceRequest,
         ways: &mut [Way],
     ) -> Option<usize> {
-        let opened = self.named(question).iter().map(|(_, ends)| ends).chain([&request.connection]);
+        let opened = self.named(ticket).iter().map(|(_, ends)| ends).chain([&request.connection]);
         let opened: Vec<_> = opened.copied().collect();
         let uses = |ends: &SubflowEnds| {
             let shares =

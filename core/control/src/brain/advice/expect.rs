@@ -9,6 +9,7 @@ use braid_paths::Path;
 
 use crate::command::{Command, Commands};
 use crate::pipeline::Rule;
+use crate::request::Ticket;
 
 impl Brain {
     /// Whether one end of a stream that is expected sends these packets.
@@ -35,7 +36,7 @@ impl Brain {
     pub(super) fn expect(
         &mut self,
         now: Time,
-        (question, transfer): (u64, TransferId),
+        (ticket, transfer): (Ticket, TransferId),
         ends: SubflowEnds,
         path: &Path,
         out: &mut Commands,
@@ -51,14 +52,14 @@ impl Brain {
         };
         self.advising.ports.insert((tuple.src, tuple.src_port));
         self.advising.expected.insert(id, rules);
-        self.confirm_expected((question, id), rules, &mut batch);
+        self.confirm_expected((ticket, id), rules, &mut batch);
         self.when_ready(now, &hops, batch, Replaces::Nothing, out);
         Some(id)
     }
 
     fn confirm_expected(
         &mut self,
-        (question, id): (u64, StreamId),
+        (ticket, id): (Ticket, StreamId),
         rules: [(SwitchPort, FiveTuple); 2],
         batch: &mut Commands,
     ) {
@@ -67,10 +68,10 @@ impl Brain {
         }
         for (SwitchPort { dpid, .. }, _) in rules {
             let token = self.labels.next_token();
-            self.advising.barriers.insert((dpid, token), (question, id));
+            self.advising.barriers.insert((dpid, token), (ticket, id));
             batch.push(Command::Barrier { dpid, token });
         }
-        if let Some(waiting) = self.advising.waiting.get_mut(&question) {
+        if let Some(waiting) = self.advising.waiting.get_mut(&ticket) {
             waiting.unconfirmed.insert(id, rules.len());
         }
     }

@@ -14,7 +14,7 @@ use braid_types::{DatapathId, FiveTuple, SwitchPort, Time};
 use super::Brain;
 use super::batches::Replaces;
 use crate::command::Commands;
-use crate::event::{Asker, Question};
+use crate::request::{Asker, Reply, Ticket};
 
 /// When the agent asks again if all is well,
 const ASK_AGAIN: u32 = 60;
@@ -28,8 +28,8 @@ const MAX_AVOIDED: usize = 1_024;
 /// The questions that wait for switches, and what is expected of hosts that were answered.
 #[derive(Debug, Default)]
 pub(super) struct Advising {
-    waiting: BTreeMap<u64, Waiting>,
-    barriers: BTreeMap<(DatapathId, u32), (u64, StreamId)>,
+    waiting: BTreeMap<Ticket, Waiting>,
+    barriers: BTreeMap<(DatapathId, u32), (Ticket, StreamId)>,
     /// Where the first packets of both ends of a stream pass without the controller.
     expected: BTreeMap<StreamId, [(SwitchPort, FiveTuple); 2]>,
     /// Local ports of those streams.
@@ -57,11 +57,17 @@ struct Place {
 
 impl Brain {
     /// Somebody asks which subflows a connection shall have.
-    pub(super) fn advise(&mut self, now: Time, question: &Question, out: &mut Commands) {
-        let checked = question.request.check().map(|()| question.request.clone().canonical());
-        let begun = checked.and_then(|request| self.begin_advice(now, question, &request, out));
+    pub(super) fn advise(
+        &mut self,
+        now: Time,
+        ticket: Ticket,
+        (request, asker): (&AdviceRequest, &Asker),
+        out: &mut Commands,
+    ) {
+        let checked = request.check().map(|()| request.clone().canonical());
+        let begun = checked.and_then(|request| self.begin_advice(now, ticket, (&request, asker), out));
         if let Err(refusal) = begun {
-            out.answer(question.id, Err(refusal));
+            out.reply(ticket, Reply::Advice(Err(refusal)));
         }
     }
 
@@ -69,8 +75,8 @@ impl Brain {
     pub(super) fn tick_advice(&mut self, now: Time, out: &mut Commands) {
         let waiting = self.advising.waiting.iter();
         let due = waiting.filter(|(_, it)| it.until <= now || it.unconfirmed.is_empty());
-        for id in due.map(|(id, _)| *id).collect::<Vec<_>>() {
-            self.finish_advice(id, out);
+        for ticket in due.map(|(ticket, _)| *ticket).collect::<Vec<_>>() {
+            self.finish_advice(ticket, out);
         }
     }
 
@@ -93,11 +99,11 @@ impl Brain {
     fn begin_advice(
         &mut self,
         now: Time,
-        question: &Question,
-        request: &AdviceRequest,
+        ticket: Ticket,
+        (request, asker): (&AdviceRequest, &Asker),
         out: &mut Commands,
     ) -> Result<(), AdviceRefusal> {
-        self.check_asker(&question.asker, request)?;
+        self.check_asker(asker, request)?;
         let place = self.place_of_connection(request)?;
         let limit = self.settings.max_questions;
         if self.advising.waiting.len() >= limit {
@@ -108,15 +114,15 @@ impl Brain {
         let transfer = if is_single { None } else { self.transfer_of(now, request, &place, out)? };
         let Some(transfer) = transfer else {
             let advice = Advice { ask_again_after: Some(ASK_AGAIN), ..Advice::default() };
-            out.answer(question.id, Ok(advice));
+            out.reply(ticket, Reply::Advice(Ok(advice)));
             return Ok(());
         };
         self.supersede(transfer, out);
         let named = self.working(request);
         self.end_unwanted(transfer, request, &named, out);
-        self.choose_subflows(now, (question.id, transfer), request, named, out);
-        if self.advising.waiting.get(&question.id).is_some_and(|it| it.unconfirmed.is_empty()) {
-            self.finish_advice(question.id, out);
+        self.choose_subflows(now, (ticket, transfer), request, named, out);
+        if self.advising.waiting.get(&ticket).is_some_and(|it| it.unconfirmed.is_empty()) {
+            self.finish_advice(ticket, out);
         }
         Ok(())
     }
@@ -197,10 +203,10 @@ impl Brain {
     /// Another question about the same connection waits: what it was to have is asked for anew, or not wanted.
     fn supersede(&mut self, transfer: TransferId, out: &mut Commands) {
         let before = self.advising.waiting.extract_if(.., |_, it| it.transfer == transfer);
-        for (id, waiting) in before.collect::<Vec<_>>() {
-            self.advising.barriers.retain(|_, (question, _)| *question != id);
+        for (ticket, waiting) in before.collect::<Vec<_>>() {
+            self.advising.barriers.retain(|_, (waiting, _)| *waiting != ticket);
             waiting.unconfirmed.keys().for_each(|stream| self.end_stream(*stream, out));
-            out.answer(id, Err(AdviceRefusal::Superseded));
+            out.reply(ticket, Reply::Advice(Err(AdviceRefusal::Superseded)));
         }
     }
 
@@ -223,9 +229,9 @@ impl Brain {
     }
 
     /// Answers with what is in place; what is not by now is taken back.
-    fn finish_advice(&mut self, id: u64, out: &mut Commands) {
-        let Some(waiting) = self.advising.waiting.remove(&id) else { return };
-        self.advising.barriers.retain(|_, (question, _)| *question != id);
+    fn finish_advice(&mut self, ticket: Ticket, out: &mut Commands) {
+        let Some(waiting) = self.advising.waiting.remove(&ticket) else { return };
+        self.advising.barriers.retain(|_, (waiting, _)| *waiting != ticket);
         waiting.unconfirmed.keys().for_each(|stream| self.end_stream(*stream, out));
         let has_path = |id| self.streams.stream(id).is_some_and(|stream| stream.route.is_some());
         let named = waiting.named.iter().filter(|(id, _)| has_path(*id)).map(|(_, ends)| *ends).collect();
@@ -233,6 +239,7 @@ impl Brain {
             true => waiting.ask_again_after,
             false => ASK_SOON,
         };
-        out.answer(id, Ok(Advice { subflows: named, ask_again_after: Some(ask_again_after) }));
+        let advice = Advice { subflows: named, ask_again_after: Some(ask_again_after) };
+        out.reply(ticket, Reply::Advice(Ok(advice)));
     }
 }

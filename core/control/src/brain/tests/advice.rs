@@ -12,8 +12,9 @@ use proptest::prelude::*;
 use super::mptcp::{THREE_WAYS, add, join, open, ways};
 use super::network::{Network, dpid, ip, tuple};
 use crate::brain::Settings;
-use crate::event::{Asker, Event, Question};
+use crate::event::Event;
 use crate::pipeline::Rule;
+use crate::request::{Asker, Reply, Request, Ticket};
 
 const SYN_ACK: TcpFlags = TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0);
 
@@ -33,19 +34,27 @@ pub(super) fn from_1_to_9() -> AdviceRequest {
 }
 
 /// Asks; the answer may come later.
-fn put(network: &mut Network, request: &AdviceRequest, asker: Asker) -> u64 {
-    let id = network.answers.len() as u64 + 1_000;
-    network.tell(&Event::Advise(Box::new(Question { id, request: request.clone(), asker })));
-    id
+fn put(network: &mut Network, request: &AdviceRequest, asker: Asker) -> Ticket {
+    let ticket = Ticket(network.replies.len() as u64 + 1_000);
+    put_with(network, ticket, request, asker);
+    ticket
 }
 
-fn answer(network: &Network, id: u64) -> Option<&Result<Advice, AdviceRefusal>> {
-    network.answers.iter().find(|answer| answer.id == id).map(|answer| &answer.advice)
+fn put_with(network: &mut Network, ticket: Ticket, request: &AdviceRequest, asker: Asker) {
+    let request = Request::Advise { request: Box::new(request.clone()), asker };
+    network.tell(&Event::Request { ticket, request });
+}
+
+fn answer(network: &Network, ticket: Ticket) -> Option<&Result<Advice, AdviceRefusal>> {
+    network.replies.iter().find_map(|(it, reply)| match reply {
+        Reply::Advice(advice) if *it == ticket => Some(advice),
+        _ => None,
+    })
 }
 
 fn ask_as(network: &mut Network, request: &AdviceRequest, asker: Asker) -> Result<Advice, AdviceRefusal> {
-    let id = put(network, request, asker);
-    answer(network, id).expect("an answer").clone()
+    let ticket = put(network, request, asker);
+    answer(network, ticket).expect("an answer").clone()
 }
 
 pub(super) fn ask(network: &mut Network, request: &AdviceRequest) -> Vec<SubflowEnds> {
@@ -315,16 +324,14 @@ fn questions_that_wait_are_bounded_and_a_repeated_one_takes_the_place_of_the_fir
     let first = put(&mut network, &of(1), Asker::Trusted);
     let again = put(&mut network, &AdviceRequest { most: 1, ..of(1) }, Asker::Trusted);
     assert_eq!(first, again, "nothing was answered, so the numbers are alike");
-    assert_eq!(network.answers.len(), 1);
-    assert_eq!(network.answers[0].advice, Err(AdviceRefusal::Superseded));
+    assert_eq!(network.replies, [(first, Reply::Advice(Err(AdviceRefusal::Superseded)))]);
     for port in 2..5 {
-        let id = u64::from(port);
-        network.tell(&Event::Advise(Box::new(Question { id, request: of(port), asker: Asker::Trusted })));
+        put_with(&mut network, Ticket(port.into()), &of(port), Asker::Trusted);
     }
-    let refused = network.answers.iter().filter(|it| it.advice == Err(AdviceRefusal::Busy(2))).count();
-    assert_eq!(refused, 2);
+    let busy = Reply::Advice(Err(AdviceRefusal::Busy(2)));
+    assert_eq!(network.replies.iter().filter(|(_, it)| *it == busy).count(), 2);
     network.advance(Duration::from_secs(2));
-    assert_eq!(network.answers.len(), 5, "every question has been answered");
+    assert_eq!(network.replies.len(), 5, "every question has been answered");
 }
 
 #[test]

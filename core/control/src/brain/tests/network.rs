@@ -12,7 +12,7 @@ use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, PortNo, SwitchPort
 
 use super::switch::{FakeSwitch, Output};
 use crate::brain::{Brain, Settings};
-use crate::command::{Answer, Command, Commands};
+use crate::command::{Command, Commands};
 use crate::event::{Event, PortStatus, SwitchPorts};
 use crate::notice::Notice;
 use crate::pipeline::{Encoder, Rule};
@@ -31,7 +31,6 @@ pub(super) struct Network {
     pub(super) now: Time,
     pub(super) notices: Vec<Notice>,
     /// What those were told who asked for advice.
-    pub(super) answers: Vec<Answer>,
     /// What applications were told.
     pub(super) replies: Vec<(Ticket, Reply)>,
     /// Switches whose barriers are not answered.
@@ -122,7 +121,6 @@ impl Network {
             brain: Brain::new(settings),
             now: Time::from_millis(1),
             notices: Vec::new(),
-            answers: Vec::new(),
             replies: Vec::new(),
             mute: BTreeSet::new(),
             switches: BTreeMap::new(),
@@ -229,7 +227,6 @@ impl Network {
     /// What the brain has said, in its order.
     pub(super) fn carry_out_all(&mut self, commands: &Commands) {
         self.notices.extend(commands.notices().iter().cloned());
-        self.answers.extend(commands.answers().iter().cloned());
         for command in commands {
             self.carry_out(command, commands);
         }

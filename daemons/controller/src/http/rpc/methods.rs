@@ -69,6 +69,9 @@ pub(super) fn result_of(answer: &Reply) -> Result<Value, Fault> {
         }
         Reply::Ended => Value::Int(0),
         Reply::Refused(refusal) => return Err(Fault::new(Fault::APPLICATION, refusal.to_string())),
+        Reply::Advice(_) => {
+            return Err(Fault::new(Fault::APPLICATION, "the answer was to another question".to_owned()));
+        }
     })
 }
 
