@@ -9,6 +9,7 @@
 
 mod advice;
 mod ids;
+mod openers;
 mod placement;
 mod policy;
 mod stream;

@@ -82,6 +82,8 @@ pub struct Transfer {
     pub kind: TransferKind,
     /// What joining subflows call it, once the answering host has said so.
     pub token: Option<Token>,
+    /// What the answering host calls it when it opens subflows itself, once it has.
+    pub opener_token: Option<Token>,
     /// What its streams have in common, if they do not say it themselves.
     pub group: Option<Group>,
     /// When its first stream opened.

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::ids::{StreamId, TransferId};
+use crate::openers::Openers;
 use crate::stream::{Group, Opening, Route, Stream, Transfer, TransferKind};
 
 /// How much is remembered at most.
@@ -60,6 +61,7 @@ pub struct Transfers {
     by_tuple: FxHashMap<FiveTuple, StreamId>,
     // Two hosts may make up one token, so a token names candidates only.
     by_token: FxHashMap<Token, SmallVec<[TransferId; 1]>>,
+    by_opener: Openers,
     by_group: BTreeMap<Group, TransferId>,
     /// The transfers of adopted streams, by the addresses of both hosts.
     adopted: BTreeMap<(IpAddr, IpAddr), TransferId>,
@@ -129,7 +131,7 @@ impl Transfers {
         }
         let known = match opening {
             Opening::Capable | Opening::Unseen | Opening::Advised => None,
-            Opening::Join(token) => self.joined(token, &tuple),
+            Opening::Join(token) => self.joined(token, &tuple).or_else(|| self.called(token, &tuple)),
             Opening::Parallel(group) => self.by_group.get(&group).copied(),
         };
         let transfer = match known {
@@ -235,6 +237,9 @@ impl Transfers {
         let stream = self.streams.remove(&id)?;
         self.unrouted.remove(&id);
         self.by_tuple.remove(&stream.tuple);
+        if stream.opening == Opening::Capable {
+            self.by_opener.remove(&stream.tuple);
+        }
         let transfer_ended = self.leave(&stream);
         Some(Ended { stream, transfer_ended })
     }
@@ -250,6 +255,18 @@ impl Transfers {
         };
         let lone = || (candidates.len() == 1).then(|| candidates[0]);
         shares(|tuple| tuple.dst).or_else(|| shares(|tuple| tuple.src)).or_else(lone)
+    }
+
+    /// The transfer whose opening host is called back by `tuple`, and from now on by `token`: its own key made that one,
+    /// and the answering host is the first to say it.
+    fn called(&mut self, token: Token, tuple: &FiveTuple) -> Option<TransferId> {
+        let id = self.by_opener.called(tuple)?;
+        let transfer = self.transfers.get_mut(&id)?;
+        if transfer.opener_token.is_none() {
+            transfer.opener_token = Some(token);
+            self.by_token.entry(token).or_default().push(id);
+        }
+        Some(id)
     }
 
     fn has_only_joins(&self, id: TransferId) -> bool {
@@ -305,7 +322,8 @@ impl Transfers {
             self.by_group.insert(group, id);
         }
         let streams = SmallVec::new();
-        self.transfers.insert(id, Transfer { id, kind, token, group, opened_at: now, streams });
+        let transfer = Transfer { id, kind, token, opener_token: None, group, opened_at: now, streams };
+        self.transfers.insert(id, transfer);
         id
     }
 
@@ -324,6 +342,9 @@ impl Transfers {
         };
         owner.streams.push(id);
         self.by_tuple.insert(tuple, id);
+        if opening == Opening::Capable {
+            self.by_opener.insert(&tuple, transfer);
+        }
         self.unrouted.insert(id);
         let (route, bytes, rates, counted) = (None, [0; 2], [BitsPerSec(0); 2], [(now, 0); 2]);
         let stream = Stream { id, transfer, tuple, opening, route, opened_at: now, bytes, rates, counted };
@@ -337,7 +358,7 @@ impl Transfers {
         if !transfer.streams.is_empty() {
             return false;
         }
-        let (token, group) = (transfer.token, transfer.group);
+        let (tokens, group) = ([transfer.token, transfer.opener_token], transfer.group);
         self.transfers.remove(&stream.transfer);
         if let Some(group) = group {
             self.by_group.remove(&group);
@@ -346,7 +367,7 @@ impl Transfers {
         if self.adopted.get(&ends) == Some(&stream.transfer) {
             self.adopted.remove(&ends);
         }
-        if let Some(token) = token {
+        for token in tokens.into_iter().flatten() {
             self.forget_token(token, stream.transfer);
         }
         true

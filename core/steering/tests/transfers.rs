@@ -63,6 +63,63 @@ fn one_token_of_two_receivers_is_never_mixed() {
     assert!(![first, second].contains(&transfer_of(&transfers, stranger)));
 }
 
+/// A subflow that host `src` opens to the port from which host `dst` opened its connection.
+fn called_back(transfers: &mut Transfers, src: u8, port: u16, dst: u8, token: Token) -> StreamId {
+    let back = FiveTuple { dst_port: 1000, ..tuple(src, port, dst) };
+    open(transfers, back, Opening::Join(token))
+}
+
+#[test]
+fn subflows_that_the_answering_host_opens_belong_to_the_connection() {
+    let mut transfers = Transfers::new(Limits::default());
+    let owner = connection(&mut transfers, 1, 9);
+    let other = connection(&mut transfers, 2, 9);
+    let back = called_back(&mut transfers, 8, 4000, 1, Token(7));
+    assert_eq!(transfer_of(&transfers, back), owner);
+    let elsewhere = open(&mut transfers, tuple(9, 4001, 3), Opening::Join(Token(7)));
+    assert_eq!(
+        transfer_of(&transfers, elsewhere),
+        owner,
+        "the same token to another address of the opening host"
+    );
+    let anothers = called_back(&mut transfers, 9, 4002, 2, Token(8));
+    assert_eq!(transfer_of(&transfers, anothers), other);
+}
+
+#[test]
+fn of_two_connections_from_one_port_the_one_that_the_sender_answers_is_called() {
+    let mut transfers = Transfers::new(Limits::default());
+    let first = connection(&mut transfers, 1, 9);
+    let second = connection(&mut transfers, 1, 8);
+    let back = called_back(&mut transfers, 8, 4000, 1, Token(7));
+    assert_eq!(transfer_of(&transfers, back), second);
+    let unclear = called_back(&mut transfers, 7, 4000, 1, Token(5));
+    assert!(![first, second].contains(&transfer_of(&transfers, unclear)));
+}
+
+#[test]
+fn a_second_token_for_the_opening_host_is_not_remembered() {
+    let mut transfers = Transfers::new(Limits::default());
+    let owner = connection(&mut transfers, 1, 9);
+    called_back(&mut transfers, 9, 4000, 1, Token(7));
+    called_back(&mut transfers, 5, 4000, 1, Token(6));
+    let forged = open(&mut transfers, tuple(5, 4001, 3), Opening::Join(Token(6)));
+    assert_ne!(transfer_of(&transfers, forged), owner);
+}
+
+#[test]
+fn an_ended_connection_is_not_called_back() {
+    let mut transfers = Transfers::new(Limits::default());
+    let owner = connection(&mut transfers, 1, 9);
+    let first: Vec<_> = transfers.streams().map(|stream| stream.id).collect();
+    let back = called_back(&mut transfers, 9, 4000, 1, Token(7));
+    for id in first.into_iter().chain([back]) {
+        transfers.end(id);
+    }
+    let late = called_back(&mut transfers, 9, 4001, 1, Token(7));
+    assert_ne!(transfer_of(&transfers, late), owner);
+}
+
 #[test]
 fn a_second_answer_with_another_token_is_not_believed() {
     let mut transfers = Transfers::new(Limits::default());

@@ -71,6 +71,19 @@ fn each_subflow_takes_another_path_in_both_directions() {
 }
 
 #[test]
+fn a_subflow_that_the_answering_host_opens_takes_another_path() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let first = tuple(ip(1), 1000, ip(9));
+    open(&mut network, first);
+    let back = FiveTuple { dst_port: first.src_port, ..tuple(ip(9), 4000, ip(1)) };
+    network.send_tcp(9, 1, back, TcpFlags::SYN, &join(Key(0x0b0b)));
+    assert_eq!(network.received(1).len(), 1, "the SYN arrives");
+    let taken = [ways(&mut network, first), ways(&mut network, back.reversed())];
+    assert_eq!(taken, [vec![1, 9], vec![1, 2, 9]].map(|way| [way.clone(), way]));
+    assert_eq!(network.brain.transfers().len(), 1);
+}
+
+#[test]
 fn the_first_packet_of_a_subflow_takes_its_path_already() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     open(&mut network, tuple(ip(1), 1000, ip(9)));
