@@ -7,6 +7,7 @@ use braid_paths::Path;
 use braid_types::Time;
 use serde::{Deserialize, Serialize};
 
+use crate::deal_by::DealBy;
 use crate::model::StreamModel;
 
 /// Names an assignment; as text 16 hexadecimal digits. It is not to be guessed from others.
@@ -22,19 +23,6 @@ pub struct Owner(String);
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("an owner is named by 1 to 64 visible ASCII characters, not by {0:?}")]
 pub struct OwnerError(String);
-
-/// How streams are dealt over the paths of an assignment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DealBy {
-    /// In proportion to what each path can use.
-    #[default]
-    Weight,
-    /// To all in turn.
-    RoundRobin,
-    /// All on the shortest.
-    Shortest,
-}
 
 /// What an application asks for.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

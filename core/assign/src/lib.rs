@@ -27,14 +27,16 @@
 mod assignment;
 mod assignments;
 mod deal;
+mod deal_by;
 mod fit;
 mod model;
 mod plan;
 mod share;
 
-pub use assignment::{Assignment, AssignmentId, Claim, DealBy, Owner, OwnerError};
+pub use assignment::{Assignment, AssignmentId, Claim, Owner, OwnerError};
 pub use assignments::{AssignError, Assignments, Limits};
 pub use deal::next_path;
+pub use deal_by::{DealBy, DealByError};
 pub use fit::{Fit, FitError, Sample, fit};
 pub use model::{ModelError, StreamModel};
 pub use plan::{Candidate, Plan, plan};

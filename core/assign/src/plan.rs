@@ -20,7 +20,7 @@ pub struct Candidate {
 /// In which proportion streams are dealt over some paths.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
-    /// By path, the number of streams that it can use beside the others; zero for those that are left out.
+    /// By path, the number of streams that it is to have beside the others; zero for those that are left out.
     pub weights: Vec<f64>,
     /// By path, what it can carry beside the others, in bits a second.
     pub rates: Vec<f64>,
@@ -33,25 +33,22 @@ const MAX_EXPECTED: usize = 1_024;
 
 /// Says how to deal streams over paths, which are given shortest first.
 ///
-/// Where it is known how many streams will come and they are fewer than the paths can use, only those paths are dealt to
-/// on which so many carry most. That is never less than on any one path: the best one is where the search begins.
-/// O(p²) predictions for p paths, each of which deals all streams.
+/// In proportion to what the paths can use. Where it is known how many streams will come and they are fewer than that, each
+/// is put where it adds most, on those paths on which so many carry most: by the model that is never less than on any one path,
+/// nor than by any other way to deal them. O(p²·n) for p paths and n streams.
 pub fn plan(candidates: &[Candidate], expected: Option<usize>) -> Plan {
     let all: Vec<usize> = (0..candidates.len()).collect();
     let every = weigh(candidates, &all);
     let enough: f64 = every.weights.iter().map(|weight| weight.ceil()).sum();
     match expected {
-        Some(streams) if (streams as f64) < enough => {
-            weigh(candidates, &best_paths(candidates, streams.clamp(1, MAX_EXPECTED)))
-        }
+        Some(streams) if (streams as f64) < enough => few(candidates, streams.clamp(1, MAX_EXPECTED)),
         _ => every,
     }
 }
 
-/// The paths on which so many streams carry most: the best one, and others as long as each is worth it.
-fn best_paths(candidates: &[Candidate], streams: usize) -> Vec<usize> {
-    let mut chosen = Vec::new();
-    let mut promised = 0.0;
+/// The plan by which so few streams carry most: on the best path, and on others as long as each is worth it.
+fn few(candidates: &[Candidate], streams: usize) -> Plan {
+    let (mut chosen, mut best) = (Vec::new(), None::<(f64, Plan)>);
     loop {
         let more = (0..candidates.len()).filter(|index| !chosen.contains(index)).map(|index| {
             let mut with = chosen.clone();
@@ -60,28 +57,39 @@ fn best_paths(candidates: &[Candidate], streams: usize) -> Vec<usize> {
             (promise(candidates, &with, streams), with)
         });
         // Among equals the shorter path.
-        let best = more.reduce(|best, it| if it.0 > best.0 * (1.0 + 1e-9) { it } else { best });
-        match best {
-            Some((rate, paths)) if rate > promised * WORTH || chosen.is_empty() => {
-                (promised, chosen) = (rate, paths);
-            }
-            _ => return chosen,
+        let next = more.reduce(|best, it| if it.0.0 > best.0.0 * (1.0 + 1e-9) { it } else { best });
+        let worth = best.as_ref().map_or(0.0, |(promised, _)| promised * WORTH);
+        match next {
+            Some((plan, paths)) if plan.0 > worth || best.is_none() => (best, chosen) = (Some(plan), paths),
+            _ => return best.map_or_else(|| weigh(candidates, &chosen), |(_, plan)| plan),
         }
     }
 }
 
-/// What `streams` carry together, in bits a second, when they are dealt over these paths.
-fn promise(candidates: &[Candidate], paths: &[usize], streams: usize) -> f64 {
+/// What `streams` carry together, in bits a second, when each is put on that of these paths where it adds most; and on which.
+///
+/// What streams add to a path falls with every one, so that this is the most that they can carry.
+fn promise(candidates: &[Candidate], paths: &[usize], streams: usize) -> (f64, Plan) {
     let Plan { weights, rates } = weigh(candidates, paths);
+    let carried = |index: usize, streams: usize| {
+        rates[index] * candidates[index].model.efficiency(streams, weights[index])
+    };
     let mut held = vec![0; candidates.len()];
+    let mut gains: Vec<f64> = paths.iter().map(|index| carried(*index, 1)).collect();
     for _ in 0..streams {
-        if let Some(index) = next_path(&weights, &held) {
-            held[index] += 1;
+        let most = (0..paths.len()).reduce(|best, at| if gains[at] > gains[best] { at } else { best });
+        match most.filter(|at| gains[*at] > 0.0) {
+            Some(at) => {
+                let index = paths[at];
+                held[index] += 1;
+                gains[at] = carried(index, held[index] + 1) - carried(index, held[index]);
+            }
+            // All paths have enough.
+            None => next_path(&weights, &held).into_iter().for_each(|index| held[index] += 1),
         }
     }
-    let carried =
-        |index: &usize| rates[*index] * candidates[*index].model.efficiency(held[*index], weights[*index]);
-    paths.iter().map(carried).sum()
+    let promised = paths.iter().map(|index| carried(*index, held[*index])).sum();
+    (promised, Plan { weights: held.into_iter().map(|streams| streams as f64).collect(), rates })
 }
 
 /// How many streams each of these paths can use beside the others.
@@ -156,17 +164,48 @@ mod tests {
         assert_eq!(used(&plan(&paths, None)), [0, 1]);
     }
 
+    /// What a deal promises, whatever made it.
+    fn promised(candidates: &[Candidate], held: &[usize]) -> f64 {
+        let paths: Vec<_> = (0..held.len()).filter(|index| held[*index] > 0).collect();
+        let Plan { weights, rates } = weigh(candidates, &paths);
+        let carried = |index: &usize| {
+            rates[*index] * candidates[*index].model.efficiency(held[*index], weights[*index])
+        };
+        paths.iter().map(carried).sum()
+    }
+
+    fn dealt(plan: &Plan, streams: usize) -> Vec<usize> {
+        let mut held = vec![0; plan.weights.len()];
+        for _ in 0..streams {
+            let next = next_path(&plan.weights, &held).expect("a path");
+            held[next] += 1;
+        }
+        held
+    }
+
     #[test]
-    fn few_streams_are_never_promised_less_than_one_path_gives() {
-        for lack in [0.0, 0.1, 0.5, 1.0] {
+    fn no_other_way_to_deal_few_streams_promises_more() {
+        for lack in [0.0, 0.1, 0.5, 0.9, 1.0] {
             let candidates = topology_b(StreamModel { a: 0.001_495, lack });
-            for streams in 1..40 {
-                let chosen = used(&plan(&candidates, Some(streams)));
-                let ours = promise(&candidates, &chosen, streams);
-                let alone = (0..3).map(|index| promise(&candidates, &[index], streams)).fold(0.0, f64::max);
-                assert!(ours >= alone, "{streams} streams, {lack}: {ours} on {chosen:?}, {alone} on one");
+            for streams in 1..=22 {
+                let ours = promised(&candidates, &dealt(&plan(&candidates, Some(streams)), streams));
+                let others = (0..=streams).flat_map(|one| (0..=streams - one).map(move |two| [one, two]));
+                let best = others
+                    .map(|[one, two]| promised(&candidates, &[one, two, streams - one - two]))
+                    .fold(0.0, f64::max);
+                assert!(
+                    ours * WORTH.powi(2) >= best,
+                    "{streams} streams, {lack}: {ours}, and {best} can be had"
+                );
             }
         }
+    }
+
+    #[test]
+    fn the_first_stream_of_a_path_counts_most_where_one_fills_much() {
+        let candidates = topology_b(StreamModel { a: 0.001_495, lack: 0.1 });
+        let deal = |streams| dealt(&plan(&candidates, Some(streams)), streams);
+        assert_eq!([3, 12, 22].map(deal), [[1, 1, 1], [8, 2, 2], [18, 2, 2]]);
     }
 
     #[test]

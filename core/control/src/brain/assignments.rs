@@ -41,6 +41,7 @@ impl Brain {
     /// Ends what nobody uses any more; called once a tick.
     pub(super) fn tick_assignments(&mut self, now: Time, out: &mut Commands) {
         self.assignments.expire(now);
+        self.departed.tick(now);
         self.forget_recognised();
         self.expire_confirmations(now, out);
     }

@@ -10,6 +10,7 @@ use braid_types::{BitsPerSec, DatapathId, SwitchPort, Time};
 
 use super::Brain;
 use super::assignments::place_in;
+use super::departed::carried;
 use crate::request::{AssignedPath, AssignmentView};
 
 /// Of so many shortest paths for each that is wanted the useful ones are set aside.
@@ -112,16 +113,12 @@ impl Brain {
         BitsPerSec(left[0].min(left[1]) / sharers)
     }
 
-    /// What announced streams carry over a link.
+    /// What announced streams carry over a link, or did a moment ago.
     fn announced_load(&self, link: &Link) -> u64 {
         let announced =
             self.streams.streams().filter(|it| matches!(it.opening, Opening::Parallel(Group::Announced(_))));
-        let rates = announced.filter_map(|stream| {
-            let route = stream.route.as_ref()?;
-            let at = [&route.forward, &route.reverse].iter().position(|path| path.links().contains(link))?;
-            Some(stream.rates[at].0)
-        });
-        rates.sum()
+        let rates = announced.filter_map(|stream| carried(link, stream.route.as_ref()?, stream.rates));
+        rates.sum::<u64>().saturating_add(self.departed.on(link))
     }
 
     /// The time to the other end of a path and back, as far as the delays of its links are known.
@@ -170,6 +167,7 @@ fn choose(deal: DealBy, weights: &[f64], held: &[usize]) -> Option<usize> {
             next_path(&equal, held)
         }
         DealBy::Shortest => weights.iter().position(|weight| *weight > 0.0),
+        DealBy::Path(number) => weights.get(number).filter(|weight| **weight > 0.0).map(|_| number),
     }
 }
 

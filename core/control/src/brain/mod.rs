@@ -10,6 +10,7 @@ mod confirmations;
 mod damping;
 mod deals;
 mod denials;
+mod departed;
 mod detours;
 mod discovery;
 mod evidence;
@@ -57,6 +58,7 @@ use claims::Claims;
 use confirmations::Confirmations;
 use damping::Damping;
 use denials::Denials;
+use departed::Departed;
 use detours::Detours;
 use flood::Flood;
 use found::Found;
@@ -156,6 +158,7 @@ pub struct Brain {
     advising: Advising,
     assignments: Assignments,
     confirmations: Confirmations,
+    departed: Departed,
     recognised: Recognised,
     /// Streams that had a path and have none, and since when.
     unplaced: BTreeMap<StreamId, Time>,
@@ -173,6 +176,7 @@ impl Brain {
             placements: Placements::default(),
             assignments: Assignments::new(settings.assignments, settings.assignment_seed),
             confirmations: Confirmations::default(),
+            departed: Departed::default(),
             recognised: Recognised::default(),
             paths: PathCache::new(topology.graph(), settings.paths, settings.weight),
             settings,

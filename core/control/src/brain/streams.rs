@@ -332,6 +332,9 @@ impl Brain {
         self.stop_expecting(id, out);
         self.deny_answers(id, out);
         let Some(Ended { stream, transfer_ended }) = self.streams.end(id) else { return };
+        if is_announced(&stream) {
+            self.departed.add(&stream);
+        }
         out.notice(Notice::StreamEnded { id, bytes: stream.bytes.iter().sum() });
         if transfer_ended {
             out.notice(Notice::TransferEnded { id: stream.transfer });
