@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use braid_assign::DealBy;
 use braid_types::FiveTuple;
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ pub(super) enum Assigning {
     /// This assignment's.
     Given(String),
     /// Those of an assignment that is made for each pair of hosts.
-    ByHost { paths: u8, streams: Option<u16> },
+    ByHost { paths: u8, streams: Option<u16>, deal: DealBy },
 }
 
 /// Tells a controller of connections before they open.
@@ -68,15 +69,16 @@ impl Announcer {
     }
 
     fn assignment(&mut self, tuple: &FiveTuple) -> Option<String> {
-        let (paths, streams) = match &self.assigning {
+        let (paths, streams, deal) = match &self.assigning {
             Assigning::Given(id) => return Some(id.clone()),
-            Assigning::ByHost { paths, streams } => (*paths, *streams),
+            Assigning::ByHost { paths, streams, deal } => (*paths, *streams, *deal),
         };
         let hosts = (tuple.src, tuple.dst);
         if let Some(known) = self.made.get(&hosts) {
             return known.clone();
         }
-        let mut body = self.with_owner(json!({ "src": tuple.src, "dst": tuple.dst, "paths": paths }));
+        let mut body =
+            self.with_owner(json!({ "src": tuple.src, "dst": tuple.dst, "paths": paths, "deal": deal }));
         if let Some(streams) = streams {
             body["streams"] = json!(streams);
         }

@@ -1,9 +1,10 @@
 use std::fs::{self, File};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 
 use braid_types::FiveTuple;
+use nix::sched::{CloneFlags, setns};
 use socket2::{Protocol, Socket, Type};
 
 use super::start::take;
@@ -27,7 +28,8 @@ impl Connection {
         }
         let socket = Socket::from(take(process_of(thread)?, i32::try_from(number).ok()?).ok()?);
         let is_tcp = socket.r#type().ok()? == Type::STREAM && socket.protocol().ok()? == Some(Protocol::TCP);
-        let local = is_tcp.then(|| bind(&socket, remote).ok()).flatten()?;
+        let route = |remote| in_network_of(thread, move || source_to(remote));
+        let local = is_tcp.then(|| bind(&socket, remote, route).ok()).flatten()?;
         let [src, dst] = [local.ip().to_canonical(), remote.ip()];
         // What stays on this host needs no path.
         let tuple = FiveTuple { src, dst, src_port: local.port(), dst_port: remote.port() };
@@ -36,23 +38,48 @@ impl Connection {
 }
 
 /// Gives a socket the address and port from which it will connect, unless it has them; the kernel would a moment later.
-fn bind(socket: &Socket, remote: SocketAddr) -> io::Result<SocketAddr> {
+fn bind(
+    socket: &Socket,
+    remote: SocketAddr,
+    route: impl Fn(SocketAddr) -> io::Result<IpAddr>,
+) -> io::Result<SocketAddr> {
     let local = |socket: &Socket| socket.local_addr()?.as_socket().ok_or(io::ErrorKind::InvalidInput.into());
     let bound = local(socket)?;
     if bound.port() != 0 {
         return Ok(bound);
     }
-    // A datagram socket shows which address the route to there has, and sends nothing.
-    let any: IpAddr =
-        if remote.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-    let probe = UdpSocket::bind((any, 0))?;
-    probe.connect(remote)?;
-    let address = match (probe.local_addr()?.ip(), bound.is_ipv6()) {
+    let address = match (route(remote)?, bound.is_ipv6()) {
         (IpAddr::V4(address), true) => IpAddr::V6(address.to_ipv6_mapped()),
         (address, _) => address,
     };
     socket.bind(&SocketAddr::new(address, 0).into())?;
     local(socket)
+}
+
+/// The address from which packets go there. A datagram socket shows it, and sends nothing.
+fn source_to(remote: SocketAddr) -> io::Result<IpAddr> {
+    let any: IpAddr =
+        if remote.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let probe = UdpSocket::bind((any, 0))?;
+    probe.connect(remote)?;
+    Ok(probe.local_addr()?.ip())
+}
+
+/// Does something in the network namespace of a thread, which a command may have changed.
+fn in_network_of<T: Send>(thread: u32, action: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+    let theirs = format!("/proc/{thread}/ns/net");
+    if fs::metadata(&theirs)?.ino() == fs::metadata("/proc/self/ns/net")?.ino() {
+        return action();
+    }
+    let namespace = File::open(theirs)?;
+    // Only the thread that enters it is there.
+    std::thread::scope(|scope| {
+        let inside = scope.spawn(|| {
+            setns(namespace, CloneFlags::CLONE_NEWNET)?;
+            action()
+        });
+        inside.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
+    })
 }
 
 /// The process that a thread belongs to.
@@ -107,10 +134,10 @@ mod tests {
     fn a_socket_is_bound_to_where_it_will_connect_from() {
         let remote: SocketAddr = "127.0.0.1:1".parse().unwrap();
         let socket = Socket::new(socket2::Domain::IPV4, Type::STREAM, None).unwrap();
-        let bound = bind(&socket, remote).unwrap();
+        let bound = bind(&socket, remote, source_to).unwrap();
         assert!(bound.port() != 0 && bound.ip() == remote.ip());
-        assert_eq!(bind(&socket, remote).unwrap(), bound, "once");
+        assert_eq!(bind(&socket, remote, source_to).unwrap(), bound, "once");
         let dual = Socket::new(socket2::Domain::IPV6, Type::STREAM, None).unwrap();
-        assert_eq!(bind(&dual, remote).unwrap().ip().to_canonical(), remote.ip());
+        assert_eq!(bind(&dual, remote, source_to).unwrap().ip().to_canonical(), remote.ip());
     }
 }

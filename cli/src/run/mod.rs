@@ -13,6 +13,8 @@ use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
+use braid_assign::DealBy;
+
 use crate::client::Controller;
 use crate::exit::{self, Code};
 use announcer::{Announcer, Assigning};
@@ -26,6 +28,13 @@ pub(crate) struct Args {
     /// How many connections will open, if that is known: few keep to the paths on which they carry most
     #[arg(long, value_name = "STREAMS", value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "assignment")]
     streams: Option<u16>,
+    /// How connections are dealt over the paths: in proportion to what each can use (weight), to all in turn
+    /// (round-robin), all to the shortest, or all to the one of this number (path:2; the shortest is path:0)
+    #[arg(long, value_name = "HOW", default_value_t = DealBy::Weight, conflicts_with = "assignment")]
+    deal: DealBy,
+    /// Leave connections to these TCP ports alone, such as one for control: they take the default route
+    #[arg(long, value_name = "PORT", value_delimiter = ',')]
+    except: Vec<u16>,
     /// Use the paths of this assignment
     #[arg(long, value_name = "ID", env = "MPATH_ASSIGNMENT_ID")]
     assignment: Option<String>,
@@ -38,6 +47,9 @@ pub(crate) struct Args {
     /// Print what each path carried as JSON, to standard error
     #[arg(long)]
     json: bool,
+    /// Do not say what each path carried
+    #[arg(long, conflicts_with = "json")]
+    quiet: bool,
     /// Be the process that becomes the command
     #[arg(long, hide = true)]
     begin: bool,
@@ -54,11 +66,17 @@ pub(crate) fn execute(args: Args) -> anyhow::Result<()> {
     let (child, listener) = start::start(&args.command)?;
     let assigning = match args.assignment {
         Some(id) => Assigning::Given(id),
-        None => Assigning::ByHost { paths: args.paths, streams: args.streams },
+        None => Assigning::ByHost { paths: args.paths, streams: args.streams, deal: args.deal },
     };
     let mut announcer = Announcer::new(args.controller, assigning, args.owner);
-    let status = notifications::serve(child, &listener, |connection| announcer.announce(&connection))?;
-    summary::print(&announcer, args.json);
+    let status = notifications::serve(child, &listener, |connection| {
+        if !args.except.contains(&connection.tuple.dst_port) {
+            announcer.announce(&connection);
+        }
+    })?;
+    if !args.quiet {
+        summary::print(&announcer, args.json);
+    }
     announcer.release();
     end_as(status)
 }
