@@ -27,6 +27,10 @@ pub(crate) fn wait(lab: &Deployment, scenario: &Scenario, interrupt: &Interrupt)
         let client = Client::new(controller.http);
         waiting.until(|| missing_switches(lab, &client))?;
         waiting.until(|| missing_links(lab, &client))?;
+        // Streams are dealt by what is known of paths.
+        if scenario.traffic.as_ref().is_some_and(|traffic| traffic.assign.is_some()) {
+            waiting.until(|| missing_delays(&client))?;
+        }
     }
     let traffic = scenario.traffic.iter().flat_map(|traffic| &traffic.directions);
     for direction in traffic {
@@ -118,6 +122,12 @@ fn missing_links(lab: &Deployment, client: &Client) -> Option<String> {
         "links are not found",
         missing.map(|[(dpid, port), _]| format!("from {}", SwitchPort::new(dpid, port))),
     )
+}
+
+fn missing_delays(client: &Client) -> Option<String> {
+    let links = client.links().unwrap_or_default();
+    let unknown = links.iter().filter(|link| link.delay_us.is_none());
+    list("delays are not measured", unknown.map(|link| format!("from {}", link.src)))
 }
 
 fn list(what: &str, items: impl Iterator<Item = String>) -> Option<String> {

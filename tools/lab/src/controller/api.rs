@@ -14,10 +14,12 @@ pub(crate) struct Client {
 }
 
 /// One direction of a link that the controller has found.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Deserialize)]
 pub(crate) struct Link {
     pub src: SwitchPort,
     pub dst: SwitchPort,
+    /// What is known of its delay; nothing before it was measured.
+    pub delay_us: Option<serde_json::Value>,
 }
 
 /// A stream of a transfer, as the host that opened it sees it.

@@ -14,6 +14,8 @@ pub(crate) struct Line {
 impl Line {
     /// Rates over time.
     pub(crate) const TIME: Self = Self { x: "seconds", y: "Mbit/s" };
+    /// Rates by the number of streams.
+    pub(crate) const STREAMS: Self = Self { x: "streams", y: "Mbit/s" };
     /// Each connection's part, the least one first.
     pub(crate) const RANK: Self = Self { x: "rank of the connection", y: "% of optimal" };
 }

@@ -1,13 +1,15 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::report::{Row, Verdict};
 use super::settings::{self, Key};
-use crate::scenario::{Expectation, Limit, Metric};
+use crate::scenario::{Deciding, Expectation, Limit, Metric};
 
-/// Whether every setting that `expectation` is about keeps its limit, shown by the worst of them.
-pub(super) fn judge(expectation: &Expectation, rows: &[Row]) -> Verdict {
+/// Whether every setting that `expectation` is about keeps its limit, shown by the worst of them; or whether the best does.
+///
+/// `capacity` is what the network carries from all who send to all who receive.
+pub(super) fn judge(expectation: &Expectation, rows: &[Row], capacity: f64) -> Verdict {
     let Expectation { mode, variant, relative_to, .. } = expectation;
-    let values = values(expectation.value, rows);
+    let values = values(expectation.value, rows, capacity);
     let about = values.iter().filter(|(key, _)| mode.is_none_or(|mode| mode == key.mode));
     let about = about.filter(|(key, _)| variant.is_none() || key.variant == variant.as_deref());
     let compared = about.map(|(key, value)| match relative_to {
@@ -15,12 +17,14 @@ pub(super) fn judge(expectation: &Expectation, rows: &[Row]) -> Verdict {
         Some(name) => counterpart(key, name, &values).map_or(f64::NAN, |base| value / base),
         None => *value,
     });
-    let (bound, limit, worst) = match expectation.limit {
-        Limit::AtLeast(limit) => ("at_least", limit, compared.reduce(|a, b| worse(a, b, f64::min))),
-        Limit::AtMost(limit) => ("at_most", limit, compared.reduce(|a, b| worse(a, b, f64::max))),
+    let (bound, limit) = match expectation.limit {
+        Limit::AtLeast(limit) => ("at_least", limit),
+        Limit::AtMost(limit) => ("at_most", limit),
     };
+    let wants_least = matches!(expectation.limit, Limit::AtLeast(_)) == (expectation.of == Deciding::Worst);
+    let decides: fn(f64, f64) -> f64 = if wants_least { f64::min } else { f64::max };
     // The scenario's check sees to it that some row is meant.
-    let value = worst.unwrap_or(0.0);
+    let value = compared.reduce(|a, b| worse(a, b, decides)).unwrap_or(0.0);
     Verdict { name: expectation.name.clone(), value, bound, limit, ok: expectation.limit.holds(value) }
 }
 
@@ -29,12 +33,48 @@ fn worse(a: f64, b: f64, of: impl Fn(f64, f64) -> f64) -> f64 {
 }
 
 /// For every setting the mean of all runs, or, of what has to hold always, each run.
-fn values(metric: Metric, rows: &[Row]) -> Vec<(Key<'_>, f64)> {
-    let groups = match metric {
-        Metric::MeanFractionOfCapacity => settings::together(rows),
-        _ => settings::by_direction(rows),
-    };
+fn values(metric: Metric, rows: &[Row], capacity: f64) -> Vec<(Key<'_>, f64)> {
+    match metric {
+        Metric::PeakStreams => peaks(rows),
+        Metric::Fairness => at_once(rows, |rates| {
+            let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|it| it * it).sum::<f64>());
+            sum * sum / (rates.len() as f64 * squares).max(f64::MIN_POSITIVE)
+        }),
+        Metric::SumFractionOfCapacity => at_once(rows, |rates| rates.iter().sum::<f64>() / capacity.max(1.0)),
+        Metric::MeanFractionOfCapacity => of_groups(metric, settings::together(rows)),
+        _ => of_groups(metric, settings::by_direction(rows)),
+    }
+}
+
+fn of_groups<'a>(metric: Metric, groups: BTreeMap<Key<'a>, Vec<&'a Row>>) -> Vec<(Key<'a>, f64)> {
     groups.into_iter().flat_map(|(key, rows)| of_group(metric, &key, &rows)).collect()
+}
+
+/// What can be said of the goodputs of all directions together: the mean of all runs.
+fn at_once(rows: &[Row], of: impl Fn(&[f64]) -> f64) -> Vec<(Key<'_>, f64)> {
+    let value = |rows: Vec<&Row>| {
+        let mut runs: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+        rows.iter().for_each(|row| runs.entry(row.run).or_default().push(row.goodput_bps));
+        runs.values().map(|rates| of(rates)).sum::<f64>() / runs.len().max(1) as f64
+    };
+    settings::together(rows).into_iter().map(|(key, rows)| (key, value(rows))).collect()
+}
+
+/// Goodput that near the most is at the peak: beyond it, what differs is chance.
+const NEAR_PEAK: f64 = 0.98;
+
+/// The fewest streams with which goodput is near the most, for each variant, mode and direction.
+fn peaks(rows: &[Row]) -> Vec<(Key<'_>, f64)> {
+    let mut curves: BTreeMap<Key<'_>, Vec<(u16, f64)>> = BTreeMap::new();
+    for (key, goodput) in of_groups(Metric::GoodputBps, settings::by_direction(rows)) {
+        curves.entry(key.of_any_number()).or_default().push((key.connections, goodput));
+    }
+    let peak = |curve: Vec<(u16, f64)>| {
+        let most = curve.iter().map(|it| it.1).fold(0.0, f64::max);
+        let near = curve.iter().filter(|it| it.1 >= most * NEAR_PEAK).map(|it| it.0).min();
+        f64::from(near.unwrap_or_default())
+    };
+    curves.into_iter().map(|(key, curve)| (key, peak(curve))).collect()
 }
 
 fn of_group<'a>(metric: Metric, key: &Key<'a>, rows: &[&Row]) -> Vec<(Key<'a>, f64)> {
@@ -58,7 +98,10 @@ fn counterpart(key: &Key<'_>, variant: &str, values: &[(Key<'_>, f64)]) -> Optio
 
 fn value(metric: Metric, row: &Row) -> f64 {
     match metric {
-        Metric::GoodputBps => row.goodput_bps,
+        // The last three are not of one row.
+        Metric::GoodputBps | Metric::PeakStreams | Metric::Fairness | Metric::SumFractionOfCapacity => {
+            row.goodput_bps
+        }
         Metric::FractionOfCapacity | Metric::MeanFractionOfCapacity => row.fraction_of_capacity,
         Metric::BackgroundShare => {
             let background = row.background_bps.unwrap_or(0.0);
@@ -113,8 +156,13 @@ mod tests {
         }
     }
 
+    fn judge(expectation: &Expectation, rows: &[Row]) -> Verdict {
+        super::judge(expectation, rows, 2e8)
+    }
+
     fn expectation(value: Metric, mode: Option<Mode>, limit: Limit) -> Expectation {
-        Expectation { name: "it".to_owned(), value, mode, variant: None, relative_to: None, limit }
+        let of = Deciding::Worst;
+        Expectation { name: "it".to_owned(), value, mode, variant: None, relative_to: None, of, limit }
     }
 
     fn judged(value: Metric, mode: Option<Mode>, limit: Limit) -> (f64, bool) {
@@ -189,6 +237,38 @@ mod tests {
         assert_eq!(judge(&relative, &rows).value, 0.8);
         let verdict = judge(&relative, &rows[..3]);
         assert!(verdict.value.is_nan() && !verdict.ok);
+    }
+
+    #[test]
+    fn one_that_keeps_the_limit_is_enough_where_the_best_decides() {
+        let rows = [row(Mode::Tcp, 0.4, &[]), row(Mode::Mptcp, 0.9, &[])];
+        let judged = |of, limit| {
+            let plain = expectation(Metric::FractionOfCapacity, None, limit);
+            judge(&Expectation { of, ..plain }, &rows).ok
+        };
+        assert!(judged(Deciding::Best, Limit::AtLeast(0.8)) && !judged(Deciding::Worst, Limit::AtLeast(0.8)));
+        assert!(judged(Deciding::Best, Limit::AtMost(0.5)) && !judged(Deciding::Worst, Limit::AtMost(0.5)));
+    }
+
+    #[test]
+    fn the_peak_is_where_more_streams_carry_no_more() {
+        let of = |connections, fraction| Row { connections, ..row(Mode::Tcp, fraction, &[]) };
+        let rows = [of(3, 0.5), of(9, 0.8), of(15, 0.91), of(21, 0.92), of(27, 0.9)];
+        let verdict = judge(&expectation(Metric::PeakStreams, None, Limit::AtLeast(15.0)), &rows);
+        assert_eq!((verdict.value, verdict.ok), (15.0, true));
+    }
+
+    #[test]
+    fn those_that_go_on_at_the_same_time_are_judged_together() {
+        let of = |run, from: &str, fraction| Row {
+            run: Some(run),
+            direction: RowDirection { from: from.to_owned(), to: "z".to_owned() },
+            ..row(Mode::Tcp, fraction, &[])
+        };
+        let rows = [of(1, "a", 0.3), of(1, "b", 0.3), of(2, "a", 0.6), of(2, "b", 0.0)];
+        let judged = |value, rows: &[Row]| judge(&expectation(value, None, Limit::AtLeast(0.0)), rows).value;
+        assert!((judged(Metric::Fairness, &rows) - 0.75).abs() < 1e-9, "one run is fair, one is not at all");
+        assert!((judged(Metric::SumFractionOfCapacity, &rows) - 0.6).abs() < 1e-9);
     }
 
     #[test]

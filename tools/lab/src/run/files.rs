@@ -1,5 +1,6 @@
 //! The files of a report: the document, the table and the plots.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -11,7 +12,8 @@ use crate::plot::{self, Bar, Line, PlotError, Series};
 impl Report {
     /// Writes into the folder `into`, which is made if it is not there:
     ///
-    /// `report.json` and `table.txt`; `goodput.svg`, a bar for each setting; `over-time.svg`, a line for each; below `streams`
+    /// `report.json` and `table.txt`; `goodput.svg`, a bar for each setting; `over-time.svg`, a line for each; `streams.svg`
+    /// where numbers of streams are compared; below `streams`
     /// for each transfer what its streams carried, one upon the other; `ranks.svg` where many send at once; and below `captures` what was captured.
     ///
     /// # Errors
@@ -54,6 +56,10 @@ impl Report {
             ("goodput".to_owned(), plot::bars(&format!("{}: goodput", self.scenario), "Mbit/s", &bars)),
             ("over-time".to_owned(), plot::lines(&self.scenario, &Line::TIME, &over_time)),
         ];
+        let by_streams = by_streams(&groups);
+        if by_streams.iter().any(|series| series.points.len() > 1) {
+            plots.push(("streams".to_owned(), plot::lines(&self.scenario, &Line::STREAMS, &by_streams)));
+        }
         let ranks: Vec<_> = groups.iter().filter(|(key, _)| key.direction.is_none()).map(ranks).collect();
         if !ranks.is_empty() {
             plots.push(("ranks".to_owned(), plot::lines(&self.scenario, &Line::RANK, &ranks)));
@@ -88,6 +94,17 @@ fn over_time(key: &Key<'_>, rows: &[&Row]) -> Series {
         (end, sum / rows.len().max(1) as f64 / 1e6)
     };
     Series { name: key.to_string(), points: (0..length).map(point).collect() }
+}
+
+/// A line for each variant, mode and direction: the mean goodput by the number of streams.
+fn by_streams(groups: &[(Key<'_>, Vec<&Row>)]) -> Vec<Series> {
+    let mut series: BTreeMap<Key<'_>, Vec<(f64, f64)>> = BTreeMap::new();
+    for (key, rows) in groups {
+        let mean = rows.iter().map(|row| row.goodput_bps).sum::<f64>() / rows.len().max(1) as f64;
+        let points = series.entry(key.of_any_number()).or_default();
+        points.push((f64::from(key.connections), mean / 1e6));
+    }
+    series.into_iter().map(|(key, points)| Series { name: key.to_string(), points }).collect()
 }
 
 fn ranks((key, rows): &(Key<'_>, Vec<&Row>)) -> Series {

@@ -207,7 +207,9 @@ pub struct Verdict {
 
 impl Report {
     pub(super) fn new(scenario: &Scenario, labs: Vec<LabRow>, rows: Vec<Row>) -> Self {
-        let expectations: Vec<_> = scenario.expect.iter().map(|it| expect::judge(it, &rows)).collect();
+        let capacity = total_capacity(scenario);
+        let expectations: Vec<_> =
+            scenario.expect.iter().map(|it| expect::judge(it, &rows, capacity)).collect();
         let ok = expectations.iter().all(|verdict| verdict.ok);
         Self { schema: crate::SCHEMA, scenario: scenario.name.clone(), labs, rows, expectations, ok }
     }
@@ -221,6 +223,13 @@ impl Report {
     pub fn to_text(&self) -> String {
         table::render(self)
     }
+}
+
+/// What the network carries from all who send to all who receive, in bits a second.
+fn total_capacity(scenario: &Scenario) -> f64 {
+    let directions = scenario.traffic.as_ref().map(|traffic| traffic.directions.as_slice());
+    let (from, to): (Vec<_>, Vec<_>) = directions.into_iter().flatten().map(|it| (it.from, it.to)).unzip();
+    scenario.topology.capacity_of_all(&from, &to).as_f64()
 }
 
 #[cfg(test)]

@@ -83,7 +83,8 @@ impl<'a> Round<'a> {
             progress.elapsed(elapsed);
             schedule.act(elapsed)?;
             if watch.look(elapsed)? {
-                going.iter_mut().for_each(|it| it.sample(elapsed));
+                let all = going.iter_mut().enumerate();
+                all.for_each(|(place, it)| it.sample(elapsed, watch.acked(place)));
             }
             all_finished(&mut going)
         })?;
@@ -104,7 +105,7 @@ impl<'a> Round<'a> {
         for (transfer, (going, before)) in self.transfers.iter().zip(going.into_iter().zip(before)) {
             let finding = going.finish(elapsed)?.ok_or_else(|| transfer.failed("the tool does not end"))?;
             let counters = MptcpCounters::of(&transfer.client_namespace())?.since(before);
-            let streams = watch.streams(rows.len(), &finding.ports);
+            let streams = watch.streams(rows.len(), finding.ports.as_deref());
             let row = transfer.row(finding, streams, (counters, heard))?;
             rows.push(Row { background_bps: background, ..row });
         }
@@ -119,18 +120,19 @@ impl<'a> Round<'a> {
 
     /// The transfers' clients first, then those of what goes on in the background.
     fn watch(&self) -> Watch<'a> {
-        let clients = self.transfers.iter().map(|it| (it.client_namespace(), it.port));
+        let clients = self.transfers.iter().map(|it| (it.client_namespace(), it.data_ports));
         let others = self.traffic.background.iter().zip(background::FIRST_PORT..);
-        let others = others
-            .map(|(it, port)| (Namespace::named(&self.lab.plan.hosts[it.direction.from].namespace), port));
+        let others = others.map(|(it, port)| {
+            (Namespace::named(&self.lab.plan.hosts[it.direction.from].namespace), (port, port))
+        });
         Watch::new(self.lab, clients.chain(others))
     }
 
-    /// A copy that is not done by then has failed; iperf3 takes its time.
+    /// A copy that is not done by then has failed; others take their time.
     fn limit(&self) -> Duration {
         match self.traffic.tool {
             Tool::Copy => self.traffic.duration,
-            Tool::Iperf3 => self.traffic.warm_up + self.traffic.duration + 2 * PATIENCE,
+            Tool::Iperf3 | Tool::Gridftp => self.traffic.warm_up + self.traffic.duration + 2 * PATIENCE,
         }
     }
 

@@ -18,6 +18,13 @@ pub(super) struct Key<'a> {
     pub direction: Option<&'a RowDirection>,
 }
 
+impl Key<'_> {
+    /// The same for all numbers of streams.
+    pub(super) fn of_any_number(&self) -> Self {
+        Self { connections: 0, ..self.clone() }
+    }
+}
+
 impl fmt::Display for Key<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(variant) = self.variant {
@@ -28,7 +35,7 @@ impl fmt::Display for Key<'_> {
             write!(f, ", {} > {}", direction.from, direction.to)?;
         }
         match self.connections {
-            1 => Ok(()),
+            0 | 1 => Ok(()),
             streams => write!(f, ", {streams} streams"),
         }
     }

@@ -42,9 +42,14 @@ impl Sockets {
         self.last = at;
     }
 
-    /// The streams of the connections whose first subflow has one of the local `ports`, those that carry most first.
-    pub(super) fn streams(&self, ports: &[u16], paths: &Paths, plan: &Plan) -> Vec<StreamRow> {
-        let first = |tuple: &FiveTuple| ports.contains(&tuple.src_port);
+    /// What was acknowledged on all of them, in bytes.
+    pub(super) fn acked(&self) -> u64 {
+        self.sockets.values().map(Socket::bytes).sum()
+    }
+
+    /// The streams of the connections whose first subflow has one of the local `ports`, or of all, those that carry most first.
+    pub(super) fn streams(&self, ports: Option<&[u16]>, paths: &Paths, plan: &Plan) -> Vec<StreamRow> {
+        let first = |tuple: &FiveTuple| ports.is_none_or(|ports| ports.contains(&tuple.src_port));
         let sockets = self.sockets.iter();
         let tokens: BTreeSet<u32> = sockets
             .clone()
@@ -178,7 +183,7 @@ FIN-WAIT-1 0 0 10.0.1.1:56118 10.0.1.2:5201
     }
 
     fn streams(sockets: &Sockets, port: u16) -> Vec<String> {
-        let rows = sockets.streams(&[port], &Paths::default(), &plan()).into_iter();
+        let rows = sockets.streams(Some(&[port]), &Paths::default(), &plan()).into_iter();
         rows.map(|row| format!("{}:{} {}", row.src, row.src_port, row.bytes)).collect()
     }
 
@@ -216,7 +221,7 @@ FIN-WAIT-1 0 0 10.0.1.1:56118 10.0.1.2:5201
                 |port: u16| format!("ESTAB 0 0 10.0.0.1:{port} 10.0.0.2:5201\n\t bytes_acked:{bytes}\n");
             sockets.add(at, &(line(40000) + &line(40001)));
         }
-        let rows = sockets.streams(&[40000], &Paths::default(), &plan());
+        let rows = sockets.streams(Some(&[40000]), &Paths::default(), &plan());
         let intervals: Vec<_> = rows[0].intervals.iter().map(|it| (it.start, it.end, it.bps)).collect();
         assert_eq!(intervals, [(0.0, 0.5, 16_000.0), (0.5, 1.0, 16_000.0), (1.0, 1.5, 32_000.0)]);
         assert_eq!((sockets.rate_since(0.5), sockets.rate_since(1.0)), (48_000.0, 64_000.0));

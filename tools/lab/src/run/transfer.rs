@@ -10,11 +10,16 @@ use crate::deploy::Deployment;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
 use crate::plan::HostPlan;
-use crate::scenario::{Direction, Mode, Scenario, Traffic};
+use crate::scenario::{Direction, Mode, Scenario, Tool, Traffic};
 use crate::system::Namespace;
 
 /// Where the first server of a round listens.
 const FIRST_PORT: u16 = 5201;
+/// Where the first GridFTP server is told what to do.
+const FIRST_CONTROL_PORT: u16 = 2811;
+/// Where it waits for data: each server has as many ports of its own.
+const FIRST_DATA_PORT: u16 = 50_000;
+const DATA_PORTS: u16 = 64;
 /// How long a tool may take beyond the transfer itself.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -39,6 +44,8 @@ pub(super) struct Transfer<'a> {
     pub server: &'a HostPlan,
     /// Where its server listens.
     pub port: u16,
+    /// To which of the server's ports connections with data go, from the first to the last.
+    pub data_ports: (u16, u16),
     /// The maximum flow between the two hosts.
     capacity: BitsPerSec,
 }
@@ -47,8 +54,8 @@ pub(super) struct Transfer<'a> {
 pub(super) struct Finding {
     pub measured: Measured,
     pub retransmits: u64,
-    /// The client's ports of the connections that carried data.
-    pub ports: Vec<u16>,
+    /// The client's ports of the connections that carried data; nothing: all that were seen.
+    pub ports: Option<Vec<u16>>,
     /// How many connections were opened in all.
     pub connections: u64,
     pub delivery: Option<Delivery>,
@@ -66,8 +73,16 @@ impl<'a> Transfer<'a> {
         let capacity = scenario.topology.capacity(direction.from, direction.to);
         let (client, server) = (&lab.plan.hosts[direction.from], &lab.plan.hosts[direction.to]);
         // A scenario has far fewer hosts than there are ports.
-        let port = FIRST_PORT.saturating_add(u16::try_from(place).unwrap_or(u16::MAX));
-        Self { lab, traffic, setting, direction, client, server, port, capacity }
+        let place = u16::try_from(place).unwrap_or(u16::MAX);
+        let first = if traffic.tool == Tool::Gridftp { FIRST_CONTROL_PORT } else { FIRST_PORT };
+        let port = first.saturating_add(place);
+        let data_ports = if traffic.tool == Tool::Gridftp {
+            let from = FIRST_DATA_PORT.saturating_add(place.saturating_mul(DATA_PORTS));
+            (from, from.saturating_add(DATA_PORTS - 1))
+        } else {
+            (port, port)
+        };
+        Self { lab, traffic, setting, direction, client, server, port, data_ports, capacity }
     }
 
     /// What people call it.

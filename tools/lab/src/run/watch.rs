@@ -23,16 +23,16 @@ pub(super) struct Watch<'a> {
 
 struct Watched {
     namespace: Namespace,
-    /// Where the connections go to.
-    port: u16,
+    /// To which ports the connections go, from the first to the last.
+    ports: (u16, u16),
     sockets: Sockets,
 }
 
 impl<'a> Watch<'a> {
-    /// Watches the connections from each of these namespaces to a port.
-    pub(super) fn new(lab: &'a Deployment, clients: impl Iterator<Item = (Namespace, u16)>) -> Self {
+    /// Watches the connections from each of these namespaces to a range of ports.
+    pub(super) fn new(lab: &'a Deployment, clients: impl Iterator<Item = (Namespace, (u16, u16))>) -> Self {
         let watched: Vec<_> = clients
-            .map(|(namespace, port)| Watched { namespace, port, sockets: Sockets::default() })
+            .map(|(namespace, ports)| Watched { namespace, ports, sockets: Sockets::default() })
             .collect();
         let hosts = u32::try_from(watched.len()).unwrap_or(u32::MAX);
         let pause = SAMPLE.saturating_mul(hosts.div_ceil(HOSTS_A_SAMPLE).max(1));
@@ -45,8 +45,8 @@ impl<'a> Watch<'a> {
             return Ok(false);
         }
         self.next = elapsed + self.pause;
-        for Watched { namespace, port, sockets } in &mut self.watched {
-            let filter = format!("dport = :{port}");
+        for Watched { namespace, ports: (first, last), sockets } in &mut self.watched {
+            let filter = format!("dport >= :{first} and dport <= :{last}");
             let listing = self.lab.tool("ss").arg("-Htnie").arg(filter).within(namespace).run()?;
             sockets.add(elapsed.as_secs_f64(), &listing);
         }
@@ -54,8 +54,13 @@ impl<'a> Watch<'a> {
         Ok(true)
     }
 
-    /// The streams of the connections from these ports, of the client at `place`.
-    pub(super) fn streams(&self, place: usize, ports: &[u16]) -> Vec<StreamRow> {
+    /// What was acknowledged to the client at `place` so far, in bytes.
+    pub(super) fn acked(&self, place: usize) -> u64 {
+        self.watched.get(place).map(|it| it.sockets.acked()).unwrap_or_default()
+    }
+
+    /// The streams of the connections from these ports, or all, of the client at `place`.
+    pub(super) fn streams(&self, place: usize, ports: Option<&[u16]>) -> Vec<StreamRow> {
         let watched = self.watched.get(place);
         watched.map(|it| it.sockets.streams(ports, &self.paths, &self.lab.plan)).unwrap_or_default()
     }

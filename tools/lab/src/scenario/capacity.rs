@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use braid_types::BitsPerSec;
 
@@ -18,10 +18,16 @@ impl Topology {
     ///
     /// `from` and `to` are places in [`Topology::hosts`]. Edmonds and Karp (1972): O(V·E²).
     pub fn capacity(&self, from: usize, to: usize) -> BitsPerSec {
-        let (source, sink) = (Node::Host(from), Node::Host(to));
+        self.capacity_of_all(&[from], &[to])
+    }
+
+    /// The most that the network carries from some hosts to others, whichever of them sends to whom.
+    pub fn capacity_of_all(&self, from: &[usize], to: &[usize]) -> BitsPerSec {
+        let nodes = |hosts: &[usize]| hosts.iter().copied().map(Node::Host).collect::<BTreeSet<_>>();
+        let (sources, sinks) = (nodes(from), nodes(to));
         let mut residual = self.residual();
         let mut flow: u64 = 0;
-        while let Some(path) = shortest_augmenting_path(&residual, source, sink) {
+        while let Some(path) = shortest_augmenting_path(&residual, &sources, &sinks) {
             flow = flow.saturating_add(augment(&mut residual, &path));
         }
         BitsPerSec(flow)
@@ -51,27 +57,35 @@ fn add(residual: &mut Residual, from: Node, to: Node, rate: u64) {
     *left = left.saturating_add(rate);
 }
 
-// Hosts do not forward: only the source and the sink are passed.
-fn shortest_augmenting_path(residual: &Residual, source: Node, sink: Node) -> Option<Vec<Node>> {
-    let mut previous = BTreeMap::from([(source, source)]);
-    let mut queue = VecDeque::from([source]);
+// Hosts do not forward: only sources and sinks are passed.
+fn shortest_augmenting_path(
+    residual: &Residual,
+    sources: &BTreeSet<Node>,
+    sinks: &BTreeSet<Node>,
+) -> Option<Vec<Node>> {
+    let mut previous: BTreeMap<_, _> = sources.iter().map(|source| (*source, *source)).collect();
+    let mut queue: VecDeque<_> = sources.iter().copied().collect();
     while let Some(node) = queue.pop_front() {
+        if sinks.contains(&node) {
+            return walk_back(&previous, node);
+        }
         for (&next, &left) in residual.get(&node).into_iter().flatten() {
-            let passable = next == sink || matches!(next, Node::Switch(_));
+            let passable = sinks.contains(&next) || matches!(next, Node::Switch(_));
             if left > 0 && passable && !previous.contains_key(&next) {
                 previous.insert(next, node);
                 queue.push_back(next);
             }
         }
     }
-    walk_back(&previous, source, sink)
+    None
 }
 
-fn walk_back(previous: &BTreeMap<Node, Node>, source: Node, sink: Node) -> Option<Vec<Node>> {
+/// A source comes before itself.
+fn walk_back(previous: &BTreeMap<Node, Node>, sink: Node) -> Option<Vec<Node>> {
     let mut path = vec![sink];
     let mut node = sink;
-    while node != source {
-        node = *previous.get(&node)?;
+    while *previous.get(&node)? != node {
+        node = previous[&node];
         path.push(node);
     }
     path.reverse();
@@ -119,6 +133,23 @@ mod tests {
     fn each_direction_has_its_own_rate() {
         let middle = "  - {between: [t, s], rate: 10Mbit, rate_back: 70Mbit}\n";
         assert_eq!(capacity(&format!("{HOSTS}{middle}")), BitsPerSec(70_000_000));
+    }
+
+    #[test]
+    fn hosts_together_share_what_is_between_them() {
+        let host = |name: &str| format!("  - {{name: {name}, interfaces: [{{name: e0}}]}}\n");
+        let link = |a: &str, b: &str, rate: u32| format!("  - {{between: [{a}, {b}], rate: {rate}Mbit}}\n");
+        let text = format!(
+            "scenario: t\ntopology:\n  hosts:\n{}  switches: [s, t]\n  links:\n{}",
+            ["a", "b", "c", "d"].map(host).concat(),
+            [("a.e0", "s", 20), ("b.e0", "s", 100), ("c.e0", "t", 90), ("d.e0", "t", 90), ("s", "t", 100)]
+                .map(|(a, b, rate)| link(a, b, rate))
+                .concat()
+        );
+        let topology = Scenario::parse(&text, "t.yaml").unwrap_or_else(|error| panic!("{error}")).topology;
+        assert_eq!(topology.capacity_of_all(&[0, 1], &[2, 3]), BitsPerSec(100_000_000));
+        assert_eq!(topology.capacity_of_all(&[0], &[2, 3]), BitsPerSec(20_000_000));
+        assert_eq!(topology.capacity_of_all(&[1], &[2]), BitsPerSec(90_000_000));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use braid_assign::DealBy;
 use braid_link_model::{Delay, Distribution, Probability, QueueLimit};
 use braid_types::{BitsPerSec, DatapathId};
 use serde::Deserialize;
@@ -10,7 +11,7 @@ use serde_saphyr::{Location, Spanned};
 
 use super::address::Cidr;
 use super::values::{ByteCount, Moment};
-use super::{Agents, EndpointFlag, Metric, Mode, Packets, PathManager, Seconds, Tool};
+use super::{Agents, Deciding, EndpointFlag, Metric, Mode, Packets, PathManager, Seconds, Tool};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -202,6 +203,16 @@ pub(super) struct Traffic {
     pub repeat: Option<Spanned<u16>>,
     #[serde(default)]
     pub background: Vec<Background>,
+    pub assign: Option<Spanned<Assign>>,
+}
+
+/// Paths that each transfer has set aside.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Assign {
+    pub paths: u8,
+    #[serde(default)]
+    pub deal: DealBy,
 }
 
 #[derive(Deserialize, Clone)]
@@ -240,6 +251,8 @@ pub(super) struct Variant {
     pub policy: Option<Spanned<String>>,
     pub rules: Option<Spanned<BTreeMap<String, Vec<String>>>>,
     pub modes: Option<Spanned<Vec<Mode>>>,
+    pub streams: Option<Spanned<OneOrMany>>,
+    pub assign: Option<Spanned<Assign>>,
     pub subflows: Option<Spanned<u8>>,
     pub congestion_control: Option<Spanned<String>>,
     pub agents: Option<Spanned<Agents>>,
@@ -301,6 +314,8 @@ pub(super) struct Expect {
     pub mode: Option<Spanned<Mode>>,
     pub variant: Option<Spanned<String>>,
     pub relative_to: Option<Spanned<String>>,
+    #[serde(default)]
+    pub of: Deciding,
     pub at_least: Option<f64>,
     pub at_most: Option<f64>,
 }

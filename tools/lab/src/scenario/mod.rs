@@ -20,6 +20,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use braid_assign::DealBy;
 use braid_link_model::{Change, Parameters, QueueLimit};
 use braid_types::{BitsPerSec, DatapathId};
 use serde::{Deserialize, Serialize};
@@ -27,7 +28,7 @@ use serde::{Deserialize, Serialize};
 pub use address::{Cidr, CidrError};
 pub use pairs::AddressPair;
 pub use problem::{Problem, ScenarioError};
-pub use values::{Agents, EndpointFlag, Metric, Mode, Packets, PathManager, Seconds, Tool};
+pub use values::{Agents, Deciding, EndpointFlag, Metric, Mode, Packets, PathManager, Seconds, Tool};
 
 /// A scenario that has been checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -154,11 +155,11 @@ pub struct Traffic {
     pub directions: Vec<Direction>,
     /// Whether all directions go on at the same time.
     pub together: bool,
-    /// How long each transfer takes; with [`Tool::Copy`], how long it may take.
+    /// How long each transfer takes; with so many bytes, how long it may take.
     pub duration: Duration,
     /// How long it goes on before that without being measured.
     pub warm_up: Duration,
-    /// How much each transfer carries; of [`Tool::Copy`], else 0.
+    /// How much each transfer carries; 0: what it can in its time.
     pub bytes: u64,
     /// How many connections a transfer opens side by side; each number in turn, at least one.
     pub streams: Vec<u16>,
@@ -166,6 +167,17 @@ pub struct Traffic {
     pub repeat: u16,
     /// What goes on during every transfer.
     pub background: Vec<Background>,
+    /// Whether and how connections are announced to the controller; of [`Tool::Gridftp`].
+    pub assign: Option<Assign>,
+}
+
+/// Paths that each transfer has set aside for its connections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Assign {
+    /// How many at most.
+    pub paths: u8,
+    /// How connections are dealt over them.
+    pub deal: DealBy,
 }
 
 /// Plain TCP that goes on during every transfer.
@@ -192,6 +204,10 @@ pub struct Variant {
     pub rules: BTreeMap<String, Vec<String>>,
     /// What is compared, where not all of [`Traffic::modes`] are.
     pub modes: Option<Vec<Mode>>,
+    /// [`Traffic::streams`], where not all of them are tried.
+    pub streams: Option<Vec<u16>>,
+    /// [`Traffic::assign`], where it differs.
+    pub assign: Option<Assign>,
     /// [`Mptcp::subflows`] of every host that has any.
     pub subflows: Option<u8>,
     /// [`Host::congestion_control`] of every host that has one.
@@ -259,6 +275,8 @@ pub struct Expectation {
     /// The value is divided by that of this variant for the same direction and number of streams, and for the same mode
     /// if that variant has it.
     pub relative_to: Option<String>,
+    /// Whether every setting must keep the limit, or one.
+    pub of: Deciding,
     /// Where the value must lie.
     pub limit: Limit,
 }

@@ -22,6 +22,8 @@ pub enum Tool {
     Iperf3,
     /// One connection of Braid's own that carries so many bytes, which both ends hash.
     Copy,
+    /// Debian's GridFTP, client and server, unmodified: parallel connections that carry a file, or zeros for a time.
+    Gridftp,
 }
 
 /// What an MPTCP endpoint is for, see `ip-mptcp(8)`.
@@ -75,12 +77,29 @@ pub enum Metric {
     Paths,
     /// How many of those can be had without two that pass the same two switches one after the other.
     DisjointPaths,
-    /// 1 if every byte arrived and both ends have the same SHA-256, else 0; of [`Tool::Copy`].
+    /// 1 if every byte arrived and both ends have the same SHA-256, else 0; of so many bytes.
     Intact,
-    /// The longest time in which nothing arrived, in seconds; of [`Tool::Copy`].
+    /// The longest time in which nothing arrived, in seconds; of so many bytes.
     LongestPause,
     /// How many packets that open further subflows of Multipath TCP the controller was sent.
     JoinPacketIns,
+    /// With how many streams goodput first comes within 2 % of the most.
+    PeakStreams,
+    /// Jain's index of the goodputs of all that go on at the same time.
+    Fairness,
+    /// The goodputs of all that go on at the same time over the maximum flow from all senders to all receivers.
+    SumFractionOfCapacity,
+}
+
+/// Which of the settings that an expectation is about decides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Deciding {
+    /// The one that is furthest from what is expected: all must be so.
+    #[default]
+    Worst,
+    /// The one that comes nearest: one is enough.
+    Best,
 }
 
 /// What agents on hosts do.

@@ -12,8 +12,10 @@ impl Scenario {
                 host.congestion_control.clone_from(&variant.congestion_control);
             }
         }
-        if let (Some(traffic), Some(modes)) = (&mut scenario.traffic, &variant.modes) {
-            traffic.modes.clone_from(modes);
+        if let Some(traffic) = &mut scenario.traffic {
+            variant.modes.iter().for_each(|modes| traffic.modes.clone_from(modes));
+            variant.streams.iter().for_each(|streams| traffic.streams.clone_from(streams));
+            traffic.assign = variant.assign.or(traffic.assign);
         }
         scenario
     }

@@ -21,6 +21,8 @@ const PACKAGES: &[(&str, &str)] = &[
     ("iperf3", "iperf3"),
     ("mptcpize", "mptcpize"),
     ("tcpdump", "tcpdump"),
+    ("globus-gridftp-server", "globus-gridftp-server-progs"),
+    ("nsenter", "util-linux"),
 ];
 
 /// A program that the lab starts, in a process group of its own so that a terminal's signals pass it by.

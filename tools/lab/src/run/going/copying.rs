@@ -31,7 +31,7 @@ impl Going for Copying<'_> {
         Ok(())
     }
 
-    fn sample(&mut self, elapsed: Duration) {
+    fn sample(&mut self, elapsed: Duration, _: u64) {
         if let Some((copy, _)) = &mut self.running {
             copy.sample(elapsed);
         }
@@ -43,9 +43,9 @@ impl Going for Copying<'_> {
 
     // One that is not done in time is stopped, and not intact.
     fn finish(mut self: Box<Self>, elapsed: Duration) -> Result<Option<Finding>, LabError> {
-        self.sample(elapsed);
+        self.sample(elapsed, 0);
         let Some((copy, before)) = self.running else { return Ok(None) };
-        let ports = vec![copy.port()];
+        let ports = Some(vec![copy.port()]);
         let outcome = copy.finish().map_err(|why| self.transfer.failed(&why))?;
         let after = retransmits(&self.transfer.client_namespace())?;
         let Outcome { goodput_bps, seconds, intervals, delivery } = outcome;

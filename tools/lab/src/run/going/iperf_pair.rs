@@ -60,7 +60,7 @@ impl Going for IperfPair<'_> {
     }
 
     // The server measures by itself.
-    fn sample(&mut self, _: Duration) {}
+    fn sample(&mut self, _: Duration, _: u64) {}
 
     fn is_finished(&mut self) -> Result<bool, LabError> {
         let client = self.client.as_mut().map_or(Ok(true), ended)?;
@@ -77,7 +77,7 @@ impl Going for IperfPair<'_> {
         // One connection controls the test, the others carry data.
         let connections = u64::from(self.transfer.setting.connections) + 1;
         let (retransmits, ports) = (sent.retransmits, sent.ports);
-        Ok(Some(Finding { measured, retransmits, ports, connections, delivery: None }))
+        Ok(Some(Finding { measured, retransmits, ports: Some(ports), connections, delivery: None }))
     }
 }
 

@@ -2,8 +2,10 @@
 
 pub(super) mod copy;
 mod copying;
+mod gridftp;
 pub(super) mod iperf;
 mod iperf_pair;
+mod whole_file;
 
 use std::time::Duration;
 
@@ -13,14 +15,15 @@ use crate::interrupt::Interrupt;
 use crate::scenario::Tool;
 
 use copying::Copying;
+use gridftp::Gridftp;
 use iperf_pair::IperfPair;
 
 /// A transfer whose server listens.
 pub(super) trait Going {
     /// Begins to send.
     fn begin(&mut self) -> Result<(), LabError>;
-    /// Notes what has arrived so long after the start.
-    fn sample(&mut self, elapsed: Duration);
+    /// Notes what has arrived so long after the start; `acked` is what the receiver has acknowledged as far as sockets tell.
+    fn sample(&mut self, elapsed: Duration, acked: u64);
     /// Whether both ends are done.
     fn is_finished(&mut self) -> Result<bool, LabError>;
     /// What came of it; `None` if it is not done and cannot be stopped.
@@ -36,5 +39,6 @@ pub(super) fn prepare<'a>(
     Ok(match transfer.traffic.tool {
         Tool::Iperf3 => Box::new(IperfPair::listen(transfer, index, interrupt)?),
         Tool::Copy => Box::new(Copying::new(transfer)),
+        Tool::Gridftp => Box::new(Gridftp::listen(transfer, index, interrupt)?),
     })
 }

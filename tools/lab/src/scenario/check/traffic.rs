@@ -5,7 +5,9 @@ use serde_saphyr::{Location, Spanned};
 use super::super::file::{self, File};
 use super::super::permutation;
 use super::super::problem::Problems;
-use super::super::{Background, Direction, Expectation, Limit, Metric, Tool, Topology, Traffic};
+use super::super::{
+    Assign, Background, Direction, Expectation, Limit, Metric, Mode, Tool, Topology, Traffic,
+};
 use super::variants;
 
 /// A transfer shorter than this is all slow start; a longer one is no scenario.
@@ -14,6 +16,8 @@ const SECONDS: std::ops::RangeInclusive<u32> = 2..=3_600;
 const MOST_STREAMS: u16 = 128;
 const MOST_WARM_UP: u32 = 60;
 const MOST_RUNS: u16 = 100;
+/// What a controller sets aside for one transfer.
+const MOST_PATHS: u8 = 16;
 
 /// Modes, directions between hosts that exist, sane numbers.
 pub(super) fn check(
@@ -27,7 +31,8 @@ pub(super) fn check(
         let remedy = format!("give {}s to {}s", SECONDS.start(), SECONDS.end());
         problems.add(traffic.duration.referenced, "traffic.duration", what, remedy);
     }
-    let streams = streams(traffic, problems);
+    let streams = traffic.streams.as_ref();
+    let streams = streams.map_or_else(|| vec![1], |it| check_streams(it, "traffic.streams", problems));
     let bytes = check_bytes(traffic, problems);
     let directions = directions(traffic, topology, problems);
     let all = traffic.background.iter().enumerate();
@@ -37,7 +42,22 @@ pub(super) fn check(
     let (tool, duration, together) = (traffic.tool.value, traffic.duration.value.into(), traffic.together);
     let modes = traffic.modes.value.clone();
     let (warm_up, repeat) = (warm_up(traffic, problems), repeat(traffic, problems));
-    Some(Traffic { tool, modes, directions, together, duration, warm_up, bytes, streams, repeat, background })
+    let assign = traffic.assign.as_ref();
+    let assign = assign.map(|it| check_assign(it, Some(tool), "traffic.assign", problems));
+    check_gridftp(traffic, &directions, problems);
+    Some(Traffic {
+        tool,
+        modes,
+        directions,
+        together,
+        duration,
+        warm_up,
+        bytes,
+        streams,
+        repeat,
+        background,
+        assign,
+    })
 }
 
 fn directions(traffic: &file::Traffic, topology: &Topology, problems: &mut Problems) -> Vec<Direction> {
@@ -65,23 +85,60 @@ fn listed(directions: &[file::Direction], topology: &Topology, problems: &mut Pr
     checked.collect()
 }
 
-fn streams(traffic: &file::Traffic, problems: &mut Problems) -> Vec<u16> {
-    let Some(streams) = &traffic.streams else { return vec![1] };
+pub(super) fn check_streams(
+    streams: &Spanned<file::OneOrMany>,
+    key: &str,
+    problems: &mut Problems,
+) -> Vec<u16> {
     let numbers = streams.value.list();
     if numbers.is_empty() {
         let what = "the list is empty";
-        problems.add(streams.referenced, "traffic.streams", what, "give at least one number");
+        problems.add(streams.referenced, key, what, "give at least one number");
     }
     for number in &numbers {
-        check_streams(*number, streams.referenced, "traffic.streams", problems);
+        check_number(*number, streams.referenced, key, problems);
     }
     numbers
+}
+
+/// Only GridFTP's connections are announced: the one by which iperf3 controls a test would have a path as well.
+pub(super) fn check_assign(
+    assign: &Spanned<file::Assign>,
+    tool: Option<Tool>,
+    key: &str,
+    problems: &mut Problems,
+) -> Assign {
+    let file::Assign { paths, deal } = assign.value;
+    if tool.is_some_and(|tool| tool != Tool::Gridftp) {
+        let what = "only the connections of gridftp are announced";
+        problems.add(assign.referenced, key, what, "remove it, or take tool: gridftp");
+    }
+    if !(1..=MOST_PATHS).contains(&paths) {
+        let what = format!("{paths} paths cannot be set aside");
+        problems.add(assign.referenced, key, what, format!("give 1 to {MOST_PATHS}"));
+    }
+    Assign { paths, deal }
+}
+
+/// It is plain TCP, and the lab gives it IPv4 addresses.
+fn check_gridftp(traffic: &file::Traffic, directions: &[Direction], problems: &mut Problems) {
+    if traffic.tool.value != Tool::Gridftp {
+        return;
+    }
+    if traffic.modes.value.contains(&Mode::Mptcp) {
+        let at = traffic.modes.referenced;
+        problems.add(at, "traffic.modes", "gridftp has connections of its own", "give tcp alone");
+    }
+    if directions.iter().any(|direction| direction.source.is_ipv6()) {
+        let what = "gridftp is run over IPv4";
+        problems.add(traffic.tool.referenced, "traffic.tool", what, "give the hosts IPv4 addresses");
+    }
 }
 
 fn warm_up(traffic: &file::Traffic, problems: &mut Problems) -> Duration {
     let Some(warm_up) = &traffic.warm_up else { return Duration::ZERO };
     let key = "traffic.warm_up";
-    if traffic.tool.value == Tool::Copy {
+    if traffic.bytes.is_some() || traffic.tool.value == Tool::Copy {
         problems.add(warm_up.referenced, key, "a copy counts from its first byte on", "remove it");
     } else if warm_up.value.0 > MOST_WARM_UP {
         let what = format!("{} s is out of range", warm_up.value.0);
@@ -114,7 +171,7 @@ fn check_lists(traffic: &file::Traffic, problems: &mut Problems) {
     }
 }
 
-fn check_streams(streams: u16, at: Location, key: &str, problems: &mut Problems) {
+fn check_number(streams: u16, at: Location, key: &str, problems: &mut Problems) {
     if !(1..=MOST_STREAMS).contains(&streams) {
         let what = format!("{streams} connections cannot be opened");
         problems.add(at, key, what, format!("give 1 to {MOST_STREAMS}"));
@@ -133,7 +190,7 @@ fn check_bytes(traffic: &file::Traffic, problems: &mut Problems) -> u64 {
             let at = traffic.tool.referenced;
             problems.add(at, "traffic.bytes", "a copy has a length", "give one such as bytes: 200MB");
         }
-        Some(bytes) if !is_copy => {
+        Some(bytes) if traffic.tool.value == Tool::Iperf3 => {
             let what = "iperf3 sends for a time, not so many bytes";
             problems.add(bytes.referenced, "traffic.bytes", what, "remove it, or take tool: copy");
         }
@@ -149,7 +206,7 @@ fn background(
     problems: &mut Problems,
 ) -> Option<Background> {
     if let Some(streams) = &background.streams {
-        check_streams(streams.value, streams.referenced, &format!("{key}.streams"), problems);
+        check_number(streams.value, streams.referenced, &format!("{key}.streams"), problems);
     }
     let streams = background.streams.as_ref().map_or(1, |streams| streams.value);
     let rate = background.rate.as_ref().map(|rate| rate.value);
@@ -226,11 +283,12 @@ fn expectation(
         mode: it.mode.as_ref().map(|it| it.value),
         variant: it.variant.as_ref().map(|it| it.value.clone()),
         relative_to: it.relative_to.as_ref().map(|it| it.value.clone()),
+        of: it.of,
         limit,
     })
 }
 
-fn check_mode(mode: Option<&Spanned<super::super::Mode>>, key: &str, file: &File, problems: &mut Problems) {
+fn check_mode(mode: Option<&Spanned<Mode>>, key: &str, file: &File, problems: &mut Problems) {
     let (Some(mode), Some(traffic)) = (mode, &file.traffic) else { return };
     if !traffic.modes.value.contains(&mode.value) {
         let what = format!("{} is not among traffic.modes", mode.value);
@@ -239,14 +297,14 @@ fn check_mode(mode: Option<&Spanned<super::super::Mode>>, key: &str, file: &File
 }
 
 fn check_metric(value: &Spanned<Metric>, key: &str, file: &File, problems: &mut Problems) {
-    let is_copy = file.traffic.as_ref().is_none_or(|traffic| traffic.tool.value == Tool::Copy);
+    let is_copy = file.traffic.as_ref().is_none_or(|traffic| traffic.bytes.is_some());
     let has_background = file.traffic.as_ref().is_none_or(|traffic| !traffic.background.is_empty());
     if value.value == Metric::BackgroundShare && !has_background {
         let what = "there is nothing in the background";
         problems.add(value.referenced, key, what, "add traffic.background, or expect something else");
     }
     if value.value.is_of_copies() && !is_copy {
-        let what = "iperf3 does not compare what it sends with what arrives";
-        problems.add(value.referenced, key, what, "take tool: copy, or expect something else");
+        let what = "what is sent for a time is not compared with what arrives";
+        problems.add(value.referenced, key, what, "give bytes, or expect something else");
     }
 }

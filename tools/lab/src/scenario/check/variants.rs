@@ -5,7 +5,7 @@ use serde_saphyr::Spanned;
 use super::super::file::{self, File};
 use super::super::problem::Problems;
 use super::super::{Agents, Mode, PathManager, Variant};
-use super::hosts;
+use super::{hosts, traffic};
 
 /// What a lab tells its controller itself.
 const OWN: [&str; 8] =
@@ -35,6 +35,11 @@ fn variant(variant: &file::Variant, key: &str, file: &File, problems: &mut Probl
         check_modes(modes, &format!("{key}.modes"), file, problems);
         modes.value.clone()
     });
+    let streams = variant.streams.as_ref();
+    let streams = streams.map(|it| traffic::check_streams(it, &format!("{key}.streams"), problems));
+    let tool = file.traffic.as_ref().map(|traffic| traffic.tool.value);
+    let assign = variant.assign.as_ref();
+    let assign = assign.map(|it| traffic::check_assign(it, tool, &format!("{key}.assign"), problems));
     let subflows = variant.subflows.as_ref();
     let subflows = subflows.map(|it| hosts::limit(Some(it), &format!("{key}.subflows"), problems));
     let congestion_control = variant.congestion_control.as_ref().map(|name| {
@@ -48,6 +53,8 @@ fn variant(variant: &file::Variant, key: &str, file: &File, problems: &mut Probl
         policy,
         rules,
         modes,
+        streams,
+        assign,
         subflows,
         congestion_control,
         agents,

@@ -1,0 +1,107 @@
+//! A file that is copied, and compared with what has arrived.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::super::report::Delivery;
+use crate::error::LabError;
+
+/// Memory, as far as a system has it there: disks are not what is measured.
+const PLACES: [&str; 2] = ["/dev/shm", "/tmp"];
+const CHUNK: usize = 1 << 16;
+
+/// The file and where its copy goes; both are removed when this is dropped.
+pub(super) struct WholeFile {
+    folder: PathBuf,
+    source: PathBuf,
+    target: PathBuf,
+    bytes: u64,
+}
+
+impl WholeFile {
+    /// So many random bytes, in a folder that anybody may write to.
+    pub(super) fn make(name: &str, bytes: u64) -> Result<Self, LabError> {
+        let place = PLACES.into_iter().map(Path::new).find(|place| place.is_dir()).unwrap_or(Path::new("/"));
+        let folder = place.join(format!("braid-{name}"));
+        let file = Self { source: folder.join("source"), target: folder.join("target"), folder, bytes };
+        file.fill().map_err(|error| LabError::file(&file.source, error))?;
+        Ok(file)
+    }
+
+    pub(super) fn source(&self) -> &Path {
+        &self.source
+    }
+
+    pub(super) fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// What has arrived, and whether it is what was sent.
+    pub(super) fn compare(&self, longest_pause: f64) -> Result<Delivery, LabError> {
+        let hash = |path: &Path| hash(path).map_err(|error| LabError::file(path, error));
+        let (sha256_sent, _) = hash(&self.source)?;
+        let arrived = self.target.exists().then(|| hash(&self.target)).transpose()?;
+        let (sha256_received, bytes_received) = arrived.unwrap_or_default();
+        let intact = bytes_received == self.bytes && sha256_received == sha256_sent;
+        Ok(Delivery {
+            bytes: self.bytes,
+            bytes_received,
+            sha256_sent,
+            sha256_received,
+            intact,
+            longest_pause,
+        })
+    }
+
+    fn fill(&self) -> io::Result<()> {
+        drop(fs::remove_dir_all(&self.folder));
+        fs::create_dir(&self.folder)?;
+        fs::set_permissions(&self.folder, Permissions::from_mode(0o777))?;
+        let mut source = File::create(&self.source)?;
+        io::copy(&mut File::open("/dev/urandom")?.take(self.bytes), &mut source)?;
+        fs::set_permissions(&self.source, Permissions::from_mode(0o644))
+    }
+}
+
+impl Drop for WholeFile {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.folder));
+    }
+}
+
+fn hash(path: &Path) -> io::Result<(String, u64)> {
+    let (mut file, mut digest, mut chunk, mut length) = (File::open(path)?, Sha256::new(), vec![0; CHUNK], 0);
+    loop {
+        let read = file.read(&mut chunk)?;
+        if read == 0 {
+            let text = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+            return Ok((text, length));
+        }
+        digest.update(&chunk[..read]);
+        length += read as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_intact_only_if_every_byte_is_there() {
+        let file = WholeFile::make(&format!("test-{}", std::process::id()), 200_000).expect("memory");
+        let absent = file.compare(0.0).expect("a source");
+        assert!(!absent.intact && absent.bytes_received == 0);
+        fs::copy(file.source(), file.target()).expect("room");
+        assert!(file.compare(0.0).expect("both").intact);
+        fs::write(file.target(), [0; 200_000]).expect("room");
+        let other = file.compare(0.0).expect("both");
+        assert!(!other.intact && other.bytes_received == 200_000);
+        let folder = file.folder.clone();
+        drop(file);
+        assert!(!folder.exists());
+    }
+}
