@@ -245,7 +245,7 @@ impl Brain {
 
     /// When [`Event::Tick`] has something to do next, if that is sooner than the usual tick.
     pub fn wake_at(&self) -> Option<Time> {
-        self.labels.wake_at()
+        self.labels.wake_at().into_iter().chain(self.next_answer()).min()
     }
 
     /// How the brain behaves.

@@ -37,7 +37,8 @@ impl Brain {
         let ask_again_after = if request.failed.is_empty() { ASK_AGAIN } else { ASK_SOON };
         let until = now + self.settings.advice_timeout;
         let unconfirmed = BTreeMap::new();
-        let waiting = Waiting { transfer, until, named, unconfirmed, ask_again_after };
+        let is_settled = false;
+        let waiting = Waiting { transfer, until, is_settled, named, unconfirmed, ask_again_after };
         self.advising.waiting.insert(ticket, waiting);
         let manner = self.manner(&request.connection.tuple());
         let most = self.most_subflows(request);

@@ -29,6 +29,8 @@ const MAX_AVOIDED: usize = 1_024;
 #[derive(Debug, Default)]
 pub(super) struct Advising {
     waiting: BTreeMap<Ticket, Waiting>,
+    /// Those of which only the grace time is left; some may have been answered otherwise.
+    settled: BTreeSet<(Time, Ticket)>,
     barriers: BTreeMap<(DatapathId, u32), (Ticket, StreamId)>,
     /// Where the first packets of both ends of a stream pass without the controller.
     expected: BTreeMap<StreamId, [(SwitchPort, FiveTuple); 2]>,
@@ -42,7 +44,10 @@ pub(super) struct Advising {
 #[derive(Debug)]
 struct Waiting {
     transfer: TransferId,
+    /// When it is answered at the latest.
     until: Time,
+    /// Whether all switches have confirmed, and only the grace time is left.
+    is_settled: bool,
     named: Vec<(StreamId, SubflowEnds)>,
     /// How many switches have not confirmed the rules of a stream.
     unconfirmed: BTreeMap<StreamId, usize>,
@@ -74,14 +79,27 @@ impl Brain {
     /// Gives the answers whose time has come, complete or not.
     pub(super) fn tick_advice(&mut self, now: Time, out: &mut Commands) {
         let waiting = self.advising.waiting.iter();
-        let due = waiting.filter(|(_, it)| it.until <= now || it.unconfirmed.is_empty());
-        for ticket in due.map(|(ticket, _)| *ticket).collect::<Vec<_>>() {
+        let nothing_left = |it: &Waiting| it.unconfirmed.is_empty() && !it.is_settled;
+        let due = waiting.filter(|(_, it)| it.until <= now || nothing_left(it));
+        let mut due: Vec<_> = due.map(|(ticket, _)| *ticket).collect();
+        let later = self.advising.settled.split_off(&(now + Duration::from_nanos(1), Ticket(0)));
+        due.extend(
+            std::mem::replace(&mut self.advising.settled, later).into_iter().map(|(_, ticket)| ticket),
+        );
+        for ticket in due {
             self.finish_advice(ticket, out);
         }
     }
 
+    /// When the next answer is given, if that is known. O(1).
+    pub(super) fn next_answer(&self) -> Option<Time> {
+        self.advising.settled.first().map(|(at, _)| *at)
+    }
+
     /// A switch has what comes before a barrier; says whether that was for advice.
-    pub(super) fn confirm_advice(&mut self, dpid: DatapathId, token: u32, out: &mut Commands) -> bool {
+    ///
+    /// Packets may go by what was there before for a while yet: the host is not told until then.
+    pub(super) fn confirm_advice(&mut self, now: Time, dpid: DatapathId, token: u32) -> bool {
         let Some((id, stream)) = self.advising.barriers.remove(&(dpid, token)) else { return false };
         let Some(waiting) = self.advising.waiting.get_mut(&id) else { return true };
         if let Some(left) = waiting.unconfirmed.get_mut(&stream) {
@@ -91,7 +109,8 @@ impl Brain {
             }
         }
         if waiting.unconfirmed.is_empty() {
-            self.finish_advice(id, out);
+            waiting.is_settled = true;
+            self.advising.settled.insert((now + self.settings.grace, id));
         }
         true
     }

@@ -54,6 +54,7 @@ fn answer(network: &Network, ticket: Ticket) -> Option<&Result<Advice, AdviceRef
 
 fn ask_as(network: &mut Network, request: &AdviceRequest, asker: Asker) -> Result<Advice, AdviceRefusal> {
     let ticket = put(network, request, asker);
+    network.wake_until(network.now + 2 * Settings::default().grace);
     answer(network, ticket).expect("an answer").clone()
 }
 
@@ -129,6 +130,27 @@ fn the_answer_waits_for_every_switch() {
         // Labels that were not confirmed are left alone for a while.
         network.advance(Duration::from_secs(30));
     }
+}
+
+#[test]
+fn the_answer_waits_until_no_packet_goes_by_what_was_there_before() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    open(&mut network, tuple(ip(1), 1000, ip(9)));
+    // The labels are known, and only the rules at the edges are new.
+    let first = ask(&mut network, &from_1_to_9());
+    let other = AdviceRequest { subflows: first, ..from_1_to_9() };
+    let again = AdviceRequest {
+        connection: SubflowEnds { local: (ip(1), 2000).into(), ..other.connection },
+        ..from_1_to_9()
+    };
+    let ticket = put(&mut network, &again, Asker::Trusted);
+    let (asked, grace) = (network.now, Settings::default().grace);
+    assert_eq!(answer(&network, ticket), None, "every switch has confirmed, but only now");
+    assert_eq!(network.brain.wake_at(), Some(asked + grace));
+    network.advance(Duration::from_millis(100));
+    assert!(
+        answer(&network, ticket).is_some_and(|advice| advice.as_ref().is_ok_and(|it| it.subflows.len() == 2))
+    );
 }
 
 #[test]

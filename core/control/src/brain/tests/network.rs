@@ -311,7 +311,7 @@ impl Network {
     }
 
     /// Lets the brain do what it wants to do before `end`.
-    fn wake_until(&mut self, end: Time) {
+    pub(super) fn wake_until(&mut self, end: Time) {
         while let Some(at) = self.brain.wake_at().filter(|at| !self.dead && *at < end) {
             self.now = self.now.max(at);
             self.tell(&Event::Tick);
