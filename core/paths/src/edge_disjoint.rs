@@ -5,10 +5,14 @@ use crate::distances::Distances;
 use crate::finder::{BARRED, Lengths};
 use crate::queue::Queue;
 use crate::take_path::take_path;
+use crate::turn::Turn;
 use crate::{Path, PathFinder};
 
 impl PathFinder {
     /// Up to `k` paths of which no two use the same cable, of least total cost; of those, of fewest links in total.
+    ///
+    /// Of several sets that are equally good, each pair of switches has one that a hash of both chooses, so that the sets
+    /// of a fabric spread over it; and so has the order of paths that are as long.
     ///
     /// A cable in opposite directions counts as shared too: the replies of each stream return on its reversed path,
     /// where they would meet the other stream. This costs nothing, as two paths that cross a cable in opposite
@@ -53,12 +57,14 @@ impl PathFinder {
         }
         let Self { graph, lengths, distances, queue, flow, .. } = self;
         distances.measure_all(graph, lengths, queue, to);
-        let mut search = Search { graph, lengths, to_egress: distances, queue, flow };
+        let turn = Turn::between(ingress, egress);
+        let mut search = Search { graph, lengths, to_egress: distances, queue, flow, turn };
         let found = search.fill(from, to, k);
         // Their links form no cycle, or the flow would not be of least length, as no length is zero; for the same reason
         // no cable is used in both directions.
         let mut routes: Vec<_> = (0..found).map(|_| take_path(graph, &mut flow.used, from, to)).collect();
-        routes.sort_by_cached_key(|route| (lengths.total(route), route.clone()));
+        let rank = |route: &[EdgeIndex]| route.first().map(|first| turn.rank(graph.link(*first).src.port));
+        routes.sort_by_cached_key(|route| (lengths.total(route), rank(route)));
         routes.iter().map(|route| Path::from_edges(graph, ingress, route)).collect()
     }
 }
@@ -131,6 +137,7 @@ struct Search<'a> {
     to_egress: &'a Distances,
     queue: &'a mut Queue,
     flow: &'a mut Flow,
+    turn: Turn,
 }
 
 impl Search<'_> {
@@ -150,13 +157,15 @@ impl Search<'_> {
     fn measure(&mut self, from: NodeIndex, to: NodeIndex) -> bool {
         self.flow.distances.fill(BARRED);
         self.flow.distances[from.index()] = 0;
-        self.queue.restart(from);
+        self.queue.restart_by(self.turn.factor(), from);
         while let Some((distance, node)) = self.queue.pop() {
             if node == to {
                 return true;
             }
             if distance == self.flow.distances[node.index()] {
+                let near = self.queue.near();
                 self.relax_from(node, distance);
+                self.queue.turn(near, |count| self.turn.draw(self.graph.dpid(node), count));
             }
         }
         false

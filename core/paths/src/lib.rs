@@ -42,6 +42,7 @@ mod service;
 mod shortest;
 mod solve;
 mod take_path;
+mod turn;
 mod weight;
 mod widest;
 mod within_hops;

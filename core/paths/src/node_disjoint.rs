@@ -5,6 +5,7 @@ use crate::finder::{BARRED, Lengths};
 use crate::queue::Queue;
 use crate::refill::refill;
 use crate::take_path::take_path;
+use crate::turn::Turn;
 use crate::{Path, PathFinder};
 
 impl PathFinder {
@@ -59,11 +60,13 @@ impl PathFinder {
             return Vec::new();
         }
         split.reset(graph, distances.as_slice(), reached);
-        let mut search = Search { graph, lengths, queue, split, from, to };
+        let turn = Turn::between(ingress, egress);
+        let mut search = Search { graph, lengths, queue, split, from, to, turn };
         let found = (0..k).take_while(|_| search.add_path()).count();
         // They form no cycle, as no switch carries two paths.
         let mut routes: Vec<_> = (0..found).map(|_| take_path(graph, &mut split.used, from, to)).collect();
-        routes.sort_by_cached_key(|route| (lengths.total(route), route.clone()));
+        let rank = |route: &[EdgeIndex]| route.first().map(|first| turn.rank(graph.link(*first).src.port));
+        routes.sort_by_cached_key(|route| (lengths.total(route), rank(route)));
         routes.iter().map(|route| Path::from_edges(graph, ingress, route)).collect()
     }
 }
@@ -132,6 +135,7 @@ struct Search<'a> {
     split: &'a mut Split,
     from: NodeIndex,
     to: NodeIndex,
+    turn: Turn,
 }
 
 impl Search<'_> {
@@ -151,13 +155,15 @@ impl Search<'_> {
             side.distance = BARRED;
         }
         self.split.exits[self.from.index()].distance = 0;
-        self.queue.restart(self.from);
+        self.queue.restart_by(self.turn.factor(), self.from);
         while let Some((distance, node)) = self.queue.pop() {
             if distance >= self.split.entries[self.to.index()].distance {
                 return true;
             }
             if distance == self.split.exits[node.index()].distance {
+                let near = self.queue.near();
                 self.relax_from(node);
+                self.queue.turn(near, |count| self.turn.draw(self.graph.dpid(node), count));
             }
         }
         false

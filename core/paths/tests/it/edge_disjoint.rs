@@ -1,9 +1,11 @@
 //! Edge-disjoint paths where the answer is known by hand.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::network::{cables, dpid, finder, link, share_cable};
 use braid_paths::{Path, PathFinder};
+use braid_topology::generate::{Links, Spec};
 use braid_topology::{Graph, Link};
 
 fn hops(paths: &[Path]) -> Vec<usize> {
@@ -82,4 +84,27 @@ fn the_highest_costs_do_not_overflow() {
     let graph = Arc::new(Graph::from_links(cables(&ring)));
     let paths = PathFinder::new(graph, |_| Some(u32::MAX)).edge_disjoint(dpid(0), dpid(200), 3);
     assert_eq!(hops(&paths), [200, 300]);
+}
+
+/// A FatTree with k = 8 has 16 core switches, and 4 disjoint paths between two pods pass 4 of them.
+#[test]
+fn sets_of_different_pairs_spread_over_a_fabric() {
+    let blueprint = "fattree:8".parse::<Spec>().unwrap().generate(Links::default()).unwrap();
+    let hosts = blueprint.hosts().iter().flat_map(|host| &host.interfaces);
+    let mut edges: Vec<_> = hosts.map(|it| blueprint.port_at(it.end).dpid).collect();
+    edges.dedup();
+    let mut finder = PathFinder::by_hops(Arc::new(blueprint.graph()));
+    let (mut all, mut first) = (BTreeMap::new(), BTreeMap::new());
+    for (from, to) in edges.iter().flat_map(|from| edges[28..].iter().map(move |to| (from, to))) {
+        let paths = finder.edge_disjoint(*from, *to, 4);
+        for path in paths.iter().filter(|path| path.hops() == 4) {
+            *all.entry(path.links()[1].dst.dpid).or_insert(0) += 1;
+        }
+        let cores = paths.first().filter(|path| path.hops() == 4).map(|path| path.links()[1].dst.dpid);
+        cores.into_iter().for_each(|core| *first.entry(core).or_insert(0) += 1);
+    }
+    // 28 switches in other pods with 4 in the last one make 112 sets: 28 paths each, and 7 first ones.
+    assert_eq!((all.len(), all.values().sum::<i32>(), first.len()), (16, 448, 16));
+    assert!(all.values().all(|count| (14..=42).contains(count)), "{all:?}");
+    assert!(first.values().all(|count| (1..=16).contains(count)), "{first:?}");
 }
