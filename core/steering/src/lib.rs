@@ -18,7 +18,7 @@ mod transfers;
 pub use advice::{Advice, AdviceRefusal, AdviceRequest, SubflowEnds};
 pub use ids::{StreamId, TransferId};
 pub use placement::{
-    Choice, Deterministic, FewestShared, LeastLoaded, Placement, Policy, PolicyError, Question, Random,
+    Choice, Deterministic, FewestShared, LeastLoaded, Move, Placement, Policy, PolicyError, Question, Random,
 };
 pub use policy::{Policies, PolicyProblem, PolicyRule, PortRange, SteerAs, Steering};
 pub use stream::{Group, Opening, Route, Stream, Transfer, TransferKind};

@@ -1,10 +1,14 @@
 //! Which path a policy chooses.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use braid_paths::{Path, PathFinder};
-use braid_steering::{Choice, Deterministic, FewestShared, LeastLoaded, Placement, Policy, Question, Random};
+use braid_steering::{
+    Choice, Deterministic, FewestShared, LeastLoaded, Move, Placement, Policy, Question, Random, StreamId,
+    TransferId,
+};
 use braid_topology::{Graph, Link, LinkState};
 use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort, Time};
 use proptest::prelude::*;
@@ -31,13 +35,15 @@ fn network(loads: &[(u64, u64, u64)]) -> Graph {
 
 /// From 1 to 9: directly, and over each switch between.
 fn ways() -> Vec<Path> {
-    PathFinder::by_hops(Arc::new(network(&[]))).edge_disjoint(DatapathId(1), DatapathId(9), 8)
+    let mut ways = PathFinder::by_hops(Arc::new(network(&[]))).edge_disjoint(DatapathId(1), DatapathId(9), 8);
+    ways.sort_by_key(|way| (way.hops(), way.clone()));
+    ways
 }
 
 fn choose(policy: &mut dyn Placement, now: u64, siblings: &[&Path], graph: &Graph) -> Choice {
     let (ways, now) = (ways(), Time::from_millis(now));
     let candidates: Vec<_> = ways.iter().collect();
-    policy.place(&Question { now, candidates: &candidates, siblings, graph }).expect("a choice")
+    policy.place(&Question { now, stream: None, candidates: &candidates, siblings, graph }).expect("a choice")
 }
 
 #[test]
@@ -55,7 +61,10 @@ fn fewest_shared_takes_each_path_once_before_any_twice() {
 fn least_loaded_leaves_a_full_link_to_others_in_whichever_direction_it_is_full() {
     for full in [(1, 9, CAPACITY), (9, 1, CAPACITY)] {
         let graph = network(&[full, (2, 9, CAPACITY / 2)]);
-        assert_eq!(choose(&mut LeastLoaded::default(), 0, &[], &graph), Choice { index: 2, shared: 0 });
+        assert_eq!(
+            choose(&mut LeastLoaded::default(), 0, &[], &graph),
+            Choice { index: 2, shared: 0, moves: vec![] }
+        );
     }
 }
 
@@ -84,17 +93,65 @@ fn a_shared_link_is_worse_than_a_full_one() {
     let ways = ways();
     let graph = network(&[(1, 2, CAPACITY), (1, 3, CAPACITY), (1, 4, CAPACITY / 2)]);
     let mut policy = LeastLoaded::default();
-    assert_eq!(choose(&mut policy, 0, &[&ways[0], &ways[3]], &graph), Choice { index: 1, shared: 0 });
+    assert_eq!(
+        choose(&mut policy, 0, &[&ways[0], &ways[3]], &graph),
+        Choice { index: 1, shared: 0, moves: vec![] }
+    );
 }
 
 #[test]
 fn without_candidates_there_is_no_choice() {
     for policy in Policy::ALL {
         let graph = network(&[]);
-        let question = Question { now: Time::ZERO, candidates: &[], siblings: &[], graph: &graph };
+        let question =
+            Question { now: Time::ZERO, stream: None, candidates: &[], siblings: &[], graph: &graph };
         assert_eq!(policy.placement().place(&question), None);
         assert_eq!(policy.to_string().parse(), Ok(policy));
     }
+}
+
+/// Places the stream with this number, of a transfer of its own, among these ways.
+fn open(policy: &mut LeastLoaded, now: u64, stream: u64, among: &[usize]) -> Choice {
+    let (ways, graph) = (ways(), network(&[]));
+    let candidates: Vec<_> = among.iter().map(|way| &ways[*way]).collect();
+    let stream = Some((TransferId(stream), StreamId(stream)));
+    let now = Time::from_millis(now);
+    policy
+        .place(&Question { now, stream, candidates: &candidates, siblings: &[], graph: &graph })
+        .expect("a choice")
+}
+
+#[test]
+fn a_stream_that_can_go_elsewhere_makes_room_for_one_that_cannot() {
+    let mut policy = LeastLoaded::default();
+    assert_eq!(open(&mut policy, 0, 1, &[0, 1]).index, 0);
+    let choice = open(&mut policy, 1, 2, &[0]);
+    let moves = vec![Move { stream: StreamId(1), path: ways().swap_remove(1) }];
+    assert_eq!(choice, Choice { index: 0, shared: 0, moves });
+}
+
+#[test]
+fn room_is_made_through_chains_of_moves() {
+    let mut policy = LeastLoaded::default();
+    for (stream, among) in [(1, [0, 1]), (2, [1, 2]), (3, [2, 3])] {
+        assert_eq!(open(&mut policy, 0, stream, &among).index, 0);
+    }
+    let moves = open(&mut policy, 0, 4, &[0]).moves;
+    let mut moved: Vec<_> = moves.iter().map(|it| it.stream.0).collect();
+    moved.sort_unstable();
+    assert_eq!(moved, [1, 2, 3]);
+}
+
+#[test]
+fn nothing_moves_in_vain_nor_once_it_shows_in_loads_nor_after_its_end() {
+    let mut policy = LeastLoaded::default();
+    open(&mut policy, 0, 1, &[0]);
+    assert_eq!(open(&mut policy, 1, 2, &[0]).moves, [], "the first has no other path");
+    assert_eq!(open(&mut policy, 7_000, 3, &[1, 2]).index, 0);
+    policy.ended(StreamId(3));
+    assert_eq!(open(&mut policy, 7_001, 4, &[1]).moves, [], "the path is free again");
+    open(&mut policy, 20_000, 5, &[1, 2]);
+    assert_eq!(open(&mut policy, 25_001, 6, &[1]).moves, [], "the link's load says what there is");
 }
 
 proptest! {
@@ -107,7 +164,7 @@ proptest! {
         let (graph, mut siblings) = (network(&[]), Vec::<&Path>::new());
         let candidates: Vec<_> = ways.iter().collect();
         for stream in 0..streams {
-            let question = Question { now: Time::ZERO, candidates: &candidates, siblings: &siblings, graph: &graph };
+            let question = Question { now: Time::ZERO, stream: None, candidates: &candidates, siblings: &siblings, graph: &graph };
             let choice = Deterministic.place(&question).expect("a choice");
             prop_assert_eq!(choice.index, stream % ways.len());
             siblings.push(&ways[choice.index]);
@@ -119,7 +176,7 @@ proptest! {
     fn random_is_uniform_and_the_same_for_the_same_seed(seed in any::<u64>()) {
         let (ways, graph) = (ways(), network(&[]));
         let candidates: Vec<_> = ways.iter().collect();
-        let question = Question { now: Time::ZERO, candidates: &candidates, siblings: &[], graph: &graph };
+        let question = Question { now: Time::ZERO, stream: None, candidates: &candidates, siblings: &[], graph: &graph };
         let draw = |policy: &mut Random| policy.place(&question).expect("a choice").index;
         let (mut one, mut other) = (Random::new(seed), Random::new(seed));
         let mut counts = [0_i32; 4];
@@ -142,10 +199,49 @@ proptest! {
         let (candidates, mut siblings): (Vec<_>, Vec<&Path>) = (ways.iter().collect(), Vec::new());
         for (sibling, pause) in opened {
             now = now + Duration::from_millis(pause);
-            let question = Question { now, candidates: &candidates, siblings: &siblings, graph: &graph };
+            let question = Question { now, stream: None, candidates: &candidates, siblings: &siblings, graph: &graph };
             let (choice, fewest) = (policy.place(&question), FewestShared.place(&question));
             prop_assert_eq!(choice.map(|choice| choice.shared), fewest.map(|choice| choice.shared));
             siblings.push(&ways[sibling]);
+        }
+    }
+
+    /// Streams of many transfers, some of which end: what the moves add up to is where the streams are, and no path of a
+    /// transfer meets more of its others than when it was placed.
+    #[test]
+    fn moves_lead_to_paths_that_the_streams_may_take(
+        steps in proptest::collection::vec((0..6_u64, 0..4_usize, 1..4_usize, any::<bool>()), 1..60),
+    ) {
+        let (ways, graph, mut policy) = (ways(), network(&[]), LeastLoaded::default());
+        let (mut taken, mut were_apart) = (BTreeMap::<u64, (u64, Vec<usize>, usize)>::new(), true);
+        // These ways have no cable in common: streams of one transfer meet if they take the same.
+        let meetings = |taken: &BTreeMap<u64, (u64, Vec<usize>, usize)>| {
+            let own: BTreeSet<_> = taken.values().map(|it| (it.0, it.2)).collect();
+            taken.len() - own.len()
+        };
+        for (stream, (transfer, from, count, end)) in (0..).zip(steps) {
+            let among: Vec<_> = (from..4.min(from + count)).collect();
+            let siblings: Vec<_> =
+                taken.values().filter(|it| it.0 == transfer).map(|it| &ways[it.2]).collect();
+            let candidates: Vec<_> = among.iter().map(|way| &ways[*way]).collect();
+            let ids = Some((TransferId(transfer), StreamId(stream)));
+            let question =
+                Question { now: Time::ZERO, stream: ids, candidates: &candidates, siblings: &siblings, graph: &graph };
+            let choice = policy.place(&question).expect("a choice");
+            taken.insert(stream, (transfer, among.clone(), among[choice.index]));
+            for Move { stream, path } in choice.moves {
+                let way = ways.iter().position(|way| *way == path).expect("a way");
+                let known = taken.get_mut(&stream.0).expect("a stream that goes on");
+                prop_assert!(known.1.contains(&way) && known.2 != way);
+                known.2 = way;
+            }
+            let apart = meetings(&taken) == 0;
+            prop_assert!(apart || !were_apart || choice.shared > 0);
+            were_apart = apart;
+            if end {
+                let (gone, _) = taken.pop_first().expect("a stream");
+                policy.ended(StreamId(gone));
+            }
         }
     }
 }

@@ -71,7 +71,7 @@ struct AnyPath(Random);
 impl Placement for AnyPath {
     fn place(&mut self, question: &Question<'_>) -> Option<Choice> {
         let count = question.candidates.len();
-        (count > 0).then(|| Choice { index: self.0.below(count), shared: 0 })
+        (count > 0).then(|| Choice { index: self.0.below(count), shared: 0, moves: Vec::new() })
     }
 }
 
@@ -113,7 +113,8 @@ impl Steering {
 
     fn place(&mut self, now: Time, set: &[Path], taken: &[Path]) -> Option<Path> {
         let (candidates, siblings): (Vec<_>, Vec<_>) = (set.iter().collect(), taken.iter().collect());
-        let question = Question { now, candidates: &candidates, siblings: &siblings, graph: &self.graph };
+        let question =
+            Question { now, stream: None, candidates: &candidates, siblings: &siblings, graph: &self.graph };
         let choice = self.placement.place(&question)?;
         set.get(choice.index).cloned()
     }

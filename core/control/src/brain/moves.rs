@@ -1,7 +1,7 @@
 //! Streams move from a path that works to a better one without losing a packet.
 
 use braid_paths::Path;
-use braid_steering::{Stream, StreamId};
+use braid_steering::{Move, Stream, StreamId};
 use braid_types::Time;
 use smallvec::SmallVec;
 
@@ -18,6 +18,19 @@ impl Brain {
         let shared = self.streams.stream(id).map_or(0, |stream| self.shared(stream, path));
         if let Some(hops) = self.assign(now, id, (path, shared), &mut batch, out) {
             self.when_ready(now, &hops, batch, Replaces::Working, out);
+        }
+    }
+
+    /// Moves streams that have just been placed, so that another one finds room.
+    pub(super) fn make_room(&mut self, now: Time, moves: Vec<Move>, out: &mut Commands) {
+        for Move { stream, path } in moves {
+            let route = self.streams.stream(stream).and_then(|it| it.route.as_ref());
+            let same_ends = |current: &Path| {
+                (current.ingress(), current.egress()) == (path.ingress(), path.egress()) && *current != path
+            };
+            if route.is_some_and(|route| same_ends(&route.forward)) {
+                self.move_stream(now, stream, &path, out);
+            }
         }
     }
 
@@ -42,8 +55,8 @@ impl Brain {
         if before == 0 {
             return None;
         }
-        let (path, shared) = self.choose_path(now, id, (current.ingress(), current.egress()))?;
-        (shared < before).then_some(path)
+        let chosen = self.choose_path(now, (id, None), (current.ingress(), current.egress()))?;
+        (chosen.shared < before).then_some(chosen.path)
     }
 
     /// How many links of `path` the stream's siblings use.

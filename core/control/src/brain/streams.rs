@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use braid_packet::mptcp::{self, Handshake, MpJoin};
 use braid_packet::{Frame, TcpSegment};
 use braid_paths::Path;
-use braid_steering::{Choice, Ended, Group, Opening, Question, Route, Stream, StreamId};
+use braid_steering::{Choice, Ended, Group, Move, Opening, Question, Route, Stream, StreamId, TransferId};
 use braid_types::{DatapathId, FiveTuple, Time};
 use smallvec::SmallVec;
 
@@ -17,6 +17,15 @@ use crate::command::{Command, Commands, Target};
 use crate::cookie::{Cookie, Purpose};
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
+
+/// Where a stream is to go.
+pub(super) struct Chosen {
+    pub(super) path: Path,
+    /// How many cables it shares with its transfer's others.
+    pub(super) shared: usize,
+    /// Streams that make room for it.
+    pub(super) moves: Vec<Move>,
+}
 
 impl Brain {
     /// A host opens a connection; the packet waits here until its stream has a path.
@@ -262,8 +271,11 @@ impl Brain {
         batch: &mut Commands,
         out: &mut Commands,
     ) -> Option<[Hop; 2]> {
-        let (path, shared) = self.choose_path(now, id, (src, dst))?;
-        self.assign(now, id, (&path, shared), batch, out)
+        let transfer = self.streams.stream(id)?.transfer;
+        let Chosen { path, shared, moves } = self.choose_path(now, (id, Some(transfer)), (src, dst))?;
+        let hops = self.assign(now, id, (&path, shared), batch, out)?;
+        self.make_room(now, moves, out);
+        Some(hops)
     }
 
     /// Gives a stream a path and adds its rules to `batch`; returns the labels that they need.
@@ -288,25 +300,25 @@ impl Brain {
         Some([forward, reverse])
     }
 
-    /// The path that a stream is to take, and how many cables it shares with its transfer's others.
+    /// The path that a stream is to take; if its transfer is said, others may be to move for it.
     pub(super) fn choose_path(
         &mut self,
         now: Time,
-        id: StreamId,
+        (id, transfer): (StreamId, Option<TransferId>),
         (src, dst): (DatapathId, DatapathId),
-    ) -> Option<(Path, usize)> {
-        if let Some(dealt) = self.deal(now, id, (src, dst)) {
-            return Some(dealt);
+    ) -> Option<Chosen> {
+        if let Some((path, shared)) = self.deal(now, id, (src, dst)) {
+            return Some(Chosen { path, shared, moves: Vec::new() });
         }
-        let Stream { tuple, transfer, .. } = *self.streams.stream(id)?;
+        let Stream { tuple, transfer: owner, .. } = *self.streams.stream(id)?;
         let manner = self.manner(&tuple);
         let paths = self.paths_in(manner, (src, dst));
         let candidates: SmallVec<[&Path; 8]> = self.paths.usable(&paths, now).collect();
-        let siblings = siblings(&self.streams, transfer, &tuple, manner.placement);
-        let graph = self.paths.graph();
-        let question = Question { now, candidates: &candidates, siblings: &siblings, graph };
-        let Choice { index, shared } = choose(&mut self.placements, manner.placement, &question)?;
-        candidates.get(index).map(|path| ((*path).clone(), shared))
+        let siblings = siblings(&self.streams, owner, &tuple, manner.placement);
+        let (stream, graph) = (transfer.map(|transfer| (transfer, id)), self.paths.graph());
+        let question = Question { now, stream, candidates: &candidates, siblings: &siblings, graph };
+        let Choice { index, shared, moves } = choose(&mut self.placements, manner.placement, &question)?;
+        candidates.get(index).map(|path| Chosen { path: (*path).clone(), shared, moves })
     }
 
     fn hops_of(&self, route: &Route) -> Option<[Hop; 2]> {
@@ -331,6 +343,7 @@ impl Brain {
         self.remove_rules(id, out);
         self.stop_expecting(id, out);
         self.deny_answers(id, out);
+        self.placements.values_mut().for_each(|placement| placement.ended(id));
         let Some(Ended { stream, transfer_ended }) = self.streams.end(id) else { return };
         if is_announced(&stream) {
             self.departed.add(&stream);

@@ -14,6 +14,6 @@ impl Placement for Deterministic {
         let takes = |path| question.siblings.iter().filter(|sibling| **sibling == path).count();
         let (index, path) = question.candidates.iter().enumerate().min_by_key(|(_, path)| takes(**path))?;
         let shared = question.siblings.iter().map(|sibling| path.shared_cables(sibling)).sum();
-        Some(Choice { index, shared })
+        Some(Choice { index, shared, moves: Vec::new() })
     }
 }

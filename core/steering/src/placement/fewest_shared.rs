@@ -11,6 +11,6 @@ impl Placement for FewestShared {
     fn place(&mut self, question: &Question<'_>) -> Option<Choice> {
         let overlaps = question.candidates.iter().map(|path| overlap(path, question.siblings));
         let (index, (_, shared)) = overlaps.enumerate().min_by_key(|(_, overlap)| *overlap)?;
-        Some(Choice { index, shared })
+        Some(Choice { index, shared, moves: Vec::new() })
     }
 }

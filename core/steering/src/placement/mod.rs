@@ -10,6 +10,8 @@ use braid_paths::Path;
 use braid_topology::Graph;
 use braid_types::Time;
 
+use crate::{StreamId, TransferId};
+
 pub use deterministic::Deterministic;
 pub use fewest_shared::FewestShared;
 pub use least_loaded::LeastLoaded;
@@ -20,6 +22,8 @@ pub use random::Random;
 pub struct Question<'a> {
     /// When the stream opens.
     pub now: Time,
+    /// The stream and its transfer; without, nothing is placed that could move later.
+    pub stream: Option<(TransferId, StreamId)>,
     /// The paths that it may take, shortest first.
     pub candidates: &'a [&'a Path],
     /// The paths of the other streams of its transfer.
@@ -29,18 +33,32 @@ pub struct Question<'a> {
 }
 
 /// The path that a policy chose among its candidates.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Choice {
     /// Its index among the candidates.
     pub index: usize,
     /// How many of its cables other streams of the transfer use, each counted once a stream.
     pub shared: usize,
+    /// What the choice is made for: streams that are to move, each once, from the paths that they were placed on.
+    pub moves: Vec<Move>,
+}
+
+/// A stream that makes room for another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Move {
+    /// Which stream.
+    pub stream: StreamId,
+    /// One of the candidates that it was placed among.
+    pub path: Path,
 }
 
 /// Chooses a path for a stream.
 pub trait Placement: fmt::Debug + Send {
     /// Chooses among the candidates; `None` if there is none. What was chosen counts for the next choices.
     fn place(&mut self, question: &Question<'_>) -> Option<Choice>;
+
+    /// A stream has ended: it no longer counts.
+    fn ended(&mut self, _stream: StreamId) {}
 }
 
 /// The policies that there are, by name: `fewest-shared`, `least-loaded`, `deterministic`, `random`.

@@ -22,6 +22,6 @@ impl Placement for Random {
         let index = (draw >> 64) as usize;
         let path = question.candidates.get(index)?;
         let shared = question.siblings.iter().map(|sibling| path.shared_cables(sibling)).sum();
-        Some(Choice { index, shared })
+        Some(Choice { index, shared, moves: Vec::new() })
     }
 }

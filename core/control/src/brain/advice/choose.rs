@@ -167,7 +167,7 @@ impl Brain {
         let candidates: Vec<_> =
             ways.iter().take_while(|way| rank(way) == best).map(|way| &way.path).collect();
         let graph = self.paths.graph();
-        let question = Placing { now, candidates: &candidates, siblings: &siblings, graph };
+        let question = Placing { now, stream: None, candidates: &candidates, siblings: &siblings, graph };
         let choice = choose(&mut self.placements, policy, &question)?;
         (choice.index < ways.len()).then_some(choice.index)
     }

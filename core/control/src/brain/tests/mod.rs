@@ -13,6 +13,7 @@ mod discovery;
 mod forwarding;
 mod guard;
 mod hostile;
+mod joint;
 mod measure;
 mod meters;
 mod mptcp;

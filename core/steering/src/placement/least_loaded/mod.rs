@@ -1,95 +1,102 @@
-use std::collections::VecDeque;
-use std::collections::hash_map::Entry;
+mod ledger;
+mod walk;
+
 use std::time::Duration;
 
 use braid_paths::Path;
 use braid_topology::{Graph, Link};
-use braid_types::{SwitchPort, Time};
-use rustc_hash::FxHashMap;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
 use smallvec::SmallVec;
 
+use self::ledger::Ledger;
+use self::walk::Walks;
 use super::{Choice, Placement, Question, overlap};
+use crate::StreamId;
 
 /// So long it takes until the counters of ports show what a stream carries.
 const UNSEEN: Duration = Duration::from_secs(5);
-/// Streams placed within that time that are remembered; of more, the first are left out.
-const MAX_RECENT: usize = 4_096;
 /// Of the most headroom, in percent, what counts as much: loads are not measured more exactly than that.
 const AS_GOOD: u128 = 90;
 
 /// Of the paths that meet the fewest of the transfer's own streams, the one with the most headroom, whoever else uses
-/// the network; among those with about as much, the shortest.
+/// the network; among those with about as much, the shortest. If streams that were placed a moment ago are in the way,
+/// some of them move.
 ///
-/// The headroom of a path is that of its narrowest link in either direction, since it is not known which way the stream
-/// will carry more. What was placed in the last seconds does not show in measured loads: a link's headroom is
-/// divided among those streams and the new one.
-#[derive(Debug, Default)]
+/// The measured headroom of a path is that of its narrowest link in either direction, since it is not known which way
+/// the stream will carry more. What was placed in the last seconds does not show there: the headroom of a link is divided
+/// among those streams and the new one. Only those count that were opened in the same direction: if all carry data from
+/// the host that opened them, or all towards it, those are the ones that meet.
+///
+/// When the new stream would get less than if one of the others left each link, chains of moves are tried: it takes a
+/// path, those in its way take others, and so on. A chain is kept if all of them fit then; see [`walk`] for its bounds. A
+/// stream that moves never meets more of its own transfer than before. Placing each stream once, where it fits best,
+/// leaves some permutations of a FatTree's hosts with a quarter of the capacity unused; moves find the rest.
+#[derive(Debug)]
 pub struct LeastLoaded {
-    recent: VecDeque<(Time, Path)>,
-    // How many of these paths use each cable, by the lower of its ends.
-    streams: FxHashMap<SwitchPort, u32>,
+    ledger: Ledger,
+    random: ChaCha8Rng,
+}
+
+impl Default for LeastLoaded {
+    fn default() -> Self {
+        Self { ledger: Ledger::default(), random: ChaCha8Rng::seed_from_u64(0) }
+    }
 }
 
 impl Placement for LeastLoaded {
     fn place(&mut self, question: &Question<'_>) -> Option<Choice> {
-        self.forget_before(question.now - UNSEEN);
+        self.ledger.forget_before(question.now - UNSEEN);
+        if let Some((_, stream)) = question.stream {
+            self.ledger.forget(stream);
+        }
         let overlaps: SmallVec<[_; 8]> =
             question.candidates.iter().map(|path| overlap(path, question.siblings)).collect();
         let least = *overlaps.iter().min()?;
-        let apart =
-            question.candidates.iter().zip(&overlaps).enumerate().filter(|(_, (_, it))| **it == least);
-        let headrooms: SmallVec<[_; 8]> =
-            apart.map(|(index, (path, _))| (index, self.headroom(path, question.graph))).collect();
-        let most = headrooms.iter().map(|(_, headroom)| *headroom).max()?;
-        let enough = |headroom: u64| u128::from(headroom) * 100 >= u128::from(most) * AS_GOOD;
-        let (index, _) = headrooms.into_iter().find(|(_, headroom)| enough(*headroom))?;
-        self.remember(question.now, question.candidates.get(index)?);
-        Some(Choice { index, shared: least.1 })
+        let apart: SmallVec<[usize; 16]> =
+            (0..overlaps.len()).filter(|index| overlaps.get(*index) == Some(&least)).collect();
+        let (place, share) = self.best(question, &apart)?;
+        let hoped = self.hoped(question, &apart);
+        let ticket = self.ledger.enter(question, &apart, place);
+        let moves = match u128::from(share) * 100 < u128::from(hoped) * AS_GOOD {
+            true => Walks::new(&mut self.ledger, question.graph, hoped, &mut self.random).make_room(ticket),
+            false => Vec::new(),
+        };
+        let index = *apart.get(self.ledger.place_of(ticket)?)?;
+        Some(Choice { index, shared: least.1, moves })
+    }
+
+    fn ended(&mut self, stream: StreamId) {
+        self.ledger.forget(stream);
     }
 }
 
 impl LeastLoaded {
-    fn forget_before(&mut self, time: Time) {
-        while let Some((_, path)) = self.recent.pop_front_if(|(at, _)| *at < time) {
-            self.forget(&path);
-        }
+    /// Where among `apart` the best path is as things are, and what a stream may hope for there.
+    fn best(&self, question: &Question<'_>, apart: &[usize]) -> Option<(usize, u64)> {
+        let paths = apart.iter().filter_map(|index| question.candidates.get(*index));
+        let shares: SmallVec<[u64; 16]> = paths.map(|path| self.share(path, question.graph, 1)).collect();
+        let most = *shares.iter().max()?;
+        let enough = |share: &u64| u128::from(*share) * 100 >= u128::from(most) * AS_GOOD;
+        let place = shares.iter().position(enough)?;
+        Some((place, *shares.get(place)?))
     }
 
-    fn remember(&mut self, now: Time, path: &Path) {
-        if self.recent.len() >= MAX_RECENT
-            && let Some((_, oldest)) = self.recent.pop_front()
-        {
-            self.forget(&oldest);
-        }
-        path.links().iter().for_each(|link| *self.streams.entry(cable(link)).or_default() += 1);
-        self.recent.push_back((now, path.clone()));
+    /// What the stream would have on the best of these paths if one of the others left each link.
+    fn hoped(&self, question: &Question<'_>, apart: &[usize]) -> u64 {
+        let paths = apart.iter().filter_map(|index| question.candidates.get(*index));
+        paths.map(|path| self.share(path, question.graph, 0)).max().unwrap_or(0)
     }
 
-    fn forget(&mut self, path: &Path) {
-        for cable in path.links().iter().map(cable) {
-            if let Entry::Occupied(mut streams) = self.streams.entry(cable) {
-                *streams.get_mut() -= 1;
-                if *streams.get() == 0 {
-                    streams.remove();
-                }
-            }
-        }
-    }
-
-    fn headroom(&self, path: &Path, graph: &Graph) -> u64 {
-        path.links().iter().map(|link| self.share(link, graph)).min().unwrap_or(u64::MAX)
-    }
-
-    /// What a new stream may hope for on a cable.
-    fn share(&self, link: &Link, graph: &Graph) -> u64 {
-        let state = |link: &Link| graph.edge(link.src).map(|edge| graph.state(edge).available().0);
-        let available = state(link).into_iter().chain(state(&link.reversed())).min().unwrap_or_default();
-        let recent = self.streams.get(&cable(link)).copied().unwrap_or_default();
-        available / (u64::from(recent) + 1)
+    /// What each stream has on the narrowest link of a path if there are so many `more`.
+    fn share(&self, path: &Path, graph: &Graph, more: usize) -> u64 {
+        let share = |link: &Link| available(link, graph) / (self.ledger.count(link) + more).max(1) as u64;
+        path.links().iter().map(share).min().unwrap_or(u64::MAX)
     }
 }
 
-/// Names the cable of a link in either direction.
-fn cable(link: &Link) -> SwitchPort {
-    link.src.min(link.dst)
+/// What is left of a cable, in the direction that has less.
+fn available(link: &Link, graph: &Graph) -> u64 {
+    let left = |link: &Link| graph.edge(link.src).map(|edge| graph.state(edge).available().0);
+    left(link).into_iter().chain(left(&link.reversed())).min().unwrap_or_default()
 }

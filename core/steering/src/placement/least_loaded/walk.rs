@@ -1,0 +1,164 @@
+use braid_paths::Path;
+use braid_topology::{Graph, Link};
+use braid_types::SwitchPort;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::Rng;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::available;
+use super::ledger::Ledger;
+use crate::placement::Move;
+
+/// So many chains are tried for a new stream.
+const WALKS: usize = 16;
+/// Streams are taken off their paths so often in one chain.
+const EJECTIONS: usize = 8;
+/// So many may be without a path at a time.
+const PENDING: usize = 4;
+
+/// Chains of moves at random, as in cuckoo hashing (Fotakis et al., 2005): a stream takes the path on which the fewest
+/// links are full, one stream of each of those goes elsewhere.
+pub(super) struct Walks<'a> {
+    ledger: &'a mut Ledger,
+    rooms: Rooms<'a>,
+    random: &'a mut ChaCha8Rng,
+}
+
+/// How many streams links have room for.
+struct Rooms<'a> {
+    graph: &'a Graph,
+    // What each of them is to have.
+    share: u64,
+    known: FxHashMap<SwitchPort, usize>,
+}
+
+/// One chain: the streams with a new path, each with its place before, and the places that they have tried.
+#[derive(Default)]
+struct Chain {
+    before: SmallVec<[(u64, usize); 8]>,
+    tried: SmallVec<[(u64, usize); 16]>,
+    // Without a path at the moment, with how much they may meet their own transfer.
+    pending: SmallVec<[(u64, (usize, usize)); PENDING]>,
+    ejections: usize,
+}
+
+impl<'a> Walks<'a> {
+    /// For a stream that hopes for `share` bits a second.
+    pub(super) fn new(
+        ledger: &'a mut Ledger,
+        graph: &'a Graph,
+        share: u64,
+        random: &'a mut ChaCha8Rng,
+    ) -> Self {
+        Self { ledger, rooms: Rooms { graph, share, known: FxHashMap::default() }, random }
+    }
+
+    /// Gives a new stream a path with room for it; the moves of others that this takes, none if there is no way.
+    pub(super) fn make_room(&mut self, new: u64) -> Vec<Move> {
+        for _ in 0..WALKS {
+            let mut chain = Chain::default();
+            self.lift(&mut chain, new);
+            if self.settle(&mut chain) {
+                let Self { ledger, .. } = self;
+                let others = chain
+                    .before
+                    .into_iter()
+                    .filter(|(ticket, place)| *ticket != new && ledger.place_of(*ticket) != Some(*place));
+                let others: SmallVec<[_; 8]> = others.collect();
+                return others.into_iter().filter_map(|(ticket, _)| ledger.moved(ticket)).collect();
+            }
+            self.undo(&chain);
+        }
+        Vec::new()
+    }
+
+    fn settle(&mut self, chain: &mut Chain) -> bool {
+        while let Some((ticket, limit)) = chain.pending.pop() {
+            let Some(place) = self.emptiest(chain, ticket, limit) else {
+                chain.pending.push((ticket, limit));
+                return false;
+            };
+            self.ledger.put(ticket, place);
+            chain.tried.push((ticket, place));
+            if !self.clear_links_of(chain, ticket) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The place at which the fewest links are full; one that was not tried, or is its own.
+    fn emptiest(&mut self, chain: &Chain, ticket: u64, limit: (usize, usize)) -> Option<usize> {
+        let mut best = None;
+        for place in 0..self.ledger.paths(ticket).len() {
+            let Some(path) = self.ledger.paths(ticket).get(place) else { break };
+            if chain.tried.contains(&(ticket, place)) || self.ledger.overlap(ticket, path) > limit {
+                continue;
+            }
+            let full = self.full_links(ticket, place, 1).len();
+            let key = (full, self.random.next_u32());
+            if best.is_none_or(|(best, _)| key < best) {
+                best = Some((key, place));
+            }
+        }
+        best.filter(|((full, _), _)| chain.pending.len() + full <= PENDING).map(|(_, place)| place)
+    }
+
+    /// Takes one stream each off links that are too full now.
+    fn clear_links_of(&mut self, chain: &mut Chain, ticket: u64) -> bool {
+        let Some(place) = self.ledger.place_of(ticket) else { return false };
+        for link in self.full_links(ticket, place, 0) {
+            // An earlier one may have shared this link as well.
+            if self.ledger.count(&link) <= self.rooms.of(&link) {
+                continue;
+            }
+            let others = self.ledger.movable_on(&link, ticket);
+            let pick = self.below(others.len());
+            let Some(other) = others.get(pick).filter(|_| chain.ejections < EJECTIONS) else { return false };
+            chain.ejections += 1;
+            let place = self.ledger.place_of(*other).map(|place| (*other, place));
+            chain.tried.extend(place);
+            self.lift(chain, *other);
+        }
+        true
+    }
+
+    fn lift(&mut self, chain: &mut Chain, ticket: u64) {
+        let Some(place) = self.ledger.place_of(ticket) else { return };
+        let path = self.ledger.paths(ticket).get(place);
+        let limit = path.map_or((0, 0), |path| self.ledger.overlap(ticket, path));
+        self.ledger.lift(ticket);
+        if chain.before.iter().all(|(known, _)| *known != ticket) {
+            chain.before.push((ticket, place));
+        }
+        chain.pending.push((ticket, limit));
+    }
+
+    fn undo(&mut self, chain: &Chain) {
+        for (ticket, place) in &chain.before {
+            if chain.pending.iter().all(|(pending, _)| pending != ticket) {
+                self.ledger.lift(*ticket);
+            }
+            self.ledger.put(*ticket, *place);
+        }
+    }
+
+    /// The links of a path on which there is no room for so many more.
+    fn full_links(&mut self, ticket: u64, place: usize, more: usize) -> SmallVec<[Link; 8]> {
+        let Self { ledger, rooms, .. } = self;
+        let links = ledger.paths(ticket).get(place).into_iter().flat_map(Path::links);
+        links.filter(|link| ledger.count(link) + more > rooms.of(link)).copied().collect()
+    }
+
+    fn below(&mut self, count: usize) -> usize {
+        ((u64::from(self.random.next_u32()) * count as u64) >> 32) as usize
+    }
+}
+
+impl Rooms<'_> {
+    fn of(&mut self, link: &Link) -> usize {
+        let count = || (available(link, self.graph) / self.share.max(1)) as usize;
+        *self.known.entry(link.src).or_insert_with(count)
+    }
+}
