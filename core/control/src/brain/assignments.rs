@@ -8,6 +8,7 @@ use braid_steering::{Group, Opening, Stream, StreamId};
 use braid_types::{DatapathId, FiveTuple, Time};
 
 use super::Brain;
+use super::confirmations::Waiter;
 use crate::command::Commands;
 use crate::request::{PlacedView, Refusal, Reply, Request, Ticket};
 
@@ -100,7 +101,7 @@ impl Brain {
         let opening = Opening::Parallel(Group::Announced(assignment.0));
         let id = self.open_stream(now, tuple, opening, out).ok_or(Refusal::Full("streams"))?;
         if self.confirmations.is_pending(id) {
-            let may_wait = self.confirmations.join(id, ticket);
+            let may_wait = self.confirmations.join(id, Waiter::Application(ticket));
             return if may_wait { Ok(None) } else { Err(Refusal::Full("requests for one stream")) };
         }
         if let Some(placed) = self.placed(id) {
@@ -114,7 +115,7 @@ impl Brain {
         if let Ok(assignment) = self.assignments.renew(now, assignment, owner) {
             assignment.placed += 1;
         }
-        self.answer_when_written(now, ticket, id, (hops, batch), out);
+        self.write_and_confirm(now, Waiter::Application(ticket), id, (hops, batch), out);
         Ok(None)
     }
 

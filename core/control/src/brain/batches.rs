@@ -94,8 +94,7 @@ impl Brain {
                 self.let_go_due(now, out);
             }
             Some(Confirmed::Leaving(label)) => self.has_left(now, label),
-            None if self.confirm_advice(now, dpid, token) => {}
-            None if self.confirm_rules(dpid, token, out) => {}
+            None if self.confirm_stream(now, dpid, token, out) => {}
             None => self.confirm_detour(dpid, token, out),
         }
     }

@@ -1,4 +1,4 @@
-//! Answers that wait until switches have confirmed the rules that they tell of.
+//! Streams whose rules switches have to confirm before somebody is told of them.
 
 use std::collections::BTreeMap;
 
@@ -13,47 +13,67 @@ use crate::pipeline::Hop;
 use crate::request::{Refusal, Reply, Ticket};
 
 /// By barrier, the stream whose rules are before it; by stream, who waits.
+///
+/// Invariant: the barriers of a stream that is waited for are those that it lists as unconfirmed.
 #[derive(Debug, Default)]
 pub(super) struct Confirmations {
-    barriers: BTreeMap<(DatapathId, u32), StreamId>,
-    waiting: BTreeMap<StreamId, Pending>,
+    barriers: BTreeMap<Barrier, StreamId>,
+    pending: BTreeMap<StreamId, Pending>,
+}
+
+/// A switch, and the token that its answer carries.
+type Barrier = (DatapathId, u32);
+
+/// Who is told when the rules of a stream are confirmed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Waiter {
+    /// An application that has announced the stream: its answer.
+    Application(Ticket),
+    /// A question for advice, whose answer names more streams perhaps.
+    Question(Ticket),
 }
 
 /// A stream whose rules are not confirmed by all switches.
 #[derive(Debug)]
 struct Pending {
-    tickets: SmallVec<[Ticket; 1]>,
+    waiters: SmallVec<[Waiter; 1]>,
     tuple: FiveTuple,
-    unconfirmed: SmallVec<[(DatapathId, u32); 2]>,
+    unconfirmed: SmallVec<[Barrier; 2]>,
     since: Time,
 }
 
 /// More may not wait for one stream: who asks again and again has his answer in the first one.
-const MAX_TICKETS: usize = 8;
+const MAX_WAITERS: usize = 8;
 
 impl Confirmations {
     /// Whether rules of a stream are on their way.
     pub(super) fn is_pending(&self, id: StreamId) -> bool {
-        self.waiting.contains_key(&id)
+        self.pending.contains_key(&id)
     }
 
     /// One more waits for a stream; says whether it may.
-    pub(super) fn join(&mut self, id: StreamId, ticket: Ticket) -> bool {
-        let tickets = self.waiting.get_mut(&id).map(|pending| &mut pending.tickets);
-        let tickets = tickets.filter(|tickets| tickets.len() < MAX_TICKETS);
-        tickets.map(|tickets| tickets.push(ticket)).is_some()
+    pub(super) fn join(&mut self, id: StreamId, waiter: Waiter) -> bool {
+        let waiters = self.pending.get_mut(&id).map(|pending| &mut pending.waiters);
+        let waiters = waiters.filter(|waiters| waiters.len() < MAX_WAITERS);
+        waiters.map(|waiters| waiters.push(waiter)).is_some()
     }
 
-    fn confirm(&mut self, dpid: DatapathId, token: u32) -> Option<(StreamId, Option<Pending>)> {
-        let id = self.barriers.remove(&(dpid, token))?;
-        let pending = self.waiting.get_mut(&id)?;
-        pending.unconfirmed.retain(|barrier| *barrier != (dpid, token));
+    fn insert(&mut self, id: StreamId, pending: Pending) {
+        self.barriers.extend(pending.unconfirmed.iter().map(|barrier| (*barrier, id)));
+        self.pending.insert(id, pending);
+    }
+
+    /// The stream of a barrier that was answered, and who waited for it if that was the last one.
+    fn confirm(&mut self, barrier: Barrier) -> Option<(StreamId, Option<Pending>)> {
+        let id = self.barriers.remove(&barrier)?;
+        let pending = self.pending.get_mut(&id)?;
+        pending.unconfirmed.retain(|it| *it != barrier);
         let is_done = pending.unconfirmed.is_empty();
         Some((id, if is_done { self.take(id) } else { None }))
     }
 
     fn take(&mut self, id: StreamId) -> Option<Pending> {
-        let pending = self.waiting.remove(&id)?;
+        let pending = self.pending.remove(&id)?;
         for barrier in &pending.unconfirmed {
             self.barriers.remove(barrier);
         }
@@ -61,16 +81,17 @@ impl Confirmations {
     }
 
     fn late(&self, before: Time) -> Vec<StreamId> {
-        self.waiting.iter().filter(|(_, pending)| pending.since < before).map(|(id, _)| *id).collect()
+        self.pending.iter().filter(|(_, pending)| pending.since < before).map(|(id, _)| *id).collect()
     }
 }
 
 impl Brain {
-    /// Lets the rules of a stream go once its path is ready, and the answer to `ticket` once switches have confirmed them.
-    pub(super) fn answer_when_written(
+    /// Lets the rules of a stream go once its path is ready, and tells `waiter` once the switches at both ends have
+    /// confirmed them.
+    pub(super) fn write_and_confirm(
         &mut self,
         now: Time,
-        ticket: Ticket,
+        waiter: Waiter,
         id: StreamId,
         (hops, mut batch): ([Hop; 2], Commands),
         out: &mut Commands,
@@ -79,46 +100,61 @@ impl Brain {
         let Some(route) = &stream.route else { return };
         let tuple = stream.tuple;
         let edges = [route.forward.ingress(), route.reverse.ingress()];
-        let unconfirmed: SmallVec<[_; 2]> =
+        let unconfirmed: SmallVec<[Barrier; 2]> =
             edges.into_iter().map(|dpid| (dpid, self.labels.next_token())).collect();
         for (dpid, token) in &unconfirmed {
             batch.push(Command::Barrier { dpid: *dpid, token: *token });
-            self.confirmations.barriers.insert((*dpid, *token), id);
         }
-        let tickets = SmallVec::from_elem(ticket, 1);
-        self.confirmations.waiting.insert(id, Pending { tickets, tuple, unconfirmed, since: now });
+        let waiters = SmallVec::from_elem(waiter, 1);
+        self.confirmations.insert(id, Pending { waiters, tuple, unconfirmed, since: now });
         self.when_ready(now, &hops, batch, Replaces::Nothing, out);
     }
 
     /// A barrier was answered; says whether it was one of ours.
-    pub(super) fn confirm_rules(&mut self, dpid: DatapathId, token: u32, out: &mut Commands) -> bool {
-        let Some((id, done)) = self.confirmations.confirm(dpid, token) else { return false };
-        if let Some(Pending { tickets, tuple, .. }) = done {
-            let answer = match self.placed(id) {
-                Some(placed) => Reply::Placed(placed),
-                None => Reply::Refused(Refusal::NoRoute(tuple)),
-            };
-            tickets.into_iter().for_each(|ticket| out.reply(ticket, answer.clone()));
+    pub(super) fn confirm_stream(
+        &mut self,
+        now: Time,
+        dpid: DatapathId,
+        token: u32,
+        out: &mut Commands,
+    ) -> bool {
+        let Some((id, done)) = self.confirmations.confirm((dpid, token)) else { return false };
+        let Some(Pending { waiters, tuple, .. }) = done else { return true };
+        let answer = match self.placed(id) {
+            Some(placed) => Reply::Placed(placed),
+            None => Reply::Refused(Refusal::NoRoute(tuple)),
+        };
+        for waiter in waiters {
+            match waiter {
+                Waiter::Application(ticket) => out.reply(ticket, answer.clone()),
+                Waiter::Question(ticket) => self.on_subflow_written(now, ticket, id),
+            }
         }
         true
     }
 
     /// The stream has ended before its rules were confirmed.
-    pub(super) fn deny_answers(&mut self, id: StreamId, out: &mut Commands) {
-        if let Some(Pending { tickets, tuple, .. }) = self.confirmations.take(id) {
-            let answer = Reply::Refused(Refusal::NoRoute(tuple));
-            tickets.into_iter().for_each(|ticket| out.reply(ticket, answer.clone()));
+    pub(super) fn stop_confirming(&mut self, id: StreamId, out: &mut Commands) {
+        let Some(Pending { waiters, tuple, .. }) = self.confirmations.take(id) else { return };
+        for waiter in waiters {
+            match waiter {
+                Waiter::Application(ticket) => out.reply(ticket, Reply::Refused(Refusal::NoRoute(tuple))),
+                Waiter::Question(ticket) => self.on_subflow_ended(ticket, id),
+            }
         }
     }
 
-    /// Who has waited for too long is told so; called once a tick.
+    /// Who has waited for too long is told so; called once a tick. Questions for advice have a time of their own.
     pub(super) fn expire_confirmations(&mut self, now: Time, out: &mut Commands) {
         // The path has so long, and then the rules at its ends.
         let patience = self.settings.install_timeout * 2;
         for id in self.confirmations.late(now - patience) {
-            let Some(Pending { tickets, tuple, .. }) = self.confirmations.take(id) else { continue };
-            let answer = Reply::Refused(Refusal::NotConfirmed(tuple));
-            tickets.into_iter().for_each(|ticket| out.reply(ticket, answer.clone()));
+            let Some(Pending { waiters, tuple, .. }) = self.confirmations.take(id) else { continue };
+            for waiter in waiters {
+                if let Waiter::Application(ticket) = waiter {
+                    out.reply(ticket, Reply::Refused(Refusal::NotConfirmed(tuple)));
+                }
+            }
         }
     }
 }

@@ -342,7 +342,7 @@ impl Brain {
     pub(super) fn end_stream(&mut self, id: StreamId, out: &mut Commands) {
         self.remove_rules(id, out);
         self.stop_expecting(id, out);
-        self.deny_answers(id, out);
+        self.stop_confirming(id, out);
         self.placements.values_mut().for_each(|placement| placement.ended(id));
         let Some(Ended { stream, transfer_ended }) = self.streams.end(id) else { return };
         if is_announced(&stream) {

@@ -1,7 +1,7 @@
 //! Which subflows are worth having, on which paths.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use braid_paths::Path;
@@ -36,8 +36,7 @@ impl Brain {
     ) {
         let ask_again_after = if request.failed.is_empty() { ASK_AGAIN } else { ASK_SOON };
         let until = now + self.settings.advice_timeout;
-        let unconfirmed = BTreeMap::new();
-        let is_settled = false;
+        let (unconfirmed, is_settled) = (BTreeSet::new(), false);
         let waiting = Waiting { transfer, until, is_settled, named, unconfirmed, ask_again_after };
         self.advising.waiting.insert(ticket, waiting);
         let manner = self.manner(&request.connection.tuple());

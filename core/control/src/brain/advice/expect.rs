@@ -1,13 +1,12 @@
 //! The first packets of streams that hosts were told to open pass without the controller.
 
+use braid_paths::Path;
 use braid_steering::{StreamId, SubflowEnds, TransferId};
-use braid_types::{FiveTuple, SwitchPort, Time};
+use braid_types::{FiveTuple, Time};
 
 use super::super::Brain;
-use super::super::batches::Replaces;
-use braid_paths::Path;
-
-use crate::command::{Command, Commands};
+use super::super::confirmations::Waiter;
+use crate::command::Commands;
 use crate::pipeline::Rule;
 use crate::request::Ticket;
 
@@ -26,8 +25,6 @@ impl Brain {
         for (at, tuple) in rules {
             self.delete(at.dpid, Rule::Expected { port: at.port, tuple }, out);
         }
-        self.advising.barriers.retain(|_, (_, stream)| *stream != id);
-        self.advising.waiting.values_mut().for_each(|waiting| _ = waiting.unconfirmed.remove(&id));
     }
 
     /// Writes the rules of a stream that a host is to open, and has the switches at both ends confirm them.
@@ -52,27 +49,13 @@ impl Brain {
         };
         self.advising.ports.insert((tuple.src, tuple.src_port));
         self.advising.expected.insert(id, rules);
-        self.confirm_expected((ticket, id), rules, &mut batch);
-        self.when_ready(now, &hops, batch, Replaces::Nothing, out);
-        Some(id)
-    }
-
-    fn confirm_expected(
-        &mut self,
-        (ticket, id): (Ticket, StreamId),
-        rules: [(SwitchPort, FiveTuple); 2],
-        batch: &mut Commands,
-    ) {
         for (at, tuple) in rules {
             batch.add(at.dpid, Rule::Expected { port: at.port, tuple });
         }
-        for (SwitchPort { dpid, .. }, _) in rules {
-            let token = self.labels.next_token();
-            self.advising.barriers.insert((dpid, token), (ticket, id));
-            batch.push(Command::Barrier { dpid, token });
-        }
         if let Some(waiting) = self.advising.waiting.get_mut(&ticket) {
-            waiting.unconfirmed.insert(id, rules.len());
+            waiting.unconfirmed.insert(id);
         }
+        self.write_and_confirm(now, Waiter::Question(ticket), id, (hops, batch), out);
+        Some(id)
     }
 }

@@ -31,7 +31,6 @@ pub(super) struct Advising {
     waiting: BTreeMap<Ticket, Waiting>,
     /// Those of which only the grace time is left; some may have been answered otherwise.
     settled: BTreeSet<(Time, Ticket)>,
-    barriers: BTreeMap<(DatapathId, u32), (Ticket, StreamId)>,
     /// Where the first packets of both ends of a stream pass without the controller.
     expected: BTreeMap<StreamId, [(SwitchPort, FiveTuple); 2]>,
     /// Local ports of those streams.
@@ -49,8 +48,8 @@ struct Waiting {
     /// Whether all switches have confirmed, and only the grace time is left.
     is_settled: bool,
     named: Vec<(StreamId, SubflowEnds)>,
-    /// How many switches have not confirmed the rules of a stream.
-    unconfirmed: BTreeMap<StreamId, usize>,
+    /// The streams whose rules switches have not confirmed.
+    unconfirmed: BTreeSet<StreamId>,
     ask_again_after: u32,
 }
 
@@ -96,23 +95,23 @@ impl Brain {
         self.advising.settled.first().map(|(at, _)| *at)
     }
 
-    /// A switch has what comes before a barrier; says whether that was for advice.
+    /// Switches have the rules of a subflow.
     ///
     /// Packets may go by what was there before for a while yet: the host is not told until then.
-    pub(super) fn confirm_advice(&mut self, now: Time, dpid: DatapathId, token: u32) -> bool {
-        let Some((id, stream)) = self.advising.barriers.remove(&(dpid, token)) else { return false };
-        let Some(waiting) = self.advising.waiting.get_mut(&id) else { return true };
-        if let Some(left) = waiting.unconfirmed.get_mut(&stream) {
-            *left -= 1;
-            if *left == 0 {
-                waiting.unconfirmed.remove(&stream);
-            }
-        }
+    pub(super) fn on_subflow_written(&mut self, now: Time, ticket: Ticket, id: StreamId) {
+        self.on_subflow_ended(ticket, id);
+        let Some(waiting) = self.advising.waiting.get_mut(&ticket) else { return };
         if waiting.unconfirmed.is_empty() {
             waiting.is_settled = true;
-            self.advising.settled.insert((now + self.settings.grace, id));
+            self.advising.settled.insert((now + self.settings.grace, ticket));
         }
-        true
+    }
+
+    /// A subflow is no more, so that a question need not wait for it.
+    pub(super) fn on_subflow_ended(&mut self, ticket: Ticket, id: StreamId) {
+        if let Some(waiting) = self.advising.waiting.get_mut(&ticket) {
+            waiting.unconfirmed.remove(&id);
+        }
     }
 
     fn begin_advice(
@@ -223,8 +222,7 @@ impl Brain {
     fn supersede(&mut self, transfer: TransferId, out: &mut Commands) {
         let before = self.advising.waiting.extract_if(.., |_, it| it.transfer == transfer);
         for (ticket, waiting) in before.collect::<Vec<_>>() {
-            self.advising.barriers.retain(|_, (waiting, _)| *waiting != ticket);
-            waiting.unconfirmed.keys().for_each(|stream| self.end_stream(*stream, out));
+            waiting.unconfirmed.iter().for_each(|stream| self.end_stream(*stream, out));
             out.reply(ticket, Reply::Advice(Err(AdviceRefusal::Superseded)));
         }
     }
@@ -250,8 +248,7 @@ impl Brain {
     /// Answers with what is in place; what is not by now is taken back.
     fn finish_advice(&mut self, ticket: Ticket, out: &mut Commands) {
         let Some(waiting) = self.advising.waiting.remove(&ticket) else { return };
-        self.advising.barriers.retain(|_, (waiting, _)| *waiting != ticket);
-        waiting.unconfirmed.keys().for_each(|stream| self.end_stream(*stream, out));
+        waiting.unconfirmed.iter().for_each(|stream| self.end_stream(*stream, out));
         let has_path = |id| self.streams.stream(id).is_some_and(|stream| stream.route.is_some());
         let named = waiting.named.iter().filter(|(id, _)| has_path(*id)).map(|(_, ends)| *ends).collect();
         let ask_again_after = match waiting.unconfirmed.is_empty() {
