@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use braid_lab::Scenario;
 use braid_lab::scenario::LinkAction;
+use braid_lab::{LabName, Scenario};
 use braid_types::BitsPerSec;
 
 const GOOD: &str = "\
@@ -286,6 +286,19 @@ fn the_shipped_scenarios_are_valid_and_their_paths_add_up() {
         for [from, to] in [[0, 1], [1, 0]] {
             assert_eq!(scenario.topology.capacity(from, to), BitsPerSec(capacity));
         }
+    }
+}
+
+#[test]
+fn every_shipped_scenario_can_be_deployed_by_its_name() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<_> = files.filter(|path| path.extension().is_some_and(|it| it == "yaml")).collect();
+    assert!(files.len() > 10, "{files:?}");
+    for path in files {
+        let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
+        let name = scenario.name.parse::<LabName>();
+        assert!(name.is_ok(), "{}: {name:?}", path.display());
     }
 }
 
