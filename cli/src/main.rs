@@ -11,6 +11,7 @@ mod output;
 mod paths;
 mod run;
 mod table;
+mod testbed;
 mod topology;
 
 use std::process::ExitCode;
@@ -54,15 +55,15 @@ enum Command {
     #[command(subcommand)]
     Sim(commands::sim::Command),
     /// List the switches that are connected to a controller
-    Switches(client::Args),
+    Switches(client::WatchArgs),
     /// List the links between switches, each direction by itself, with what is measured of it
     ///
     /// DELAY is without queues, NOW with them. A reading that is older than 3 seconds is followed by its age.
     Links(commands::links::Args),
     /// List the interfaces of hosts, and where they are attached
-    Hosts(client::Args),
+    Hosts(client::WatchArgs),
     /// List what was done at ports that must not be: forged links, stolen addresses, floods
-    Alarms(client::Args),
+    Alarms(client::ListArgs),
     /// List what happened in the network, each with its reason
     Events(commands::events::Args),
     /// Find sets of paths between two switches or hosts
@@ -74,7 +75,7 @@ enum Command {
     #[command(subcommand)]
     Policy(commands::policy::Command),
     /// List the transfers in progress, their streams and the paths of these
-    Transfers(client::Args),
+    Transfers(client::WatchArgs),
     /// Run a command, and give each TCP connection that it opens a path of its own
     ///
     /// The controller sets paths aside for each host that the command connects to, and places each connection before its

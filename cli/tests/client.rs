@@ -229,3 +229,32 @@ fn port_in_use_is_named() {
         command.code(1).stdout("").stderr(starts_with("braid: cannot listen").and(contains(&address)));
     }
 }
+
+#[test]
+fn lists_are_filtered_and_a_filter_that_makes_no_sense_is_a_wrong_usage() {
+    let links = [unmeasured(at(0x2a, 1), at(2, 1)), unmeasured(at(2, 1), at(3, 7))];
+    let body = json!({ "schema": "braid/v1", "now": 0, "links": links }).to_string();
+    let ask = |filter: &str, rest: &[&str]| {
+        let url = answer_with("200 OK", body.clone());
+        run(&[&["links", "--filter", filter, "--controller", &url], rest].concat())
+    };
+    assert_eq!(text(&ask("src.dpid=2a", &[]).stdout).lines().count(), 2);
+    assert_eq!(text(&ask("", &[]).stdout).lines().count(), 3);
+    let json = &lines(&ask("port>=7", &["--json"]))[0];
+    assert_eq!(json["links"].as_array().map(Vec::len), Some(1));
+    let wrong = ask("port>x", &[]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("no number"), "{}", text(&wrong.stderr));
+}
+
+#[test]
+fn transfers_are_watched() {
+    let url = answer_with("200 OK", json!({ "schema": "braid/v1", "now": 0, "transfers": [] }).to_string());
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("braid"));
+    let command = command.args(["transfers", "--watch", "--json", "--controller", &url]);
+    let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.by_ref().take(2).all(|line| line.contains("\"transfers\":[]")));
+    process.kill().unwrap();
+    process.wait().unwrap();
+}

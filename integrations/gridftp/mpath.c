@@ -105,9 +105,12 @@ static ssize_t receive_all(int fd, char *bytes, size_t size)
 
 static int exchange(int fd, const char *host, const char *body, size_t length, char *response)
 {
-    char head[512];
+    char head[1024];
+    const char *token = getenv("MPATH_TOKEN");
+    int has_token = token && *token && !strpbrk(token, "\r\n");
     int size = snprintf(head, sizeof head,
-                        "POST /RPC2 HTTP/1.0\r\nHost: %s\r\nContent-Type: text/xml\r\nContent-Length: %zu\r\n\r\n", host, length);
+                        "POST /RPC2 HTTP/1.0\r\nHost: %s\r\nContent-Type: text/xml\r\nContent-Length: %zu\r\n%s%s%s\r\n", host,
+                        length, has_token ? "Authorization: Bearer " : "", has_token ? token : "", has_token ? "\r\n" : "");
     if (size < 0 || (size_t)size >= sizeof head)
         return 0;
     return send_all(fd, head, (size_t)size) && send_all(fd, body, length) && receive_all(fd, response, MAX_RESPONSE) > 0;

@@ -92,7 +92,7 @@ class Testbed:
         return f"192.0.2.{4 * list(ADDRESS).index(host) + 1}"
 
     def start_controller(self):
-        options = ["--http", f"0.0.0.0:{HTTP}", "--network", str(self.scenario)]
+        options = ["--http", f"0.0.0.0:{HTTP}", "--http-trusted", "--network", str(self.scenario)]
         log = open(self.folder / "controller.log", "w")
         self.controller = self.start(
             None, self.braid, "controller", "run", *options, stdout=subprocess.PIPE, stderr=log

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Args;
+use super::ListArgs;
 use super::view::Event;
 use crate::output;
 
@@ -16,10 +16,14 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Prints the events that a controller lists, and those that come, until nobody reads on or the controller is gone: each as
 /// one line of JSON or as the line that `line` makes of it.
-pub(crate) fn follow(args: &Args, line: impl Fn(&Event) -> String) -> anyhow::Result<()> {
+pub(crate) fn follow(list: &ListArgs, line: impl Fn(&Event) -> String) -> anyhow::Result<()> {
+    let args = &list.args;
     let (_, listed) = args.ask::<Listed>("events", &[])?;
     output::stream(|out| {
-        let mut print = |value: Value| print(out, args.json(), value, &line);
+        let mut print = |value: Value| match list.filter.fits(&value) {
+            true => print(out, args.json(), value, &line),
+            false => Ok(()),
+        };
         listed.events.into_iter().try_for_each(&mut print)?;
         let mut last = listed.last_event_id;
         loop {

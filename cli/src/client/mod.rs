@@ -1,6 +1,7 @@
 //! The client of a running controller.
 
 mod fetch;
+mod filter;
 mod follow;
 pub(crate) mod format;
 pub(crate) mod view;
@@ -17,18 +18,47 @@ use serde_json::Value;
 use crate::exit::{self, Code};
 use crate::output;
 
+pub(crate) use fetch::tls;
+use filter::Filter;
 pub(crate) use follow::follow;
-pub(crate) use watch::watch;
 
 /// What every command that asks a controller takes.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The controller's address for programs
+    /// The controller's address for programs, http or https
+    ///
+    /// BRAID_TOKEN_FILE names a file with the token that it may want, BRAID_CA one with the certificates that its own leads to.
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8653", env = "BRAID_CONTROLLER")]
     controller: Controller,
     /// Print the answer as JSON
     #[arg(long)]
     json: bool,
+}
+
+/// What every command takes that lists something.
+#[derive(clap::Args)]
+pub(crate) struct ListArgs {
+    /// Show only what this is true of, such as 'kind=mptcp sent_bps>10M -path=3 "default route"'
+    ///
+    /// Words and phrases that stand in any value; FIELD=VALUE, !=, ~ (contains), <, >, <=, >= of the fields that --json shows,
+    /// of a list any value; a minus sign before it: not. All of them have to hold.
+    #[arg(long, value_name = "FILTER", default_value = "", hide_default_value = true)]
+    filter: Filter,
+    #[command(flatten)]
+    args: Args,
+}
+
+/// Lists that can be watched.
+#[derive(clap::Args)]
+pub(crate) struct WatchArgs {
+    /// Ask again every second, until Ctrl-C
+    ///
+    /// On a terminal the table is drawn anew in its place; elsewhere one table follows the other. With --json, each
+    /// answer is a line.
+    #[arg(long)]
+    watch: bool,
+    #[command(flatten)]
+    list: ListArgs,
 }
 
 /// Where a controller serves programs.
@@ -43,17 +73,43 @@ pub(crate) struct Answer<T> {
 
 /// Asks for the list `name` and prints it as it came, or as the table that `table` makes of it.
 pub(crate) fn show<T: DeserializeOwned>(
-    args: &Args,
+    list: &ListArgs,
     name: &str,
     table: impl Fn(&Answer<T>) -> String,
 ) -> anyhow::Result<()> {
-    let (body, answer) = args.controller.list(name)?;
-    if args.json { args.print(&body) } else { output::text(&table(&answer)) }
+    let (body, answer) = list.ask(name)?;
+    if list.args.json { list.args.print(&body) } else { output::text(&table(&answer)) }
+}
+
+/// As [`show`], once or, if that is asked for, every second.
+pub(crate) fn show_or_watch<T: DeserializeOwned>(
+    args: &WatchArgs,
+    name: &str,
+    table: impl Fn(&Answer<T>) -> String,
+) -> anyhow::Result<()> {
+    if args.watch { watch::watch(&args.list, name, table) } else { show(&args.list, name, table) }
 }
 
 /// Asks for the list `name`.
 pub(crate) fn list<T: DeserializeOwned>(controller: &Controller, name: &str) -> anyhow::Result<Vec<T>> {
     Ok(controller.list(name)?.1.items)
+}
+
+impl ListArgs {
+    /// The list `name` as far as it is shown: as text, and read.
+    fn ask<T: DeserializeOwned>(&self, name: &str) -> anyhow::Result<(String, Answer<T>)> {
+        let controller = &self.args.controller;
+        if self.filter == Filter::default() {
+            return controller.list(name);
+        }
+        let (_, body) = controller.get(name, &[], |body| {
+            let mut body = read(body)?;
+            self.filter.apply(body.get_mut(name));
+            Ok(body.to_string())
+        })?;
+        let answer = read_list(&body, name).map_err(|reason| exit::error(Code::Failure, reason))?;
+        Ok((body, answer))
+    }
 }
 
 impl Args {
@@ -157,8 +213,8 @@ impl FromStr for Controller {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once("://") {
             None => Ok(Self(format!("http://{}", text.trim_end_matches('/')))),
-            Some(("http", _)) => Ok(Self(text.trim_end_matches('/').to_owned())),
-            Some((scheme, _)) => Err(format!("{scheme} is not spoken, only http")),
+            Some(("http" | "https", _)) => Ok(Self(text.trim_end_matches('/').to_owned())),
+            Some((scheme, _)) => Err(format!("{scheme} is not spoken, only http and https")),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Answer, Args};
+use super::{Answer, ListArgs};
 use crate::output;
 
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -18,17 +18,17 @@ const REST_OF_SCREEN: &str = "\x1b[J";
 
 /// Asks for the list `name` every second, and prints each answer as one line of JSON or as the table that `table` makes
 /// of it, until nobody reads on or the controller is gone.
-pub(crate) fn watch<T: DeserializeOwned>(
-    args: &Args,
+pub(super) fn watch<T: DeserializeOwned>(
+    list: &ListArgs,
     name: &str,
     table: impl Fn(&Answer<T>) -> String,
 ) -> anyhow::Result<()> {
-    let in_place = !args.json && std::io::stdout().is_terminal();
+    let in_place = !list.args.json && std::io::stdout().is_terminal();
     output::stream(|out| {
         let mut next = Instant::now();
         loop {
-            let (body, answer) = args.controller.list(name)?;
-            let text = match (args.json, in_place) {
+            let (body, answer) = list.ask(name)?;
+            let text = match (list.args.json, in_place) {
                 (true, _) => format!("{}\n", serde_json::from_str::<Value>(&body)?),
                 (false, true) => redrawn(&table(&answer)),
                 (false, false) => format!("{}\n", table(&answer)),

@@ -1,10 +1,10 @@
 use braid_types::Time;
 
 use crate::client::view::Alarm;
-use crate::client::{Answer, Args, format, show};
+use crate::client::{Answer, ListArgs, format, show};
 use crate::table::table;
 
-pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn execute(args: &ListArgs) -> anyhow::Result<()> {
     show(args, "alarms", |answer: &Answer<Alarm>| {
         let rows = answer.items.iter().map(|alarm| row(alarm, answer.now));
         table(["AT", "TIMES", "LAST", "WHAT"], rows)

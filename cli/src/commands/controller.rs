@@ -3,16 +3,22 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use braid_assign::StreamModel;
-use braid_controller::{Agents, Config, Controller, Listen, PolicyFile, Relief, Settings};
+use braid_controller::{
+    Access, Agents, Config, Controller, ControllerError, Listen, PolicyFile, Relief, Settings, Testbed, Tls,
+    Tokens,
+};
+use braid_lab::LabName;
 use braid_paths::Weight;
 use braid_steering::Policy;
 use braid_types::{BitsPerSec, SwitchPort};
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::exit::{Code, ExitWith};
+use crate::exit::{self, Code, ExitWith};
+use crate::testbed::LabTestbed;
 use crate::topology::source::{self, LinkArgs, Loaded, Source};
 
 #[derive(Subcommand)]
@@ -37,6 +43,25 @@ pub(crate) struct Run {
     /// Serve programs on this file descriptor, an inherited listening TCP socket, as well
     #[arg(long, value_name = "FD", value_parser = clap::value_parser!(i32).range(3..))]
     http_fd: Option<i32>,
+    /// A TOML file of those who may ask from other machines: `[[token]]` with name, token, and may: read, use (set paths aside)
+    /// or change (the policy)
+    ///
+    /// This machine needs none.
+    #[arg(long, value_name = "FILE", env = "BRAID_TOKENS")]
+    tokens: Option<PathBuf>,
+    /// The controller's certificate, and those that lead to one that others trust, in PEM form: HTTPS
+    #[arg(long, value_name = "FILE", requires = "tls_key", env = "BRAID_TLS_CERTIFICATE")]
+    tls_certificate: Option<PathBuf>,
+    /// The key of the certificate, in PEM form
+    #[arg(long, value_name = "FILE", requires = "tls_certificate", env = "BRAID_TLS_KEY")]
+    tls_key: Option<PathBuf>,
+    /// Trust everybody who can reach the address of --http: plain HTTP, and without --tokens all may see everything and set
+    /// paths aside
+    #[arg(long, env = "BRAID_HTTP_TRUSTED")]
+    http_trusted: bool,
+    /// The lab that the network is: its links can be cut and changed from the page and over HTTP
+    #[arg(long, value_name = "NAME")]
+    lab: Option<LabName>,
     /// Write every event to this file, for a replay or a bug report
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -107,6 +132,7 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     let agents = run.agent_tokens.as_deref().map(Agents::read).transpose().exit_with(Code::Usage)?;
     let agents = agents.unwrap_or_default();
     let policy = run.policy.as_deref().map(PolicyFile::read).transpose().exit_with(Code::Usage)?;
+    let access = access(&run)?;
     let http_inherited = run.http_fd.map(inherited);
     let controller = Controller::bind(Config {
         openflow,
@@ -114,11 +140,25 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
         http_inherited,
         record,
         agents,
+        access,
+        testbed: run.lab.clone().map(|lab| Arc::new(LabTestbed(lab)) as Arc<dyn Testbed>),
         policy,
         settings: settings(run)?,
-    })?;
+    });
+    let controller = match controller {
+        Err(error @ ControllerError::Open { .. }) => return Err(exit::error(Code::Usage, error.to_string())),
+        other => other?,
+    };
     say_ready(&controller)?;
     Ok(controller.serve_until_signalled()?)
+}
+
+fn access(run: &Run) -> anyhow::Result<Access> {
+    let tokens = run.tokens.as_deref().map(Tokens::read).transpose().exit_with(Code::Usage)?;
+    let pair = run.tls_certificate.as_deref().zip(run.tls_key.as_deref());
+    let tls =
+        pair.map(|(certificate, key)| Tls::read(certificate, key)).transpose().exit_with(Code::Usage)?;
+    Ok(Access { tokens, tls, trusted: run.http_trusted })
 }
 
 fn settings(run: Run) -> anyhow::Result<Settings> {

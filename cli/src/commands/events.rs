@@ -13,13 +13,13 @@ pub(crate) struct Args {
     #[arg(long)]
     follow: bool,
     #[command(flatten)]
-    client: client::Args,
+    list: client::ListArgs,
 }
 
 pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
     match args.follow {
-        true => client::follow(&args.client, line),
-        false => client::show(&args.client, "events", |answer: &Answer<Event>| {
+        true => client::follow(&args.list, line),
+        false => client::show(&args.list, "events", |answer: &Answer<Event>| {
             table(["AGO", "LEVEL", "WHAT"], answer.items.iter().map(|event| row(event, answer.now)))
         }),
     }

@@ -1,11 +1,11 @@
 use braid_types::Time;
 
 use crate::client::view::Host;
-use crate::client::{Answer, Args, format, show};
+use crate::client::{Answer, WatchArgs, format, show_or_watch};
 use crate::table::table;
 
-pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
-    show(args, "hosts", |answer: &Answer<Host>| {
+pub(crate) fn execute(args: &WatchArgs) -> anyhow::Result<()> {
+    show_or_watch(args, "hosts", |answer: &Answer<Host>| {
         let rows = answer.items.iter().map(|host| row(host, answer.now));
         table(["HOST", "AT", "ADDRESSES", "HEARD"], rows)
     })

@@ -1,9 +1,9 @@
 use crate::client::view::{Port, Switch};
-use crate::client::{Answer, Args, format, show};
+use crate::client::{Answer, WatchArgs, format, show_or_watch};
 use crate::table::table;
 
-pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
-    show(args, "switches", |answer: &Answer<Switch>| {
+pub(crate) fn execute(args: &WatchArgs) -> anyhow::Result<()> {
+    show_or_watch(args, "switches", |answer: &Answer<Switch>| {
         table(["SWITCH", "ADDRESS", "PORTS", "UP", "LINKS"], answer.items.iter().map(row))
     })
 }

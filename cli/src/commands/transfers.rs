@@ -1,11 +1,11 @@
 use braid_types::Time;
 
 use crate::client::view::{Stream, Transfer};
-use crate::client::{Answer, Args, format, show};
+use crate::client::{Answer, WatchArgs, format, show_or_watch};
 use crate::table::table;
 
-pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
-    show(args, "transfers", |answer: &Answer<Transfer>| {
+pub(crate) fn execute(args: &WatchArgs) -> anyhow::Result<()> {
+    show_or_watch(args, "transfers", |answer: &Answer<Transfer>| {
         let rows = answer.items.iter().flat_map(|transfer| rows(transfer, answer.now));
         table(["TRANSFER", "KIND", "AGE", "FROM", "TO", "SENT", "RECEIVED", "PATH"], rows)
     })

@@ -9,6 +9,7 @@ use braid_host::{Agent, Config};
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use crate::client;
 use crate::exit::{Code, ExitWith, error};
 
 #[derive(clap::Args)]
@@ -33,7 +34,8 @@ pub(crate) struct Args {
     /// Addresses of the peer's that the kernel uses, up to 8
     #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u8).range(..=8))]
     accept: u8,
-    /// The controller that advises which subflows to open, such as http://127.0.0.1:8653
+    /// The controller that advises which subflows to open, such as http://127.0.0.1:8653; of one with https, the
+    /// certificate has to lead to one of those in the file that BRAID_CA names
     #[arg(long, value_name = "URL", env = "BRAID_CONTROLLER")]
     controller: Option<String>,
     /// A file with the token that tells the controller who asks
@@ -93,7 +95,11 @@ fn adviser(args: &Args) -> anyhow::Result<Option<Box<dyn Adviser>>> {
         std::fs::read_to_string(path).with_context(|| format!("cannot read the token in {}", path.display()))
     };
     let token = args.token_file.as_ref().map(read).transpose()?;
-    let controller = args.controller.as_ref().map(|url| Controller::new(url, token.as_deref()));
+    let controller = |url: &String| match url.starts_with("https:") {
+        true => client::tls().map(|tls| Controller::over_tls(url, token.as_deref(), tls)),
+        false => Ok(Controller::new(url, token.as_deref())),
+    };
+    let controller = args.controller.as_ref().map(controller).transpose()?;
     Ok(controller.map(|controller| Box::new(controller) as Box<dyn Adviser>))
 }
 

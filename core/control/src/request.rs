@@ -88,14 +88,18 @@ pub enum Reply {
 
 /// An assignment, as applications and people see it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Assignment))]
 pub struct AssignmentView {
     /// Its name.
     pub id: AssignmentId,
     /// Whose it is.
     pub owner: Owner,
     /// One host.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub src: IpAddr,
     /// The other.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub dst: IpAddr,
     /// How many paths were asked for; more than there are `paths` if there are no more of use.
     pub wanted: usize,
@@ -115,6 +119,7 @@ pub struct AssignmentView {
 
 /// A path of an assignment.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AssignedPath {
     /// Its switches, from the one of `src` to the one of `dst`.
     pub switches: Vec<DatapathId>,
@@ -130,6 +135,8 @@ pub struct AssignedPath {
 
 /// A stream that has a path.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = PlacedStream))]
 pub struct PlacedView {
     /// Its number.
     pub stream: StreamId,

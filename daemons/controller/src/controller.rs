@@ -4,21 +4,25 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use braid_control::{Event, Settings};
 use braid_packet::lldp::ProbeKey;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{MissedTickBehavior, interval};
 use tracing::{error, info};
 
+use crate::access::Access;
 use crate::agents::Agents;
 use crate::clock::Clock;
 use crate::engine::{Engine, Shared};
 use crate::policy::{self, PolicyFile};
 use crate::record::Recorder;
+use crate::testbed::Testbed;
 use crate::{http, notices, server};
 
 /// How long switches have to take their last messages when the controller stops.
@@ -46,6 +50,10 @@ pub struct Config {
     pub record: Option<PathBuf>,
     /// Agents on hosts that have a token.
     pub agents: Agents,
+    /// How programs are let in.
+    pub access: Access,
+    /// What built the network, if it is for trying: its links can be changed.
+    pub testbed: Option<Arc<dyn Testbed>>,
     /// What is steered how; nothing: all as the settings have it.
     pub policy: Option<PolicyFile>,
     /// How it behaves; the key of discovery frames is made anew.
@@ -64,6 +72,17 @@ pub enum ControllerError {
         address: SocketAddr,
         /// Why.
         source: io::Error,
+    },
+    /// Others could do what they want.
+    #[error(
+        "others can reach {address}: it needs {what} (--tokens, --tls-certificate, --tls-key), or --http-trusted where everybody \
+         who can reach it may ask"
+    )]
+    Open {
+        /// Where programs were to be served.
+        address: SocketAddr,
+        /// What is missing.
+        what: &'static str,
     },
     /// The inherited socket is of no use.
     #[error("the inherited file descriptor is not a listening TCP socket: {0}")]
@@ -91,12 +110,18 @@ pub struct Controller {
     settings: Settings,
     recorder: Option<Recorder>,
     agents: Agents,
+    access: Access,
+    testbed: Option<Arc<dyn Testbed>>,
     policy: Option<PolicyFile>,
 }
 
 impl Controller {
     /// Opens everything that can fail: sockets and files.
     pub fn bind(config: Config) -> Result<Self, ControllerError> {
+        raise_file_limit();
+        if let Some(what) = config.access.lacks(config.http) {
+            return Err(ControllerError::Open { address: config.http, what });
+        }
         let switches = listen_for_switches(config.openflow)?;
         let http = bind("programs", config.http)?;
         let address = http.local_addr()?;
@@ -118,6 +143,8 @@ impl Controller {
             settings: Settings { lldp_key: ProbeKey::new(secret), assignment_seed, ..config.settings },
             recorder: recorder.transpose()?,
             agents: config.agents,
+            access: config.access,
+            testbed: config.testbed,
             policy: config.policy,
         })
     }
@@ -139,7 +166,7 @@ impl Controller {
         LocalSet::new().block_on(&runtime, async {
             let (teller, listener) = notices::way();
             engine.borrow_mut().tell(teller);
-            let questions = http::serve(self.programs, self.agents, listener)?;
+            let questions = http::serve(self.programs, self.agents, self.access, self.testbed, listener)?;
             let switches = tokio::net::TcpListener::from_std(self.switches)?;
             let accepting = spawn_local(server::accept(engine.clone(), switches));
             spawn_local(tick(engine.clone()));
@@ -216,6 +243,13 @@ fn inherit(fd: OwnedFd) -> Result<TcpListener, ControllerError> {
         if yes { listener.set_nonblocking(true) } else { Err(io::ErrorKind::InvalidInput.into()) }
     });
     listening.map_err(ControllerError::Inherited).map(|()| listener)
+}
+
+/// Each switch and each program takes a descriptor; the usual soft limit is 1,024.
+fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    // Where it cannot be raised, those wait who would need more.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 fn bind(what: &'static str, address: SocketAddr) -> Result<TcpListener, ControllerError> {

@@ -5,6 +5,7 @@
 //!
 //! What it does not do: decide anything. That is `braid-control`.
 
+mod access;
 mod agents;
 mod channel;
 mod clock;
@@ -17,9 +18,13 @@ mod outbox;
 mod policy;
 mod record;
 mod server;
+mod testbed;
 
+pub use access::{Access, Right, Tls, TlsError, Tokens, TokensError};
 pub use agents::{Agents, AgentsError};
 pub use braid_control::{Relief, Settings};
 pub use controller::{Config, Controller, ControllerError, Listen};
+pub use http::{Playback, SavedRun};
 pub use policy::{PolicyFile, PolicyFileError};
 pub use record::{Header, read_recording};
+pub use testbed::{LinkChange, Testbed, TestbedEnd, TestbedError, TestbedLink};

@@ -82,6 +82,11 @@ impl Deployment {
         &self.plan.lab
     }
 
+    /// Where its controller serves the page, if it has one.
+    pub fn page(&self) -> Option<std::net::SocketAddr> {
+        self.controller.as_ref().map(|controller| controller.http)
+    }
+
     pub(crate) fn tool(&self, program: &str) -> Tool {
         Tool::new(program, &self.marker)
     }

@@ -54,8 +54,8 @@ pub use names::{LabName, LabNameError};
 pub use plan::LinkBackend;
 pub use progress::{NoProgress, Progress, StderrProgress};
 pub use run::{
-    CaptureRow, Delivery, HandshakeRow, Interval, LabRow, MptcpUse, Report, Row, RowDirection, StreamRow,
-    Verdict,
+    CaptureRow, Delivery, HandshakeRow, Interval, LabRow, MptcpUse, Onlooker, Report, Row, RowDirection,
+    StreamRow, Verdict,
 };
 pub use scenario::Scenario;
 pub use store::Labs;

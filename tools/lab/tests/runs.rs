@@ -245,9 +245,9 @@ fn a_controller_gets_its_socket_as_descriptor_three_and_its_arguments() {
     let Some(bench) = bench() else { return };
     let record = bench.folder.path().join("events.jsonl");
     let script =
-        "expected=\"controller run --openflow-fd 3 --http 127.0.0.1:0 --network $8 --policy ${10} --moves=0 --record $0.record\"
-        grep -qx 'k = 3' \"${10}\" || exit 4
-        test \"$*\" = \"$expected\" && grep -q capacity_bps \"$8\" || exit 1
+        "expected=\"controller run --openflow-fd 3 --http 127.0.0.1:0 --lab $8 --network ${10} --policy ${12} --moves=0 --record $0.record\"
+        grep -qx 'k = 3' \"${12}\" || exit 4
+        test \"$*\" = \"$expected\" && grep -q capacity_bps \"${10}\" || exit 1
         readlink /proc/self/fd/3 | grep -q ^socket: || exit 2
         ls /proc/self/fd | grep -qx 0 && readlink /proc/self/fd/0 | grep -qx /dev/null || exit 3
         exit 42";
@@ -256,11 +256,10 @@ fn a_controller_gets_its_socket_as_descriptor_three_and_its_arguments() {
     let policy = Some("[default]\nk = 3\n".to_owned());
     let record_of = PathBuf::from(format!("{}.record", executable.display()));
     let control = Control::Braid(ControllerSettings {
-        executable,
         record: Some(record_of),
         options,
         policy,
-        agents: false,
+        ..ControllerSettings::new(executable)
     });
     let error = run(&bench, &chain_with_traffic(), &control).unwrap_err().to_string();
     assert!(error.contains("ended (exit status: 42)"), "{error}");
@@ -294,13 +293,7 @@ fn helper_runs() {
 }
 
 fn braid(executable: PathBuf) -> Control {
-    Control::Braid(ControllerSettings {
-        executable,
-        record: None,
-        options: BTreeMap::new(),
-        policy: None,
-        agents: false,
-    })
+    Control::Braid(ControllerSettings::new(executable))
 }
 
 /// A shell script that plays the controller.

@@ -1,7 +1,6 @@
 mod link;
 mod link_table;
 
-use std::collections::BTreeMap;
 use std::env::current_exe;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -153,13 +152,7 @@ pub(crate) fn load(path: &std::path::Path) -> anyhow::Result<Scenario> {
 /// This program as the lab's controller.
 pub(crate) fn controller(record: Option<PathBuf>) -> anyhow::Result<Control> {
     let executable = current_exe().context("the path of this program")?;
-    Ok(Control::Braid(ControllerSettings {
-        executable,
-        record,
-        options: BTreeMap::new(),
-        policy: None,
-        agents: false,
-    }))
+    Ok(Control::Braid(ControllerSettings { record, ..ControllerSettings::new(executable) }))
 }
 
 /// The lab's name: as given, or the scenario's.

@@ -16,14 +16,8 @@ const OLD_SECONDS: u64 = 3;
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Ask again every second, until Ctrl-C
-    ///
-    /// On a terminal the table is drawn anew in its place; elsewhere one table follows the other. With --json, each
-    /// answer is a line.
-    #[arg(long)]
-    watch: bool,
     #[command(flatten)]
-    client: client::Args,
+    list: client::WatchArgs,
 }
 
 #[derive(Subcommand)]
@@ -39,8 +33,7 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
     if let Some(Command::Measure(measure)) = &args.command {
         return measure::execute(measure);
     }
-    let show = if args.watch { client::watch } else { client::show };
-    show(&args.client, "links", links)
+    client::show_or_watch(&args.list, "links", links)
 }
 
 fn links(answer: &Answer<Link>) -> String {

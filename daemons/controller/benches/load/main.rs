@@ -19,7 +19,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::thread;
 use std::time::Duration;
 
-use braid_controller::{Agents, Config, Controller, Listen, Settings};
+use braid_controller::{Access, Agents, Config, Controller, Listen, Settings};
 use tokio::sync::oneshot;
 
 fn main() {
@@ -58,8 +58,17 @@ fn control() {
     let hosts = braid_topology::HostLimits { addresses_per_host: single::ADDRESSES, ..settings.hosts };
     let settings = Settings { hosts, ..settings };
     let (openflow, agents) = (Listen::Address(any), Agents::default());
-    let config =
-        Config { openflow, http: any, http_inherited: None, record: None, settings, agents, policy: None };
+    let config = Config {
+        openflow,
+        http: any,
+        http_inherited: None,
+        record: None,
+        settings,
+        agents,
+        access: Access::default(),
+        testbed: None,
+        policy: None,
+    };
     let controller = Controller::bind(config).expect("free ports");
     process::announce(controller.openflow(), controller.http());
     let (stop, stopped) = oneshot::channel::<()>();

@@ -14,9 +14,10 @@ use braid_control::{Asker, Reply, Request};
 use braid_steering::{Advice, AdviceRefusal, AdviceRequest};
 use tokio::sync::oneshot;
 
+use super::credentials::bearer;
 use super::problem::Problem;
 use super::rate::Rates;
-use super::{Question, Questions};
+use super::{Question, Questions, body};
 use crate::agents::Agents;
 
 /// More than the longest question that is answered.
@@ -58,10 +59,7 @@ impl Desk {
     ) -> Result<Advice, Problem> {
         self.admit(from)?;
         let asker = self.identify(from, headers)?;
-        let body = body.map_err(|it| Problem::new(it.status(), "body", it.body_text()))?;
-        let request: AdviceRequest = serde_json::from_slice(&body).map_err(|it| {
-            Problem::new(StatusCode::BAD_REQUEST, "unreadable", format!("not a question: {it}"))
-        })?;
+        let request: AdviceRequest = body::read(&body?)?;
         self.ask(request, asker).await?.map_err(|refusal| problem(&refusal))
     }
 
@@ -103,12 +101,6 @@ impl Desk {
             Ok(_) | Err(_) => Err(unavailable("the controller is stopping")),
         }
     }
-}
-
-/// The token in an `authorization` header. RFC 6750 §2.1.
-fn bearer(value: &str) -> Option<&str> {
-    let (scheme, token) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
 fn problem(refusal: &AdviceRefusal) -> Problem {

@@ -3,19 +3,19 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use braid_assign::{AssignmentId, Claim, DealBy, Owner, StreamModel};
+use braid_assign::{Claim, DealBy, Owner, OwnerError, StreamModel};
 use braid_control::{AssignmentView, Refusal, Reply, Request};
 use braid_types::FiveTuple;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::json;
+use utoipa::ToSchema;
 
+use super::body::{Named, Object, Optional};
 use super::problem::Problem;
 use super::{Question, Questions, Resource, ask, show, unavailable};
 
@@ -27,14 +27,22 @@ pub(super) const LEASE: Duration = Duration::from_secs(3_600);
 pub(super) const NOBODY: &str = "anonymous";
 
 /// What an application wants set aside.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct NewAssignment {
+pub(super) struct NewAssignment {
+    /// One host's address.
+    #[schema(value_type = String, example = "10.0.0.1")]
     src: IpAddr,
+    /// The other's, of the same family.
+    #[schema(value_type = String, example = "10.0.0.2")]
     dst: IpAddr,
+    /// How many paths.
+    #[schema(minimum = 1, maximum = 16)]
     paths: usize,
+    /// How many streams will come, if that is known.
     streams: Option<usize>,
     owner: Option<Owner>,
+    /// For how long after its last use it is kept.
     lease_seconds: Option<u64>,
     #[serde(default)]
     deal: DealBy,
@@ -44,20 +52,24 @@ struct NewAssignment {
 }
 
 /// A connection that is about to open, or has ended.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct Connection {
+pub(super) struct Connection {
+    /// The opening host's address.
+    #[schema(value_type = String, example = "10.0.0.1")]
     src: IpAddr,
     src_port: u16,
+    /// The answering host's.
+    #[schema(value_type = String, example = "10.0.0.2")]
     dst: IpAddr,
     dst_port: u16,
     owner: Option<Owner>,
 }
 
 /// Who asks.
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct Asker {
+pub(super) struct Asker {
     owner: Option<Owner>,
 }
 
@@ -71,56 +83,63 @@ pub(super) fn routes(questions: &Questions) -> Router<Questions> {
         .with_state(questions.clone())
 }
 
-async fn assign(State(questions): State<Questions>, body: Bytes) -> Response {
-    let claim = parse(&body).and_then(NewAssignment::claim);
-    answer(&questions, claim.map(Request::Assign), StatusCode::CREATED).await
+async fn assign(State(questions): State<Questions>, Object(wanted): Object<NewAssignment>) -> Response {
+    answer(&questions, wanted.claim().map(Request::Assign), StatusCode::CREATED).await
 }
 
-async fn renew(State(questions): State<Questions>, Path(id): Path<String>, body: Bytes) -> Response {
-    let request = named(&id).and_then(|assignment| {
-        let Asker { owner } = parse_or_default(&body)?;
-        Ok(Request::Renew { assignment, owner })
-    });
-    answer(&questions, request, StatusCode::OK).await
+async fn renew(
+    State(questions): State<Questions>,
+    Named(assignment): Named,
+    Optional(Asker { owner }): Optional<Asker>,
+) -> Response {
+    answer(&questions, Ok(Request::Renew { assignment, owner }), StatusCode::OK).await
 }
 
-async fn release(State(questions): State<Questions>, Path(id): Path<String>, body: Bytes) -> Response {
-    let request = named(&id).and_then(|assignment| {
-        let Asker { owner } = parse_or_default(&body)?;
-        Ok(Request::Release { assignment, owner })
-    });
-    answer(&questions, request, StatusCode::OK).await
+async fn release(
+    State(questions): State<Questions>,
+    Named(assignment): Named,
+    Optional(Asker { owner }): Optional<Asker>,
+) -> Response {
+    answer(&questions, Ok(Request::Release { assignment, owner }), StatusCode::OK).await
 }
 
-async fn place(State(questions): State<Questions>, Path(id): Path<String>, body: Bytes) -> Response {
-    let request =
-        connection(&id, &body).map(|(assignment, owner, tuple)| Request::Place { assignment, owner, tuple });
+async fn place(
+    State(questions): State<Questions>,
+    Named(assignment): Named,
+    Object(connection): Object<Connection>,
+) -> Response {
+    let request = connection.understand().map(|(owner, tuple)| Request::Place { assignment, owner, tuple });
     answer(&questions, request, StatusCode::CREATED).await
 }
 
-async fn end(State(questions): State<Questions>, Path(id): Path<String>, body: Bytes) -> Response {
-    let request =
-        connection(&id, &body).map(|(assignment, owner, tuple)| Request::End { assignment, owner, tuple });
+async fn end(
+    State(questions): State<Questions>,
+    Named(assignment): Named,
+    Object(connection): Object<Connection>,
+) -> Response {
+    let request = connection.understand().map(|(owner, tuple)| Request::End { assignment, owner, tuple });
     answer(&questions, request, StatusCode::OK).await
 }
 
 impl NewAssignment {
-    fn claim(self) -> Result<Claim, String> {
+    fn claim(self) -> Result<Claim, Problem> {
         let Self { src, dst, paths, streams, owner, lease_seconds, deal, a, lack } = self;
         let [src, dst] = [src, dst].map(|ip| ip.to_canonical());
-        same_family(src, dst)?;
+        same_family(src, dst).map_err(|error| Problem::invalid("dst", error))?;
         let standard = StreamModel::default();
         let known = (a.is_some() || lack.is_some())
             .then(|| StreamModel::new(a.unwrap_or(standard.a), lack.unwrap_or(standard.lack)));
         Ok(Claim {
-            owner: owner.map_or_else(|| NOBODY.parse().map_err(|it| format!("{it}")), Ok)?,
+            owner: owner
+                .map_or_else(|| NOBODY.parse(), Ok)
+                .map_err(|it: OwnerError| Problem::invalid("owner", it.to_string()))?,
             src,
             dst,
             paths,
             streams,
             lease: lease_seconds.map_or(LEASE, Duration::from_secs),
             deal,
-            model: known.transpose().map_err(|error| error.to_string())?,
+            model: known.transpose().map_err(|error| Problem::invalid("a", error.to_string()))?,
         })
     }
 }
@@ -133,29 +152,19 @@ pub(super) fn same_family(src: IpAddr, dst: IpAddr) -> Result<(), String> {
     }
 }
 
-fn connection(id: &str, body: &[u8]) -> Result<(AssignmentId, Option<Owner>, FiveTuple), String> {
-    let Connection { src, src_port, dst, dst_port, owner } = parse(body)?;
-    let [src, dst] = [src, dst].map(|ip| ip.to_canonical());
-    same_family(src, dst)?;
-    Ok((named(id)?, owner, FiveTuple { src, dst, src_port, dst_port }))
+impl Connection {
+    fn understand(self) -> Result<(Option<Owner>, FiveTuple), Problem> {
+        let Self { src, src_port, dst, dst_port, owner } = self;
+        let [src, dst] = [src, dst].map(|ip| ip.to_canonical());
+        same_family(src, dst).map_err(|error| Problem::invalid("dst", error))?;
+        Ok((owner, FiveTuple { src, dst, src_port, dst_port }))
+    }
 }
 
-fn named(id: &str) -> Result<AssignmentId, String> {
-    id.parse()
-}
-
-fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
-    serde_json::from_slice(body).map_err(|error| error.to_string())
-}
-
-fn parse_or_default<T: DeserializeOwned + Default>(body: &[u8]) -> Result<T, String> {
-    if body.is_empty() { Ok(T::default()) } else { parse(body) }
-}
-
-async fn answer(questions: &Questions, request: Result<Request, String>, done: StatusCode) -> Response {
+async fn answer(questions: &Questions, request: Result<Request, Problem>, done: StatusCode) -> Response {
     let request = match request {
         Ok(request) => request,
-        Err(text) => return refuse(StatusCode::BAD_REQUEST, &text),
+        Err(problem) => return problem.into_response(),
     };
     match ask(questions, |answer| Question::Request(request, answer)).await {
         Ok(Reply::Assignment(assignment)) => (done, Json(assignment_body(&assignment))).into_response(),
@@ -163,7 +172,9 @@ async fn answer(questions: &Questions, request: Result<Request, String>, done: S
             (done, Json(json!({ "schema": "braid/v1", "stream": placed }))).into_response()
         }
         Ok(Reply::Ended) => (done, Json(json!({ "schema": "braid/v1" }))).into_response(),
-        Ok(Reply::Refused(refusal)) => refuse(status(&refusal), &refusal.to_string()),
+        Ok(Reply::Refused(refusal)) => {
+            Problem::new(status(&refusal), "refused", refusal.to_string()).into_response()
+        }
         Ok(Reply::Advice(_)) => unavailable("the answer was to another question"),
         Err(response) => response,
     }
@@ -183,8 +194,4 @@ fn status(refusal: &Refusal) -> StatusCode {
         refusal if refusal.is_passing() => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::BAD_REQUEST,
     }
-}
-
-fn refuse(status: StatusCode, text: &str) -> Response {
-    Problem::new(status, "refused", text).into_response()
 }

@@ -12,24 +12,29 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep, sleep};
+use tokio_rustls::TlsAcceptor;
 use tracing::warn;
 
+use super::stream::Stream;
+
 /// Connections at the same time; others wait in the socket's queue.
-const MAX_CONNECTIONS: usize = 512;
+const MAX_CONNECTIONS: usize = 2_048;
 /// A connection over which nothing has come for so long is closed.
 const FIRST: Duration = Duration::from_secs(5);
-/// Later, one over which no byte goes for so long: longer than any answer takes. Watchers are sent something more often.
+/// Later, one over which no byte goes for so long, or whose question does not end: longer than any answer takes. Watchers are
+/// sent something more often.
 const IDLE: Duration = Duration::from_secs(70);
 
 /// Takes connections in.
 pub(super) struct Limited {
     listener: TcpListener,
+    tls: Option<TlsAcceptor>,
     places: Arc<Semaphore>,
 }
 
 impl Limited {
-    pub(super) fn new(listener: TcpListener) -> Self {
-        Self { listener, places: Arc::new(Semaphore::new(MAX_CONNECTIONS)) }
+    pub(super) fn new(listener: TcpListener, tls: Option<TlsAcceptor>) -> Self {
+        Self { listener, tls, places: Arc::new(Semaphore::new(MAX_CONNECTIONS)) }
     }
 }
 
@@ -44,7 +49,7 @@ impl Listener for Limited {
                 Err(closed) => Err(io::Error::other(closed)),
             };
             match accepted {
-                Ok(((stream, address), place)) => return (Guarded::new(stream, place), address),
+                Ok(((stream, address), place)) => return (Guarded::new(self.open(stream), place), address),
                 Err(error) => {
                     warn!(%error, "a program's connection could not be accepted");
                     sleep(Duration::from_millis(100)).await;
@@ -58,25 +63,45 @@ impl Listener for Limited {
     }
 }
 
-/// A connection that ends when nothing goes over it.
+impl Limited {
+    fn open(&self, stream: TcpStream) -> Stream {
+        // What is written is a whole answer or a whole message.
+        let _ = stream.set_nodelay(true);
+        match &self.tls {
+            Some(tls) => Stream::Opening(Box::new(tls.accept(stream))),
+            None => Stream::Plain(stream),
+        }
+    }
+}
+
+/// A connection that ends when nothing goes over it, or when it takes too long to ask.
 pub(super) struct Guarded {
-    stream: TcpStream,
+    stream: Stream,
     idle: Pin<Box<Sleep>>,
+    /// Whether something has come that was not answered yet.
+    asked: bool,
     _place: OwnedSemaphorePermit,
 }
 
 impl Guarded {
-    fn new(stream: TcpStream, place: OwnedSemaphorePermit) -> Self {
-        // What is written is a whole answer or a whole message.
-        let _ = stream.set_nodelay(true);
-        Self { stream, idle: Box::pin(sleep(FIRST)), _place: place }
+    fn new(stream: Stream, place: OwnedSemaphorePermit) -> Self {
+        Self { stream, idle: Box::pin(sleep(FIRST)), asked: false, _place: place }
     }
 
     /// Passes on how a read or a write went, unless it has waited for too long.
-    fn watch<T>(&mut self, context: &mut Context<'_>, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    fn watch<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        polled: Poll<io::Result<T>>,
+        wrote: bool,
+    ) -> Poll<io::Result<T>> {
         match polled {
             Poll::Ready(done) => {
-                self.idle.as_mut().reset(Instant::now() + IDLE);
+                // Only the first bytes of a question give it time: the rest has to come before that is over.
+                if wrote || !self.asked {
+                    self.idle.as_mut().reset(Instant::now() + IDLE);
+                }
+                self.asked = !wrote;
                 Poll::Ready(done)
             }
             Poll::Pending => match self.idle.as_mut().poll(context) {
@@ -94,7 +119,7 @@ impl AsyncRead for Guarded {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
-        self.watch(context, polled)
+        self.watch(context, polled, false)
     }
 }
 
@@ -105,7 +130,7 @@ impl AsyncWrite for Guarded {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.watch(context, polled)
+        self.watch(context, polled, true)
     }
 
     fn poll_write_vectored(
@@ -114,7 +139,7 @@ impl AsyncWrite for Guarded {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.watch(context, polled)
+        self.watch(context, polled, true)
     }
 
     fn is_write_vectored(&self) -> bool {

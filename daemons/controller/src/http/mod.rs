@@ -3,8 +3,10 @@
 mod advice;
 mod answers;
 mod assignments;
+mod body;
 mod capacity;
 mod connections;
+mod credentials;
 mod guard;
 mod link_metrics;
 mod live;
@@ -12,13 +14,17 @@ mod metrics;
 mod openapi;
 mod page;
 mod paths;
+mod playback;
 mod policy;
 mod problem;
 mod rate;
 mod rpc;
+mod stream;
+mod testbed;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::thread;
 
 use axum::Router;
@@ -35,14 +41,17 @@ use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
 use tracing::error;
 
+use crate::access::{Access, Tls};
 use crate::agents::Agents;
 use crate::clock;
 use crate::notices::Listener;
+use crate::testbed::Testbed;
 pub(crate) use answers::answer;
 use connections::Limited;
 use guard::Guard;
 use live::{Live, Sample};
 use paths::Search;
+pub use playback::{Playback, SavedRun};
 use problem::Problem;
 
 /// Questions that wait for the engine; more are turned away.
@@ -85,6 +94,8 @@ type Questions = mpsc::Sender<Question>;
 pub(crate) fn serve(
     listeners: Vec<TcpListener>,
     agents: Agents,
+    access: Access,
+    testbed: Option<Arc<dyn Testbed>>,
     notices: Listener,
 ) -> io::Result<mpsc::Receiver<Question>> {
     let (questions, receiver) = mpsc::channel(MAX_WAITING);
@@ -94,14 +105,17 @@ pub(crate) fn serve(
         let served = runtime.block_on(async {
             let live = Live::new(clock::generation());
             tokio::spawn(live.clone().follow(questions.clone(), notices));
-            let router = router(questions, agents, live);
+            let router = router(questions, agents, live, testbed);
             let mut serving = tokio::task::JoinSet::new();
+            let tls = access.tls.as_ref().map(Tls::acceptor);
+            let router = router.layer(from_fn_with_state(Guard::new(access.into()), guard::check));
             for listener in listeners {
-                let guard = Guard { loopback: listener.local_addr()?.ip().is_loopback() };
-                let router = router.clone().layer(from_fn_with_state(guard, guard::check));
-                let service = router.into_make_service_with_connect_info::<SocketAddr>();
+                // Nothing is encrypted that does not leave the machine.
+                let tls =
+                    tls.clone().filter(|_| listener.local_addr().is_ok_and(|it| !it.ip().is_loopback()));
+                let service = router.clone().into_make_service_with_connect_info::<SocketAddr>();
                 // With nothing to tap, so that axum tells addresses of this listener's connections, too.
-                let listener = Limited::new(tokio::net::TcpListener::from_std(listener)?).tap_io(|_| {});
+                let listener = Limited::new(tokio::net::TcpListener::from_std(listener)?, tls).tap_io(|_| {});
                 serving.spawn(async move { axum::serve(listener, service).await });
             }
             serving.join_next().await.map_or(Ok(()), |ended| ended.map_err(io::Error::other)?)
@@ -113,7 +127,7 @@ pub(crate) fn serve(
     Ok(receiver)
 }
 
-fn router(questions: Questions, agents: Agents, live: Live) -> Router {
+fn router(questions: Questions, agents: Agents, live: Live, testbed: Option<Arc<dyn Testbed>>) -> Router {
     let resource = |resource| get(move |State(questions): State<Questions>| show(questions, resource));
     Router::new()
         .route("/api/v1/switches", resource(Resource::Switches))
@@ -129,6 +143,7 @@ fn router(questions: Questions, agents: Agents, live: Live) -> Router {
         .route("/api/v1/advice", advice::route(questions.clone(), agents))
         .route("/metrics", resource(Resource::Metrics))
         .merge(live::routes(live))
+        .merge(testbed::routes(testbed))
         .merge(page::routes())
         .route("/api/v1/openapi.json", get(openapi::document))
         .fallback(unknown)

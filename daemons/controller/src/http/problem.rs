@@ -4,6 +4,9 @@ use axum::extract::rejection::QueryRejection;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+/// A browser asks its user for a password, which is the token.
+const CHALLENGE: &str = "Bearer, Basic realm=\"Braid: the token is the password\", charset=\"UTF-8\"";
+
 /// A request that is not answered.
 #[derive(Debug)]
 pub(super) struct Problem {
@@ -62,7 +65,7 @@ impl IntoResponse for Problem {
         let mut response =
             (status, [(header::CONTENT_TYPE, "application/problem+json")], body.to_string()).into_response();
         let extra = match status {
-            StatusCode::UNAUTHORIZED => Some((header::WWW_AUTHENTICATE, "Bearer")),
+            StatusCode::UNAUTHORIZED => Some((header::WWW_AUTHENTICATE, CHALLENGE)),
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
                 Some((header::RETRY_AFTER, "1"))
             }

@@ -79,11 +79,32 @@ fn more_watchers_than_there_is_room_for_are_turned_away_and_the_others_served() 
 }
 
 #[test]
-fn connections_that_say_nothing_keep_nobody_out() {
+fn a_thousand_connections_that_say_nothing_keep_nobody_out() {
     let controller = Running::start(None);
-    let silent: Vec<_> = (0..300).filter_map(|_| TcpStream::connect(controller.http).ok()).collect();
+    let silent: Vec<_> = (0..1_000).filter_map(|_| TcpStream::connect(controller.http).ok()).collect();
+    assert_eq!(silent.len(), 1_000);
     assert_eq!(controller.get("/api/v1/switches").0, 200);
     let mut first = &silent[0];
     first.set_read_timeout(Some(crate::support::PATIENCE)).expect("time-out");
     assert_eq!(first.read(&mut [0]).expect("closed in time"), 0);
+}
+
+#[test]
+fn nothing_but_what_is_built_in_is_served_as_a_file() {
+    let controller = Running::start(None);
+    let paths = [
+        "/../../../../etc/passwd",
+        "/..%2f..%2f..%2fetc%2fpasswd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "//etc/passwd",
+        "/app.js/../../../../etc/passwd",
+        "/api/v1/../../etc/passwd",
+        "/\\..\\..\\etc\\passwd",
+        "/app.js%00",
+        "/index.html",
+    ];
+    for path in paths {
+        let (status, body) = controller.get(path);
+        assert!([400, 404].contains(&status), "{path}: {status} {body}");
+    }
 }

@@ -1,5 +1,6 @@
 //! A controller on loopback, and switches that behave or do not.
 
+mod access;
 mod advice;
 mod api;
 mod browsers;

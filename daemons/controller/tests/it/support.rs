@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use braid_controller::{Agents, Config, Controller, Listen, Settings};
+use braid_controller::{Access, Agents, Config, Controller, Listen, Settings};
 use braid_openflow::{
     Bytes, Capabilities, ControllerRole, ErrorMsg, Hello, Kbps, List, Message, MultipartFlags,
     MultipartReply, Port, PortConfig, PortFeatures, PortState, ReplyBody, RequestBody, Role, SwitchFeatures,
@@ -23,6 +23,8 @@ pub(crate) fn config(openflow: SocketAddr, http: SocketAddr, record: Option<Path
         http,
         record,
         agents: Agents::default(),
+        access: Access::default(),
+        testbed: None,
         http_inherited: None,
         policy: None,
         settings: Settings::default(),

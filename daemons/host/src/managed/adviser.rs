@@ -1,6 +1,8 @@
 use std::time::Duration;
 
 use braid_steering::{Advice, AdviceRequest};
+use ureq::config::ConfigBuilder;
+use ureq::typestate::AgentScope;
 
 /// Far more than advice for one connection takes.
 const MOST_BYTES: u64 = 1 << 20;
@@ -47,9 +49,19 @@ impl Controller {
     /// The one at `url`, such as `http://127.0.0.1:8653`; `token` tells it who asks.
     #[must_use]
     pub fn new(url: &str, token: Option<&str>) -> Self {
-        let agent = ureq::Agent::config_builder().timeout_global(Some(TIMEOUT)).http_status_as_error(false);
+        Self::with(url, token, ureq::Agent::config_builder())
+    }
+
+    /// The same over TLS, by a URL that begins with `https`.
+    #[must_use]
+    pub fn over_tls(url: &str, token: Option<&str>, tls: ureq::tls::TlsConfig) -> Self {
+        Self::with(url, token, ureq::Agent::config_builder().tls_config(tls))
+    }
+
+    fn with(url: &str, token: Option<&str>, agent: ConfigBuilder<AgentScope>) -> Self {
         // A proxy for the web does not lead to it.
-        let agent = agent.proxy(None).build().into();
+        let agent =
+            agent.proxy(None).timeout_global(Some(TIMEOUT)).http_status_as_error(false).build().into();
         let url = format!("{}/api/v1/advice", url.trim_end_matches('/'));
         Self { agent, url, authorization: token.map(|token| format!("Bearer {}", token.trim())) }
     }

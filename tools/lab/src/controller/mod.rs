@@ -4,7 +4,7 @@ mod api;
 mod start;
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub enum Control {
     Braid(ControllerSettings),
 }
 
-/// How the controller is started: `EXECUTABLE controller run --openflow-fd 3 --http 127.0.0.1:0 --network FILE`, the
+/// How the controller is started: `EXECUTABLE controller run --openflow-fd 3 --http ADDRESS --lab NAME --network FILE`, the
 /// file being of the lab and saying what its links carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControllerSettings {
@@ -37,8 +37,19 @@ pub struct ControllerSettings {
     pub options: BTreeMap<String, String>,
     /// The text of its policy file, if it is to have one.
     pub policy: Option<String>,
+    /// Where it serves programs and browsers, in the machine's first namespace; port 0: any.
+    pub http: SocketAddr,
     /// Whether hosts have agents that manage their subflows as it advises.
     pub agents: bool,
+}
+
+impl ControllerSettings {
+    /// The program as it is without options, on any port of loopback.
+    #[must_use]
+    pub const fn new(executable: PathBuf) -> Self {
+        let http = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+        Self { executable, record: None, options: BTreeMap::new(), policy: None, http, agents: false }
+    }
 }
 
 impl Control {

@@ -57,7 +57,8 @@ fn tool(
         None => "exec \"$0\" \"$@\" 3<&0 </dev/null",
     };
     let tool = lab.tool("sh").env("BRAID_LAB_OUTPUT", output).args(["-c", script]).arg(&settings.executable);
-    let tool = tool.args(["controller", "run", "--openflow-fd", "3", "--http", "127.0.0.1:0"]);
+    let tool = tool.args(["controller", "run", "--openflow-fd", "3", "--http", &settings.http.to_string()]);
+    let tool = tool.args(["--lab", lab.name().as_str()]);
     let tool = match reception {
         Some(it) => tool.args(["--http-fd", "4", "--agent-tokens"]).arg(&it.tokens),
         None => tool,

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use braid_link::{LinkStatus, PortStatus, WayStatus};
 use braid_link_model::{Amount, Counters, Gauge, Parameters};
-use braid_types::PortNo;
+use braid_types::{DatapathId, PortNo};
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::InterfaceFlags;
 use serde::Serialize;
@@ -29,7 +29,10 @@ pub struct LinkInspection {
 pub struct LinkEnd {
     /// As in the scenario: a switch, or a host and its interface.
     pub name: String,
-    /// The port of the switch; none at a host.
+    /// The switch; none at a host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dpid: Option<DatapathId>,
+    /// Its port.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<PortNo>,
     /// The network namespace.
@@ -84,6 +87,7 @@ pub(super) fn view(cable: &Cable, status: Option<&LinkStatus>, up: bool) -> Link
         let way = status.map(|link| link.ways[side]);
         LinkEnd {
             name,
+            dpid: port.map(|(dpid, _)| dpid),
             port: port.map(|(_, port)| port),
             namespace,
             device,

@@ -37,6 +37,29 @@ pub use report::{
 use round::Round;
 use transfer::Setting;
 
+/// Somebody who looks at a lab while it runs a scenario.
+pub trait Onlooker {
+    /// It is up.
+    fn built(&mut self, lab: &Deployment);
+
+    /// All its traffic has run; it is removed when this returns.
+    ///
+    /// # Errors
+    ///
+    /// What ends the run as it is.
+    fn measured(&mut self, lab: &Deployment, report: &Report) -> Result<(), LabError>;
+}
+
+struct Nobody;
+
+impl Onlooker for Nobody {
+    fn built(&mut self, _: &Deployment) {}
+
+    fn measured(&mut self, _: &Deployment, _: &Report) -> Result<(), LabError> {
+        Ok(())
+    }
+}
+
 impl Labs {
     /// Deploys `scenario` as the lab `name`, runs all of its traffic one after the other, and removes the lab; for each
     /// of its variants anew.
@@ -52,6 +75,23 @@ impl Labs {
         progress: &dyn Progress,
         interrupt: &Interrupt,
     ) -> Result<Report, LabError> {
+        self.run_watched(scenario, name, control, progress, interrupt, &mut Nobody)
+    }
+
+    /// The same, while somebody looks on.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Labs::run`], and of the onlooker.
+    pub fn run_watched(
+        &self,
+        scenario: &Scenario,
+        name: &LabName,
+        control: &Control,
+        progress: &dyn Progress,
+        interrupt: &Interrupt,
+        onlooker: &mut dyn Onlooker,
+    ) -> Result<Report, LabError> {
         if scenario.traffic.is_none() {
             return Err(LabError::NoTraffic(scenario.name.clone()));
         }
@@ -64,8 +104,10 @@ impl Labs {
             let start = Instant::now();
             let lab = self.deploy(&scenario, name, &control.with_variant(&variant), interrupt)?;
             labs.push(LabRow { variant: called.map(str::to_owned), ..cost::of(&lab, start.elapsed()) });
+            onlooker.built(&lab);
             let of_variant = lab.measure(&scenario, progress, interrupt)?;
             rows.extend(of_variant.into_iter().map(|row| Row { variant: called.map(str::to_owned), ..row }));
+            onlooker.measured(&lab, &Report::new(&scenario, labs.clone(), rows.clone()))?;
             progress.stage(&format!("removing {name}"));
             lab.destroy()?;
         }

@@ -7,6 +7,7 @@ use braid_steering::{StreamId, TransferId};
 use braid_types::{DatapathId, SwitchPort, Time};
 use serde::Serialize;
 
+use super::counts::Counts;
 use super::series::{COARSE, FINE, RATIO, Series};
 
 /// Directions of links whose history is kept; of more, none.
@@ -33,6 +34,7 @@ pub(super) struct History {
 struct StreamHistory {
     transfer: TransferId,
     view: StreamView,
+    counts: Counts,
     series: Series<2>,
 }
 
@@ -101,7 +103,7 @@ impl History {
         push(&mut self.fine, now, FINE);
         links.iter().for_each(|link| self.record_link(step, now, link));
         for transfer in transfers {
-            transfer.streams.iter().for_each(|stream| self.record_stream(step, transfer.id, stream));
+            transfer.streams.iter().for_each(|stream| self.record_stream(step, now, transfer.id, stream));
         }
         self.next += 1;
         if self.next.is_multiple_of(RATIO) {
@@ -158,16 +160,17 @@ impl History {
         self.links.entry(link.src).or_insert_with(|| Series::new(step)).push(step, values);
     }
 
-    fn record_stream(&mut self, step: u64, transfer: TransferId, view: &StreamView) {
+    fn record_stream(&mut self, step: u64, now: Time, transfer: TransferId, view: &StreamView) {
         if self.streams.len() >= MAX_STREAMS && !self.streams.contains_key(&view.id) && !self.make_room() {
             return;
         }
         let stream = self.streams.entry(view.id).or_insert_with(|| StreamHistory {
             transfer,
             view: view.clone(),
+            counts: Counts::default(),
             series: Series::new(step),
         });
-        stream.series.push(step, [view.sent_bps as f32, view.received_bps as f32]);
+        stream.series.push(step, stream.counts.rates(now, view));
         // A subflow that joins late is taken over by its connection's transfer.
         stream.transfer = transfer;
         stream.view.clone_from(view);
@@ -240,16 +243,16 @@ mod tests {
 
     fn transfer(id: u64, streams: &[(u64, u64)]) -> TransferView {
         let ip = Ipv4Addr::LOCALHOST.into();
-        let view = |(id, rate): &(u64, u64)| StreamView {
+        let view = |(id, bytes): &(u64, u64)| StreamView {
             id: StreamId(*id),
             src: ip,
             dst: ip,
             src_port: 1,
             dst_port: 2,
             path: Vec::new(),
-            bytes_sent: 0,
+            bytes_sent: *bytes,
             bytes_received: 0,
-            sent_bps: *rate,
+            sent_bps: 0,
             received_bps: 0,
         };
         let streams = streams.iter().map(view).collect();
@@ -260,11 +263,11 @@ mod tests {
     fn each_stream_of_a_transfer_has_its_rates_and_an_ended_one_keeps_its_own() {
         let mut history = History::default();
         history.record(second(1), &[], &[transfer(1, &[(1, 0), (2, 0)])]);
-        history.record(second(2), &[], &[transfer(1, &[(1, 8_000), (2, 4_000)])]);
-        history.record(second(3), &[], &[transfer(1, &[(2, 8_000)])]);
+        history.record(second(2), &[], &[transfer(1, &[(1, 1_000), (2, 500)])]);
+        history.record(second(3), &[], &[transfer(1, &[(2, 1_500)])]);
         let found = history.transfer(TransferId(1), ALL).expect("known");
         let rates: Vec<_> = found.streams.iter().map(|stream| stream.sent_bps.clone()).collect();
-        assert_eq!(rates, [[Some(0.0), Some(8_000.0), None], [Some(0.0), Some(4_000.0), Some(8_000.0)]]);
+        assert_eq!(rates, [[Some(0.0), Some(8_000.0), None], [Some(0.0), Some(4_000.0), Some(6_000.0)]]);
         assert_eq!(found.times, [1, 2, 3].map(second));
         let later = history.transfer(TransferId(1), Span { since: second(3), ..ALL }).expect("known");
         assert_eq!((later.times, &later.streams[0].sent_bps[..]), (vec![second(3)], &[None][..]));
@@ -274,10 +277,10 @@ mod tests {
     #[test]
     fn minutes_are_means_and_what_is_silent_for_an_hour_is_forgotten() {
         let mut history = History::default();
-        (0..120).for_each(|at| history.record(second(at), &[], &[transfer(1, &[(1, at % 2 * 1_600)])]));
+        (0..120).for_each(|at| history.record(second(at), &[], &[transfer(1, &[(1, at * 100)])]));
         let minutes = history.transfer(TransferId(1), Span { coarse: true, ..ALL }).expect("known");
         assert_eq!((minutes.step_s, minutes.times), (60, vec![second(59), second(119)]));
-        assert_eq!(minutes.streams[0].sent_bps, [Some(800.0), Some(800.0)]);
+        assert_eq!(minutes.streams[0].sent_bps[1], Some(800.0));
         (120..3_780).for_each(|at| history.record(second(at), &[], &[]));
         assert!(history.streams.is_empty());
     }

@@ -3,6 +3,7 @@
 //! All of it is made on the thread that serves programs. The engine gives notices away without waiting, and once a
 //! second a copy of what it shows; whether one or a hundred watch is nothing to it.
 
+mod counts;
 mod history;
 mod routes;
 mod series;

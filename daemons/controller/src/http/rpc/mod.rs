@@ -5,12 +5,14 @@ mod xml;
 
 use axum::Router;
 use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 
 use super::assignments::MAX_BODY;
+use super::problem::Problem;
 use super::{Question, Questions, ask};
 use methods::Called;
 
@@ -22,7 +24,11 @@ pub(super) fn routes(questions: &Questions) -> Router<Questions> {
 }
 
 /// Every answer is 200, faults too: so the specification wants it.
-async fn call(State(questions): State<Questions>, body: Bytes) -> Response {
+async fn call(State(questions): State<Questions>, body: Result<Bytes, BytesRejection>) -> Response {
+    let body = match body {
+        Ok(body) => body,
+        Err(rejection) => return Problem::from(rejection).into_response(),
+    };
     let text = match xml::parse_call(&body).and_then(|call| methods::understand(&call)) {
         Ok(Called::Request(request)) => {
             match ask(&questions, |answer| Question::Request(request, answer)).await {

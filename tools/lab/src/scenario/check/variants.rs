@@ -8,8 +8,8 @@ use super::super::{Agents, Mode, PathManager, Variant};
 use super::{hosts, traffic};
 
 /// What a lab tells its controller itself.
-const OWN: [&str; 8] =
-    ["openflow", "openflow-fd", "http", "http-fd", "agent-tokens", "record", "network", "help"];
+const OWN: [&str; 9] =
+    ["openflow", "openflow-fd", "http", "http-fd", "lab", "agent-tokens", "record", "network", "help"];
 
 /// Names that differ, and options that look like some.
 pub(super) fn check(file: &File, problems: &mut Problems) -> Vec<Variant> {

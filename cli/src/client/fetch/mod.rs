@@ -1,3 +1,5 @@
+mod credentials;
+
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::time::Duration;
 
@@ -5,6 +7,8 @@ use ureq::http::{Request, Response};
 use ureq::{Agent, Body, Error, Timeout};
 
 use crate::exit::{self, Code};
+use credentials::Bearer;
+pub(crate) use credentials::tls;
 
 /// A controller is near.
 const TO_CONNECT: Duration = Duration::from_secs(5);
@@ -15,26 +19,26 @@ const MAX_ANSWER: u64 = 1 << 28;
 
 /// What the controller at `url` answers when asked for `path` with these parameters.
 pub(super) fn get(url: &str, path: &str, parameters: &[(&str, String)]) -> anyhow::Result<String> {
-    let request = agent(Some(TO_ANSWER)).get(format!("{url}{path}"));
+    let request = agent(url, Some(TO_ANSWER))?.get(format!("{url}{path}"));
     let request = request.query_pairs(parameters.iter().map(|(name, value)| (*name, value.as_str())));
     read(url, path, request.call())
 }
 
 /// The same where something is to be done.
 pub(super) fn post(url: &str, path: &str, parameters: &[(&str, String)]) -> anyhow::Result<String> {
-    let request = agent(Some(TO_ANSWER)).post(format!("{url}{path}"));
+    let request = agent(url, Some(TO_ANSWER))?.post(format!("{url}{path}"));
     let request = request.query_pairs(parameters.iter().map(|(name, value)| (*name, value.as_str())));
     read(url, path, request.send_empty())
 }
 
 /// The same where something is handed over.
 pub(super) fn put(url: &str, path: &str, text: &str) -> anyhow::Result<String> {
-    read(url, path, agent(Some(TO_ANSWER)).put(format!("{url}{path}")).send(text))
+    read(url, path, agent(url, Some(TO_ANSWER))?.put(format!("{url}{path}")).send(text))
 }
 
 /// A stream of server-sent events that goes on after the event `last`.
 pub(super) fn stream(url: &str, path: &str, last: &str) -> anyhow::Result<impl BufRead + use<>> {
-    let request = agent(None).get(format!("{url}{path}")).header("Last-Event-ID", last);
+    let request = agent(url, None)?.get(format!("{url}{path}")).header("Last-Event-ID", last);
     let response = request.call().map_err(|error| explain(url, error))?;
     if response.status().as_u16() == 200 {
         return Ok(BufReader::new(response.into_body().into_reader()));
@@ -46,14 +50,20 @@ pub(super) fn stream(url: &str, path: &str, last: &str) -> anyhow::Result<impl B
 pub(super) fn send(url: &str, method: &str, path: &str, body: &str) -> anyhow::Result<String> {
     let request = Request::builder().method(method).uri(format!("{url}{path}")).body(body);
     let request = request.map_err(|error| failure(url, &error.to_string()))?;
-    read(url, path, agent(Some(TO_ANSWER)).run(request))
+    read(url, path, agent(url, Some(TO_ANSWER))?.run(request))
 }
 
 /// `whole`: the time for a question and its answer.
-fn agent(whole: Option<Duration>) -> Agent {
-    let timeouts = Agent::config_builder().timeout_connect(Some(TO_CONNECT)).timeout_global(whole);
+fn agent(url: &str, whole: Option<Duration>) -> anyhow::Result<Agent> {
     // A proxy for the web does not lead to it.
-    timeouts.http_status_as_error(false).proxy(None).build().new_agent()
+    let config = Agent::config_builder().http_status_as_error(false).proxy(None);
+    let config = config.timeout_connect(Some(TO_CONNECT)).timeout_global(whole);
+    let config = match Bearer::from_environment()? {
+        Some(bearer) => config.middleware(bearer),
+        None => config,
+    };
+    let config = if url.starts_with("https:") { config.tls_config(tls()?) } else { config };
+    Ok(config.build().new_agent())
 }
 
 fn read(url: &str, path: &str, response: Result<Response<Body>, Error>) -> anyhow::Result<String> {

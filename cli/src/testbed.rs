@@ -1,0 +1,60 @@
+//! A lab as the testbed of its controller, so that links are changed from the page.
+
+use std::time::Duration;
+
+use braid_controller::{LinkChange, Testbed, TestbedEnd, TestbedError, TestbedLink};
+use braid_lab::{LabError, LabName, Labs, LinkEdit, LinkEnd, LinkInspection, WhichLink};
+use braid_link_model::{Change, Delay, Probability};
+use braid_types::{BitsPerSec, SwitchPort};
+
+/// The lab of this name.
+#[derive(Debug)]
+pub(crate) struct LabTestbed(pub(crate) LabName);
+
+impl Testbed for LabTestbed {
+    fn links(&self) -> Result<Vec<TestbedLink>, String> {
+        let links = Labs::system().links(&self.0).map_err(|error| error.to_string())?;
+        Ok(links.into_iter().map(link).collect())
+    }
+
+    fn change(&self, [from, to]: [&str; 2], change: LinkChange) -> Result<TestbedLink, TestbedError> {
+        let which = WhichLink { from: from.to_owned(), to: to.to_owned(), nth: None };
+        Labs::system().change_link(&self.0, &which, &edit(change)).map(link).map_err(|error| refusal(&error))
+    }
+}
+
+fn edit(LinkChange { up, rate_bps, delay_us, loss }: LinkChange) -> LinkEdit {
+    let way = Change {
+        rate: rate_bps.map(BitsPerSec),
+        delay: delay_us.and_then(|micros| Delay::new(Duration::from_micros(micros))),
+        loss: loss.and_then(Probability::new),
+        ..Change::default()
+    };
+    LinkEdit { ways: [way; 2], up }
+}
+
+fn link(LinkInspection { up, ends, .. }: LinkInspection) -> TestbedLink {
+    TestbedLink { up, ends: ends.map(end) }
+}
+
+fn end(LinkEnd { name, dpid, port, parameters, .. }: LinkEnd) -> TestbedEnd {
+    TestbedEnd {
+        name,
+        at: dpid.zip(port).map(|(dpid, port)| SwitchPort::new(dpid, port)),
+        rate_bps: parameters.rate.map(|rate| rate.0),
+        delay_us: parameters.delay.duration().as_nanos() as f64 / 1e3,
+        loss: parameters.loss.share(),
+    }
+}
+
+fn refusal(error: &LabError) -> TestbedError {
+    let text = error.to_string();
+    match error {
+        LabError::NoLink { .. } => TestbedError::NoLink(text),
+        LabError::ManyLinks { .. }
+        | LabError::FixedLink { .. }
+        | LabError::Parameters(_)
+        | LabError::Refused(_) => TestbedError::Refused(text),
+        _ => TestbedError::Failed(text),
+    }
+}
