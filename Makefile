@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint bench web clean help
+.PHONY: build demo test lint bench openapi web clean help
 
 CARGO ?= cargo
 OUT := $(or $(CARGO_TARGET_DIR),target)
@@ -12,10 +12,10 @@ build: ## Build the braid command into target/release
 	@scripts/install-packages build
 	$(CARGO) build --release --locked --package braid
 
-demo: build ## Show one transfer over every path of a small network (root)
+demo: build ## Show one transfer over every path of a small network (root); HOLD=1: go on, to look at the page
 	@scripts/install-packages
 	@[[ $$EUID == 0 ]] || { echo 'Networks are made of namespaces, which need root. Run: sudo $(OUT)/release/braid demo' >&2; exit 1; }
-	@$(OUT)/release/braid demo
+	@$(OUT)/release/braid demo $(if $(HOLD),--hold)
 
 test: ## Run every test; those that need root are skipped without it
 	@scripts/install-packages
@@ -33,6 +33,11 @@ lint: ## Check format, lints, documentation, licences and sources of dependencie
 bench: ## Measure
 	@scripts/install-packages build
 	$(CARGO) bench --workspace --locked
+
+openapi: ## Write the description of the API anew after a change of it, and the page's types (Node)
+	@scripts/install-packages build
+	BRAID_WRITE_OPENAPI=1 $(CARGO) test --locked --package braid-controller --test it the_description_in_git
+	scripts/web types
 
 web: ## Build the page anew after a change in web/ (Node)
 	@scripts/install-packages

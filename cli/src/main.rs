@@ -66,6 +66,10 @@ enum Command {
     Alarms(client::ListArgs),
     /// List what happened in the network, each with its reason
     Events(commands::events::Args),
+    /// Show a run that was saved on the page, without a controller and without root
+    ///
+    /// Prints the address to open, and serves until Ctrl-C.
+    Page(commands::page::Args),
     /// Find sets of paths between two switches or hosts
     ///
     /// In the network of a running controller, or with --topology in one that is drawn or written down. Exits
@@ -121,6 +125,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Alarms(args) => commands::alarms::execute(&args),
         Command::Events(args) => commands::events::execute(&args),
         Command::Hosts(args) => commands::hosts::execute(&args),
+        Command::Page(args) => commands::page::execute(args),
         Command::Paths(args) => commands::paths::execute(&args),
         Command::Policy(command) => commands::policy::execute(&command),
         Command::Transfers(args) => commands::transfers::execute(&args),

@@ -7,6 +7,7 @@ import { layout } from "../src/domain/layout";
 import { between, merge, stack, WINDOW_S } from "../src/domain/throughput";
 
 const history = (times: number[], streams: Record<number, (number | null)[]>): TransferHistory => ({
+  schema: "braid/v1",
   now: 0,
   id: 1,
   step_s: 1,

@@ -15,6 +15,7 @@ const link = (from: string, to: string, load: number | null = null, port = 1): L
   load_at: null,
   loss: null,
   loss_at: null,
+  counted: { bytes: 0, packets: 0, dropped: 0, errors: 0 },
 });
 
 const transfer = (id: number, paths: string[][], bytes = 0): Transfer => ({
@@ -36,6 +37,7 @@ const transfer = (id: number, paths: string[][], bytes = 0): Transfer => ({
 });
 
 const snapshot = (now = 0): Snapshot => ({
+  schema: "braid/v1",
   now,
   switches: ["1", "2", "3"].map((dpid) => ({ dpid, address: null, ports: [] })),
   links: [link("1", "2", 50), link("2", "1", 20), link("2", "3", null, 2), link("3", "2", null, 2)],
@@ -46,12 +48,12 @@ const snapshot = (now = 0): Snapshot => ({
 
 test("a link that goes is shown as failed until it or its switch is back or gone", () => {
   let view = fromSnapshot(snapshot());
-  view = withDelta(view, { now: 1, links: { set: [], gone: ["1:1", "2:1"] } });
+  view = withDelta(view, { schema: "braid/v1", now: 1, links: { set: [], gone: ["1:1", "2:1"] } });
   assert.deepEqual([...view.failed.keys()].sort(), ["1:1", "2:1"]);
   assert.deepEqual(cables(view).filter((it) => it.failed).map((it) => it.ends), [["1", "2"]]);
-  view = withDelta(view, { now: 2, links: { set: [link("1", "2")], gone: [] } });
+  view = withDelta(view, { schema: "braid/v1", now: 2, links: { set: [link("1", "2")], gone: [] } });
   assert.ok(!view.failed.has("1:1"));
-  view = withDelta(view, { now: 3, switches: { set: [], gone: ["2"] } });
+  view = withDelta(view, { schema: "braid/v1", now: 3, switches: { set: [], gone: ["2"] } });
   assert.equal(view.failed.size, 0);
 });
 
@@ -89,7 +91,7 @@ test("messages become views, and a snapshot begins anew", () => {
   const connection = connect(() => source, (view, at) => seen.push([view, at]), () => 7);
   const send = (type: string, data: unknown) => listeners.get(type)?.({ data: JSON.stringify(data) });
   send("snapshot", snapshot(5));
-  send("delta", { now: 6, switches: { set: [], gone: ["3"] } });
+  send("delta", { schema: "braid/v1", now: 6, switches: { set: [], gone: ["3"] } });
   send("snapshot", snapshot(1));
   assert.deepEqual(seen.map(([view, at]) => [view.now, view.switches.size, at]), [[5, 3, 7], [6, 2, 7], [1, 3, 7]]);
   connection.close();

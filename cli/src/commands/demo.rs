@@ -1,15 +1,31 @@
-use braid_lab::{Interrupt, Labs, Scenario, StderrProgress};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::thread;
+use std::time::Duration;
+
+use braid_lab::scenario::Mode;
+use braid_lab::{
+    Control, Deployment, Interrupt, LabError, Labs, Onlooker, Progress, Report, Scenario, StderrProgress,
+};
 
 use super::lab;
 use crate::output;
 
 const SCENARIO: &str = include_str!("../../../scenarios/ams-gva.yaml");
+/// Where the page is, unless somebody else is there.
+const PAGE: u16 = 8653;
+/// How long a transfer takes that only shows something.
+const SHOWN: Duration = Duration::from_secs(60);
+/// After a transfer that failed, as its links were cut.
+const PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Print one JSON document instead of the table
     #[arg(long)]
     json: bool,
+    /// Go on with transfers over both paths after the table, to look at on the page, until Ctrl-C
+    #[arg(long)]
+    hold: bool,
 }
 
 pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
@@ -17,11 +33,75 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
     if !args.json {
         output::text(&introduction(&scenario))?;
     }
-    let name = lab::exit("demo".parse().map_err(braid_lab::LabError::from))?;
+    let name = lab::exit("demo".parse().map_err(LabError::from))?;
     let interrupt = lab::exit(Interrupt::on_signals())?;
     let progress = StderrProgress::new();
-    let report = Labs::system().run(&scenario, &name, &lab::controller(None)?, &progress, &interrupt);
-    lab::conclude(&lab::exit(report)?, args.json)
+    let mut watch =
+        Watch { args, interrupt: &interrupt, scenario: &scenario, progress: &progress, concluded: None };
+    let report = Labs::system().run_watched(&scenario, &name, &control()?, &progress, &interrupt, &mut watch);
+    let concluded = watch.concluded.take();
+    let report = lab::exit(report)?;
+    concluded.unwrap_or_else(|| lab::conclude(&report, args.json))
+}
+
+/// The controller with its page where people look for it.
+fn control() -> anyhow::Result<Control> {
+    let usual = SocketAddr::from((Ipv4Addr::LOCALHOST, PAGE));
+    let is_free = TcpListener::bind(usual).is_ok();
+    Ok(match lab::controller(None)? {
+        Control::Braid(settings) if is_free => {
+            Control::Braid(braid_lab::ControllerSettings { http: usual, ..settings })
+        }
+        other => other,
+    })
+}
+
+/// Tells where the page is, and stays if that is wanted.
+struct Watch<'a> {
+    args: &'a Args,
+    interrupt: &'a Interrupt,
+    scenario: &'a Scenario,
+    progress: &'a dyn Progress,
+    /// How the run ended, once that is told.
+    concluded: Option<anyhow::Result<()>>,
+}
+
+impl Onlooker for Watch<'_> {
+    fn built(&mut self, lab: &Deployment) {
+        let Some(address) = lab.page() else { return };
+        let text = format!("The network live, as long as this runs: http://{address}/\n");
+        match self.args.json {
+            true => eprint!("{text}"),
+            false => _ = output::text(&format!("{text}\n")),
+        }
+    }
+
+    fn measured(&mut self, lab: &Deployment, report: &Report) -> Result<(), LabError> {
+        if !self.args.hold {
+            return Ok(());
+        }
+        self.concluded = Some(lab::conclude(report, self.args.json));
+        eprintln!("Transfers go on until Ctrl-C.");
+        let scenario = held(self.scenario);
+        loop {
+            match lab.measure(&scenario, self.progress, self.interrupt) {
+                Err(LabError::Interrupted) => return Ok(()),
+                // Links were cut, all of them perhaps.
+                Err(_) => thread::sleep(PAUSE),
+                Ok(_) => {}
+            }
+        }
+    }
+}
+
+/// The same network with long transfers over all of its paths.
+fn held(scenario: &Scenario) -> Scenario {
+    let mut scenario = scenario.clone();
+    if let Some(traffic) = &mut scenario.traffic {
+        traffic.modes.retain(|mode| *mode == Mode::Mptcp);
+        traffic.duration = SHOWN;
+    }
+    scenario
 }
 
 fn introduction(scenario: &Scenario) -> String {

@@ -11,6 +11,7 @@ pub(crate) mod lab;
 pub(crate) mod links;
 pub(crate) mod man;
 pub(crate) mod openflow;
+pub(crate) mod page;
 pub(crate) mod paths;
 pub(crate) mod policy;
 pub(crate) mod sim;

@@ -1,5 +1,5 @@
-import type { Delta, Event, Snapshot } from "./api";
-import { empty, fromSnapshot, withDelta, withEvent, type View } from "./view";
+import { apply, type Message } from "./run";
+import { empty, type View } from "./view";
 
 /** A controller that has sent nothing for so long is away, or the way to it is. */
 export const STALE_MS = 3_500;
@@ -15,20 +15,23 @@ export interface Source {
 }
 
 /**
- * Follows a controller. Each message makes a new view, which is handed over with the time it came.
+ * Follows a controller. Each message makes a new view, which is handed over with the time it came; `hear` gets the message as it is.
  *
  * The browser reconnects by itself and goes on where it was.
  */
-export function connect(open: () => Source, show: (view: View, at: number) => void, now: () => number): Connection {
+export function connect(
+  open: () => Source,
+  show: (view: View, at: number) => void,
+  now: () => number,
+  hear: (event: Message["event"], text: string) => void = () => undefined,
+): Connection {
   let view = empty;
   const source = open();
-  const on = <T>(name: string, next: (data: T) => View) =>
-    source.addEventListener(name, (message) => {
-      view = next(JSON.parse(message.data) as T);
+  for (const event of ["snapshot", "delta", "event"] as const)
+    source.addEventListener(event, (message) => {
+      hear(event, message.data);
+      view = apply(view, { event, data: JSON.parse(message.data) } as Message);
       show(view, now());
     });
-  on<Snapshot>("snapshot", fromSnapshot);
-  on<Delta>("delta", (delta) => withDelta(view, delta));
-  on<Event>("event", (event) => withEvent(view, event));
   return { close: () => source.close() };
 }

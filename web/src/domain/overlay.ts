@@ -35,22 +35,34 @@ export function cables(view: View): Cable[] {
 
 /** The share of a link's capacity in use. */
 export const load = (link: Link): number | null =>
-  link.load_bps === null || link.capacity_bps === 0 ? null : link.load_bps / link.capacity_bps;
+  link.load_bps == null || link.capacity_bps === 0 ? null : link.load_bps / link.capacity_bps;
 
-/** What the paths of a transfer can carry together: each link counted once, each path at its narrowest. */
-export function capacity(view: View, transfer: Transfer): number | null {
+const widths = new WeakMap<View["links"], ReadonlyMap<string, number>>();
+
+/** The widest link between each two switches; found once for each state of the links. */
+function widest(links: View["links"]): ReadonlyMap<string, number> {
+  const known = widths.get(links);
+  if (known) return known;
   const best = new Map<string, number>();
-  for (const link of view.links.values()) {
+  for (const link of links.values()) {
     const key = `${link.src.dpid} ${link.dst.dpid}`;
     best.set(key, Math.max(best.get(key) ?? 0, link.capacity_bps));
   }
-  const left = new Map(best);
+  widths.set(links, best);
+  return best;
+}
+
+/** What the paths of a transfer can carry together: each link counted once, each path at its narrowest. */
+export function capacity(view: View, transfer: Transfer): number | null {
+  const best = widest(view.links);
+  const left = new Map<string, number>();
+  const room = (hop: string) => left.get(hop) ?? best.get(hop) ?? 0;
   let sum = 0;
   for (const stream of transfer.streams) {
     const hops = stream.path.slice(1).map((to, at) => `${stream.path[at]} ${to}`);
     if (hops.length === 0) continue;
-    const rate = Math.min(...hops.map((hop) => left.get(hop) ?? 0));
-    for (const hop of hops) left.set(hop, (left.get(hop) ?? 0) - rate);
+    const rate = Math.min(...hops.map(room));
+    for (const hop of hops) left.set(hop, room(hop) - rate);
     sum += rate;
   }
   return sum > 0 ? sum : null;

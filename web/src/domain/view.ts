@@ -42,6 +42,17 @@ export function fromSnapshot(data: Snapshot): View {
   };
 }
 
+/** What a controller that knows as much would send first. */
+export const toSnapshot = (view: View): Snapshot => ({
+  schema: "braid/v1",
+  now: view.now,
+  switches: [...view.switches.values()],
+  links: [...view.links.values()],
+  hosts: [...view.hosts.values()],
+  transfers: [...view.transfers.values()],
+  events: [...view.events],
+});
+
 export function withDelta(view: View, delta: Delta): View {
   const switches = changed(view.switches, delta.switches, (it) => it.dpid);
   const links = changed(view.links, delta.links, (it) => portName(it.src));

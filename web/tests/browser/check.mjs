@@ -1,8 +1,11 @@
 // What a person sees of a network that works and breaks. Each step prints a line; the first that fails ends the run.
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
-import { joinSwitches, on, PAGE, setLink, startController, stop, stopAll } from "./lab.mjs";
+import { hostile } from "./hostile.mjs";
+import { joinSwitches, on, PAGE, startController, stop, stopAll } from "./lab.mjs";
 
 const PATIENCE = 40_000;
 const SCREENSHOTS = process.env.BRAID_SCREENSHOTS;
@@ -86,8 +89,9 @@ async function main() {
     return colours.join(" ");
   });
 
-  await step("a link is cut: it is dashed, told, and the transfer leaves it", async () => {
-    setLink("ams1", "gva1", "--down");
+  const link = page.locator('#testbed tr[data-link="ams1 – gva1"]');
+  await step("a link is cut from the page: it is dashed, told, and the transfer leaves it", async () => {
+    await link.getByRole("button", { name: "Cut" }).click();
     await until(page, () => document.querySelector("#map .cable.failed"));
     await until(page, () => /is down: its port is down/.test(document.querySelector("#events")?.textContent ?? ""));
     await until(page, () =>
@@ -97,8 +101,59 @@ async function main() {
     await page.waitForTimeout(3000);
     await screenshot(page, "page-dark.png");
     await page.emulateMedia({ colorScheme: "light" });
-    setLink("ams1", "gva1", "--up");
+    await link.getByRole("button", { name: "Restore" }).click();
     await until(page, () => !document.querySelector("#map .cable.failed"));
+  });
+
+  await step("a link's rate is changed from the page, and what it cannot take is told", async () => {
+    await link.getByRole("button", { name: "Change" }).click();
+    const form = page.locator("#testbed form");
+    await form.getByLabel("Rate").fill("20");
+    await form.getByRole("button").click();
+    await until(page, () => /20.0 Mbit/.test(document.querySelector('#testbed tr[data-link="ams1 – gva1"]').textContent));
+    await link.getByRole("button", { name: "Change" }).click();
+    await form.getByLabel("Delay").fill("50");
+    await form.getByRole("button").click();
+    const told = await page.locator("#testbed [role=alert]").textContent();
+    assert.match(told, /ams1/);
+    await form.getByLabel("Delay").fill("0");
+    await form.getByLabel("Rate").fill("100");
+    await form.getByRole("button").click();
+    await until(page, () => !document.querySelector("#testbed form"));
+    return told;
+  });
+
+  await step("what is shown is saved, and a saved run is opened without a controller", async () => {
+    const save = async (name) => {
+      const [download] = await Promise.all([page.waitForEvent("download"), page.locator("#save").selectOption(name)]);
+      const path = join(tmpdir(), `braid-page-${process.pid}-${name}`);
+      await download.saveAs(path);
+      return path;
+    };
+    const text = async (name) => readFileSync(await save(name), "utf8");
+    assert.match(await text("throughput.csv"), /^seconds,10\.0\.[12]\./);
+    assert.match(await text("links.csv"), /^from,to,capacity_bps/);
+    assert.match(await text("throughput.svg"), /<polygon fill="#0072b2"/);
+    assert.match(await text("map.svg"), /<polyline[^>]* stroke="#0072b2"|<polyline[^>]* stroke="rgb\(0, 114, 178\)"/);
+    for (const name of ["map.png", "throughput.png"]) assert.deepEqual([...readFileSync(await save(name)).subarray(1, 4)], [...Buffer.from("PNG")]);
+    assert.equal(JSON.parse(await text("braid-state.json")).switches.length, 4);
+    const run = await save("braid-run.json");
+    if (SCREENSHOTS) writeFileSync(join(SCREENSHOTS, "run.json"), readFileSync(run));
+    await page.locator("#open").setInputFiles(run);
+    await page.getByLabel("Time").waitFor();
+    await page.getByLabel("Time").focus();
+    await page.keyboard.press("End");
+    await until(page, () => /4 switches/.test(document.querySelector("#summary").textContent));
+    await until(page, () => document.querySelectorAll("#map .stream").length >= 2);
+    assert.equal(await page.locator("#testbed").count(), 0);
+    await page.getByRole("button", { name: "Back to the controller" }).click();
+    const wrong = join(tmpdir(), `braid-page-${process.pid}-wrong.json`);
+    writeFileSync(wrong, "[]");
+    await page.locator("#open").setInputFiles(wrong);
+    assert.match(await page.getByRole("alert").first().textContent(), /cannot be opened/);
+    await page.locator("#open").setInputFiles(run);
+    await page.getByRole("button", { name: "Back to the controller" }).click();
+    return `${(readFileSync(run).length / 1e6).toFixed(1)} MB`;
   });
 
   await step("events are filtered from the keyboard, and the page is held", async () => {
@@ -133,6 +188,14 @@ async function main() {
     await summary(page, "4 switches, 8 links");
   });
 
+  await step("it fits on a phone", async () => {
+    await page.setViewportSize({ width: 390, height: 800 });
+    await until(page, () => document.documentElement.scrollWidth <= innerWidth);
+    await page.waitForTimeout(1000);
+    await screenshot(page, "page-phone.png");
+  });
+
+  await step("names with markup stay text", () => hostile(browser));
   assert.deepEqual(problems, []);
   await browser.close();
 }

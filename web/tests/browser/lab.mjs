@@ -17,7 +17,7 @@ function start(command, ...rest) {
 }
 
 export async function startController() {
-  const controller = start(braid, "controller", "run", "--openflow", OPENFLOW, "--network", SCENARIO);
+  const controller = start(braid, "controller", "run", "--openflow", OPENFLOW, "--network", SCENARIO, "--lab", lab);
   await once(createInterface(controller.stdout), "line");
   return controller;
 }
@@ -39,7 +39,5 @@ export function joinSwitches(names) {
 
 /** A command on a host of the lab. */
 export const on = (host, ...command) => start(braid, "lab", "exec", lab, host, "--", ...command);
-
-export const setLink = (from, to, ...how) => execFileSync(braid, ["lab", "link", "set", lab, from, to, ...how]);
 
 export const stopAll = () => running.forEach((process) => process.kill("SIGKILL"));

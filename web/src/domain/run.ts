@@ -1,0 +1,135 @@
+/** A run as it was followed, so that it can be saved, and opened again without a controller. */
+import type { Delta, Event, Snapshot, Time, TransferHistory } from "./api";
+import { WINDOW_S } from "./throughput";
+import { empty, fromSnapshot, toSnapshot, withDelta, withEvent, type View } from "./view";
+
+/** What the controller sent. */
+export type Message =
+  | { event: "snapshot"; data: Snapshot }
+  | { event: "delta"; data: Delta }
+  | { event: "event"; data: Event };
+
+export const apply = (view: View, message: Message): View => {
+  if (message.event === "snapshot") return fromSnapshot(message.data);
+  return message.event === "delta" ? withDelta(view, message.data) : withEvent(view, message.data);
+};
+
+/** Characters of messages that are kept; of more, the oldest become part of where the run begins. */
+const MAX_KEPT = 32 << 20;
+/** Characters of a file that is opened. */
+const MAX_FILE = 128 << 20;
+
+/** Keeps what is heard. */
+export class Recorder {
+  #base: View = empty;
+  #kept: { name: Message["event"]; text: string }[] = [];
+  #size = 0;
+
+  constructor(private readonly most: number = MAX_KEPT) {}
+
+  add(name: Message["event"], text: string): void {
+    // What was before does not lead here: a controller that was started anew begins with another snapshot.
+    if (name === "snapshot") [this.#base, this.#kept, this.#size] = [empty, [], 0];
+    this.#kept.push({ name, text });
+    this.#size += text.length;
+    let over = 0;
+    for (; this.#size > this.most && over < this.#kept.length - 1; over += 1) {
+      const { name: event, text: data } = this.#kept[over] as { name: Message["event"]; text: string };
+      this.#base = apply(this.#base, { event, data: JSON.parse(data) } as Message);
+      this.#size -= data.length;
+    }
+    if (over > 0) this.#kept.splice(0, over);
+  }
+
+  /** The run as a file. */
+  save(): string {
+    const first = this.#base === empty ? [] : [`{"event":"snapshot","data":${JSON.stringify(toSnapshot(this.#base))}}`];
+    const rest = this.#kept.map(({ name, text }) => `{"event":"${name}","data":${text}}`);
+    return `{"schema":"braid/v1","run":[\n${[...first, ...rest].join(",\n")}\n]}\n`;
+  }
+}
+
+/** A run that was saved. */
+export class Run {
+  readonly #messages: readonly Message[];
+  readonly #times: readonly Time[];
+  #last: { index: number; view: View } = { index: 0, view: empty };
+
+  private constructor(messages: readonly Message[]) {
+    this.#messages = messages;
+    let now = 0;
+    this.#times = messages.map((it) => (now = Math.max(now, it.event === "event" ? it.data.time : it.data.now)));
+  }
+
+  /** Reads a file; what is wrong with one that is none is thrown, in words. */
+  static open(text: string): Run {
+    if (text.length > MAX_FILE) throw new Error("it is larger than any run that is saved");
+    const file = parse(text);
+    if (file?.schema !== "braid/v1" || !Array.isArray(file.run)) throw new Error("it is no run that was saved here");
+    if ((file.run[0] as Message | undefined)?.event !== "snapshot") throw new Error("it does not begin with a snapshot");
+    const run = new Run(file.run as Message[]);
+    // A run that cannot be told to its end is not begun.
+    try {
+      run.at(run.end);
+    } catch {
+      throw new Error("what it says does not fit together");
+    }
+    return run;
+  }
+
+  get start(): Time {
+    return this.#times[0] ?? 0;
+  }
+
+  get end(): Time {
+    return this.#times.at(-1) ?? 0;
+  }
+
+  /** The network as it was. */
+  at(time: Time): View {
+    let { index, view } = this.#last;
+    if (index > 0 && (this.#times[index - 1] ?? 0) > time) [index, view] = [0, empty];
+    for (; index < this.#messages.length && (index === 0 || (this.#times[index] ?? 0) <= time); index += 1)
+      view = apply(view, this.#messages[index] as Message);
+    this.#last = { index, view };
+    return { ...view, now: Math.max(view.now, Math.min(time, this.end)) };
+  }
+
+  /** What the streams of a transfer carried until then. */
+  history(id: string, until: Time): TransferHistory | null {
+    const streams = new Map<number, TransferHistory["streams"][number]>();
+    const times: Time[] = [];
+    let view = empty;
+    for (const [index, message] of this.#messages.entries()) {
+      if ((this.#times[index] ?? 0) > until) break;
+      view = apply(view, message);
+      if (message.event === "event" || view.now < until - WINDOW_S * 1e9) continue;
+      for (const stream of view.transfers.get(id)?.streams ?? []) {
+        const { bytes_sent: _, bytes_received: __, ...rest } = stream;
+        const known = streams.get(stream.id) ?? { ...rest, sent_bps: [], received_bps: [] };
+        const pad = (values: (number | null)[]) => [...values, ...Array(times.length - values.length).fill(null)];
+        const [sent_bps, received_bps] = [pad(known.sent_bps), pad(known.received_bps)];
+        sent_bps.push(stream.sent_bps);
+        received_bps.push(stream.received_bps);
+        streams.set(stream.id, { ...rest, sent_bps, received_bps });
+      }
+      times.push(view.now);
+    }
+    if (streams.size === 0) return null;
+    const fill = (values: (number | null)[]) => [...values, ...Array(times.length - values.length).fill(null)];
+    const filled = [...streams.values()].map((it) => ({
+      ...it,
+      sent_bps: fill(it.sent_bps),
+      received_bps: fill(it.received_bps),
+    }));
+    return { schema: "braid/v1", now: view.now, id: Number(id), step_s: 1, times, streams: filled };
+  }
+}
+
+function parse(text: string): { schema?: unknown; run?: unknown[] } | null {
+  try {
+    return JSON.parse(text) as { schema?: unknown; run?: unknown[] };
+  } catch {
+    throw new Error("it is no JSON");
+  }
+}

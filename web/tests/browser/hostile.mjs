@@ -1,0 +1,49 @@
+// A controller that was told markup wherever a network can say something: in names, addresses and reasons.
+import assert from "node:assert/strict";
+import { PAGE } from "./lab.mjs";
+
+const MARKUP = `<img src=x onerror="document.title='broken'"><script>document.title='broken'</script>`;
+
+const snapshot = () => {
+  const at = { dpid: MARKUP, port: 1 };
+  const ends = { src: MARKUP, dst: MARKUP, src_port: 1, dst_port: 2, path: [MARKUP] };
+  const stream = { id: 1, ...ends, bytes_sent: 1, bytes_received: 1, sent_bps: 1, received_bps: 1 };
+  const link = { src: at, dst: { dpid: "2", port: 1 }, capacity_bps: 1, delay_us: null, load_bps: null, loss: null };
+  return {
+    now: 1e9,
+    switches: [{ dpid: MARKUP, address: MARKUP, ports: [{ port: 1, name: MARKUP, up: true, role: null }] }, { dpid: "2", address: null, ports: [] }],
+    links: [{ ...link, delay_at: null, load_at: null, loss_at: null }],
+    hosts: [{ mac: MARKUP, at, addresses: [MARKUP], last_seen: 0 }],
+    transfers: [{ id: 1, kind: MARKUP, opened_at: 0, streams: [stream] }],
+    events: [{ number: 1, time: 0, level: "warning", text: MARKUP, notice: MARKUP }],
+  };
+};
+
+export async function hostile(browser) {
+  const page = await browser.newPage();
+  await page.route("**/api/v1/stream", (route) =>
+    route.fulfill({
+      headers: { "content-type": "text/event-stream" },
+      body: `event: snapshot\ndata: ${JSON.stringify(snapshot())}\n\n`,
+    }),
+  );
+  await page.route("**/api/v1/transfers/history*", (route) => {
+    const stream = { ...snapshot().transfers[0].streams[0], sent_bps: [1, 2], received_bps: [0, 0] };
+    return route.fulfill({ json: { now: 1e9, id: 1, step_s: 1, times: [1, 1e9], streams: [stream] } });
+  });
+  await page.route("**/api/v1/testbed/links", (route) => {
+    const end = { name: MARKUP, at: null, rate_bps: null, delay_us: 0, loss: 0 };
+    return route.fulfill({ json: { links: [{ up: true, ends: [end, end] }] } });
+  });
+  await page.goto(PAGE);
+  await page.locator("#events td.text").waitFor();
+  await page.locator("#throughput canvas").waitFor();
+  await page.locator("#testbed td").first().waitFor();
+  assert.equal(await page.locator("#events td.text").textContent(), MARKUP);
+  assert.equal(await page.locator("img, #app script").count(), 0);
+  // The picture that is made of the map is drawn from the same text.
+  const [file] = await Promise.all([page.waitForEvent("download"), page.locator("#save").selectOption("map.png")]);
+  assert.equal(file.suggestedFilename(), "map.png");
+  assert.equal(await page.title(), "Braid");
+  await page.close();
+}
