@@ -55,3 +55,19 @@ fn an_unknown_path_is_not_found() {
     assert_eq!(controller.get("/api/v1/nothing").0, 404);
     assert_eq!(controller.get("/../../etc/passwd").0, 404);
 }
+
+#[test]
+fn dashboards_and_rules_name_metrics_that_are_documented() {
+    let docs = include_str!("../../../../docs/metrics.md");
+    let files = [
+        include_str!("../../../../integrations/grafana/braid.json"),
+        include_str!("../../../../integrations/prometheus/braid.rules.yml"),
+    ];
+    for file in files {
+        let words = file.split(|it: char| !(it.is_ascii_alphanumeric() || it == '_'));
+        let metrics: std::collections::BTreeSet<_> =
+            words.filter(|word| word.starts_with("braid_")).collect();
+        assert!(metrics.len() > 5);
+        metrics.iter().for_each(|metric| assert!(docs.contains(&format!("`{metric}`")), "{metric}"));
+    }
+}
