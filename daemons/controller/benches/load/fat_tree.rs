@@ -20,14 +20,15 @@ const WINDOW: usize = 64;
 const RULES: u64 = 2;
 
 /// A host and the index of its switch.
-type Placed = (usize, Host);
+pub(crate) type Placed = (usize, Host);
 
 pub(crate) fn run(time: Duration) {
     let controller = Process::start("controller");
     let (mut network, hosts) = deploy(&controller);
     let mut requests = requests(&hosts);
     println!("FatTree, k = 8: 80 switches, 128 hosts; of each connection both directions have a rule");
-    let load = Load { window: WINDOW, time: Duration::from_secs(1), most: usize::MAX, streams: STREAMS };
+    let load =
+        Load { window: WINDOW, time: Duration::from_secs(1), most: usize::MAX, streams: STREAMS, rate: None };
     network.load(&mut requests, load);
     let (memory, busy) = (controller.memory(), controller.time_on_core());
     let outcome = network.load(&mut requests, Load { time, ..load });
@@ -40,7 +41,7 @@ pub(crate) fn run(time: Duration) {
 }
 
 /// Plays the network until the controller knows all of it.
-fn deploy(controller: &Process) -> (Network, Vec<Placed>) {
+pub(crate) fn deploy(controller: &Process) -> (Network, Vec<Placed>) {
     let blueprint = fat_tree(8, Links::default()).expect("a size that there is");
     let mut ports = vec![Vec::new(); blueprint.switches().len()];
     let interfaces = || blueprint.hosts().iter().flat_map(|host| &host.interfaces);
@@ -74,7 +75,7 @@ fn placed(number: u32, end: braid_topology::blueprint::End) -> Placed {
 }
 
 /// Connections of each switch's hosts to hosts elsewhere.
-fn requests(hosts: &[Placed]) -> BTreeMap<usize, Requests> {
+pub(crate) fn requests(hosts: &[Placed]) -> BTreeMap<usize, Requests> {
     let switches: std::collections::BTreeSet<_> = hosts.iter().map(|(index, _)| *index).collect();
     let mut random = fastrand(1);
     let of = |index: usize| {

@@ -3,8 +3,10 @@
 //! The controller is a process on one core; switches and hosts are emulated on the other. It is set up as an
 //! administrator would who has thousands of hosts behind each port: without limits of what a port may ask.
 //!
-//! `cargo bench -p braid-controller --bench load -- fat-tree` measures one part alone; others are `16` and `64`.
+//! `cargo bench -p braid-controller --bench load -- fat-tree` measures one part alone; others are `watched`, `16` and
+//! `64`.
 
+mod audience;
 mod fat_tree;
 mod network;
 mod packets;
@@ -14,6 +16,7 @@ mod report;
 mod responder;
 mod single;
 mod switch;
+mod watched;
 
 use std::net::{SocketAddr, TcpListener};
 use std::thread;
@@ -43,6 +46,9 @@ fn measure(arguments: &[String]) {
     let wants = |part: &str| parts.is_empty() || parts.iter().any(|wanted| *wanted == part);
     if wants("fat-tree") {
         fat_tree::run(Duration::from_secs(10));
+    }
+    if wants("watched") {
+        watched::run(Duration::from_secs(10));
     }
     for switches in [16, 64] {
         if wants(&switches.to_string()) {

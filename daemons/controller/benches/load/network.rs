@@ -52,6 +52,16 @@ pub(crate) struct Load {
     pub(crate) most: usize,
     /// Streams that are there at a time: of more, the oldest end.
     pub(crate) streams: usize,
+    /// Requests a second, if not as many as are answered.
+    pub(crate) rate: Option<f64>,
+}
+
+impl Load {
+    /// How many more may be sent now.
+    fn room(&self, elapsed: Duration, sent: u64) -> usize {
+        let may = |rate: f64| ((rate * elapsed.as_secs_f64()) as u64).saturating_sub(sent) as usize;
+        if elapsed < self.time { self.rate.map_or(usize::MAX, may) } else { 0 }
+    }
 }
 
 impl Outcome {
@@ -142,26 +152,25 @@ impl Network {
     /// Keeps so many requests under way at each switch until the time is over, and waits for all answers.
     pub(crate) fn load(&mut self, requests: &mut BTreeMap<usize, Requests>, load: Load) -> Outcome {
         let (mut outcome, start) = (Outcome::default(), Instant::now());
-        let mut answered = Vec::new();
+        let mut owed = vec![0; self.switches.len()];
         let mut left: Vec<usize> = vec![load.most; self.switches.len()];
         for (index, requests) in &mut *requests {
             left[*index] -= load.window;
             outcome.sent += self.request(*index, requests, load.window);
         }
         self.flush();
-        while outcome.packets < outcome.sent && start.elapsed() < load.time + PATIENCE {
-            answered.clear();
+        while (outcome.packets < outcome.sent || load.rate.is_some() && start.elapsed() < load.time)
+            && start.elapsed() < load.time + PATIENCE
+        {
             self.serve(|index, told| {
                 outcome.add(&told);
-                answered.push((index, told.packets as usize));
+                owed[index] += told.packets as usize;
             });
-            let may = start.elapsed() < load.time;
-            for (index, count) in answered.iter().filter(|(_, count)| may && *count > 0) {
-                let count = (*count).min(left[*index]);
-                left[*index] -= count;
-                if let Some(requests) = requests.get_mut(index) {
-                    outcome.sent += self.request(*index, requests, count);
-                }
+            for (index, requests) in &mut *requests {
+                let room = load.room(start.elapsed(), outcome.sent);
+                let count = owed[*index].min(left[*index]).min(room);
+                (owed[*index], left[*index]) = (owed[*index] - count, left[*index] - count);
+                outcome.sent += self.request(*index, requests, count);
             }
             self.end_streams(load.streams);
             self.flush();

@@ -36,6 +36,18 @@ pub(crate) fn latency(what: &str, mut times: Vec<Duration>) {
     println!("  {what:30} p50 {:.1} µs, p99 {:.1} µs of {}, one under way", at(50), at(99), times.len());
 }
 
+/// How two sets of latencies compare, at the middle and at the slow end.
+pub(crate) fn quotient(mut these: Vec<Duration>, mut those: Vec<Duration>) {
+    let mut at = |percent: usize| {
+        let of = |times: &mut Vec<Duration>| {
+            times.sort_unstable();
+            times[(times.len() - 1) * percent / 100].as_secs_f64()
+        };
+        of(&mut these) / of(&mut those)
+    };
+    println!("  {:30} p50 {:.3} x, p99 {:.3} x", "against nobody watching", at(50), at(99));
+}
+
 /// How many of something the controller knows.
 pub(crate) fn count(controller: &Process, what: &str) -> usize {
     let mut stream = TcpStream::connect(controller.http).expect("HTTP port");

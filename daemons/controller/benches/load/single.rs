@@ -72,7 +72,8 @@ fn syns(network: &mut Network, controller: &Process, switches: usize, laps: u64)
         Requests::new(&(0..10_000).map(message).collect::<Vec<_>>())
     };
     let mut requests: BTreeMap<_, _> = (0..switches).map(|index| (index, of(index))).collect();
-    let load = Load { window: WINDOW, time: Duration::from_secs(2), most: usize::MAX, streams: 0 };
+    let load =
+        Load { window: WINDOW, time: Duration::from_secs(2), most: usize::MAX, streams: 0, rate: None };
     network.load(&mut requests, load);
     let busy = controller.time_on_core();
     let outcome = network.load(&mut requests, load);
@@ -95,7 +96,7 @@ fn run_laps(
     for number in 0..laps {
         prepare(network, number);
         let most = HOSTS * ADDRESSES / switches;
-        let load = Load { window: WINDOW, time: Duration::from_secs(60), most, streams: 0 };
+        let load = Load { window: WINDOW, time: Duration::from_secs(60), most, streams: 0, rate: None };
         let outcome = network.load(&mut lap(switches, number), load);
         sum.sent += outcome.sent;
         sum.packets += outcome.packets;
