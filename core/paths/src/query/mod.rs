@@ -18,7 +18,8 @@
 //! let set = solve(&mut resolved.request.terms.finder(&graph), src, dst, &resolved.request);
 //!
 //! let view = PathsView::new(&graph, &resolved, &set, |dpid| network.name_of(dpid));
-//! assert_eq!(view.paths[0].nodes, ["pod1-edge1", "pod1-agg1", "core1", "pod4-agg1", "pod4-edge2"]);
+//! assert_eq!(view.paths.len(), 2);
+//! assert!(view.paths.iter().all(|path| path.nodes.len() == 5 && path.nodes[2] != "core2"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
