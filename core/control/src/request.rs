@@ -106,6 +106,7 @@ pub struct AssignmentView {
     /// How many streams are expected, if that was said.
     pub expected_streams: Option<usize>,
     /// How streams are dealt.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub deal: DealBy,
     /// When it was made, on the controller's clock.
     pub opened_at: Time,

@@ -436,7 +436,7 @@ export interface components {
         /** @description An assignment, as applications and people see it. */
         Assignment: {
             /** @description How streams are dealt. */
-            deal: components["schemas"]["DealBy"];
+            deal: string;
             /** @description The other. */
             dst: string;
             /** @description How many streams are expected, if that was said. */
@@ -578,11 +578,6 @@ export interface components {
          * @example 000000000000002a
          */
         DatapathId: string;
-        /**
-         * @description How streams are dealt over the paths of an assignment.
-         * @enum {string}
-         */
-        DealBy: "weight" | "round-robin" | "shortest";
         /** @description The delay of a link, in microseconds. */
         DelayView: {
             /**
@@ -784,7 +779,8 @@ export interface components {
              * @description Streams per Mbit/s and ms, if the application knows better.
              */
             a?: number | null;
-            deal?: components["schemas"]["DealBy"];
+            /** @description `weight`, `round-robin`, `shortest`, or `path:` and its place from 0. */
+            deal?: string;
             /**
              * @description The other's, of the same family.
              * @example 10.0.0.2

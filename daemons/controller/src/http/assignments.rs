@@ -44,7 +44,9 @@ pub(super) struct NewAssignment {
     owner: Option<Owner>,
     /// For how long after its last use it is kept.
     lease_seconds: Option<u64>,
+    /// `weight`, `round-robin`, `shortest`, or `path:` and its place from 0.
     #[serde(default)]
+    #[schema(value_type = String)]
     deal: DealBy,
     /// Streams per Mbit/s and ms, if the application knows better.
     a: Option<f64>,
