@@ -216,8 +216,8 @@ fn something_else_that_answers_is_a_failure_that_says_what_it_is() {
 
 #[test]
 fn url_of_another_scheme_is_a_wrong_usage() {
-    let command = braid().args(["hosts", "--controller", "https://127.0.0.1"]).assert();
-    command.code(2).stderr(contains("https is not spoken"));
+    let command = braid().args(["hosts", "--controller", "ftp://127.0.0.1"]).assert();
+    command.code(2).stderr(contains("ftp is not spoken, only http and https"));
 }
 
 #[test]
