@@ -41,8 +41,9 @@ pub(crate) fn way() -> (Teller, Listener) {
 impl Teller {
     /// Tells what happened at `at`, unless too much is on the way already.
     pub(crate) fn tell(&self, at: Time, notice: &Notice) {
-        if self.way.try_send(Told { at, notice: notice.clone() }).is_err() {
-            self.lost.fetch_add(1, Ordering::Relaxed);
+        match self.way.try_reserve() {
+            Ok(room) => room.send(Told { at, notice: notice.clone() }),
+            Err(_) => _ = self.lost.fetch_add(1, Ordering::Relaxed),
         }
     }
 }
