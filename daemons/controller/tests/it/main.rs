@@ -4,6 +4,7 @@ mod access;
 mod advice;
 mod api;
 mod browsers;
+mod hostile;
 mod links;
 mod live;
 mod misbehaviour;
