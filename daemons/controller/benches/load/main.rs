@@ -3,7 +3,7 @@
 //! The controller is a process on one core; switches and hosts are emulated on the other. It is set up as an
 //! administrator would who has thousands of hosts behind each port: without limits of what a port may ask.
 //!
-//! `cargo bench -p braid-controller --bench load -- fat-tree` measures one part alone; others are `watched`, `16` and
+//! `cargo bench -p braid-controller --bench load -- fat-tree` measures one part alone; others are `watched`, `rules`, `16` and
 //! `64`.
 
 mod audience;
@@ -14,6 +14,7 @@ mod poller;
 mod process;
 mod report;
 mod responder;
+mod rules;
 mod single;
 mod switch;
 mod watched;
@@ -49,6 +50,9 @@ fn measure(arguments: &[String]) {
     }
     if wants("watched") {
         watched::run(Duration::from_secs(10));
+    }
+    if wants("rules") {
+        rules::run();
     }
     for switches in [16, 64] {
         if wants(&switches.to_string()) {

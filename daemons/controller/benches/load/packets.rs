@@ -43,9 +43,20 @@ pub(crate) fn packet_in(port: PortNo, table_id: TableId, frame: &[u8]) -> Vec<u8
 }
 
 /// The first packet of a TCP connection.
-pub(crate) fn syn(from: Host, to: Host, (src_port, dst_port): (u16, u16), options: &[u8]) -> Vec<u8> {
+pub(crate) fn syn(from: Host, to: Host, ports: (u16, u16), options: &[u8]) -> Vec<u8> {
+    opening(from, to, ports, TcpFlags::SYN, options)
+}
+
+/// A packet of a connection's handshake.
+pub(crate) fn opening(
+    from: Host,
+    to: Host,
+    (src_port, dst_port): (u16, u16),
+    flags: TcpFlags,
+    options: &[u8],
+) -> Vec<u8> {
     let tuple = FiveTuple { src: from.ip, dst: to.ip, src_port, dst_port };
-    build::tcp(tuple).macs(from.mac, to.mac).flags(TcpFlags::SYN).options(options).frame()
+    build::tcp(tuple).macs(from.mac, to.mac).flags(flags).options(options).frame()
 }
 
 /// A packet of a connection that was open before.

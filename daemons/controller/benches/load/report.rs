@@ -50,12 +50,17 @@ pub(crate) fn quotient(mut these: Vec<Duration>, mut those: Vec<Duration>) {
 
 /// How many of something the controller knows.
 pub(crate) fn count(controller: &Process, what: &str) -> usize {
+    list(controller, what).len()
+}
+
+/// What the controller knows of something.
+pub(crate) fn list(controller: &Process, what: &str) -> Vec<serde_json::Value> {
     let mut stream = TcpStream::connect(controller.http).expect("HTTP port");
     write!(stream, "GET /api/v1/{what} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         .expect("a request");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("an answer");
     let body = answer.split_once("\r\n\r\n").map(|(_, body)| body).expect("a body");
-    let body: serde_json::Value = serde_json::from_str(body).expect("JSON");
-    body[what].as_array().map_or(0, Vec::len)
+    let mut body: serde_json::Value = serde_json::from_str(body).expect("JSON");
+    body[what].as_array_mut().map(std::mem::take).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 //! A switch as far as a controller can tell: its channel, and what it counts of what it is told.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
@@ -14,6 +14,7 @@ use braid_types::{DatapathId, MacAddr, PortNo};
 const CHUNK: usize = 256 << 10;
 /// The table of streams, and the part of a cookie that tells the direction.
 const STREAM_TABLE: u8 = 1;
+const FABRIC_TABLE: u8 = 4;
 const REVERSE: u64 = 1;
 const OUTPUT: [u8; 4] = [0, 0, 0, 16];
 /// Descriptions of rules that fit into one message.
@@ -42,6 +43,8 @@ pub(crate) struct Switch {
     pub(crate) sent: Vec<(PortNo, Vec<u8>)>,
     /// The rules of streams, the oldest first.
     rules: VecDeque<u64>,
+    /// What the rules of paths match, which is a label each.
+    pub(crate) fabric: BTreeSet<Vec<u8>>,
     /// Streams whose first packets enter here.
     pub(crate) opened: Vec<u64>,
     pub(crate) is_up: bool,
@@ -61,6 +64,7 @@ impl Switch {
             told: Told::default(),
             sent: Vec::new(),
             rules: VecDeque::new(),
+            fabric: BTreeSet::new(),
             opened: Vec::new(),
             is_up: false,
         };
@@ -144,11 +148,20 @@ impl Switch {
         }
     }
 
-    /// OpenFlow 1.3.5 §7.3.4.1: the table is at 24, the command at 25.
+    /// OpenFlow 1.3.5 §7.3.4.1: the table is at 24, the command at 25, the match at 48.
     fn obey_flow_mod(&mut self, message: &[u8]) {
         const ADD: u8 = 0;
         let cookie = u64::from_be_bytes(message[8..16].try_into().expect("8 bytes"));
         let (table, command) = (message[24], message[25]);
+        if table == FABRIC_TABLE {
+            let length = usize::from(u16::from_be_bytes([message[50], message[51]]));
+            let matching = &message[48..48 + length];
+            _ = if command == ADD {
+                self.fabric.insert(matching.to_vec())
+            } else {
+                self.fabric.remove(matching)
+            };
+        }
         match (table, command) {
             (_, ADD) => {
                 self.told.rules[usize::from(table & 7)] += 1;
