@@ -20,6 +20,8 @@ pub use ids::{StreamId, TransferId};
 pub use placement::{
     Choice, Deterministic, FewestShared, LeastLoaded, Move, Placement, Policy, PolicyError, Question, Random,
 };
-pub use policy::{Policies, PolicyProblem, PolicyRule, PortRange, SteerAs, Steering};
+pub use policy::{
+    Imbalance, Policies, PolicyProblem, PolicyRule, PortRange, Resequence, SprayingError, SteerAs, Steering,
+};
 pub use stream::{Group, Opening, Route, Stream, Transfer, TransferKind};
 pub use transfers::{Ended, Full, Limits, Transfers};

@@ -16,6 +16,8 @@ pub enum TransferKind {
     Mptcp,
     /// Several TCP connections between two hosts.
     Parallel,
+    /// One TCP connection whose packets edges spread over several paths, and put back in order.
+    Spray,
 }
 
 /// What TCP connections that carry one transfer have in common.
@@ -35,6 +37,8 @@ pub enum Opening {
     Join(Token),
     /// Nothing, but it is one of these.
     Parallel(Group),
+    /// Nothing, and its packets may take several paths at once.
+    Sprayed,
     /// Nothing: it was not seen, an earlier controller has placed the stream.
     Unseen,
     /// It has not come yet, or passed unseen: the host was told to open the stream.
@@ -97,6 +101,7 @@ impl fmt::Display for TransferKind {
         f.write_str(match self {
             Self::Mptcp => "mptcp",
             Self::Parallel => "parallel",
+            Self::Spray => "spray",
         })
     }
 }

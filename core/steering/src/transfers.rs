@@ -130,7 +130,7 @@ impl Transfers {
             return Err(Full { what: "streams", limit: self.limits.streams });
         }
         let known = match opening {
-            Opening::Capable | Opening::Unseen | Opening::Advised => None,
+            Opening::Capable | Opening::Sprayed | Opening::Unseen | Opening::Advised => None,
             Opening::Join(token) => self.joined(token, &tuple).or_else(|| self.called(token, &tuple)),
             Opening::Parallel(group) => self.by_group.get(&group).copied(),
         };
@@ -172,6 +172,17 @@ impl Transfers {
         };
         self.adopted.insert((tuple.src, tuple.dst), transfer);
         self.open_stream(now, id, tuple, Opening::Unseen, transfer)?;
+        self.skip_streams(id);
+        Ok(())
+    }
+
+    /// As [`Self::adopt`], a stream that was sprayed: it is a transfer by itself.
+    pub fn adopt_sprayed(&mut self, now: Time, id: StreamId, tuple: FiveTuple) -> Result<(), Full> {
+        if self.streams.len() >= self.limits.streams {
+            return Err(Full { what: "streams", limit: self.limits.streams });
+        }
+        let transfer = self.open_transfer(now, Opening::Sprayed);
+        self.open_stream(now, id, tuple, Opening::Sprayed, transfer)?;
         self.skip_streams(id);
         Ok(())
     }
@@ -307,7 +318,11 @@ impl Transfers {
         self.last_transfer += 1;
         let id = TransferId(self.last_transfer);
         let token = match opening {
-            Opening::Capable | Opening::Unseen | Opening::Advised | Opening::Parallel(_) => None,
+            Opening::Capable
+            | Opening::Sprayed
+            | Opening::Unseen
+            | Opening::Advised
+            | Opening::Parallel(_) => None,
             // The connection itself was not seen to open; its joins still find each other.
             Opening::Join(token) => Some(token),
         };
@@ -316,6 +331,7 @@ impl Transfers {
         }
         let (kind, group) = match opening {
             Opening::Parallel(group) => (TransferKind::Parallel, Some(group)),
+            Opening::Sprayed => (TransferKind::Spray, None),
             _ => (TransferKind::Mptcp, None),
         };
         if let Some(group) = group {

@@ -1,7 +1,7 @@
 //! Which rule of a policy file a connection falls under.
 
 use braid_paths::Kind;
-use braid_steering::{Policies, Policy, SteerAs};
+use braid_steering::{Imbalance, Policies, Policy, Resequence, SteerAs};
 use braid_types::FiveTuple;
 use proptest::prelude::*;
 
@@ -45,6 +45,24 @@ fn the_first_rule_that_fits_counts_and_the_default_fills_what_it_leaves_out() {
 }
 
 #[test]
+fn what_is_sprayed_is_put_in_order_as_the_policy_says() {
+    let file = "[[rule]]\nname = \"a\"\nports = [80]\nkind = \"spray\"\nresequence = \"never\"\nmax_mdi = 0.45\n\n\
+                [default]\nresequence = \"unequal\"\n";
+    let policies = Policies::parse(file).unwrap();
+    let web = policies.of(&tuple("10.1.0.1", "10.2.0.1", 80));
+    assert_eq!((web.steer_as, web.resequence), (SteerAs::Spray, Some(Resequence::Never)));
+    assert_eq!(web.max_mdi.map(Imbalance::share), Some(0.45));
+    let other = policies.of(&tuple("10.1.0.1", "10.2.0.1", 81));
+    assert_eq!((other.resequence, other.max_mdi), (Some(Resequence::Unequal), None));
+    for (value, line) in
+        [("resequence = \"often\"", "not always"), ("max_mdi = 0.6", "0.5"), ("max_mdi = nan", "0.5")]
+    {
+        let problems = Policies::parse(&format!("[default]\n{value}\n")).unwrap_err();
+        assert!(problems[0].to_string().contains(line), "{problems:?}");
+    }
+}
+
+#[test]
 fn an_empty_file_says_nothing() {
     assert_eq!(Policies::parse("").unwrap(), Policies::default());
 }
@@ -52,13 +70,13 @@ fn an_empty_file_says_nothing() {
 #[test]
 fn every_problem_names_line_column_and_field() {
     let text = "[[rule]]\nname = \"a\"\nfrom = [\"10.0.0.0/8\", \"10.0.0.1/8\"]\nports = [0, 80, \"9-8\"]\n\
-                kind = \"spray\"\npaths = \"all\"\nk = 0\n\n[[rule]]\nname = \"a\"\nplacement = \"best\"\nsubflows = 10000\n";
+                kind = \"sprinkle\"\npaths = \"all\"\nk = 0\n\n[[rule]]\nname = \"a\"\nplacement = \"best\"\nsubflows = 10000\n";
     let problems: Vec<_> = Policies::parse(text).unwrap_err().iter().map(ToString::to_string).collect();
     let starts = [
         "3:23: rule[0].from[1]: ",
         "4:10: rule[0].ports[0]: ",
         "4:17: rule[0].ports[2]: ",
-        "5:8: rule[0].kind: \"spray\" is not auto or single",
+        "5:8: rule[0].kind: \"sprinkle\" is not auto, single or spray",
         "6:9: rule[0].paths: ",
         "7:5: rule[0].k: 0 is not from 1 to 64",
         "10:8: rule[1].name: \"a\" is the name of another rule",

@@ -11,7 +11,7 @@ use braid_types::IpPrefix;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Policies, PolicyRule, PortRange, SteerAs, Steering};
+use super::{Imbalance, Policies, PolicyRule, PortRange, Resequence, SteerAs, Steering};
 use crate::{AdviceRequest, Policy};
 
 /// Every rule is asked about each connection that opens.
@@ -58,6 +58,8 @@ struct Rule {
     k: Option<Spanned<i64>>,
     placement: Option<Spanned<String>>,
     subflows: Option<Spanned<i64>>,
+    resequence: Option<Spanned<String>>,
+    max_mdi: Option<Spanned<f64>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -68,6 +70,8 @@ struct Fields {
     k: Option<Spanned<i64>>,
     placement: Option<Spanned<String>>,
     subflows: Option<Spanned<i64>>,
+    resequence: Option<Spanned<String>>,
+    max_mdi: Option<Spanned<f64>>,
 }
 
 #[derive(Deserialize)]
@@ -116,14 +120,14 @@ impl Reader<'_> {
     }
 
     fn rule(&mut self, key: &str, rule: Rule, names: &mut BTreeSet<String>) -> PolicyRule {
-        let Rule { name, from, to, ports, kind, paths, k, placement, subflows } = rule;
+        let Rule { name, from, to, ports, kind, paths, k, placement, subflows, resequence, max_mdi } = rule;
         let (span, name) = (name.span(), name.into_inner());
         if name.trim().is_empty() {
             self.add(span, format!("{key}.name"), "it is empty");
         } else if !names.insert(name.clone()) {
             self.add(span, format!("{key}.name"), &format!("{name:?} is the name of another rule"));
         }
-        let fields = Fields { kind, paths, k, placement, subflows };
+        let fields = Fields { kind, paths, k, placement, subflows, resequence, max_mdi };
         let from = self.list(&format!("{key}.from"), from, |text| read::<IpPrefix>(&text));
         let to = self.list(&format!("{key}.to"), to, |text| read::<IpPrefix>(&text));
         let ports = self.list(&format!("{key}.ports"), ports, |port| match port {
@@ -137,7 +141,8 @@ impl Reader<'_> {
         let kind = self.value(key, "kind", fields.kind, |text| match text.as_str() {
             "auto" => Ok(SteerAs::Auto),
             "single" => Ok(SteerAs::Single),
-            _ => Err(format!("{text:?} is not auto or single")),
+            "spray" => Ok(SteerAs::Spray),
+            _ => Err(format!("{text:?} is not auto, single or spray")),
         });
         Steering {
             steer_as: kind.unwrap_or_default(),
@@ -146,6 +151,10 @@ impl Reader<'_> {
             placement: self.value(key, "placement", fields.placement, |text| read::<Policy>(&text)),
             subflows: self
                 .value(key, "subflows", fields.subflows, |it| within(it, 1, AdviceRequest::MOST_SUBFLOWS)),
+            resequence: self.value(key, "resequence", fields.resequence, |text| read::<Resequence>(&text)),
+            max_mdi: self.value(key, "max_mdi", fields.max_mdi, |it| {
+                Imbalance::try_from(it).map_err(|error| error.to_string())
+            }),
         }
     }
 

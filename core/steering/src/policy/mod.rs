@@ -1,6 +1,7 @@
 //! Which traffic is steered how.
 
 mod file;
+mod spraying;
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::Policy;
 
 pub use file::PolicyProblem;
+pub use spraying::{Imbalance, Resequence, SprayingError};
 
 /// Rules, of which the first counts that a connection fits, and what holds where none does.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
@@ -66,6 +68,12 @@ pub struct Steering {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub subflows: Option<usize>,
+    /// When what is sprayed is put back in order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resequence: Option<Resequence>,
+    /// Up to which imbalance of their delays paths are sprayed over together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_mdi: Option<Imbalance>,
 }
 
 /// As what a connection is steered.
@@ -73,11 +81,14 @@ pub struct Steering {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SteerAs {
-    /// As what it turns out to be: MPTCP, or connections that an application has announced, else single.
+    /// As what it turns out to be: MPTCP, or connections that an application has announced; else sprayed if edges can,
+    /// else single.
     #[default]
     Auto,
     /// On the default route, whatever it is, unless an application has announced it.
     Single,
+    /// Over several paths at once if edges can, whether other connections go with it or not; MPTCP is placed still.
+    Spray,
 }
 
 /// TCP ports from one to another, both included.
@@ -118,6 +129,8 @@ impl Steering {
             k: self.k.or(other.k),
             placement: self.placement.or(other.placement),
             subflows: self.subflows.or(other.subflows),
+            resequence: self.resequence.or(other.resequence),
+            max_mdi: self.max_mdi.or(other.max_mdi),
         }
     }
 }
