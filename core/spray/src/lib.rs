@@ -7,7 +7,9 @@
 //! flow's share of the buffer is full. After algorithm 1 of Banfi et al., "Endpoint-transparent Multipath Transport with
 //! Software-defined Networks" (2016), which has neither the first nor the second.
 //!
-//! Neither part performs I/O or knows a clock. What a packet is, the caller says: the buffer keeps it and gives it back.
+//! [`Feedback`] learns from probes what each path carries, and has the shares follow.
+//!
+//! None of them performs I/O or knows a clock. What a packet is, the caller says: the buffer keeps it and gives it back.
 //! Nothing is ever dropped or changed; what cannot be put in order passes through.
 //!
 //! ```
@@ -30,10 +32,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod feedback;
 mod resequencer;
 mod scheduler;
 mod segment;
 
+pub use feedback::{Feedback, Probe, ProbeSettings};
 pub use resequencer::{Counters, Fate, Gauge, HoldTime, PathId, Resequencer, Settings, SettingsError};
 pub use scheduler::{PathWeight, Policy, Scheduler};
 pub use segment::{Segment, SeqNo};

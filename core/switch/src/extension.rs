@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use braid_openflow::{Bytes, DecodeError, Experimenter, ExperimenterId, GroupId, Part, Reader};
 use braid_spray::{HoldTime, Policy, Settings};
-use braid_types::BitsPerSec;
+use braid_types::{BitsPerSec, DatapathId, MacAddr};
 
 /// Who defines these messages: a locally administered OUI.
 pub const BRAID: ExperimenterId = ExperimenterId(0x0002_b7b7);
@@ -14,6 +14,9 @@ const SET_PATHS: u32 = 2;
 const SET_ORDER: u32 = 3;
 const STATISTICS_REQUEST: u32 = 4;
 pub(crate) const STATISTICS_REPLY: u32 = 5;
+const SET_PROBING: u32 = 6;
+/// A group has no more buckets.
+const MOST_BACKS: usize = 64;
 
 /// A message about a group.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,6 +42,13 @@ pub enum Extension {
         /// How, and what it may take.
         settings: Option<Settings>,
     },
+    /// A group that sprays probes its paths, and has its shares follow.
+    SetProbing {
+        /// The group.
+        group: GroupId,
+        /// How.
+        probing: Probing,
+    },
     /// Asks what a group that sprays or puts in order has done.
     Statistics {
         /// The group.
@@ -57,6 +67,19 @@ pub struct PathUpdate {
     pub rate: Option<BitsPerSec>,
     /// How long it takes when its queues are empty.
     pub delay: Duration,
+}
+
+/// How a group probes its paths.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Probing {
+    /// Between two probes of a path; none: it does no longer.
+    pub interval: Duration,
+    /// A path is dead when nothing that was sent for so long is answered, beyond the time that answers take.
+    pub patience: Duration,
+    /// The edge at the other end of all paths.
+    pub peer: DatapathId,
+    /// For each bucket, the destination address with which answers come back.
+    pub backs: Vec<MacAddr>,
 }
 
 impl Extension {
@@ -81,6 +104,7 @@ impl Extension {
                 Self::SetOrder { group, settings: (on != 0).then_some(settings) }
             }
             STATISTICS_REQUEST => Self::Statistics { group: reader.read()? },
+            SET_PROBING => Self::SetProbing { group: reader.read()?, probing: read_probing(&mut reader)? },
             _ => return Ok(None),
         };
         reader.finish()?;
@@ -106,6 +130,10 @@ impl Extension {
                 words.extend([group.0, settings.is_some().into()]);
                 words.extend(settings_words(&settings.unwrap_or_default()));
             }
+            Self::SetProbing { group, probing } => {
+                words.push(group.0);
+                words.extend(probing_words(probing));
+            }
             Self::Statistics { group } => words.push(group.0),
         }
         words.into_iter().flat_map(u32::to_be_bytes).collect()
@@ -117,6 +145,7 @@ impl Extension {
             Self::SetSpray { .. } => SET_SPRAY,
             Self::SetPaths { .. } => SET_PATHS,
             Self::SetOrder { .. } => SET_ORDER,
+            Self::SetProbing { .. } => SET_PROBING,
             Self::Statistics { .. } => STATISTICS_REQUEST,
         };
         Experimenter { experimenter: BRAID, exp_type, data: Bytes(body) }
@@ -139,6 +168,28 @@ fn read_paths(reader: &mut Reader<'_>) -> Result<Vec<PathUpdate>, DecodeError> {
         paths.push(PathUpdate { bucket, weight, rate, delay });
     }
     Ok(paths)
+}
+
+fn read_probing(reader: &mut Reader<'_>) -> Result<Probing, DecodeError> {
+    let [interval, patience] =
+        [reader.read::<u32>()?, reader.read()?].map(|micros| Duration::from_micros(micros.into()));
+    let peer = DatapathId(word(reader)?);
+    let mut backs = Vec::new();
+    while !reader.is_empty() && backs.len() < MOST_BACKS {
+        backs.push(MacAddr::from_u64(word(reader)?));
+    }
+    Ok(Probing { interval, patience, peer, backs })
+}
+
+fn word(reader: &mut Reader<'_>) -> Result<u64, DecodeError> {
+    Ok(u64::from(reader.read::<u32>()?) << 32 | u64::from(reader.read::<u32>()?))
+}
+
+fn probing_words(probing: &Probing) -> Vec<u32> {
+    let halves = |word: u64| [(word >> 32) as u32, word as u32];
+    let times = [micros(probing.interval), micros(probing.patience)];
+    let backs = probing.backs.iter().flat_map(|back| halves(back.to_u64()));
+    times.into_iter().chain(halves(probing.peer.0)).chain(backs).collect()
 }
 
 fn read_settings(reader: &mut Reader<'_>) -> Result<Settings, DecodeError> {
@@ -178,6 +229,15 @@ fn micros(duration: Duration) -> u32 {
 mod tests {
     use super::*;
 
+    fn probing(paths: u64) -> Probing {
+        Probing {
+            interval: Duration::from_millis(20),
+            patience: Duration::from_millis(120),
+            peer: DatapathId(u64::MAX - 1),
+            backs: (0..paths).map(|path| MacAddr::from_u64(0x02b7_0000_0001 + path)).collect(),
+        }
+    }
+
     #[test]
     fn extensions_are_read_as_they_are_written() {
         let group = GroupId(7);
@@ -194,6 +254,8 @@ mod tests {
             Extension::SetOrder { group, settings: Some(Settings::default()) },
             Extension::SetOrder { group, settings: Some(Settings { paths: 3, ..Settings::default() }) },
             Extension::Statistics { group },
+            Extension::SetProbing { group, probing: probing(2) },
+            Extension::SetProbing { group, probing: probing(0) },
         ] {
             let body = extension.body();
             assert_eq!(Extension::decode(&extension.message(&body)), Ok(Some(extension.clone())));

@@ -6,7 +6,10 @@ use braid_types::{MacAddr, PortNo, Time};
 
 use crate::action::{Act, acts};
 use crate::packet::Packet;
+use crate::switch::Probing;
 
+/// Most ways that are told apart.
+const MOST_WAYS: usize = 8;
 /// Most buckets of a group.
 const BUCKETS: usize = 64;
 
@@ -21,6 +24,8 @@ pub(crate) struct Group {
     pub(crate) bytes: u64,
     /// A select group that decides for each packet.
     pub(crate) spray: Option<Scheduler>,
+    /// What a group that sprays learns of its paths.
+    pub(crate) probing: Option<Box<Probing>>,
     /// A group that puts packets in order before its buckets have them.
     pub(crate) order: Option<Box<Order>>,
 }
@@ -80,6 +85,7 @@ impl Group {
             packets: 0,
             bytes: 0,
             spray: None,
+            probing: None,
             order: None,
         })
     }
@@ -106,16 +112,22 @@ impl Order {
         Self { buffer, ways: Vec::new() }
     }
 
+    /// Ways may have come and gone: if there is no room for more, they are told apart anew.
+    pub(crate) fn renew_ways(&mut self) {
+        if self.ways.len() >= MOST_WAYS {
+            self.ways.clear();
+        }
+    }
+
     /// The number of a way, by where packets come in and by the label that they have then. The ninth and later are one.
     pub(crate) fn way(&mut self, in_port: PortNo, label: MacAddr) -> PathId {
-        const MOST: usize = 8;
         let place = self.ways.iter().position(|way| *way == (in_port, label));
         let place = place.unwrap_or_else(|| {
-            if self.ways.len() < MOST {
+            if self.ways.len() < MOST_WAYS {
                 self.ways.push((in_port, label));
                 self.ways.len() - 1
             } else {
-                MOST
+                MOST_WAYS
             }
         });
         PathId(place as u8)

@@ -16,6 +16,7 @@ mod key;
 mod matching;
 mod packet;
 mod port;
+mod probe;
 mod rewrite;
 mod switch;
 mod table;

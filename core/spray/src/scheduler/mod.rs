@@ -91,8 +91,11 @@ impl Scheduler {
     /// A path that had carried nothing begins where the others are: it has nothing to catch up with.
     pub fn set(&mut self, path: usize, value: PathWeight) -> bool {
         let Some(old) = self.paths.get_mut(path) else { return false };
+        let begins = old.weight == 0;
         *old = value;
-        if let Chooser::Weighted(weighted) = &mut self.policy {
+        if let Chooser::Weighted(weighted) = &mut self.policy
+            && begins
+        {
             weighted.reweigh(&self.paths, path);
         }
         true

@@ -3,6 +3,7 @@
 mod behaviour;
 mod bounds;
 mod common;
+mod feedback;
 mod reference;
 mod scheduler;
 mod sprayed;

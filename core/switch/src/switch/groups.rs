@@ -113,6 +113,10 @@ impl Switch {
             let PathUpdate { bucket, weight, rate, delay } = *update;
             spray.set(bucket as usize, PathWeight { weight, rate, delay });
         }
+        let shares: Vec<_> = spray.paths().iter().map(|path| path.weight).collect();
+        if let Some(probing) = self.groups.get_mut(&id).and_then(|group| group.probing.as_mut()) {
+            probing.feedback.set_shares(&shares);
+        }
         Ok(())
     }
 
@@ -139,7 +143,10 @@ impl Switch {
             return Err(ErrorCode::BadRequest(BadRequestCode::BadLen));
         }
         match &mut group.order {
-            Some(order) => order.buffer.change(settings),
+            Some(order) => {
+                order.renew_ways();
+                order.buffer.change(settings);
+            }
             None => {
                 let buffer = Resequencer::<Waiting>::new(settings, self.identity.seed);
                 group.order = Some(Box::new(Order::new(buffer)));

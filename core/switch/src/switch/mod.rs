@@ -6,6 +6,7 @@ mod groups;
 mod multipart;
 mod pipeline;
 mod ports;
+mod probes;
 mod requests;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use crate::port::SwitchPort;
 use crate::table::Table;
 pub use connections::ConnectionId;
 use connections::Connections;
+pub(crate) use probes::Probing;
 
 /// How many tables there are.
 const TABLES: u8 = 8;
@@ -79,12 +81,13 @@ impl Switch {
     /// When to call [`Self::handle_timeout`].
     pub fn poll_timeout(&self) -> Time {
         let orders = self.groups.values().filter_map(|group| group.order.as_ref()?.buffer.poll_timeout());
-        orders.fold(self.next_tick, Time::min)
+        orders.chain(self.next_probe()).fold(self.next_tick, Time::min)
     }
 
     /// Lets go what has waited long enough, and ends flows whose time is over.
     pub fn handle_timeout(&mut self, now: Time) {
         self.release_in_time(now);
+        self.send_probes(now);
         if self.next_tick <= now {
             self.next_tick = now + TICK;
             self.expire(now);

@@ -116,7 +116,7 @@ impl Switch {
     fn desc(&self) -> Desc<'_> {
         Desc {
             mfr_desc: Text::new("Braid").unwrap_or_default(),
-            hw_desc: Text::new("Linux interfaces").unwrap_or_default(),
+            hw_desc: Text::new("edge").unwrap_or_default(),
             sw_desc: Text::new(&self.identity.version).unwrap_or_default(),
             serial_num: Text::default(),
             dp_desc: Text::new(&self.identity.name).unwrap_or_default(),

@@ -38,7 +38,7 @@ pub(super) struct Journey {
 }
 
 impl Journey {
-    fn new(in_port: PortNo, packet: Packet) -> Self {
+    pub(super) fn new(in_port: PortNo, packet: Packet) -> Self {
         let (key, layout) = key::read(in_port, &packet.data);
         Self {
             in_port,
@@ -82,7 +82,9 @@ impl Switch {
             port.counters.rx_dropped += 1;
             return;
         }
-        self.through_tables(now, Journey::new(in_port, packet));
+        if !self.take_probe(now, in_port, &packet.data) {
+            self.through_tables(now, Journey::new(in_port, packet));
+        }
     }
 
     pub(super) fn packet_out(&mut self, now: Time, out: &PacketOut<'_>) -> Result<(), ErrorCode> {
@@ -180,7 +182,7 @@ impl Switch {
         journey.last = last;
     }
 
-    fn send(&mut self, number: PortNo, journey: &mut Journey) {
+    pub(super) fn send(&mut self, number: PortNo, journey: &mut Journey) {
         let Some(port) = self.ports.get_mut(&number) else { return };
         if !port.is_live() || port.config.contains(PortConfig::NO_FWD) {
             port.counters.tx_dropped += 1;
@@ -292,7 +294,7 @@ impl Switch {
         }
     }
 
-    fn through_bucket(&mut self, now: Time, journey: &mut Journey, id: GroupId, bucket: usize) {
+    pub(super) fn through_bucket(&mut self, now: Time, journey: &mut Journey, id: GroupId, bucket: usize) {
         let bytes = journey.bytes();
         let Some(bucket) = self.groups.get_mut(&id).and_then(|group| group.buckets.get_mut(bucket)) else {
             return;
@@ -335,7 +337,7 @@ impl Switch {
     }
 
     /// Whether a bucket's packets can leave: what it watches is live.
-    fn is_live(&self, id: GroupId, bucket: usize, depth: u8) -> bool {
+    pub(super) fn is_live(&self, id: GroupId, bucket: usize, depth: u8) -> bool {
         let Some(bucket) = self.groups.get(&id).and_then(|group| group.buckets.get(bucket)) else {
             return false;
         };

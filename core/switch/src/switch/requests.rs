@@ -141,6 +141,7 @@ impl Switch {
             Extension::SetSpray { group, policy } => self.set_spray(group, policy),
             Extension::SetPaths { group, paths } => self.set_paths(group, &paths),
             Extension::SetOrder { group, settings } => self.set_order(now, group, settings),
+            Extension::SetProbing { group, probing } => self.set_probing(now, group, &probing),
             Extension::Statistics { group } => {
                 let body = self.extension_statistics(group)?;
                 let data = braid_openflow::Bytes(&body);

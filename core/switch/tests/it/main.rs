@@ -5,5 +5,6 @@ mod flows;
 mod forwarding;
 mod groups;
 mod malformed;
+mod probes;
 mod rewriting;
 mod session;

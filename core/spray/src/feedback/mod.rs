@@ -1,0 +1,172 @@
+//! What probes tell of paths, and the shares that follow.
+
+mod path;
+
+use std::time::Duration;
+
+use braid_types::Time;
+
+use path::PathState;
+
+/// Shares are told in so many parts of all.
+const PARTS: f64 = 10_000.0;
+/// A path that is not dead keeps at least this share, to show when it has more to spare.
+const LEAST: f64 = 0.01;
+/// Below this a queue is noise: frames of other sizes, a thread that has to wait for its turn.
+const NOISE: f64 = 0.004;
+/// How fast shares follow, a second, if answers come soon.
+const GAIN: f64 = 8.0;
+/// Shares change by no more at once, as a logarithm.
+const STEP: f64 = 0.2;
+
+/// How paths are probed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ProbeSettings {
+    /// Between two probes of a path.
+    pub interval: Duration,
+    /// A path is dead when nothing that was sent for so long is answered, beyond the time that answers take.
+    pub patience: Duration,
+}
+
+impl Default for ProbeSettings {
+    fn default() -> Self {
+        Self { interval: Duration::from_millis(20), patience: Duration::from_millis(120) }
+    }
+}
+
+/// Learns from probes what paths carry. Performs no I/O.
+///
+/// Send what [`Self::poll_probe`] gives, say what is answered with [`Self::handle_answer`], and take
+/// [`Self::poll_shares`] whenever either has happened.
+///
+/// Each share follows the path's queue: at the sending edge, a path that queues more than the others, or whose queue grows faster,
+/// is given less. So shares come to be in proportion to what paths can carry, though nobody has said what that is, and all queues
+/// take the same time, which is what the other edge has to make up for.
+#[derive(Clone, Debug)]
+pub struct Feedback {
+    settings: ProbeSettings,
+    paths: Vec<PathState>,
+    /// Of each path, whether it is dead or not; they sum up to 1.
+    shares: Vec<f64>,
+    told: Vec<u32>,
+    number: u32,
+    next: Time,
+}
+
+/// A probe that is due.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Probe {
+    /// The path by which it goes.
+    pub path: usize,
+    /// Its number, which its answer repeats.
+    pub number: u32,
+}
+
+impl Feedback {
+    /// Paths with these shares to begin with.
+    pub fn new(now: Time, settings: ProbeSettings, shares: &[u32]) -> Self {
+        let paths = shares.iter().map(|_| PathState::new(now)).collect();
+        let mut feedback =
+            Self { settings, paths, shares: Vec::new(), told: shares.to_vec(), number: 0, next: now };
+        feedback.set_shares(shares);
+        feedback
+    }
+
+    /// Begins anew with these shares; what is known of the paths, whose number is the same, stays.
+    pub fn set_shares(&mut self, shares: &[u32]) {
+        let total: f64 = shares.iter().map(|share| f64::from(*share)).sum();
+        let even = 1.0 / shares.len().max(1) as f64;
+        let share = |share: &u32| if total > 0.0 { f64::from(*share) / total } else { even };
+        self.shares = shares.iter().map(share).collect();
+        self.told.clear();
+    }
+
+    /// The next probe that is due.
+    pub fn poll_probe(&mut self, now: Time) -> Option<Probe> {
+        if now < self.next {
+            return None;
+        }
+        let path = self.number as usize % self.paths.len().max(1);
+        let number = self.number;
+        self.paths.get_mut(path)?.note_sent(now, number);
+        self.number = self.number.wrapping_add(1);
+        if path + 1 == self.paths.len() {
+            // After a pause there is nothing to make up for.
+            self.next = (self.next + self.settings.interval).max(now);
+            self.follow(now);
+        }
+        Some(Probe { path, number })
+    }
+
+    /// When the next probe is due.
+    pub const fn poll_timeout(&self) -> Time {
+        self.next
+    }
+
+    /// A probe's answer has come back; `arrived` is when the probe did, in nanoseconds of any clock that is the same for all.
+    pub fn handle_answer(&mut self, now: Time, path: usize, number: u32, arrived: i64) {
+        if let Some(path) = self.paths.get_mut(path) {
+            path.note_answer(now, number, arrived);
+        }
+    }
+
+    /// The shares, if they have changed since this was last asked.
+    pub fn poll_shares(&mut self) -> Option<Vec<u32>> {
+        let all_dead = self.paths.iter().all(|path| path.is_dead);
+        let part = |(path, share): (&PathState, &f64)| match path.is_dead && !all_dead {
+            true => 0,
+            false => ((share * PARTS).round() as u32).max(1),
+        };
+        let parts: Vec<u32> = self.paths.iter().zip(&self.shares).map(part).collect();
+        let changed = parts != self.told;
+        self.told.clone_from(&parts);
+        changed.then_some(parts)
+    }
+
+    /// Whether a path answers.
+    pub fn is_dead(&self, path: usize) -> bool {
+        self.paths.get(path).is_some_and(|path| path.is_dead)
+    }
+
+    /// How long packets wait in a path's queues.
+    pub fn queue(&self, path: usize) -> Duration {
+        self.paths.get(path).map_or(Duration::ZERO, |path| Duration::from_secs_f64(path.queue.max(0.0)))
+    }
+
+    fn follow(&mut self, now: Time) {
+        for path in &mut self.paths {
+            path.review(now, self.settings.patience);
+        }
+        let known = |path: &&PathState| path.is_known() && !path.is_dead;
+        let known: Vec<&PathState> = self.paths.iter().filter(known).collect();
+        if known.len() < 2 || known.iter().all(|path| path.queue < NOISE && path.loss < 0.1) {
+            return;
+        }
+        let count = known.len() as f64;
+        let mean = |of: fn(&PathState) -> f64| known.iter().map(|path| of(path)).sum::<f64>() / count;
+        let (queue, slope, loss) = (mean(|it| it.queue), mean(|it| it.slope), mean(|it| it.loss));
+        let slowest = known.iter().map(|path| path.round_trip()).max().unwrap_or_default();
+        // What is done shows after a round trip: faster than that, shares would swing.
+        let gain = GAIN.min(0.6 / slowest.as_secs_f64().max(1e-3));
+        let step = self.settings.interval.as_secs_f64();
+        for (path, share) in self.paths.iter().zip(&mut self.shares) {
+            if path.is_dead || !path.is_known() {
+                continue;
+            }
+            // Critically damped: the slope of a queue is what a path's share exceeds its part by.
+            let excess = gain * (path.slope - slope) + gain * gain / 4.0 * (path.queue - queue);
+            let lost = gain * (path.loss - loss);
+            *share *= (-(excess + lost) * step).clamp(-STEP, STEP).exp();
+        }
+        self.normalise();
+    }
+
+    fn normalise(&mut self) {
+        let total: f64 = self.shares.iter().sum();
+        for share in &mut self.shares {
+            *share = (*share / total.max(f64::MIN_POSITIVE)).max(LEAST);
+        }
+        let total: f64 = self.shares.iter().sum();
+        self.shares.iter_mut().for_each(|share| *share /= total);
+    }
+}

@@ -1,0 +1,134 @@
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use braid_types::Time;
+
+/// Probes whose answers are waited for, at most.
+const MOST_SENT: usize = 256;
+/// Over how long the slope of a queue is smoothed.
+const SMOOTHING: f64 = 0.06;
+/// Over how many probes loss is smoothed.
+const LOSS_SHARE: f64 = 0.08;
+/// The least delay is that of so long, to twice as long.
+const WINDOW: Duration = Duration::from_secs(20);
+/// Of so many probes the least delay counts: that of a machine that is busy for a moment is not a queue.
+const LATEST: usize = 3;
+/// Answers in a row after which a path that was dead is not any more.
+const REVIVED_BY: u32 = 3;
+
+/// What the probes of one path tell.
+#[derive(Clone, Debug)]
+pub(super) struct PathState {
+    /// Numbers and times of probes, oldest first.
+    sent: VecDeque<(u32, Time)>,
+    /// When the newest probe was sent that was answered.
+    answered: Option<Time>,
+    began: Time,
+    round_trip: Duration,
+    least: [Option<i64>; 2],
+    least_since: Time,
+    last: Option<(Time, f64)>,
+    latest: [i64; LATEST],
+    /// Seconds that a packet waits in queues.
+    pub(super) queue: f64,
+    /// Seconds of queue a second.
+    pub(super) slope: f64,
+    /// The part of probes that is lost.
+    pub(super) loss: f64,
+    pub(super) is_dead: bool,
+    in_a_row: u32,
+}
+
+impl PathState {
+    pub(super) fn new(now: Time) -> Self {
+        Self {
+            sent: VecDeque::new(),
+            answered: None,
+            began: now,
+            round_trip: Duration::ZERO,
+            least: [None; 2],
+            least_since: now,
+            last: None,
+            latest: [i64::MAX; LATEST],
+            queue: 0.0,
+            slope: 0.0,
+            loss: 0.0,
+            is_dead: false,
+            in_a_row: 0,
+        }
+    }
+
+    pub(super) fn note_sent(&mut self, now: Time, number: u32) {
+        if self.sent.len() >= MOST_SENT {
+            self.sent.pop_front();
+        }
+        self.sent.push_back((number, now));
+    }
+
+    /// A probe has arrived at `arrived`, on the other end's clock, and its answer here; says whether it was expected.
+    pub(super) fn note_answer(&mut self, now: Time, number: u32, arrived: i64) -> bool {
+        let Some(place) = self.sent.iter().position(|(sent, _)| *sent == number) else { return false };
+        // A path keeps its order: what was sent before is lost, there or on the way back.
+        for _ in 0..place {
+            self.loss += LOSS_SHARE * (1.0 - self.loss);
+        }
+        self.loss -= LOSS_SHARE * self.loss;
+        self.in_a_row = if place == 0 { self.in_a_row.saturating_add(1) } else { 1 };
+        let Some((_, sent)) = self.sent.drain(..=place).next_back() else { return false };
+        self.answered = Some(sent);
+        let round_trip = now.since(sent);
+        self.round_trip =
+            if self.round_trip.is_zero() { round_trip } else { (self.round_trip * 7 + round_trip) / 8 };
+        self.note_delay(sent, arrived.saturating_sub(nanos(sent)));
+        if self.in_a_row >= REVIVED_BY {
+            self.is_dead = false;
+        }
+        true
+    }
+
+    /// Clocks differ by the same for all paths between two edges, so that only changes of a delay mean something.
+    fn note_delay(&mut self, sent: Time, delay: i64) {
+        if sent.since(self.least_since) >= WINDOW {
+            (self.least, self.least_since) = ([None, self.least[0]], sent);
+        }
+        self.least[0] = Some(self.least[0].map_or(delay, |least| least.min(delay)));
+        let least = self.least.iter().flatten().min().copied().unwrap_or(delay);
+        self.latest.rotate_right(1);
+        self.latest[0] = delay;
+        let latest = self.latest.iter().min().copied().unwrap_or(delay);
+        let queue = latest.saturating_sub(least) as f64 / 1e9;
+        if let Some((before, known)) = self.last {
+            let step = sent.since(before).as_secs_f64();
+            if step > 0.0 {
+                let share = step / (step + SMOOTHING);
+                self.slope += share * ((queue - known) / step - self.slope);
+            }
+        }
+        self.queue = queue;
+        self.last = Some((sent, queue));
+    }
+
+    /// The path is dead once nothing that was sent for `patience` is answered, beyond the time that answers take.
+    pub(super) fn review(&mut self, now: Time, patience: Duration) {
+        let newest = self.answered.unwrap_or(self.began);
+        let waits = self.sent.front().is_some_and(|(_, sent)| *sent > newest || self.answered.is_none());
+        if waits && now.since(newest) > self.round_trip + patience {
+            (self.is_dead, self.in_a_row) = (true, 0);
+            (self.queue, self.slope, self.last) = (0.0, 0.0, None);
+            self.latest = [i64::MAX; LATEST];
+        }
+    }
+
+    pub(super) const fn round_trip(&self) -> Duration {
+        self.round_trip
+    }
+
+    /// Whether it was ever heard.
+    pub(super) const fn is_known(&self) -> bool {
+        self.answered.is_some()
+    }
+}
+
+fn nanos(time: Time) -> i64 {
+    i64::try_from(time.since(Time::ZERO).as_nanos()).unwrap_or(i64::MAX)
+}

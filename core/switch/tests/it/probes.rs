@@ -1,0 +1,133 @@
+//! Two edges that probe the paths between them.
+
+use std::time::Duration;
+
+use braid_openflow::{Action, Bucket, GroupId, GroupType, OxmField};
+use braid_spray::Policy;
+use braid_switch::extension::{Extension, Probing};
+use braid_switch::{Identity, Switch};
+use braid_types::{DatapathId, MacAddr, PortNo};
+
+use crate::bench::{Bench, output, tcp_v4};
+
+const GROUP: GroupId = GroupId(1);
+const LABELS: [u64; 2] = [0x02b7_0000_0001, 0x02b7_0000_0002];
+const BACKS: [u64; 2] = [0x02b7_0000_0011, 0x02b7_0000_0012];
+
+fn bench(dpid: u64) -> Bench {
+    let mut bench = Bench::new();
+    let identity = Identity { dpid: DatapathId(dpid), name: "edge".into(), version: "0".into(), seed: dpid };
+    bench.switch = Switch::new(identity);
+    (1..=4).for_each(|number| bench.port(number, true));
+    bench.switch.connect(crate::bench::CONTROLLER);
+    bench.heard();
+    bench
+}
+
+/// Sprays by ports 2 and 3, each with a label of its own, and probes.
+fn sprays() -> Bench {
+    let mut bench = bench(7);
+    let act =
+        |label, port| [Action::SetField(OxmField::EthDst(MacAddr::from_u64(label).into())), output(port)];
+    let acts = [act(LABELS[0], 2), act(LABELS[1], 3)];
+    let buckets = [2, 3].map(|port| Bucket {
+        weight: 1,
+        watch_port: PortNo(port),
+        ..Bucket::new(&acts[port as usize - 2])
+    });
+    bench.group(GROUP.0, GroupType::Select, &buckets);
+    bench.all_do(&[Action::Group(GROUP)]);
+    bench.extend(&Extension::SetSpray { group: GROUP, policy: Policy::Weighted { burst: 0 } });
+    bench.extend(&Extension::SetProbing { group: GROUP, probing: probing(2) });
+    bench
+}
+
+fn probing(paths: usize) -> Probing {
+    let backs = BACKS.iter().take(paths).map(|back| MacAddr::from_u64(*back)).collect();
+    let [interval, patience] = [20, 120].map(Duration::from_millis);
+    Probing { interval, patience, peer: DatapathId(8), backs }
+}
+
+/// For so long, what leaves by each path reaches the other edge, and its answers come back, if `passes` says so.
+fn run(near: &mut Bench, far: &mut Bench, millis: u64, passes: impl Fn(u32) -> bool) {
+    for _ in 0..millis {
+        near.now = near.now + Duration::from_millis(1);
+        far.now = near.now;
+        near.switch.handle_timeout(near.now);
+        for (port, frame) in near.leaves() {
+            assert_eq!(frame[..6], MacAddr::from_u64(LABELS[port as usize - 2]).octets());
+            if !passes(port) {
+                continue;
+            }
+            for (back, answer) in far.passes(port, &frame) {
+                assert_eq!(back, port, "answers go back where probes come from");
+                assert_eq!(answer[..6], MacAddr::from_u64(BACKS[port as usize - 2]).octets());
+                assert_eq!(near.passes(port, &answer), []);
+            }
+        }
+    }
+}
+
+fn ports_of_data(near: &mut Bench) -> Vec<u32> {
+    let mut ports: Vec<_> = (0..20).flat_map(|seq| near.ports(1, &tcp_v4(seq * 100))).collect();
+    ports.sort_unstable();
+    ports.dedup();
+    ports
+}
+
+#[test]
+fn a_path_that_does_not_answer_is_left_and_taken_again_when_it_does() {
+    let (mut near, mut far) = (sprays(), bench(8));
+    run(&mut near, &mut far, 500, |_| true);
+    assert_eq!(ports_of_data(&mut near), [2, 3]);
+    run(&mut near, &mut far, 200, |port| port == 2);
+    assert_eq!(ports_of_data(&mut near), [2]);
+    run(&mut near, &mut far, 200, |_| true);
+    assert_eq!(ports_of_data(&mut near), [2, 3]);
+}
+
+#[test]
+fn where_nobody_answers_shares_stay() {
+    let (mut near, mut far) = (sprays(), bench(9));
+    run(&mut near, &mut far, 1_000, |_| true);
+    assert_eq!(ports_of_data(&mut near), [2, 3]);
+}
+
+#[test]
+fn an_answer_of_somebody_who_was_not_asked_is_none() {
+    let (mut near, mut far) = (sprays(), bench(8));
+    run(&mut near, &mut far, 500, |_| true);
+    near.now = near.now + Duration::from_millis(20);
+    near.switch.handle_timeout(near.now);
+    let probes = near.leaves();
+    for (port, frame) in &probes {
+        let answers = far.passes(*port, frame);
+        for (port, answer) in answers {
+            // The secret is wrong, and then the edge.
+            for place in [14 + 4 + 2 + 6 + 16, 14 + 4 + 2 + 6 + 15] {
+                let mut forged = answer.clone();
+                forged[place] ^= 1;
+                assert_eq!(near.passes(port, &forged), []);
+            }
+        }
+    }
+    run(&mut near, &mut far, 200, |_| false);
+    assert_eq!(ports_of_data(&mut near), [2, 3], "none answers, so that none is better");
+}
+
+#[test]
+fn probing_that_cannot_be_is_refused_and_can_be_ended() {
+    let mut near = sprays();
+    for (group, probing) in [(GroupId(9), probing(2)), (GROUP, probing(1))] {
+        let extension = Extension::SetProbing { group, probing };
+        let body = extension.body();
+        let heard = near.say(&braid_openflow::Message::Experimenter(extension.message(&body)));
+        assert_eq!(heard.len(), 1, "an error");
+    }
+    let none = Probing { interval: Duration::ZERO, ..probing(2) };
+    near.extend(&Extension::SetProbing { group: GROUP, probing: none });
+    near.leaves();
+    near.now = near.now + Duration::from_secs(1);
+    near.switch.handle_timeout(near.now);
+    assert_eq!(near.leaves(), []);
+}
