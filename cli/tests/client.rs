@@ -158,6 +158,7 @@ fn hosts_are_listed_with_all_their_addresses() {
 #[test]
 fn transfers_are_listed_with_a_row_for_each_stream() {
     let stream = |id, path: &[u64], bytes| StreamView {
+        sprayed: Vec::new(),
         id: StreamId(id),
         src: "10.0.0.1".parse().unwrap(),
         dst: "10.0.0.2".parse().unwrap(),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Stray;
 use crate::notice::Notice;
-use crate::pipeline::{Guard, Rule};
+use crate::pipeline::{EdgeGroup, Guard, Order, Rule, Spray};
 use crate::request::{Reply, Ticket};
 
 /// What a switch is told to do.
@@ -89,6 +89,27 @@ pub enum Command {
         /// The group; only its ports count.
         guard: Guard,
     },
+    /// Have a group that sprays over these paths, or change it.
+    Spray {
+        /// The switch, an edge.
+        dpid: DatapathId,
+        /// The group.
+        spray: Spray,
+    },
+    /// Have a group that puts in order, or change it.
+    Order {
+        /// The switch, an edge.
+        dpid: DatapathId,
+        /// The group.
+        order: Order,
+    },
+    /// Remove a group of an edge, and with it the rules that need it.
+    RemoveEdgeGroup {
+        /// The switch, an edge.
+        dpid: DatapathId,
+        /// The group.
+        group: EdgeGroup,
+    },
     /// Send a packet.
     Send {
         /// The switch.
@@ -141,6 +162,9 @@ impl Command {
             | Self::AddGuard { dpid, .. }
             | Self::SetGuard { dpid, .. }
             | Self::RemoveGuard { dpid, .. }
+            | Self::Spray { dpid, .. }
+            | Self::Order { dpid, .. }
+            | Self::RemoveEdgeGroup { dpid, .. }
             | Self::Send { dpid, .. }
             | Self::Barrier { dpid, .. }
             | Self::ReadStreams { dpid }

@@ -24,6 +24,7 @@ const ROUTE: u64 = 2;
 const FABRIC: u64 = 3;
 const DELIVER: u64 = 4;
 const DETOUR: u64 = 5;
+const ORDER: u64 = 6;
 
 /// What a rule is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,6 +46,13 @@ pub enum Purpose {
     Deliver,
     /// One hop of a detour.
     Detour(Label),
+    /// Puts one direction of a stream in order.
+    Order {
+        /// Which stream.
+        id: StreamId,
+        /// Whether it is the direction of the answering host.
+        reverse: bool,
+    },
 }
 
 impl Cookie {
@@ -57,6 +65,7 @@ impl Cookie {
             Purpose::Fabric(label) => (FABRIC, label.0 as u64),
             Purpose::Deliver => (DELIVER, 0),
             Purpose::Detour(label) => (DETOUR, label.0 as u64),
+            Purpose::Order { id, reverse } => (ORDER, (id.0 << 1) | reverse as u64),
         };
         Self(OURS.0 | (kind << KIND_SHIFT) | (value & VALUE_MASK))
     }
@@ -84,6 +93,7 @@ impl Cookie {
             FABRIC => u32::try_from(value).ok().map(|label| Purpose::Fabric(Label(label))),
             DELIVER => Some(Purpose::Deliver),
             DETOUR => u32::try_from(value).ok().map(|label| Purpose::Detour(Label(label))),
+            ORDER => Some(Purpose::Order { id: StreamId(value >> 1), reverse: value & 1 == 1 }),
             _ => None,
         }
     }
@@ -103,6 +113,7 @@ mod tests {
             Purpose::Fabric(Label(u32::MAX)),
             Purpose::Deliver,
             Purpose::Detour(Label(9)),
+            Purpose::Order { id: StreamId(8), reverse: true },
         ];
         for purpose in purposes {
             assert_eq!(Cookie::new(purpose).purpose(), Some(purpose));

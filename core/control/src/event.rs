@@ -6,7 +6,7 @@ use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::cookie::Cookie;
-use crate::pipeline::{Guard, Rule};
+use crate::pipeline::{EdgeGroup, Guard, Rule};
 use crate::port_counters::PortCounters;
 use crate::request::{Request, Ticket};
 
@@ -133,6 +133,14 @@ pub struct SwitchPorts {
     pub found: Option<FoundRules>,
 }
 
+impl SwitchPorts {
+    /// Whether it is one of Braid's edges, which can spray and put in order.
+    #[must_use]
+    pub fn is_edge(&self) -> bool {
+        self.description.starts_with("Braid edge ")
+    }
+}
+
 /// The rules with our mark in a switch that joins.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct FoundRules {
@@ -148,6 +156,9 @@ pub struct FoundRules {
     /// The groups that guard ports.
     #[serde(default)]
     pub guards: Vec<Guard>,
+    /// The groups of an edge that spray or put in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edge_groups: Vec<EdgeGroup>,
 }
 
 /// The meters in a switch that joins.

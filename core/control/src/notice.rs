@@ -126,6 +126,17 @@ pub enum Notice {
         /// Links that it shares with other streams of its transfer.
         shared: usize,
     },
+    /// A stream takes several paths at once.
+    StreamSprayed {
+        /// The stream.
+        id: StreamId,
+        /// The transfer it belongs to.
+        transfer: TransferId,
+        /// Its connection, from the opening host.
+        tuple: FiveTuple,
+        /// The paths from the opening host, each with what it has to spare.
+        paths: Vec<(Vec<DatapathId>, BitsPerSec)>,
+    },
     /// It was tried to measure what a link can carry.
     CapacityMeasured {
         /// The port that it leaves.
@@ -229,6 +240,19 @@ impl fmt::Display for Notice {
                 write!(f, "stream {id} of transfer {transfer}, {tuple}, takes ")?;
                 write_path(f, path)?;
                 if *shared > 0 { write!(f, " and shares {shared} links with its siblings") } else { Ok(()) }
+            }
+            Self::StreamSprayed { id, transfer, tuple, paths } => {
+                write!(
+                    f,
+                    "stream {id} of transfer {transfer}, {tuple}, is sprayed over {} paths:",
+                    paths.len()
+                )?;
+                for (path, rate) in paths {
+                    write!(f, " {:.1} Mbit/s by ", mbits(*rate))?;
+                    write_path(f, path)?;
+                    f.write_str(";")?;
+                }
+                Ok(())
             }
             Self::CapacityMeasured { link, capacity: Some(capacity) } => {
                 write!(f, "the link at {link} carries {:.1} Mbit/s", mbits(*capacity))

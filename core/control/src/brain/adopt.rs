@@ -147,7 +147,7 @@ impl Brain {
         let [Some(forward), Some(back)] = self.found.stream(id) else { return };
         let (Some(there), Some(here)) = (self.way_of(forward), self.way_of(back)) else { return };
         let Some(tuple) = tuple_of(&forward.1) else { return };
-        if tuple_of(&back.1) == Some(tuple) && self.remember_stream(now, id, tuple) {
+        if tuple_of(&back.1) == Some(tuple) && self.remember_stream(now, id, tuple, false) {
             self.streams.set_route(id, Some(Route { forward: there, reverse: here }));
             for (dpid, rule) in [forward, back] {
                 out.add(dpid, rule);
@@ -163,9 +163,13 @@ impl Brain {
         (begins && self.labels.of(path) == Some(label)).then(|| path.clone())
     }
 
-    fn remember_stream(&mut self, now: Time, id: StreamId, tuple: FiveTuple) -> bool {
+    fn remember_stream(&mut self, now: Time, id: StreamId, tuple: FiveTuple, is_sprayed: bool) -> bool {
         let known = self.streams.stream(id).is_some() || self.streams.by_tuple(&tuple).is_some();
-        let adopted = !known && self.streams.adopt(now, id, tuple).is_ok();
+        let adopted = match is_sprayed {
+            _ if known => false,
+            true => self.streams.adopt_sprayed(now, id, tuple).is_ok(),
+            false => self.streams.adopt(now, id, tuple).is_ok(),
+        };
         if adopted {
             self.found.close_stream(id);
         }
@@ -246,7 +250,10 @@ impl Brain {
             let rules = self.found.stream(id);
             let tuple = rules.iter().flatten().find_map(|(_, rule)| tuple_of(rule));
             let there = tuple.filter(|tuple| self.switches_of(tuple).is_some());
-            if there.is_some_and(|tuple| self.remember_stream(now, id, tuple)) {
+            // What its groups did is not known: it is sprayed anew, if it still is to be.
+            let is_sprayed =
+                rules.iter().flatten().any(|(_, rule)| first_hop(rule).is_some_and(|hop| hop.is_sprayed()));
+            if there.is_some_and(|tuple| self.remember_stream(now, id, tuple, is_sprayed)) {
                 taken.push((id, rules));
             }
         }

@@ -112,6 +112,8 @@ impl Brain {
             Command::Add { dpid, rule: Rule::Stream { id, reverse, hop, .. } } => {
                 self.stream_hop(*id, *reverse) == Some((*dpid, *hop))
             }
+            Command::Add { rule: Rule::Ordered { id, .. }, .. } => self.sprays.has(*id),
+            Command::Spray { dpid, spray } => self.sprays.wants(*dpid, spray),
             Command::Add { rule: Rule::Expected { tuple, .. }, .. } => self.is_expected(tuple),
             Command::Add { dpid, rule: rule @ Rule::Route { dst, .. } } => {
                 self.routes.get(*dst, *dpid) == Way::of(rule)

@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 
 use super::Brain;
 use super::batches::Replaces;
+use super::streams::Hops;
 use crate::command::{Command, Commands};
-use crate::pipeline::Hop;
 use crate::request::{Refusal, Reply, Ticket};
 
 /// By barrier, the stream whose rules are before it; by stream, who waits.
@@ -93,7 +93,7 @@ impl Brain {
         now: Time,
         waiter: Waiter,
         id: StreamId,
-        (hops, mut batch): ([Hop; 2], Commands),
+        (hops, mut batch): (Hops, Commands),
         out: &mut Commands,
     ) {
         let Some(stream) = self.streams.stream(id) else { return };

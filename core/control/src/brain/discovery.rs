@@ -32,6 +32,8 @@ impl Brain {
             self.ports.forget_switch(dpid);
         }
         self.take_up_guards(switch, out);
+        let patience = self.settings.adopt_timeout + self.settings.install_timeout * 2;
+        self.sprays.join_switch(switch, now + patience);
         for rule in BASE {
             out.add(dpid, rule);
         }
@@ -53,6 +55,7 @@ impl Brain {
         self.forget_ingress(now, dpid);
         self.forget_guards(now, dpid);
         self.routes.forget(dpid);
+        self.sprays.leave_switch(dpid);
         let changes = self.topology.remove_switch(dpid);
         self.follow(now, &changes, LinkLoss::Switch, out);
         out.notice(Notice::SwitchLeft { dpid });

@@ -64,7 +64,7 @@ impl Found {
     }
 
     fn note(&mut self, dpid: DatapathId, rule: &Rule) {
-        if let Some(hop) = first_hop(rule) {
+        if let Some(hop) = first_hop(rule).filter(|hop| !hop.is_sprayed()) {
             self.edges.insert(hop.label, SwitchPort::new(dpid, hop.port));
         }
         if let Rule::Stream { id, reverse, .. } = rule {

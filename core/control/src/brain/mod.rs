@@ -34,6 +34,7 @@ mod retire;
 mod routes;
 mod search;
 mod settings;
+mod spray;
 mod streams;
 #[cfg(test)]
 mod tests;
@@ -73,6 +74,7 @@ use relief::Reliefs;
 use resolve::Advertised;
 use routes::Routes;
 use search::Searches;
+use spray::Sprays;
 
 pub use alarms::Alarm;
 pub use measure::Measuring;
@@ -160,6 +162,7 @@ pub struct Brain {
     confirmations: Confirmations,
     departed: Departed,
     recognised: Recognised,
+    sprays: Sprays,
     /// Streams that had a path and have none, and since when.
     unplaced: BTreeMap<StreamId, Time>,
     /// Empty; see [`Brain::blank`].
@@ -178,6 +181,7 @@ impl Brain {
             confirmations: Confirmations::default(),
             departed: Departed::default(),
             recognised: Recognised::default(),
+            sprays: Sprays::default(),
             paths: PathCache::new(topology.graph(), settings.paths, settings.weight),
             settings,
             topology,
@@ -312,6 +316,7 @@ impl Brain {
         if now.since(self.counters_read_at) >= self.settings.counters_interval {
             self.counters_read_at = now;
             self.read_counters(out);
+            self.review_sprays(now, out);
             self.review_labels(now, out);
             self.spread_again(now, out);
             self.relieve(now, out);
@@ -332,6 +337,7 @@ impl Brain {
             self.flood.touch();
             self.detours.touch();
             self.adopt_labels(now, out);
+            self.mend_sprays(now, out);
             self.leave_broken_labels(now, out);
             self.renew_routes(now, out);
             self.place_again(now, Replaces::Nothing, out);

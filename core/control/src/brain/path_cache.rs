@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use braid_paths::{Constraints, Kind, Path, PathService, PathSet, Request, Snapshot, Terms, Weight};
-use braid_topology::Graph;
-use braid_types::{DatapathId, Time};
+use braid_paths::{Constraints, Kind, MaxFlow, Path, PathService, PathSet, Request, Snapshot, Terms, Weight};
+use braid_topology::{EdgeIndex, Graph};
+use braid_types::{BitsPerSec, DatapathId, Time};
 
 /// Paths that could not be installed are few; if not, the oldest may be tried again.
 const MAX_BARRED: usize = 256;
@@ -35,6 +35,16 @@ impl PathCache {
     /// Goes on with another graph.
     pub(super) fn set_graph(&mut self, graph: Arc<Graph>) {
         self.service.set_graph(graph);
+    }
+
+    /// The greatest flow from one switch to another over so much room on each link, and up to `k` paths of it.
+    pub(super) fn max_flow(
+        &self,
+        (src, dst): (DatapathId, DatapathId),
+        k: usize,
+        room: impl Fn(EdgeIndex) -> BitsPerSec,
+    ) -> MaxFlow {
+        self.disjoint.terms.finder(self.service.graph()).max_flow(src, dst, k, room)
     }
 
     pub(super) fn graph(&self) -> &Graph {

@@ -13,12 +13,19 @@ use super::Brain;
 /// How the streams of a connection are placed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Manner {
-    pub(super) is_single: bool,
+    pub(super) steer_as: SteerAs,
     pub(super) kind: Kind,
     pub(super) k: usize,
     pub(super) placement: Policy,
     /// Subflows in all, if it is not for the network to say.
     pub(super) subflows: Option<usize>,
+}
+
+impl Manner {
+    /// Whether it takes the default route, whatever it is.
+    pub(super) fn is_single(self) -> bool {
+        self.steer_as == SteerAs::Single
+    }
 }
 
 impl Brain {
@@ -40,7 +47,7 @@ impl Brain {
     pub(super) fn manner(&self, tuple: &FiveTuple) -> Manner {
         let steering = self.policies.of(tuple);
         Manner {
-            is_single: steering.steer_as == SteerAs::Single,
+            steer_as: steering.steer_as,
             kind: steering.paths.unwrap_or(Kind::EdgeDisjoint),
             k: steering.k.unwrap_or(self.settings.paths),
             placement: steering.placement.unwrap_or(self.settings.placement),

@@ -71,7 +71,7 @@ impl Brain {
         let of_streams = paths.filter_map(|path| self.labels.of(path));
         let set_aside = self.set_aside().filter_map(|path| self.labels.of(&path));
         let routed = self.routes.labels().chain(self.labels.waits.labels());
-        of_streams.chain(set_aside).chain(routed).collect()
+        of_streams.chain(set_aside).chain(routed).chain(self.sprays.labels()).collect()
     }
 
     /// No packet shall enter the labels' paths from now on; what does is sent elsewhere.
@@ -126,6 +126,7 @@ pub(super) const fn is_fabric(rule: &Rule) -> bool {
         rule,
         Rule::Transit(_)
             | Rule::Return { .. }
+            | Rule::Ordered { .. }
             | Rule::Egress { .. }
             | Rule::Detour { .. }
             | Rule::DetourEnd { .. }

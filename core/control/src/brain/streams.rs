@@ -6,7 +6,9 @@ use std::net::IpAddr;
 use braid_packet::mptcp::{self, Handshake, MpJoin};
 use braid_packet::{Frame, TcpSegment};
 use braid_paths::Path;
-use braid_steering::{Choice, Ended, Group, Move, Opening, Question, Route, Stream, StreamId, TransferId};
+use braid_steering::{
+    Choice, Ended, Group, Move, Opening, Question, Route, SteerAs, Stream, StreamId, TransferId,
+};
 use braid_types::{DatapathId, FiveTuple, Time};
 use smallvec::SmallVec;
 
@@ -26,6 +28,9 @@ pub(super) struct Chosen {
     /// Streams that make room for it.
     pub(super) moves: Vec<Move>,
 }
+
+/// The labels that a batch needs.
+pub(super) type Hops = SmallVec<[Hop; 2]>;
 
 impl Brain {
     /// A host opens a connection; the packet waits here until its stream has a path.
@@ -49,13 +54,11 @@ impl Brain {
             return self.place_and_send(now, id, (dpid, dst), bytes, out);
         }
         let opening = match opening {
-            None if dst != dpid && !self.manner(&tuple).is_single => {
-                self.recognise(now, &tuple, (dpid, dst), out)
-            }
+            None if dst != dpid => self.opening_of_plain(now, &tuple, (dpid, dst), out),
             mptcp => mptcp,
         };
         let stream = match opening {
-            Some(opening) if dst != dpid && !self.manner(&tuple).is_single => {
+            Some(opening) if dst != dpid && !self.manner(&tuple).is_single() => {
                 self.open_stream(now, tuple, opening, out)
             }
             _ => {
@@ -67,6 +70,22 @@ impl Brain {
             Some(id) => self.place_and_send(now, id, (dpid, dst), bytes, out),
             None => self.forward(now, dpid, tuple.dst, bytes, out),
         }
+    }
+
+    /// What a plain connection is to be carried as; nothing if by the default route.
+    fn opening_of_plain(
+        &mut self,
+        now: Time,
+        tuple: &FiveTuple,
+        ends: (DatapathId, DatapathId),
+        out: &mut Commands,
+    ) -> Option<Opening> {
+        let known = match self.manner(tuple).steer_as {
+            SteerAs::Single => return None,
+            SteerAs::Spray => None,
+            SteerAs::Auto => self.recognise(now, tuple, ends, out),
+        };
+        known.or_else(|| self.may_spray(now, tuple, ends).then_some(Opening::Sprayed))
     }
 
     /// A copy of what the answering host says; the packet itself is on its way.
@@ -142,7 +161,9 @@ impl Brain {
             return Vec::new();
         }
         let uses = |route: &Route| paths.contains(&route.forward) || paths.contains(&route.reverse);
-        let streams = self.streams.streams().filter(|stream| stream.route.as_ref().is_some_and(uses));
+        let uses =
+            |stream: &Stream| stream.route.as_ref().is_some_and(uses) || self.sprays.uses(stream.id, paths);
+        let streams = self.streams.streams().filter(|stream| uses(stream));
         streams.map(|stream| (stream.id, stream.tuple)).collect()
     }
 
@@ -251,7 +272,8 @@ impl Brain {
         let (dst, route) = (stream.tuple.dst, stream.route.clone());
         let mut batch = self.blank();
         let hops = match &route {
-            Some(route) => self.hops_of(route),
+            Some(_) if self.sprays.has(id) => Some(self.sprays.hops(id)),
+            Some(route) => self.hops_of(route).map(Hops::from),
             None => self.place(now, id, ends, &mut batch, out),
         };
         let Some(hops) = hops else {
@@ -270,8 +292,13 @@ impl Brain {
         (src, dst): (DatapathId, DatapathId),
         batch: &mut Commands,
         out: &mut Commands,
-    ) -> Option<[Hop; 2]> {
-        let transfer = self.streams.stream(id)?.transfer;
+    ) -> Option<Hops> {
+        let Stream { transfer, opening, .. } = *self.streams.stream(id)?;
+        if opening == Opening::Sprayed
+            && let Some(hops) = self.place_sprayed(now, id, (src, dst), batch, out)
+        {
+            return Some(hops);
+        }
         let Chosen { path, shared, moves } = self.choose_path(now, (id, Some(transfer)), (src, dst))?;
         let hops = self.assign(now, id, (&path, shared), batch, out)?;
         self.make_room(now, moves, out);
@@ -286,7 +313,7 @@ impl Brain {
         (path, shared): (&Path, usize),
         batch: &mut Commands,
         out: &mut Commands,
-    ) -> Option<[Hop; 2]> {
+    ) -> Option<Hops> {
         let route = Route { forward: path.clone(), reverse: path.reversed() };
         let Stream { tuple, transfer, .. } = *self.streams.stream(id)?;
         let forward = self.first_hop(now, &route.forward, out)?;
@@ -297,7 +324,7 @@ impl Brain {
         let path = route.forward.switches().collect();
         batch.notice(Notice::StreamPlaced { id, transfer, tuple, path, shared });
         self.streams.set_route(id, Some(route));
-        Some([forward, reverse])
+        Some(Hops::from([forward, reverse]))
     }
 
     /// The path that a stream is to take; if its transfer is said, others may be to move for it.
@@ -328,6 +355,9 @@ impl Brain {
 
     /// Where a direction of a stream enters its path, and how.
     pub(super) fn stream_hop(&self, id: StreamId, reverse: bool) -> Option<(DatapathId, Hop)> {
+        if self.sprays.has(id) {
+            return self.sprays.hop(id, reverse);
+        }
         let route = self.streams.stream(id)?.route.as_ref()?;
         let [forward, back] = self.hops_of(route)?;
         Some(if reverse { (route.reverse.ingress(), back) } else { (route.forward.ingress(), forward) })
@@ -354,7 +384,9 @@ impl Brain {
         }
     }
 
-    fn remove_rules(&self, id: StreamId, out: &mut Commands) {
+    pub(super) fn remove_rules(&mut self, id: StreamId, out: &mut Commands) {
+        self.remove_ordered(id, out);
+        self.sprays.leave(id);
         let Some((stream, route)) = self.streams.stream(id).and_then(|s| Some((s, s.route.as_ref()?))) else {
             return;
         };

@@ -13,6 +13,8 @@ use super::measure::LinkReading;
 use super::{Brain, Role};
 use crate::request::AssignmentView;
 
+pub use super::spray::SprayView;
+
 /// A switch that is connected.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -140,8 +142,12 @@ pub struct StreamView {
     pub src_port: u16,
     /// The answering host's port.
     pub dst_port: u16,
-    /// The switches on its way; empty while it follows the default route.
+    /// The switches on its way, the first one if it is sprayed; empty while it follows the default route.
     pub path: Vec<DatapathId>,
+    /// The paths that its packets are spread over from the opening host, if they are; those of the lowest delay first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub sprayed: Vec<SprayView>,
     /// Bytes of frames counted from the opening host.
     pub bytes_sent: u64,
     /// Bytes of frames counted towards the opening host.
@@ -221,7 +227,7 @@ impl Brain {
             id: transfer.id,
             kind: transfer.kind,
             opened_at: transfer.opened_at,
-            streams: streams.map(stream_view).collect(),
+            streams: streams.map(|stream| stream_view(stream, self.sprays.view(stream.id))).collect(),
         }
     }
 }
@@ -246,11 +252,23 @@ fn link_view(link: &Link, state: LinkState, reading: &LinkReading) -> LinkView {
     }
 }
 
-fn stream_view(stream: &Stream) -> StreamView {
+fn stream_view(stream: &Stream, sprayed: Vec<SprayView>) -> StreamView {
     let FiveTuple { src, dst, src_port, dst_port } = stream.tuple;
     let [bytes_sent, bytes_received] = stream.bytes;
     let [sent_bps, received_bps] = stream.rates.map(|rate| rate.0);
     let path = stream.route.iter().flat_map(|route| route.forward.switches()).collect();
     let id = stream.id;
-    StreamView { id, src, dst, src_port, dst_port, path, bytes_sent, bytes_received, sent_bps, received_bps }
+    StreamView {
+        id,
+        src,
+        dst,
+        src_port,
+        dst_port,
+        path,
+        sprayed,
+        bytes_sent,
+        bytes_received,
+        sent_bps,
+        received_bps,
+    }
 }

@@ -10,6 +10,7 @@ use braid_types::{FiveTuple, MacAddr, PortNo};
 use super::flow;
 use super::group::guard_ports;
 use super::rule::{Asking, BASE, Exit, Hop, Rule, Talk};
+use super::spray::EdgeGroup;
 use crate::cookie::{Cookie, Purpose};
 use crate::label::Label;
 
@@ -45,6 +46,9 @@ fn guess(purpose: Purpose, flow: &FlowStats<'_>) -> Option<Rule> {
         Purpose::Base => return None,
         Purpose::Stream { id, reverse } => {
             Rule::Stream { id, reverse, tuple: five_tuple(flow)?, hop: hop(flow)? }
+        }
+        Purpose::Order { id, reverse } => {
+            Rule::Ordered { id, reverse, tuple: five_tuple(flow)?, group: edge_group(flow)? }
         }
         Purpose::Route => match (destination(flow), hop(flow)) {
             (Some(dst), Some(hop)) => Rule::Route { dst, hop },
@@ -141,8 +145,19 @@ fn new_eth_dst(flow: &FlowStats<'_>) -> Option<MacAddr> {
 }
 
 fn hop(flow: &FlowStats<'_>) -> Option<Hop> {
+    if let Some(group) = edge_group(flow) {
+        return Some(Hop::sprayed(group));
+    }
     let (port, exit) = exit(flow)?;
     Some(Hop { label: Label::from_mac(new_eth_dst(flow)?)?, port, exit })
+}
+
+/// The group of an edge that packets go to.
+fn edge_group(flow: &FlowStats<'_>) -> Option<EdgeGroup> {
+    actions(flow).find_map(|action| match action {
+        Action::Group(id) => EdgeGroup::of(id),
+        _ => None,
+    })
 }
 
 /// The port of a hop, and how packets leave there.

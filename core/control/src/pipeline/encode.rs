@@ -14,6 +14,7 @@ use super::flow;
 use super::group::encode_guard;
 use super::meter;
 use super::rule::{Rule, Table};
+use super::spray::{encode_order, encode_removal, encode_spray};
 use crate::command::{Command, Commands, Target};
 use crate::cookie::{Cookie, OURS, OURS_MASK, Purpose};
 use crate::event::Stray;
@@ -57,6 +58,9 @@ impl Encoder {
             Command::AddGuard { guard, .. } => encode_guard(GroupModCommand::Add, guard, xid, out),
             Command::SetGuard { guard, .. } => encode_guard(GroupModCommand::Modify, guard, xid, out),
             Command::RemoveGuard { guard, .. } => encode_guard(GroupModCommand::Delete, guard, xid, out),
+            Command::Spray { spray, .. } => encode_spray(spray, xid, out),
+            Command::Order { order, .. } => encode_order(order, xid, out),
+            Command::RemoveEdgeGroup { group, .. } => encode_removal(*group, xid, out),
             Command::Send { target, frame, .. } => send(*target, batch.frame(frame), xid, out),
             Command::SetMeter { port, rate, known, .. } => {
                 let command = if *known { MeterModCommand::Modify } else { MeterModCommand::Add };

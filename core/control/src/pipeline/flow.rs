@@ -95,7 +95,7 @@ pub(super) fn matching(rule: &Rule) -> Fields {
             fields.push(OxmField::TcpFlags(Masked::new(TcpFlags::SYN, TcpFlags::SYN)));
             fields
         }
-        Rule::Stream { tuple, .. } => five_tuple(&tuple),
+        Rule::Stream { tuple, .. } | Rule::Ordered { tuple, .. } => five_tuple(&tuple),
         Rule::Route { dst, .. } | Rule::LocalRoute { dst } | Rule::Deliver { dst, .. } => {
             fields([OxmField::EthType(eth_type(dst.is_ipv6())), ip_dst(dst)])
         }
@@ -125,6 +125,8 @@ pub(super) fn applied(rule: &Rule) -> Actions {
         | Rule::NoArpRoute
         | Rule::NoRoute { .. } => actions([Action::output(PortNo::CONTROLLER)]),
         Rule::Broadcast | Rule::FabricBroadcast => actions([Action::Group(FLOOD_GROUP)]),
+        Rule::Stream { hop, .. } if hop.is_sprayed() => actions([leave(hop)]),
+        Rule::Ordered { group, .. } => actions([Action::Group(group.id())]),
         Rule::Stream { hop, .. } | Rule::Route { hop, .. } | Rule::ArpRoute { hop, .. } => {
             actions([set_eth_dst(hop.label.mac()), leave(hop)])
         }
@@ -241,6 +243,7 @@ fn leave(hop: Hop) -> Action<'static> {
     match hop.exit {
         Exit::Plain => Action::output(hop.port),
         Exit::Guarded { from } => Action::Group(guard_id(hop.port, from)),
+        Exit::Sprayed { group } => Action::Group(group.id()),
     }
 }
 

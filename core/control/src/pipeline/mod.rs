@@ -3,11 +3,11 @@
 //! | table | job | rules |
 //! |---|---|---|
 //! | 0 admit | discovery, ARP and ND to the controller; SYNs too; who may enter | per port |
-//! | 1 stream | a TCP connection's packets → label, first hop | per stream, at its ingress only |
+//! | 1 stream | a TCP connection's packets → label, first hop; sprayed: → a group | per stream, at its ingress only |
 //! | 2 route | destination → label of the shortest path | per destination in use, at edges |
 //! | 3 detour | detour → next hop; at its end → 4 | per link with labels |
 //! | 4 fabric | label → next hop; at the last switch → 5 | per path |
-//! | 5 deliver | destination → the host's address and port | per attached address |
+//! | 5 deliver | destination → the host's address and port; sprayed: → a group that puts in order | per attached address, per sprayed stream |
 
 mod decode;
 mod encode;
@@ -15,6 +15,7 @@ mod flow;
 mod group;
 pub(crate) mod meter;
 mod rule;
+mod spray;
 
 pub use decode::decode;
 pub(crate) use encode::read_all;
@@ -22,3 +23,4 @@ pub use encode::{Encoder, FLOOD_GROUP};
 pub use group::decode_guard;
 pub(crate) use group::{can_be_guarded, is_guard};
 pub use rule::{Asking, BASE, Exit, Guard, Hop, Rule, Slot, TABLES, Table, Talk};
+pub use spray::{EdgeGroup, Order, Spray, SprayPath};

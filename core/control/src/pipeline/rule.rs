@@ -4,6 +4,7 @@ use braid_steering::StreamId;
 use braid_types::{FiveTuple, MacAddr, PortNo};
 use serde::{Deserialize, Serialize};
 
+use super::spray::EdgeGroup;
 use crate::cookie::Purpose;
 use crate::label::Label;
 
@@ -180,6 +181,17 @@ pub enum Rule {
         /// Its port.
         port: PortNo,
     },
+    /// What comes of a stream by several paths is put in order before its host has it.
+    Ordered {
+        /// Which stream.
+        id: StreamId,
+        /// Whether `tuple` is the direction of the answering host.
+        reverse: bool,
+        /// The packets' addresses and ports.
+        tuple: FiveTuple,
+        /// What puts them in order and hands them over.
+        group: EdgeGroup,
+    },
     /// As [`Rule::Deliver`], for ARP.
     ArpDeliver {
         /// Its IP address.
@@ -295,6 +307,11 @@ pub enum Exit {
         /// The port by which they come in, as an output does not send them back there; 0 for those of hosts.
         from: PortNo,
     },
+    /// Through a group that spreads them over several paths, each with its label.
+    Sprayed {
+        /// The group.
+        group: EdgeGroup,
+    },
 }
 
 /// A group of a switch that sends packets out of `port` if that is up, and else by a detour.
@@ -354,7 +371,7 @@ impl Rule {
             Self::Detour { .. } | Self::DetourEnd { .. } => Table::Detour,
             Self::Return { .. } => Table::Fabric,
             Self::FabricBroadcast | Self::Transit(_) | Self::Egress { .. } => Table::Fabric,
-            Self::Deliver { .. } | Self::ArpDeliver { .. } => Table::Deliver,
+            Self::Deliver { .. } | Self::Ordered { .. } | Self::ArpDeliver { .. } => Table::Deliver,
         }
     }
 
@@ -371,7 +388,7 @@ impl Rule {
             Self::Expected { .. } => 53,
             Self::Arp | Self::NeighbourSolicitation | Self::NeighbourAdvertisement => 60,
             Self::Broadcast | Self::FabricBroadcast => 60,
-            Self::Return { .. } => 55,
+            Self::Return { .. } | Self::Ordered { .. } => 55,
             Self::Syn { .. } | Self::SynAck { .. } => 50,
             Self::Stream { .. } | Self::Route { .. } | Self::LocalRoute { .. } => 50,
             Self::ArpRoute { .. } | Self::ArpLocalRoute { .. } | Self::ArpDeliver { .. } => 50,
@@ -386,6 +403,7 @@ impl Rule {
     pub const fn purpose(&self) -> Purpose {
         match *self {
             Self::Stream { id, reverse, .. } => Purpose::Stream { id, reverse },
+            Self::Ordered { id, reverse, .. } => Purpose::Order { id, reverse },
             Self::Route { .. }
             | Self::LocalRoute { .. }
             | Self::ArpRoute { .. }
@@ -420,6 +438,10 @@ impl Rule {
             Self::ArpDeliver { dst, .. } => Self::ArpDeliver { dst, mac: MacAddr::ZERO, port: PortNo(0) },
             Self::Transit(Hop { label, .. }) | Self::Egress { label } => Self::Egress { label },
             Self::Detour { label, .. } | Self::DetourEnd { label } => Self::DetourEnd { label },
+            Self::Ordered { tuple, .. } => {
+                let (id, reverse, group) = (StreamId(0), false, EdgeGroup::after(None));
+                Self::Ordered { id, reverse, tuple, group }
+            }
             Self::Deliver { dst, .. } => Self::Deliver { dst, mac: MacAddr::ZERO, port: PortNo(0) },
             other => other,
         })
@@ -433,6 +455,16 @@ pub struct Slot(Rule);
 impl Hop {
     /// Stands for any hop where none counts.
     pub(crate) const NOWHERE: Self = Self { label: Label(0), port: PortNo::ANY, exit: Exit::Plain };
+
+    /// By several paths, whose labels the group knows.
+    pub(crate) const fn sprayed(group: EdgeGroup) -> Self {
+        Self { label: Label(0), port: PortNo::ANY, exit: Exit::Sprayed { group } }
+    }
+
+    /// Whether it leads to several paths.
+    pub(crate) const fn is_sprayed(&self) -> bool {
+        matches!(self.exit, Exit::Sprayed { .. })
+    }
 }
 
 impl Exit {
@@ -447,7 +479,7 @@ impl Rule {
         match *self {
             Self::Stream { hop, .. } | Self::Route { hop, .. } | Self::Transit(hop) => match hop.exit {
                 Exit::Guarded { from } => Some((hop.port, from)),
-                Exit::Plain => None,
+                Exit::Plain | Exit::Sprayed { .. } => None,
             },
             _ => None,
         }

@@ -65,7 +65,7 @@ pub struct Session {
 #[derive(Debug)]
 enum State {
     Hello { generation: u64 },
-    Handshake(Handshake),
+    Handshake(Box<Handshake>),
     Up(DatapathId, EchoTimer),
 }
 
@@ -128,7 +128,7 @@ impl Session {
     ) -> Result<Option<SessionEvent<'a>>, SessionError> {
         match &mut self.state {
             State::Hello { generation } => {
-                self.state = State::Handshake(Handshake::begin(&message, *generation, out)?);
+                self.state = State::Handshake(Box::new(Handshake::begin(&message, *generation, out)?));
                 Ok(None)
             }
             State::Handshake(_) if xid == METERS_XID && matches!(message, Message::Error(_)) => Ok(None),

@@ -8,7 +8,7 @@ use braid_types::PortNo;
 
 use crate::cookie::Cookie;
 use crate::event::{FoundRules, Stray};
-use crate::pipeline::{self, FLOOD_GROUP};
+use crate::pipeline::{self, EdgeGroup, FLOOD_GROUP};
 
 /// More rules than this are not taken up: the switch is set up anew.
 const MAX_RULES: usize = 1 << 20;
@@ -74,6 +74,8 @@ impl Reading {
             let guard = pipeline::decode_guard(group);
             self.foreign_groups |= guard.is_none();
             self.found.guards.extend(guard);
+        } else {
+            self.found.edge_groups.extend(EdgeGroup::of(group.group_id));
         }
     }
 

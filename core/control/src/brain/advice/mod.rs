@@ -128,7 +128,7 @@ impl Brain {
             return Err(AdviceRefusal::Busy(limit));
         }
         self.end_failed(now, request, out);
-        let is_single = self.manner(&request.connection.tuple()).is_single;
+        let is_single = self.manner(&request.connection.tuple()).is_single();
         let transfer = if is_single { None } else { self.transfer_of(now, request, &place, out)? };
         let Some(transfer) = transfer else {
             let advice = Advice { ask_again_after: Some(ASK_AGAIN), ..Advice::default() };

@@ -23,5 +23,6 @@ mod policy;
 mod relief;
 mod repair;
 mod restart;
+mod spray;
 mod takeover;
 mod trouble;

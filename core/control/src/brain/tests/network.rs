@@ -50,6 +50,8 @@ pub(super) struct Network {
     dead: bool,
     switches: BTreeMap<DatapathId, FakeSwitch>,
     with_host: BTreeSet<DatapathId>,
+    /// Switches that say that they are edges.
+    edges: BTreeSet<DatapathId>,
     cables: BTreeMap<SwitchPort, SwitchPort>,
     cut: BTreeSet<SwitchPort>,
     unplugged: BTreeSet<SwitchPort>,
@@ -106,14 +108,25 @@ impl Network {
     pub(super) fn start_on(groups: u32, settings: Settings, cables: &[(u64, u64)], hosts: &[u64]) -> Self {
         let mut network = Self { failover_groups: groups, ..Self::wire(settings, cables) };
         network.with_host = hosts.iter().map(|host| dpid(*host)).collect();
-        for number in network.numbers() {
-            network.connect(number);
-        }
-        network.advance(Duration::from_secs(3));
-        for host in hosts {
-            network.announce(*host);
-        }
+        network.bring_up(hosts);
         network
+    }
+
+    /// The same, where the switches with hosts are edges.
+    pub(super) fn start_with_edges(settings: Settings, cables: &[(u64, u64)], hosts: &[u64]) -> Self {
+        let mut network = Self { failover_groups: u32::MAX, ..Self::wire(settings, cables) };
+        network.with_host = hosts.iter().map(|host| dpid(*host)).collect();
+        network.edges = network.with_host.clone();
+        network.bring_up(hosts);
+        network
+    }
+
+    fn bring_up(&mut self, hosts: &[u64]) {
+        for number in self.numbers() {
+            self.connect(number);
+        }
+        self.advance(Duration::from_secs(3));
+        hosts.iter().for_each(|host| self.announce(*host));
     }
 
     fn wire(settings: Settings, cables: &[(u64, u64)]) -> Self {
@@ -132,6 +145,7 @@ impl Network {
             telling: false,
             dead: false,
             with_host: BTreeSet::new(),
+            edges: BTreeSet::new(),
             cables: BTreeMap::new(),
             cut: BTreeSet::new(),
             unplugged: BTreeSet::new(),
@@ -179,7 +193,8 @@ impl Network {
         numbers.extend(with_host.then_some(HOST_PORT));
         let up = |port: &PortNo| !self.unplugged.contains(&SwitchPort::new(dpid, *port));
         let ports = numbers.iter().map(|port| status(dpid, *port, up(port))).collect();
-        let (description, failover_groups) = (String::new(), self.failover_groups);
+        let kind = if self.edges.contains(&dpid) { "Braid edge 1" } else { "Open vSwitch" };
+        let (description, failover_groups) = (kind.to_owned(), self.failover_groups);
         let switch = SwitchPorts { dpid, tables: 254, description, ports, failover_groups, found };
         self.tell(&Event::SwitchUp(switch));
     }

@@ -1,5 +1,6 @@
 //! A switch that knows what the pipeline uses of OpenFlow, and panics at anything else.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use braid_openflow::{
@@ -7,11 +8,13 @@ use braid_openflow::{
     Masked, Message, MeterBand, MeterId, MeterMod, MeterModCommand, OxmField, Xid, frames,
 };
 use braid_packet::{Frame, Payload, Transport, nd::NdMessage};
+use braid_spray::Settings;
+use braid_switch::extension::Extension;
 use braid_types::{MacAddr, PortNo};
 
 use crate::cookie::Cookie;
 use crate::event::{FoundMeters, FoundRules, Stray};
-use crate::pipeline::{FLOOD_GROUP, Guard, Rule, decode, decode_guard};
+use crate::pipeline::{EdgeGroup, FLOOD_GROUP, Guard, Rule, decode, decode_guard, is_guard};
 
 /// What leaves a switch: through a port, or to the controller with the table that sent it.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,6 +30,14 @@ pub(super) struct FakeSwitch {
     groups: BTreeMap<GroupId, Vec<u8>>,
     meters: BTreeMap<MeterId, u32>,
     down: BTreeSet<PortNo>,
+    /// Of groups that spray, the shares of their buckets.
+    shares: BTreeMap<GroupId, Vec<u32>>,
+    /// Groups that were told to put in order, or not to.
+    orders: BTreeMap<GroupId, Option<Settings>>,
+    /// Packets that went through groups, so that those that spray take turns.
+    turns: Cell<usize>,
+    /// Packets that went through groups that put in order.
+    ordered: Cell<usize>,
 }
 
 impl FakeSwitch {
@@ -58,6 +69,10 @@ impl FakeSwitch {
                     }
                 }
                 Message::MeterMod(meter) => self.meter_mod(&meter),
+                Message::Experimenter(message) => {
+                    let extension = Extension::decode(&message).expect("well formed").expect("known");
+                    self.extend(extension);
+                }
                 Message::MultipartRequest(_) => {}
                 other => panic!("unexpected {other:?}"),
             }
@@ -99,7 +114,8 @@ impl FakeSwitch {
         }
         found.meters = FoundMeters { highest: 1_000, rates: self.meters() };
         found.flood = self.groups.get(&FLOOD_GROUP).map(|group| flood_ports(group));
-        let others = self.groups.iter().filter(|(id, _)| **id != FLOOD_GROUP);
+        found.edge_groups = self.groups.keys().filter_map(|id| EdgeGroup::of(*id)).collect();
+        let others = self.groups.iter().filter(|(id, _)| is_guard(**id));
         found.guards = others.map(|(_, group)| guard(group)).collect();
         found
     }
@@ -127,13 +143,66 @@ impl FakeSwitch {
 
     fn group_mod(&mut self, command: GroupModCommand, id: GroupId, bytes: &[u8]) {
         match command {
-            GroupModCommand::Delete => drop(self.groups.remove(&id)),
+            GroupModCommand::Delete => self.delete_group(id),
+            GroupModCommand::AddOrMod => drop(self.groups.insert(id, bytes.to_vec())),
             GroupModCommand::Add => assert!(self.groups.insert(id, bytes.to_vec()).is_none(), "group exists"),
             GroupModCommand::Modify => {
                 assert!(self.groups.insert(id, bytes.to_vec()).is_some(), "no such group: {id:?}");
             }
             other => panic!("unexpected {other:?}"),
         }
+    }
+
+    /// With a group, what leads there goes. OpenFlow 1.3.5 §6.7.
+    fn delete_group(&mut self, id: GroupId) {
+        self.groups.remove(&id);
+        self.shares.remove(&id);
+        self.orders.remove(&id);
+        self.flows.retain(|_, flow| {
+            let mut actions = flow_of(flow).instructions.iter().flat_map(|it| match it {
+                Instruction::ApplyActions(actions) => actions.iter().collect::<Vec<_>>(),
+                _ => Vec::new(),
+            });
+            !actions.any(|action| matches!(action, Action::Group(group) if group == id))
+        });
+    }
+
+    fn extend(&mut self, extension: Extension) {
+        let known = |id: GroupId, groups: &BTreeMap<GroupId, Vec<u8>>| assert!(groups.contains_key(&id));
+        match extension {
+            Extension::SetSpray { group, .. } => {
+                known(group, &self.groups);
+                self.shares.insert(group, Vec::new());
+            }
+            Extension::SetPaths { group, paths } => {
+                let shares = self.shares.get_mut(&group).expect("a group that sprays");
+                *shares = paths.iter().map(|path| path.weight).collect();
+            }
+            Extension::SetOrder { group, settings } => {
+                known(group, &self.groups);
+                self.orders.insert(group, settings);
+            }
+            Extension::SetProbing { group, probing } => {
+                let shares = self.shares.get(&group).expect("a group that sprays");
+                assert_eq!(probing.backs.len(), shares.len());
+            }
+            Extension::Statistics { .. } => {}
+        }
+    }
+
+    /// Of groups that spray, the shares of their buckets.
+    pub(super) fn shares(&self) -> Vec<Vec<u32>> {
+        self.shares.values().cloned().collect()
+    }
+
+    /// Groups that put in order, or could.
+    pub(super) fn orders(&self) -> Vec<Option<Settings>> {
+        self.orders.values().copied().collect()
+    }
+
+    /// Packets that went through groups that put in order.
+    pub(super) fn ordered(&self) -> usize {
+        self.ordered.get()
     }
 
     fn meter_mod(&mut self, meter: &MeterMod<'_>) {
@@ -224,6 +293,18 @@ impl FakeSwitch {
         let Ok((_, Message::GroupMod(group))) = Message::decode(&self.groups[&id]) else {
             panic!("not a group")
         };
+        if self.orders.contains_key(&id) {
+            self.ordered.set(self.ordered.get() + 1);
+        }
+        if let Some(shares) = self.shares.get(&id) {
+            let buckets = group.buckets.iter().zip(shares).filter(|(_, share)| **share > 0);
+            let buckets = buckets.filter(|(bucket, _)| !self.down.contains(&bucket.watch_port));
+            let buckets: Vec<_> = buckets.map(|(bucket, _)| bucket).collect();
+            self.turns.set(self.turns.get() + 1);
+            let Some(bucket) = buckets.get(self.turns.get() % buckets.len().max(1)) else { return };
+            let mut frame = frame.to_vec();
+            return bucket.actions.iter().for_each(|it| self.act(it, in_port, &mut frame, 0, outputs));
+        }
         let live = group.buckets.iter().filter(|bucket| !self.down.contains(&bucket.watch_port));
         let count = if group.group_type == GroupType::Ff { 1 } else { usize::MAX };
         for bucket in live.take(count) {

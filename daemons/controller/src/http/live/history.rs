@@ -244,6 +244,7 @@ mod tests {
     fn transfer(id: u64, streams: &[(u64, u64)]) -> TransferView {
         let ip = Ipv4Addr::LOCALHOST.into();
         let view = |(id, bytes): &(u64, u64)| StreamView {
+            sprayed: Vec::new(),
             id: StreamId(*id),
             src: ip,
             dst: ip,
