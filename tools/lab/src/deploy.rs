@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use crate::agents;
 use crate::controller::{self, Control, ControllerAddresses};
 use crate::doctor;
+use crate::edges;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
 use crate::journal::{Entry, Journal};
@@ -166,10 +167,12 @@ impl Deployment {
     }
 
     fn make_switches(&self) -> Result<(), LabError> {
-        let ovs = OpenVSwitch::new(&self.folder, &self.marker);
-        ovs.start(&self.fabric())?;
-        ovs.make_bridges(&self.plan)?;
-        ovs.deepen_buffers();
+        if self.plan.bridges().next().is_some() {
+            let ovs = OpenVSwitch::new(&self.folder, &self.marker);
+            ovs.start(&self.fabric())?;
+            ovs.make_bridges(&self.plan)?;
+            ovs.deepen_buffers();
+        }
         // Only now: Open vSwitch removes the queueing discipline of an interface that becomes its port.
         self.shape(&self.fabric(), &self.plan.fabric)
     }
@@ -181,13 +184,19 @@ impl Deployment {
         interrupt: &Interrupt,
     ) -> Result<(), LabError> {
         match control {
-            Control::None => Ok(()),
-            Control::Rules(rules) => self.add_rules(rules),
+            Control::None => edges::start(self, None, interrupt),
+            Control::Rules(rules) => {
+                edges::start(self, None, interrupt)?;
+                self.add_rules(rules)
+            }
             Control::Braid(settings) => {
                 let addresses = controller::start(self, scenario, settings, interrupt)?;
                 self.folder.write_controller(&addresses)?;
-                let ovs = OpenVSwitch::new(&self.folder, &self.marker);
-                ovs.set_controller(&self.plan, &format!("tcp:{}", addresses.openflow))?;
+                if self.plan.bridges().next().is_some() {
+                    let ovs = OpenVSwitch::new(&self.folder, &self.marker);
+                    ovs.set_controller(&self.plan, &format!("tcp:{}", addresses.openflow))?;
+                }
+                edges::start(self, Some(addresses.openflow), interrupt)?;
                 self.controller = Some(addresses);
                 Ok(())
             }
@@ -205,7 +214,10 @@ impl Deployment {
 
     fn add_rules(&self, rules: &BTreeMap<String, Vec<String>>) -> Result<(), LabError> {
         let ovs = OpenVSwitch::new(&self.folder, &self.marker);
-        rules.iter().try_for_each(|(switch, rules)| ovs.add_rules(switch, rules))
+        rules.iter().try_for_each(|(switch, rules)| match edges::address(&self.plan, switch) {
+            Some(address) => edges::add_rules(self, address, rules),
+            None => ovs.add_rules(switch, rules),
+        })
     }
 }
 

@@ -144,6 +144,16 @@ pub enum LabError {
         /// Where its log is.
         log: PathBuf,
     },
+    /// An edge failed.
+    #[error("the edge {switch} {what}; its log is {}", .log.display())]
+    Edge {
+        /// Its name.
+        switch: String,
+        /// What happened.
+        what: String,
+        /// Where its log is.
+        log: PathBuf,
+    },
     /// The lab did not become ready in time.
     #[error("the network is not ready after {seconds} s: {missing}; the logs are in {}", .logs.display())]
     NotReady {

@@ -22,6 +22,7 @@ mod agents;
 mod controller;
 mod deploy;
 pub mod doctor;
+mod edges;
 mod error;
 mod exec;
 mod inspect;

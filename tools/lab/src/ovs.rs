@@ -47,7 +47,7 @@ impl<'a> OpenVSwitch<'a> {
         let found = ports(&listing).ok_or_else(|| {
             LabError::io("reading the ports of the switches", std::io::Error::other(listing.clone()))
         })?;
-        let wanted = plan.switches.iter().flat_map(|switch| &switch.ports);
+        let wanted = plan.bridges().flat_map(|switch| &switch.ports);
         for port in wanted {
             let state = found.get(&port.device).map_or("it is not there", String::as_str);
             if state != port.number.to_string() {

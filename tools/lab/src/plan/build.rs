@@ -84,7 +84,7 @@ fn mac(host: usize, interface: usize) -> MacAddr {
 }
 
 fn switch(switch: &Switch) -> SwitchPlan {
-    SwitchPlan { name: switch.name.clone(), dpid: switch.dpid, ports: Vec::new() }
+    SwitchPlan { name: switch.name.clone(), dpid: switch.dpid, ports: Vec::new(), edge: switch.edge }
 }
 
 fn short_name(topology: &Topology, end: End) -> String {

@@ -89,7 +89,7 @@ impl Commands<'_> {
 
     /// For `ovs-vsctl`, in one transaction: every bridge with its ports.
     pub(crate) fn bridges(&self) -> Vec<String> {
-        self.0.switches.iter().flat_map(bridge).collect()
+        self.0.bridges().flat_map(bridge).collect()
     }
 
     /// For `ovs-vsctl`, in one transaction: the controller of every bridge.
@@ -100,7 +100,7 @@ impl Commands<'_> {
                 "-- set-controller {name} {target} -- set controller {name} max_backoff=1000 connection_mode=out-of-band"
             ))
         };
-        self.0.switches.iter().flat_map(one).collect()
+        self.0.bridges().flat_map(one).collect()
     }
 
     fn made(&self, end: &CableEnd) -> String {

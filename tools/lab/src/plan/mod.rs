@@ -54,6 +54,9 @@ pub(crate) struct SwitchPlan {
     pub name: String,
     pub dpid: DatapathId,
     pub ports: Vec<PortPlan>,
+    /// Whether it is one of Braid's own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub edge: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -106,6 +109,16 @@ impl Plan {
             ways: cable.ways,
         };
         self.user_space().map(setup).collect()
+    }
+
+    /// The bridges of Open vSwitch.
+    pub(crate) fn bridges(&self) -> impl Iterator<Item = &SwitchPlan> {
+        self.switches.iter().filter(|switch| !switch.edge)
+    }
+
+    /// The switches that are Braid's own, each with its place among all.
+    pub(crate) fn edges(&self) -> impl Iterator<Item = (usize, &SwitchPlan)> {
+        self.switches.iter().enumerate().filter(|(_, switch)| switch.edge)
     }
 
     pub(crate) fn host(&self, name: &str) -> Option<&HostPlan> {

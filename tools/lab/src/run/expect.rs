@@ -8,10 +8,12 @@ use crate::scenario::{Deciding, Expectation, Limit, Metric};
 ///
 /// `capacity` is what the network carries from all who send to all who receive.
 pub(super) fn judge(expectation: &Expectation, rows: &[Row], capacity: f64) -> Verdict {
-    let Expectation { mode, variant, relative_to, .. } = expectation;
+    let Expectation { mode, variant, from, relative_to, .. } = expectation;
     let values = values(expectation.value, rows, capacity);
     let about = values.iter().filter(|(key, _)| mode.is_none_or(|mode| mode == key.mode));
     let about = about.filter(|(key, _)| variant.is_none() || key.variant == variant.as_deref());
+    let sends = |key: &Key<'_>| key.direction.map(|direction| direction.from.as_str()) == from.as_deref();
+    let about = about.filter(|(key, _)| from.is_none() || sends(key));
     let compared = about.map(|(key, value)| match relative_to {
         // A setting that the other variant has not would compare with nothing, and fails.
         Some(name) => counterpart(key, name, &values).map_or(f64::NAN, |base| value / base),
@@ -113,11 +115,19 @@ fn value(metric: Metric, row: &Row) -> f64 {
             paths.len() as f64
         }
         Metric::DisjointPaths => settings::disjoint_paths(row) as f64,
+        Metric::StreamFairness => fairness(row),
         Metric::Intact => f64::from(row.delivery.as_ref().is_some_and(|delivery| delivery.intact)),
         Metric::JoinPacketIns => row.mptcp.map_or(0.0, |mptcp| mptcp.join_packet_ins as f64),
         // A scenario that expects something of a copy has nothing else.
         Metric::LongestPause => row.delivery.as_ref().map_or(0.0, |delivery| delivery.longest_pause),
     }
+}
+
+/// R. Jain, D. Chiu, W. Hawe, A Quantitative Measure of Fairness, 1984.
+fn fairness(row: &Row) -> f64 {
+    let bytes = || row.streams.iter().map(|stream| stream.bytes as f64);
+    let (sum, squares) = (bytes().sum::<f64>(), bytes().map(|it| it * it).sum::<f64>());
+    if squares > 0.0 { sum * sum / (squares * row.streams.len() as f64) } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -161,8 +171,8 @@ mod tests {
     }
 
     fn expectation(value: Metric, mode: Option<Mode>, limit: Limit) -> Expectation {
-        let of = Deciding::Worst;
-        Expectation { name: "it".to_owned(), value, mode, variant: None, relative_to: None, of, limit }
+        let (name, of) = ("it".to_owned(), Deciding::Worst);
+        Expectation { name, value, mode, variant: None, from: None, relative_to: None, of, limit }
     }
 
     fn judged(value: Metric, mode: Option<Mode>, limit: Limit) -> (f64, bool) {
@@ -287,6 +297,16 @@ mod tests {
         assert_eq!(disjoint(&[&["l", "r"], &["l", "m", "r"], &["m", "r"], &["m", "l", "r"]]), 2.0);
         assert_eq!(disjoint(&[&["l", "m", "r"], &["k", "m", "r"], &["k", "l", "m", "r"]]), 1.0);
         assert_eq!(disjoint(&[&[], &[]]), 0.0);
+    }
+
+    #[test]
+    fn streams_that_carry_the_same_are_fair() {
+        let fairness = |bytes: &[u64]| {
+            let mut row = row(Mode::Tcp, 0.9, &vec![[].as_slice(); bytes.len()]);
+            row.streams.iter_mut().zip(bytes).for_each(|(stream, bytes)| stream.bytes = *bytes);
+            judge(&expectation(Metric::StreamFairness, None, Limit::AtLeast(0.9)), &[row]).value
+        };
+        assert_eq!([fairness(&[5, 5, 5]), fairness(&[9, 0, 0, 0]), fairness(&[])], [1.0, 0.25, 0.0]);
     }
 
     #[test]

@@ -39,13 +39,19 @@ pub(super) struct Capture {
     pub packets: Packets,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Topology {
     #[serde(default)]
     pub hosts: Vec<Host>,
     #[serde(default)]
     pub switches: Vec<Switch>,
+    /// Switches too, behind those: Braid's own, which can spray.
+    #[serde(default)]
+    pub edges: Vec<Switch>,
+    /// How many of `switches` are no edges, once those are among them.
+    #[serde(skip)]
+    pub ordinary: usize,
     #[serde(default)]
     pub links: Vec<Spanned<Link>>,
     /// All of these, made by a rule.
@@ -100,6 +106,22 @@ pub(super) struct Mptcp {
 pub(super) struct Endpoint {
     pub address: std::net::IpAddr,
     pub flags: Vec<EndpointFlag>,
+}
+
+impl Topology {
+    /// Puts the edges behind the other switches.
+    pub(super) fn gather_switches(&mut self) {
+        self.ordinary = self.switches.len();
+        self.switches.append(&mut self.edges);
+    }
+
+    /// Where switch number `index` stands in the file.
+    pub(super) fn switch_key(&self, index: usize) -> String {
+        match index.checked_sub(self.ordinary) {
+            Some(edge) => format!("topology.edges[{edge}]"),
+            None => format!("topology.switches[{index}]"),
+        }
+    }
 }
 
 /// A switch is its name, or `name@datapath-id`.
@@ -313,6 +335,7 @@ pub(super) struct Expect {
     pub value: Spanned<Metric>,
     pub mode: Option<Spanned<Mode>>,
     pub variant: Option<Spanned<String>>,
+    pub from: Option<Spanned<String>>,
     pub relative_to: Option<Spanned<String>>,
     #[serde(default)]
     pub of: Deciding,

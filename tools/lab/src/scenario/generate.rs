@@ -63,7 +63,8 @@ fn written(blueprint: &Blueprint, generate: &Spanned<Generate>) -> Topology {
     let hosts = hosts.map(|(index, host)| self::host(index, &host.name, host.interfaces.len(), generate, at));
     let switches =
         blueprint.switches().iter().map(|it| Switch(spanned(format!("{}@{}", it.name, it.dpid), at)));
-    Topology { hosts: hosts.collect(), switches: switches.collect(), links, generate: None }
+    let (hosts, switches) = (hosts.collect(), switches.collect());
+    Topology { hosts, switches, links, ..Topology::default() }
 }
 
 fn host(index: usize, name: &str, interfaces: usize, generate: &Generate, at: Location) -> Host {

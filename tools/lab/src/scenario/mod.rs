@@ -116,6 +116,9 @@ pub struct Switch {
     pub name: String,
     /// Unique; by default the switch's place in the file, from 1.
     pub dpid: DatapathId,
+    /// Whether it is one of Braid's own, `braid edge run`, which can spray; else it is a bridge of Open vSwitch.
+    #[serde(default)]
+    pub edge: bool,
 }
 
 /// A cable.
@@ -272,6 +275,8 @@ pub struct Expectation {
     pub mode: Option<Mode>,
     /// The settings of the variant of this name, or all.
     pub variant: Option<String>,
+    /// The settings in which this host sends, or all.
+    pub from: Option<String>,
     /// The value is divided by that of this variant for the same direction and number of streams, and for the same mode
     /// if that variant has it.
     pub relative_to: Option<String>,

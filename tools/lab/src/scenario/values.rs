@@ -81,6 +81,8 @@ pub enum Metric {
     Intact,
     /// The longest time in which nothing arrived, in seconds; of so many bytes.
     LongestPause,
+    /// Jain's index of what the streams carried: 1 if all carried the same, 1/n if one of n carried all.
+    StreamFairness,
     /// How many packets that open further subflows of Multipath TCP the controller was sent.
     JoinPacketIns,
     /// With how many streams goodput first comes within 2 % of the most.

@@ -14,7 +14,7 @@ pub(super) fn switches(topology: &Topology, problems: &mut Problems) -> Vec<Swit
     let mut unique = Unique::new("datapath ids");
     let mut switches = Vec::new();
     for (index, switch) in topology.switches.iter().enumerate() {
-        let (key, at) = (format!("topology.switches[{index}]"), switch.0.referenced);
+        let (key, at) = (topology.switch_key(index), switch.0.referenced);
         let (name, given) = switch.parts();
         let dpid = match given {
             None => DatapathId(index as u64 + 1),
@@ -28,7 +28,7 @@ pub(super) fn switches(topology: &Topology, problems: &mut Problems) -> Vec<Swit
             problems.add(at, &key, "the datapath id is zero", "count from 1");
         }
         unique.add(&dpid.to_string(), at, &key, problems);
-        switches.push(Switch { name: name.to_owned(), dpid });
+        switches.push(Switch { name: name.to_owned(), dpid, edge: index >= topology.ordinary });
     }
     switches
 }

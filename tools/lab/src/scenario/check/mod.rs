@@ -17,6 +17,7 @@ use super::{Scenario, Topology};
 pub(super) fn check(file: &mut File) -> Result<Scenario, Vec<Problem>> {
     let mut problems = Problems::default();
     generate::expand(&mut file.topology, &mut problems);
+    file.topology.gather_switches();
     let file = &*file;
     names::check(file, &mut problems);
     let hosts = hosts::check(&file.topology, &mut problems);

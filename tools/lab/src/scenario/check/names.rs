@@ -17,7 +17,7 @@ pub(super) fn check(file: &File, problems: &mut Problems) {
         interfaces(host, &key, problems);
     }
     for (index, switch) in file.topology.switches.iter().enumerate() {
-        let (key, name) = (format!("topology.switches[{index}]"), switch.parts().0);
+        let (key, name) = (file.topology.switch_key(index), switch.parts().0);
         form_of(name, switch.0.referenced, &key, problems);
         nodes.add(name, switch.0.referenced, &key, problems);
     }

@@ -268,6 +268,7 @@ fn expectation(
     check_metric(&it.value, &format!("{key}.value"), file, problems);
     variants::check_name(it.variant.as_ref(), &format!("{key}.variant"), file, problems);
     variants::check_name(it.relative_to.as_ref(), &format!("{key}.relative_to"), file, problems);
+    check_sender(it.from.as_ref(), &format!("{key}.from"), file, problems);
     let limit = match (it.at_least, it.at_most) {
         (Some(limit), None) => Limit::AtLeast(limit),
         (None, Some(limit)) => Limit::AtMost(limit),
@@ -282,6 +283,7 @@ fn expectation(
         value: it.value.value,
         mode: it.mode.as_ref().map(|it| it.value),
         variant: it.variant.as_ref().map(|it| it.value.clone()),
+        from: it.from.as_ref().map(|it| it.value.clone()),
         relative_to: it.relative_to.as_ref().map(|it| it.value.clone()),
         of: it.of,
         limit,
@@ -293,6 +295,17 @@ fn check_mode(mode: Option<&Spanned<Mode>>, key: &str, file: &File, problems: &m
     if !traffic.modes.value.contains(&mode.value) {
         let what = format!("{} is not among traffic.modes", mode.value);
         problems.add(mode.referenced, key, what, "add it there, or name another mode");
+    }
+}
+
+fn check_sender(from: Option<&Spanned<String>>, key: &str, file: &File, problems: &mut Problems) {
+    let Some((from, traffic)) = from.zip(file.traffic.as_ref()) else { return };
+    let sends = |directions: &Spanned<Vec<file::Direction>>| {
+        directions.value.iter().any(|direction| direction.from.value == from.value)
+    };
+    if traffic.directions.as_ref().is_some_and(|directions| !sends(directions)) {
+        let what = format!("{:?} sends in none of traffic.directions", from.value);
+        problems.add(from.referenced, key, what, "name a host that does");
     }
 }
 

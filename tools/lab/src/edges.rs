@@ -1,0 +1,93 @@
+//! The switches of a lab that are Braid's own: `braid edge run` inside the fabric, one process each.
+
+use std::fs::{self, File};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use crate::deploy::Deployment;
+use crate::error::LabError;
+use crate::interrupt::Interrupt;
+use crate::plan::{Plan, SwitchPlan};
+
+/// The first edge listens here, in the fabric's namespace, the others behind it.
+const FIRST_LISTENER: u16 = 6_700;
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// An edge that was started.
+struct Starting<'a> {
+    edge: &'a SwitchPlan,
+    child: Child,
+    said: PathBuf,
+    log: PathBuf,
+}
+
+/// Starts all of them; they pass frames when this returns, as soon as somebody says where to.
+pub(crate) fn start(
+    lab: &Deployment,
+    controller: Option<SocketAddr>,
+    interrupt: &Interrupt,
+) -> Result<(), LabError> {
+    let edges = lab.plan.edges().map(|(place, edge)| spawn(lab, place, edge, controller));
+    let edges = edges.collect::<Result<Vec<_>, _>>()?;
+    edges.into_iter().try_for_each(|edge| wait(edge, interrupt))
+}
+
+/// Where an edge listens for `ovs-ofctl`, in the fabric's namespace; nothing if the switch is no edge.
+pub(crate) fn address(plan: &Plan, switch: &str) -> Option<SocketAddr> {
+    let mut edges = plan.edges();
+    edges.find(|(_, edge)| edge.name == switch).map(|(place, _)| listener(place))
+}
+
+/// Adds rules to an edge, in the words of `ovs-ofctl(8)`.
+pub(crate) fn add_rules(lab: &Deployment, address: SocketAddr, rules: &[String]) -> Result<(), LabError> {
+    let tool = lab.tool("ovs-ofctl").args(["-O", "OpenFlow13", "add-flows"]);
+    let tool = tool.arg(format!("tcp:{address}")).arg("-").input(rules.join("\n") + "\n");
+    tool.within(&lab.fabric()).run().map(drop)
+}
+
+fn listener(place: usize) -> SocketAddr {
+    let port = FIRST_LISTENER.saturating_add(u16::try_from(place).unwrap_or(u16::MAX));
+    SocketAddr::from((Ipv4Addr::LOCALHOST, port))
+}
+
+fn spawn<'a>(
+    lab: &Deployment,
+    place: usize,
+    edge: &'a SwitchPlan,
+    controller: Option<SocketAddr>,
+) -> Result<Starting<'a>, LabError> {
+    let this = std::env::current_exe().map_err(|error| LabError::io("the path of this program", error))?;
+    let file = |what: &str| lab.folder.log().join(format!("edge-{}.{what}", edge.name));
+    let (said, log) = (file("out"), file("log"));
+    let create = |path: &PathBuf| File::create(path).map_err(|error| LabError::file(path, error));
+    let tool = lab.tool(&this.to_string_lossy()).args(["edge", "run", "--dpid", &edge.dpid.to_string()]);
+    let tool = tool.args(["--listen", &listener(place).to_string()]);
+    let ports = edge.ports.iter().map(|port| format!("--port={}={}", port.device, port.number));
+    let tool = tool.args(ports).args(controller.map(|at| format!("--controller={at}")));
+    let child =
+        tool.within(&lab.fabric()).spawn(Stdio::null(), create(&said)?.into(), create(&log)?.into())?;
+    Ok(Starting { edge, child, said, log })
+}
+
+fn wait(mut edge: Starting<'_>, interrupt: &Interrupt) -> Result<(), LabError> {
+    let ready = interrupt.poll(PATIENCE, || {
+        let said = fs::read_to_string(&edge.said).unwrap_or_default();
+        if said.contains('\n') {
+            return Ok(Some(()));
+        }
+        let ended = edge.child.try_wait().map_err(|error| LabError::io("waiting for an edge", error))?;
+        ended.map_or(Ok(None), |status| Err(edge.failure(&format!("ended ({status})"))))
+    })?;
+    ready.ok_or_else(|| edge.failure(&format!("said nothing in {} s", PATIENCE.as_secs())))
+}
+
+impl Starting<'_> {
+    fn failure(&self, what: &str) -> LabError {
+        let said = fs::read_to_string(&self.log).unwrap_or_default();
+        let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("nothing");
+        let what = format!("{what} and said: {last}");
+        LabError::Edge { switch: self.edge.name.clone(), what, log: self.log.clone() }
+    }
+}
