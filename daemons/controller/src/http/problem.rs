@@ -4,8 +4,9 @@ use axum::extract::rejection::QueryRejection;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-/// A browser asks its user for a password, which is the token.
-const CHALLENGE: &str = "Bearer, Basic realm=\"Braid: the token is the password\", charset=\"UTF-8\"";
+/// A browser asks its user for a password, which is the token. A header each: browsers read the first scheme of one only.
+const CHALLENGES: [&str; 2] =
+    [r#"Basic realm="Braid: the token is the password", charset="UTF-8""#, "Bearer"];
 
 /// A request that is not answered.
 #[derive(Debug)]
@@ -64,16 +65,27 @@ impl IntoResponse for Problem {
         });
         let mut response =
             (status, [(header::CONTENT_TYPE, "application/problem+json")], body.to_string()).into_response();
-        let extra = match status {
-            StatusCode::UNAUTHORIZED => Some((header::WWW_AUTHENTICATE, CHALLENGE)),
-            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-                Some((header::RETRY_AFTER, "1"))
+        let headers = response.headers_mut();
+        let mut add = |name, value| _ = headers.append(name, header::HeaderValue::from_static(value));
+        match status {
+            StatusCode::UNAUTHORIZED => {
+                CHALLENGES.into_iter().for_each(|it| add(header::WWW_AUTHENTICATE, it))
             }
-            _ => None,
-        };
-        if let Some((name, value)) = extra {
-            response.headers_mut().insert(name, header::HeaderValue::from_static(value));
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => add(header::RETRY_AFTER, "1"),
+            _ => {}
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_not_known_is_challenged_scheme_by_scheme() {
+        let response = Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", "").into_response();
+        let challenges: Vec<_> = response.headers().get_all(header::WWW_AUTHENTICATE).into_iter().collect();
+        assert_eq!(challenges, CHALLENGES);
     }
 }
