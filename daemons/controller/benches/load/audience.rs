@@ -19,7 +19,7 @@ const PATHS: [&str; 8] = [
     "/api/v1/hosts",
     "/api/v1/transfers",
     "/api/v1/events",
-    "/api/v1/paths?src=1&dst=80&mode=disjoint",
+    "/api/v1/paths?src=1&dst=50&mode=disjoint",
     "/api/v1/links/history?dpid=1&port=1",
     "/metrics",
 ];
