@@ -70,7 +70,7 @@ pub struct Steering {
     pub subflows: Option<usize>,
     /// When what is sprayed is put back in order.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(value_type = String, required = false))]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub resequence: Option<Resequence>,
     /// Up to which imbalance of their delays paths are sprayed over together.
     #[serde(skip_serializing_if = "Option::is_none")]
