@@ -5,6 +5,7 @@
 //! so that what it costs does not grow with paths or streams.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
 
 use braid_paths::Path;
 use braid_topology::{Graph, Link, NodeIndex};
@@ -35,7 +36,12 @@ pub(super) struct Detours {
     barriers: BTreeMap<(DatapathId, u32), (SwitchPort, Label)>,
     /// Whether links or guards have come or gone since all was compared.
     stale: bool,
+    /// Until then it is not compared.
+    rest: Time,
 }
+
+/// When links have come or gone, switches first get what broken paths need: detours are for the next time.
+const PATHS_FIRST: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 struct Way {
@@ -47,7 +53,15 @@ struct Way {
 
 impl Detours {
     /// Links have come or gone.
-    pub(super) fn touch(&mut self) {
+    pub(super) fn on_links(&mut self, now: Time) {
+        // Those that flap may not put it off for ever.
+        if !std::mem::replace(&mut self.stale, true) {
+            self.rest = now + PATHS_FIRST;
+        }
+    }
+
+    /// All is to be compared again.
+    fn touch(&mut self) {
         self.stale = true;
     }
 
@@ -156,7 +170,7 @@ impl Brain {
     /// Brings the detours in line with the links, called once a tick.
     pub(super) fn tick_detours(&mut self, now: Time, out: &mut Commands) {
         self.expire_detours(now, out);
-        if self.found.is_settling() || !std::mem::take(&mut self.detours.stale) {
+        if self.found.is_settling() || now < self.detours.rest || !std::mem::take(&mut self.detours.stale) {
             return;
         }
         for at in self.detours.ports() {

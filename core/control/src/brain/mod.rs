@@ -335,7 +335,7 @@ impl Brain {
         let structure = self.topology.structure();
         if std::mem::replace(&mut self.followed, structure) != structure {
             self.flood.touch();
-            self.detours.touch();
+            self.detours.on_links(now);
             self.adopt_labels(now, out);
             self.mend_sprays(now, out);
             self.leave_broken_labels(now, out);

@@ -6,6 +6,7 @@ use super::mptcp::{THREE_WAYS, add, open, ways};
 use super::network::{Network, dpid, ip, tuple};
 use crate::brain::Settings;
 use crate::command::Command;
+use crate::event::Event;
 use crate::pipeline::Rule;
 
 const RING: [(u64, u64); 5] = [(1, 2), (2, 9), (9, 4), (4, 5), (5, 1)];
@@ -81,6 +82,22 @@ fn no_rule_of_a_stream_is_missing_while_it_moves() {
         matches!(command, Command::Delete { rule: Rule::Stream { .. } | Rule::Route { .. }, .. })
     };
     assert!(!network.changes.iter().any(deletes), "{:?}", network.changes);
+}
+
+#[test]
+fn paths_are_repaired_before_detours_are_planned_anew() {
+    let mut network = busy(&THREE_WAYS);
+    network.changes.clear();
+    network.unplug(1, 9);
+    network.tell(&Event::Tick);
+    let writes = |network: &Network, is_it: fn(&Rule) -> bool| {
+        network.changes.iter().any(|command| matches!(command, Command::Add { rule, .. } if is_it(rule)))
+    };
+    let is_detour = |rule: &Rule| matches!(rule, Rule::Detour { .. } | Rule::DetourEnd { .. });
+    assert!(writes(&network, |rule| matches!(rule, Rule::Stream { .. })), "{:?}", network.changes);
+    assert!(!writes(&network, is_detour), "{:?}", network.changes);
+    network.advance(Duration::from_millis(200));
+    assert!(writes(&network, is_detour), "{:?}", network.changes);
 }
 
 #[test]
