@@ -1,7 +1,6 @@
 use std::net::IpAddr;
 
-use braid_types::FiveTuple;
-use rustc_hash::FxHashMap;
+use braid_types::{FiveTuple, Index};
 use smallvec::SmallVec;
 
 use crate::ids::TransferId;
@@ -10,7 +9,7 @@ use crate::ids::TransferId;
 ///
 /// Nothing listens there, so a SYN to such an end can only be a subflow that the answering host opens.
 #[derive(Debug, Default)]
-pub(crate) struct Openers(FxHashMap<(IpAddr, u16), SmallVec<[Connection; 1]>>);
+pub(crate) struct Openers(Index<(IpAddr, u16), SmallVec<[Connection; 1]>>);
 
 #[derive(Debug)]
 struct Connection {

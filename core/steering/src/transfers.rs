@@ -2,8 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::time::Duration;
 
-use braid_types::{BitsPerSec, FiveTuple, Time, Token};
-use rustc_hash::FxHashMap;
+use braid_types::{BitsPerSec, FiveTuple, Index, Time, Token};
 use smallvec::SmallVec;
 
 use crate::ids::{StreamId, TransferId};
@@ -58,9 +57,9 @@ pub struct Transfers {
     streams: BTreeMap<StreamId, Stream>,
     /// The streams that have no route.
     unrouted: BTreeSet<StreamId>,
-    by_tuple: FxHashMap<FiveTuple, StreamId>,
+    by_tuple: Index<FiveTuple, StreamId>,
     // Two hosts may make up one token, so a token names candidates only.
-    by_token: FxHashMap<Token, SmallVec<[TransferId; 1]>>,
+    by_token: Index<Token, SmallVec<[TransferId; 1]>>,
     by_opener: Openers,
     by_group: BTreeMap<Group, TransferId>,
     /// The transfers of adopted streams, by the addresses of both hosts.

@@ -1,8 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use braid_types::{MacAddr, SwitchPort, Time};
-use rustc_hash::FxHashMap;
+use braid_types::{Index, MacAddr, SwitchPort, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::{Change, TopologyError};
@@ -37,43 +36,57 @@ impl Default for HostLimits {
     }
 }
 
-/// Invariant: `by_address` and `by_port` hold exactly what the hosts themselves say.
+/// Each packet asks for hosts by address, so that those are found in one step; by interface they are in order.
+///
+/// Invariants: `by_mac`, `by_address` and `by_port` hold exactly what the hosts themselves say, and `free` the places
+/// that are empty.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HostTable {
     limits: HostLimits,
-    hosts: BTreeMap<MacAddr, Host>,
-    by_address: FxHashMap<IpAddr, MacAddr>,
+    places: Vec<Option<Host>>,
+    free: Vec<Place>,
+    by_mac: BTreeMap<MacAddr, Place>,
+    by_address: Index<IpAddr, Place>,
     by_port: BTreeSet<(SwitchPort, MacAddr)>,
 }
+
+/// An index of `places`.
+type Place = u32;
 
 impl HostTable {
     pub(crate) fn new(limits: HostLimits) -> Self {
         Self { limits, ..Self::default() }
     }
 
-    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Host> {
-        self.hosts.values()
+    pub(crate) fn len(&self) -> usize {
+        self.by_mac.len()
+    }
+
+    /// By interface address.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Host> {
+        self.by_mac.values().filter_map(|place| self.at_place(*place))
     }
 
     pub(crate) fn get(&self, mac: MacAddr) -> Option<&Host> {
-        self.hosts.get(&mac)
+        self.at_place(*self.by_mac.get(&mac)?)
     }
 
     pub(crate) fn with_address(&self, address: IpAddr) -> Option<&Host> {
-        self.by_address.get(&address).and_then(|mac| self.hosts.get(mac))
+        self.at_place(*self.by_address.get(&address)?)
     }
 
     pub(crate) fn at(&self, at: SwitchPort) -> impl Iterator<Item = &Host> {
         let range = (at, MacAddr::ZERO)..=(at, MacAddr::BROADCAST);
-        self.by_port.range(range).filter_map(|(_, mac)| self.hosts.get(mac))
+        self.by_port.range(range).filter_map(|(_, mac)| self.get(*mac))
     }
 
     /// Notes the time if the host is there and `address` is the one that it used last.
     pub(crate) fn hear(&mut self, mac: MacAddr, at: SwitchPort, address: IpAddr, now: Time) -> bool {
-        let host = self.hosts.get_mut(&mac);
-        let Some(host) = host.filter(|host| host.at == at && host.addresses.last() == Some(&address)) else {
-            return false;
-        };
+        let host =
+            self.by_address.get(&address).and_then(|place| self.places.get_mut(*place as usize)?.as_mut());
+        let is_so =
+            |host: &&mut Host| (host.mac, host.at) == (mac, at) && host.addresses.last() == Some(&address);
+        let Some(host) = host.filter(is_so) else { return false };
         host.last_seen = host.last_seen.max(now);
         true
     }
@@ -94,7 +107,9 @@ impl HostTable {
     }
 
     pub(crate) fn remove(&mut self, mac: MacAddr) -> Option<Change> {
-        let host = self.hosts.remove(&mac)?;
+        let place = self.by_mac.remove(&mac)?;
+        let host = self.places.get_mut(place as usize)?.take()?;
+        self.free.push(place);
         self.by_port.remove(&(host.at, mac));
         for address in &host.addresses {
             self.by_address.remove(address);
@@ -108,7 +123,7 @@ impl HostTable {
     }
 
     pub(crate) fn remove_unseen_since(&mut self, time: Time) -> Vec<Change> {
-        let stale = self.hosts.values().filter(|host| host.last_seen < time);
+        let stale = self.iter().filter(|host| host.last_seen < time);
         let macs: Vec<_> = stale.map(|host| host.mac).collect();
         macs.into_iter().filter_map(|mac| self.remove(mac)).collect()
     }
@@ -120,7 +135,7 @@ impl HostTable {
         now: Time,
         changes: &mut Vec<Change>,
     ) -> Result<(), TopologyError> {
-        let before = self.hosts.get(&mac).map(|host| host.at);
+        let before = self.get(mac).map(|host| host.at);
         if before != Some(at) {
             self.check_room(mac, at, before.is_none())?;
             self.by_port.insert((at, mac));
@@ -133,16 +148,37 @@ impl HostTable {
             }
             Some(_) => {}
         }
-        let new = Host { mac, at, addresses: Vec::new(), last_seen: now };
-        let host = self.hosts.entry(mac).or_insert(new);
-        host.at = at;
-        host.last_seen = host.last_seen.max(now);
+        match self.get_mut(mac) {
+            Some(host) => {
+                host.at = at;
+                host.last_seen = host.last_seen.max(now);
+            }
+            None => self.insert(Host { mac, at, addresses: Vec::new(), last_seen: now }),
+        }
         Ok(())
+    }
+
+    fn at_place(&self, place: Place) -> Option<&Host> {
+        self.places.get(place as usize)?.as_ref()
+    }
+
+    fn get_mut(&mut self, mac: MacAddr) -> Option<&mut Host> {
+        self.places.get_mut(*self.by_mac.get(&mac)? as usize)?.as_mut()
+    }
+
+    fn insert(&mut self, host: Host) {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.places.push(None);
+            // There are no more hosts than the limit, which is far lower.
+            (self.places.len() - 1) as Place
+        });
+        self.by_mac.insert(host.mac, place);
+        self.places[place as usize] = Some(host);
     }
 
     fn check_room(&self, mac: MacAddr, at: SwitchPort, new: bool) -> Result<(), TopologyError> {
         let HostLimits { hosts, hosts_per_port, .. } = self.limits;
-        if new && self.hosts.len() >= hosts {
+        if new && self.by_mac.len() >= hosts {
             return Err(TopologyError::TooManyHosts { mac, limit: hosts });
         }
         if self.at(at).count() >= hosts_per_port {
@@ -152,27 +188,28 @@ impl HostTable {
     }
 
     fn assign(&mut self, address: IpAddr, mac: MacAddr, changes: &mut Vec<Change>) {
-        match self.by_address.insert(address, mac) {
+        let Some(place) = self.by_mac.get(&mac).copied() else { return };
+        let before = self.by_address.insert(address, place);
+        match before.and_then(|before| self.forget_address(address, before)) {
             None => changes.push(Change::AddressAdded { address, mac }),
-            Some(from) if from != mac => {
-                self.forget_address(address, from);
-                changes.push(Change::AddressMoved { address, from, to: mac });
-            }
-            Some(_) => self.forget_address(address, mac),
+            Some(from) if from != mac => changes.push(Change::AddressMoved { address, from, to: mac }),
+            Some(_) => {}
         }
-        let Some(host) = self.hosts.get_mut(&mac) else { return };
+        let limit = self.limits.addresses_per_host;
+        let Some(host) = self.get_mut(mac) else { return };
         host.addresses.push(address);
-        if host.addresses.len() > self.limits.addresses_per_host {
+        if host.addresses.len() > limit {
             let oldest = host.addresses.remove(0);
             self.by_address.remove(&oldest);
             changes.push(Change::AddressRemoved { address: oldest, mac });
         }
     }
 
-    fn forget_address(&mut self, address: IpAddr, mac: MacAddr) {
-        if let Some(host) = self.hosts.get_mut(&mac) {
-            host.addresses.retain(|known| *known != address);
-        }
+    /// Takes an address from the host at `place`; whose that is.
+    fn forget_address(&mut self, address: IpAddr, place: Place) -> Option<MacAddr> {
+        let host = self.places.get_mut(place as usize)?.as_mut()?;
+        host.addresses.retain(|known| *known != address);
+        Some(host.mac)
     }
 }
 

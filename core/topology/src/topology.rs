@@ -83,8 +83,13 @@ impl Topology {
     }
 
     /// All hosts by interface address.
-    pub fn hosts(&self) -> impl ExactSizeIterator<Item = &Host> {
+    pub fn hosts(&self) -> impl Iterator<Item = &Host> {
         self.hosts.iter()
+    }
+
+    /// How many hosts there are.
+    pub fn host_count(&self) -> usize {
+        self.hosts.len()
     }
 
     /// The host with this interface address.

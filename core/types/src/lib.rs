@@ -11,6 +11,7 @@
 //! ```
 
 mod datapath;
+mod index;
 mod mac;
 mod prefix;
 mod rate;
@@ -20,6 +21,7 @@ mod token;
 mod tuple;
 
 pub use datapath::{DatapathId, PortNo, SwitchPort};
+pub use index::Index;
 pub use mac::MacAddr;
 pub use prefix::{IpPrefix, common_prefix};
 pub use rate::BitsPerSec;

@@ -267,7 +267,7 @@ impl Brain {
         Sizes {
             switches: self.topology.switches().len() as u64,
             links: self.topology.links().len() as u64,
-            hosts: self.topology.hosts().len() as u64,
+            hosts: self.topology.host_count() as u64,
             transfers: self.streams.transfers().count() as u64,
             streams: self.streams.len() as u64,
             labels: self.labels.len() as u64,

@@ -1,9 +1,10 @@
 //! Default routes: for each address in use at a switch, the shortest path there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use braid_types::{DatapathId, Time};
+use braid_types::{DatapathId, Index, Time};
+use smallvec::SmallVec;
 
 use super::Brain;
 use super::batches::Replaces;
@@ -15,7 +16,10 @@ use crate::pipeline::{Hop, Rule};
 /// The default routes in the switches, or waiting for their path to be confirmed.
 #[derive(Debug, Default)]
 pub(super) struct Routes {
-    entries: BTreeMap<(IpAddr, DatapathId), Entry>,
+    ///
+    /// Invariant: those to an address are in the order of switches, and there are some.
+    to: Index<IpAddr, SmallVec<[(DatapathId, Entry); 1]>>,
+    count: usize,
     /// Routes that were removed though their hosts are there.
     lost: BTreeSet<(IpAddr, DatapathId)>,
 }
@@ -67,54 +71,95 @@ impl Way {
 
 impl Routes {
     pub(super) fn len(&self) -> usize {
-        self.entries.len()
+        self.count
     }
 
     /// The route from a switch to `dst`.
     pub(super) fn get(&self, dst: IpAddr, dpid: DatapathId) -> Option<Way> {
-        self.entries.get(&(dst, dpid)).map(|entry| entry.wanted)
+        self.entry(dst, dpid).map(|entry| entry.wanted)
+    }
+
+    fn entry(&self, dst: IpAddr, dpid: DatapathId) -> Option<Entry> {
+        let entries = self.to.get(&dst)?;
+        let at = entries.binary_search_by_key(&dpid, |(at, _)| *at).ok()?;
+        entries.get(at).map(|(_, entry)| *entry)
+    }
+
+    /// The route as it was before.
+    fn insert(&mut self, (dst, dpid): (IpAddr, DatapathId), entry: Entry) -> Option<Entry> {
+        let entries = self.to.entry(dst).or_default();
+        match entries.binary_search_by_key(&dpid, |(at, _)| *at) {
+            Ok(at) => Some(std::mem::replace(&mut entries[at].1, entry)),
+            Err(at) => {
+                entries.insert(at, (dpid, entry));
+                self.count += 1;
+                None
+            }
+        }
+    }
+
+    fn take(&mut self, (dst, dpid): (IpAddr, DatapathId)) -> Option<Entry> {
+        let entries = self.to.get_mut(&dst)?;
+        let at = entries.binary_search_by_key(&dpid, |(at, _)| *at).ok()?;
+        let (_, entry) = entries.remove(at);
+        self.count -= 1;
+        if entries.is_empty() {
+            self.to.remove(&dst);
+        }
+        Some(entry)
+    }
+
+    fn all(&self) -> impl Iterator<Item = ((IpAddr, DatapathId), Entry)> {
+        self.to
+            .iter()
+            .flat_map(|(dst, entries)| entries.iter().map(move |(dpid, entry)| ((*dst, *dpid), *entry)))
     }
 
     /// A route that an earlier controller has written.
     pub(super) fn adopt(&mut self, key: (IpAddr, DatapathId), way: Way) {
-        self.entries.insert(key, Entry { wanted: way, written: Some(way) });
+        self.insert(key, Entry { wanted: way, written: Some(way) });
     }
 
     /// The route is on its way to the switch.
-    pub(super) fn note_written(&mut self, key: (IpAddr, DatapathId), way: Way) {
-        if let Some(entry) = self.entries.get_mut(&key) {
-            entry.written = Some(way);
+    pub(super) fn note_written(&mut self, (dst, dpid): (IpAddr, DatapathId), way: Way) {
+        let Some(entries) = self.to.get_mut(&dst) else { return };
+        if let Ok(at) = entries.binary_search_by_key(&dpid, |(at, _)| *at) {
+            entries[at].1.written = Some(way);
         }
     }
 
     /// Forgets a route; says whether there was one.
     pub(super) fn remove(&mut self, dst: IpAddr, dpid: DatapathId) -> bool {
-        self.entries.remove(&(dst, dpid)).is_some()
+        self.take((dst, dpid)).is_some()
     }
 
-    /// The labels that routes lead to, or will.
+    /// The labels that routes lead to, or will, in no order.
     pub(super) fn labels(&self) -> impl Iterator<Item = Label> {
-        let ways = self.entries.values().flat_map(|entry| [Some(entry.wanted), entry.written]);
+        let ways = self.all().flat_map(|(_, entry)| [Some(entry.wanted), entry.written]);
         ways.flatten().filter_map(Way::hop).map(|hop| hop.label)
     }
 
     /// The switches with a route to `dst`.
     fn switches_to(&self, dst: IpAddr) -> Vec<DatapathId> {
-        let range = (dst, DatapathId(0))..=(dst, DatapathId(u64::MAX));
-        self.entries.range(range).map(|((_, dpid), _)| *dpid).collect()
+        self.to.get(&dst).into_iter().flatten().map(|(dpid, _)| *dpid).collect()
     }
 
     fn through(&self, labels: &BTreeSet<Label>) -> Vec<((IpAddr, DatapathId), Entry)> {
         let uses = |entry: &Entry| {
             entry.wanted.takes(labels) || entry.written.is_some_and(|written| written.takes(labels))
         };
-        let entries = self.entries.iter().filter(|(_, entry)| uses(entry));
-        entries.map(|(key, entry)| (*key, *entry)).collect()
+        let mut through: Vec<_> = self.all().filter(|(_, entry)| uses(entry)).collect();
+        through.sort_unstable_by_key(|(key, _)| *key);
+        through
     }
 
     /// The switch has lost its rules.
     pub(super) fn forget(&mut self, dpid: DatapathId) {
-        self.entries.retain(|(_, at), _| *at != dpid);
+        self.to.retain(|_, entries| {
+            entries.retain(|(at, _)| *at != dpid);
+            !entries.is_empty()
+        });
+        self.count = self.to.values().map(SmallVec::len).sum();
         self.lost.retain(|(_, at)| *at != dpid);
     }
 }
@@ -173,7 +218,7 @@ impl Brain {
             return None;
         }
         let way = self.best_route(now, dpid, dst, out)?;
-        self.routes.entries.insert((dst, dpid), Entry { wanted: way, written: None });
+        self.routes.insert((dst, dpid), Entry { wanted: way, written: None });
         batch.add(dpid, way.rule(dst));
         Some(way.hop())
     }
@@ -187,7 +232,8 @@ impl Brain {
 
     /// The graph has changed: every route is compared with the shortest path.
     pub(super) fn renew_routes(&mut self, now: Time, out: &mut Commands) {
-        let all: Vec<_> = self.routes.entries.keys().copied().collect();
+        let mut all: Vec<_> = self.routes.all().map(|(key, _)| key).collect();
+        all.sort_unstable();
         for (dst, dpid) in all {
             self.renew_route(now, dst, dpid, out);
         }
@@ -222,9 +268,8 @@ impl Brain {
             return;
         }
         let Some(way) = self.best_route(now, dpid, dst, out) else { return self.remove_route(key, out) };
-        let written = self.routes.entries.get(&key).and_then(|entry| entry.written);
-        let before =
-            self.routes.entries.insert(key, Entry { wanted: way, written }).map(|entry| entry.wanted);
+        let written = self.routes.entry(dst, dpid).and_then(|entry| entry.written);
+        let before = self.routes.insert(key, Entry { wanted: way, written }).map(|entry| entry.wanted);
         if before != Some(way) && written != Some(way) {
             let works = written.is_some_and(|written| self.works(written));
             let replaces = if works { Replaces::Working } else { Replaces::Nothing };
@@ -250,7 +295,7 @@ impl Brain {
     }
 
     fn remove_route(&mut self, key: (IpAddr, DatapathId), out: &mut Commands) {
-        if let Some(entry) = self.routes.entries.remove(&key) {
+        if let Some(entry) = self.routes.take(key) {
             self.delete(key.1, entry.wanted.rule(key.0), out);
         }
     }

@@ -1,0 +1,37 @@
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+/// A table that is looked into by what packets say: addresses, ports, tokens.
+///
+/// They follow each other, which multiplicative hashes such as FxHash do not stand: 65,536 IPv6 addresses in a row fall into
+/// 128 buckets. The same in every run, in an order that means nothing; hosts that choose their addresses can make keys
+/// collide, so that what each may add must be bounded.
+pub type Index<K, V> = HashMap<K, V, FixedState>;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::hash::BuildHasher;
+    use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+    use super::*;
+    use crate::FiveTuple;
+
+    const KEYS: u32 = 65_536;
+
+    fn buckets<K: std::hash::Hash>(keys: impl Iterator<Item = K>) -> usize {
+        let index = Index::<K, ()>::default();
+        keys.map(|key| index.hasher().hash_one(key) % u64::from(2 * KEYS)).collect::<BTreeSet<_>>().len()
+    }
+
+    #[test]
+    fn addresses_and_ports_that_follow_each_other_are_spread() {
+        let v6 = |n: u32| IpAddr::V6(Ipv6Addr::from(0x2001_0db8_u128 << 96 | u128::from(n)));
+        let v4 = |n: u32| IpAddr::V4(Ipv4Addr::from(0x0a00_0000 | n));
+        let tuple = |n: u32| FiveTuple { src: v6(1), dst: v6(2), src_port: n as u16, dst_port: 443 };
+        let counts = [buckets((0..KEYS).map(v6)), buckets((0..KEYS).map(v4)), buckets((0..KEYS).map(tuple))];
+        // At random, 0.39 of twice as many buckets hold something.
+        assert!(counts.iter().all(|count| *count > KEYS as usize * 3 / 4), "{counts:?}");
+    }
+}
