@@ -6,7 +6,7 @@ use braid_packet::TcpFlags;
 use braid_packet::mptcp::{Key, Keys, MpCapable, MpCapableFlags, MpJoin, Version};
 use serde_json::Value;
 
-use crate::fat_tree::{Placed, deploy};
+use crate::fat_tree::{Placed, deploy, fastrand};
 use crate::network::Network;
 use crate::packets::{ADMIT, Host, MP_CAPABLE, opening, packet_in};
 use crate::process::Process;
@@ -18,34 +18,41 @@ const CORE: std::ops::RangeInclusive<u64> = 1..=16;
 const SYN_ACK: TcpFlags = TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0);
 
 pub(crate) fn run() {
+    println!("FatTree, k = 8: a connection of each host, {SUBFLOWS} subflows");
+    // So that every connection crosses the core.
+    measure("to the host half the network away", |hosts| {
+        let peers = hosts.iter().cycle().skip(hosts.len() / 2);
+        hosts.iter().copied().zip(peers.copied()).collect()
+    });
+    measure("to any host at another switch", |hosts| {
+        let mut random = fastrand(1);
+        let mut order = hosts.to_vec();
+        while pairs(&order).any(|(from, to)| from.0 == to.0) {
+            (1..order.len()).rev().for_each(|last| order.swap(last, random() % (last + 1)));
+        }
+        pairs(&order).collect()
+    });
+}
+
+/// Each host with the one that comes next.
+fn pairs(order: &[Placed]) -> impl Iterator<Item = (Placed, Placed)> {
+    order.iter().copied().zip(order.iter().copied().cycle().skip(1))
+}
+
+fn measure(what: &str, pairs: impl Fn(&[Placed]) -> Vec<(Placed, Placed)>) {
     let controller = Process::start("controller");
     let (mut network, hosts) = deploy(&controller);
-    println!(
-        "FatTree, k = 8: {} connections, each from another host to another one, {SUBFLOWS} subflows",
-        hosts.len()
-    );
-    // To the host half the network away, so that every connection crosses the core.
-    let peers = hosts.iter().cycle().skip(hosts.len() / 2);
-    for (number, (from, to)) in (1..).zip(hosts.iter().zip(peers)) {
-        open(&mut network, (*from, *to), Key(number));
+    for (number, pair) in (1..).zip(pairs(&hosts)) {
+        open(&mut network, pair, Key(number));
     }
-    let streams = report::list(&controller, "transfers");
-    let crossing = crossing(&streams);
-    let rules = |dpid: u64| network.switches[dpid as usize - 1].fabric.len();
-    let mut table: Vec<_> =
-        CORE.map(|dpid| (rules(dpid), crossing.get(&dpid).copied().unwrap_or(0))).collect();
-    table.sort_unstable();
-    let sum = table.iter().fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+    let crossing = crossing(&report::list(&controller, "transfers"));
+    let rules = CORE.map(|dpid| network.switches[dpid as usize - 1].fabric.len());
+    let streams: usize = CORE.filter_map(|dpid| crossing.get(&dpid)).sum();
+    let (sum, most) = (rules.clone().sum::<usize>(), rules.max().unwrap_or_default());
     println!(
-        "  rules of paths in the {} core switches: {}, in one {} at most",
-        table.len(),
-        sum.0,
-        table[table.len() - 1].0
-    );
-    println!(
-        "  directions of subflows that cross them: {}; rules for each: {:.3}",
-        sum.1,
-        sum.0 as f64 / sum.1 as f64
+        "  {what:35} {sum} rules in {} core switches, {most} at most; {streams} directions of subflows cross them; {:.3} rules each",
+        CORE.count(),
+        sum as f64 / streams as f64,
     );
 }
 
