@@ -93,3 +93,30 @@ fn presets_are_listed() {
     let output = run(&["sim", "presets"]);
     assert!(text(&output.stdout).contains("zannettou-fattree"), "{}", text(&output.stdout));
 }
+
+#[test]
+fn scenario_of_the_lab_is_simulated_without_a_lab() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios/two-paths.yaml");
+    let output = run(&["sim", "compare", path, "--simulator-only", "--json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    let of = |mode: &str| {
+        let rows = rows.iter().filter(move |row| row["mode"] == mode);
+        rows.map(|row| row["simulator_bps"].as_f64().unwrap() / 1e6).collect::<Vec<_>>()
+    };
+    let within = |rates: Vec<f64>, range: std::ops::Range<f64>| {
+        rates.len() == 2 && rates.iter().all(|it| range.contains(it))
+    };
+    assert!(within(of("tcp"), 85.0..96.0) && within(of("mptcp"), 170.0..190.0), "{rows:?}");
+}
+
+#[test]
+fn what_the_simulator_does_not_know_of_scenarios_is_refused() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios/link-failure.yaml");
+    braid()
+        .args(["sim", "compare", path, "--simulator-only"])
+        .assert()
+        .code(2)
+        .stderr(contains("iperf3 alone"));
+}

@@ -3,16 +3,24 @@
 //! [`engine`] has links, TCP and MPTCP on a clock of picoseconds, and knows neither files nor threads: the same calls
 //! give the same run. [`network`] lays it out from a drawing, [`steering`] chooses the paths of subflows with the
 //! controller's own code, [`experiment`] puts both together and runs it with many seeds, side by side, and [`study`] compares
-//! experiments with each other and with the figures of papers.
+//! experiments with each other and with the figures of papers. [`mix`] does so for flows that come and go, [`convergence`] for
+//! one connection over given paths.
 
+mod any;
+pub mod convergence;
 pub mod engine;
 pub mod experiment;
+pub mod mix;
 pub mod network;
 mod progress;
+pub mod replica;
+pub mod report;
+mod statistics;
 pub mod steering;
 pub mod study;
 pub mod traffic;
 mod transport;
 
+pub use any::{AnyReport, AnyStudy};
 pub use progress::Progress;
 pub use transport::Control;

@@ -23,6 +23,7 @@ pub struct Network {
     hosts: Vec<Vec<Plug>>,
     by_port: BTreeMap<SwitchPort, LinkId>,
     links: Vec<Parameters>,
+    hold_senders: bool,
 }
 
 /// An interface of a host.
@@ -45,6 +46,8 @@ pub struct LinkDefaults {
     pub queue: QueueLimit,
     /// The delay of links that have none.
     pub delay: Duration,
+    /// Whether hosts wait for their own interfaces, as Linux does, instead of losing frames to the queues of these.
+    pub hold_senders: bool,
 }
 
 /// Why a network cannot be simulated.
@@ -100,6 +103,7 @@ impl Network {
             hosts: Vec::new(),
             by_port: BTreeMap::new(),
             links: Vec::new(),
+            hold_senders: defaults.hold_senders,
         };
         for (link, state) in blueprint.links() {
             let name = |at: SwitchPort| End(blueprint.name_of(at.dpid).unwrap_or_default().to_owned());
@@ -120,6 +124,9 @@ impl Network {
         for link in &self.links {
             simulation.add_link(link);
         }
+        if self.hold_senders {
+            self.hosts.iter().flatten().for_each(|plug| simulation.hold_senders(plug.up));
+        }
         simulation
     }
 
@@ -138,6 +145,18 @@ impl Network {
         &self.links
     }
 
+    /// Makes a link another one, before anything is simulated.
+    pub fn set_link(&mut self, link: LinkId, parameters: Parameters) {
+        if let Some(known) = self.links.get_mut(link.0 as usize) {
+            *known = parameters;
+        }
+    }
+
+    /// Their numbers.
+    pub fn ids(&self) -> impl Iterator<Item = LinkId> + use<> {
+        (0..self.links.len() as u32).map(LinkId)
+    }
+
     /// The link that leaves a port of a switch for another switch.
     pub fn link_at(&self, port: SwitchPort) -> Option<LinkId> {
         self.by_port.get(&port).copied()
@@ -145,7 +164,7 @@ impl Network {
 
     /// The links from one interface over a path to another, and back over the same cables; `None` if the network lacks
     /// one, or the path joins other switches.
-    pub fn way(&self, from: &Plug, path: &Path, to: &Plug) -> Option<Way> {
+    pub fn way(&self, [from, to]: &[Plug; 2], path: &Path) -> Option<Way> {
         let fits = path.ingress() == from.switch && path.egress() == to.switch;
         let links =
             |path: &Path| path.links().iter().map(|link| self.link_at(link.src)).collect::<Option<Vec<_>>>();

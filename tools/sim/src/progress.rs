@@ -2,9 +2,6 @@ use std::io::{IsTerminal, stderr};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::experiment::Outcome;
-use crate::study::Cell;
-
 /// How far a study is, on stderr: a bar if that is a terminal, else a line for every run.
 #[derive(Debug)]
 pub struct Progress {
@@ -25,18 +22,9 @@ impl Progress {
         Self { bar, plain }
     }
 
-    /// A run is over.
-    pub fn done(&self, cell: &Cell, outcome: &Outcome) {
+    /// A run is over, of which there is this to say.
+    pub fn done(&self, what: String) {
         self.bar.inc(1);
-        let speed = outcome.events as f64 / 1e6 / outcome.elapsed.as_secs_f64().max(1e-9);
-        let (method, experiment) = (&cell.method, cell.experiment);
-        let what = format!(
-            "{method}, {}, {} subflows, seed {}: {:.1} %, {speed:.1} M events/s",
-            experiment.pattern,
-            experiment.subflows,
-            outcome.seed,
-            outcome.mean() * 100.0
-        );
         if self.plain {
             eprintln!("{}/{} {what}", self.bar.position(), self.bar.length().unwrap_or(0));
         }

@@ -1,17 +1,17 @@
 //! Paths for the subflows of transfers, chosen by the code that the controller runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use braid_paths::{Kind, Path, PathFinder, Request, solve};
-use braid_steering::{Choice, Placement, Policy, Question};
-use braid_topology::Graph;
-use braid_types::{DatapathId, Time};
+use braid_steering::{Choice, Move, Placement, Policy, Question, StreamId, TransferId};
+use braid_topology::{Graph, Link, LinkState};
+use braid_types::{BitsPerSec, DatapathId, SwitchPort, Time};
 
 use crate::engine::{Random, Way};
-use crate::network::Network;
+use crate::network::{Network, Plug};
 
 /// Which paths a subflow may take, and which of them it does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,18 +38,18 @@ pub enum Chooser {
 /// Which of several sets a pair of hosts gets that have as many links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ties {
-    /// One drawn for the pair.
+    /// The one that the controller takes.
     #[default]
-    Random,
-    /// The first, by the numbers of switches and ports: what the controller does today.
-    First,
+    Shipped,
+    /// One drawn anew for each pair.
+    Shuffled,
 }
 
 /// Text that is not a scheme.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "{0:?} is no scheme such as disjoint:4/fewest-shared, shortest:16/random, ksp:8/least-loaded; \
-     /first after it takes the first of several sets that are as good"
+     /shuffled after it draws one of several sets that are as good"
 )]
 pub struct UnknownScheme(String);
 
@@ -60,8 +60,40 @@ pub struct Steering {
     graph: Arc<Graph>,
     placement: Box<dyn Placement>,
     random: Random,
-    first: PathFinder,
+    finder: PathFinder,
     known: BTreeMap<(DatapathId, DatapathId), Arc<[Path]>>,
+    // By the number of the stream; by transfer, its first one.
+    streams: Vec<Subflow>,
+    transfers: Vec<usize>,
+}
+
+/// One that has been placed.
+#[derive(Clone, Debug)]
+struct Subflow {
+    transfer: usize,
+    index: usize,
+    ends: [Plug; 2],
+    path: Path,
+}
+
+/// Where the subflows of a transfer go.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Placed {
+    /// A way for each, first one of each pair of interfaces, then a second one.
+    pub ways: Vec<Way>,
+    /// Subflows that are to move for these; one may move twice, last to where it stays.
+    pub moves: Vec<Moved>,
+}
+
+/// A subflow that gets another way.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Moved {
+    /// Its transfer, in the order in which they were placed.
+    pub transfer: usize,
+    /// Its place among the ways of that.
+    pub subflow: usize,
+    /// Where it goes now.
+    pub way: Way,
 }
 
 /// Any of the candidates, each as likely.
@@ -83,63 +115,151 @@ impl Steering {
             Chooser::Random => Box::new(AnyPath(random.fork())),
             Chooser::Policy(policy) => policy.placement(),
         };
-        let first = PathFinder::by_hops(graph.clone());
-        Self { scheme, graph, placement, random, first, known: BTreeMap::new() }
+        let finder = PathFinder::by_hops(graph.clone());
+        let (known, streams) = (BTreeMap::new(), Vec::new());
+        Self { scheme, graph, placement, random, finder, known, streams, transfers: Vec::new() }
     }
 
-    /// Ways for `subflows` subflows of each pair of the two hosts' interfaces: first one of each pair, then a second one.
-    /// Fewer where no path leads.
-    pub fn ways(
+    /// Ways for `subflows` subflows of each pair of the two hosts' interfaces; fewer where no path leads.
+    pub fn place(
         &mut self,
         now: Time,
         network: &Network,
         (from, to): (usize, usize),
         subflows: usize,
-    ) -> Vec<Way> {
+    ) -> Placed {
         let [from, to] = [from, to].map(|host| &network.hosts()[host]);
         let pairs: Vec<_> =
-            from.iter().flat_map(|source| to.iter().map(move |sink| (source, sink))).collect();
-        let sets: Vec<_> =
-            pairs.iter().map(|(source, sink)| self.paths(source.switch, sink.switch)).collect();
-        let mut taken: Vec<Path> = Vec::new();
-        let mut ways = Vec::new();
-        for ((source, sink), set) in (0..subflows).flat_map(|_| pairs.iter().zip(&sets)) {
-            let Some(path) = self.place(now, set, &taken) else { continue };
-            ways.extend(network.way(source, &path, sink));
-            taken.push(path);
-        }
-        ways
+            from.iter().flat_map(|source| to.iter().map(move |sink| [*source, *sink])).collect();
+        let all: Vec<_> = (0..subflows).flat_map(|_| pairs.iter().copied()).collect();
+        self.place_on(now, network, &all)
     }
 
-    fn place(&mut self, now: Time, set: &[Path], taken: &[Path]) -> Option<Path> {
-        let (candidates, siblings): (Vec<_>, Vec<_>) = (set.iter().collect(), taken.iter().collect());
+    /// Ways for subflows between given interfaces; fewer where no path leads.
+    pub fn place_on(&mut self, now: Time, network: &Network, subflows: &[[Plug; 2]]) -> Placed {
+        let (mut taken, mut placed, mut sets) = (BTreeMap::new(), Placed::default(), BTreeMap::new());
+        self.transfers.push(self.streams.len());
+        for ends in subflows {
+            let key = ends.map(|plug| plug.switch);
+            let set = sets.entry(key).or_insert_with(|| self.paths(key[0], key[1])).clone();
+            self.place_one(now, network, (*ends, &set), &mut taken, &mut placed);
+        }
+        placed
+    }
+
+    /// A transfer has ended: it no longer counts where others are placed.
+    pub fn ended(&mut self, transfer: usize) {
+        let [first, end] = [transfer, transfer + 1].map(|it| self.transfers.get(it).copied());
+        let end = end.unwrap_or(self.streams.len());
+        (first.unwrap_or(end)..end).for_each(|stream| self.placement.ended(StreamId(stream as u64)));
+    }
+
+    /// Links are gone: the subflows on them go elsewhere, if there is another way.
+    pub fn repair(&mut self, now: Time, network: &Network, gone: &BTreeSet<SwitchPort>) -> Vec<Moved> {
+        let graph = &self.graph;
+        let left = graph.edges().map(|edge| (*graph.link(edge), *graph.state(edge)));
+        let left: Vec<_> = left.filter(|(link, _)| !gone.contains(&link.src)).collect();
+        let nodes = graph.nodes().map(|node| graph.dpid(node));
+        self.graph = Arc::new(Graph::new(graph.version() + 1, nodes, left));
+        self.finder = PathFinder::by_hops(self.graph.clone());
+        self.known.clear();
+        let broken = |it: &&Subflow| it.path.links().iter().any(|link| gone.contains(&link.src));
+        let broken: Vec<_> =
+            (0..).zip(&self.streams).filter(|(_, it)| broken(it)).map(|(at, _)| at).collect();
+        broken.into_iter().flat_map(|stream| self.place_again(now, network, stream)).collect()
+    }
+
+    fn place_again(&mut self, now: Time, network: &Network, stream: usize) -> Vec<Moved> {
+        let Some(Subflow { transfer, ends, .. }) = self.streams.get(stream).cloned() else {
+            return Vec::new();
+        };
+        let set = self.paths(ends[0].switch, ends[1].switch);
+        let first = self.transfers.get(transfer).copied().unwrap_or(stream);
+        let family = self.streams.iter().enumerate().skip(first);
+        let family = family.take_while(|(_, it)| it.transfer == transfer).filter(|(at, _)| *at != stream);
+        let siblings: Vec<_> = family.map(|(_, it)| &it.path).collect();
+        let candidates: Vec<_> = set.iter().collect();
+        let ids = Some((TransferId(transfer as u64), StreamId(stream as u64)));
         let question =
-            Question { now, stream: None, candidates: &candidates, siblings: &siblings, graph: &self.graph };
-        let choice = self.placement.place(&question)?;
-        set.get(choice.index).cloned()
+            Question { now, stream: ids, candidates: &candidates, siblings: &siblings, graph: &self.graph };
+        let Some(Choice { index, moves, .. }) = self.placement.place(&question) else { return Vec::new() };
+        let own = set.get(index).map(|path| Move { stream: StreamId(stream as u64), path: path.clone() });
+        own.into_iter().chain(moves).filter_map(|it| self.lead(network, it)).collect()
+    }
+
+    /// Notes that a subflow goes by another path from now on.
+    fn lead(&mut self, network: &Network, Move { stream, path }: Move) -> Option<Moved> {
+        let it = self.streams.get_mut(stream.0 as usize)?;
+        let way = network.way(&it.ends, &path)?;
+        it.path = path;
+        Some(Moved { transfer: it.transfer, subflow: it.index, way })
+    }
+
+    /// Takes over what links carry.
+    pub fn observe(&mut self, load: impl Fn(&Link) -> BitsPerSec) {
+        let graph = &self.graph;
+        let links = graph.edges().map(|edge| {
+            let link = graph.link(edge);
+            (*link, LinkState { load: load(link), ..*graph.state(edge) })
+        });
+        let nodes = graph.nodes().map(|node| graph.dpid(node));
+        self.graph = Arc::new(Graph::new(graph.version() + 1, nodes, links));
+    }
+
+    fn place_one(
+        &mut self,
+        now: Time,
+        network: &Network,
+        (ends, set): ([Plug; 2], &[Path]),
+        taken: &mut BTreeMap<StreamId, Path>,
+        placed: &mut Placed,
+    ) {
+        let (number, own) = (StreamId(self.streams.len() as u64), self.transfers.len() - 1);
+        let (candidates, siblings): (Vec<_>, Vec<_>) = (set.iter().collect(), taken.values().collect());
+        let stream = Some((TransferId(own as u64), number));
+        let question =
+            Question { now, stream, candidates: &candidates, siblings: &siblings, graph: &self.graph };
+        let Some(Choice { index, moves, .. }) = self.placement.place(&question) else { return };
+        let Some((path, way)) = set.get(index).and_then(|path| Some((path, network.way(&ends, path)?)))
+        else {
+            return;
+        };
+        taken.insert(number, path.clone());
+        let path = path.clone();
+        self.streams.push(Subflow { transfer: own, index: placed.ways.len(), ends, path });
+        placed.ways.push(way);
+        for moved in moves {
+            let (stream, path) = (moved.stream, moved.path.clone());
+            let Some(moved) = self.lead(network, moved) else { continue };
+            taken.entry(stream).and_modify(|known| *known = path);
+            match placed.ways.get_mut(moved.subflow).filter(|_| moved.transfer == own) {
+                Some(known) => *known = moved.way,
+                None => placed.moves.push(moved),
+            }
+        }
     }
 
     fn paths(&mut self, ingress: DatapathId, egress: DatapathId) -> Arc<[Path]> {
         let Scheme { kind, k, ties, .. } = self.scheme;
         match (ties, kind) {
             _ if ingress == egress => [Path::within(ingress)].into(),
-            (Ties::First, _) => self.first_set(ingress, egress, k),
-            (Ties::Random, Kind::Shortest) => {
-                let mut paths = self.first_set(ingress, egress, Request::MAX_PATHS).to_vec();
+            (Ties::Shipped, _) => self.shipped(ingress, egress, k),
+            (Ties::Shuffled, Kind::Shortest) => {
+                let mut paths = self.shipped(ingress, egress, Request::MAX_PATHS).to_vec();
                 self.random.shuffle(&mut paths);
                 paths.truncate(k);
                 paths.into()
             }
-            (Ties::Random, _) => {
+            (Ties::Shuffled, _) => {
                 let request = Request::new(kind, k);
                 solve(&mut self.shuffled(), ingress, egress, &request).paths.into()
             }
         }
     }
 
-    fn first_set(&mut self, ingress: DatapathId, egress: DatapathId, k: usize) -> Arc<[Path]> {
+    fn shipped(&mut self, ingress: DatapathId, egress: DatapathId, k: usize) -> Arc<[Path]> {
         let request = Request::new(self.scheme.kind, k);
-        let find = || solve(&mut self.first, ingress, egress, &request).paths.into();
+        let find = || solve(&mut self.finder, ingress, egress, &request).paths.into();
         self.known.entry((ingress, egress)).or_insert_with(find).clone()
     }
 
@@ -157,8 +277,8 @@ impl fmt::Display for Scheme {
             Chooser::Random => "random",
             Chooser::Policy(policy) => policy.name(),
         };
-        let first = if self.ties == Ties::First { "/first" } else { "" };
-        write!(f, "{}:{}/{choice}{first}", self.kind, self.k)
+        let ties = if self.ties == Ties::Shuffled { "/shuffled" } else { "" };
+        write!(f, "{}:{}/{choice}{ties}", self.kind, self.k)
     }
 }
 
@@ -174,8 +294,8 @@ fn parse(text: &str) -> Option<Scheme> {
     let (paths, rest) = text.split_once('/')?;
     let (kind, k) = paths.rsplit_once(':')?;
     let (choice, ties) = match rest.split_once('/') {
-        None => (rest, Ties::Random),
-        Some((choice, "first")) => (choice, Ties::First),
+        None => (rest, Ties::Shipped),
+        Some((choice, "shuffled")) => (choice, Ties::Shuffled),
         Some(_) => return None,
     };
     let choice = match choice {
@@ -188,8 +308,6 @@ fn parse(text: &str) -> Option<Scheme> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use braid_topology::generate::{Links, Spec};
 
     use super::*;
@@ -198,14 +316,15 @@ mod tests {
     fn network(spec: &str) -> Network {
         let spec: Spec = spec.parse().unwrap();
         let blueprint = spec.generate(Links::default()).unwrap();
-        let defaults = LinkDefaults { queue: Default::default(), delay: Default::default() };
+        let defaults =
+            LinkDefaults { queue: Default::default(), delay: Default::default(), hold_senders: true };
         Network::new(&blueprint, &defaults).unwrap()
     }
 
     fn ways(spec: &str, scheme: &str, pair: (usize, usize), subflows: usize) -> Vec<Way> {
         let network = network(spec);
         let mut steering = Steering::new(scheme.parse().unwrap(), &network, Random::new(1));
-        steering.ways(Time::ZERO, &network, pair, subflows)
+        steering.place(Time::ZERO, &network, pair, subflows).ways
     }
 
     #[test]
@@ -220,21 +339,61 @@ mod tests {
     }
 
     #[test]
-    fn ties_are_broken_for_each_pair_or_always_alike() {
+    fn ties_are_broken_for_pairs_of_switches_or_anew_for_each_pair_of_hosts() {
         let network = network("fattree:8");
-        let cores = |scheme: &str| {
+        let cores = |scheme: &str, to: &[usize]| {
             let mut steering = Steering::new(scheme.parse().unwrap(), &network, Random::new(1));
             let mut links = BTreeSet::new();
-            for _ in 0..40 {
-                links.extend(
-                    steering.ways(Time::ZERO, &network, (0, 127), 4).into_iter().map(|way| way.forward[2]),
-                );
+            for to in to.iter().cycle().take(40) {
+                let ways = steering.place(Time::ZERO, &network, (0, *to), 4).ways;
+                links.extend(ways.into_iter().map(|way| way.forward[2]));
             }
             links.len()
         };
-        assert_eq!(cores("disjoint:4/fewest-shared/first"), 4);
-        assert_eq!(cores("disjoint:4/fewest-shared"), 16);
-        assert_eq!(cores("shortest:16/random/first"), 16);
+        let far: Vec<_> = (16..128).step_by(3).collect();
+        assert_eq!(cores("disjoint:4/fewest-shared", &[127]), 4);
+        assert_eq!(cores("disjoint:4/fewest-shared", &far), 16);
+        assert_eq!(cores("disjoint:4/fewest-shared/shuffled", &[127]), 16);
+        assert_eq!(cores("shortest:16/random", &[127]), 16);
+    }
+
+    /// Each of 128 hosts sends to one and receives from one, all with room for themselves, in whichever order they come.
+    #[test]
+    fn joint_placement_gives_nearly_every_stream_links_of_its_own() {
+        let network = network("fattree:8");
+        let mut random = Random::new(1);
+        let mut steering =
+            Steering::new("shortest:16/least-loaded".parse().unwrap(), &network, random.fork());
+        let (mut ways, mut moves) = (Vec::new(), 0);
+        for pair in crate::traffic::Pattern::Permutation.pairs(128, &mut random) {
+            let placed = steering.place(Time::ZERO, &network, pair, 1);
+            moves += placed.moves.len();
+            ways.extend(placed.ways);
+            placed.moves.into_iter().for_each(|it| ways[it.transfer] = it.way);
+        }
+        let mut users = BTreeMap::new();
+        ways.iter().flat_map(|way| &way.forward).for_each(|link| *users.entry(link).or_insert(0) += 1);
+        let alone = ways.iter().filter(|way| way.forward.iter().all(|link| users[link] == 1)).count();
+        eprintln!("{alone} alone, {moves} moves");
+        assert!(alone >= 112 && users.values().all(|count| *count <= 2), "{alone} of 128");
+        assert!((10..=150).contains(&moves), "{moves}");
+    }
+
+    #[test]
+    fn subflows_leave_links_that_are_gone() {
+        let network = network("fattree:4");
+        let mut steering =
+            Steering::new("disjoint:2/fewest-shared".parse().unwrap(), &network, Random::new(1));
+        let ways = steering.place(Time::ZERO, &network, (0, 15), 2).ways;
+        let up = ways[0].forward[1];
+        let graph = network.graph();
+        let cable =
+            graph.edges().map(|edge| graph.link(edge)).find(|link| network.link_at(link.src) == Some(up));
+        let gone = [cable.unwrap().src, cable.unwrap().dst].into();
+        let moved = steering.repair(Time::ZERO, &network, &gone);
+        assert_eq!((moved.len(), moved[0].transfer, moved[0].subflow), (1, 0, 0));
+        assert!(!moved[0].way.forward.contains(&up));
+        assert!(steering.repair(Time::ZERO, &network, &gone).is_empty());
     }
 
     #[test]
@@ -254,7 +413,7 @@ mod tests {
 
     #[test]
     fn schemes_are_written_as_they_are_read() {
-        for text in ["disjoint:4/fewest-shared", "shortest:16/random", "ksp:8/least-loaded/first"] {
+        for text in ["disjoint:4/fewest-shared", "shortest:16/random", "ksp:8/least-loaded/shuffled"] {
             assert_eq!(text.parse::<Scheme>().unwrap().to_string(), text);
         }
         for text in [

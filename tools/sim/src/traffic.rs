@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use crate::engine::Random;
 
 /// A pattern of long transfers that begin together.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Pattern {
     /// Every host sends to one and receives from one: PT of Zannettou et al. (2016).
     Permutation,
@@ -19,6 +20,17 @@ pub enum Pattern {
     AllToAll,
     /// So many hosts, drawn at random, send to one.
     Incast(usize),
+    /// Who is listed, under a name.
+    Listed(Arc<Listed>),
+}
+
+/// Transfers that somebody has written down.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Listed {
+    /// What they are called.
+    pub name: String,
+    /// The sender and receiver of each, by their places among the hosts, from 0.
+    pub pairs: Vec<(usize, usize)>,
 }
 
 /// Text that is not a pattern.
@@ -28,8 +40,9 @@ pub struct UnknownPattern(String);
 
 impl Pattern {
     /// The sender and receiver of each transfer, among at least two hosts.
-    pub fn pairs(self, hosts: usize, random: &mut Random) -> Vec<(usize, usize)> {
+    pub fn pairs(&self, hosts: usize, random: &mut Random) -> Vec<(usize, usize)> {
         match self {
+            Self::Listed(listed) => listed.pairs.clone(),
             Self::Permutation => permutation(hosts, random),
             Self::Unconstrained => (0..hosts).map(|from| (from, another(from, hosts, random))).collect(),
             Self::AllToAll => (0..hosts)
@@ -39,10 +52,17 @@ impl Pattern {
                 let mut all: Vec<_> = (0..hosts).collect();
                 random.shuffle(&mut all);
                 let to = all.pop().unwrap_or(0);
-                all.truncate(senders);
+                all.truncate(*senders);
                 all.into_iter().map(|from| (from, to)).collect()
             }
         }
+    }
+}
+
+impl Listed {
+    /// A pair that there cannot be among so many hosts.
+    pub fn impossible(&self, hosts: usize) -> Option<(usize, usize)> {
+        self.pairs.iter().copied().find(|(from, to)| from == to || *from >= hosts || *to >= hosts)
     }
 }
 
@@ -68,6 +88,7 @@ impl fmt::Display for Pattern {
             Self::Unconstrained => f.write_str("unconstrained"),
             Self::AllToAll => f.write_str("all-to-all"),
             Self::Incast(senders) => write!(f, "incast:{senders}"),
+            Self::Listed(listed) => f.write_str(&listed.name),
         }
     }
 }

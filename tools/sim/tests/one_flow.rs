@@ -139,3 +139,19 @@ fn same_seed_gives_the_same_run_and_another_one_another() {
     assert_eq!(run(7), run(7));
     assert_ne!(run(7), run(8));
 }
+
+/// As Linux's TCP does with the queue of its own interface.
+#[test]
+fn host_that_waits_for_its_interface_loses_nothing_there_and_keeps_it_busy() {
+    for control in [RENO, Control::Cubic] {
+        let mut simulation = Simulation::new(Picos::from_micros(10), 1);
+        let short = Parameters { queue: QueueLimit::Packets(20), ..way(100, 5) };
+        let [up, on, back] = [short, way(1_000, 5), way(100, 10)].map(|link| simulation.add_link(&link));
+        simulation.hold_senders(up);
+        let id = simulation.open(&NewConnection::tcp(vec![up, on], vec![back], Amount::Endless, control));
+        let mut flow = Flow { simulation, links: [up, back], id };
+        let rate = flow.rate(3.0, 13.0) / (100e6 * PAYLOAD);
+        assert!((0.99..1.001).contains(&rate), "{control}: {rate}");
+        assert_eq!(flow.simulation.link(up).overflowed, 0);
+    }
+}

@@ -78,8 +78,10 @@ pub(crate) struct Subflow {
     pub(crate) sender: Sender,
     pub(crate) governor: Governor,
     pub(crate) receiver: Receiver,
-    /// When the agenda next looks at the deadlines of the sender and of the receiver.
-    pub(crate) looks: [Picos; 2],
+    /// When the sender's interface has room again, if it waits for that.
+    pub(crate) resume: Option<Picos>,
+    /// When the agenda next looks at the deadlines of the sender, of the receiver and of the interface.
+    pub(crate) looks: [Picos; 3],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -208,7 +210,8 @@ impl Subflow {
             sender: Sender::default(),
             governor: control.governor(),
             receiver: Receiver::default(),
-            looks: [Picos::NEVER; 2],
+            resume: None,
+            looks: [Picos::NEVER; 3],
         }
     }
 }

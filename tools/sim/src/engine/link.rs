@@ -22,6 +22,8 @@ pub(crate) struct Link {
     loss: u64,
     random: Random,
     cut: bool,
+    /// Senders wait while more than this is to be sent first.
+    gate: Picos,
     /// Whether the agenda has an entry for this link.
     pub(crate) is_due: bool,
     pub(crate) counters: LinkCounters,
@@ -52,9 +54,22 @@ impl Link {
             loss: (parameters.loss.share() * (1_u64 << 53) as f64) as u64,
             random: Random::new(seed),
             cut: false,
+            gate: Picos::NEVER,
             is_due: false,
             counters: LinkCounters::default(),
         }
+    }
+
+    /// The link leaves a host whose TCP waits for it instead of filling its queue, for as much as Linux does: a millisecond,
+    /// two frames at least (small queues of TCP).
+    pub(crate) fn hold_senders(&mut self) {
+        self.gate = Picos::from_millis(1).max(self.sending_time(2 * 1_514));
+    }
+
+    /// When a sender may go on that has to wait now.
+    pub(crate) fn wait(&self, now: Picos) -> Option<Picos> {
+        let backlog = self.free - now;
+        (backlog > self.gate).then(|| now + (backlog - Picos(self.gate.0 / 2)))
     }
 
     /// Takes a packet, if there is room; then [`Self::next_arrival`] says when to come back.

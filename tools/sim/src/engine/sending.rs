@@ -11,7 +11,7 @@ impl Simulation {
         }
         let mut limited = true;
         while self.subflows[subflow as usize].sender.has_room() {
-            if !self.send_one(subflow) {
+            if self.waits(subflow) || !self.send_one(subflow) {
                 limited = false;
                 break;
             }
@@ -22,6 +22,18 @@ impl Simulation {
             it.sender.deadline = Some(self.now + it.sender.rtt.timeout());
         }
         self.watch(subflow, Side::Sender);
+    }
+
+    /// Whether the interface has to send what it has first; then it says when that is done.
+    fn waits(&mut self, subflow: u32) -> bool {
+        let it = &mut self.subflows[subflow as usize];
+        let link = &self.links[self.routes[it.forward as usize] as usize];
+        let resume = link.wait(self.now);
+        if resume.is_some() {
+            it.resume = resume;
+            self.watch(subflow, Side::Interface);
+        }
+        resume.is_some()
     }
 
     /// Sends on all subflows of a connection, as Linux does: each segment on the one with the least round-trip time of

@@ -4,7 +4,7 @@ use super::connection::{Connection, NewConnection, Subflow};
 use super::link::Link;
 use super::packet::Packet;
 use super::timers::Timer;
-use super::{Agenda, LinkCounters, Picos, Random};
+use super::{Agenda, LinkCounters, Picos, Random, Way};
 
 /// A link of one [`Simulation`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -84,6 +84,11 @@ impl Simulation {
         id
     }
 
+    /// From now on senders wait for a link that leaves their host, instead of losing frames to its queue.
+    pub fn hold_senders(&mut self, link: LinkId) {
+        self.links[link.0 as usize].hold_senders();
+    }
+
     /// Opens a connection now.
     ///
     /// # Panics
@@ -106,6 +111,21 @@ impl Simulation {
         self.connections.push(Connection::new(new, first));
         self.begin(first, new.set_up);
         id
+    }
+
+    /// From now on a subflow's packets take another way; those that are under way go on.
+    ///
+    /// # Panics
+    ///
+    /// If the connection has no such subflow, and with a way without links.
+    pub fn reroute(&mut self, connection: ConnectionId, subflow: usize, way: &Way) {
+        let all = self.connections[connection.0 as usize].subflows.clone();
+        let number = all.clone().nth(subflow).unwrap_or_else(|| panic!("{} subflows", all.len()));
+        let end = END | number << 1;
+        let [forward, back] =
+            [(&way.forward, end), (&way.back, end | 1)].map(|(links, end)| self.add_route(links, end));
+        let it = &mut self.subflows[number as usize];
+        (it.forward, it.back) = (forward, back);
     }
 
     fn add_route(&mut self, links: &[LinkId], end: u32) -> u32 {

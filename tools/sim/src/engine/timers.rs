@@ -17,6 +17,7 @@ pub(super) struct Timer {
 pub(super) enum Side {
     Sender,
     Receiver,
+    Interface,
 }
 
 impl Simulation {
@@ -53,6 +54,7 @@ impl Simulation {
             match side {
                 Side::Sender => self.sender_timeout(subflow),
                 Side::Receiver => self.receiver_timeout(subflow),
+                Side::Interface => self.resume(subflow),
             }
         }
         self.watch(subflow, side);
@@ -63,7 +65,14 @@ impl Simulation {
         match side {
             Side::Sender => subflow.sender.deadline,
             Side::Receiver => subflow.receiver.deadline,
+            Side::Interface => subflow.resume,
         }
+    }
+
+    /// The interface for which the sender has waited has room.
+    fn resume(&mut self, subflow: u32) {
+        self.subflows[subflow as usize].resume = None;
+        self.send_on(subflow);
     }
 
     fn receiver_timeout(&mut self, subflow: u32) {

@@ -1,24 +1,27 @@
 //! One network, one pattern of traffic, one way to steer it: what a run of it shows.
 
+mod fabric;
 mod run;
 mod sweep;
 
 use std::time::Duration;
 
 use braid_link_model::QueueLimit;
-use braid_topology::generate::{GenerateError, Links, Spec};
+use braid_topology::generate::{GenerateError, Spec};
 use braid_types::BitsPerSec;
 
 use crate::Control;
-use crate::network::{LinkDefaults, NetworkError};
+use crate::network::NetworkError;
 use crate::steering::Scheme;
 use crate::traffic::Pattern;
 
+pub use fabric::Fabric;
+pub(crate) use run::GRACE;
 pub use run::{Outcome, Transfer, most_memory, run};
-pub use sweep::{Cancel, sweep};
+pub use sweep::{Cancel, side_by_side, sweep};
 
 /// Long transfers that begin together, and how much of the optimum each reaches.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Experiment {
     /// The network; one with a seed of its own has the run's in its place.
     pub network: Spec,
@@ -38,10 +41,23 @@ pub struct Experiment {
     pub control: Control,
     /// How long the first packet of a subflow waits for the controller.
     pub set_up: Duration,
+    /// What breaks.
+    pub failures: Option<Failures>,
     /// What is not counted at the start.
     pub warm_up: Duration,
     /// What is counted.
     pub measured: Duration,
+}
+
+/// Cables between switches that are cut in the course of a run, drawn at random.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Failures {
+    /// When, after the start.
+    pub at: Duration,
+    /// How many at once.
+    pub cables: usize,
+    /// How long it takes until the controller has led the streams on them elsewhere.
+    pub repair: Duration,
 }
 
 /// Why an experiment cannot be run.
@@ -64,9 +80,26 @@ pub enum ExperimentError {
     /// Nothing would be measured.
     #[error("nothing is measured in no time; give a second or so")]
     NoTime,
+    /// Traffic was listed that there cannot be.
+    #[error(
+        "traffic {name} has a transfer from host {from} to host {to}; hosts are numbered from 0 to {last}, and a transfer takes two"
+    )]
+    Listed {
+        /// What the traffic is called.
+        name: String,
+        /// The sender.
+        from: usize,
+        /// The receiver.
+        to: usize,
+        /// The last host.
+        last: usize,
+    },
     /// Two hosts cannot reach each other.
     #[error("no path leads from host {0} to host {1}")]
     NoPath(usize, usize),
+    /// Queues would grow without end, or nothing would come.
+    #[error("a load of {0} is not between 0 and 1")]
+    Load(f64),
     /// It would not fit.
     #[error("the run needs up to {need} MB, of which {have} MB are free; make queues shorter or rates lower")]
     Memory {
@@ -81,22 +114,15 @@ pub enum ExperimentError {
 pub const MAX_SUBFLOWS: usize = crate::engine::NewConnection::MAX_SUBFLOWS;
 
 impl Experiment {
-    /// The network for a seed.
-    pub(crate) fn spec(&self, seed: u64) -> Spec {
-        match self.network {
-            Spec::Jellyfish(sizes) => Spec::Jellyfish(braid_topology::generate::Jellyfish { seed, ..sizes }),
-            Spec::DualHomedJellyfish(sizes) => {
-                Spec::DualHomedJellyfish(braid_topology::generate::Jellyfish { seed, ..sizes })
-            }
-            other => other,
-        }
+    pub(crate) const fn fabric(&self) -> Fabric {
+        Fabric { network: self.network, rate: self.rate, delay: self.delay, queue: self.queue }
     }
+}
 
-    pub(crate) const fn links(&self) -> Links {
-        Links { capacity: self.rate, delay: Some(self.delay) }
-    }
-
-    pub(crate) const fn defaults(&self) -> LinkDefaults {
-        LinkDefaults { queue: self.queue, delay: self.delay }
+impl ExperimentError {
+    /// Refuses runs of which so many side by side would need more memory than there is, both in bytes.
+    pub(crate) fn check_memory(most: u64, threads: usize, memory: u64) -> Result<(), Self> {
+        let (need, have) = (most.saturating_mul(threads as u64) / 1_000_000, memory / 1_000_000);
+        if need > have { Err(Self::Memory { need, have }) } else { Ok(()) }
     }
 }

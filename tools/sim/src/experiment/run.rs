@@ -1,14 +1,18 @@
+use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use braid_types::{BitsPerSec, Time};
+use braid_types::{BitsPerSec, SwitchPort, Time};
 
-use super::{Cancel, Experiment, ExperimentError, MAX_SUBFLOWS};
+use super::{Cancel, Experiment, ExperimentError, Failures, MAX_SUBFLOWS};
 use crate::engine::{Amount, ConnectionId, NewConnection, Picos, Random, Simulation};
 use crate::network::Network;
-use crate::steering::Steering;
+use crate::steering::{Moved, Placed, Steering};
+use crate::traffic::Pattern;
 
 /// Transfers begin within so long of each other: together, but not in step.
 const STAGGER: Duration = Duration::from_millis(1);
+/// What the controller lets pass before packets take another way, beside what it takes for a subflow's first packet.
+pub(crate) const GRACE: Duration = Duration::from_millis(20);
 /// How often somebody may stop a run.
 const SLICE: Duration = Duration::from_millis(10);
 
@@ -17,6 +21,24 @@ struct Opened {
     pair: (usize, usize),
     subflows: usize,
     id: ConnectionId,
+}
+
+/// What is to happen, in the order of time.
+type Pending = VecDeque<(Picos, Happening)>;
+
+enum Happening {
+    Move(Moved),
+    Cut(BTreeSet<SwitchPort>),
+    Repair(BTreeSet<SwitchPort>),
+}
+
+/// A run that goes on.
+struct Run<'a> {
+    network: &'a Network,
+    simulation: Simulation,
+    steering: Steering,
+    opened: Vec<Opened>,
+    pending: Pending,
 }
 
 /// What one run of an experiment showed.
@@ -80,12 +102,11 @@ impl Outcome {
 pub fn run(experiment: &Experiment, seed: u64, cancel: &Cancel) -> Result<Outcome, ExperimentError> {
     let begun = Instant::now();
     let network = check(experiment, seed)?;
-    let mut random = Random::new(seed);
-    let mut simulation = network.simulation(random.bits());
-    let opened = open_all(experiment, &network, &mut simulation, &mut random)?;
-    let before = measure(&mut simulation, &opened, experiment.warm_up, cancel);
+    let mut run = Run::open(experiment, &network, seed)?;
+    let before = run.measure(experiment.warm_up, cancel);
     let whole = experiment.warm_up + experiment.measured;
-    let after = measure(&mut simulation, &opened, whole, cancel);
+    let after = run.measure(whole, cancel);
+    let Run { simulation, opened, .. } = run;
     let seconds = simulation.now().as_secs_f64() - experiment.warm_up.as_secs_f64();
     let rates =
         before.iter().zip(after).map(|(before, after)| (after - before) as f64 * 8.0 / seconds.max(1e-9));
@@ -99,30 +120,95 @@ pub fn run(experiment: &Experiment, seed: u64, cancel: &Cancel) -> Result<Outcom
     })
 }
 
-/// Opens the transfers of the pattern, one after the other, as the controller would see them come.
-fn open_all(
-    experiment: &Experiment,
-    network: &Network,
-    simulation: &mut Simulation,
-    random: &mut Random,
-) -> Result<Vec<Opened>, ExperimentError> {
-    let pairs = experiment.pattern.pairs(network.hosts().len(), &mut random.fork());
-    let mut steering = Steering::new(experiment.scheme, network, random.fork());
-    let mut starts: Vec<_> = pairs.iter().map(|_| random.below(STAGGER.as_nanos() as usize) as u64).collect();
-    starts.sort_unstable();
-    let mut opened = Vec::with_capacity(pairs.len());
-    for (pair, start) in pairs.into_iter().zip(starts) {
-        simulation.run_until(Picos::from_nanos(start));
-        let ways = steering.ways(Time::from_nanos(start), network, pair, experiment.subflows);
+impl<'a> Run<'a> {
+    /// Opens the transfers of the pattern, one after the other, as the controller would see them come.
+    fn open(experiment: &Experiment, network: &'a Network, seed: u64) -> Result<Self, ExperimentError> {
+        let mut random = Random::new(seed);
+        let simulation = network.simulation(random.bits());
+        let pairs = experiment.pattern.pairs(network.hosts().len(), &mut random.fork());
+        let steering = Steering::new(experiment.scheme, network, random.fork());
+        let mut starts: Vec<_> =
+            pairs.iter().map(|_| random.below(STAGGER.as_nanos() as usize) as u64).collect();
+        starts.sort_unstable();
+        let opened = Vec::with_capacity(pairs.len());
+        let mut run = Self { network, simulation, steering, opened, pending: Pending::new() };
+        for (pair, start) in pairs.into_iter().zip(starts) {
+            run.simulation.run_until(Picos::from_nanos(start));
+            run.open_one(experiment, pair)?;
+        }
+        if let Some(failures) = experiment.failures {
+            run.break_cables(failures, &mut random);
+        }
+        Ok(run)
+    }
+
+    fn open_one(&mut self, experiment: &Experiment, pair: (usize, usize)) -> Result<(), ExperimentError> {
+        let now = self.simulation.now();
+        let Placed { ways, moves } = self.steering.place(time(now), self.network, pair, experiment.subflows);
         if ways.is_empty() {
             return Err(ExperimentError::NoPath(pair.0, pair.1));
         }
         let subflows = ways.len();
         let new = NewConnection::mptcp(ways, Amount::Endless, experiment.control);
-        let id = simulation.open(&NewConnection { set_up: experiment.set_up.into(), ..new });
-        opened.push(Opened { pair, subflows, id });
+        let id = self.simulation.open(&NewConnection { set_up: experiment.set_up.into(), ..new });
+        self.opened.push(Opened { pair, subflows, id });
+        let due = now + Picos::from(experiment.set_up + GRACE);
+        self.pending.extend(moves.into_iter().map(|it| (due, Happening::Move(it))));
+        Ok(())
     }
-    Ok(opened)
+
+    /// Draws the cables that break, both directions of each.
+    fn break_cables(&mut self, failures: Failures, random: &mut Random) {
+        let graph = self.network.graph();
+        let cables = graph.edges().map(|edge| graph.link(edge)).filter(|link| link.src < link.dst);
+        let mut cables: Vec<_> = cables.map(|link| [link.src, link.dst]).collect();
+        random.shuffle(&mut cables);
+        let gone: BTreeSet<_> = cables.into_iter().take(failures.cables).flatten().collect();
+        let at = Picos::from(failures.at);
+        self.pending.push_back((at, Happening::Cut(gone.clone())));
+        self.pending.push_back((at + Picos::from(failures.repair), Happening::Repair(gone)));
+        self.pending.make_contiguous().sort_by_key(|(due, _)| *due);
+    }
+
+    fn happen(&mut self, happening: Happening) {
+        match happening {
+            Happening::Move(moved) => self.reroute(moved),
+            Happening::Cut(gone) => {
+                let links = gone.iter().filter_map(|port| self.network.link_at(*port));
+                links.for_each(|link| self.simulation.cut(link));
+            }
+            Happening::Repair(gone) => {
+                let now = time(self.simulation.now());
+                let moves = self.steering.repair(now, self.network, &gone);
+                moves.into_iter().for_each(|moved| self.reroute(moved));
+            }
+        }
+    }
+
+    fn reroute(&mut self, Moved { transfer, subflow, way }: Moved) {
+        if let Some(opened) = self.opened.get(transfer) {
+            self.simulation.reroute(opened.id, subflow, &way);
+        }
+    }
+
+    /// Simulates up to a time, unless somebody stops it, and says what each transfer has delivered.
+    fn measure(&mut self, until: Duration, cancel: &Cancel) -> Vec<u64> {
+        let until = Picos::from(until);
+        while self.simulation.now() < until && !cancel.is_cancelled() {
+            let slice = until.min(self.simulation.now() + Picos::from(SLICE));
+            while let Some((due, happening)) = self.pending.pop_front_if(|(due, _)| *due <= slice) {
+                self.simulation.run_until(due);
+                self.happen(happening);
+            }
+            self.simulation.run_until(slice);
+        }
+        self.opened.iter().map(|opened| self.simulation.delivered(opened.id)).collect()
+    }
+}
+
+/// As the controller counts it.
+const fn time(picos: Picos) -> Time {
+    Time::from_nanos(picos.0 / 1_000)
 }
 
 impl Opened {
@@ -148,21 +234,17 @@ fn check(experiment: &Experiment, seed: u64) -> Result<Network, ExperimentError>
     if experiment.measured.is_zero() {
         return Err(ExperimentError::NoTime);
     }
-    let blueprint = experiment.spec(seed).generate(experiment.links())?;
-    let network = Network::new(&blueprint, &experiment.defaults())?;
+    let network = experiment.fabric().lay_out(seed)?;
+    if let Pattern::Listed(listed) = &experiment.pattern
+        && let Some((from, to)) = listed.impossible(network.hosts().len())
+    {
+        let (name, last) = (listed.name.clone(), network.hosts().len() - 1);
+        return Err(ExperimentError::Listed { name, from, to, last });
+    }
     let most = network.hosts().iter().map(Vec::len).max().unwrap_or(1);
     let (subflows, pairs) = (experiment.subflows, most * most);
     if !(1..=MAX_SUBFLOWS).contains(&subflows.saturating_mul(pairs)) {
         return Err(ExperimentError::Subflows { subflows, pairs });
     }
     Ok(network)
-}
-
-/// Simulates up to a time, unless somebody stops it, and says what each transfer has delivered.
-fn measure(simulation: &mut Simulation, opened: &[Opened], until: Duration, cancel: &Cancel) -> Vec<u64> {
-    let until = Picos::from(until);
-    while simulation.now() < until && !cancel.is_cancelled() {
-        simulation.run_until(until.min(simulation.now() + Picos::from(SLICE)));
-    }
-    opened.iter().map(|opened| simulation.delivered(opened.id)).collect()
 }

@@ -39,10 +39,47 @@ impl Cancel {
     }
 }
 
-/// Runs each experiment with each seed, on so many threads side by side; the outcomes by experiment and seed.
+/// Does every job, on so many threads side by side; what came of each, in the order of the jobs.
 ///
-/// The threads share nothing but what is to be done, so that their number changes no outcome. `done` is told after each
-/// run. A run that was cancelled before it began leaves no outcome.
+/// The threads share nothing but what is to be done, so that their number changes no outcome. A job that was cancelled
+/// before it began has no outcome.
+///
+/// # Errors
+///
+/// The first error that was met; then no other job begins.
+pub fn side_by_side<J: Sync, T: Send, E: Send>(
+    jobs: &[J],
+    threads: usize,
+    cancel: &Cancel,
+    work: &(dyn Fn(&J) -> Result<T, E> + Sync),
+) -> Result<Vec<Option<T>>, E> {
+    let all = jobs.iter().map(|_| None).collect();
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Ok::<Vec<Option<T>>, E>(all)));
+    let take = || {
+        let at = next.fetch_add(1, Ordering::Relaxed);
+        jobs.get(at).map(|job| (at, job)).filter(|_| !cancel.is_cancelled())
+    };
+    let thread = || {
+        while let Some((at, job)) = take() {
+            let outcome = work(job);
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            match (&mut *found, outcome) {
+                (Ok(all), Ok(outcome)) => all[at] = Some(outcome),
+                (Ok(_), Err(error)) => {
+                    cancel.cancel();
+                    *found = Err(error);
+                }
+                (Err(_), _) => {}
+            }
+        }
+    };
+    thread::scope(|scope| {
+        (0..threads.max(1)).for_each(|_| _ = scope.spawn(thread));
+    });
+    found.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs each experiment with each seed; the outcomes by experiment and seed. `done` is told after each run.
 ///
 /// # Errors
 ///
@@ -56,30 +93,15 @@ pub fn sweep(
 ) -> Result<Vec<Vec<Outcome>>, ExperimentError> {
     let jobs: Vec<_> =
         (0..experiments.len()).flat_map(|at| seeds.iter().map(move |seed| (at, *seed))).collect();
-    let (next, found) = (AtomicUsize::new(0), Mutex::new(Ok(vec![Vec::new(); experiments.len()])));
-    let work = || {
-        while let Some((at, seed)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)).copied() {
-            if cancel.is_cancelled() {
-                return;
-            }
-            let outcome = run(&experiments[at], seed, cancel);
-            outcome.iter().for_each(|outcome| done(at, outcome));
-            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-            match (&mut *found, outcome) {
-                (Ok(all), Ok(outcome)) => all[at].push(outcome),
-                (Ok(_), Err(error)) => {
-                    cancel.cancel();
-                    *found = Err(error);
-                }
-                (Err(_), _) => {}
-            }
-        }
-    };
-    thread::scope(|scope| {
-        (0..threads.max(1)).for_each(|_| _ = scope.spawn(work));
-    });
-    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner)?;
-    found.iter_mut().for_each(|outcomes| outcomes.sort_by_key(|outcome| outcome.seed));
+    let outcomes = side_by_side(&jobs, threads, cancel, &|(at, seed): &(usize, u64)| {
+        let outcome = run(&experiments[*at], *seed, cancel);
+        outcome.iter().for_each(|outcome| done(*at, outcome));
+        outcome
+    })?;
+    let mut found = vec![Vec::new(); experiments.len()];
+    for ((at, _), outcome) in jobs.iter().zip(outcomes) {
+        found[*at].extend(outcome);
+    }
     Ok(found)
 }
 
@@ -88,7 +110,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::experiment::most_memory;
+    use crate::experiment::{Failures, most_memory};
 
     fn experiment() -> Experiment {
         Experiment {
@@ -101,6 +123,7 @@ mod tests {
             subflows: 3,
             control: "lia".parse().unwrap(),
             set_up: Duration::from_millis(1),
+            failures: None,
             warm_up: Duration::from_millis(500),
             measured: Duration::from_secs(1),
         }
@@ -127,6 +150,19 @@ mod tests {
         assert!(
             one.iter().flatten().all(|it| it.memory as u64 <= most_memory(&experiments[0], 1).unwrap() * 2)
         );
+    }
+
+    #[test]
+    fn transfers_go_on_when_cables_break() {
+        let [at, repair] = [700, 50].map(Duration::from_millis);
+        let broken = |cables| {
+            let failures = Some(Failures { at, cables, repair });
+            let outcome = run(&Experiment { failures, ..experiment() }, 1, &Cancel::default()).unwrap();
+            (outcome.mean(), outcome.ranked()[0])
+        };
+        // Of 9 cables between 6 switches.
+        let (whole, some) = (broken(0), broken(2));
+        assert!(some.0 < whole.0 && some.0 > 0.5 * whole.0 && some.1 > 0.05, "{whole:?} {some:?}");
     }
 
     #[test]

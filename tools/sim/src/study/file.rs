@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use braid_link_model::{Delay, QueueLimit};
 use braid_topology::generate::Spec;
@@ -9,9 +9,9 @@ use serde::{Deserialize, Deserializer, de};
 
 use super::{Cell, Expectation, Study, Subject, Value};
 use crate::Control;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Failures};
 use crate::steering::Scheme;
-use crate::traffic::Pattern;
+use crate::traffic::{Listed, Pattern};
 
 /// Why a file is no study.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -50,6 +50,8 @@ pub enum StudyError {
 #[serde(deny_unknown_fields)]
 struct File {
     simulation: String,
+    #[serde(default, rename = "kind")]
+    _kind: String,
     #[serde(default)]
     description: String,
     #[serde(deserialize_with = "text")]
@@ -63,12 +65,16 @@ struct File {
     control: Control,
     #[serde(default)]
     set_up: Delay,
+    failures: Option<Broken>,
     #[serde(default)]
     warm_up: Delay,
     measured: Delay,
     #[serde(default = "ten")]
     seeds: u64,
     subflows: Vec<usize>,
+    /// By name, the sender and receiver of each transfer, by number.
+    #[serde(default)]
+    traffic: BTreeMap<String, Vec<(usize, usize)>>,
     methods: Vec<Method>,
     #[serde(default)]
     expect: Vec<Expect>,
@@ -83,6 +89,14 @@ struct Method {
     /// By pattern, what a paper reports for each number of subflows, in percent; or nothing.
     #[serde(rename = "paper")]
     patterns: BTreeMap<String, Vec<f64>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Broken {
+    at: Delay,
+    cables: usize,
+    repair: Delay,
 }
 
 #[derive(Deserialize)]
@@ -120,44 +134,37 @@ impl FromStr for Value {
     }
 }
 
-fn text<'de, D: Deserializer<'de>, T: FromStr<Err: std::fmt::Display>>(
+pub(crate) fn text<'de, D: Deserializer<'de>, T: FromStr<Err: std::fmt::Display>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
 }
 
 impl Study {
-    /// Reads a file.
-    ///
-    /// # Errors
-    ///
-    /// [`StudyError`], with the line and column where there is one.
-    pub fn load(path: &Path) -> Result<Self, StudyError> {
-        let file = path.display().to_string();
-        match std::fs::read_to_string(path) {
-            Ok(text) => Self::parse(&text, &file),
-            Err(error) => Err(StudyError::Unreadable { file, why: error.to_string() }),
-        }
-    }
-
     /// Reads a text; `file` is what errors call it.
     ///
     /// # Errors
     ///
-    /// As [`Self::load`].
+    /// [`StudyError`], with the line and column where there is one.
     pub fn parse(text: &str, file: &str) -> Result<Self, StudyError> {
         let parsed: File = serde_saphyr::from_str(text).map_err(|error| malformed(file, &error))?;
         parsed.check().map_err(|what| StudyError::Inconsistent { file: file.to_owned(), what })
     }
 }
 
-fn malformed(file: &str, error: &serde_saphyr::Error) -> StudyError {
+pub(crate) fn malformed(file: &str, error: &serde_saphyr::Error) -> StudyError {
     let (line, column) = error.location().map_or((1, 1), |at| (at.line(), at.column()));
     let text = error.without_snippet().to_string();
     let first = text.lines().next().unwrap_or(&text);
     let cut = [" at line ", " (line "].iter().filter_map(|it| first.find(it)).min().unwrap_or(first.len());
     let what = first[..cut].trim_end_matches(':').to_owned();
     StudyError::Malformed { file: file.to_owned(), line, column, what }
+}
+
+impl Broken {
+    const fn failures(&self) -> Failures {
+        Failures { at: self.at.duration(), cables: self.cables, repair: self.repair.duration() }
+    }
 }
 
 impl File {
@@ -170,18 +177,18 @@ impl File {
         let mut cells = Vec::new();
         for method in &self.methods {
             for (pattern, paper) in &method.patterns {
-                self.add(method, pattern.parse().map_err(|error| format!("{error}"))?, paper, &mut cells)?;
+                self.add(method, &self.pattern(pattern)?, paper, &mut cells)?;
             }
         }
         let expect =
-            self.expect.iter().map(|expect| expectation(expect, &cells)).collect::<Result<_, _>>()?;
+            self.expect.iter().map(|expect| self.expectation(expect, &cells)).collect::<Result<_, _>>()?;
         Ok(Study { name: self.simulation, description: self.description, seeds: self.seeds, cells, expect })
     }
 
     fn add(
         &self,
         method: &Method,
-        pattern: Pattern,
+        pattern: &Pattern,
         paper: &[f64],
         cells: &mut Vec<Cell>,
     ) -> Result<(), String> {
@@ -197,11 +204,12 @@ impl File {
                 rate: self.rate,
                 delay: self.delay.duration(),
                 queue: self.queue,
-                pattern,
+                pattern: pattern.clone(),
                 scheme: method.scheme,
                 subflows: *subflows,
                 control: self.control,
                 set_up: self.set_up.duration(),
+                failures: self.failures.as_ref().map(Broken::failures),
                 warm_up: self.warm_up.duration(),
                 measured: self.measured.duration(),
             };
@@ -210,44 +218,55 @@ impl File {
         }
         Ok(())
     }
-}
 
-fn expectation(expect: &Expect, cells: &[Cell]) -> Result<Expectation, String> {
-    let subject = match expect {
-        Expect { within_points: Some(points), value: None, .. } => Subject::WithinPoints(*points),
-        Expect {
-            within_points: None,
-            value: Some(value),
-            method: Some(method),
-            pattern: Some(pattern),
-            subflows: Some(subflows),
-            ..
-        } => {
-            let pattern: Pattern = pattern.parse().map_err(|error| format!("{error}"))?;
-            for named in [Some(method), expect.relative_to.as_ref()].into_iter().flatten() {
-                let is_it = |cell: &Cell| {
-                    cell.method == *named
-                        && cell.experiment.pattern == pattern
-                        && cell.experiment.subflows == *subflows
-                };
-                if !cells.iter().any(is_it) {
-                    return Err(format!(
-                        "{}: {named} is not run with {pattern} traffic and {subflows} subflows",
-                        expect.name
-                    ));
-                }
+    /// One that is listed in the file, or one of those that are known.
+    fn pattern(&self, name: &str) -> Result<Pattern, String> {
+        match self.traffic.get(name) {
+            Some(pairs) if pairs.is_empty() => Err(format!("traffic {name} has no transfers")),
+            Some(pairs) => {
+                Ok(Pattern::Listed(Arc::new(Listed { name: name.to_owned(), pairs: pairs.clone() })))
             }
-            let (method, relative_to) = (method.clone(), expect.relative_to.clone());
-            Subject::Value { value: *value, method, relative_to, pattern, subflows: *subflows }
+            None => name.parse().map_err(|error| format!("{error}")),
         }
-        _ => {
-            return Err(format!(
-                "{}: give either within_points, or value, method, pattern and subflows",
-                expect.name
-            ));
-        }
-    };
-    Ok(Expectation { name: expect.name.clone(), subject, at_least: expect.at_least })
+    }
+
+    fn expectation(&self, expect: &Expect, cells: &[Cell]) -> Result<Expectation, String> {
+        let subject = match expect {
+            Expect { within_points: Some(points), value: None, .. } => Subject::WithinPoints(*points),
+            Expect {
+                within_points: None,
+                value: Some(value),
+                method: Some(method),
+                pattern: Some(pattern),
+                subflows: Some(subflows),
+                ..
+            } => {
+                let pattern = self.pattern(pattern)?;
+                for named in [Some(method), expect.relative_to.as_ref()].into_iter().flatten() {
+                    let is_it = |cell: &Cell| {
+                        cell.method == *named
+                            && cell.experiment.pattern == pattern
+                            && cell.experiment.subflows == *subflows
+                    };
+                    if !cells.iter().any(is_it) {
+                        return Err(format!(
+                            "{}: {named} is not run with {pattern} traffic and {subflows} subflows",
+                            expect.name
+                        ));
+                    }
+                }
+                let (method, relative_to) = (method.clone(), expect.relative_to.clone());
+                Subject::Value { value: *value, method, relative_to, pattern, subflows: *subflows }
+            }
+            _ => {
+                return Err(format!(
+                    "{}: give either within_points, or value, method, pattern and subflows",
+                    expect.name
+                ));
+            }
+        };
+        Ok(Expectation { name: expect.name.clone(), subject, at_least: expect.at_least })
+    }
 }
 
 #[cfg(test)]
@@ -280,6 +299,17 @@ expect:
     }
 
     #[test]
+    fn traffic_may_be_listed() {
+        let text = GOOD.replace("methods:", "traffic: { swap: [[0, 9], [9, 0]] }\nmethods:");
+        let study = Study::parse(&text.replace("permutation", "swap"), "listed.yaml").unwrap();
+        assert!(study.cells.iter().all(|cell| cell.experiment.pattern.to_string() == "swap"));
+        let Pattern::Listed(listed) = &study.cells[0].experiment.pattern else { panic!() };
+        assert_eq!((listed.impossible(16), listed.impossible(9)), (None, Some((0, 9))));
+        let none = text.replace("[[0, 9], [9, 0]]", "[]").replace("permutation", "swap");
+        assert!(Study::parse(&none, "f").unwrap_err().to_string().contains("traffic swap has no transfers"));
+    }
+
+    #[test]
     fn mistakes_are_named_with_their_place() {
         for (from, to, message) in [
             (
@@ -305,7 +335,5 @@ expect:
             let error = Study::parse(&GOOD.replace(from, to), "file").unwrap_err().to_string();
             assert!(error.contains(message), "{error}");
         }
-        let missing = Study::load(Path::new("/nowhere.yaml")).unwrap_err().to_string();
-        assert!(missing.starts_with("/nowhere.yaml: cannot be read"), "{missing}");
     }
 }

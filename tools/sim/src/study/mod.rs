@@ -8,11 +8,14 @@ mod show;
 use std::time::Duration;
 
 use crate::experiment::{Cancel, Experiment, ExperimentError, Outcome, sweep};
+use crate::report::Report;
 use crate::traffic::Pattern;
 
 pub use file::StudyError;
+pub(crate) use file::{malformed, text};
 pub use preset::{Preset, UnknownPreset};
-pub use report::{Report, Row, Verdict};
+pub use report::Row;
+pub(crate) use show::quoted;
 pub use show::{csv, plot, table};
 
 /// What is compared.
@@ -92,6 +95,19 @@ pub struct Changes {
     pub control: Option<crate::Control>,
 }
 
+impl Cell {
+    /// What a run of it showed, in a line.
+    fn tell(&self, outcome: &Outcome) -> String {
+        let speed = outcome.events as f64 / 1e6 / outcome.elapsed.as_secs_f64().max(1e-9);
+        let Experiment { pattern, subflows, .. } = &self.experiment;
+        let percent = outcome.mean() * 100.0;
+        let (method, seed) = (&self.method, outcome.seed);
+        format!(
+            "{method}, {pattern}, {subflows} subflows, seed {seed}: {percent:.1} %, {speed:.1} M events/s"
+        )
+    }
+}
+
 impl Study {
     /// The same, with changes made.
     #[must_use]
@@ -120,14 +136,14 @@ impl Study {
         threads: usize,
         memory: u64,
         cancel: &Cancel,
-        done: &(dyn Fn(&Cell, &Outcome) + Sync),
-    ) -> Result<Report, ExperimentError> {
+        done: &(dyn Fn(String) + Sync),
+    ) -> Result<Report<Row>, ExperimentError> {
         self.check_memory(threads, memory)?;
-        let experiments: Vec<_> = self.cells.iter().map(|cell| cell.experiment).collect();
+        let experiments: Vec<_> = self.cells.iter().map(|cell| cell.experiment.clone()).collect();
         let seeds: Vec<_> = (1..=self.seeds).collect();
         let outcomes =
-            sweep(&experiments, &seeds, threads, cancel, &|at, outcome| done(&self.cells[at], outcome))?;
-        Ok(Report::new(self, &outcomes))
+            sweep(&experiments, &seeds, threads, cancel, &|at, outcome| done(self.cells[at].tell(outcome)))?;
+        Ok(report::report(self, &outcomes))
     }
 
     fn check_memory(&self, threads: usize, memory: u64) -> Result<(), ExperimentError> {
@@ -135,7 +151,6 @@ impl Study {
         for cell in &self.cells {
             most = most.max(crate::experiment::most_memory(&cell.experiment, 1)?);
         }
-        let (need, have) = (most.saturating_mul(threads as u64) / 1_000_000, memory / 1_000_000);
-        if need > have { Err(ExperimentError::Memory { need, have }) } else { Ok(()) }
+        ExperimentError::check_memory(most, threads, memory)
     }
 }

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::Study;
+use crate::AnyStudy;
 
 /// A study that comes with Braid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,11 +23,13 @@ macro_rules! preset {
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 6] = [
         preset!("zannettou-fattree"),
         preset!("zannettou-jellyfish"),
         preset!("zannettou-dh-jellyfish"),
         preset!("joint-placement"),
+        preset!("vanderpol-convergence"),
+        preset!("fct-mix"),
     ];
 
     /// Its name.
@@ -40,8 +42,8 @@ impl Preset {
     /// # Errors
     ///
     /// None: a test reads them all.
-    pub fn study(self) -> Result<Study, super::StudyError> {
-        Study::parse(self.text, self.name)
+    pub fn study(self) -> Result<AnyStudy, super::StudyError> {
+        AnyStudy::parse(self.text, self.name)
     }
 }
 
@@ -66,7 +68,7 @@ mod tests {
     #[test]
     fn presets_can_be_read_and_are_called_what_they_are() {
         for preset in Preset::ALL {
-            assert_eq!(preset.study().unwrap().name, preset.name());
+            assert_eq!(preset.study().unwrap().name(), preset.name());
             assert_eq!(preset.name().parse(), Ok(preset));
         }
         assert!(

@@ -3,10 +3,11 @@ use std::fmt::Write;
 use comfy_table::{CellAlignment, Table, presets};
 use plotters::prelude::*;
 
-use super::{Report, Row};
+use super::Row;
+use crate::report::Report;
 
 /// The means beside a paper's, a line for each number of subflows.
-pub fn table(report: &Report) -> String {
+pub fn table(report: &Report<Row>) -> String {
     let mut columns: Vec<(&str, &str)> = Vec::new();
     for row in &report.rows {
         let column = (row.method.as_str(), row.pattern.as_str());
@@ -44,7 +45,7 @@ fn text(row: &Row) -> String {
 }
 
 /// One line for each row of the report, with a heading.
-pub fn csv(report: &Report) -> String {
+pub fn csv(report: &Report<Row>) -> String {
     let mut text = "method,scheme,pattern,subflows,control,runs,mean,confidence,worst,paper\n".to_owned();
     for row in &report.rows {
         let number = |value: Option<f64>| value.map(|value| format!("{value:.4}")).unwrap_or_default();
@@ -56,7 +57,7 @@ pub fn csv(report: &Report) -> String {
     text
 }
 
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -69,7 +70,7 @@ fn quoted(text: &str) -> String {
 /// # Errors
 ///
 /// If nothing can be drawn, such as rows without transfers.
-pub fn plot(report: &Report, subflows: usize) -> Result<String, String> {
+pub fn plot(report: &Report<Row>, subflows: usize) -> Result<String, String> {
     let rows: Vec<_> =
         report.rows.iter().filter(|row| row.subflows == subflows && !row.ranked.is_empty()).collect();
     let places = rows.iter().map(|row| row.ranked.len()).max().ok_or("there is nothing to draw")?;
@@ -80,7 +81,7 @@ pub fn plot(report: &Report, subflows: usize) -> Result<String, String> {
 
 fn draw(
     svg: &mut String,
-    report: &Report,
+    report: &Report<Row>,
     rows: &[&Row],
     places: usize,
     subflows: usize,

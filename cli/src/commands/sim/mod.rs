@@ -1,3 +1,5 @@
+mod compare;
+
 use std::fs;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
@@ -5,8 +7,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use braid_sim::experiment::{Cancel, ExperimentError};
-use braid_sim::study::{self, Changes, Preset, Report, Study, StudyError};
-use braid_sim::{Control, Progress};
+use braid_sim::study::{Changes, Preset, StudyError};
+use braid_sim::{AnyReport, AnyStudy, Control, Progress};
 use clap::Subcommand;
 
 use crate::exit::{self, Code, ExitWith};
@@ -23,6 +25,11 @@ pub(crate) enum Command {
     Run(Run),
     /// List the studies that come with Braid
     Presets,
+    /// Run a scenario in a lab and in the simulator, and print how far their goodputs are apart
+    ///
+    /// As `braid lab run` does, it takes root; the simulator's part alone does not (--simulator-only). Exit code 5: a row
+    /// is further apart than --within.
+    Compare(compare::Compare),
 }
 
 #[derive(clap::Args)]
@@ -63,6 +70,7 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Run(args) => run(&args),
         Command::Presets => presets(),
+        Command::Compare(args) => compare::execute(&args),
     }
 }
 
@@ -73,7 +81,7 @@ fn run(args: &Run) -> anyhow::Result<()> {
     let threads = args.threads.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from);
     let cancel = Cancel::on_signals().context("cannot listen to signals")?;
     let progress = Progress::new(study.runs());
-    let report = study.run(threads, free_memory(), &cancel, &|cell, outcome| progress.done(cell, outcome));
+    let report = study.run(threads, free_memory(), &cancel, &|what| progress.done(what));
     progress.end();
     let report = report.map_err(|error| {
         let code = if matches!(error, ExperimentError::Memory { .. }) { Code::Machine } else { Code::Usage };
@@ -83,10 +91,10 @@ fn run(args: &Run) -> anyhow::Result<()> {
     conclude(&report, args.json)
 }
 
-fn load(args: &Run) -> anyhow::Result<Study> {
+fn load(args: &Run) -> anyhow::Result<AnyStudy> {
     let study = match (&args.preset, &args.file) {
         (Some(preset), _) => preset.study(),
-        (None, file) => Study::load(file.as_deref().unwrap_or_else(|| "".as_ref())),
+        (None, file) => AnyStudy::load(file.as_deref().unwrap_or_else(|| "".as_ref())),
     };
     let code = match &study {
         Err(StudyError::Unreadable { .. }) => Code::NotFound,
@@ -95,48 +103,53 @@ fn load(args: &Run) -> anyhow::Result<Study> {
     study.exit_with(code)
 }
 
-fn write_files(args: &Run, report: &Report) -> anyhow::Result<()> {
+fn write_files(args: &Run, report: &AnyReport) -> anyhow::Result<()> {
     if let Some(path) = &args.csv {
-        fs::write(path, study::csv(report)).with_context(|| format!("cannot write {}", path.display()))?;
+        fs::write(path, report.csv()).with_context(|| format!("cannot write {}", path.display()))?;
     }
     if let Some(path) = &args.svg {
-        let has = |count| report.rows.iter().any(|row| row.subflows == count);
-        let most = report.rows.iter().map(|row| row.subflows).max().unwrap_or(1);
-        let subflows = args.svg_subflows.unwrap_or(if has(4) { 4 } else { most });
-        let picture = study::plot(report, subflows).map_err(|why| exit::error(Code::Usage, why))?;
+        let picture = report.plot(args.svg_subflows).map_err(|why| exit::error(Code::Usage, why))?;
         fs::write(path, picture).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
 }
 
 /// Prints what a study showed; an expectation that was not met is an error, and so is an end before time.
-fn conclude(report: &Report, json: bool) -> anyhow::Result<()> {
+fn conclude(report: &AnyReport, json: bool) -> anyhow::Result<()> {
     if json {
         output::json(report)?;
     } else {
-        output::text(&study::table(report))?;
-        let verdicts = report.expectations.iter().map(|it| {
+        output::text(&report.table())?;
+        let verdicts = report.expectations().iter().map(|it| {
             let ok = if it.ok { "ok" } else { "not met" };
-            [ok.to_owned(), format!("{:.2}", it.value), format!("{:.2}", it.at_least), it.name.clone()]
+            let least = it.at_least.map(|limit| format!("at least {limit:.2}"));
+            let most = it.at_most.map(|limit| format!("at most {limit:.2}"));
+            let limit = least.or(most).unwrap_or_default();
+            [ok.to_owned(), format!("{:.2}", it.value), limit, it.name.clone()]
         });
-        output::text(&format!("\n{}", table(["", "IS", "AT LEAST", "EXPECTATION"], verdicts)))?;
-        let speed = report.events as f64 / 1e6 / report.seconds.max(1e-9);
+        output::text(&format!("\n{}", table(["", "IS", "HAS TO BE", "EXPECTATION"], verdicts)))?;
+        let (events, seconds) = report.cost();
+        let speed = events as f64 / 1e6 / seconds.max(1e-9);
         exit::say(&format!("{speed:.1} million events a second and thread"));
     }
-    if !report.complete {
+    if !report.is_complete() {
         return Err(exit::error(
             Code::Failure,
             "stopped before the end: the figures are of what was run until then",
         ));
     }
-    let unmet: Vec<_> = report.expectations.iter().filter(|it| !it.ok).map(|it| it.name.as_str()).collect();
-    if report.ok { Ok(()) } else { Err(exit::error(Code::Unmet, format!("not met: {}", unmet.join("; ")))) }
+    let unmet: Vec<_> = report.expectations().iter().filter(|it| !it.ok).map(|it| it.name.as_str()).collect();
+    if unmet.is_empty() {
+        Ok(())
+    } else {
+        Err(exit::error(Code::Unmet, format!("not met: {}", unmet.join("; "))))
+    }
 }
 
 fn presets() -> anyhow::Result<()> {
     let rows = Preset::ALL.into_iter().map(|preset| {
         let study = preset.study().exit_with(Code::Failure)?;
-        Ok([preset.to_string(), study.runs().to_string(), study.description.trim().to_owned()])
+        Ok([preset.to_string(), study.runs().to_string(), study.description().trim().to_owned()])
     });
     let rows: Vec<_> = rows.collect::<anyhow::Result<_>>()?;
     output::text(&table(["PRESET", "RUNS", "WHAT IT SHOWS"], rows))

@@ -1,0 +1,219 @@
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Control;
+use crate::experiment::{Cancel, ExperimentError};
+use crate::report::{Report, Verdict};
+use crate::study::{Changes, StudyError, malformed};
+use crate::{convergence, mix, study};
+
+/// A study of any kind, as a file describes it.
+#[derive(Clone, PartialEq, Debug)]
+pub enum AnyStudy {
+    /// Long transfers that begin together.
+    Transfers(study::Study),
+    /// Short and long flows that come as they like.
+    Mix(mix::Study),
+    /// One connection over given paths.
+    Convergence(convergence::Study),
+}
+
+/// What a study of any kind showed.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(untagged)]
+pub enum AnyReport {
+    /// See [`AnyStudy::Transfers`].
+    Transfers(Report<study::Row>),
+    /// See [`AnyStudy::Mix`].
+    Mix(Report<mix::Row>),
+    /// See [`AnyStudy::Convergence`].
+    Convergence(Report<convergence::Row>),
+}
+
+/// The one key that is read first.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    kind: Kind,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    #[default]
+    Transfers,
+    Mix,
+    Convergence,
+}
+
+impl AnyStudy {
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError`], with the line and column where there is one.
+    pub fn load(path: &Path) -> Result<Self, StudyError> {
+        let file = path.display().to_string();
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(&text, &file),
+            Err(error) => Err(StudyError::Unreadable { file, why: error.to_string() }),
+        }
+    }
+
+    /// Reads a text; `file` is what errors call it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::load`].
+    pub fn parse(text: &str, file: &str) -> Result<Self, StudyError> {
+        let head: Head = serde_saphyr::from_str(text).map_err(|error| malformed(file, &error))?;
+        Ok(match head.kind {
+            Kind::Transfers => Self::Transfers(study::Study::parse(text, file)?),
+            Kind::Mix => Self::Mix(mix::parse(text, file)?),
+            Kind::Convergence => Self::Convergence(convergence::parse(text, file)?),
+        })
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Transfers(it) => &it.name,
+            Self::Mix(it) => &it.name,
+            Self::Convergence(it) => &it.name,
+        }
+    }
+
+    /// What it shows, for people.
+    pub fn description(&self) -> &str {
+        match self {
+            Self::Transfers(it) => &it.description,
+            Self::Mix(it) => &it.description,
+            Self::Convergence(it) => &it.description,
+        }
+    }
+
+    /// The same, with changes made.
+    #[must_use]
+    pub fn with(self, changes: Changes) -> Self {
+        let Changes { seeds, measured, control } = changes;
+        match self {
+            Self::Transfers(it) => Self::Transfers(it.with(changes)),
+            Self::Mix(it) => Self::Mix(changed_mix(it, seeds, measured, control)),
+            Self::Convergence(it) => {
+                let (seeds, measured) = (seeds.unwrap_or(it.seeds), measured.unwrap_or(it.measured));
+                let controls = control.map_or(it.controls, |control| vec![control]);
+                let mut expect = it.expect;
+                expect.retain(|expect| controls.contains(&expect.control));
+                Self::Convergence(convergence::Study { seeds, measured, controls, expect, ..it })
+            }
+        }
+    }
+
+    /// How many runs it takes.
+    pub fn runs(&self) -> u64 {
+        match self {
+            Self::Transfers(it) => it.runs(),
+            Self::Mix(it) => it.runs(),
+            Self::Convergence(it) => it.runs(),
+        }
+    }
+
+    /// Runs everything, with the seeds from 1 on, on so many threads; `done` is told after each run.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError`] if something cannot be run, or would not fit into so many bytes of memory.
+    pub fn run(
+        &self,
+        threads: usize,
+        memory: u64,
+        cancel: &Cancel,
+        done: &(dyn Fn(String) + Sync),
+    ) -> Result<AnyReport, ExperimentError> {
+        Ok(match self {
+            Self::Transfers(it) => AnyReport::Transfers(it.run(threads, memory, cancel, done)?),
+            Self::Mix(it) => AnyReport::Mix(it.run(threads, memory, cancel, done)?),
+            Self::Convergence(it) => AnyReport::Convergence(it.run(threads, cancel, done)?),
+        })
+    }
+}
+
+fn changed_mix(
+    study: mix::Study,
+    seeds: Option<u64>,
+    measured: Option<Duration>,
+    control: Option<Control>,
+) -> mix::Study {
+    let mut study = mix::Study { seeds: seeds.unwrap_or(study.seeds), ..study };
+    for cell in &mut study.cells {
+        cell.mix.measured = measured.unwrap_or(cell.mix.measured);
+        cell.mix.control = control.unwrap_or(cell.mix.control);
+    }
+    study
+}
+
+impl AnyReport {
+    /// A table for people.
+    pub fn table(&self) -> String {
+        match self {
+            Self::Transfers(it) => study::table(it),
+            Self::Mix(it) => mix::table(it),
+            Self::Convergence(it) => convergence::table(it),
+        }
+    }
+
+    /// Comma-separated values, with a heading.
+    pub fn csv(&self) -> String {
+        match self {
+            Self::Transfers(it) => study::csv(it),
+            Self::Mix(it) => mix::csv(it),
+            Self::Convergence(it) => convergence::csv(it),
+        }
+    }
+
+    /// A picture, as SVG; of long transfers those with so many subflows, by default 4 or, where there are none, the most.
+    ///
+    /// # Errors
+    ///
+    /// If there is nothing to draw.
+    pub fn plot(&self, subflows: Option<usize>) -> Result<String, String> {
+        match self {
+            Self::Transfers(it) => {
+                let has = |count| it.rows.iter().any(|row| row.subflows == count);
+                let most = it.rows.iter().map(|row| row.subflows).max().unwrap_or(1);
+                study::plot(it, subflows.unwrap_or(if has(4) { 4 } else { most }))
+            }
+            Self::Mix(it) => mix::plot(it),
+            Self::Convergence(it) => convergence::plot(it),
+        }
+    }
+
+    /// One for each expectation.
+    pub fn expectations(&self) -> &[Verdict] {
+        match self {
+            Self::Transfers(it) => &it.expectations,
+            Self::Mix(it) => &it.expectations,
+            Self::Convergence(it) => &it.expectations,
+        }
+    }
+
+    /// Whether all runs were made to their end.
+    pub fn is_complete(&self) -> bool {
+        match self {
+            Self::Transfers(it) => it.complete,
+            Self::Mix(it) => it.complete,
+            Self::Convergence(it) => it.complete,
+        }
+    }
+
+    /// Events of all runs, and the seconds that these took, one after the other.
+    pub fn cost(&self) -> (u64, f64) {
+        match self {
+            Self::Transfers(it) => (it.events, it.seconds),
+            Self::Mix(it) => (it.events, it.seconds),
+            Self::Convergence(it) => (it.events, it.seconds),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! One connection over paths that are given, and how its bytes are divided among them in the course of time.
+
+mod file;
+mod report;
+mod run;
+mod show;
+
+use std::time::Duration;
+
+use braid_link_model::Parameters;
+
+use crate::Control;
+use crate::experiment::{Cancel, ExperimentError, side_by_side};
+use crate::report::Report;
+
+pub use file::parse;
+pub use report::Row;
+pub use run::{Outcome, run};
+pub use show::{csv, plot, table};
+
+/// A connection with a subflow on each of some paths, once with each control.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Study {
+    /// What it is called.
+    pub name: String,
+    /// What it shows, for people.
+    pub description: String,
+    /// How many seeds it is run with: each has other delays.
+    pub seeds: u64,
+    /// The links, each for both directions, by the places of their ends among the nodes.
+    pub links: Vec<([usize; 2], Parameters)>,
+    /// Whether the sender waits for its own interfaces, the first links of paths, instead of losing frames to their queues.
+    pub hold_sender: bool,
+    /// The nodes of each path, and its name.
+    pub paths: Vec<(String, Vec<usize>)>,
+    /// How windows change.
+    pub controls: Vec<Control>,
+    /// What its paths carry together at most, in bits a second, frames counted whole.
+    pub capacity: f64,
+    /// After this time it has converged, or not.
+    pub settle: Duration,
+    /// So long is measured then.
+    pub measured: Duration,
+    /// How often rates are taken.
+    pub sample: Duration,
+    /// The paths, by place, that it is to keep to.
+    pub kept: Vec<usize>,
+    /// What must hold afterwards.
+    pub expect: Vec<Expectation>,
+}
+
+/// What must hold: the share of the bytes on the paths that are to be kept to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Expectation {
+    /// For people.
+    pub name: String,
+    /// With which control.
+    pub control: Control,
+    /// It lies at or above.
+    pub at_least: f64,
+}
+
+impl Study {
+    /// How many runs it takes.
+    pub fn runs(&self) -> u64 {
+        self.controls.len() as u64 * self.seeds
+    }
+
+    /// Runs everything, with the seeds from 1 on, on so many threads; `done` is told after each run.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError`] if something cannot be run.
+    pub fn run(
+        &self,
+        threads: usize,
+        cancel: &Cancel,
+        done: &(dyn Fn(String) + Sync),
+    ) -> Result<Report<Row>, ExperimentError> {
+        let jobs: Vec<_> = self
+            .controls
+            .iter()
+            .flat_map(|control| (1..=self.seeds).map(move |seed| (*control, seed)))
+            .collect();
+        let outcomes = side_by_side(&jobs, threads, cancel, &|(control, seed): &(Control, u64)| {
+            let outcome = run(self, *control, *seed, cancel)?;
+            let kept = outcome.share_of(&self.kept) * 100.0;
+            done(format!("{control}, seed {seed}: {kept:.1} % on the paths that are kept"));
+            Ok::<_, ExperimentError>(outcome)
+        })?;
+        Ok(report::report(self, &outcomes))
+    }
+}

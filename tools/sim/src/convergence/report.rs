@@ -1,0 +1,75 @@
+use serde::Serialize;
+
+use super::{Outcome, Study};
+use crate::report::{Cost, Report, Verdict};
+use crate::statistics::{confidence, mean};
+
+/// What the runs with one control showed.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Row {
+    /// The congestion control.
+    pub control: String,
+    /// Runs that were made, to their end or not.
+    pub runs: usize,
+    /// What arrived, of what the paths carry together; headers count as lost.
+    pub fraction_of_capacity: f64,
+    /// The share of the bytes on the paths that are to be kept to, once it has had time to settle.
+    pub kept: f64,
+    /// Half the width of the 95 % confidence interval of that; nothing with one run.
+    pub confidence: Option<f64>,
+    /// Seconds until that share was at 90 % and stayed there: the mean of the runs, nothing if one never got there.
+    pub converged_after: Option<f64>,
+    /// The paths' names.
+    pub paths: Vec<String>,
+    /// By path, the mean rate of data in bits a second, once it has had time to settle.
+    pub rates: Vec<f64>,
+    /// Seconds between the samples of `series`.
+    pub interval: f64,
+    /// The first run: by sample, then by path, bits a second.
+    pub series: Vec<Vec<f64>>,
+}
+
+/// What the runs with each control showed; the outcomes come by control and seed.
+pub(super) fn report(study: &Study, outcomes: &[Option<Outcome>]) -> Report<Row> {
+    let by_control = outcomes.chunks(study.seeds.max(1) as usize);
+    let rows: Vec<_> = study
+        .controls
+        .iter()
+        .zip(by_control)
+        .map(|(control, outcomes)| {
+            row(study, control.to_string(), &outcomes.iter().flatten().collect::<Vec<_>>())
+        })
+        .collect();
+    let verdicts = study.expect.iter().map(|expect| {
+        let row = rows.iter().find(|row| row.control == expect.control.to_string());
+        Verdict::at_least(&expect.name, row.map_or(0.0, |row| row.kept), expect.at_least)
+    });
+    let verdicts = verdicts.collect();
+    let complete = outcomes.iter().all(|it| it.as_ref().is_some_and(|outcome| outcome.completed));
+    let mut cost = Cost::default();
+    outcomes.iter().flatten().for_each(|outcome| cost.add(outcome.events, outcome.elapsed));
+    Report::new(&study.name, rows, verdicts, complete, cost)
+}
+
+fn row(study: &Study, control: String, outcomes: &[&Outcome]) -> Row {
+    let means: Vec<_> = outcomes.iter().map(|outcome| outcome.means()).collect();
+    let rates: Vec<_> = (0..study.paths.len())
+        .map(|path| mean(&means.iter().filter_map(|it| it.get(path).copied()).collect::<Vec<_>>()))
+        .collect();
+    let shares: Vec<_> = outcomes.iter().map(|outcome| outcome.share_of(&study.kept)).collect();
+    let interval = study.sample.as_secs_f64();
+    let converged: Option<Vec<_>> =
+        outcomes.iter().map(|it| Some(it.converged_after(&study.kept, 0.9)? as f64 * interval)).collect();
+    Row {
+        control,
+        runs: outcomes.len(),
+        fraction_of_capacity: rates.iter().sum::<f64>() / study.capacity,
+        kept: mean(&shares),
+        confidence: confidence(&shares),
+        converged_after: converged.filter(|it| !it.is_empty()).map(|it| mean(&it)),
+        paths: study.paths.iter().map(|(name, _)| name.clone()).collect(),
+        rates,
+        interval,
+        series: outcomes.first().map(|it| it.rates.clone()).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,120 @@
+use std::time::{Duration, Instant};
+
+use braid_link_model::{Delay, Parameters};
+
+use super::Study;
+use crate::Control;
+use crate::engine::{Amount, ConnectionId, LinkId, NewConnection, Picos, Random, Simulation, Way};
+use crate::experiment::{Cancel, ExperimentError};
+
+/// Delays differ from what is given by up to this share, so that runs are not all the same.
+const SPREAD: f64 = 0.1;
+
+/// What one run showed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    /// What it was drawn from.
+    pub seed: u64,
+    /// By sample from the start on, then by path: bits a second of data.
+    pub rates: Vec<Vec<f64>>,
+    /// How many of the samples are of the time that is measured: the last ones.
+    pub measured: usize,
+    /// How many events there were.
+    pub events: u64,
+    /// How long the machine took.
+    pub elapsed: Duration,
+    /// Whether nobody stopped it.
+    pub completed: bool,
+}
+
+impl Outcome {
+    /// By path, the mean rate while it was measured, in bits a second.
+    pub fn means(&self) -> Vec<f64> {
+        let samples = self.rates.get(self.rates.len().saturating_sub(self.measured)..).unwrap_or_default();
+        let paths = samples.first().map_or(0, Vec::len);
+        let of = |path: usize| samples.iter().filter_map(|rates| rates.get(path)).sum::<f64>();
+        (0..paths).map(|path| of(path) / samples.len().max(1) as f64).collect()
+    }
+
+    /// The share of the bytes on these paths, while it was measured.
+    pub fn share_of(&self, paths: &[usize]) -> f64 {
+        let means = self.means();
+        let kept: f64 = paths.iter().filter_map(|path| means.get(*path)).sum();
+        kept / means.iter().sum::<f64>().max(1.0)
+    }
+
+    /// How many samples passed before the share on these paths was at or above `share` and stayed there but for one in ten.
+    pub fn converged_after(&self, paths: &[usize], share: f64) -> Option<usize> {
+        let holds = |rates: &Vec<f64>| {
+            let kept: f64 = paths.iter().filter_map(|path| rates.get(*path)).sum();
+            kept >= share * rates.iter().sum::<f64>()
+        };
+        (0..self.rates.len()).find(|from| {
+            let rest = self.rates.get(*from..).unwrap_or_default();
+            rest.first().is_some_and(holds)
+                && rest.iter().filter(|it| holds(it)).count() * 10 >= rest.len() * 9
+        })
+    }
+}
+
+/// Simulates the connection with one control; the same seed gives the same outcome, but for the time that it takes.
+///
+/// # Errors
+///
+/// [`ExperimentError::NoTime`] if nothing would be measured.
+pub fn run(study: &Study, control: Control, seed: u64, cancel: &Cancel) -> Result<Outcome, ExperimentError> {
+    if study.measured < study.sample || study.sample.is_zero() {
+        return Err(ExperimentError::NoTime);
+    }
+    let begun = Instant::now();
+    let (mut simulation, ways) = lay_out(study, seed);
+    let id = simulation.open(&NewConnection::mptcp(ways, Amount::Endless, control));
+    let (mut rates, mut before) = (Vec::new(), vec![0; study.paths.len()]);
+    let samples = |time: Duration| (time.as_secs_f64() / study.sample.as_secs_f64()).round() as usize;
+    let all = samples(study.settle + study.measured);
+    for _ in 0..all {
+        if cancel.is_cancelled() {
+            break;
+        }
+        simulation.run_until(simulation.now() + Picos::from(study.sample));
+        let carried = carried(&simulation, id);
+        let bits = |(after, before): (&u64, &u64)| (after - before) as f64 * 8.0 / study.sample.as_secs_f64();
+        rates.push(carried.iter().zip(&before).map(bits).collect());
+        before = carried;
+    }
+    let completed = rates.len() == all;
+    let (measured, events) = (samples(study.measured), simulation.events());
+    Ok(Outcome { seed, rates, measured, events, elapsed: begun.elapsed(), completed })
+}
+
+fn carried(simulation: &Simulation, id: ConnectionId) -> Vec<u64> {
+    simulation.subflows(id).map(|it| it.acknowledged).collect()
+}
+
+/// The links in both directions, and the ways over them.
+fn lay_out(study: &Study, seed: u64) -> (Simulation, Vec<Way>) {
+    let mut random = Random::new(seed);
+    let mut simulation = Simulation::new(Picos::from_micros(10), random.bits());
+    let mut known: Vec<([usize; 2], LinkId)> = Vec::new();
+    for ([a, b], link) in &study.links {
+        let stretched = link.delay.duration().mul_f64(1.0 + SPREAD * (2.0 * random.fraction() - 1.0));
+        let link = Parameters { delay: Delay::new(stretched).unwrap_or(link.delay), ..*link };
+        known.push(([*a, *b], simulation.add_link(&link)));
+        known.push(([*b, *a], simulation.add_link(&link)));
+    }
+    let between = |from: usize, to: usize| {
+        let ends = |(ends, _): &&([usize; 2], LinkId)| *ends == [from, to];
+        known.iter().find(ends).map(|(_, id)| *id)
+    };
+    let ways = study.paths.iter().map(|(_, nodes)| {
+        let pairs = nodes.windows(2);
+        let forward = pairs.clone().filter_map(|pair| between(pair[0], pair[1])).collect();
+        let back = pairs.rev().filter_map(|pair| between(pair[1], pair[0])).collect();
+        Way { forward, back }
+    });
+    let ways: Vec<Way> = ways.collect();
+    if study.hold_sender {
+        ways.iter().filter_map(|way| way.forward.first()).for_each(|link| simulation.hold_senders(*link));
+    }
+    (simulation, ways)
+}

@@ -1,0 +1,90 @@
+//! What all kinds of studies report: one document, with the expectations that were checked.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+/// What a study showed. Serialised, it is the one document of `--json`.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Report<R> {
+    /// Always `braid/v1`.
+    pub schema: &'static str,
+    /// The study's name.
+    pub scenario: String,
+    /// What was measured.
+    pub rows: Vec<R>,
+    /// One for each expectation.
+    pub expectations: Vec<Verdict>,
+    /// Whether all of them hold, and nothing was left out.
+    pub ok: bool,
+    /// Whether all runs were made to their end.
+    pub complete: bool,
+    /// Events of all runs.
+    pub events: u64,
+    /// Seconds that all runs took, one after the other.
+    pub seconds: f64,
+}
+
+/// Whether an expectation holds.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Verdict {
+    /// The expectation's name.
+    pub name: String,
+    /// What was measured.
+    pub value: f64,
+    /// It had to lie at or above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
+    /// It had to lie at or below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<f64>,
+    /// Whether it does.
+    pub ok: bool,
+}
+
+/// What runs took.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Cost {
+    events: u64,
+    elapsed: Duration,
+}
+
+impl Cost {
+    pub(crate) fn add(&mut self, events: u64, elapsed: Duration) {
+        self.events += events;
+        self.elapsed += elapsed;
+    }
+}
+
+impl<R> Report<R> {
+    pub(crate) fn new(
+        name: &str,
+        rows: Vec<R>,
+        expectations: Vec<Verdict>,
+        complete: bool,
+        cost: Cost,
+    ) -> Self {
+        Self {
+            schema: "braid/v1",
+            scenario: name.to_owned(),
+            ok: complete && expectations.iter().all(|verdict| verdict.ok),
+            rows,
+            expectations,
+            complete,
+            events: cost.events,
+            seconds: cost.elapsed.as_secs_f64(),
+        }
+    }
+}
+
+impl Verdict {
+    /// On a value that must not be smaller.
+    pub(crate) fn at_least(name: &str, value: f64, limit: f64) -> Self {
+        Self { name: name.to_owned(), value, at_least: Some(limit), at_most: None, ok: value >= limit }
+    }
+
+    /// On a value that must not be larger.
+    pub(crate) fn at_most(name: &str, value: f64, limit: f64) -> Self {
+        Self { name: name.to_owned(), value, at_least: None, at_most: Some(limit), ok: value <= limit }
+    }
+}
