@@ -4,10 +4,11 @@ use braid_types::BitsPerSec;
 
 use super::{End, Topology};
 
-/// A host or a switch, as a node of the flow network.
+/// A switch, or a host in one of its two parts, as a node of the flow network: hosts do not forward.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Node {
-    Host(usize),
+    Sender(usize),
+    Receiver(usize),
     Switch(usize),
 }
 
@@ -23,8 +24,9 @@ impl Topology {
 
     /// The most that the network carries from some hosts to others, whichever of them sends to whom.
     pub fn capacity_of_all(&self, from: &[usize], to: &[usize]) -> BitsPerSec {
-        let nodes = |hosts: &[usize]| hosts.iter().copied().map(Node::Host).collect::<BTreeSet<_>>();
-        let (sources, sinks) = (nodes(from), nodes(to));
+        let nodes = |hosts: &[usize], part: fn(usize) -> Node| hosts.iter().copied().map(part).collect();
+        let (sources, sinks): (BTreeSet<_>, BTreeSet<_>) =
+            (nodes(from, Node::Sender), nodes(to, Node::Receiver));
         let mut residual = self.residual();
         let mut flow: u64 = 0;
         while let Some(path) = shortest_augmenting_path(&residual, &sources, &sinks) {
@@ -36,18 +38,25 @@ impl Topology {
     fn residual(&self) -> Residual {
         let mut residual = Residual::new();
         for link in &self.links {
-            let [a, b] = link.ends.map(node);
+            let [a, b] = link.ends;
             let [there, back] = link.rates();
-            add(&mut residual, a, b, there.0);
-            add(&mut residual, b, a, back.0);
+            add(&mut residual, sender(a), receiver(b), there.0);
+            add(&mut residual, sender(b), receiver(a), back.0);
         }
         residual
     }
 }
 
-fn node(end: End) -> Node {
+fn sender(end: End) -> Node {
     match end {
-        End::Host { host, .. } => Node::Host(host),
+        End::Host { host, .. } => Node::Sender(host),
+        End::Switch(switch) => Node::Switch(switch),
+    }
+}
+
+fn receiver(end: End) -> Node {
+    match end {
+        End::Host { host, .. } => Node::Receiver(host),
         End::Switch(switch) => Node::Switch(switch),
     }
 }
@@ -57,7 +66,6 @@ fn add(residual: &mut Residual, from: Node, to: Node, rate: u64) {
     *left = left.saturating_add(rate);
 }
 
-// Hosts do not forward: only sources and sinks are passed.
 fn shortest_augmenting_path(
     residual: &Residual,
     sources: &BTreeSet<Node>,
@@ -121,6 +129,14 @@ mod tests {
 
     const HOSTS: &str = "  - {between: [a.e0, s], rate: 100Mbit}\n  - {between: [a.e1, s], rate: 100Mbit}\n  \
         - {between: [b.e0, t], rate: 100Mbit}\n  - {between: [b.e1, t], rate: 100Mbit}\n";
+
+    #[test]
+    fn hosts_may_send_and_receive_at_the_same_time() {
+        let text = "{scenario: t, topology: {generate: {network: \"fattree:4\", link: {rate: 10Mbit}}}}";
+        let topology = Scenario::parse(text, "t.yaml").unwrap().topology;
+        let all: Vec<_> = (0..topology.hosts.len()).collect();
+        assert_eq!(topology.capacity_of_all(&all, &all), BitsPerSec(160_000_000));
+    }
 
     #[test]
     fn parallel_links_add_up_and_the_narrowest_cut_decides() {
