@@ -153,6 +153,7 @@ const BAD: &[(&str, &str)] = &[
     ("name: eth2,", "name: eth2, mtu: 10000,"),
     ("subflows: 1", "subflows: 1\n        path_manager: agent"),
     ("subflows: 1", "subflows: 1\n        path_manager: nobody"),
+    ("name: a\n", "name: a\n      receive_buffer: 1kB\n"),
     ("events:", "variants: [{ name: a, policy: x, controller: { policy: p.toml } }]\nevents:"),
     ("events:", "variants: [{ name: a, policy: x, rules: { s: [] } }]\nevents:"),
     ("events:", "variants: [{ name: a, agents: managed, rules: { s: [] } }]\nevents:"),

@@ -74,6 +74,7 @@ fn host(index: usize, host: &Host, lab: &LabName) -> HostPlan {
         interfaces: interfaces.collect(),
         mptcp: host.mptcp.clone(),
         congestion_control: host.congestion_control.clone(),
+        receive_buffer: host.receive_buffer,
     }
 }
 

@@ -143,6 +143,7 @@ impl HostPlan {
         if self.uses_mptcp() {
             all.extend([parameter("net/mptcp/enabled", "1"), parameter("net/mptcp/pm_type", "0")]);
         }
+        all.extend(self.receive_buffer.map(receive_buffer));
         let congestion_control = self.congestion_control.iter().filter(|name| !is_coupled(name));
         all.extend(congestion_control.map(|name| parameter("net/ipv4/tcp_congestion_control", name)));
         all
@@ -176,6 +177,11 @@ pub(crate) fn quiet_ipv6() -> Vec<(String, String)> {
 /// For `tc -batch` in the namespace of side `side` of `cable`: what makes it send as the way from there is.
 pub(crate) fn shaper(cable: &Cable, side: usize) -> String {
     shape::lines(&cable.ends[side].device, &cable.ways[side], cable.backend)
+}
+
+/// The least, what a connection begins with, and the most; 128 KiB is the kernel's own beginning.
+fn receive_buffer(bytes: u64) -> (String, String) {
+    parameter("net/ipv4/tcp_rmem", &format!("4096 {} {bytes}", bytes.min(131_072)))
 }
 
 fn parameter(key: &str, value: &str) -> (String, String) {

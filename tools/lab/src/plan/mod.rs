@@ -39,6 +39,7 @@ pub(crate) struct HostPlan {
     pub interfaces: Vec<InterfacePlan>,
     pub mptcp: Mptcp,
     pub congestion_control: Option<String>,
+    pub receive_buffer: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

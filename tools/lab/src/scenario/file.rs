@@ -68,6 +68,7 @@ pub(super) struct Generate {
     #[serde(default)]
     pub ipv6: bool,
     pub congestion_control: Option<Spanned<String>>,
+    pub receive_buffer: Option<Spanned<ByteCount>>,
     #[serde(default)]
     pub mptcp: Mptcp,
 }
@@ -78,6 +79,7 @@ pub(super) struct Host {
     pub name: Spanned<String>,
     pub interfaces: Vec<Interface>,
     pub congestion_control: Option<Spanned<String>>,
+    pub receive_buffer: Option<Spanned<ByteCount>>,
     #[serde(default)]
     pub mptcp: Mptcp,
 }

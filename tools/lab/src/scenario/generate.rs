@@ -77,6 +77,7 @@ fn host(index: usize, name: &str, interfaces: usize, generate: &Generate, at: Lo
         name: spanned(name.to_owned(), at),
         interfaces: (0..interfaces).map(interface).collect(),
         congestion_control: generate.congestion_control.clone(),
+        receive_buffer: generate.receive_buffer.clone(),
         mptcp: generate.mptcp.clone(),
     }
 }
@@ -116,13 +117,14 @@ mod tests {
 
     #[test]
     fn a_fat_tree_is_written_out() {
-        let more = ", congestion_control: reno, mtu: 9000, mptcp: {path_manager: agent, subflows: 3}";
+        let more = ", congestion_control: reno, receive_buffer: 64kB, mtu: 9000, mptcp: {path_manager: agent, subflows: 3}";
         let topology = generated("fattree:4", more).unwrap().topology;
         assert_eq!((topology.hosts.len(), topology.switches.len(), topology.links.len()), (16, 20, 48));
         let host = &topology.hosts[15];
         let interface = &host.interfaces[0];
         assert_eq!((host.name.as_str(), interface.name.as_str(), interface.mtu), ("h16", "eth0", 9_000));
         assert_eq!(interface.addresses[0].to_string(), "10.0.0.16/16");
+        assert_eq!(host.receive_buffer, Some(64_000));
         assert_eq!((host.mptcp.subflows, host.congestion_control.as_deref()), (3, Some("reno")));
         assert!(topology.links.iter().all(|link| link.emulated && link.rates()[0].0 == 10_000_000));
         assert_eq!(topology.capacity(0, 15).0, 10_000_000);

@@ -74,6 +74,8 @@ pub struct Host {
     /// The TCP congestion control of all its connections, or `None` for the kernel's default. Of those that couple
     /// subflows, only Multipath TCP has it.
     pub congestion_control: Option<String>,
+    /// How many bytes a connection holds at most until they are read, or `None` for the kernel's default.
+    pub receive_buffer: Option<u64>,
 }
 
 /// An interface of a host.

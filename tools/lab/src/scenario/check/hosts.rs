@@ -8,6 +8,8 @@ use super::names::Unique;
 /// The kernel's own bound on both limits of the path manager.
 const MOST_SUBFLOWS: u8 = 8;
 const USUAL_MTU: u16 = 1_500;
+/// A few frames need the least; the kernel counts in 32 bits.
+const RECEIVE_BUFFER: std::ops::RangeInclusive<u64> = 16_000..=1_000_000_000;
 /// IPv6 needs the least, RFC 8200 §5; Open vSwitch takes the most.
 const MTU: std::ops::RangeInclusive<u16> = 1_280..=9_000;
 
@@ -39,6 +41,7 @@ fn check_host(host: &file::Host, key: &str, addresses: &mut Unique, problems: &m
         interfaces: interfaces.collect(),
         mptcp: mptcp(host, &format!("{key}.mptcp"), problems),
         congestion_control: congestion_control(host, key, problems),
+        receive_buffer: receive_buffer(host, key, problems),
     }
 }
 
@@ -114,6 +117,16 @@ fn congestion_control(host: &file::Host, key: &str, problems: &mut Problems) -> 
     let name = host.congestion_control.as_ref()?;
     check_congestion_control(name, &format!("{key}.congestion_control"), problems);
     Some(name.value.clone())
+}
+
+fn receive_buffer(host: &file::Host, key: &str, problems: &mut Problems) -> Option<u64> {
+    let buffer = host.receive_buffer.as_ref()?;
+    if !RECEIVE_BUFFER.contains(&buffer.value.0) {
+        let what = format!("{} bytes are out of range", buffer.value.0);
+        let remedy = format!("give {} to {} bytes", RECEIVE_BUFFER.start(), RECEIVE_BUFFER.end());
+        problems.add(buffer.referenced, format!("{key}.receive_buffer"), what, remedy);
+    }
+    Some(buffer.value.0)
 }
 
 /// Whether it may be one's name.
