@@ -96,7 +96,7 @@ impl World {
         let now = self.now;
         let (due, later) = self.answers.drain(..).partition(|(at, ..)| *at <= now);
         self.answers = later;
-        for (_, path, number, arrived) in VecDeque::from(due) {
+        for (_, path, number, arrived) in due {
             self.feedback.handle_answer(now, path, number, arrived);
         }
     }

@@ -69,7 +69,7 @@ impl IntoResponse for Problem {
         let mut add = |name, value| _ = headers.append(name, header::HeaderValue::from_static(value));
         match status {
             StatusCode::UNAUTHORIZED => {
-                CHALLENGES.into_iter().for_each(|it| add(header::WWW_AUTHENTICATE, it))
+                CHALLENGES.into_iter().for_each(|it| add(header::WWW_AUTHENTICATE, it));
             }
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => add(header::RETRY_AFTER, "1"),
             _ => {}

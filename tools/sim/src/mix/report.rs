@@ -47,7 +47,7 @@ pub struct Class {
 impl Class {
     fn of<'a>(flows: impl Iterator<Item = &'a Flow>) -> Self {
         let all: Vec<_> = flows.map(|flow| flow.took).collect();
-        let mut took: Vec<_> = all.iter().flatten().map(|took| took.as_secs_f64()).collect();
+        let mut took: Vec<_> = all.iter().flatten().map(std::time::Duration::as_secs_f64).collect();
         took.sort_by(f64::total_cmp);
         Self {
             flows: all.len(),
