@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Event, Link, Snapshot, Transfer } from "../src/domain/api";
 import { connect, type Source } from "../src/domain/connection";
 import { cables, capacity } from "../src/domain/overlay";
-import { fromSnapshot, largest, withDelta, withEvent, type View } from "../src/domain/view";
+import { fromSnapshot, largest, pathsOf, withDelta, withEvent, type View } from "../src/domain/view";
 
 const link = (from: string, to: string, load: number | null = null, port = 1): Link => ({
   src: { dpid: from, port },
@@ -68,6 +68,16 @@ test("paths that share a link count it once", () => {
   assert.equal(capacity(view, transfer(1, [["1", "2", "3"], ["1", "3"]])), 200);
   assert.equal(capacity(view, transfer(1, [["1", "2", "3"], ["1", "2", "3"]])), 100);
   assert.equal(capacity(view, transfer(1, [[]])), null);
+});
+
+test("a stream that is sprayed takes all of its paths, and counts on each", () => {
+  const view = fromSnapshot({ ...snapshot(), links: [link("1", "2"), link("1", "3", null, 2), link("3", "2", null, 3)] });
+  const sprayed = [["1", "2"], ["1", "3", "2"]].map((path) => ({ path, rate_bps: 100, delay_us: 1 }));
+  const one = transfer(1, [["1"]]);
+  const spray = { ...one, streams: one.streams.map((it) => ({ ...it, sprayed })) };
+  assert.deepEqual(spray.streams.map(pathsOf), [[["1", "2"], ["1", "3", "2"]]]);
+  assert.equal(capacity(view, spray), 200);
+  assert.deepEqual([[], ["1"]].map((path) => pathsOf({ path })), [[], [["1"]]]);
 });
 
 test("the transfer that has carried most is shown first", () => {

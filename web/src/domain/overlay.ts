@@ -1,5 +1,5 @@
 import type { Host, Link, Transfer } from "./api";
-import { portName, type View } from "./view";
+import { pathsOf, portName, type View } from "./view";
 
 /** The hosts by their IP addresses. */
 export function byAddress(view: View): ReadonlyMap<string, Host> {
@@ -58,8 +58,8 @@ export function capacity(view: View, transfer: Transfer): number | null {
   const left = new Map<string, number>();
   const room = (hop: string) => left.get(hop) ?? best.get(hop) ?? 0;
   let sum = 0;
-  for (const stream of transfer.streams) {
-    const hops = stream.path.slice(1).map((to, at) => `${stream.path[at]} ${to}`);
+  for (const path of transfer.streams.flatMap(pathsOf)) {
+    const hops = path.slice(1).map((to, at) => `${path[at]} ${to}`);
     if (hops.length === 0) continue;
     const rate = Math.min(...hops.map(room));
     for (const hop of hops) left.set(hop, room(hop) - rate);

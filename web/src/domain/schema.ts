@@ -973,6 +973,11 @@ export interface components {
             title: string;
             type: string;
         };
+        /**
+         * @description When the packets of a sprayed connection are put back in order.
+         * @enum {string}
+         */
+        Resequence: "always" | "unequal" | "never";
         /** @description The data of the first message of a stream, named `snapshot`. */
         Snapshot: {
             events: components["schemas"]["Event"][];
@@ -983,21 +988,43 @@ export interface components {
             switches: components["schemas"]["Switch"][];
             transfers: components["schemas"]["TransferView"][];
         };
+        /** @description A path that a stream is sprayed over. */
+        SprayView: {
+            /**
+             * Format: int64
+             * @description How long the path takes, in microseconds.
+             */
+            delay_us: number;
+            /** @description The switches on the path. */
+            path: components["schemas"]["DatapathId"][];
+            /**
+             * Format: int64
+             * @description What the path was found to have to spare, in bits a second: shares begin in proportion to it, and follow the edge's probes.
+             */
+            rate_bps: number;
+        };
         /**
          * @description As what a connection is steered.
          * @enum {string}
          */
-        SteerAs: "auto" | "single";
+        SteerAs: "auto" | "single" | "spray";
         /** @description How a connection is steered; nothing where the controller's own settings hold. */
         Steering: {
             /** @description How many of those. */
             k?: number;
             /** @description As what. */
             kind: components["schemas"]["SteerAs"];
+            /**
+             * Format: double
+             * @description Up to which imbalance of their delays paths are sprayed over together.
+             */
+            max_mdi?: number;
             /** @description Which paths its streams may take. */
             paths?: string;
             /** @description How a stream's path is chosen among them. */
             placement?: string;
+            /** @description When what is sprayed is put back in order. */
+            resequence?: components["schemas"]["Resequence"];
             /** @description How many subflows a host that asks is told to open in all; nothing: one for each path that shares no link. */
             subflows?: number;
         };
@@ -1051,7 +1078,7 @@ export interface components {
             dst_port: number;
             /** @description Its number. */
             id: components["schemas"]["StreamId"];
-            /** @description The switches on its way; empty while it follows the default route. */
+            /** @description The switches on its way, the first one if it is sprayed; empty while it follows the default route. */
             path: components["schemas"]["DatapathId"][];
             /**
              * Format: int64
@@ -1063,6 +1090,8 @@ export interface components {
              * @description What leaves the opening host, in bits a second, between the last two counts.
              */
             sent_bps: number;
+            /** @description The paths that its packets are spread over from the opening host, if they are; those of the lowest delay first. */
+            sprayed?: components["schemas"]["SprayView"][];
             /** @description The opening host's address. */
             src: string;
             /**
@@ -1238,7 +1267,7 @@ export interface components {
          * @description How a transfer is carried.
          * @enum {string}
          */
-        TransferKind: "mptcp" | "parallel";
+        TransferKind: "mptcp" | "parallel" | "spray";
         /** @description A transfer in progress. */
         TransferView: {
             /** @description Its number. */

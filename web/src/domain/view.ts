@@ -81,6 +81,10 @@ export function largest(view: View): string | null {
   return found;
 }
 
+/** The paths that a stream takes: several if it is sprayed, none if it follows the default route. */
+export const pathsOf = (stream: Pick<Stream, "path" | "sprayed">): string[][] =>
+  stream.sprayed?.length ? stream.sprayed.map((it) => it.path) : stream.path.length ? [stream.path] : [];
+
 /** What a stream carries both ways, in bits a second. */
 export const rateOf = (stream: Stream): number => stream.sent_bps + stream.received_bps;
 
