@@ -39,6 +39,7 @@ paths:
   3 over both: [a, b, c, d]
 controls: [olia, balia]
 capacity: 20Mbit
+hold_sender: true
 settle: 20s
 measured: 20s
 sample: 1s

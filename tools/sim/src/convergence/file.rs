@@ -22,7 +22,7 @@ struct File {
     paths: BTreeMap<String, Vec<String>>,
     controls: Vec<Name>,
     capacity: BitsPerSec,
-    #[serde(default = "yes")]
+    #[serde(default)]
     hold_sender: bool,
     settle: Delay,
     measured: Delay,
@@ -59,10 +59,6 @@ struct Expect {
 
 const fn three() -> u64 {
     3
-}
-
-const fn yes() -> bool {
-    true
 }
 
 /// Reads a study of convergence; `file` is what errors call it.
