@@ -212,6 +212,22 @@ mod tests {
     }
 
     #[test]
+    fn edges_are_numbered_behind_the_other_switches_and_are_no_bridges() {
+        let text = "{scenario: t, topology: {hosts: [], switches: [x], edges: [y, z@00000000000000ff], links: [\
+            {between: [y, x], rate: 1Mbit}, {between: [x, z], rate: 1Mbit}]}}";
+        let plan = plan(&Scenario::parse(text, "t.yaml").unwrap());
+        let edges: Vec<_> =
+            plan.edges().map(|(place, edge)| (place, edge.name.as_str(), edge.dpid.0)).collect();
+        assert_eq!(edges, [(1, "y", 2), (2, "z", 255)]);
+        let commands = Commands(&plan);
+        for words in [commands.bridges(), commands.controller("tcp:127.0.0.1:6653")] {
+            assert!(words.iter().any(|word| word == "x"));
+            assert!(!words.iter().any(|word| word == "y" || word == "z"), "{words:?}");
+        }
+        assert_eq!(plan.edges().next().unwrap().1.ports[0].device, "y-x");
+    }
+
+    #[test]
     fn switch_links_are_listed_in_both_directions() {
         let text = "{scenario: t, topology: {hosts: [], switches: [x, y], links: [\
             {between: [x, y], rate: 1Mbit}, {between: [y, x], rate: 1Mbit}]}}";
