@@ -1,5 +1,6 @@
 //! The `braid` command.
 
+mod calibrate;
 mod client;
 mod commands;
 mod edge;
@@ -86,6 +87,7 @@ enum Command {
     /// first packet leaves. The command needs no change; it ends as it does alone. Example: braid run --paths 4 -- iperf3 -c
     /// 10.0.0.2 -P 8
     Run(run::Args),
+    Calibrate(calibrate::Args),
     /// Look at networks from files, generators or a running controller, and convert them
     #[command(subcommand)]
     Topology(commands::topology::Command),
@@ -130,6 +132,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Policy(command) => commands::policy::execute(&command),
         Command::Transfers(args) => commands::transfers::execute(&args),
         Command::Run(args) => run::execute(args),
+        Command::Calibrate(args) => calibrate::execute(&args),
         Command::Topology(command) => commands::topology::execute(&command),
         Command::Doctor(args) => commands::doctor::execute(&args),
         Command::Openflow(command) => commands::openflow::execute(&command),

@@ -112,13 +112,72 @@ def check_controller_that_dies(bed, source):
 
 
 def check_without_controller(bed):
-    """What is new waits for a controller in the network, so this copy stays on the host."""
-    bed.start("hosta", "globus-gridftp-server", "-p", "2812", "-aa", "-anonymous-user", "nobody", "-home-dir", "/", "-no-chdir")
+    """Between hosts with a cable of their own, since in the network what is new waits for a controller."""
+    for what, environment in [("an id", {"MPATH_ASSIGNMENT_ID": "0" * 16}), ("a number of paths", {"MPATH_PATHS": "4"})]:
+        source, target = bed.make_file("small", 2 * MEGABYTE), bed.folder / f"plain-{len(what)}"
+        environment = bed.hook("hosta", MPATH_EXCEPT="2812", **environment)
+        _, errors = bed.copy(f"file://{source}", bed.direct_url(target), 4, environment)
+        expect(f"with {what} and without a controller a copy is plain GridFTP, and one warning",
+               same(source, target) and errors.count("mpath:") == 1, errors.strip())
+
+
+def check_silent_controller(bed):
+    """One that takes connections and never answers costs its patience once, and no copy."""
+    silent = bed.start("hosta", sys.executable, "-c", SILENT)
     time.sleep(1)
-    source, target = bed.make_file("small", MEGABYTE), bed.folder / "plain"
-    environment = bed.hook("hosta", MPATH_ASSIGNMENT_ID="0" * 16)
-    _, errors = bed.copy(f"file://{source}", f"ftp://10.0.0.1:2812{target}", 2, environment)
-    expect("GridFTP works with the hook and without a controller", same(source, target), errors.strip())
+    source, target = bed.make_file("small", 2 * MEGABYTE), bed.folder / "patient"
+    environment = bed.hook("hosta", MPATH_ASSIGNMENT_ID="0" * 16, MPATH_EXCEPT="2812") | {"MPATH_CONTROLLER": "127.0.0.1:8699"}
+    seconds, errors = bed.copy(f"file://{source}", bed.direct_url(target), 4, environment)
+    silent.kill()
+    expect("a controller that does not answer costs one warning and no byte",
+           same(source, target) and errors.count("mpath:") == 1, f"{seconds:.1f} s {errors.strip()}")
+
+
+SILENT = """
+import socket, time
+listener = socket.create_server(("127.0.0.1", 8699))
+taken = []
+while True:
+    taken.append(listener.accept())
+"""
+
+
+def check_refusals(bed):
+    """What an application may not do or have, over REST and XML-RPC."""
+    code = f"""
+import json, urllib.error, urllib.request, xmlrpc.client
+HTTP = "http://127.0.0.1:{HTTP}"
+CONNECTION = dict(src="10.0.0.1", src_port=41000, dst="10.0.0.2", dst_port=50000)
+def send(method, path, **body):
+    request = urllib.request.Request(HTTP + "/api/v1/assignments" + path, json.dumps(body).encode(), method=method)
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+pair = dict(src="10.0.0.1", dst="10.0.0.2")
+status, made = send("POST", "", paths=9, owner="alice", lease_seconds=2, **pair)
+id = made["assignment"]["id"]
+print("fewer", status, len(made["assignment"]["paths"]), made["warnings"])
+print("foreign", send("POST", f"/{{id}}/streams", owner="bob", **CONNECTION)[0], send("DELETE", f"/{{id}}", owner="bob")[0])
+try:
+    xmlrpc.client.ServerProxy(HTTP + "/RPC2").MakePath(id, "10.0.0.1", 41000, "10.0.0.2", 50000, "bob")
+except xmlrpc.client.Fault as fault:
+    print("fault", fault.faultCode, fault.faultString)
+import time
+time.sleep(3)
+print("expired", send("POST", f"/{{id}}/streams", owner="alice", **CONNECTION)[0])
+print("nobody", send("POST", "", paths=2, src="10.0.0.1", dst="10.9.9.9")[0])
+"""
+    done = bed.inside(None, sys.executable, "-c", code, check=False)
+    lines = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    said = done.stdout + done.stderr
+    expect("of more paths than there are, those that there are, and it says so",
+           lines.get("fewer", "").startswith("201 4 ['of 9 paths, 4 "), lines.get("fewer", said))
+    expect("another's assignment is refused", lines.get("foreign") == "403 403" and
+           lines.get("fault", "").startswith("-32500 assignment ") and "not yours" in lines["fault"], lines.get("fault", said))
+    expect("an expired assignment is unknown", lines.get("expired") == "404", lines.get("expired", said))
+    expect("a host that is not there has no paths", lines.get("nobody") == "404", lines.get("nobody", said))
 
 
 def check_warning(bed):
@@ -137,10 +196,12 @@ def main():
         check_upload(bed, source)
         check_download(bed, source)
         check_xml_rpc(bed)
+        check_refusals(bed)
         check_warning(bed)
         check_run(bed)
         check_controller_that_dies(bed, source)
         check_without_controller(bed)
+        check_silent_controller(bed)
     sys.exit(f"{len(failures)} failed" if failures else 0)
 
 

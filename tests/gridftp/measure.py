@@ -1,21 +1,18 @@
 #!/usr/bin/env python3
-"""Measures real GridFTP and announcements: `measure.py BRAID TOOLS topology-a|topology-b|makepath`. Prints JSON lines.
+"""Measures real GridFTP and announcements: `measure.py BRAID TOOLS topology-a|makepath`. Prints JSON lines.
 
 topology-a   1 GB over four streams, with an assignment and without: table 1 of Huang et al. (2017)
-topology-b   streams dealt by weight, in turn and on the shortest path, by their number: figure 8
 makepath     how long a call takes, 100 a second, until the switches have confirmed
 """
 
 import json
-import os
 import statistics
-import subprocess
 import sys
 import time
 
 from testbed import HTTP, Testbed, same
 
-GIGABYTE = 1_000_000_000
+SIZE = 1_000_000_000
 
 
 def say(**row):
@@ -25,7 +22,7 @@ def say(**row):
 def topology_a(braid, tools):
     with Testbed(braid, tools, "huang-a.yaml", "gridftp-a") as bed:
         bed.start_server()
-        source, times = bed.make_file("source", GIGABYTE), {}
+        source, times = bed.make_file("source", SIZE), {}
         for name, environment in [("one path", None), ("assignment", "id")]:
             if environment:
                 environment = bed.hook("hosta", MPATH_ASSIGNMENT_ID=bed.assign(4)[0])
@@ -34,39 +31,6 @@ def topology_a(braid, tools):
             say(what=name, seconds=round(times[name], 2), identical=same(source, target))
             target.unlink()
         say(what="ratio", value=round(times["one path"] / times["assignment"], 2))
-
-
-def topology_b(braid, tools, counts, seconds):
-    with Testbed(braid, tools, "huang-b.yaml", "gridftp-b") as bed:
-        bed.start_server()
-        source = bed.make_file("source", 100_000_000)
-        # A long file without content, which takes longer than is measured.
-        os.truncate(source, 50 * GIGABYTE)
-        for count in counts:
-            for deal in ["weight", "round-robin", "shortest"]:
-                say(deal=deal, streams=count, mbits=goodput(bed, source, deal, count, seconds))
-
-
-def goodput(bed, source, deal, count, seconds):
-    """Mbit/s of a copy in its first seconds, by the size of what has arrived."""
-    body = {"src": "10.0.0.1", "dst": "10.0.0.2", "paths": 3, "deal": deal, "streams": count}
-    identity = bed.post("/api/v1/assignments", body)["assignment"]["id"]
-    target = bed.folder / "target"
-    environment = {**os.environ, **bed.hook("hosta", MPATH_ASSIGNMENT_ID=identity)}
-    copy = bed.start("hosta", "globus-url-copy", "-p", str(count), f"file://{source}", bed.url(target),
-                     env=environment, stderr=subprocess.DEVNULL)
-    before = received(bed)
-    time.sleep(seconds)
-    bits = (received(bed) - before) * 8
-    copy.kill()
-    copy.wait()
-    target.unlink(missing_ok=True)
-    time.sleep(2)
-    return round(bits / seconds / 1e6, 1)
-
-
-def received(bed):
-    return int(bed.inside("hostb", "cat", "/sys/class/net/eth0/statistics/rx_bytes").stdout)
 
 
 MAKEPATH = """
@@ -98,13 +62,10 @@ def makepath(braid, tools):
 
 
 def main():
-    braid, tools, what, *rest = sys.argv[1:]
+    braid, tools, what = sys.argv[1:]
     match what:
         case "topology-a":
             topology_a(braid, tools)
-        case "topology-b":
-            counts = [int(count) for count in rest] or range(3, 40, 3)
-            topology_b(braid, tools, counts, 20)
         case "makepath":
             makepath(braid, tools)
         case _:

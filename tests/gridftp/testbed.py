@@ -25,7 +25,7 @@ class Testbed:
     def __init__(self, braid, tools, scenario, name):
         self.braid, self.tools, self.name = braid, Path(tools), name
         self.scenario = TOP / "scenarios" / scenario
-        self.running = []
+        self.running, self.is_connected = [], False
 
     def __enter__(self):
         self.folder = Path(tempfile.mkdtemp(prefix=f"{self.name}-", dir="/dev/shm"))
@@ -121,13 +121,14 @@ class Testbed:
         wait_until("delays are measured", lambda: all(link["delay_us"] for link in self.api("links")))
         time.sleep(3)
 
-    def start_server(self, **environment):
-        """A GridFTP server for anonymous users, unmodified."""
+    def start_server(self, address=ADDRESS["hostb"], port=SERVER_PORT, **environment):
+        """A GridFTP server for anonymous users, unmodified; data comes to the same address."""
         environment = {**os.environ, **environment}
-        arguments = ["-p", str(SERVER_PORT), "-aa", "-anonymous-user", "nobody", "-home-dir", "/", "-no-chdir"]
+        arguments = ["-p", str(port), "-aa", "-anonymous-user", "nobody", "-home-dir", "/", "-no-chdir"]
+        arguments += ["-data-interface", address]
         self.start("hostb", "globus-gridftp-server", *arguments, env=environment, stderr=subprocess.DEVNULL)
         listens = lambda: self.inside(
-            "hosta", "bash", "-c", f": < /dev/tcp/{ADDRESS['hostb']}/{SERVER_PORT}", check=False).returncode == 0
+            "hosta", "bash", "-c", f": < /dev/tcp/{address}/{port}", check=False).returncode == 0
         wait_until("the GridFTP server listens", listens)
 
     def assign(self, paths, streams=None):
@@ -167,8 +168,21 @@ class Testbed:
             sys.exit(f"globus-url-copy failed: {done.stdout}{done.stderr}")
         return time.monotonic() - begin, done.stderr
 
-    def url(self, path):
-        return f"ftp://{ADDRESS['hostb']}:{SERVER_PORT}{path}"
+    def url(self, path, address=ADDRESS["hostb"], port=SERVER_PORT):
+        return f"ftp://{address}:{port}{path}"
+
+    def direct_url(self, path):
+        """The same over a cable between the hosts past all switches, with a server of its own."""
+        if not self.is_connected:
+            here, there = ("hosta", "198.51.100.1"), ("hostb", "198.51.100.2")
+            ends = ["ip", "link", "add", "direct", "netns", self.namespace("hosta"), "type", "veth"]
+            subprocess.run([*ends, "peer", "name", "direct", "netns", self.namespace("hostb")], check=True)
+            for host, address in [here, there]:
+                self.inside(host, "ip", "address", "add", f"{address}/30", "dev", "direct")
+                self.inside(host, "ip", "link", "set", "direct", "up")
+            self.start_server(there[1], SERVER_PORT + 1)
+            self.is_connected = True
+        return self.url(path, "198.51.100.2", SERVER_PORT + 1)
 
 
 def same(one, other):

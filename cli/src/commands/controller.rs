@@ -17,6 +17,7 @@ use braid_types::{BitsPerSec, SwitchPort};
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use crate::calibrate::ModelFile;
 use crate::exit::{self, Code, ExitWith};
 use crate::testbed::LabTestbed;
 use crate::topology::source::{self, LinkArgs, Loaded, Source};
@@ -89,6 +90,12 @@ pub(crate) struct Run {
     /// How many streams paths can use: the a of n = max(1, a*B*R), in streams per Mbit/s and ms
     #[arg(long, value_name = "A", default_value_t = StreamModel::default().a)]
     streams_a: f64,
+    /// The same of the network and of single paths, as `braid calibrate --save` has measured it
+    #[arg(long, value_name = "FILE", conflicts_with = "streams_a")]
+    stream_model: Option<PathBuf>,
+    /// Learn how many streams each path can use from what announced connections carry
+    #[arg(long)]
+    learn_streams: bool,
     /// What a link costs where the shortest path is chosen: hops, latency (microseconds), load, or a sum such as
     /// 10*hops+latency
     ///
@@ -162,10 +169,14 @@ fn access(run: &Run) -> anyhow::Result<Access> {
 }
 
 fn settings(run: Run) -> anyhow::Result<Settings> {
-    let model = StreamModel { a: run.streams_a, ..StreamModel::default() };
+    let given = StreamModel { a: run.streams_a, ..StreamModel::default() };
+    let measured = run.stream_model.as_deref().map(ModelFile::read).transpose().exit_with(Code::Usage)?;
+    let model = measured.as_ref().map_or(given, ModelFile::network);
     Ok(Settings {
         parallel_paths: usize::from(run.parallel),
         stream_model: StreamModel::new(model.a, model.lack).exit_with(Code::Usage)?,
+        learn_streams: run.learn_streams,
+        path_models: measured.map(|file| file.paths()).unwrap_or_default(),
         placement: run.placement,
         weight: run.weight,
         capacities: run.network.map(capacities).transpose()?.unwrap_or_default(),

@@ -1,9 +1,10 @@
+use braid_assign::StreamModel;
 use braid_paths::query::{Latency, PathsView, Query};
 use braid_paths::{Kind, Request, Weight};
 use braid_types::BitsPerSec;
 use serde::Serialize;
 
-use crate::exit::{self, Code};
+use crate::exit::{self, Code, ExitWith};
 use crate::paths::{ModeParser, report, search};
 use crate::topology::source::{self, LinkArgs, Source};
 use crate::{client, output};
@@ -52,12 +53,19 @@ pub(crate) struct Args {
     /// Use only paths that take no longer, such as 10ms
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     max_latency: Option<Latency>,
+    /// Show how many parallel TCP streams each path can use by itself: max(1, a*B*R) of what it has to spare and its round trip
+    #[arg(long)]
+    streams: bool,
+    /// The a of that, in streams per Mbit/s and ms; `braid calibrate` measures it
+    #[arg(long, value_name = "A", default_value_t = StreamModel::default().a, requires = "streams")]
+    streams_a: f64,
     #[command(flatten)]
     client: client::Args,
 }
 
 pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
     let query = args.query();
+    let model = StreamModel::new(args.streams_a, StreamModel::default().lack).exit_with(Code::Usage)?;
     let (body, view) = match &args.topology {
         Some(source) => {
             let network = source::load(source, args.links)?.told();
@@ -73,7 +81,7 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
     if args.client.json() {
         args.client.print(&body)?;
     } else if !view.paths.is_empty() {
-        output::text(&report::text(&view))?;
+        output::text(&report::text(&view, args.streams.then_some(model)))?;
     }
     view.explanation.as_ref().map_or(Ok(()), |why| Err(no_path(&view, why)))
 }

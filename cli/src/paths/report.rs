@@ -1,3 +1,6 @@
+use std::time::Duration;
+
+use braid_assign::StreamModel;
 use braid_paths::query::{Latency, PathView, PathsView, TogetherVerdict, TogetherView};
 use braid_paths::{Kind, Request, Weight};
 use braid_types::{BitsPerSec, DatapathId};
@@ -5,9 +8,9 @@ use braid_types::{BitsPerSec, DatapathId};
 use crate::client::format;
 use crate::table;
 
-/// The paths as a table, and what is to be said of all of them.
-pub(crate) fn text(view: &PathsView) -> String {
-    let mut text = table::of_columns(columns(view));
+/// The paths as a table, and what is to be said of all of them. With a model: how many streams each can use by itself.
+pub(crate) fn text(view: &PathsView, model: Option<StreamModel>) -> String {
+    let mut text = table::of_columns(columns(view, model));
     for line in footer(view) {
         text += &format!("\n{line}\n");
     }
@@ -20,7 +23,7 @@ pub(crate) fn notes(view: &PathsView) -> impl Iterator<Item = String> {
 }
 
 /// Without those that would say nothing.
-fn columns(view: &PathsView) -> Vec<(&'static str, Vec<String>)> {
+fn columns(view: &PathsView, model: Option<StreamModel>) -> Vec<(&'static str, Vec<String>)> {
     let weight: Weight = view.weight.parse().unwrap_or_default();
     let column = |cell: &dyn Fn(&PathView) -> String| view.paths.iter().map(cell).collect();
     let ranks = (1..=view.paths.len()).map(|rank| rank.to_string()).collect();
@@ -31,10 +34,24 @@ fn columns(view: &PathsView) -> Vec<(&'static str, Vec<String>)> {
         (weight != Weight::HOPS, "COST", column(&|path| cost(path.cost, weight))),
         (any(|path| path.delay_us.is_some()), "DELAY", column(&|path| micros(path.delay_us))),
         (any(|path| path.rate_bps.is_some()), "RATE", column(&|path| rate(path.rate_bps))),
+        (
+            model.is_some(),
+            "STREAMS",
+            column(&|path| model.map(|model| streams(path, model)).unwrap_or_default()),
+        ),
         (any(|path| path.shared_cables > 0), "SHARED", column(&|path| path.shared_cables.to_string())),
         (true, "PATH", column(&route)),
     ];
     columns.into_iter().filter(|(shown, ..)| *shown).map(|(_, heading, cells)| (heading, cells)).collect()
+}
+
+/// How many streams a path can use, if its delay and rate are known: the way back takes as long.
+fn streams(path: &PathView, model: StreamModel) -> String {
+    let known = path.rate_bps.zip(path.delay_us);
+    let count = known.map(|(rate, micros)| {
+        model.streams(BitsPerSec(rate), Duration::from_secs_f64(2.0 * micros.max(0.0) / 1e6))
+    });
+    format::list(count.map(|count| format!("{count:.0}")), "")
 }
 
 /// With its unit, if it has one.
@@ -136,6 +153,25 @@ fn flow(view: &PathsView) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn streams_are_predicted_where_rate_and_delay_are_known() {
+        let path = |rate_bps, delay_us| PathView {
+            nodes: Vec::new(),
+            links: Vec::new(),
+            hops: 0,
+            cost: None,
+            delay_us,
+            rate_bps,
+            shared_cables: 0,
+        };
+        let model = StreamModel::default();
+        assert_eq!(streams(&path(Some(100_000_000), Some(61_000.0)), model), "18");
+        assert_eq!(streams(&path(Some(50_000_000), Some(0.0)), model), "1");
+        for unknown in [path(None, Some(1.0)), path(Some(1), None)] {
+            assert_eq!(streams(&unknown, model), format::list(None::<u8>, ""));
+        }
+    }
 
     #[test]
     fn places_that_follow_each_other_are_a_range() {

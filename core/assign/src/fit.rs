@@ -23,7 +23,8 @@ pub struct Sample {
 pub struct Fit {
     /// The model.
     pub model: StreamModel,
-    /// Where `a` is with 95 % confidence: by leaving out one path after the other.
+    /// Where `a` is with 95 % confidence: of several paths by leaving out one after the other, of one by how far `a` can be
+    /// from the best without fitting worse than chance explains.
     pub a_between: [f64; 2],
     /// By how much goodput differs from the model's, as a share of it; the root of the mean square.
     pub error: f64,
@@ -53,6 +54,7 @@ struct Curve {
 /// Goodput must grow by so much, or the growth is an accident.
 const GROWTH: f64 = 0.003;
 const STEPS: usize = 48;
+const THIRDS: usize = 24;
 
 /// Fits the model to samples of one or more paths by least squares; what a path carries at its peak is fitted beside it.
 ///
@@ -68,7 +70,11 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, FitError> {
     }
     let all: Vec<&Curve> = curves.iter().collect();
     let (model, error) = best_model(&all);
-    Ok(Fit { model, a_between: spread(&all, model.a), error, paths: curves.len() })
+    let a_between = match &all[..] {
+        [one] => profile(one, model.a, error),
+        _ => spread(&all, model.a),
+    };
+    Ok(Fit { model, a_between, error, paths: curves.len() })
 }
 
 fn curves(samples: &[Sample]) -> Vec<Curve> {
@@ -94,8 +100,7 @@ fn grows(curve: &Curve) -> bool {
 fn best_model(curves: &[&Curve]) -> (StreamModel, f64) {
     let widest = curves.iter().map(|curve| curve.product).fold(1e-9, f64::max);
     let most = curves.iter().flat_map(|curve| &curve.points).map(|it| it.0).max().unwrap_or(1) as f64;
-    // On the widest path from half a stream to four times as many as were tried.
-    let mut a = [(0.5 / widest).ln(), (4.0 * most / widest).ln()];
+    let mut a = range(widest, most);
     let mut lack = [0.0, 1.0];
     let mut best = (StreamModel { a: a[0].exp(), lack: 0.0 }, f64::INFINITY);
     for _ in 0..6 {
@@ -132,12 +137,52 @@ fn squares(curves: &[&Curve], model: StreamModel) -> f64 {
         .sum()
 }
 
-/// The jackknife's interval of `a`; without bounds from one path alone.
-fn spread(curves: &[&Curve], a: f64) -> [f64; 2] {
-    let count = curves.len() as f64;
-    if curves.len() < 2 {
+/// Where the logarithm of `a` is looked for: on the widest path from half a stream to four times as many as were tried.
+fn range(widest: f64, most: f64) -> [f64; 2] {
+    [(0.5 / widest).ln(), (4.0 * most / widest).ln()]
+}
+
+/// The interval of one path's `a` by the profile of its squares: F of 1 and n − 2 degrees of freedom, nearly 3.84·(1 + 4/(n−2)).
+/// Without a bound where the range ends before it.
+fn profile(curve: &Curve, a: f64, error: f64) -> [f64; 2] {
+    let count = curve.points.len() as f64;
+    let free = count - 2.0;
+    if free < 3.0 {
         return [0.0, f64::MAX];
     }
+    let limit = error * error * count * (1.0 + 3.84 * (1.0 + 4.0 / free) / free);
+    let most = curve.points.iter().map(|it| it.0).max().unwrap_or(1) as f64;
+    let [low, high] = range(curve.product.max(1e-9), most);
+    let steps = 8 * STEPS;
+    let at = |step: usize| (low + (high - low) * step as f64 / steps as f64).exp();
+    let least = |a: f64| least_squares(curve, a);
+    let within: Vec<usize> = (0..=steps).filter(|step| least(at(*step)) <= limit).collect();
+    match (within.first(), within.last()) {
+        (Some(first), Some(last)) => {
+            [if *first == 0 { 0.0 } else { at(*first) }, if *last == steps { f64::MAX } else { at(*last) }]
+        }
+        // What was measured fits better than any step.
+        _ => {
+            let step = ((high - low) / steps as f64).exp();
+            [a / step, a * step]
+        }
+    }
+}
+
+/// The squares with the lack that fits best, by taking a third of the range away again and again.
+fn least_squares(curve: &Curve, a: f64) -> f64 {
+    let of = |lack: f64| squares(&[curve], StreamModel { a, lack });
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..THIRDS {
+        let third = (high - low) / 3.0;
+        if of(low + third) < of(high - third) { high -= third } else { low += third }
+    }
+    of((low + high) / 2.0)
+}
+
+/// The jackknife's interval of `a`, of two paths or more.
+fn spread(curves: &[&Curve], a: f64) -> [f64; 2] {
+    let count = curves.len() as f64;
     let without = |out: usize| {
         let rest: Vec<_> =
             curves.iter().enumerate().filter(|(at, _)| *at != out).map(|(_, it)| *it).collect();

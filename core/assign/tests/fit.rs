@@ -69,10 +69,18 @@ fn the_model_that_made_samples_is_found() {
 }
 
 #[test]
-fn one_path_says_nothing_of_others() {
-    let mut one = made(StreamModel { a: 0.001, lack: 0.5 }, 0);
-    one.retain(|it| it.available.0 == 50_000_000 && it.round_trip == Duration::from_millis(120));
-    assert_eq!(fit(&one).expect("enough samples").a_between, [0.0, f64::MAX]);
+fn one_path_tells_its_own_a_and_how_sure_that_is() {
+    let of = |noise, streams| {
+        let mut one = made(StreamModel { a: 0.001, lack: 0.5 }, noise);
+        one.retain(|it| it.available.0 == 50_000_000 && it.round_trip == Duration::from_millis(120));
+        one.retain(|it| it.streams <= streams);
+        fit(&one).expect("enough samples").a_between
+    };
+    let [low, high] = of(2, 16);
+    assert!(low < 0.001 && 0.001 < high && high < low * 1.5, "{low} {high}");
+    let [lower, higher] = of(10, 16);
+    assert!(higher - lower > high - low, "noise makes it less sure: {lower} {higher}");
+    assert_eq!(of(2, 4), [0.0, f64::MAX], "too few to tell");
 }
 
 #[test]

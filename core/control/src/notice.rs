@@ -159,6 +159,13 @@ pub enum Notice {
         /// What the other path has to spare.
         room: BitsPerSec,
     },
+    /// It was learned how many parallel streams a path can use.
+    StreamsLearned {
+        /// The switches of the path.
+        path: Vec<DatapathId>,
+        /// Streams per Gbit/s of available bandwidth and second of round-trip time, as a is per Mbit/s and ms.
+        streams_per_gigabit: u64,
+    },
     /// A stream ended.
     StreamEnded {
         /// The stream.
@@ -271,6 +278,11 @@ impl fmt::Display for Notice {
                 mbits(*rate),
                 mbits(*room)
             ),
+            Self::StreamsLearned { path, streams_per_gigabit } => {
+                write!(f, "streams are best on the path ")?;
+                write_path(f, path)?;
+                write!(f, " with a = {:.6}", *streams_per_gigabit as f64 / 1e6)
+            }
             Self::StreamEnded { id, bytes } => write!(f, "stream {id} ended after {bytes} bytes"),
             Self::TransferEnded { id } => write!(f, "transfer {id} ended"),
             Self::Refused { dpid, reason } => write!(f, "switch {dpid} refused an order: {reason}"),

@@ -63,6 +63,15 @@ fn what_is_sprayed_is_put_in_order_as_the_policy_says() {
 }
 
 #[test]
+fn plain_connections_may_be_steered_as_parallel_ones() {
+    let policies =
+        Policies::parse("[[rule]]\nname = \"bulk\"\nports = [2811]\nkind = \"parallel\"\nk = 3\n").unwrap();
+    let steering = policies.of(&tuple("10.0.0.1", "10.0.0.2", 2811));
+    assert_eq!((steering.steer_as, steering.k), (SteerAs::Parallel, Some(3)));
+    assert_eq!(policies.of(&tuple("10.0.0.1", "10.0.0.2", 80)).steer_as, SteerAs::Auto);
+}
+
+#[test]
 fn an_empty_file_says_nothing() {
     assert_eq!(Policies::parse("").unwrap(), Policies::default());
 }

@@ -32,7 +32,7 @@ mod links;
 mod names;
 mod ovs;
 mod plan;
-mod plot;
+pub mod plot;
 mod preflight;
 mod progress;
 mod ready;
@@ -55,8 +55,8 @@ pub use names::{LabName, LabNameError};
 pub use plan::LinkBackend;
 pub use progress::{NoProgress, Progress, StderrProgress};
 pub use run::{
-    CaptureRow, Delivery, HandshakeRow, Interval, LabRow, MptcpUse, Onlooker, Report, Row, RowDirection,
-    StreamRow, Verdict,
+    CaptureRow, Delivery, HandshakeRow, Interval, LabRow, ModelRow, MptcpUse, Onlooker, PathRow, Report, Row,
+    RowDirection, StreamRow, Verdict,
 };
 pub use scenario::Scenario;
 pub use store::Labs;

@@ -1007,7 +1007,7 @@ export interface components {
          * @description As what a connection is steered.
          * @enum {string}
          */
-        SteerAs: "auto" | "single" | "spray";
+        SteerAs: "auto" | "single" | "spray" | "parallel";
         /** @description How a connection is steered; nothing where the controller's own settings hold. */
         Steering: {
             /** @description How many of those. */

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use braid_assign::{Assignment, Candidate, Carrier, Claim, DealBy, Plan, fair_rates, next_path, plan};
+use braid_assign::{
+    Assignment, Candidate, Carrier, Claim, DealBy, Plan, StreamModel, fair_rates, next_path, plan,
+};
 use braid_paths::Path;
 use braid_steering::{Group, Opening, StreamId};
 use braid_topology::Link;
@@ -84,15 +86,32 @@ impl Brain {
     /// In which proportion streams are dealt now.
     fn weights(&self, assignment: &Assignment) -> Plan {
         let claim = &assignment.claim;
-        let model = claim.model.unwrap_or(self.settings.stream_model);
         let candidate = |path: &Path| Candidate {
             links: self.rooms(path, claim),
             round_trip: self.round_trip(path),
-            model,
+            model: claim.model.unwrap_or_else(|| self.model_of(path)),
         };
         let candidates: Vec<_> = assignment.paths.iter().map(candidate).collect();
-        let expected = claim.streams.filter(|_| claim.deal == DealBy::Weight);
-        plan(&candidates, expected)
+        match claim.deal {
+            // Nobody is beside it.
+            DealBy::Path(number) => alone(&candidates, number),
+            DealBy::Weight => plan(&candidates, claim.streams),
+            DealBy::RoundRobin | DealBy::Shortest => plan(&candidates, None),
+        }
+    }
+
+    /// What a path can carry beside the others of its assignment, in bits a second.
+    pub(super) fn available(&self, assignment: &Assignment, index: usize) -> f64 {
+        self.weights(assignment).rates.get(index).copied().unwrap_or_default()
+    }
+
+    /// How many streams a path can use, as it was learned or is known of it, or else of the network.
+    fn model_of(&self, path: &Path) -> StreamModel {
+        let models = &self.settings.path_models;
+        let switches: Vec<_> = path.switches().collect();
+        let back = || models.get(&switches.iter().rev().copied().collect::<Vec<_>>());
+        let known = || models.get(&switches).or_else(back).copied();
+        self.learned(path).or_else(known).unwrap_or(self.settings.stream_model)
     }
 
     /// The links of a path, and what each has for the owner of a claim.
@@ -122,7 +141,7 @@ impl Brain {
     }
 
     /// The time to the other end of a path and back, as far as the delays of its links are known.
-    fn round_trip(&self, path: &Path) -> Duration {
+    pub(super) fn round_trip(&self, path: &Path) -> Duration {
         let delay = |link: &Link| self.topology.state_at(link.src).and_then(|state| state.delay);
         path.links().iter().flat_map(|link| [delay(link), delay(&link.reversed())]).flatten().sum()
     }
@@ -169,6 +188,17 @@ fn choose(deal: DealBy, weights: &[f64], held: &[usize]) -> Option<usize> {
         DealBy::Shortest => weights.iter().position(|weight| *weight > 0.0),
         DealBy::Path(number) => weights.get(number).filter(|weight| **weight > 0.0).map(|_| number),
     }
+}
+
+/// The plan for one path, as if there were no other.
+fn alone(candidates: &[Candidate], number: usize) -> Plan {
+    let nothing = || vec![0.0; candidates.len()];
+    let mut all = Plan { weights: nothing(), rates: nothing() };
+    if let Some(candidate) = candidates.get(number) {
+        let Plan { weights, rates } = plan(std::slice::from_ref(candidate), None);
+        (all.weights[number], all.rates[number]) = (weights[0], rates[0]);
+    }
+    all
 }
 
 fn lone_stream(links: &[(SwitchPort, BitsPerSec)]) -> Carrier<'_> {

@@ -53,7 +53,7 @@ impl Brain {
     pub(super) fn may_steer(&mut self, now: Time, at: SwitchPort, frame: &Frame<'_>) -> bool {
         let (Some(tuple), Some(tcp)) = (frame.five_tuple(), frame.tcp()) else { return true };
         let is_plain = !matches!(mptcp::handshake(tcp.options), Ok(Some(_)));
-        let is_alone = is_plain && self.settings.parallel_paths < 2;
+        let is_alone = is_plain && self.manner(&tuple).parallel_paths < 2;
         if is_alone || self.streams.by_tuple(&tuple).is_some() {
             return true;
         }

@@ -13,12 +13,14 @@ mod denials;
 mod departed;
 mod detours;
 mod discovery;
+mod endings;
 mod evidence;
 mod flood;
 mod found;
 mod hosts;
 mod install;
 mod intake;
+mod learning;
 mod measure;
 mod meters;
 mod moves;
@@ -61,9 +63,11 @@ use damping::Damping;
 use denials::Denials;
 use departed::Departed;
 use detours::Detours;
+use endings::Endings;
 use flood::Flood;
 use found::Found;
 use install::Labels;
+use learning::Learning;
 use measure::Measurements;
 use meters::Meters;
 use parallel::Recognised;
@@ -161,6 +165,8 @@ pub struct Brain {
     assignments: Assignments,
     confirmations: Confirmations,
     departed: Departed,
+    endings: Endings,
+    learning: Learning,
     recognised: Recognised,
     sprays: Sprays,
     /// Streams that had a path and have none, and since when.
@@ -180,6 +186,8 @@ impl Brain {
             assignments: Assignments::new(settings.assignments, settings.assignment_seed),
             confirmations: Confirmations::default(),
             departed: Departed::default(),
+            endings: Endings::default(),
+            learning: Learning::default(),
             recognised: Recognised::default(),
             sprays: Sprays::default(),
             paths: PathCache::new(topology.graph(), settings.paths, settings.weight),
@@ -320,6 +328,7 @@ impl Brain {
             self.review_labels(now, out);
             self.spread_again(now, out);
             self.relieve(now, out);
+            self.learn_streams(now, out);
             self.expire_unplaced(now, out);
         }
     }

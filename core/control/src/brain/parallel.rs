@@ -17,6 +17,11 @@ pub(super) struct Recognised {
 }
 
 impl Recognised {
+    /// Whether an assignment was made for what was recognised.
+    pub(super) fn has(&self, id: AssignmentId) -> bool {
+        self.assignments.values().any(|it| *it == id)
+    }
+
     /// Whether nothing is recognised.
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
@@ -33,13 +38,14 @@ impl Brain {
         ends: (DatapathId, DatapathId),
         out: &mut Commands,
     ) -> Option<Opening> {
-        if self.settings.parallel_paths < 2 {
+        let paths = self.manner(tuple).parallel_paths;
+        if paths < 2 {
             return None;
         }
         let key = (tuple.src, tuple.dst, tuple.dst_port);
         let known = self.recognised.assignments.get(&key).copied();
         let renewed = known.filter(|id| self.assignments.renew(now, *id, None).is_ok());
-        let id = renewed.or_else(|| self.set_aside_unasked(now, tuple, ends, out))?;
+        let id = renewed.or_else(|| self.set_aside_unasked(now, (tuple, paths), ends, out))?;
         self.recognised.assignments.insert(key, id);
         Some(Opening::Parallel(Group::Announced(id.0)))
     }
@@ -54,7 +60,7 @@ impl Brain {
     fn set_aside_unasked(
         &mut self,
         now: Time,
-        tuple: &FiveTuple,
+        (tuple, paths): (&FiveTuple, usize),
         ends: (DatapathId, DatapathId),
         out: &mut Commands,
     ) -> Option<AssignmentId> {
@@ -62,7 +68,7 @@ impl Brain {
             owner: tuple.src.to_string().parse().ok()?,
             src: tuple.src,
             dst: tuple.dst,
-            paths: self.settings.parallel_paths,
+            paths,
             streams: None,
             lease: self.settings.stream_idle * 2,
             deal: DealBy::Weight,

@@ -14,12 +14,17 @@ use super::Brain;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Manner {
     pub(super) steer_as: SteerAs,
+    /// Over how many paths plain connections are dealt, if there are several; fewer than two: over none.
+    pub(super) parallel_paths: usize,
     pub(super) kind: Kind,
     pub(super) k: usize,
     pub(super) placement: Policy,
     /// Subflows in all, if it is not for the network to say.
     pub(super) subflows: Option<usize>,
 }
+
+/// Paths of connections that a policy calls parallel, if it does not say how many.
+const PARALLEL_PATHS: usize = 4;
 
 impl Manner {
     /// Whether it takes the default route, whatever it is.
@@ -46,8 +51,13 @@ impl Brain {
     /// How a connection is steered.
     pub(super) fn manner(&self, tuple: &FiveTuple) -> Manner {
         let steering = self.policies.of(tuple);
+        let most = self.settings.assignments.paths;
         Manner {
             steer_as: steering.steer_as,
+            parallel_paths: match steering.steer_as {
+                SteerAs::Parallel => steering.k.unwrap_or(PARALLEL_PATHS).min(most),
+                SteerAs::Auto | SteerAs::Single | SteerAs::Spray => self.settings.parallel_paths,
+            },
             kind: steering.paths.unwrap_or(Kind::EdgeDisjoint),
             k: steering.k.unwrap_or(self.settings.paths),
             placement: steering.placement.unwrap_or(self.settings.placement),

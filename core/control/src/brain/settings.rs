@@ -6,7 +6,7 @@ use braid_packet::lldp::ProbeKey;
 use braid_paths::Weight;
 use braid_steering::{Limits, Policy};
 use braid_topology::HostLimits;
-use braid_types::{BitsPerSec, SwitchPort};
+use braid_types::{BitsPerSec, DatapathId, SwitchPort};
 
 use super::measure::Measuring;
 use super::relief::Relief;
@@ -91,6 +91,10 @@ pub struct Settings {
     pub parallel_paths: usize,
     /// How many parallel streams paths can use.
     pub stream_model: StreamModel,
+    /// The same for paths of which it is known, by their switches; in both directions.
+    pub path_models: BTreeMap<Vec<DatapathId>, StreamModel>,
+    /// Whether it is learned how many, path by path, from what announced streams carry.
+    pub learn_streams: bool,
     /// Streams and transfers remembered.
     pub streams: Limits,
     /// How long switches have to confirm the rules of advice. Hosts wait for it.
@@ -149,6 +153,8 @@ impl Default for Settings {
             assignment_seed: 0,
             parallel_paths: 0,
             stream_model: StreamModel::default(),
+            path_models: BTreeMap::new(),
+            learn_streams: false,
             streams: Limits::default(),
             advice_timeout: Duration::from_secs(1),
             max_questions: 256,

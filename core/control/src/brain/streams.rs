@@ -83,6 +83,7 @@ impl Brain {
         let known = match self.manner(tuple).steer_as {
             SteerAs::Single => return None,
             SteerAs::Spray => None,
+            SteerAs::Parallel => return self.recognise(now, tuple, ends, out),
             SteerAs::Auto => self.recognise(now, tuple, ends, out),
         };
         known.or_else(|| self.may_spray(now, tuple, ends).then_some(Opening::Sprayed))
@@ -324,6 +325,7 @@ impl Brain {
         let path = route.forward.switches().collect();
         batch.notice(Notice::StreamPlaced { id, transfer, tuple, path, shared });
         self.streams.set_route(id, Some(route));
+        self.watch_ending(id, batch);
         Some(Hops::from([forward, reverse]))
     }
 
@@ -372,6 +374,7 @@ impl Brain {
     pub(super) fn end_stream(&mut self, id: StreamId, out: &mut Commands) {
         self.remove_rules(id, out);
         self.stop_expecting(id, out);
+        self.stop_watching(id, out);
         self.stop_confirming(id, out);
         self.placements.values_mut().for_each(|placement| placement.ended(id));
         let Some(Ended { stream, transfer_ended }) = self.streams.end(id) else { return };

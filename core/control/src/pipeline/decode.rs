@@ -35,6 +35,11 @@ fn base_rules(flow: &FlowStats<'_>) -> impl Iterator<Item = Rule> {
             .chain(metered)
             .chain(source(flow).map(|src| Rule::Deny { port, src }))
             .chain(five_tuple(flow).map(|tuple| Rule::Expected { port, tuple }))
+            .chain(
+                five_tuple(flow)
+                    .into_iter()
+                    .flat_map(move |tuple| [false, true].map(|reset| Rule::Ending { port, tuple, reset })),
+            )
             .chain(Talk::ALL.map(|talk| Rule::Neighbour { port, talk }))
     });
     BASE.into_iter().chain(of_port.into_iter().flatten())
@@ -79,7 +84,7 @@ fn is_as_written(rule: &Rule, flow: &FlowStats<'_>) -> bool {
     let applied = flow::applied(rule);
     let (idles, flags) = match rule {
         Rule::Stream { .. } => (true, FlowModFlags::SEND_FLOW_REM),
-        Rule::Expected { .. } => (true, FlowModFlags::NONE),
+        Rule::Expected { .. } | Rule::Ending { .. } => (true, FlowModFlags::NONE),
         _ => (false, FlowModFlags::NONE),
     };
     flow.table_id == TableId(rule.table() as u8)

@@ -88,7 +88,7 @@ impl Encoder {
         };
         let (idle_timeout, flags) = match rule {
             Rule::Stream { .. } => (self.stream_idle, FlowModFlags::SEND_FLOW_REM),
-            Rule::Expected { .. } => (self.stream_idle, FlowModFlags::NONE),
+            Rule::Expected { .. } | Rule::Ending { .. } => (self.stream_idle, FlowModFlags::NONE),
             _ => (Seconds::PERMANENT, FlowModFlags::NONE),
         };
         let flow_mod = FlowMod {

@@ -95,6 +95,12 @@ pub(super) fn matching(rule: &Rule) -> Fields {
             fields.push(OxmField::TcpFlags(Masked::new(TcpFlags::SYN, TcpFlags::SYN)));
             fields
         }
+        Rule::Ending { port, tuple, reset } => {
+            let mut fields = from_port(port, &five_tuple(&tuple));
+            let flag = if reset { TcpFlags::RST } else { TcpFlags::FIN };
+            fields.push(OxmField::TcpFlags(Masked::new(flag, flag)));
+            fields
+        }
         Rule::Stream { tuple, .. } | Rule::Ordered { tuple, .. } => five_tuple(&tuple),
         Rule::Route { dst, .. } | Rule::LocalRoute { dst } | Rule::Deliver { dst, .. } => {
             fields([OxmField::EthType(eth_type(dst.is_ipv6())), ip_dst(dst)])
@@ -120,6 +126,7 @@ pub(super) fn applied(rule: &Rule) -> Actions {
         | Rule::NeighbourAdvertisement
         | Rule::Syn { .. }
         | Rule::SynAck { .. }
+        | Rule::Ending { .. }
         | Rule::Metered { .. }
         | Rule::Neighbour { .. }
         | Rule::NoArpRoute
@@ -156,6 +163,7 @@ pub(super) fn next_table(rule: &Rule) -> Option<Table> {
         Rule::FromController
         | Rule::FromHost { .. }
         | Rule::Expected { .. }
+        | Rule::Ending { .. }
         | Rule::SynAck { .. }
         | Rule::Neighbour { .. } => Some(Table::Stream),
         Rule::NoStream => Some(Table::Route),

@@ -93,6 +93,15 @@ pub enum Rule {
     },
     /// ARP to a neighbour without a route goes to the controller.
     NoArpRoute,
+    /// What ends a stream that nobody has announced goes on, and to the controller too.
+    Ending {
+        /// The port of its sender.
+        port: PortNo,
+        /// The packets' addresses and ports.
+        tuple: FiveTuple,
+        /// RST, else FIN.
+        reset: bool,
+    },
     /// What hosts at a port ask the controller passes the port's meter first.
     Metered {
         /// The port where hosts are.
@@ -351,6 +360,7 @@ impl Rule {
             | Self::FromController
             | Self::Neighbour { .. }
             | Self::Expected { .. }
+            | Self::Ending { .. }
             | Self::Deny { .. }
             | Self::FromLink { .. }
             | Self::FromDetour { .. }
@@ -385,6 +395,7 @@ impl Rule {
             Self::FromDetour { .. } => 85,
             Self::FromLink { .. } => 80,
             Self::Deny { .. } => 55,
+            Self::Ending { .. } => 54,
             Self::Expected { .. } => 53,
             Self::Arp | Self::NeighbourSolicitation | Self::NeighbourAdvertisement => 60,
             Self::Broadcast | Self::FabricBroadcast => 60,

@@ -142,7 +142,8 @@ impl Reader<'_> {
             "auto" => Ok(SteerAs::Auto),
             "single" => Ok(SteerAs::Single),
             "spray" => Ok(SteerAs::Spray),
-            _ => Err(format!("{text:?} is not auto, single or spray")),
+            "parallel" => Ok(SteerAs::Parallel),
+            _ => Err(format!("{text:?} is not auto, single, spray or parallel")),
         });
         Steering {
             steer_as: kind.unwrap_or_default(),

@@ -91,6 +91,9 @@ pub enum SteerAs {
     Single,
     /// Over several paths at once if edges can, whether other connections go with it or not; MPTCP is placed still.
     Spray,
+    /// Plain TCP as one of several connections of its hosts to that port, which are dealt over paths in proportion to what
+    /// these can use; MPTCP as such.
+    Parallel,
 }
 
 /// TCP ports from one to another, both included.

@@ -6,22 +6,28 @@ use super::{PlotError, Series};
 const SIZE: (u32, u32) = (900, 420);
 
 /// What the axes of a plot of lines mean.
-pub(crate) struct Line {
+pub struct Line {
     x: &'static str,
     y: &'static str,
 }
 
 impl Line {
     /// Rates over time.
-    pub(crate) const TIME: Self = Self { x: "seconds", y: "Mbit/s" };
+    pub const TIME: Self = Self { x: "seconds", y: "Mbit/s" };
     /// Rates by the number of streams.
-    pub(crate) const STREAMS: Self = Self { x: "streams", y: "Mbit/s" };
+    pub const STREAMS: Self = Self { x: "streams", y: "Mbit/s" };
+    /// The best number of streams by what is under way on a path.
+    pub const BEST_STREAMS: Self =
+        Self { x: "available bandwidth × round-trip time, Mbit/s · ms", y: "streams" };
     /// Each connection's part, the least one first.
-    pub(crate) const RANK: Self = Self { x: "rank of the connection", y: "% of optimal" };
+    pub const RANK: Self = Self { x: "rank of the connection", y: "% of optimal" };
 }
 
-/// A line for each series.
-pub(crate) fn lines(title: &str, axes: &Line, series: &[Series]) -> Result<String, PlotError> {
+/// A line for each series, in SVG.
+///
+/// # Errors
+/// What cannot be drawn.
+pub fn lines(title: &str, axes: &Line, series: &[Series]) -> Result<String, PlotError> {
     let points = || series.iter().flat_map(|it| &it.points);
     let end = canvas::greatest(points().map(|it| it.0));
     let top = canvas::greatest(points().map(|it| it.1)) * 1.1;

@@ -6,21 +6,22 @@ mod lines;
 mod stacked;
 
 pub(crate) use bars::{Bar, bars};
-pub(crate) use lines::{Line, lines};
+pub use lines::{Line, lines};
 pub(crate) use stacked::stacked;
 
 /// A value that changes from point to point.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Series {
+pub struct Series {
+    /// What the legend calls it.
     pub name: String,
-    /// In seconds, and in megabits a second.
+    /// Along both axes.
     pub points: Vec<(f64, f64)>,
 }
 
 /// What cannot be drawn.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot be drawn: {0}")]
-pub(crate) struct PlotError(String);
+pub struct PlotError(String);
 
 impl PlotError {
     fn new(error: impl std::fmt::Display) -> Self {

@@ -4,12 +4,20 @@ use super::report::{Row, Verdict};
 use super::settings::{self, Key};
 use crate::scenario::{Deciding, Expectation, Limit, Metric};
 
+/// What is not of single rows.
+#[derive(Clone, Copy)]
+pub(super) struct Whole {
+    /// What the network carries from all who send to all who receive, in bits a second.
+    pub capacity: f64,
+    /// What was fitted; not a number where nothing was.
+    pub a: f64,
+}
+
 /// Whether every setting that `expectation` is about keeps its limit, shown by the worst of them; or whether the best does.
 ///
-/// `capacity` is what the network carries from all who send to all who receive.
-pub(super) fn judge(expectation: &Expectation, rows: &[Row], capacity: f64) -> Verdict {
+pub(super) fn judge(expectation: &Expectation, rows: &[Row], whole: Whole) -> Verdict {
     let Expectation { mode, variant, from, relative_to, .. } = expectation;
-    let values = values(expectation.value, rows, capacity);
+    let values = values(expectation.value, rows, whole);
     let about = values.iter().filter(|(key, _)| mode.is_none_or(|mode| mode == key.mode));
     let about = about.filter(|(key, _)| variant.is_none() || key.variant == variant.as_deref());
     let sends = |key: &Key<'_>| key.direction.map(|direction| direction.from.as_str()) == from.as_deref();
@@ -35,14 +43,17 @@ fn worse(a: f64, b: f64, of: impl Fn(f64, f64) -> f64) -> f64 {
 }
 
 /// For every setting the mean of all runs, or, of what has to hold always, each run.
-fn values(metric: Metric, rows: &[Row], capacity: f64) -> Vec<(Key<'_>, f64)> {
+fn values(metric: Metric, rows: &[Row], whole: Whole) -> Vec<(Key<'_>, f64)> {
     match metric {
         Metric::PeakStreams => peaks(rows),
+        Metric::StreamsA => settings::together(rows).into_keys().take(1).map(|key| (key, whole.a)).collect(),
         Metric::Fairness => at_once(rows, |rates| {
             let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|it| it * it).sum::<f64>());
             sum * sum / (rates.len() as f64 * squares).max(f64::MIN_POSITIVE)
         }),
-        Metric::SumFractionOfCapacity => at_once(rows, |rates| rates.iter().sum::<f64>() / capacity.max(1.0)),
+        Metric::SumFractionOfCapacity => {
+            at_once(rows, |rates| rates.iter().sum::<f64>() / whole.capacity.max(1.0))
+        }
         Metric::MeanFractionOfCapacity => of_groups(metric, settings::together(rows)),
         _ => of_groups(metric, settings::by_direction(rows)),
     }
@@ -100,10 +111,9 @@ fn counterpart(key: &Key<'_>, variant: &str, values: &[(Key<'_>, f64)]) -> Optio
 
 fn value(metric: Metric, row: &Row) -> f64 {
     match metric {
-        // The last three are not of one row.
-        Metric::GoodputBps | Metric::PeakStreams | Metric::Fairness | Metric::SumFractionOfCapacity => {
-            row.goodput_bps
-        }
+        Metric::GoodputBps => row.goodput_bps,
+        // Not of one row.
+        Metric::PeakStreams | Metric::Fairness | Metric::SumFractionOfCapacity | Metric::StreamsA => f64::NAN,
         Metric::FractionOfCapacity | Metric::MeanFractionOfCapacity => row.fraction_of_capacity,
         Metric::BackgroundShare => {
             let background = row.background_bps.unwrap_or(0.0);
@@ -167,7 +177,7 @@ mod tests {
     }
 
     fn judge(expectation: &Expectation, rows: &[Row]) -> Verdict {
-        super::judge(expectation, rows, 2e8)
+        super::judge(expectation, rows, Whole { capacity: 2e8, a: f64::NAN })
     }
 
     fn expectation(value: Metric, mode: Option<Mode>, limit: Limit) -> Expectation {

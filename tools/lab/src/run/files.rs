@@ -13,7 +13,7 @@ impl Report {
     /// Writes into the folder `into`, which is made if it is not there:
     ///
     /// `report.json` and `table.txt`; `goodput.svg`, a bar for each setting; `over-time.svg`, a line for each; `streams.svg`
-    /// where numbers of streams are compared; below `streams`
+    /// where numbers of streams are compared, `model.svg` where it was fitted how many are best; below `streams`
     /// for each transfer what its streams carried, one upon the other; `ranks.svg` where many send at once; and below `captures` what was captured.
     ///
     /// # Errors
@@ -59,6 +59,12 @@ impl Report {
         let by_streams = by_streams(&groups);
         if by_streams.iter().any(|series| series.points.len() > 1) {
             plots.push(("streams".to_owned(), plot::lines(&self.scenario, &Line::STREAMS, &by_streams)));
+        }
+        if let Some(model) = &self.model {
+            plots.push((
+                "model".to_owned(),
+                plot::lines(&self.scenario, &Line::BEST_STREAMS, &model.series()),
+            ));
         }
         let ranks: Vec<_> = groups.iter().filter(|(key, _)| key.direction.is_none()).map(ranks).collect();
         if !ranks.is_empty() {

@@ -8,6 +8,7 @@ mod events;
 mod expect;
 mod files;
 mod going;
+mod model;
 mod paths;
 mod report;
 mod round;
@@ -29,6 +30,7 @@ use crate::ready;
 use crate::scenario::{Scenario, Traffic, Variant};
 use crate::store::Labs;
 
+pub use model::{ModelRow, PathRow};
 pub use report::{
     CaptureRow, Delivery, HandshakeRow, Interval, LabRow, MptcpUse, Report, Row, RowDirection, StreamRow,
     Verdict,

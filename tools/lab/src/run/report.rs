@@ -4,7 +4,9 @@ use std::net::IpAddr;
 use braid_packet::mptcp::Summary;
 use serde::Serialize;
 
-use super::{expect, table};
+use super::expect::{self, Whole};
+use super::model::{self, ModelRow};
+use super::table;
 use crate::scenario::{Mode, Scenario};
 
 /// What a run showed. Serialised, it is the one document of `--json`.
@@ -18,6 +20,9 @@ pub struct Report {
     pub labs: Vec<LabRow>,
     /// One for each transfer.
     pub rows: Vec<Row>,
+    /// How many streams paths can use; only where a scenario sends over single paths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelRow>,
     /// One for each expectation of the scenario.
     pub expectations: Vec<Verdict>,
     /// Whether all of them hold.
@@ -207,11 +212,12 @@ pub struct Verdict {
 
 impl Report {
     pub(super) fn new(scenario: &Scenario, labs: Vec<LabRow>, rows: Vec<Row>) -> Self {
-        let capacity = total_capacity(scenario);
-        let expectations: Vec<_> =
-            scenario.expect.iter().map(|it| expect::judge(it, &rows, capacity)).collect();
+        let model = model::of(scenario, &rows);
+        let whole =
+            Whole { capacity: total_capacity(scenario), a: model.as_ref().map_or(f64::NAN, |it| it.a) };
+        let expectations: Vec<_> = scenario.expect.iter().map(|it| expect::judge(it, &rows, whole)).collect();
         let ok = expectations.iter().all(|verdict| verdict.ok);
-        Self { schema: crate::SCHEMA, scenario: scenario.name.clone(), labs, rows, expectations, ok }
+        Self { schema: crate::SCHEMA, scenario: scenario.name.clone(), labs, rows, model, expectations, ok }
     }
 
     /// What the process exits with: 0, or 5 if an expectation does not hold.

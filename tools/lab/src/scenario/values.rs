@@ -91,6 +91,8 @@ pub enum Metric {
     Fairness,
     /// The goodputs of all that go on at the same time over the maximum flow from all senders to all receivers.
     SumFractionOfCapacity,
+    /// The a of n = max(1, a·B·R), fitted to what was sent over single paths.
+    StreamsA,
 }
 
 /// Which of the settings that an expectation is about decides.

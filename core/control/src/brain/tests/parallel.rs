@@ -59,6 +59,33 @@ fn what_was_recognised_is_forgotten_when_no_connection_is_left() {
 }
 
 #[test]
+fn a_connection_that_both_hosts_have_finished_or_one_has_reset_is_forgotten() {
+    let mut network = spreading();
+    let rules = [1, 9].map(|switch| network.rules(switch));
+    let streams = [1000, 1001, 1002].map(|src_port| tuple(ip(1), src_port, ip(9)));
+    for stream in streams {
+        network.send_tcp(1, 9, stream, TcpFlags::SYN, &[]);
+        network.way_to(9);
+    }
+    let open = |network: &Network| network.brain.sizes().streams;
+    let finish = TcpFlags(TcpFlags::FIN.0 | TcpFlags::ACK.0);
+    network.send_tcp(1, 9, streams[1], finish, &[]);
+    assert_eq!((network.way_to(9), open(&network)), (vec![1, 2, 9], 3), "it may still receive");
+    network.send_tcp(9, 1, streams[1].reversed(), finish, &[]);
+    assert_eq!((network.way_to(1), open(&network)), (vec![9, 2, 1], 2));
+    network.send_tcp(9, 1, streams[2].reversed(), TcpFlags::RST, &[]);
+    assert_eq!((network.way_to(1), open(&network)), (vec![9, 4, 3, 1], 1));
+    network.send_tcp(1, 9, tuple(ip(1), 1003, ip(9)), TcpFlags::SYN, &[]);
+    assert_eq!(network.way_to(9), [1, 2, 9], "a place that is free is given again");
+    for src_port in [1000, 1003] {
+        network.send_tcp(1, 9, tuple(ip(1), src_port, ip(9)), TcpFlags::RST, &[]);
+    }
+    assert_eq!(open(&network), 0);
+    network.advance(network.brain.settings().stream_idle * 3);
+    assert_eq!([1, 9].map(|switch| network.rules(switch)), rules, "nothing is left");
+}
+
+#[test]
 fn one_port_does_not_take_more_than_its_share_of_streams() {
     let settings = Settings { parallel_paths: 3, new_streams: 1, ..Settings::default() };
     let mut network = Network::start_with(settings, &THREE_WAYS, &[1, 9]);

@@ -42,6 +42,28 @@ fn what_is_to_be_single_takes_the_default_route_and_is_no_transfer() {
 }
 
 #[test]
+fn connections_that_are_to_be_parallel_are_dealt_from_their_first_packets_and_others_are_not() {
+    let mut network = with_policy(
+        "[[rule]]\nname = \"bulk\"\nto = [\"10.0.0.9\"]\nports = [5201]\nkind = \"parallel\"\nk = 2\n",
+    );
+    for (src_port, path) in (1000..).zip([vec![1, 9], vec![1, 2, 9], vec![1, 9]]) {
+        let stream = tuple(ip(1), src_port, ip(9));
+        network.send_tcp(1, 9, stream, TcpFlags::SYN, &[]);
+        assert_eq!(network.way_to(9), path, "the first packet");
+        assert_eq!(ways(&mut network, stream), [path.clone(), path]);
+    }
+    let mut other = tuple(ip(1), 1100, ip(9));
+    other.dst_port = 80;
+    network.send_tcp(1, 9, other, TcpFlags::SYN, &[]);
+    assert_eq!(network.way_to(9), [1, 9]);
+    assert_eq!((network.brain.transfers().len(), network.brain.transfers()[0].streams.len()), (1, 3));
+    network.tell(&Event::Policy { text: String::new() });
+    network.send_tcp(1, 9, tuple(ip(1), 1200, ip(9)), TcpFlags::SYN, &[]);
+    network.way_to(9);
+    assert_eq!(network.brain.transfers()[0].streams.len(), 3, "as the policy says now");
+}
+
+#[test]
 fn deterministic_fills_the_set_before_any_path_twice_and_spreads_the_rest() {
     let mut network = with_policy("[default]\nplacement = \"deterministic\"\n");
     open(&mut network, tuple(ip(1), 1000, ip(9)));

@@ -171,7 +171,9 @@ fn server(transfer: &Transfer<'_>) -> Tool {
     let (first, last) = transfer.data_ports;
     let tool = transfer.lab.tool("globus-gridftp-server").args(["-p", &transfer.port.to_string()]);
     let tool = tool.args(["-aa", "-anonymous-user", "nobody", "-home-dir", "/", "-no-chdir"]);
-    let tool = tool.env("GLOBUS_HOSTNAME", transfer.direction.destination.to_string());
+    let tool = tool.args(["-data-interface", &transfer.direction.destination.to_string()]);
+    // It looks its own name up, and a namespace may have nobody to ask.
+    let tool = tool.env("GLOBUS_HOSTNAME", "localhost");
     tool.env("GLOBUS_TCP_PORT_RANGE", format!("{first},{last}"))
 }
 

@@ -45,6 +45,7 @@ pub(super) fn render(report: &Report) -> String {
     for lab in report.labs.iter().filter(|lab| lab.switches >= LARGE) {
         let _ = writeln!(text, "{}", large(lab));
     }
+    report.model.iter().for_each(|model| text += &model.to_text());
     for verdict in &report.expectations {
         let _ = writeln!(text, "{}", line(verdict));
     }

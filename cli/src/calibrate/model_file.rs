@@ -1,0 +1,148 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use braid_assign::{Fit, Sample, StreamModel};
+use braid_types::DatapathId;
+use serde::{Deserialize, Serialize};
+
+/// What was found of a network: the file that `braid calibrate --save` writes and a controller reads.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(crate) struct ModelFile {
+    schema: String,
+    /// Of the whole network.
+    network: Fitted,
+    /// Paths of which it is known by itself, or that were measured.
+    #[serde(default)]
+    paths: Vec<PathModel>,
+}
+
+/// A model and how sure it is.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct Fitted {
+    pub(super) a: f64,
+    pub(super) lack: f64,
+    /// Where `a` is with 95 % confidence; null where there is no bound.
+    #[serde(default)]
+    pub(super) a_between: [Option<f64>; 2],
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct PathModel {
+    /// From one end to the other.
+    pub(super) switches: Vec<DatapathId>,
+    /// Nothing if its samples do not tell.
+    #[serde(default)]
+    pub(super) model: Option<Fitted>,
+    /// What was measured.
+    #[serde(default)]
+    pub(super) samples: Vec<Measured>,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct Measured {
+    available_bps: u64,
+    round_trip_us: f64,
+    streams: usize,
+    goodput_bps: u64,
+}
+
+impl ModelFile {
+    pub(super) fn new(network: Fitted, paths: Vec<PathModel>) -> Self {
+        Self { schema: "braid/v1".to_owned(), network, paths }
+    }
+
+    /// Reads a file and checks it.
+    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
+        let name = || path.display().to_string();
+        let file: Self =
+            serde_json::from_str(&fs::read_to_string(path).with_context(name)?).with_context(name)?;
+        if file.schema != "braid/v1" {
+            bail!("{}: its schema is {:?}, not braid/v1", name(), file.schema);
+        }
+        let all = file.paths.iter().filter_map(|path| path.model).chain([file.network]);
+        all.map(Fitted::model).collect::<Result<Vec<_>, _>>().with_context(name)?;
+        Ok(file)
+    }
+
+    /// Of the network.
+    pub(crate) const fn network(&self) -> StreamModel {
+        StreamModel { a: self.network.a, lack: self.network.lack }
+    }
+
+    /// Of the paths for which it is known, by their switches.
+    pub(crate) fn paths(&self) -> BTreeMap<Vec<DatapathId>, StreamModel> {
+        let known = self.paths.iter().filter_map(|path| Some((path, path.model?)));
+        known
+            .map(|(path, fitted)| (path.switches.clone(), StreamModel { a: fitted.a, lack: fitted.lack }))
+            .collect()
+    }
+}
+
+impl Fitted {
+    fn model(self) -> Result<StreamModel, braid_assign::ModelError> {
+        StreamModel::new(self.a, self.lack)
+    }
+
+    /// Whether both bounds are known.
+    pub(super) fn is_bounded(self) -> bool {
+        self.a_between.iter().all(Option::is_some)
+    }
+}
+
+impl From<Fit> for Fitted {
+    fn from(fit: Fit) -> Self {
+        let [low, high] = fit.a_between;
+        let a_between = [(low > 0.0).then_some(low), (high < f64::MAX).then_some(high)];
+        Self { a: fit.model.a, lack: fit.model.lack, a_between }
+    }
+}
+
+impl From<Sample> for Measured {
+    fn from(sample: Sample) -> Self {
+        Self {
+            available_bps: sample.available.0,
+            round_trip_us: sample.round_trip.as_secs_f64() * 1e6,
+            streams: sample.streams,
+            goodput_bps: sample.goodput.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> anyhow::Result<ModelFile> {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        fs::write(file.path(), text).expect("room");
+        ModelFile::read(file.path())
+    }
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        let fitted = Fitted { a: 0.001, lack: 0.5, a_between: [Some(0.000_9), None] };
+        let switches = vec![DatapathId(1), DatapathId(6)];
+        let path = |model| PathModel { switches: switches.clone(), model, samples: Vec::new() };
+        let file = ModelFile::new(fitted, vec![path(Some(fitted)), path(None)]);
+        let again = read(&serde_json::to_string(&file).expect("JSON")).expect("the same");
+        assert_eq!(again, file);
+        assert_eq!(again.paths(), BTreeMap::from([(switches, StreamModel { a: 0.001, lack: 0.5 })]));
+    }
+
+    #[test]
+    fn values_that_no_network_has_are_refused() {
+        for text in [
+            "",
+            "{}",
+            r#"{"schema": "braid/v2", "network": {"a": 0.001, "lack": 0.1}}"#,
+            r#"{"schema": "braid/v1", "network": {"a": 0, "lack": 0.1}}"#,
+            r#"{"schema": "braid/v1", "network": {"a": 0.001, "lack": 2}}"#,
+            r#"{"schema": "braid/v1", "network": {"a": 0.001, "lack": 0.1}, "paths": [{"switches": ["x"]}]}"#,
+        ] {
+            assert!(read(text).is_err(), "{text}");
+        }
+        assert!(read(r#"{"schema": "braid/v1", "network": {"a": 0.001, "lack": 0.1}}"#).is_ok());
+    }
+}

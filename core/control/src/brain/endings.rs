@@ -1,0 +1,75 @@
+//! Streams that nobody has announced end with FIN or RST: nobody will say so either.
+
+use std::collections::BTreeMap;
+
+use braid_assign::AssignmentId;
+use braid_packet::TcpFlags;
+use braid_steering::{Group, Opening, StreamId};
+use braid_types::{FiveTuple, SwitchPort};
+
+use super::Brain;
+use crate::command::Commands;
+use crate::pipeline::Rule;
+
+/// Streams of which the packets that end them are copied to the controller.
+#[derive(Debug, Default)]
+pub(super) struct Endings {
+    watched: BTreeMap<StreamId, Watched>,
+}
+
+/// Both directions of a stream, that of the opening host first.
+#[derive(Debug)]
+struct Watched {
+    ends: [(SwitchPort, FiveTuple); 2],
+    has_finished: [bool; 2],
+}
+
+impl Brain {
+    /// Adds the rules that tell of a stream's end to `batch`, where it was recognised.
+    pub(super) fn watch_ending(&mut self, id: StreamId, batch: &mut Commands) {
+        let Some(stream) = self.streams.stream(id) else { return };
+        let Opening::Parallel(Group::Announced(assignment)) = stream.opening else { return };
+        if !self.recognised.has(AssignmentId(assignment)) || self.endings.watched.contains_key(&id) {
+            return;
+        }
+        let tuple = stream.tuple;
+        let at = |ip| self.topology.host_with_address(ip).map(|host| host.at);
+        let Some(ends) = at(tuple.src).zip(at(tuple.dst)) else { return };
+        let ends = [(ends.0, tuple), (ends.1, tuple.reversed())];
+        for (at, rule) in ends.into_iter().flat_map(rules) {
+            batch.add(at.dpid, rule);
+        }
+        self.endings.watched.insert(id, Watched { ends, has_finished: [false; 2] });
+    }
+
+    /// The stream has ended, whoever said so.
+    pub(super) fn stop_watching(&mut self, id: StreamId, out: &mut Commands) {
+        let Some(Watched { ends, .. }) = self.endings.watched.remove(&id) else { return };
+        for (at, rule) in ends.into_iter().flat_map(rules) {
+            self.delete(at.dpid, rule, out);
+        }
+    }
+
+    /// A copy of a packet that ends one direction of a stream, or all of it.
+    pub(super) fn on_ending(&mut self, tuple: &FiveTuple, flags: TcpFlags, out: &mut Commands) {
+        let reverse = self.streams.by_tuple(tuple).is_none();
+        let known =
+            if reverse { self.streams.by_tuple(&tuple.reversed()) } else { self.streams.by_tuple(tuple) };
+        let Some(id) = known.map(|stream| stream.id) else { return };
+        let Some(watched) = self.endings.watched.get_mut(&id) else { return };
+        watched.has_finished[usize::from(reverse)] = true;
+        if flags.contains(TcpFlags::RST) || watched.has_finished == [true; 2] {
+            self.end_stream(id, out);
+        }
+    }
+}
+
+/// Of a packet from a host, whether it ends a stream.
+pub(super) fn is_ending(flags: TcpFlags) -> bool {
+    let ends = flags.contains(TcpFlags::FIN) || flags.contains(TcpFlags::RST);
+    ends && !flags.contains(TcpFlags::SYN)
+}
+
+fn rules((at, tuple): (SwitchPort, FiveTuple)) -> [(SwitchPort, Rule); 2] {
+    [false, true].map(|reset| (at, Rule::Ending { port: at.port, tuple, reset }))
+}
