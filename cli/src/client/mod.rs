@@ -234,7 +234,8 @@ mod tests {
         for text in ["http://10.0.0.1:80", "http://10.0.0.1:80/", "10.0.0.1:80"] {
             assert_eq!(text.parse(), Ok(Controller("http://10.0.0.1:80".to_owned())), "{text}");
         }
-        assert!("https://10.0.0.1".parse::<Controller>().is_err());
+        assert_eq!("https://10.0.0.1".parse(), Ok(Controller("https://10.0.0.1".to_owned())));
+        assert!("ftp://10.0.0.1".parse::<Controller>().is_err());
     }
 
     #[test]

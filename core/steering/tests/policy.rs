@@ -85,7 +85,7 @@ fn every_problem_names_line_column_and_field() {
         "3:23: rule[0].from[1]: ",
         "4:10: rule[0].ports[0]: ",
         "4:17: rule[0].ports[2]: ",
-        "5:8: rule[0].kind: \"sprinkle\" is not auto, single or spray",
+        "5:8: rule[0].kind: \"sprinkle\" is not auto, single, spray or parallel",
         "6:9: rule[0].paths: ",
         "7:5: rule[0].k: 0 is not from 1 to 64",
         "10:8: rule[1].name: \"a\" is the name of another rule",
