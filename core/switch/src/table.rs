@@ -1,8 +1,7 @@
 use std::collections::HashMap;
 
 use braid_openflow::{Cookie, FlowMod, FlowModFlags, Message, Seconds};
-use braid_types::Time;
-use rustc_hash::FxHashMap;
+use braid_types::{Index, Time};
 
 use crate::action::Program;
 use crate::key::Key;
@@ -53,7 +52,7 @@ struct Tuple {
     mask: Key,
     highest: u16,
     /// The entries with a value, from the highest priority down.
-    values: FxHashMap<Key, Vec<(u16, usize)>>,
+    values: Index<Key, Vec<(u16, usize)>>,
 }
 
 impl Table {
