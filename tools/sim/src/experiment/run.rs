@@ -54,6 +54,8 @@ pub struct Outcome {
     pub memory: usize,
     /// How long the machine took.
     pub elapsed: Duration,
+    /// For how long was measured; nothing if somebody stopped the run while it warmed up.
+    pub measured: Duration,
     /// How much of the time was simulated; less than 1 if somebody stopped the run.
     pub completed: f64,
 }
@@ -107,15 +109,16 @@ pub fn run(experiment: &Experiment, seed: u64, cancel: &Cancel) -> Result<Outcom
     let whole = experiment.warm_up + experiment.measured;
     let after = run.measure(whole, cancel);
     let Run { simulation, opened, .. } = run;
-    let seconds = simulation.now().as_secs_f64() - experiment.warm_up.as_secs_f64();
-    let rates =
-        before.iter().zip(after).map(|(before, after)| (after - before) as f64 * 8.0 / seconds.max(1e-9));
+    let measured = (simulation.now() - Picos::from(experiment.warm_up)).duration();
+    let seconds = measured.as_secs_f64().max(1e-9);
+    let rates = before.iter().zip(after).map(|(before, after)| (after - before) as f64 * 8.0 / seconds);
     Ok(Outcome {
         seed,
         transfers: opened.iter().zip(rates).map(|(opened, rate)| opened.transfer(&network, rate)).collect(),
         events: simulation.events(),
         memory: simulation.memory(),
         elapsed: begun.elapsed(),
+        measured,
         completed: simulation.now().as_secs_f64() / whole.as_secs_f64(),
     })
 }
