@@ -9,7 +9,9 @@ use braid_types::{FiveTuple, MacAddr, PortNo};
 
 use super::flow;
 use super::group::guard_ports;
-use super::rule::{Asking, BASE, Exit, Hop, Rule, Talk};
+use super::hop::{Exit, Hop};
+use super::rule::{BASE, Rule};
+use super::says::{Asking, Talk};
 use super::spray::EdgeGroup;
 use crate::cookie::{Cookie, Purpose};
 use crate::label::Label;

@@ -7,8 +7,9 @@ use braid_types::{FiveTuple, MacAddr, PortNo};
 
 use super::encode::FLOOD_GROUP;
 use super::group::guard_id;
+use super::hop::{Exit, Hop};
 use super::meter;
-use super::rule::{Exit, Hop, Rule, Table};
+use super::rule::{Rule, Table};
 use crate::label::{DETOURS, Label};
 
 const TCP: u8 = 6;

@@ -7,7 +7,7 @@ use braid_openflow::{
 use braid_types::PortNo;
 
 use super::flow::set_eth_src;
-use super::rule::Guard;
+use super::hop::Guard;
 use crate::label::Label;
 
 /// Port numbers of guards take 16 bits, and those of groups end below the reserved ones.

@@ -4,6 +4,8 @@ use braid_steering::StreamId;
 use braid_types::{FiveTuple, MacAddr, PortNo};
 use serde::{Deserialize, Serialize};
 
+use super::hop::{Exit, Hop};
+use super::says::{Asking, Talk};
 use super::spray::EdgeGroup;
 use crate::cookie::Purpose;
 use crate::label::Label;
@@ -212,128 +214,6 @@ pub enum Rule {
     },
 }
 
-/// What neighbours tell each other, one to one.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Talk {
-    /// ARP.
-    Arp,
-    /// Neighbour solicitations.
-    Solicitation,
-    /// Neighbour advertisements.
-    Advertisement,
-}
-
-impl Talk {
-    /// Everything that there is.
-    pub const ALL: [Self; 3] = [Self::Arp, Self::Solicitation, Self::Advertisement];
-
-    /// The rule that tells the controller of the same, whoever it is for.
-    pub const fn base(self) -> Rule {
-        match self {
-            Self::Arp => Rule::Arp,
-            Self::Solicitation => Rule::NeighbourSolicitation,
-            Self::Advertisement => Rule::NeighbourAdvertisement,
-        }
-    }
-}
-
-/// What hosts may ask the controller, and a rule of [`BASE`] tells it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Asking {
-    /// As [`Rule::Lldp`].
-    Lldp,
-    /// As [`Rule::Arp`].
-    Arp,
-    /// As [`Rule::NeighbourSolicitation`].
-    NeighbourSolicitation,
-    /// As [`Rule::NeighbourAdvertisement`].
-    NeighbourAdvertisement,
-    /// As [`Rule::Syn`] of IPv4.
-    Syn,
-    /// As [`Rule::Syn`] of IPv6.
-    Syn6,
-    /// As [`Rule::NoRoute`] of IPv4.
-    NoRoute,
-    /// As [`Rule::NoRoute`] of IPv6.
-    NoRoute6,
-    /// As [`Rule::NoArpRoute`].
-    NoArpRoute,
-}
-
-impl Asking {
-    /// Everything that there is.
-    pub const ALL: [Self; 9] = [
-        Self::Lldp,
-        Self::Arp,
-        Self::NeighbourSolicitation,
-        Self::NeighbourAdvertisement,
-        Self::Syn,
-        Self::Syn6,
-        Self::NoRoute,
-        Self::NoRoute6,
-        Self::NoArpRoute,
-    ];
-
-    /// The rule that tells the controller of it, from whatever port.
-    pub const fn base(self) -> Rule {
-        match self {
-            Self::Lldp => Rule::Lldp,
-            Self::Arp => Rule::Arp,
-            Self::NeighbourSolicitation => Rule::NeighbourSolicitation,
-            Self::NeighbourAdvertisement => Rule::NeighbourAdvertisement,
-            Self::Syn => Rule::Syn { ipv6: false },
-            Self::Syn6 => Rule::Syn { ipv6: true },
-            Self::NoRoute => Rule::NoRoute { ipv6: false },
-            Self::NoRoute6 => Rule::NoRoute { ipv6: true },
-            Self::NoArpRoute => Rule::NoArpRoute,
-        }
-    }
-}
-
-/// A labelled path and the port that leads to its next switch.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Hop {
-    /// The path.
-    pub label: Label,
-    /// Where it goes on.
-    pub port: PortNo,
-    /// How packets leave there.
-    #[serde(default, skip_serializing_if = "Exit::is_plain")]
-    pub exit: Exit,
-}
-
-/// How packets of a path leave through a port.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Exit {
-    /// Whether it is up or not.
-    #[default]
-    Plain,
-    /// Through a group that goes round the link of a port that is down.
-    Guarded {
-        /// The port by which they come in, as an output does not send them back there; 0 for those of hosts.
-        from: PortNo,
-    },
-    /// Through a group that spreads them over several paths, each with its label.
-    Sprayed {
-        /// The group.
-        group: EdgeGroup,
-    },
-}
-
-/// A group of a switch that sends packets out of `port` if that is up, and else by a detour.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Guard {
-    /// The port that is watched.
-    pub port: PortNo,
-    /// The port by which the packets come in; 0 for those of hosts.
-    pub from: PortNo,
-    /// The way round, if there is one, and the port where it begins.
-    pub detour: Option<(Label, PortNo)>,
-}
-
 /// What every switch has, whatever is attached to it.
 pub const BASE: [Rule; 13] = [
     Rule::Lldp,
@@ -462,27 +342,6 @@ impl Rule {
 /// The table and the match of a rule: see [`Rule::slot`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Slot(Rule);
-
-impl Hop {
-    /// Stands for any hop where none counts.
-    pub(crate) const NOWHERE: Self = Self { label: Label(0), port: PortNo::ANY, exit: Exit::Plain };
-
-    /// By several paths, whose labels the group knows.
-    pub(crate) const fn sprayed(group: EdgeGroup) -> Self {
-        Self { label: Label(0), port: PortNo::ANY, exit: Exit::Sprayed { group } }
-    }
-
-    /// Whether it leads to several paths.
-    pub(crate) const fn is_sprayed(&self) -> bool {
-        matches!(self.exit, Exit::Sprayed { .. })
-    }
-}
-
-impl Exit {
-    const fn is_plain(&self) -> bool {
-        matches!(self, Self::Plain)
-    }
-}
 
 impl Rule {
     /// The port that a guard must be there for, and where the packets come in.

@@ -1,0 +1,85 @@
+//! What hosts say that switches tell the controller.
+
+use serde::{Deserialize, Serialize};
+
+use super::rule::Rule;
+
+/// What neighbours tell each other, one to one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Talk {
+    /// ARP.
+    Arp,
+    /// Neighbour solicitations.
+    Solicitation,
+    /// Neighbour advertisements.
+    Advertisement,
+}
+
+impl Talk {
+    /// Everything that there is.
+    pub const ALL: [Self; 3] = [Self::Arp, Self::Solicitation, Self::Advertisement];
+
+    /// The rule that tells the controller of the same, whoever it is for.
+    pub const fn base(self) -> Rule {
+        match self {
+            Self::Arp => Rule::Arp,
+            Self::Solicitation => Rule::NeighbourSolicitation,
+            Self::Advertisement => Rule::NeighbourAdvertisement,
+        }
+    }
+}
+
+/// What hosts may ask the controller, and a rule of [`BASE`](super::BASE) tells it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asking {
+    /// As [`Rule::Lldp`].
+    Lldp,
+    /// As [`Rule::Arp`].
+    Arp,
+    /// As [`Rule::NeighbourSolicitation`].
+    NeighbourSolicitation,
+    /// As [`Rule::NeighbourAdvertisement`].
+    NeighbourAdvertisement,
+    /// As [`Rule::Syn`] of IPv4.
+    Syn,
+    /// As [`Rule::Syn`] of IPv6.
+    Syn6,
+    /// As [`Rule::NoRoute`] of IPv4.
+    NoRoute,
+    /// As [`Rule::NoRoute`] of IPv6.
+    NoRoute6,
+    /// As [`Rule::NoArpRoute`].
+    NoArpRoute,
+}
+
+impl Asking {
+    /// Everything that there is.
+    pub const ALL: [Self; 9] = [
+        Self::Lldp,
+        Self::Arp,
+        Self::NeighbourSolicitation,
+        Self::NeighbourAdvertisement,
+        Self::Syn,
+        Self::Syn6,
+        Self::NoRoute,
+        Self::NoRoute6,
+        Self::NoArpRoute,
+    ];
+
+    /// The rule that tells the controller of it, from whatever port.
+    pub const fn base(self) -> Rule {
+        match self {
+            Self::Lldp => Rule::Lldp,
+            Self::Arp => Rule::Arp,
+            Self::NeighbourSolicitation => Rule::NeighbourSolicitation,
+            Self::NeighbourAdvertisement => Rule::NeighbourAdvertisement,
+            Self::Syn => Rule::Syn { ipv6: false },
+            Self::Syn6 => Rule::Syn { ipv6: true },
+            Self::NoRoute => Rule::NoRoute { ipv6: false },
+            Self::NoRoute6 => Rule::NoRoute { ipv6: true },
+            Self::NoArpRoute => Rule::NoArpRoute,
+        }
+    }
+}
