@@ -1,49 +1,15 @@
-use std::collections::BTreeMap;
-use std::fmt;
 use std::net::IpAddr;
 use std::path::Path;
 
 use braid_control::Asker;
 use braid_types::IpPrefix;
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
 
-/// What is shorter can be guessed.
-const SHORTEST_TOKEN: usize = 16;
+use crate::token_table::{TokenFileError, TokenTable, document, read};
 
-/// The agents that have a token, and whose addresses each of them may ask about.
-#[derive(Clone, Default)]
-pub struct Agents {
-    /// By the hash of the token, so that a comparison takes as long whatever is wrong.
-    by_hash: BTreeMap<[u8; 32], Agent>,
-}
-
-#[derive(Clone)]
-struct Agent {
-    name: String,
-    addresses: Option<Vec<IpPrefix>>,
-}
-
-/// Why there are no agents.
-#[derive(Debug, thiserror::Error)]
-pub enum AgentsError {
-    /// The file cannot be read.
-    #[error("cannot read agents from {file}: {source}")]
-    Read {
-        /// The file.
-        file: String,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// It does not say what it should.
-    #[error("{file}: {reason}")]
-    Content {
-        /// The file.
-        file: String,
-        /// What is wrong, and where.
-        reason: String,
-    },
-}
+/// The agents that have a token, and whose addresses each of them may ask about: nothing for those of its own host.
+#[derive(Clone, Default, Debug)]
+pub struct Agents(TokenTable<Option<Vec<IpPrefix>>>);
 
 /// As the file says it.
 #[derive(Deserialize)]
@@ -68,32 +34,16 @@ impl Agents {
     /// # Errors
     ///
     /// The file cannot be read, has something else in it, a token twice, or one of less than 16 characters.
-    pub fn read(path: &Path) -> Result<Self, AgentsError> {
-        let file = path.display().to_string();
-        let text = std::fs::read_to_string(path);
-        let text = text.map_err(|source| AgentsError::Read { file: file.clone(), source })?;
-        Self::parse(&text).map_err(|reason| AgentsError::Content { file, reason })
+    pub fn read(path: &Path) -> Result<Self, TokenFileError> {
+        read(path, Self::parse)
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        // The text is left out of what is said: there are tokens in it.
-        let place = |error: &toml::de::Error| {
-            let start = error.span().map_or(0, |span| span.start);
-            1 + text.bytes().take(start).filter(|byte| *byte == b'\n').count()
-        };
-        let file: File =
-            toml::from_str(text).map_err(|it| format!("line {}: {}", place(&it), it.message()))?;
-        let mut agents = Self::default();
-        for Entry { name, token, addresses } in file.agent {
-            if token.trim().len() < SHORTEST_TOKEN {
-                return Err(format!("agent {name:?}: its token has less than {SHORTEST_TOKEN} characters"));
-            }
-            let agent = Agent { name: name.clone(), addresses };
-            if let Some(other) = agents.by_hash.insert(hash(token.trim()), agent) {
-                return Err(format!("agents {:?} and {name:?} have the same token", other.name));
-            }
+        let mut agents = TokenTable::default();
+        for Entry { name, token, addresses } in document::<File>(text)?.agent {
+            agents.insert(name, &token, addresses)?;
         }
-        Ok(agents)
+        Ok(Self(agents))
     }
 
     /// Who asks, from this address and with this token; `None` if that is nobody.
@@ -104,24 +54,13 @@ impl Agents {
         let from = from.to_canonical();
         match token {
             Some(token) => {
-                let agent = self.by_hash.get(&hash(token.trim()))?;
-                Some(agent.addresses.clone().map_or(Asker::Host(from), Asker::Owner))
+                let addresses = self.0.get(token)?;
+                Some(addresses.clone().map_or(Asker::Host(from), Asker::Owner))
             }
             None if from.is_loopback() => Some(Asker::Trusted),
-            None if self.by_hash.is_empty() => Some(Asker::Host(from)),
+            None if self.0.is_empty() => Some(Asker::Host(from)),
             None => None,
         }
-    }
-}
-
-fn hash(token: &str) -> [u8; 32] {
-    Sha256::digest(token.as_bytes()).into()
-}
-
-/// Without tokens.
-impl fmt::Debug for Agents {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.by_hash.values().map(|agent| &agent.name)).finish()
     }
 }
 
@@ -167,10 +106,7 @@ mod tests {
     #[test]
     fn what_is_wrong_in_the_file_is_told_with_its_line_and_without_tokens() {
         let cases = [
-            (
-                "[[agent]]\nname = \"a\"\ntoken = \"short\"",
-                "agent \"a\": its token has less than 16 characters",
-            ),
+            ("[[agent]]\nname = \"a\"\ntoken = \"short\"", "\"a\": its token has less than 16 characters"),
             ("[[agent]]\nname = \"a\"", "line 1: missing field `token`"),
             ("[[agent]]\nname = \"a\"\ntoken = 0123456789abcdef", "line 3: "),
             (

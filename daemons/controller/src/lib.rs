@@ -19,12 +19,14 @@ mod policy;
 mod record;
 mod server;
 mod testbed;
+mod token_table;
 
-pub use access::{Access, Right, Tls, TlsError, Tokens, TokensError};
-pub use agents::{Agents, AgentsError};
+pub use access::{Access, Right, Tls, TlsError, Tokens};
+pub use agents::Agents;
 pub use braid_control::{Relief, Settings};
 pub use controller::{Config, Controller, ControllerError, Listen};
 pub use http::{Playback, SavedRun};
 pub use policy::{PolicyFile, PolicyFileError};
 pub use record::{Header, read_recording};
 pub use testbed::{LinkChange, Testbed, TestbedEnd, TestbedError, TestbedLink};
+pub use token_table::TokenFileError;

@@ -6,7 +6,7 @@ mod tokens;
 use std::net::{IpAddr, SocketAddr};
 
 pub use tls::{Tls, TlsError};
-pub use tokens::{Tokens, TokensError};
+pub use tokens::Tokens;
 
 /// What somebody may do; each may do what those before it may.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, serde::Deserialize)]
