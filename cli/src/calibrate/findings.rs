@@ -58,7 +58,8 @@ impl Findings {
         });
         let headings = ["PATH", "AVAILABLE", "ROUND-TRIP", "BEST", "PREDICTED", "ITS OWN A"];
         let paths = table(headings, rows);
-        format!("{paths}\na = {}, lack = {:.2}\n", said(self.network), self.network.lack)
+        let Fitted { lack, growth, .. } = self.network;
+        format!("{paths}\na = {}, lack = {lack:.2}, {growth}\n", said(self.network))
     }
 
     /// Figure 6 of Huang et al. (2017), over the product of bandwidth and time: the prediction is a straight line then.
@@ -105,13 +106,13 @@ fn said(fitted: Fitted) -> String {
 mod tests {
     use std::time::Duration;
 
-    use braid_assign::StreamModel;
+    use braid_assign::{Growth, StreamModel};
     use braid_types::DatapathId;
 
     use super::*;
 
     fn path(number: u64, mbits: u64, millis: u64) -> MeasuredPath {
-        let model = StreamModel { a: 0.001, lack: 0.6 };
+        let model = StreamModel { a: 0.001, lack: 0.6, growth: Growth::Parabola };
         let (available, round_trip) = (BitsPerSec(mbits * 1_000_000), Duration::from_millis(millis));
         let best = model.streams(available, round_trip);
         let sample = |streams| {

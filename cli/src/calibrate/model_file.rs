@@ -3,7 +3,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use braid_assign::{Fit, Sample, StreamModel};
+use braid_assign::{Fit, Growth, Sample, StreamModel};
 use braid_types::DatapathId;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,8 @@ pub(crate) struct ModelFile {
 pub(super) struct Fitted {
     pub(super) a: f64,
     pub(super) lack: f64,
+    #[serde(default)]
+    pub(super) growth: Growth,
     /// Where `a` is with 95 % confidence; null where there is no bound.
     #[serde(default)]
     pub(super) a_between: [Option<f64>; 2],
@@ -62,27 +64,25 @@ impl ModelFile {
             bail!("{}: its schema is {:?}, not braid/v1", name(), file.schema);
         }
         let all = file.paths.iter().filter_map(|path| path.model).chain([file.network]);
-        all.map(Fitted::model).collect::<Result<Vec<_>, _>>().with_context(name)?;
+        all.map(|it| it.model().checked()).collect::<Result<Vec<_>, _>>().with_context(name)?;
         Ok(file)
     }
 
     /// Of the network.
     pub(crate) const fn network(&self) -> StreamModel {
-        StreamModel { a: self.network.a, lack: self.network.lack }
+        self.network.model()
     }
 
     /// Of the paths for which it is known, by their switches.
     pub(crate) fn paths(&self) -> BTreeMap<Vec<DatapathId>, StreamModel> {
         let known = self.paths.iter().filter_map(|path| Some((path, path.model?)));
-        known
-            .map(|(path, fitted)| (path.switches.clone(), StreamModel { a: fitted.a, lack: fitted.lack }))
-            .collect()
+        known.map(|(path, fitted)| (path.switches.clone(), fitted.model())).collect()
     }
 }
 
 impl Fitted {
-    fn model(self) -> Result<StreamModel, braid_assign::ModelError> {
-        StreamModel::new(self.a, self.lack)
+    const fn model(self) -> StreamModel {
+        StreamModel { a: self.a, lack: self.lack, growth: self.growth }
     }
 
     /// Whether both bounds are known.
@@ -95,7 +95,7 @@ impl From<Fit> for Fitted {
     fn from(fit: Fit) -> Self {
         let [low, high] = fit.a_between;
         let a_between = [(low > 0.0).then_some(low), (high < f64::MAX).then_some(high)];
-        Self { a: fit.model.a, lack: fit.model.lack, a_between }
+        Self { a: fit.model.a, lack: fit.model.lack, growth: fit.model.growth, a_between }
     }
 }
 
@@ -122,13 +122,13 @@ mod tests {
 
     #[test]
     fn what_is_written_can_be_read() {
-        let fitted = Fitted { a: 0.001, lack: 0.5, a_between: [Some(0.000_9), None] };
+        let fitted = Fitted { a: 0.001, lack: 0.5, growth: Growth::Line, a_between: [Some(0.000_9), None] };
         let switches = vec![DatapathId(1), DatapathId(6)];
         let path = |model| PathModel { switches: switches.clone(), model, samples: Vec::new() };
         let file = ModelFile::new(fitted, vec![path(Some(fitted)), path(None)]);
         let again = read(&serde_json::to_string(&file).expect("JSON")).expect("the same");
         assert_eq!(again, file);
-        assert_eq!(again.paths(), BTreeMap::from([(switches, StreamModel { a: 0.001, lack: 0.5 })]));
+        assert_eq!(again.paths(), BTreeMap::from([(switches, fitted.model())]));
     }
 
     #[test]

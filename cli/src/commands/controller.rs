@@ -5,7 +5,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use braid_assign::StreamModel;
+use braid_assign::{Growth, StreamModel};
 use braid_controller::{
     Access, Agents, Config, Controller, ControllerError, Listen, PolicyFile, Relief, Settings, Testbed, Tls,
     Tokens,
@@ -90,6 +90,9 @@ pub(crate) struct Run {
     /// How many streams paths can use: the a of n = max(1, a*B*R), in streams per Mbit/s and ms
     #[arg(long, value_name = "A", default_value_t = StreamModel::default().a)]
     streams_a: f64,
+    /// How what they carry grows until there are enough: line, where their windows limit them, or parabola, where losses do
+    #[arg(long, value_name = "GROWTH", default_value_t = Growth::default(), conflicts_with = "stream_model")]
+    streams_growth: Growth,
     /// The same of the network and of single paths, as `braid calibrate --save` has measured it
     #[arg(long, value_name = "FILE", conflicts_with = "streams_a")]
     stream_model: Option<PathBuf>,
@@ -169,12 +172,13 @@ fn access(run: &Run) -> anyhow::Result<Access> {
 }
 
 fn settings(run: Run) -> anyhow::Result<Settings> {
-    let given = StreamModel { a: run.streams_a, ..StreamModel::default() };
+    let lack = if run.streams_growth == Growth::Line { 1.0 } else { StreamModel::default().lack };
+    let given = StreamModel { a: run.streams_a, lack, growth: run.streams_growth };
     let measured = run.stream_model.as_deref().map(ModelFile::read).transpose().exit_with(Code::Usage)?;
     let model = measured.as_ref().map_or(given, ModelFile::network);
     Ok(Settings {
         parallel_paths: usize::from(run.parallel),
-        stream_model: StreamModel::new(model.a, model.lack).exit_with(Code::Usage)?,
+        stream_model: model.checked().exit_with(Code::Usage)?,
         learn_streams: run.learn_streams,
         path_models: measured.map(|file| file.paths()).unwrap_or_default(),
         placement: run.placement,

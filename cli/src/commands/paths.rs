@@ -65,7 +65,8 @@ pub(crate) struct Args {
 
 pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
     let query = args.query();
-    let model = StreamModel::new(args.streams_a, StreamModel::default().lack).exit_with(Code::Usage)?;
+    let model =
+        StreamModel { a: args.streams_a, ..StreamModel::default() }.checked().exit_with(Code::Usage)?;
     let (body, view) = match &args.topology {
         Some(source) => {
             let network = source::load(source, args.links)?.told();

@@ -3,7 +3,7 @@ use std::time::Duration;
 use braid_types::BitsPerSec;
 use serde::{Deserialize, Serialize};
 
-use crate::model::StreamModel;
+use crate::model::{Growth, StreamModel};
 
 /// What was measured once: the goodput of some streams over a path.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -69,10 +69,11 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, FitError> {
         return Err(FitError::Flat);
     }
     let all: Vec<&Curve> = curves.iter().collect();
-    let (model, error) = best_model(&all);
+    let of_growth = [Growth::Parabola, Growth::Line].map(|growth| best_model(&all, growth));
+    let (model, error) = if of_growth[1].1 < of_growth[0].1 { of_growth[1] } else { of_growth[0] };
     let a_between = match &all[..] {
-        [one] => profile(one, model.a, error),
-        _ => spread(&all, model.a),
+        [one] => profile(one, model, error),
+        _ => spread(&all, model),
     };
     Ok(Fit { model, a_between, error, paths: curves.len() })
 }
@@ -96,17 +97,17 @@ fn grows(curve: &Curve) -> bool {
     curve.points.iter().any(|(_, goodput)| *goodput > mean + GROWTH)
 }
 
-/// The best model and its error, on a grid that is made finer around the best point again and again.
-fn best_model(curves: &[&Curve]) -> (StreamModel, f64) {
+/// The best model that grows so and its error, on a grid that is made finer around the best point again and again.
+fn best_model(curves: &[&Curve], growth: Growth) -> (StreamModel, f64) {
     let widest = curves.iter().map(|curve| curve.product).fold(1e-9, f64::max);
     let most = curves.iter().flat_map(|curve| &curve.points).map(|it| it.0).max().unwrap_or(1) as f64;
     let mut a = range(widest, most);
     let mut lack = [0.0, 1.0];
-    let mut best = (StreamModel { a: a[0].exp(), lack: 0.0 }, f64::INFINITY);
+    let mut best = (StreamModel { a: a[0].exp(), lack: 0.0, growth }, f64::INFINITY);
     for _ in 0..6 {
         for (x, y) in (0..=STEPS).flat_map(|x| (0..=STEPS).map(move |y| (x, y))) {
             let at = |range: [f64; 2], step| range[0] + (range[1] - range[0]) * step as f64 / STEPS as f64;
-            let model = StreamModel { a: at(a, x).exp(), lack: at(lack, y) };
+            let model = StreamModel { a: at(a, x).exp(), lack: at(lack, y), growth };
             let error = squares(curves, model);
             if error < best.1 {
                 best = (model, error);
@@ -144,7 +145,7 @@ fn range(widest: f64, most: f64) -> [f64; 2] {
 
 /// The interval of one path's `a` by the profile of its squares: F of 1 and n − 2 degrees of freedom, nearly 3.84·(1 + 4/(n−2)).
 /// Without a bound where the range ends before it.
-fn profile(curve: &Curve, a: f64, error: f64) -> [f64; 2] {
+fn profile(curve: &Curve, StreamModel { a, growth, .. }: StreamModel, error: f64) -> [f64; 2] {
     let count = curve.points.len() as f64;
     let free = count - 2.0;
     if free < 3.0 {
@@ -155,7 +156,7 @@ fn profile(curve: &Curve, a: f64, error: f64) -> [f64; 2] {
     let [low, high] = range(curve.product.max(1e-9), most);
     let steps = 8 * STEPS;
     let at = |step: usize| (low + (high - low) * step as f64 / steps as f64).exp();
-    let least = |a: f64| least_squares(curve, a);
+    let least = |a: f64| least_squares(curve, a, growth);
     let within: Vec<usize> = (0..=steps).filter(|step| least(at(*step)) <= limit).collect();
     match (within.first(), within.last()) {
         (Some(first), Some(last)) => {
@@ -170,8 +171,8 @@ fn profile(curve: &Curve, a: f64, error: f64) -> [f64; 2] {
 }
 
 /// The squares with the lack that fits best, by taking a third of the range away again and again.
-fn least_squares(curve: &Curve, a: f64) -> f64 {
-    let of = |lack: f64| squares(&[curve], StreamModel { a, lack });
+fn least_squares(curve: &Curve, a: f64, growth: Growth) -> f64 {
+    let of = |lack: f64| squares(&[curve], StreamModel { a, lack, growth });
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..THIRDS {
         let third = (high - low) / 3.0;
@@ -181,12 +182,12 @@ fn least_squares(curve: &Curve, a: f64) -> f64 {
 }
 
 /// The jackknife's interval of `a`, of two paths or more.
-fn spread(curves: &[&Curve], a: f64) -> [f64; 2] {
+fn spread(curves: &[&Curve], StreamModel { a, growth, .. }: StreamModel) -> [f64; 2] {
     let count = curves.len() as f64;
     let without = |out: usize| {
         let rest: Vec<_> =
             curves.iter().enumerate().filter(|(at, _)| *at != out).map(|(_, it)| *it).collect();
-        best_model(&rest).0.a.ln()
+        best_model(&rest, growth).0.a.ln()
     };
     let left: Vec<f64> = (0..curves.len()).map(without).collect();
     let mean = left.iter().sum::<f64>() / count;

@@ -84,8 +84,9 @@ mod tests {
     use braid_types::BitsPerSec;
 
     use super::*;
+    use crate::model::Growth;
 
-    const MODEL: StreamModel = StreamModel { a: 0.001, lack: 0.8 };
+    const MODEL: StreamModel = StreamModel { a: 0.001, lack: 0.8, growth: Growth::Parabola };
 
     fn sample(streams: usize, share: f64) -> Sample {
         let (available, round_trip) = (BitsPerSec(100_000_000), Duration::from_millis(80));

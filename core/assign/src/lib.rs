@@ -40,6 +40,6 @@ pub use deal::next_path;
 pub use deal_by::{DealBy, DealByError};
 pub use fit::{Fit, FitError, Sample, fit};
 pub use learner::Learner;
-pub use model::{ModelError, StreamModel};
+pub use model::{Growth, ModelError, StreamModel, UnknownGrowth};
 pub use plan::{Candidate, Plan, plan};
 pub use share::{Carrier, fair_rates};

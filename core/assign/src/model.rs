@@ -1,3 +1,5 @@
+use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 use braid_types::BitsPerSec;
@@ -5,17 +7,62 @@ use serde::{Deserialize, Serialize};
 
 /// How many parallel streams a path can use, and how much fewer carry.
 ///
-/// The goodput of n streams follows from models of TCP's rate under loss (Huang et al. 2017, equation 4): its square is a
-/// parabola in n, with its peak at n = a·B·R. What the paper keeps of it is where the peak is, `a`; how high the parabola
-/// begins is kept here too, as `lack`.
+/// Where losses limit a stream, the goodput of n streams follows from models of TCP's rate (Huang et al. 2017, equation 4): its
+/// square is a parabola in n, with its peak at n = a·B·R. What the paper keeps of it is where the peak is, `a`; how high the
+/// curve begins is kept here too, as `lack`. Where windows limit a stream, goodput grows in a [line](Growth::Line), and `a` is one
+/// over the window.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct StreamModel {
     /// Streams per Mbit/s of available bandwidth and ms of round-trip time.
     pub a: f64,
-    /// Of the squared goodput at the peak, what is lacking where the parabola begins: from 0, where one stream carries as
-    /// much as many, to 1.
+    /// Of the goodput at the peak, squared on a parabola, what is lacking where the curve begins: from 0, where one stream
+    /// carries as much as many, to 1.
     pub lack: f64,
+    /// How the curve leads from there to the peak.
+    #[serde(default)]
+    pub growth: Growth,
 }
+
+/// How goodput grows with the number of streams, until there are enough.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Growth {
+    /// Its square is a parabola: each stream is limited by losses.
+    #[default]
+    Parabola,
+    /// Each adds as much as the one before: they are limited by their windows.
+    Line,
+}
+
+impl Growth {
+    /// As people write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Parabola => "parabola",
+            Self::Line => "line",
+        }
+    }
+}
+
+impl fmt::Display for Growth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Growth {
+    type Err = UnknownGrowth;
+
+    fn from_str(name: &str) -> Result<Self, UnknownGrowth> {
+        let all = [Self::Parabola, Self::Line];
+        all.into_iter().find(|it| it.name() == name).ok_or_else(|| UnknownGrowth(name.to_owned()))
+    }
+}
+
+/// A word that is no [`Growth`].
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0:?} is not a way to grow: give parabola, where losses limit streams, or line, where windows do")]
+pub struct UnknownGrowth(String);
 
 /// Values that no network has.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
@@ -31,23 +78,23 @@ pub enum ModelError {
 /// Huang et al. fitted this in their laboratory.
 impl Default for StreamModel {
     fn default() -> Self {
-        Self { a: 0.001_495, lack: 0.1 }
+        Self { a: 0.001_495, lack: 0.1, growth: Growth::Parabola }
     }
 }
 
 impl StreamModel {
-    /// A model with these values.
+    /// The same, if a network can have it.
     ///
     /// # Errors
     /// [`ModelError`].
-    pub fn new(a: f64, lack: f64) -> Result<Self, ModelError> {
-        if !(a.is_finite() && a > 0.0) {
-            return Err(ModelError::A(a));
+    pub fn checked(self) -> Result<Self, ModelError> {
+        if !(self.a.is_finite() && self.a > 0.0) {
+            return Err(ModelError::A(self.a));
         }
-        if !(0.0..=1.0).contains(&lack) {
-            return Err(ModelError::Lack(lack));
+        if !(0.0..=1.0).contains(&self.lack) {
+            return Err(ModelError::Lack(self.lack));
         }
-        Ok(Self { a, lack })
+        Ok(self)
     }
 
     /// The number of streams with which a path carries most, n = max(1, a·B·R); not rounded.
@@ -62,7 +109,10 @@ impl StreamModel {
             return 0.0;
         }
         let missing = (1.0 - streams as f64 / best).max(0.0);
-        (1.0 - self.lack * missing * missing).sqrt()
+        match self.growth {
+            Growth::Parabola => (1.0 - self.lack * missing * missing).sqrt(),
+            Growth::Line => 1.0 - self.lack * missing,
+        }
     }
 }
 
@@ -91,20 +141,40 @@ mod tests {
 
     #[test]
     fn more_streams_carry_more_until_there_are_enough() {
-        let model = StreamModel { a: 0.001, lack: 1.0 };
-        let shares: Vec<_> = (0..=20).map(|streams| model.efficiency(streams, 8.0)).collect();
-        assert_eq!(shares[0], 0.0);
-        assert!(shares[..=8].windows(2).all(|pair| pair[0] < pair[1]), "{shares:?}");
-        assert!(shares[8..].iter().all(|share| *share == 1.0), "{shares:?}");
+        for growth in [Growth::Parabola, Growth::Line] {
+            let model = StreamModel { a: 0.001, lack: 1.0, growth };
+            let shares: Vec<_> = (0..=20).map(|streams| model.efficiency(streams, 8.0)).collect();
+            assert_eq!(shares[0], 0.0);
+            assert!(shares[..=8].windows(2).all(|pair| pair[0] < pair[1]), "{shares:?}");
+            assert!(shares[8..].iter().all(|share| *share == 1.0), "{shares:?}");
+        }
+    }
+
+    #[test]
+    fn streams_that_windows_limit_carry_one_window_each_round_trip() {
+        let window = 83_600.0;
+        let model = StreamModel { a: 1e9 / (window * 8.0) / 1e6, lack: 1.0, growth: Growth::Line };
+        let (rate, round_trip) = (BitsPerSec(100_000_000), Duration::from_millis(100));
+        let best = model.streams(rate, round_trip);
+        let three = rate.as_f64() * model.efficiency(3, best);
+        assert!((three - 3.0 * window * 8.0 / 0.1).abs() < 1.0, "{three}");
+    }
+
+    #[test]
+    fn ways_to_grow_have_names() {
+        for growth in [Growth::Parabola, Growth::Line] {
+            assert_eq!(growth.to_string().parse(), Ok(growth));
+        }
+        assert!("curve".parse::<Growth>().is_err());
     }
 
     #[test]
     fn values_that_no_network_has_are_refused() {
         for a in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(StreamModel::new(a, 0.1).is_err(), "{a}");
+            assert!(StreamModel { a, ..StreamModel::default() }.checked().is_err(), "{a}");
         }
         for lack in [-0.1, 1.1, f64::NAN] {
-            assert!(StreamModel::new(0.001, lack).is_err(), "{lack}");
+            assert!(StreamModel { lack, ..StreamModel::default() }.checked().is_err(), "{lack}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use braid_assign::{FitError, Sample, StreamModel, fit};
+use braid_assign::{FitError, Growth, Sample, StreamModel, fit};
 use braid_types::BitsPerSec;
 
 /// Seconds for 2 GB over 50 Mbit/s, by added delay in ms and number of streams from 1: Huang et al. (2017), figure 5.
@@ -57,10 +57,13 @@ fn the_papers_measurements_give_the_papers_a() {
 
 #[test]
 fn the_model_that_made_samples_is_found() {
-    for (a, lack) in [(0.000_5, 0.9), (0.001, 0.3), (0.001_5, 0.1)] {
-        let model = StreamModel { a, lack };
+    let parabolas = [(0.000_5, 0.9), (0.001, 0.3), (0.001_5, 0.1)].map(|it| (it, Growth::Parabola));
+    let lines = [(0.000_5, 1.0), (0.001, 0.6)].map(|it| (it, Growth::Line));
+    for ((a, lack), growth) in parabolas.into_iter().chain(lines) {
+        let model = StreamModel { a, lack, growth };
         let exact = fit(&made(model, 0)).expect("enough samples").model;
         assert!((exact.a / a - 1.0).abs() < 0.01 && (exact.lack / lack - 1.0).abs() < 0.02, "{exact:?}");
+        assert_eq!(exact.growth, growth, "{exact:?}");
         let fitted = fit(&made(model, 2)).expect("enough samples");
         let [low, high] = fitted.a_between;
         assert!((fitted.model.a / a - 1.0).abs() < 0.2, "{model:?} {fitted:?}");
@@ -71,7 +74,7 @@ fn the_model_that_made_samples_is_found() {
 #[test]
 fn one_path_tells_its_own_a_and_how_sure_that_is() {
     let of = |noise, streams| {
-        let mut one = made(StreamModel { a: 0.001, lack: 0.5 }, noise);
+        let mut one = made(StreamModel { a: 0.001, lack: 0.5, growth: Growth::Parabola }, noise);
         one.retain(|it| it.available.0 == 50_000_000 && it.round_trip == Duration::from_millis(120));
         one.retain(|it| it.streams <= streams);
         fit(&one).expect("enough samples").a_between

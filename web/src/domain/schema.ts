@@ -786,6 +786,8 @@ export interface components {
              * @example 10.0.0.2
              */
             dst: string;
+            /** @description `parabola` or `line`. */
+            growth?: string | null;
             /** Format: double */
             lack?: number | null;
             /**

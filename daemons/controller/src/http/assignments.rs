@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use braid_assign::{Claim, DealBy, Owner, OwnerError, StreamModel};
+use braid_assign::{Claim, DealBy, Growth, Owner, OwnerError, StreamModel};
 use braid_control::{AssignmentView, Refusal, Reply, Request};
 use braid_types::FiveTuple;
 use serde::Deserialize;
@@ -51,6 +51,9 @@ pub(super) struct NewAssignment {
     /// Streams per Mbit/s and ms, if the application knows better.
     a: Option<f64>,
     lack: Option<f64>,
+    /// `parabola` or `line`.
+    #[schema(value_type = Option<String>)]
+    growth: Option<Growth>,
 }
 
 /// A connection that is about to open, or has ended.
@@ -125,12 +128,16 @@ async fn end(
 
 impl NewAssignment {
     fn claim(self) -> Result<Claim, Problem> {
-        let Self { src, dst, paths, streams, owner, lease_seconds, deal, a, lack } = self;
+        let Self { src, dst, paths, streams, owner, lease_seconds, deal, a, lack, growth } = self;
         let [src, dst] = [src, dst].map(|ip| ip.to_canonical());
         same_family(src, dst).map_err(|error| Problem::invalid("dst", error))?;
         let standard = StreamModel::default();
-        let known = (a.is_some() || lack.is_some())
-            .then(|| StreamModel::new(a.unwrap_or(standard.a), lack.unwrap_or(standard.lack)));
+        let given = StreamModel {
+            a: a.unwrap_or(standard.a),
+            lack: lack.unwrap_or(standard.lack),
+            growth: growth.unwrap_or(standard.growth),
+        };
+        let known = (a.is_some() || lack.is_some() || growth.is_some()).then(|| given.checked());
         Ok(Claim {
             owner: owner
                 .map_or_else(|| NOBODY.parse(), Ok)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
-use braid_assign::{DealBy, Sample, StreamModel, fit};
+use braid_assign::{DealBy, Growth, Sample, StreamModel, fit};
 use braid_types::BitsPerSec;
 use serde::Serialize;
 
@@ -20,8 +20,10 @@ const NEAR_MOST: f64 = 0.99;
 pub struct ModelRow {
     /// Streams per Mbit/s of bandwidth and ms of round-trip time.
     pub a: f64,
-    /// Of the squared goodput at the peak, what one of very many streams lacks.
+    /// Of the goodput at the peak, squared on a parabola, what one of very many streams lacks.
     pub lack: f64,
+    /// How goodput grows with the number of streams.
+    pub growth: Growth,
     /// Where `a` is with 95 % confidence; nothing where there is no bound.
     pub a_between: [Option<f64>; 2],
     /// By how much goodput differs from the model's, as a share of it; the root of the mean square.
@@ -63,11 +65,11 @@ pub(super) fn of(scenario: &Scenario, rows: &[Row]) -> Option<ModelRow> {
     }
     let all: Vec<_> = by_path.values().flatten().copied().collect();
     let fitted = fit(&all).ok()?;
-    let StreamModel { a, lack } = fitted.model;
+    let StreamModel { a, lack, growth } = fitted.model;
     let [low, high] = fitted.a_between;
     let paths = by_path.into_iter().map(|(path, samples)| path_row(path, &samples, fitted.model)).collect();
     let a_between = [(low > 0.0).then_some(low), (high < f64::MAX).then_some(high)];
-    Some(ModelRow { a, lack, a_between, error: fitted.error, paths })
+    Some(ModelRow { a, lack, growth, a_between, error: fitted.error, paths })
 }
 
 fn sample(topology: &Topology, path: &[String], row: &Row) -> Option<Sample> {
@@ -110,8 +112,10 @@ impl ModelRow {
     /// For a terminal.
     pub(super) fn to_text(&self) -> String {
         let [low, high] = self.a_between.map(|it| it.map_or_else(|| "?".to_owned(), |it| format!("{it:.6}")));
-        let (a, lack, error) = (self.a, self.lack, self.error * 100.0);
-        let mut text = format!("a = {a:.6} ({low} to {high}), lack = {lack:.2}, error {error:.1} %\n");
+        let Self { a, lack, growth, .. } = self;
+        let error = self.error * 100.0;
+        let mut text =
+            format!("a = {a:.6} ({low} to {high}), lack = {lack:.2}, {growth}, error {error:.1} %\n");
         for PathRow { path, rate_bps, round_trip_ms, best, predicted } in &self.paths {
             let (path, rate) = (path.join(" "), rate_bps / 1e6);
             // Writing to a string cannot fail.
@@ -178,7 +182,7 @@ mod tests {
     fn what_made_the_rows_is_found_again_with_rates_and_delays_of_the_scenario() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/calibrate.yaml");
         let scenario = Scenario::load(&path).expect("it is there");
-        let model = StreamModel { a: 0.001, lack: 0.7 };
+        let model = StreamModel { a: 0.001, lack: 0.7, growth: Growth::Parabola };
         let mut rows = Vec::new();
         for (variant, middle, mbits, millis) in
             [("50 Mbit/s, 100 ms", "n100", 50, 100), ("100 Mbit/s, 40 ms", "w40", 100, 40)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use braid_assign::{AssignError, AssignmentId, Claim, DealBy, Owner, StreamModel};
+use braid_assign::{AssignError, AssignmentId, Claim, DealBy, Growth, Owner, StreamModel};
 use braid_packet::TcpFlags;
 use braid_topology::LinkState;
 use braid_types::{BitsPerSec, FiveTuple, SwitchPort};
@@ -278,7 +278,7 @@ fn connections_over_ipv6_are_placed_too() {
 fn few_streams_keep_to_the_paths_that_carry_most() {
     let settings = Settings {
         capacities: capacities(&[(1, 9, 100), (1, 2, 20), (2, 9, 20)]),
-        stream_model: StreamModel { a: 0.001, lack: 1.0 },
+        stream_model: StreamModel { a: 0.001, lack: 1.0, growth: Growth::Parabola },
         ..Settings::default()
     };
     let mut network = Network::start_with(settings, &THREE_WAYS[..3], &[1, 9]);
