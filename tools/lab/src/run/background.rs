@@ -1,14 +1,15 @@
 //! Traffic that goes on during every transfer, for others to be met.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use super::transfer::listens;
 use crate::deploy::Deployment;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
-use crate::scenario::{Background, Traffic};
+use crate::scenario::{Background, Protocol, Traffic};
 use crate::system::{Namespace, Tool};
 
 /// Where the first of its servers listens.
@@ -16,10 +17,14 @@ pub(super) const FIRST_PORT: u16 = 5301;
 
 /// What runs now; it ends when this is dropped.
 #[derive(Default)]
-pub(super) struct Running(Vec<Child>);
+pub(super) struct Running {
+    children: Vec<Child>,
+    /// Clients that begin later, and where they write.
+    waiting: Vec<(Duration, Tool, PathBuf)>,
+}
 
 impl Running {
-    /// Starts all of it; `index` numbers the files that the tools write.
+    /// Starts what goes on from the beginning; `index` numbers the files that the tools write.
     pub(super) fn start(
         lab: &Deployment,
         traffic: &Traffic,
@@ -49,19 +54,35 @@ impl Running {
         let failed = |what: &str| LabError::Traffic { run: "background".to_owned(), what: what.to_owned() };
         let listening = interrupt.poll(super::transfer::PATIENCE, || listens(&to, port))?;
         listening.ok_or_else(|| failed("the iperf3 server does not listen"))?;
-        self.spawn(client(iperf(), background).within(&from), &log.with_extension("client"))
+        let (client, log) = (client(iperf(), background).within(&from), log.with_extension("client"));
+        match background.after {
+            None => self.spawn(client, &log),
+            Some(after) => {
+                self.waiting.push((after, client, log));
+                Ok(())
+            }
+        }
+    }
+
+    /// Starts what is due so long after the beginning of the transfer.
+    pub(super) fn act(&mut self, elapsed: Duration) -> Result<(), LabError> {
+        while let Some(due) = self.waiting.iter().position(|(after, ..)| *after <= elapsed) {
+            let (_, client, log) = self.waiting.swap_remove(due);
+            self.spawn(client, &log)?;
+        }
+        Ok(())
     }
 
     fn spawn(&mut self, mut tool: Tool, log: &Path) -> Result<(), LabError> {
         let output = File::create(log).map_err(|error| LabError::file(log, error))?;
         let errors = output.try_clone().map_err(|error| LabError::file(log, error))?;
-        self.0.push(tool.spawn(Stdio::null(), output.into(), errors.into())?);
+        self.children.push(tool.spawn(Stdio::null(), output.into(), errors.into())?);
         Ok(())
     }
 
     /// An error if a part of it has ended, since nobody told it to.
     pub(super) fn check(&mut self) -> Result<(), LabError> {
-        for child in &mut self.0 {
+        for child in &mut self.children {
             let ended = child.try_wait().map_err(|error| LabError::io("waiting for iperf3", error))?;
             if let Some(status) = ended {
                 let what = format!("iperf3 ended too early: {status}; the lab's logs say more");
@@ -74,8 +95,9 @@ impl Running {
 
 /// It sends until it is stopped.
 fn client(iperf: Tool, background: &Background) -> Tool {
-    let Background { direction, streams, rate } = background;
-    let tool = iperf.arg("--client").arg(direction.destination.to_string());
+    let Background { direction, streams, rate, protocol, .. } = background;
+    let udp = (*protocol == Protocol::Udp).then_some("--udp");
+    let tool = iperf.args(udp).arg("--client").arg(direction.destination.to_string());
     let tool = tool.arg("--bind").arg(direction.source.to_string()).args(["--time", "0"]);
     let tool = tool.args(["--parallel", &streams.to_string()]);
     match rate {
@@ -87,7 +109,7 @@ fn client(iperf: Tool, background: &Background) -> Tool {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        for child in &mut self.0 {
+        for child in &mut self.children {
             // It may have ended by itself.
             let _ = child.kill();
             let _ = child.wait();

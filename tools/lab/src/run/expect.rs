@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::report::{Row, Verdict};
+use super::report::{Interval, Row, Verdict};
 use super::settings::{self, Key};
 use crate::scenario::{Deciding, Expectation, Limit, Metric};
 
@@ -130,7 +130,19 @@ fn value(metric: Metric, row: &Row) -> f64 {
         Metric::JoinPacketIns => row.mptcp.map_or(0.0, |mptcp| mptcp.join_packet_ins as f64),
         // A scenario that expects something of a copy has nothing else.
         Metric::LongestPause => row.delivery.as_ref().map_or(0.0, |delivery| delivery.longest_pause),
+        Metric::LongestSlump => longest_slump(row),
     }
+}
+
+/// Of what the network carries from one host to the other.
+const SLUMP: f64 = 0.25;
+
+/// The longest time of intervals below that one after the other, once there was more.
+fn longest_slump(row: &Row) -> f64 {
+    let is_low = |interval: &Interval| interval.bps < SLUMP * row.capacity_bps;
+    let begun: Vec<_> = row.intervals.iter().skip_while(|it| is_low(it)).collect();
+    let slumps = begun.chunk_by(|a, b| is_low(a) == is_low(b)).filter(|chunk| is_low(chunk[0]));
+    slumps.map(|chunk| chunk[chunk.len() - 1].end - chunk[0].start).fold(0.0, f64::max)
 }
 
 /// R. Jain, D. Chiu, W. Hawe, A Quantitative Measure of Fairness, 1984.
@@ -324,6 +336,23 @@ mod tests {
         assert_eq!(judged(Metric::Paths, Some(Mode::Mptcp), Limit::AtLeast(1.0)), (1.0, true));
         assert_eq!(judged(Metric::Paths, Some(Mode::Tcp), Limit::AtLeast(1.0)), (0.0, false));
         assert_eq!(judged(Metric::Paths, Some(Mode::Mptcp), Limit::AtMost(1.0)), (2.0, false));
+    }
+
+    #[test]
+    fn the_longest_time_below_a_quarter_of_the_capacity_is_a_slump() {
+        let with = |rates: &[f64]| {
+            let rates = rates.iter().zip(0..);
+            let interval = |(share, at)| {
+                let start = 0.5 * f64::from(at);
+                Interval { start, end: start + 0.5, bps: share * 1e8 }
+            };
+            let intervals = rates.map(|(share, at)| interval((*share, at))).collect();
+            longest_slump(&Row { capacity_bps: 1e8, intervals, ..row(Mode::Tcp, 0.5, &[]) })
+        };
+        assert_eq!(with(&[0.1, 0.1, 0.9, 0.2, 0.9, 0.2, 0.2, 0.3]), 1.0, "slow start is none");
+        assert_eq!(with(&[0.9, 0.9]), 0.0);
+        assert_eq!(with(&[0.9, 0.1, 0.1, 0.1]), 1.5, "it may last to the end");
+        assert_eq!(with(&[]), 0.0);
     }
 
     #[test]

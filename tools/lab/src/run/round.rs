@@ -52,7 +52,7 @@ impl<'a> Round<'a> {
         let mut schedule = Schedule::new(self.lab, &self.scenario.events);
         let mut background = Running::start(self.lab, self.traffic, first, interrupt)?;
         let captures = Captures::start(self.lab, &self.scenario.captures, first, interrupt)?;
-        let rows = self.send(first, &mut schedule, progress, interrupt);
+        let rows = self.send(first, (&mut schedule, &mut background), progress, interrupt);
         schedule.undo()?;
         background.check()?;
         let mut rows = rows?;
@@ -65,7 +65,7 @@ impl<'a> Round<'a> {
     fn send(
         &self,
         first: usize,
-        schedule: &mut Schedule<'_>,
+        (schedule, background): (&mut Schedule<'_>, &mut Running),
         progress: &dyn Progress,
         interrupt: &Interrupt,
     ) -> Result<Vec<Row>, LabError> {
@@ -82,6 +82,7 @@ impl<'a> Round<'a> {
             let elapsed = start.elapsed();
             progress.elapsed(elapsed);
             schedule.act(elapsed)?;
+            background.act(elapsed)?;
             if watch.look(elapsed)? {
                 let all = going.iter_mut().enumerate();
                 all.for_each(|(place, it)| it.sample(elapsed, watch.acked(place)));

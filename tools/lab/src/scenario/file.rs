@@ -11,7 +11,7 @@ use serde_saphyr::{Location, Spanned};
 
 use super::address::Cidr;
 use super::values::{ByteCount, Moment};
-use super::{Agents, Deciding, EndpointFlag, Metric, Mode, Packets, PathManager, Seconds, Tool};
+use super::{Agents, Deciding, EndpointFlag, Metric, Mode, Packets, PathManager, Protocol, Seconds, Tool};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -263,6 +263,9 @@ pub(super) struct Background {
     pub to: Spanned<String>,
     pub streams: Option<Spanned<u16>>,
     pub rate: Option<Spanned<BitsPerSec>>,
+    #[serde(default)]
+    pub protocol: Protocol,
+    pub after: Option<Spanned<Moment>>,
 }
 
 /// One of several ways to run all of it.

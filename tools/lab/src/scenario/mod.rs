@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 pub use address::{Cidr, CidrError};
 pub use pairs::AddressPair;
 pub use problem::{Problem, ScenarioError};
-pub use values::{Agents, Deciding, EndpointFlag, Metric, Mode, Packets, PathManager, Seconds, Tool};
+pub use values::{Agents, Deciding, EndpointFlag, Metric, Mode, Packets, PathManager, Protocol, Seconds, Tool};
 
 /// A scenario that has been checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -185,7 +185,7 @@ pub struct Assign {
     pub deal: DealBy,
 }
 
-/// Plain TCP that goes on during every transfer.
+/// What goes on during every transfer, beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Background {
     /// Who sends to whom.
@@ -194,6 +194,10 @@ pub struct Background {
     pub streams: u16,
     /// What they send in all at most; nothing: as much as they can.
     pub rate: Option<BitsPerSec>,
+    /// Plain TCP, or UDP at a rate.
+    pub protocol: Protocol,
+    /// How long after the beginning of the transfer it begins; nothing: before it.
+    pub after: Option<Duration>,
 }
 
 /// One of several ways to run the scenario, which are compared.

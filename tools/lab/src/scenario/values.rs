@@ -51,6 +51,17 @@ pub enum PathManager {
     Agent,
 }
 
+/// What the background sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// As much as it can, or a rate at most.
+    #[default]
+    Tcp,
+    /// A rate, whatever becomes of it.
+    Udp,
+}
+
 /// Which packets of a host are captured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -81,6 +92,8 @@ pub enum Metric {
     Intact,
     /// The longest time in which nothing arrived, in seconds; of so many bytes.
     LongestPause,
+    /// The longest time, in seconds, in which goodput stayed below a quarter of the maximum flow, once it had been more.
+    LongestSlump,
     /// Jain's index of what the streams carried: 1 if all carried the same, 1/n if one of n carried all.
     StreamFairness,
     /// How many packets that open further subflows of Multipath TCP the controller was sent.
@@ -122,7 +135,12 @@ impl Metric {
     pub(crate) const fn is_of_every_run(self) -> bool {
         matches!(
             self,
-            Self::Paths | Self::DisjointPaths | Self::Intact | Self::LongestPause | Self::JoinPacketIns
+            Self::Paths
+                | Self::DisjointPaths
+                | Self::Intact
+                | Self::LongestPause
+                | Self::LongestSlump
+                | Self::JoinPacketIns
         )
     }
 

@@ -1,15 +1,18 @@
-use super::{Mptcp, Scenario, Variant};
+use super::{Host, Mptcp, Scenario, Variant};
 
 impl Scenario {
     /// The scenario as `variant` has it.
     pub fn with_variant(&self, variant: &Variant) -> Self {
         let mut scenario = self.clone();
+        let is_multipath = |host: &Host| host.mptcp != Mptcp::default();
+        let all_alike = !self.topology.hosts.iter().any(is_multipath);
         for host in &mut scenario.topology.hosts {
-            if let Some(subflows) = variant.subflows.filter(|_| host.mptcp != Mptcp::default()) {
+            if let Some(subflows) = variant.subflows.filter(|_| is_multipath(host)) {
                 host.mptcp.subflows = subflows;
             }
-            if host.congestion_control.is_some() && variant.congestion_control.is_some() {
-                host.congestion_control.clone_from(&variant.congestion_control);
+            let is_meant = host.congestion_control.is_some() && (all_alike || is_multipath(host));
+            if let Some(name) = variant.congestion_control.as_ref().filter(|_| is_meant) {
+                host.congestion_control = Some(name.clone());
             }
         }
         if let Some(traffic) = &mut scenario.traffic {
@@ -45,5 +48,22 @@ mod tests {
         let [left, right] = &other.topology.hosts[..] else { panic!() };
         assert_eq!([left.mptcp.subflows, right.mptcp.subflows], [0, 0]);
         assert_eq!((left.congestion_control.as_deref(), &right.congestion_control), (Some("cubic"), &None));
+    }
+
+    #[test]
+    fn hosts_of_plain_tcp_keep_their_congestion_control_beside_those_of_multipath_tcp() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/two-paths.yaml");
+        let mut scenario = Scenario::load(&path).unwrap();
+        for host in &mut scenario.topology.hosts {
+            host.congestion_control = Some("reno".to_owned());
+        }
+        scenario.topology.hosts[1].mptcp = Mptcp::default();
+        let cubic = Variant { congestion_control: Some("cubic".to_owned()), ..Variant::default() };
+        let names = |scenario: &Scenario| {
+            scenario.topology.hosts.iter().map(|host| host.congestion_control.clone().unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&scenario.with_variant(&cubic)), ["cubic", "reno"]);
+        scenario.topology.hosts[0].mptcp = Mptcp::default();
+        assert_eq!(names(&scenario.with_variant(&cubic)), ["cubic", "cubic"]);
     }
 }

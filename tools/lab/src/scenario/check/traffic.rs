@@ -6,7 +6,7 @@ use super::super::file::{self, File};
 use super::super::permutation;
 use super::super::problem::Problems;
 use super::super::{
-    Assign, Background, Direction, Expectation, Limit, Metric, Mode, Tool, Topology, Traffic,
+    Assign, Background, Direction, Expectation, Limit, Metric, Mode, Protocol, Tool, Topology, Traffic,
 };
 use super::variants;
 
@@ -213,8 +213,13 @@ fn background(
     if let Some(rate) = background.rate.as_ref().filter(|rate| rate.value.0 < u64::from(streams)) {
         problems.add(rate.referenced, format!("{key}.rate"), "it is too low", "give one such as 50Mbit");
     }
+    if background.protocol == Protocol::Udp && rate.is_none() {
+        let what = "UDP takes as much as it is told";
+        problems.add(background.from.referenced, key, what, "give a rate such as 50Mbit");
+    }
     let direction = direction([&background.from, &background.to], key, topology, problems)?;
-    Some(Background { direction, streams, rate })
+    let after = background.after.as_ref().map(|after| after.value.0);
+    Some(Background { direction, streams, rate, protocol: background.protocol, after })
 }
 
 fn direction(
