@@ -4,6 +4,7 @@ use std::time::Duration;
 use braid_edge::{ClientError, GroupStatistics, Tuner};
 use braid_openflow::GroupId;
 use braid_spray::{HoldTime, Policy, Settings};
+use braid_switch::PathStatistics;
 use braid_switch::extension::{Extension, PathUpdate};
 use braid_types::BitsPerSec;
 use clap::{Subcommand, ValueEnum};
@@ -19,7 +20,7 @@ pub(crate) enum Command {
     Paths(Paths),
     /// An indirect group puts TCP in order
     Order(Order),
-    /// What a group that puts in order has done
+    /// What a group that sprays or puts in order has done, and what each of its paths has carried
     Show(Show),
 }
 
@@ -120,15 +121,65 @@ fn set(target: &Target, extension: impl Fn(GroupId) -> Extension) -> anyhow::Res
 
 fn show(args: &Show) -> anyhow::Result<()> {
     let target = &args.target;
-    let statistics = Tuner::connect(target.edge).and_then(|mut it| it.statistics(GroupId(target.group)));
-    let GroupStatistics(numbers) = statistics.map_err(|problem| refused(target, &problem))?;
+    let (GroupStatistics(numbers), paths) = ask(target).map_err(|problem| refused(target, &problem))?;
     if args.json {
         let numbers: serde_json::Map<_, _> =
             numbers.into_iter().map(|(name, number)| (name.to_owned(), number.into())).collect();
-        return output::json(&serde_json::json!({ "schema": "braid/v1", "group": numbers }));
+        let paths: Vec<_> = paths.iter().map(path_json).collect();
+        return output::json(&serde_json::json!({ "schema": "braid/v1", "group": numbers, "paths": paths }));
+    }
+    output::text(&table::table(PATH_COLUMNS, paths.iter().map(path_row)))?;
+    if numbers.is_empty() {
+        return Ok(());
     }
     let rows = numbers.into_iter().map(|(name, number)| [name.to_owned(), number.to_string()]);
     output::text(&table::table(["WHAT", "HOW MUCH"], rows))
+}
+
+/// The numbers of a group that puts in order, and the paths of any.
+fn ask(target: &Target) -> Result<(GroupStatistics, Vec<PathStatistics>), ClientError> {
+    let mut tuner = Tuner::connect(target.edge)?;
+    let group = GroupId(target.group);
+    let paths = tuner.paths(group)?;
+    match tuner.statistics(group) {
+        Ok(numbers) => Ok((numbers, paths)),
+        // It sprays.
+        Err(ClientError::Refused(_)) => Ok((GroupStatistics(Vec::new()), paths)),
+        Err(problem) => Err(problem),
+    }
+}
+
+const PATH_COLUMNS: [&str; 9] =
+    ["PORT", "LABEL", "PACKETS", "BYTES", "SHARE", "LATE", "QUEUE", "ROUND TRIP", "STATE"];
+
+fn path_row(path: &PathStatistics) -> [String; 9] {
+    let millis = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1e3);
+    [
+        path.port.to_string(),
+        path.label.to_string(),
+        path.packets.to_string(),
+        path.bytes.to_string(),
+        format!("{:.1} %", path.share_ppm as f64 / 1e4),
+        path.late.to_string(),
+        millis(path.queue),
+        millis(path.round_trip),
+        if path.is_dead { "silent" } else { "up" }.to_owned(),
+    ]
+}
+
+fn path_json(path: &PathStatistics) -> serde_json::Value {
+    serde_json::json!({
+        "port": path.port.0,
+        "label": path.label.to_string(),
+        "packets": path.packets,
+        "bytes": path.bytes,
+        "late": path.late,
+        "share": path.share_ppm as f64 / 1e6,
+        "is_dead": path.is_dead,
+        "queue_s": path.queue.as_secs_f64(),
+        "round_trip_s": path.round_trip.as_secs_f64(),
+        "loss": path.loss_ppm as f64 / 1e6,
+    })
 }
 
 fn refused(target: &Target, problem: &ClientError) -> anyhow::Error {

@@ -37,7 +37,9 @@ mod resequencer;
 mod scheduler;
 mod segment;
 
-pub use feedback::{Feedback, Probe, ProbeSettings};
-pub use resequencer::{Counters, Fate, Gauge, HoldTime, PathId, Resequencer, Settings, SettingsError};
+pub use feedback::{Feedback, PathReport, Probe, ProbeSettings, Tally};
+pub use resequencer::{
+    Counters, Fate, Gauge, HOLD_BOUNDS, HoldTime, PathCounters, PathId, Resequencer, Settings, SettingsError,
+};
 pub use scheduler::{PathWeight, Policy, Scheduler};
 pub use segment::{Segment, SeqNo};

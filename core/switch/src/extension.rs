@@ -15,6 +15,8 @@ const SET_ORDER: u32 = 3;
 const STATISTICS_REQUEST: u32 = 4;
 pub(crate) const STATISTICS_REPLY: u32 = 5;
 const SET_PROBING: u32 = 6;
+const PATHS_REQUEST: u32 = 7;
+pub(crate) const PATHS_REPLY: u32 = 8;
 /// A group has no more buckets.
 const MOST_BACKS: usize = 64;
 
@@ -49,8 +51,13 @@ pub enum Extension {
         /// How.
         probing: Probing,
     },
-    /// Asks what a group that sprays or puts in order has done.
+    /// Asks what a group that puts in order has done.
     Statistics {
+        /// The group.
+        group: GroupId,
+    },
+    /// Asks what the paths of a group that sprays or puts in order have carried.
+    PathStatistics {
         /// The group.
         group: GroupId,
     },
@@ -104,6 +111,7 @@ impl Extension {
                 Self::SetOrder { group, settings: (on != 0).then_some(settings) }
             }
             STATISTICS_REQUEST => Self::Statistics { group: reader.read()? },
+            PATHS_REQUEST => Self::PathStatistics { group: reader.read()? },
             SET_PROBING => Self::SetProbing { group: reader.read()?, probing: read_probing(&mut reader)? },
             _ => return Ok(None),
         };
@@ -134,7 +142,7 @@ impl Extension {
                 words.push(group.0);
                 words.extend(probing_words(probing));
             }
-            Self::Statistics { group } => words.push(group.0),
+            Self::Statistics { group } | Self::PathStatistics { group } => words.push(group.0),
         }
         words.into_iter().flat_map(u32::to_be_bytes).collect()
     }
@@ -147,6 +155,7 @@ impl Extension {
             Self::SetOrder { .. } => SET_ORDER,
             Self::SetProbing { .. } => SET_PROBING,
             Self::Statistics { .. } => STATISTICS_REQUEST,
+            Self::PathStatistics { .. } => PATHS_REQUEST,
         };
         Experimenter { experimenter: BRAID, exp_type, data: Bytes(body) }
     }
@@ -254,6 +263,7 @@ mod tests {
             Extension::SetOrder { group, settings: Some(Settings::default()) },
             Extension::SetOrder { group, settings: Some(Settings { paths: 3, ..Settings::default() }) },
             Extension::Statistics { group },
+            Extension::PathStatistics { group },
             Extension::SetProbing { group, probing: probing(2) },
             Extension::SetProbing { group, probing: probing(0) },
         ] {

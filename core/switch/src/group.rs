@@ -112,6 +112,10 @@ impl Order {
         Self { buffer, ways: Vec::new() }
     }
 
+    pub(crate) fn ways(&self) -> &[(PortNo, MacAddr)] {
+        &self.ways
+    }
+
     /// Ways may have come and gone: if there is no room for more, they are told apart anew.
     pub(crate) fn renew_ways(&mut self) {
         if self.ways.len() >= MOST_WAYS {

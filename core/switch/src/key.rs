@@ -82,6 +82,13 @@ impl Key {
         Self(words)
     }
 
+    /// Of masks, what either of them has.
+    pub(crate) fn joined(&self, other: &Self) -> Self {
+        let mut words = self.0;
+        words.iter_mut().zip(&other.0).for_each(|(word, other)| *word |= other);
+        Self(words)
+    }
+
     /// Whether some packet fits both this with `mask` and `other` with `other_mask`.
     pub(crate) fn overlaps(&self, mask: &Self, other: &Self, other_mask: &Self) -> bool {
         let both = mask.masked(other_mask);

@@ -15,12 +15,18 @@ mod group;
 mod key;
 mod matching;
 mod packet;
+mod path_statistics;
 mod port;
 mod probe;
+mod recent;
 mod rewrite;
 mod switch;
 mod table;
+mod tally;
+mod train;
 
 pub use packet::{Offload, Packet};
+pub use path_statistics::PathStatistics;
 pub use port::{PortCounters, PortDescription};
 pub use switch::{ConnectionId, Identity, Switch};
+pub use train::Train;

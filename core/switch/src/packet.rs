@@ -76,6 +76,24 @@ impl Packet {
         Self { data, offload: Offload::default() }
     }
 
+    /// How many frames it is once a super-frame has been cut.
+    pub(crate) fn segments(&self) -> u32 {
+        let Offload { gso_type, gso_size, header_len, .. } = self.offload;
+        if gso_type == 0 || gso_size == 0 {
+            return 1;
+        }
+        let payload = self.data.len().saturating_sub(header_len.into());
+        u32::try_from(payload.div_ceil(gso_size.into())).unwrap_or(u32::MAX)
+    }
+
+    /// Gives memory back that it has no use for, before it is kept.
+    pub(crate) fn settle(&mut self) {
+        let length = self.data.len();
+        if self.data.capacity() - length > length / 8 + 128 {
+            self.data.shrink_to_fit();
+        }
+    }
+
     /// Makes the checksum that was left to the network card. A super-frame's would be wrong for its parts: it stays.
     pub fn finish_checksum(&mut self) {
         let Offload { needs_checksum, gso_type, csum_start, csum_offset, .. } = self.offload;

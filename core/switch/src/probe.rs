@@ -1,6 +1,7 @@
 //! Frames by which edges measure the paths between them: they take the paths of data and are answered by the other edge.
 
 use braid_openflow::GroupId;
+use braid_spray::Tally;
 use braid_types::{DatapathId, MacAddr};
 
 /// Local experimental Ethertype 1. IEEE 802.
@@ -9,7 +10,9 @@ const MAGIC: [u8; 4] = [0x00, 0x02, 0xb7, 0xb7];
 /// A locally administered address; switches need not know where it is.
 const SOURCE: [u8; 6] = [0x02, 0xb9, 0, 0, 0, 1];
 const HEADER: usize = 14;
-const LENGTH: usize = HEADER + 60;
+const LENGTH: usize = HEADER + 64;
+/// Where the last number is, which is known only when a probe leaves.
+const SENT: usize = LENGTH - 8;
 
 /// A probe, or its answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +31,15 @@ pub(crate) struct ProbeFrame {
     pub(crate) back: MacAddr,
     /// When the probe arrived, in nanoseconds of the clock of who answers.
     pub(crate) arrived: u64,
+    /// What was sent by the path before the probe, and what came before it.
+    pub(crate) tally: Tally,
+}
+
+/// Whether a frame is a probe of [`ProbeFrame::frame`], which is sent now: writes how many segments were before it.
+pub(crate) fn put_sent(frame: &mut [u8], sent: u32) {
+    if let Some(place) = frame.get_mut(SENT..SENT + 4) {
+        place.copy_from_slice(&sent.to_be_bytes());
+    }
 }
 
 impl ProbeFrame {
@@ -47,7 +59,8 @@ impl ProbeFrame {
         frame.extend(self.bucket.to_be_bytes());
         frame.extend(self.number.to_be_bytes());
         frame.extend(self.arrived.to_be_bytes());
-        frame.resize(LENGTH, 0);
+        frame.extend(self.tally.sent.to_be_bytes());
+        frame.extend(self.tally.came.to_be_bytes());
         frame
     }
 
@@ -65,7 +78,9 @@ impl ProbeFrame {
         let mut half = || take(&mut rest).map(u32::from_be_bytes);
         let (group, bucket, number) = (GroupId(half()?), half()?, half()?);
         let arrived = u64::from_be_bytes(take(&mut rest)?);
-        Some(Self { is_answer: answer == 1, to, from, secret, group, bucket, number, back, arrived })
+        let tally =
+            Tally { sent: u32::from_be_bytes(take(&mut rest)?), came: u32::from_be_bytes(take(&mut rest)?) };
+        Some(Self { is_answer: answer == 1, to, from, secret, group, bucket, number, back, arrived, tally })
     }
 }
 
@@ -91,9 +106,12 @@ mod tests {
             number: 6,
             back: MacAddr::from_u64(0x02b7_0000_0007),
             arrived: 8,
+            tally: Tally { sent: 9, came: 10 },
         };
-        let frame = probe.frame(MacAddr::from_u64(9));
+        let mut frame = probe.frame(MacAddr::from_u64(9));
         assert_eq!(ProbeFrame::read(&frame), Some(probe));
+        put_sent(&mut frame, 11);
+        assert_eq!(ProbeFrame::read(&frame).map(|it| it.tally), Some(Tally { sent: 11, came: 10 }));
         (0..frame.len()).for_each(|length| assert_eq!(ProbeFrame::read(&frame[..length]), None));
         for place in 12..18 {
             let mut other = frame.clone();

@@ -6,6 +6,7 @@ use braid_types::{Index, Time};
 use crate::action::Program;
 use crate::key::Key;
 use crate::matching::Matcher;
+use crate::recent::Recent;
 
 /// A flow, and the message that made it: what it says of itself is what was said to it.
 #[derive(Clone, Debug)]
@@ -43,6 +44,7 @@ pub(crate) struct Table {
     free: Vec<usize>,
     // Invariant: sorted by `highest`, from the highest down.
     groups: Vec<Tuple>,
+    recent: Recent,
     pub(crate) lookups: u64,
     pub(crate) matches: u64,
 }
@@ -63,6 +65,25 @@ impl Table {
     /// The entry of the highest priority that `key` fits.
     pub(crate) fn find(&mut self, key: &Key) -> Option<&mut Entry> {
         self.lookups += 1;
+        let index = match self.groups.len() {
+            0 | 1 => self.search(key),
+            _ => self.recall(key),
+        };
+        self.matches += u64::from(index.is_some());
+        self.entries.get_mut(index?)?.as_mut()
+    }
+
+    /// As [`Self::search`], which is asked only once for packets that look alike.
+    fn recall(&mut self, key: &Key) -> Option<usize> {
+        let relevant = key.masked(&self.recent.mask);
+        self.recent.find(&relevant).unwrap_or_else(|| {
+            let found = self.search(key);
+            self.recent.keep(relevant, found);
+            found
+        })
+    }
+
+    fn search(&self, key: &Key) -> Option<usize> {
         let mut best: Option<(u16, usize)> = None;
         for tuple in &self.groups {
             if best.is_some_and(|(priority, _)| priority >= tuple.highest) {
@@ -74,9 +95,7 @@ impl Table {
                 (best, found) => found.copied().or(best),
             };
         }
-        let (_, index) = best?;
-        self.matches += 1;
-        self.entries.get_mut(index)?.as_mut()
+        best.map(|(_, index)| index)
     }
 
     /// Adds an entry, in place of one with the same match and priority, which it gives.
@@ -101,6 +120,7 @@ impl Table {
         values.insert(place, (priority, index));
         tuple.highest = tuple.highest.max(priority);
         self.sort();
+        self.forget();
         old
     }
 
@@ -125,6 +145,7 @@ impl Table {
         if tuple.values.is_empty() {
             self.groups.remove(place);
         }
+        self.forget();
         // `highest` stays where other values are left: too high costs a look-up and is never wrong.
         Some(entry)
     }
@@ -136,6 +157,11 @@ impl Table {
     /// All entries with their places.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &Entry)> {
         self.entries.iter().enumerate().filter_map(|(index, entry)| Some((index, entry.as_ref()?)))
+    }
+
+    /// What was found may be found no longer.
+    fn forget(&mut self) {
+        self.recent.clear(self.groups.iter().fold(Key::default(), |all, tuple| all.joined(&tuple.mask)));
     }
 
     fn sort(&mut self) {

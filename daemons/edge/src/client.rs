@@ -3,6 +3,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use braid_openflow::{ErrorCode, GroupId, Hello, Message, Xid, frame_length};
+use braid_switch::PathStatistics;
 use braid_switch::extension::Extension;
 
 /// Sets the groups of an edge over its listener, as a controller would.
@@ -37,7 +38,7 @@ pub enum ClientError {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GroupStatistics(pub Vec<(&'static str, u64)>);
 
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 29] = [
     "forwarded",
     "held",
     "unknown",
@@ -56,6 +57,17 @@ const NAMES: [&str; 18] = [
     "packets_now",
     "bytes_now",
     "hold_time_nanos",
+    "most_packets",
+    "most_bytes",
+    "held_1ms",
+    "held_2ms",
+    "held_5ms",
+    "held_10ms",
+    "held_20ms",
+    "held_50ms",
+    "held_100ms",
+    "held_200ms",
+    "held_longer",
 ];
 
 impl Tuner {
@@ -96,6 +108,15 @@ impl Tuner {
         let numbers = data.get(8..).unwrap_or_default().as_chunks::<8>().0;
         let numbers = numbers.iter().map(|bytes| u64::from_be_bytes(*bytes));
         Ok(GroupStatistics(NAMES.into_iter().zip(numbers).collect()))
+    }
+
+    /// What the paths of a group that sprays or puts in order have carried.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::set`].
+    pub fn paths(&mut self, group: GroupId) -> Result<Vec<PathStatistics>, ClientError> {
+        Ok(PathStatistics::decode_all(&self.ask(&Extension::PathStatistics { group })?)?)
     }
 
     /// What comes before the barrier's reply: an error, or an experimenter message with data.

@@ -1,12 +1,16 @@
 //! What probes tell of paths, and the shares that follow.
 
+mod loss;
 mod path;
+mod trial;
 
 use std::time::Duration;
 
 use braid_types::Time;
 
+pub use loss::Tally;
 use path::PathState;
+use trial::{Sight, Trials};
 
 /// Shares are told in so many parts of all.
 const PARTS: f64 = 10_000.0;
@@ -49,8 +53,26 @@ pub struct Feedback {
     /// Of each path, whether it is dead or not; they sum up to 1.
     shares: Vec<f64>,
     told: Vec<u32>,
+    trials: Trials,
+    /// The path that does more harm than good.
+    left_out: Option<usize>,
     number: u32,
     next: Time,
+}
+
+/// What probes tell of a path.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PathReport {
+    /// Whether it does not answer.
+    pub is_dead: bool,
+    /// How long packets wait in its queues.
+    pub queue: Duration,
+    /// How long answers take, smoothed.
+    pub round_trip: Duration,
+    /// The part of what it carries that is lost, smoothed; while it carries little, of probes and their answers.
+    pub loss: f64,
+    /// Whether it is left out since more comes without it.
+    pub is_left_out: bool,
 }
 
 /// A probe that is due.
@@ -66,8 +88,9 @@ impl Feedback {
     /// Paths with these shares to begin with.
     pub fn new(now: Time, settings: ProbeSettings, shares: &[u32]) -> Self {
         let paths = shares.iter().map(|_| PathState::new(now)).collect();
+        let (told, trials) = (shares.to_vec(), Trials::default());
         let mut feedback =
-            Self { settings, paths, shares: Vec::new(), told: shares.to_vec(), number: 0, next: now };
+            Self { settings, paths, shares: Vec::new(), told, trials, left_out: None, number: 0, next: now };
         feedback.set_shares(shares);
         feedback
     }
@@ -103,21 +126,24 @@ impl Feedback {
         self.next
     }
 
-    /// A probe's answer has come back; `arrived` is when the probe did, in nanoseconds of any clock that is the same for all.
-    pub fn handle_answer(&mut self, now: Time, path: usize, number: u32, arrived: i64) {
+    /// A probe's answer has come back; `arrived` is when the probe did, in nanoseconds of any clock that is the same for all, and
+    /// `tally` what had been sent before it and had come.
+    pub fn handle_answer(&mut self, now: Time, path: usize, number: u32, arrived: i64, tally: Tally) {
         if let Some(path) = self.paths.get_mut(path) {
-            path.note_answer(now, number, arrived);
+            path.note_answer(now, number, arrived, tally);
         }
     }
 
     /// The shares, if they have changed since this was last asked.
     pub fn poll_shares(&mut self) -> Option<Vec<u32>> {
         let all_dead = self.paths.iter().all(|path| path.is_dead);
-        let part = |(path, share): (&PathState, &f64)| match path.is_dead && !all_dead {
+        let part = |(place, (path, share)): (usize, (&PathState, &f64))| match path.is_dead && !all_dead
+            || self.left_out == Some(place)
+        {
             true => 0,
             false => ((share * PARTS).round() as u32).max(1),
         };
-        let parts: Vec<u32> = self.paths.iter().zip(&self.shares).map(part).collect();
+        let parts: Vec<u32> = self.paths.iter().zip(&self.shares).enumerate().map(part).collect();
         let changed = parts != self.told;
         self.told.clone_from(&parts);
         changed.then_some(parts)
@@ -128,34 +154,45 @@ impl Feedback {
         self.paths.get(path).is_some_and(|path| path.is_dead)
     }
 
-    /// How long packets wait in a path's queues.
-    pub fn queue(&self, path: usize) -> Duration {
-        self.paths.get(path).map_or(Duration::ZERO, |path| Duration::from_secs_f64(path.queue.max(0.0)))
+    /// What is known of a path.
+    pub fn report(&self, path: usize) -> Option<PathReport> {
+        let state = self.paths.get(path)?;
+        Some(PathReport {
+            is_dead: state.is_dead,
+            queue: Duration::from_secs_f64(state.queue.max(0.0)),
+            round_trip: state.round_trip(),
+            loss: state.loss(),
+            is_left_out: self.left_out == Some(path),
+        })
     }
 
     fn follow(&mut self, now: Time) {
         for path in &mut self.paths {
             path.review(now, self.settings.patience);
         }
-        let known = |path: &&PathState| path.is_known() && !path.is_dead;
-        let known: Vec<&PathState> = self.paths.iter().filter(known).collect();
-        if known.len() < 2 || known.iter().all(|path| path.queue < NOISE && path.loss < 0.1) {
+        let sights: Vec<_> = self.paths.iter().map(sight).collect();
+        self.left_out = self.trials.review(now, &sights);
+        let left_out = self.left_out;
+        let used = |place: usize, path: &PathState| path.is_usable() && left_out != Some(place);
+        let known = self.paths.iter().enumerate().filter(|(place, path)| used(*place, path));
+        let known: Vec<&PathState> = known.map(|(_, path)| path).collect();
+        if known.len() < 2 || known.iter().all(|path| path.queue < NOISE && path.loss() < 0.1) {
             return;
         }
         let count = known.len() as f64;
         let mean = |of: fn(&PathState) -> f64| known.iter().map(|path| of(path)).sum::<f64>() / count;
-        let (queue, slope, loss) = (mean(|it| it.queue), mean(|it| it.slope), mean(|it| it.loss));
+        let (queue, slope, loss) = (mean(|it| it.queue), mean(|it| it.slope), mean(PathState::loss));
         let slowest = known.iter().map(|path| path.round_trip()).max().unwrap_or_default();
         // What is done shows after a round trip: faster than that, shares would swing.
         let gain = GAIN.min(0.6 / slowest.as_secs_f64().max(1e-3));
         let step = self.settings.interval.as_secs_f64();
-        for (path, share) in self.paths.iter().zip(&mut self.shares) {
-            if path.is_dead || !path.is_known() {
+        for (place, (path, share)) in self.paths.iter().zip(&mut self.shares).enumerate() {
+            if !used(place, path) {
                 continue;
             }
             // Critically damped: the slope of a queue is what a path's share exceeds its part by.
             let excess = gain * (path.slope - slope) + gain * gain / 4.0 * (path.queue - queue);
-            let lost = gain * (path.loss - loss);
+            let lost = gain * (path.loss() - loss);
             *share *= (-(excess + lost) * step).clamp(-STEP, STEP).exp();
         }
         self.normalise();
@@ -168,5 +205,15 @@ impl Feedback {
         }
         let total: f64 = self.shares.iter().sum();
         self.shares.iter_mut().for_each(|share| *share /= total);
+    }
+}
+
+fn sight(path: &PathState) -> Sight {
+    Sight {
+        is_usable: path.is_usable(),
+        loss: path.carried.share().unwrap_or(0.0),
+        queue: path.queue,
+        round_trip: path.round_trip(),
+        came: path.carried.came(),
     }
 }

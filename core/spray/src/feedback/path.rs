@@ -3,6 +3,8 @@ use std::time::Duration;
 
 use braid_types::Time;
 
+use super::loss::{Loss, Tally};
+
 /// Probes whose answers are waited for, at most.
 const MOST_SENT: usize = 256;
 /// Over how long the slope of a queue is smoothed.
@@ -34,7 +36,8 @@ pub(super) struct PathState {
     /// Seconds of queue a second.
     pub(super) slope: f64,
     /// The part of probes that is lost.
-    pub(super) loss: f64,
+    probes_lost: f64,
+    pub(super) carried: Loss,
     pub(super) is_dead: bool,
     in_a_row: u32,
 }
@@ -52,7 +55,8 @@ impl PathState {
             latest: [i64::MAX; LATEST],
             queue: 0.0,
             slope: 0.0,
-            loss: 0.0,
+            probes_lost: 0.0,
+            carried: Loss::default(),
             is_dead: false,
             in_a_row: 0,
         }
@@ -66,19 +70,20 @@ impl PathState {
     }
 
     /// A probe has arrived at `arrived`, on the other end's clock, and its answer here; says whether it was expected.
-    pub(super) fn note_answer(&mut self, now: Time, number: u32, arrived: i64) -> bool {
+    pub(super) fn note_answer(&mut self, now: Time, number: u32, arrived: i64, tally: Tally) -> bool {
         let Some(place) = self.sent.iter().position(|(sent, _)| *sent == number) else { return false };
         // A path keeps its order: what was sent before is lost, there or on the way back.
         for _ in 0..place {
-            self.loss += LOSS_SHARE * (1.0 - self.loss);
+            self.probes_lost += LOSS_SHARE * (1.0 - self.probes_lost);
         }
-        self.loss -= LOSS_SHARE * self.loss;
+        self.probes_lost -= LOSS_SHARE * self.probes_lost;
         self.in_a_row = if place == 0 { self.in_a_row.saturating_add(1) } else { 1 };
         let Some((_, sent)) = self.sent.drain(..=place).next_back() else { return false };
         self.answered = Some(sent);
         let round_trip = now.since(sent);
         self.round_trip =
             if self.round_trip.is_zero() { round_trip } else { (self.round_trip * 7 + round_trip) / 8 };
+        self.carried.note(now, tally);
         self.note_delay(sent, arrived.saturating_sub(nanos(sent)));
         if self.in_a_row >= REVIVED_BY {
             self.is_dead = false;
@@ -119,13 +124,18 @@ impl PathState {
         }
     }
 
-    pub(super) const fn round_trip(&self) -> Duration {
-        self.round_trip
+    /// The part of what it carries that is lost, or of probes as long as it carries little.
+    pub(super) fn loss(&self) -> f64 {
+        self.carried.share().unwrap_or(self.probes_lost)
     }
 
-    /// Whether it was ever heard.
-    pub(super) const fn is_known(&self) -> bool {
-        self.answered.is_some()
+    /// Whether it was heard, and still is.
+    pub(super) const fn is_usable(&self) -> bool {
+        self.answered.is_some() && !self.is_dead
+    }
+
+    pub(super) const fn round_trip(&self) -> Duration {
+        self.round_trip
     }
 }
 

@@ -1,4 +1,18 @@
+use std::time::Duration;
+
 use serde::Serialize;
+
+/// Hold times are counted up to each of these, and beyond.
+pub const HOLD_BOUNDS: [Duration; 8] = [
+    Duration::from_millis(1),
+    Duration::from_millis(2),
+    Duration::from_millis(5),
+    Duration::from_millis(10),
+    Duration::from_millis(20),
+    Duration::from_millis(50),
+    Duration::from_millis(100),
+    Duration::from_millis(200),
+];
 
 /// What became of packets and gaps since the start.
 ///
@@ -33,6 +47,39 @@ pub struct Counters {
     pub waited_nanos: u64,
     /// The longest that one had waited, in nanoseconds.
     pub longest_nanos: u64,
+    /// The most packets that have waited at once.
+    pub most_packets: u32,
+    /// The most bytes that have waited at once, with what packets take besides.
+    pub most_bytes: u64,
+    /// Released packets by how long they had waited: up to each of [`HOLD_BOUNDS`], not counted before; then all longer.
+    pub hold_times: [u64; HOLD_BOUNDS.len() + 1],
+}
+
+/// What came by one path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct PathCounters {
+    /// TCP packets.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Of them: those that others, by other paths, had to wait for.
+    pub late: u64,
+}
+
+impl Counters {
+    /// A packet is let go that had `waited`.
+    pub(super) fn note_released(&mut self, waited: Duration) {
+        let nanos = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
+        self.waited_nanos = self.waited_nanos.saturating_add(nanos);
+        self.longest_nanos = self.longest_nanos.max(nanos);
+        let place = HOLD_BOUNDS.iter().position(|bound| waited <= *bound).unwrap_or(HOLD_BOUNDS.len());
+        self.hold_times[place] += 1;
+    }
+
+    pub(super) fn note_inside(&mut self, gauge: Gauge) {
+        self.most_packets = self.most_packets.max(gauge.packets);
+        self.most_bytes = self.most_bytes.max(gauge.bytes);
+    }
 }
 
 /// What is inside now.

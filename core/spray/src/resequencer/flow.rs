@@ -6,7 +6,7 @@ use super::PathId;
 use crate::segment::{Segment, SeqNo};
 
 /// Paths beyond these are not told apart.
-const PATHS: usize = 8;
+pub(super) const PATHS: usize = 8;
 /// A path that was silent for so many packets of a flow carries none of it any more.
 const QUIET: u32 = 1_024;
 /// So many segments in a row, each where the one before ended, are believed wherever they are.
@@ -103,6 +103,11 @@ impl Flow {
 
     pub(super) const fn held_bytes(&self) -> u64 {
         self.held_bytes
+    }
+
+    /// Whether something is missing before `segment`.
+    pub(super) const fn is_before(&self, segment: &Segment) -> bool {
+        segment.seq.ahead_of(self.next) > 0
     }
 
     pub(super) fn place(&self, segment: &Segment, horizon: u32) -> Place {

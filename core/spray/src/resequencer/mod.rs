@@ -13,8 +13,8 @@ use std::time::Duration;
 use braid_types::{FiveTuple, Time};
 
 use crate::segment::Segment;
-pub use counters::{Counters, Gauge};
-use flow::{Flow, Held, Place};
+pub use counters::{Counters, Gauge, HOLD_BOUNDS, PathCounters};
+use flow::{Flow, Held, PATHS, Place};
 pub use settings::{HoldTime, Settings, SettingsError};
 use skew::Skew;
 use store::{Entry, Store, charge};
@@ -55,6 +55,7 @@ pub struct Resequencer<P> {
     ready: VecDeque<P>,
     skew: Skew,
     counters: Counters,
+    paths: [PathCounters; PATHS + 1],
 }
 
 /// Why packets are let go before those that are missing came.
@@ -77,6 +78,7 @@ impl<P> Resequencer<P> {
             ready: VecDeque::new(),
             skew: Skew::default(),
             counters: Counters::default(),
+            paths: [PathCounters::default(); PATHS + 1],
         }
     }
 
@@ -96,6 +98,9 @@ impl<P> Resequencer<P> {
         size: u32,
         packet: impl FnOnce() -> P,
     ) -> Fate {
+        let came = self.path_mut(path);
+        came.packets += 1;
+        came.bytes += u64::from(size);
         let Some(id) = self.table.find(now, flow) else { return self.meet(now, flow, &segment, path) };
         if segment.rst {
             return self.end(now, id, packet);
@@ -150,6 +155,15 @@ impl<P> Resequencer<P> {
     /// What is inside.
     pub const fn gauge(&self) -> Gauge {
         Gauge { flows: self.table.count(), packets: self.store.count(), bytes: self.store.bytes() }
+    }
+
+    /// What came by `path`; those that are not told apart are counted together.
+    pub fn path(&self, path: PathId) -> PathCounters {
+        self.paths[usize::from(path.0).min(PATHS)]
+    }
+
+    fn path_mut(&mut self, path: PathId) -> &mut PathCounters {
+        &mut self.paths[usize::from(path.0).min(PATHS)]
     }
 
     const fn forward(&mut self) -> Fate {
@@ -209,7 +223,7 @@ impl<P> Resequencer<P> {
         let in_turn = flow.note_path(path, segment);
         match place {
             Place::Old | Place::Duplicate => self.note_old(now, id, segment, in_turn),
-            Place::Next => self.go_on(now, id, segment, in_turn),
+            Place::Next => self.go_on(now, id, segment, path, in_turn),
             _ => {}
         }
         place
@@ -233,7 +247,7 @@ impl<P> Resequencer<P> {
         }
     }
 
-    fn go_on(&mut self, now: Time, id: FlowId, segment: &Segment, in_turn: bool) {
+    fn go_on(&mut self, now: Time, id: FlowId, segment: &Segment, path: PathId, in_turn: bool) {
         let Some(flow) = self.table.get_mut(id) else { return };
         flow.advance(segment.end());
         let Some(first) = flow.first() else { return };
@@ -242,6 +256,7 @@ impl<P> Resequencer<P> {
             self.counters.gaps_filled += 1;
         }
         if in_turn {
+            self.path_mut(path).late += 1;
             self.skew.observe(now, now.since(opened));
         }
         self.release_passed(now, id);
@@ -256,7 +271,7 @@ impl<P> Resequencer<P> {
         packet: impl FnOnce() -> P,
     ) -> Fate {
         let charge = charge(size);
-        if !self.store.has_room(charge) {
+        if !self.store.has_room(charge) && !self.make_room(now, id, segment, charge) {
             return self.overflow(now, id, segment, packet);
         }
         let Some(flow) = self.table.get_mut(id) else { return self.forward() };
@@ -264,7 +279,9 @@ impl<P> Resequencer<P> {
         let entry = Entry { arrival: now, flow: id, seq, charge, packet: packet() };
         flow.hold(Held { seq, end, slot: self.store.push(entry), charge });
         self.counters.held += 1;
-        if flow.held_bytes() > u64::from(self.settings.threshold) {
+        let exceeds = flow.held_bytes() > u64::from(self.settings.threshold);
+        self.counters.note_inside(self.gauge());
+        if exceeds {
             self.exceed(now, id);
         } else {
             self.release_passed(now, id);
@@ -272,10 +289,21 @@ impl<P> Resequencer<P> {
         Fate::Taken
     }
 
-    /// There is no room: what the flow holds before the segment goes, then the segment.
+    /// Has the flow of which a packet has waited longest let its first go, so that who sends most to be held does not keep others
+    /// from it; whether the segment fits now and is still ahead.
+    fn make_room(&mut self, now: Time, id: FlowId, segment: &Segment, charge: u32) -> bool {
+        while !self.store.has_room(charge) {
+            let Some(flow) = self.store.oldest().map(|oldest| oldest.flow) else { return false };
+            let first = self.table.get_mut(flow).and_then(|flow| flow.first());
+            self.give_up(now, flow, Cause::Overflow, |held| {
+                first.is_some_and(|first| first.slot == held.slot)
+            });
+        }
+        self.table.get_mut(id).is_some_and(|flow| flow.is_before(segment))
+    }
+
+    /// The segment cannot wait: it goes after what was let go for its sake.
     fn overflow(&mut self, now: Time, id: FlowId, segment: &Segment, packet: impl FnOnce() -> P) -> Fate {
-        self.give_up(now, id, Cause::Overflow, |first| first.seq.ahead_of(segment.seq) <= 0);
-        self.counters.gaps_overflowed += 1;
         self.counters.held += 1;
         self.ready.push_back(packet());
         if let Some(flow) = self.table.get_mut(id) {
@@ -329,9 +357,7 @@ impl<P> Resequencer<P> {
 
     fn release(&mut self, now: Time, held: Held) {
         let Some(entry) = self.store.remove(held.slot) else { return };
-        let waited = u64::try_from(now.since(entry.arrival).as_nanos()).unwrap_or(u64::MAX);
-        self.counters.waited_nanos = self.counters.waited_nanos.saturating_add(waited);
-        self.counters.longest_nanos = self.counters.longest_nanos.max(waited);
+        self.counters.note_released(now.since(entry.arrival));
         self.ready.push_back(entry.packet);
     }
 }

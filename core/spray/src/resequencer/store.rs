@@ -3,7 +3,8 @@ use braid_types::Time;
 use super::table::FlowId;
 use crate::segment::SeqNo;
 
-/// What a packet takes besides its bytes: its slot, its place in the flow, the allocator's share.
+/// What a packet takes besides its bytes: its slot, its place in the flow, the allocator's share; and an eighth more, since
+/// buffers are a little longer than what is in them.
 const OVERHEAD: u32 = 128;
 
 /// The packets that wait, of all flows, in the order in which they came; bounded in number and bytes.
@@ -45,7 +46,7 @@ struct Ends {
 
 /// What a packet of `size` bytes is counted as.
 pub(super) const fn charge(size: u32) -> u32 {
-    size.saturating_add(OVERHEAD)
+    size.saturating_add(size / 8).saturating_add(OVERHEAD)
 }
 
 impl<P> Store<P> {

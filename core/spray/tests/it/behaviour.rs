@@ -1,9 +1,9 @@
 use std::time::Duration;
 
-use braid_spray::{Fate, HoldTime, Segment, SeqNo, Settings};
+use braid_spray::{Fate, HoldTime, PathId, Resequencer, Segment, SeqNo, Settings};
 use braid_types::Time;
 
-use crate::common::{Bench, data, settings};
+use crate::common::{Bench, data, flow, settings};
 
 const NOW: Time = Time::from_millis(1);
 
@@ -226,11 +226,25 @@ fn the_buffer_gives_what_it_has_no_room_for_back_in_order() {
     for (id, seq) in [(6, 600), (2, 200), (4, 400)] {
         bench.offer(NOW, id, data(seq, 100), 0);
     }
-    assert_eq!(bench.out, [0, 2, 4]);
-    assert_eq!(bench.buffer.gauge().packets, 1);
+    assert_eq!(bench.out, [0, 2]);
+    assert_eq!(bench.buffer.gauge().packets, 2);
     let next = Segment { seq: SeqNo(500), payload: 100, ..Segment::default() };
     bench.offer(NOW, 5, next, 0);
     assert_eq!(bench.out, [0, 2, 4, 5, 6]);
+}
+
+#[test]
+fn who_sends_most_to_be_held_does_not_keep_others_from_it() {
+    let mut buffer = Resequencer::new(Settings { packets: 8, ..settings() }, 1);
+    let mut offer = |number, seq, id: u64| {
+        let fate = buffer.offer(NOW, &flow(number), data(seq, 100), PathId(0), 154, || id);
+        (fate, std::iter::from_fn(|| buffer.poll_packet()).collect::<Vec<_>>())
+    };
+    offer(1, 0, 0);
+    offer(2, 0, 0);
+    (1..=20).for_each(|id| _ = offer(1, id * 200, id.into()));
+    assert_eq!(offer(2, 200, 102), (Fate::Taken, vec![13]));
+    assert_eq!(offer(2, 100, 101), (Fate::Forward, vec![102]), "the other flow is put in order");
 }
 
 #[test]
@@ -258,4 +272,21 @@ fn a_buffer_that_is_flushed_holds_nothing() {
     bench.buffer.flush(NOW);
     let out: Vec<_> = std::iter::from_fn(|| bench.buffer.poll_packet()).collect();
     assert_eq!((out, bench.buffer.poll_timeout()), (vec![1, 2], None));
+}
+
+#[test]
+fn what_waits_is_counted_by_path_and_by_how_long() {
+    let mut bench = Bench::new(settings());
+    bench.offer(at(0), 0, data(0, 100), 0);
+    bench.offer(at(1), 2, data(200, 100), 1);
+    bench.offer(at(4), 1, data(100, 100), 0);
+    bench.offer(at(5), 4, data(400, 100), 1);
+    bench.timeout(at(55));
+    let counters = bench.buffer.counters();
+    // One waited for 3 ms, one for 50.
+    assert_eq!(counters.hold_times, [0, 0, 1, 0, 0, 1, 0, 0, 0]);
+    assert_eq!((counters.most_packets, counters.most_bytes), (1, 154 + 19 + 128));
+    let [first, second, none] = [0, 1, 9].map(|path| bench.buffer.path(PathId(path)));
+    assert_eq!((first.packets, first.bytes, first.late), (2, 308, 1));
+    assert_eq!((second.packets, second.late, none.packets), (2, 0, 0));
 }

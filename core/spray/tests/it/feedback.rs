@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use braid_spray::{Feedback, Probe, ProbeSettings};
+use braid_spray::{Feedback, Probe, ProbeSettings, Tally};
 use braid_types::Time;
 
 const STEP: Duration = Duration::from_millis(1);
@@ -20,11 +20,26 @@ struct Path {
     is_cut: bool,
     /// Others send so much.
     others: f64,
+    /// The part that it loses of what it carries.
+    loss: f64,
+    /// Segments that were sent and that came.
+    sent: f64,
+    came: f64,
 }
 
 fn path(mbits: f64, delay_millis: u64) -> Path {
     let delay = Duration::from_millis(delay_millis);
-    Path { rate: mbits * 1e6, delay, most: 0.1, queue: 0.0, is_cut: false, others: 0.0 }
+    Path {
+        rate: mbits * 1e6,
+        delay,
+        most: 0.1,
+        queue: 0.0,
+        is_cut: false,
+        others: 0.0,
+        loss: 0.0,
+        sent: 0.0,
+        came: 0.0,
+    }
 }
 
 /// A sender that takes what it can get, as TCP does, over paths that are probed.
@@ -34,10 +49,11 @@ struct World {
     shares: Vec<f64>,
     paths: Vec<Path>,
     rate: f64,
-    answers: VecDeque<(Time, usize, u32, i64)>,
+    answers: VecDeque<(Time, usize, u32, i64, Tally)>,
     halved: Time,
     /// Every so many probes are late, as the machine is busy.
     late: u32,
+    is_reno: bool,
 }
 
 impl World {
@@ -46,7 +62,7 @@ impl World {
         let feedback = Feedback::new(Time::ZERO, ProbeSettings::default(), &even);
         let shares = vec![1.0 / paths.len() as f64; paths.len()];
         let (answers, now, halved) = (VecDeque::new(), Time::ZERO, Time::ZERO);
-        Self { now, feedback, shares, paths, rate, answers, halved, late: u32::MAX }
+        Self { now, feedback, shares, paths, rate, answers, halved, late: u32::MAX, is_reno: false }
     }
 
     fn run(&mut self, duration: Duration) {
@@ -67,6 +83,9 @@ impl World {
         let mut lost = false;
         for (path, share) in self.paths.iter_mut().zip(&self.shares) {
             let offered = self.rate * share + path.others;
+            let segments = self.rate * share * STEP.as_secs_f64() / 12_000.0;
+            path.sent += segments;
+            path.came += segments * (1.0 - path.loss) * (path.rate / offered.max(path.rate));
             path.queue = (path.queue + (offered / path.rate - 1.0) * STEP.as_secs_f64()).max(0.0);
             lost |= path.queue > path.most && *share > 0.02;
             path.queue = path.queue.min(path.most);
@@ -77,6 +96,12 @@ impl World {
             self.halved = self.now;
         }
         self.rate *= 1.0002;
+        // As fast as Reno is at that loss: Mathis et al. (1997).
+        let loss: f64 = self.paths.iter().zip(&self.shares).map(|(path, share)| path.loss * share).sum();
+        if self.is_reno && loss > 0.0 {
+            let round_trip = 2.0 * self.paths[0].delay.as_secs_f64();
+            self.rate = self.rate.min(12_000.0 / round_trip * (1.5 / loss).sqrt());
+        }
     }
 
     fn probe(&mut self) {
@@ -88,7 +113,8 @@ impl World {
             let late = Duration::from_millis(if number % self.late == self.late - 1 { 15 } else { 0 });
             let arrives = self.now + it.delay + Duration::from_secs_f64(it.queue) + late;
             let at = arrives.as_nanos() as i64 + AHEAD;
-            self.answers.push_back((arrives + it.delay, path, number, at));
+            let tally = Tally { sent: it.sent as u32, came: it.came as u32 };
+            self.answers.push_back((arrives + it.delay, path, number, at, tally));
         }
     }
 
@@ -96,8 +122,8 @@ impl World {
         let now = self.now;
         let (due, later) = self.answers.drain(..).partition(|(at, ..)| *at <= now);
         self.answers = later;
-        for (_, path, number, arrived) in due {
-            self.feedback.handle_answer(now, path, number, arrived);
+        for (_, path, number, arrived, tally) in due {
+            self.feedback.handle_answer(now, path, number, arrived, tally);
         }
     }
 
@@ -188,8 +214,36 @@ fn what_answers_nothing_or_was_not_asked_changes_nothing() {
     let mut feedback = Feedback::new(Time::ZERO, ProbeSettings::default(), &[1, 1]);
     feedback.poll_shares();
     for path in [0, 1, 2, usize::MAX] {
-        feedback.handle_answer(Time::from_millis(5), path, 77, i64::MIN);
+        feedback.handle_answer(Time::from_millis(5), path, 77, i64::MIN, Tally::default());
     }
     assert_eq!(feedback.poll_shares(), None);
     assert!(Feedback::new(Time::ZERO, ProbeSettings::default(), &[]).poll_probe(Time::ZERO).is_none());
+}
+
+/// Two paths, one of which loses 1 %, and a sender that minds it or does not.
+fn lossy(is_reno: bool) -> World {
+    let mut world = World::new(vec![path(100.0, 10), path(100.0, 10)], 20e6);
+    (world.paths[1].loss, world.is_reno) = (0.01, is_reno);
+    world.run(Duration::from_secs(60));
+    world
+}
+
+#[test]
+fn a_path_whose_loss_slows_the_sender_down_is_left_out_and_taken_again_when_it_loses_no_more() {
+    let mut world = lossy(true);
+    assert!(world.feedback.report(1).unwrap().is_left_out, "{:?}", world.shares);
+    assert_eq!(world.shares, [1.0, 0.0]);
+    let carried = world.carried(Duration::from_secs(10));
+    assert!(carried > 0.47, "{carried} of both, where one alone carries half");
+    world.paths[1].loss = 0.0;
+    world.run(Duration::from_secs(130));
+    assert!(world.shares[1] > 0.3, "{:?}", world.shares);
+}
+
+#[test]
+fn a_path_whose_loss_does_not_slow_the_sender_down_stays() {
+    let mut world = lossy(false);
+    assert!(!world.feedback.report(1).unwrap().is_left_out);
+    assert!(world.shares[1] > 0.3, "{:?}", world.shares);
+    assert!(world.carried(Duration::from_secs(10)) > 0.95);
 }

@@ -26,7 +26,8 @@ struct Packet {
 impl Packet {
     /// Its frame, and what the buffer counts besides.
     fn charge(&self) -> u64 {
-        self.end - self.seq + 54 + 128
+        let frame = self.end - self.seq + 54;
+        frame + frame / 8 + 128
     }
 }
 
@@ -62,10 +63,13 @@ impl Reference {
             return self.passed();
         }
         if self.held.len() == ROOM {
-            self.let_go(|held, _| held.seq <= packet.seq);
-            self.out.push(packet.id);
-            self.next = self.next.max(Some(packet.end));
-            return self.let_go(|_, _| false);
+            let first = self.held[0].id;
+            self.let_go(|held, _| held.id == first);
+            if packet.seq <= self.next.unwrap_or(0) {
+                self.out.push(packet.id);
+                self.next = self.next.max(Some(packet.end));
+                return self.let_go(|_, _| false);
+            }
         }
         self.held.push(packet);
         // Packets of one number go in the order in which they came.

@@ -8,6 +8,7 @@ mod pipeline;
 mod ports;
 mod probes;
 mod requests;
+mod telemetry;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,6 +20,7 @@ use crate::group::Group;
 use crate::packet::Packet;
 use crate::port::SwitchPort;
 use crate::table::Table;
+use crate::tally::Tallies;
 pub use connections::ConnectionId;
 use connections::Connections;
 pub(crate) use probes::Probing;
@@ -56,6 +58,9 @@ pub struct Switch {
     groups: BTreeMap<GroupId, Group>,
     connections: Connections,
     sent: Vec<(PortNo, Packet)>,
+    /// What left by paths that this edge probes, and what came by those that others do.
+    left: Tallies,
+    came: Tallies,
     next_tick: Time,
 }
 
@@ -69,6 +74,8 @@ impl Switch {
             groups: BTreeMap::new(),
             connections: Connections::default(),
             sent: Vec::new(),
+            left: Tallies::default(),
+            came: Tallies::default(),
             next_tick: Time::ZERO,
         }
     }

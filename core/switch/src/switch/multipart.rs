@@ -234,37 +234,6 @@ impl Switch {
         let size = |index: usize| groups.get(index).map_or(0, |(_, group)| group.message.len());
         out.list(&desc, size, |part| ReplyBody::GroupDesc(List::new(part)));
     }
-
-    /// What a group that sprays or puts in order has done, as 64-bit numbers. `docs/openflow-extensions.md`.
-    pub(super) fn extension_statistics(&self, id: GroupId) -> Result<Vec<u8>, ErrorCode> {
-        use braid_openflow::GroupModFailedCode::UnknownGroup;
-        let unknown = ErrorCode::GroupModFailed(UnknownGroup);
-        let group = self.groups.get(&id).ok_or(unknown)?;
-        let buffer = &group.order.as_ref().ok_or(unknown)?.buffer;
-        let (counters, gauge) = (buffer.counters(), buffer.gauge());
-        let numbers = [
-            counters.forwarded,
-            counters.held,
-            counters.unknown,
-            counters.stray,
-            counters.old,
-            counters.spurious,
-            counters.gaps_filled,
-            counters.gaps_passed,
-            counters.gaps_timed_out,
-            counters.gaps_over_threshold,
-            counters.gaps_overflowed,
-            counters.gaps_ended,
-            counters.waited_nanos,
-            counters.longest_nanos,
-            gauge.flows.into(),
-            gauge.packets.into(),
-            gauge.bytes,
-            buffer.hold_time().as_nanos().try_into().unwrap_or(u64::MAX),
-        ];
-        let header = [id.0, 0].into_iter().flat_map(u32::to_be_bytes);
-        Ok(header.chain(numbers.into_iter().flat_map(u64::to_be_bytes)).collect())
-    }
 }
 
 /// The parts of a reply.

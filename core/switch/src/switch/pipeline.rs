@@ -11,10 +11,11 @@ use braid_types::{MacAddr, PortNo, Time};
 
 use super::Switch;
 use super::connections::Unasked;
-use crate::action::{Act, ActionSet, acts};
+use crate::action::{Act, ActionSet, SetField, acts};
 use crate::group::Waiting;
 use crate::key::{self, Key, Layout};
 use crate::packet::Packet;
+use crate::probe::put_sent;
 use crate::rewrite;
 
 /// Groups may hand packets to groups, so far.
@@ -35,6 +36,8 @@ pub(super) struct Journey {
     depth: u8,
     /// Whether nothing is done with the packet after what is done now, so that it need not be copied.
     last: bool,
+    /// Whether it is a probe of this edge's, which says what left before it.
+    pub(super) is_probe: bool,
 }
 
 impl Journey {
@@ -52,10 +55,19 @@ impl Journey {
             reason: PacketInReason::Action,
             depth: 0,
             last: true,
+            is_probe: false,
         }
     }
 
-    /// Reads the packet again after it was changed.
+    /// Knows the packet as `change` has made it.
+    fn follow(&mut self, change: &Act) {
+        match change {
+            Act::Set(SetField::EthDst(mac)) => self.key.set(key::ETH_DST, mac.to_u64()),
+            Act::Set(SetField::EthSrc(mac)) => self.key.set(key::ETH_SRC, mac.to_u64()),
+            _ => self.reread(),
+        }
+    }
+
     fn reread(&mut self) {
         let metadata = self.key.get(key::METADATA);
         (self.key, self.layout) = key::read(self.in_port, &self.packet.data);
@@ -83,6 +95,7 @@ impl Switch {
             return;
         }
         if !self.take_probe(now, in_port, &packet.data) {
+            self.came.count(in_port, &packet);
             self.through_tables(now, Journey::new(in_port, packet));
         }
     }
@@ -152,7 +165,7 @@ impl Switch {
                         self.send_up(journey, MaxLen(128));
                         break;
                     }
-                    journey.reread();
+                    journey.follow(change);
                 }
             }
         }
@@ -190,7 +203,14 @@ impl Switch {
         }
         port.counters.tx_packets += 1;
         port.counters.tx_bytes += journey.bytes();
-        self.sent.push((number, journey.give()));
+        let mut packet = journey.give();
+        if journey.is_probe {
+            let label = MacAddr::from_u64(journey.key.get(key::ETH_DST));
+            put_sent(&mut packet.data, self.left.probed(number, label));
+        } else {
+            self.left.count(number, &packet);
+        }
+        self.sent.push((number, packet));
     }
 
     fn send_up(&mut self, journey: &Journey, max_len: MaxLen) {
@@ -263,7 +283,11 @@ impl Switch {
         };
         let way = order.way(journey.in_port, journey.label);
         let size = u32::try_from(journey.packet.data.len()).unwrap_or(u32::MAX);
-        let waiting = || Waiting { in_port: journey.in_port, packet: journey.give() };
+        let waiting = || {
+            let mut packet = journey.give();
+            packet.settle();
+            Waiting { in_port: journey.in_port, packet }
+        };
         if order.buffer.offer(now, &flow, segment, way, size, waiting) == Fate::Forward {
             self.through_bucket(now, journey, id, 0);
         }

@@ -1,7 +1,7 @@
 //! Groups that spray probe their paths, and their shares follow.
 
 use braid_openflow::{ErrorCode, GroupId, GroupModFailedCode};
-use braid_spray::{Feedback, PathWeight, ProbeSettings, Scheduler};
+use braid_spray::{Feedback, PathWeight, ProbeSettings, Scheduler, Tally};
 use braid_types::{DatapathId, MacAddr, PortNo, Time};
 
 use super::Switch;
@@ -56,6 +56,7 @@ impl Switch {
             while let Some((bucket, frame)) = self.next_probe_of(now, id) {
                 if self.is_live(id, bucket, 0) {
                     let mut journey = Journey::new(PortNo::CONTROLLER, Packet::complete(frame));
+                    journey.is_probe = true;
                     self.through_bucket(now, &mut journey, id, bucket);
                 }
             }
@@ -76,6 +77,7 @@ impl Switch {
             number: probe.number,
             back: *probing.backs.get(probe.path)?,
             arrived: 0,
+            tally: Tally::default(),
         };
         Some((probe.path, frame.frame(MacAddr::ZERO)))
     }
@@ -89,7 +91,10 @@ impl Switch {
             self.take_answer(now, &probe);
         } else {
             let arrived = now.as_nanos();
-            let answer = ProbeFrame { is_answer: true, to: probe.from, from: probe.to, arrived, ..probe };
+            let label = frame.first_chunk().map_or(MacAddr::ZERO, |label| MacAddr::new(*label));
+            let tally = Tally { came: self.came.probed(in_port, label), ..probe.tally };
+            let answer =
+                ProbeFrame { is_answer: true, to: probe.from, from: probe.to, arrived, tally, ..probe };
             let packet = Packet::complete(answer.frame(probe.back));
             self.send(in_port, &mut Journey::new(PortNo::CONTROLLER, packet));
         }
@@ -102,7 +107,7 @@ impl Switch {
             return;
         };
         let arrived = i64::try_from(answer.arrived).unwrap_or(i64::MAX);
-        probing.feedback.handle_answer(now, answer.bucket as usize, answer.number, arrived);
+        probing.feedback.handle_answer(now, answer.bucket as usize, answer.number, arrived, answer.tally);
         self.share(answer.group);
     }
 

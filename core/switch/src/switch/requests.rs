@@ -9,7 +9,7 @@ use braid_openflow::{List, Xid};
 use braid_types::Time;
 
 use super::{ConnectionId, Switch, TABLES};
-use crate::extension::{BRAID, Extension, STATISTICS_REPLY};
+use crate::extension::{BRAID, Extension, PATHS_REPLY, STATISTICS_REPLY};
 
 const fn bad(code: BadRequestCode) -> ErrorCode {
     ErrorCode::BadRequest(code)
@@ -143,13 +143,21 @@ impl Switch {
             Extension::SetOrder { group, settings } => self.set_order(now, group, settings),
             Extension::SetProbing { group, probing } => self.set_probing(now, group, &probing),
             Extension::Statistics { group } => {
-                let body = self.extension_statistics(group)?;
-                let data = braid_openflow::Bytes(&body);
-                let reply = Experimenter { experimenter: BRAID, exp_type: STATISTICS_REPLY, data };
-                self.connections.reply(from, xid, &Message::Experimenter(reply));
+                let body = self.order_statistics(group)?;
+                self.tell(from, xid, STATISTICS_REPLY, &body);
+                Ok(())
+            }
+            Extension::PathStatistics { group } => {
+                let body = self.path_statistics(group)?;
+                self.tell(from, xid, PATHS_REPLY, &body);
                 Ok(())
             }
         }
+    }
+
+    fn tell(&mut self, to: ConnectionId, xid: Xid, exp_type: u32, body: &[u8]) {
+        let reply = Experimenter { experimenter: BRAID, exp_type, data: braid_openflow::Bytes(body) };
+        self.connections.reply(to, xid, &Message::Experimenter(reply));
     }
 }
 

@@ -115,3 +115,23 @@ fn what_cannot_be_done_is_refused_with_its_reason() {
     let flow = FlowMod { flags: FlowModFlags::CHECK_OVERLAP, ..FlowMod::default() };
     assert_eq!(refused(&mut bench, flow), r#"{"flow_mod_failed":"overlap"}"#);
 }
+
+#[test]
+fn packets_find_what_is_there_now_and_not_what_was() {
+    let mut bench = Bench::new();
+    let (two, three) = ([output(2)], [output(3)]);
+    let to = |actions| [Instruction::ApplyActions(List::new(actions))];
+    let flow = [OxmField::EthType(EthType::IPV4), OxmField::IpProto(6), OxmField::TcpDst(5_201.into())];
+    bench.flow(0, 1, &[], &to(&two));
+    bench.flow(0, 3, &[OxmField::InPort(PortNo(4))], &[]);
+    assert_eq!(bench.ports(1, &tcp_v4(0)), [2]);
+    bench.flow(0, 2, &flow, &to(&three));
+    (0..3).for_each(|seq| assert_eq!(bench.ports(1, &tcp_v4(seq)), [3]));
+    // What differs only where no flow looks is the same to the table; what differs where one looks is not.
+    assert_eq!(bench.ports(4, &tcp_v4(0)), [0; 0]);
+    let delete =
+        FlowMod { command: FlowModCommand::Delete, matching: Match::new(&flow), ..FlowMod::default() };
+    bench.tell(&Message::FlowMod(FlowMod { out_port: PortNo::ANY, ..delete }));
+    assert_eq!(bench.ports(1, &tcp_v4(0)), [2]);
+    assert_eq!(bench.ports(4, &tcp_v4(0)), [0; 0]);
+}

@@ -8,3 +8,5 @@ mod malformed;
 mod probes;
 mod rewriting;
 mod session;
+mod trains;
+mod whole;

@@ -1,0 +1,72 @@
+use braid_types::Time;
+
+/// Over how long loss is smoothed, in seconds.
+const SMOOTHING: f64 = 2.0;
+/// Of fewer packets the part that is lost says nothing.
+const ENOUGH: f64 = 300.0;
+/// Counts that differ by more have begun anew.
+const JUMP: u32 = 1 << 24;
+
+/// What the two edges of a path have counted: segments that were sent before a probe was, and that came before it did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// Sent; wraps.
+    pub sent: u32,
+    /// Came; wraps.
+    pub came: u32,
+}
+
+/// The part of what a path carries that it loses. A path keeps its order, so that what was sent before a probe and has not come
+/// before it is lost.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Loss {
+    last: Option<(Time, Tally)>,
+    sent: f64,
+    lost: f64,
+    came: u64,
+}
+
+impl Loss {
+    pub(super) fn note(&mut self, now: Time, tally: Tally) {
+        let Some((before, last)) = self.last.replace((now, tally)) else { return };
+        let [sent, came] =
+            [(tally.sent, last.sent), (tally.came, last.came)].map(|(new, old)| new.wrapping_sub(old));
+        if sent > JUMP || came > JUMP {
+            return;
+        }
+        let keep = (-now.since(before).as_secs_f64() / SMOOTHING).exp();
+        self.sent = self.sent * keep + f64::from(sent);
+        self.lost = self.lost * keep + f64::from(sent) - f64::from(came);
+        self.came += u64::from(came);
+    }
+
+    /// The part that is lost of late, if enough was sent.
+    pub(super) fn share(&self) -> Option<f64> {
+        (self.sent >= ENOUGH).then(|| (self.lost / self.sent).clamp(0.0, 1.0))
+    }
+
+    /// How many segments came since the start.
+    pub(super) const fn came(&self) -> u64 {
+        self.came
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_did_not_come_is_lost_and_counts_may_wrap_or_begin_anew() {
+        let mut loss = Loss::default();
+        let (mut sent, mut came) = (u32::MAX - 500, u32::MAX - 900);
+        for step in 0..200 {
+            loss.note(Time::from_millis(step * 20), Tally { sent, came });
+            (sent, came) = (sent.wrapping_add(100), came.wrapping_add(99));
+        }
+        assert!((loss.share().unwrap() - 0.01).abs() < 1e-6, "{loss:?}");
+        assert_eq!(loss.came(), 199 * 99);
+        loss.note(Time::from_millis(4_000), Tally { sent: 7, came: 1 << 30 });
+        assert!((loss.share().unwrap() - 0.01).abs() < 1e-6);
+        assert_eq!(Loss::default().share(), None);
+    }
+}

@@ -1,0 +1,173 @@
+//! Frames of one TCP flow that leave in a row, as one super-frame: what a receiver's GRO makes of them, and TSO undoes.
+
+use crate::packet::{Offload, Packet, fold, sum};
+
+/// A super-frame has no more parts, and no more bytes behind Ethernet's header.
+const PARTS: usize = 64;
+const LONGEST: usize = 65_535;
+
+const GSO_TCPV4: u8 = 1;
+const GSO_TCPV6: u8 = 4;
+const TCP_CHECKSUM: usize = 16;
+const FIN_SYN_RST_URG_CWR: u8 = 0b1010_0111;
+const ACK: u8 = 0x10;
+const PSH: u8 = 0x08;
+
+/// Packets that leave as one: the first whole, and of the others what is behind their headers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Train {
+    /// How many packets it takes; 1: the first leaves as it is.
+    pub packets: usize,
+    /// How long the headers of each are.
+    pub headers: usize,
+}
+
+/// Where a full TCP segment's headers are in its frame, and what changes from one to the next.
+#[derive(Clone, Copy, Debug)]
+struct Car {
+    network: usize,
+    transport: usize,
+    headers: usize,
+    payload: usize,
+    is_v4: bool,
+    id: u16,
+    seq: u32,
+    flags: u8,
+}
+
+impl Train {
+    /// Couples as many of `packets` with the first as can leave with it, and gives the first the headers of all of them.
+    ///
+    /// Cut at [`Offload::gso_size`], the super-frame gives the very frames that it was made of. So nothing is coupled but full
+    /// segments, and a last one that may be shorter, that differ in nothing else than a sender's own segmentation would make
+    /// them differ, and whose checksums are known to be right or are yet to be made: what is corrupted stays so.
+    pub fn couple(packets: &mut [Packet]) -> Self {
+        let alone = Self { packets: 1, headers: 0 };
+        let Some((first, others)) = packets.split_first_mut() else { return alone };
+        let Some(engine) = Car::read(first) else { return alone };
+        let (mut last, mut count, mut payload) = (engine, 1, engine.payload);
+        for packet in others.iter().take(PARTS - 1) {
+            let Some(next) = Car::read(packet) else { break };
+            let fits = engine.headers - engine.network + payload + next.payload <= LONGEST;
+            if !fits || !last.is_followed_by(&next, &engine) || !engine.looks_like(&next, first, packet) {
+                break;
+            }
+            (last, count, payload) = (next, count + 1, payload + next.payload);
+        }
+        if count > 1 {
+            engine.head(first, payload, last.flags);
+        }
+        Self { packets: count, headers: engine.headers }
+    }
+}
+
+impl Car {
+    /// A packet's headers; `None` if it cannot be a part of a super-frame.
+    fn read(packet: &Packet) -> Option<Self> {
+        let (data, offload) = (packet.data.as_slice(), &packet.offload);
+        if offload.gso_type != 0 || !(offload.needs_checksum || offload.checksum_valid) {
+            return None;
+        }
+        let (network, kind) = match data.get(12..14)? {
+            [0x81, 0] => (18, data.get(16..18)?),
+            kind => (14, kind),
+        };
+        let header = data.get(network..)?;
+        let (is_v4, length, id, end) = match kind {
+            [0x08, 0] => (true, 20, u16_at(header, 4)?, usize::from(u16_at(header, 2)?)),
+            [0x86, 0xdd] => (false, 40, 0, 40 + usize::from(u16_at(header, 4)?)),
+            _ => return None,
+        };
+        let plain =
+            if is_v4 { is_plain_v4(header) } else { header.first()? >> 4 == 6 && *header.get(6)? == 6 };
+        let transport = network + length;
+        let (offset, flags) = (*data.get(transport + 12)?, *data.get(transport + 13)?);
+        let headers = transport + usize::from(offset >> 4) * 4;
+        let payload = (network + end).checked_sub(headers).filter(|it| *it > 0)?;
+        let is_data = flags & FIN_SYN_RST_URG_CWR == 0 && flags & ACK != 0 && offset & 0xf == 0;
+        let whole = data.len() == network + end && headers >= transport + 20;
+        let place = (usize::from(offload.csum_start), usize::from(offload.csum_offset));
+        let checked = !offload.needs_checksum || place == (transport, TCP_CHECKSUM);
+        let seq = u32::from_be_bytes(data.get(transport + 4..transport + 8)?.try_into().ok()?);
+        let car = Self { network, transport, headers, payload, is_v4, id, seq, flags };
+        (plain && is_data && whole && checked).then_some(car)
+    }
+
+    fn is_followed_by(&self, next: &Self, engine: &Self) -> bool {
+        next.seq == self.seq.wrapping_add(self.payload as u32)
+            && (!self.is_v4 || next.id == self.id.wrapping_add(1))
+            && self.payload == engine.payload
+            && next.payload <= engine.payload
+            && self.flags & PSH == 0
+            && (self.flags ^ next.flags) & !PSH == 0
+    }
+
+    /// Whether the headers differ in nothing but what [`Self::is_followed_by`] looks at, lengths and checksums.
+    fn looks_like(&self, other: &Self, one: &Packet, another: &Packet) -> bool {
+        let same = |from: usize, to: usize| one.data.get(from..to) == another.data.get(from..to);
+        let (network, transport) = (self.network, self.transport);
+        let places = (self.network, self.transport, self.headers, self.is_v4);
+        places == (other.network, other.transport, other.headers, other.is_v4)
+            && one.offload.needs_checksum == another.offload.needs_checksum
+            && same(0, network)
+            && match self.is_v4 {
+                true => {
+                    same(network, network + 2)
+                        && same(network + 6, network + 10)
+                        && same(network + 12, network + 20)
+                }
+                false => same(network, network + 4) && same(network + 6, network + 40),
+            }
+            && same(transport, transport + 4)
+            && same(transport + 8, transport + 13)
+            && same(transport + 14, transport + 16)
+            && same(transport + 18, self.headers)
+    }
+
+    /// Makes `packet`'s headers those of a super-frame with `payload`.
+    fn head(&self, packet: &mut Packet, payload: usize, last_flags: u8) {
+        let (network, transport) = (self.network, self.transport);
+        let segment = (self.headers - transport + payload) as u32;
+        let length = self.headers - network + payload - if self.is_v4 { 0 } else { 40 };
+        put(packet, network + if self.is_v4 { 2 } else { 4 }, (length as u16).to_be_bytes());
+        if self.is_v4 {
+            put(packet, network + 10, [0, 0]);
+            let header = packet.data.get(network..transport).unwrap_or_default();
+            let checksum = !fold(sum(header));
+            put(packet, network + 10, checksum.to_be_bytes());
+        }
+        let addresses = network + if self.is_v4 { 12 } else { 8 };
+        let addresses = packet.data.get(addresses..transport).unwrap_or_default();
+        let pseudo = fold(sum(addresses) + 6 + u64::from(segment >> 16) + u64::from(segment & 0xffff));
+        put(packet, transport + TCP_CHECKSUM, pseudo.to_be_bytes());
+        put(packet, transport + 13, [last_flags]);
+        packet.offload = Offload {
+            needs_checksum: true,
+            checksum_valid: false,
+            gso_type: if self.is_v4 { GSO_TCPV4 } else { GSO_TCPV6 },
+            header_len: self.headers as u16,
+            gso_size: self.payload as u16,
+            csum_start: transport as u16,
+            csum_offset: TCP_CHECKSUM as u16,
+        };
+    }
+}
+
+/// Whether an IPv4 header has no options, is that of a whole TCP segment, and not corrupted.
+fn is_plain_v4(header: &[u8]) -> bool {
+    let (Some(fragment), Some(whole)) = (u16_at(header, 6), header.get(..20)) else { return false };
+    whole.first() == Some(&0x45)
+        && whole.get(9) == Some(&6)
+        && fragment & !0x4000 == 0
+        && fold(sum(whole)) == u16::MAX
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..at + 2)?.try_into().ok().map(u16::from_be_bytes)
+}
+
+fn put<const N: usize>(packet: &mut Packet, at: usize, bytes: [u8; N]) {
+    if let Some(place) = packet.data.get_mut(at..at + N) {
+        place.copy_from_slice(&bytes);
+    }
+}
