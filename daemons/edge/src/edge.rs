@@ -9,6 +9,7 @@ use braid_switch::{Identity, Switch};
 use braid_types::{PortNo, Time};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
+use crate::buffers::Buffers;
 use crate::channels::Channels;
 use crate::error::EdgeError;
 use crate::interface::Interface;
@@ -23,6 +24,7 @@ pub struct Edge {
     switch: Switch,
     interfaces: Vec<Interface>,
     channels: Channels,
+    buffers: Buffers,
     poller: Poller,
     start: Instant,
     next_look: Time,
@@ -52,7 +54,16 @@ impl Edge {
             seed,
         };
         let switch = Switch::new(identity);
-        Ok(Self { switch, interfaces, channels, poller, start: Instant::now(), next_look: Time::ZERO })
+        let buffers = Buffers::default();
+        Ok(Self {
+            switch,
+            interfaces,
+            channels,
+            buffers,
+            poller,
+            start: Instant::now(),
+            next_look: Time::ZERO,
+        })
     }
 
     /// Where it listens for controllers.
@@ -111,7 +122,7 @@ impl Edge {
         match token {
             Token::Interface(index) => {
                 if let Some(interface) = self.interfaces.get_mut(index as usize) {
-                    interface.receive(now, &mut self.switch);
+                    interface.receive(now, &mut self.switch, &mut self.buffers);
                 }
             }
             Token::Listener(number) => self.channels.accept(number, &self.poller, &mut self.switch),
@@ -150,7 +161,7 @@ impl Edge {
         if any {
             for interface in &mut self.interfaces {
                 let (number, switch) = (interface.number, &mut self.switch);
-                interface.send(|bytes| switch.count_refused(number, bytes));
+                interface.send(&mut self.buffers, |bytes| switch.count_refused(number, bytes));
             }
         }
     }

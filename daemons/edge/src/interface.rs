@@ -1,20 +1,19 @@
 use std::io::IoSlice;
 
-use braid_ports::{HEADER, Offloads, Port};
-use braid_switch::{Offload, Packet, PortDescription, Switch};
+use braid_ports::{Offloads, Port};
+use braid_switch::{Offload, Packet, PortDescription, Switch, Train};
 use braid_types::{MacAddr, PortNo, Time};
 
+use crate::buffers::Buffers;
 use crate::error::EdgeError;
 use crate::options::PortOption;
 
 /// How many frames are taken before others have their turn.
 const READ: usize = 128;
-/// How many are sent with one call.
+/// How many are sent with one call, each a frame or a train of them.
 const SEND: usize = 64;
 /// Frames in a ring: 30 ms of full frames at 1 Gbit/s.
 const SLOTS: u32 = 2_048;
-/// The longest super-frame, with Ethernet's header and a tag.
-const LONGEST: usize = 65_536 + 64;
 
 /// A Linux interface as a port of the switch.
 pub(crate) struct Interface {
@@ -23,7 +22,6 @@ pub(crate) struct Interface {
     kbps: u32,
     pub(crate) port: Port,
     queue: Vec<Packet>,
-    whole: Vec<u8>,
 }
 
 impl Interface {
@@ -33,7 +31,7 @@ impl Interface {
         let port =
             port.map_err(|(what, source)| EdgeError::Device { device: device.clone(), what, source })?;
         let kbps = option.rate.map_or(0, |rate| (rate.0 / 1_000).try_into().unwrap_or(u32::MAX));
-        Ok(Self { number, device, kbps, port, queue: Vec::new(), whole: vec![0; HEADER + LONGEST] })
+        Ok(Self { number, device, kbps, port, queue: Vec::new() })
     }
 
     /// As it is now; gone, it is down.
@@ -43,9 +41,9 @@ impl Interface {
     }
 
     /// Passes what has arrived through the switch, but no more than its turn; whether there was something.
-    pub(crate) fn receive(&mut self, now: Time, switch: &mut Switch) -> bool {
+    pub(crate) fn receive(&mut self, now: Time, switch: &mut Switch, buffers: &mut Buffers) -> bool {
         for count in 0..READ {
-            let Some(packet) = self.next() else { return count > 0 };
+            let Some(packet) = self.next(buffers) else { return count > 0 };
             if let Some(packet) = packet {
                 switch.handle_packet(now, self.number, packet);
             }
@@ -54,21 +52,20 @@ impl Interface {
     }
 
     /// The next frame; `Some(None)` for one that could not be had whole.
-    fn next(&mut self) -> Option<Option<Packet>> {
+    fn next(&mut self, buffers: &mut Buffers) -> Option<Option<Packet>> {
         let Some(frame) = self.port.ring.receive() else {
             self.port.socket.clear_error();
             return None;
         };
-        let mut data = Vec::new();
+        let length = frame.length() as usize;
+        let mut data = buffers.take(length);
         let mut header = frame.header();
         let tag = frame.tag();
         if frame.is_elsewhere() {
-            // A descriptor of its own, so that the slot may be held meanwhile.
-            let length = self.port.socket.receive_whole(&mut self.whole).unwrap_or(0);
-            let whole = self.whole.get(..length).unwrap_or_default();
-            let Some((before, frame)) = whole.split_first_chunk::<HEADER>() else { return Some(None) };
-            header = *before;
-            data.extend_from_slice(frame);
+            match self.port.socket.receive_whole(length, &mut data) {
+                Ok(before) => header = before,
+                Err(_) => return Some(None),
+            }
             put_tag(&mut data, tag);
         } else if frame.is_cut() {
             return Some(None);
@@ -87,18 +84,47 @@ impl Interface {
     }
 
     /// Sends what is in the queue; the lengths of what was refused go to `refused`.
-    pub(crate) fn send(&mut self, mut refused: impl FnMut(u64)) {
-        for packets in self.queue.chunks(SEND) {
-            let headers: Vec<_> = packets.iter().map(|packet| packet.offload.to_bytes()).collect();
-            let frames = headers.iter().zip(packets);
-            let frames: Vec<_> =
-                frames.map(|(header, packet)| [IoSlice::new(header), IoSlice::new(&packet.data)]).collect();
-            braid_ports::send(&self.port.socket, &frames, |place| {
-                refused(packets.get(place).map_or(0, |packet| packet.data.len() as u64));
-            });
+    pub(crate) fn send(&mut self, buffers: &mut Buffers, mut refused: impl FnMut(u64)) {
+        let mut rest = self.queue.as_mut_slice();
+        while !rest.is_empty() {
+            let (trains, packets) = couple(rest);
+            let (now, later) = std::mem::take(&mut rest).split_at_mut(packets);
+            send_trains(&self.port, now, &trains, &mut refused);
+            rest = later;
         }
-        self.queue.clear();
+        self.queue.drain(..).for_each(|packet| buffers.give_back(packet.data));
     }
+}
+
+/// The first of `packets` as super-frames, as far as they can be, for one call; and how many they are.
+fn couple(packets: &mut [Packet]) -> (Vec<Train>, usize) {
+    let (mut trains, mut done) = (Vec::with_capacity(SEND), 0);
+    while let Some(rest) = packets.get_mut(done..).filter(|rest| !rest.is_empty() && trains.len() < SEND) {
+        let train = Train::couple(rest);
+        done += train.packets;
+        trains.push(train);
+    }
+    (trains, done.min(packets.len()))
+}
+
+fn send_trains(port: &Port, packets: &[Packet], trains: &[Train], refused: &mut impl FnMut(u64)) {
+    let mut rest = packets;
+    let trains = trains.iter().filter_map(|train| {
+        let (now, later) = rest.split_at_checked(train.packets)?;
+        rest = later;
+        Some((now.first()?, now.get(1..)?, train.headers))
+    });
+    let trains: Vec<_> = trains.collect();
+    let headers: Vec<_> = trains.iter().map(|(first, ..)| first.offload.to_bytes()).collect();
+    let frames = headers.iter().zip(&trains).map(|(header, (first, others, from))| {
+        let parts = others.iter().map(|it| IoSlice::new(it.data.get(*from..).unwrap_or_default()));
+        [IoSlice::new(header), IoSlice::new(&first.data)].into_iter().chain(parts).collect()
+    });
+    let frames: Vec<Vec<_>> = frames.collect();
+    braid_ports::send(&port.socket, &frames, |place| {
+        let packets = trains.get(place).map(|(first, others, _)| [*first].into_iter().chain(*others));
+        packets.into_iter().flatten().for_each(|packet| refused(packet.data.len() as u64));
+    });
 }
 
 fn put_tag(data: &mut Vec<u8>, tag: Option<[u8; 4]>) {

@@ -7,6 +7,7 @@
 //!
 //! Needs `CAP_NET_RAW`, `CAP_NET_ADMIN` for promiscuous mode, and Linux 5.11 or later.
 
+mod buffers;
 mod channels;
 mod client;
 mod edge;

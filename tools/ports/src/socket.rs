@@ -2,7 +2,7 @@ use std::io;
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use crate::Offloads;
+use crate::{HEADER, Offloads};
 use nix::libc;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
 
@@ -101,14 +101,37 @@ impl PacketSocket {
         self.set(libc::PACKET_ADD_MEMBERSHIP, &request)
     }
 
-    /// The frame that [`crate::Received::is_elsewhere`], with its header before it, as far as it fits in `buffer`.
+    /// The frame that [`crate::Received::is_elsewhere`] and is `length` long: it is put into `buffer`, which is empty, and what was
+    /// left to the network card is given.
     ///
     /// # Errors
     ///
-    /// There is none, which happens where there was no room for it.
-    pub fn receive_whole(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        let (length, _) = rustix::net::recv(self, buffer, rustix::net::RecvFlags::DONTWAIT)?;
-        Ok(length)
+    /// There is none, which happens where there was no room for it, or it is longer.
+    pub fn receive_whole(&self, length: usize, buffer: &mut Vec<u8>) -> io::Result<[u8; HEADER]> {
+        let mut header = [0; HEADER];
+        buffer.clear();
+        buffer.reserve(length);
+        let mut pieces = [
+            libc::iovec { iov_base: header.as_mut_ptr().cast(), iov_len: HEADER },
+            libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: length },
+        ];
+        // SAFETY: every bit pattern is a `msghdr`, and zeros are its empty fields.
+        #[allow(unsafe_code, reason = "the structure has private padding, and libc no constructor for it")]
+        let mut message: libc::msghdr = unsafe { mem::zeroed() };
+        message.msg_iov = pieces.as_mut_ptr();
+        message.msg_iovlen = pieces.len();
+        // SAFETY: the pieces are memory of that length which nothing else uses now, and outlive the call.
+        #[allow(unsafe_code, reason = "no safe crate receives into memory that nobody has written yet")]
+        let received = unsafe { libc::recvmsg(self.0.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
+        let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
+        let frame = received.checked_sub(HEADER).filter(|_| message.msg_flags & libc::MSG_TRUNC == 0);
+        let frame = frame.filter(|frame| *frame <= length).ok_or(io::ErrorKind::InvalidData)?;
+        // SAFETY: the kernel has written so many bytes, which is no more than was reserved.
+        #[allow(unsafe_code, reason = "no safe crate receives into memory that nobody has written yet")]
+        unsafe {
+            buffer.set_len(frame);
+        }
+        Ok(header)
     }
 
     /// An interface's Ethernet address, and whether frames can pass it.
