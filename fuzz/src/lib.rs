@@ -1,5 +1,7 @@
 //! What must hold of every decoder, whatever bytes it is given.
 
+pub mod edge;
+
 use braid_topology::{Blueprint, export, import};
 
 /// Writes a network in Braid's own JSON and reads it again.
