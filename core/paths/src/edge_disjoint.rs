@@ -11,8 +11,9 @@ use crate::{Path, PathFinder};
 impl PathFinder {
     /// Up to `k` paths of which no two use the same cable, of least total cost; of those, of fewest links in total.
     ///
-    /// Of several sets that are equally good, each pair of switches has one that a hash of both chooses, so that the sets
-    /// of a fabric spread over it; and so has the order of paths that are as long.
+    /// Of several sets that are equally good, each pair of switches has one that the two choose, so that the sets of a
+    /// fabric spread over it: in a FatTree those that lead to different switches of a pod enter it over different links.
+    /// The order of paths that are as long is the pair's too.
     ///
     /// A cable in opposite directions counts as shared too: the replies of each stream return on its reversed path,
     /// where they would meet the other stream. This costs nothing, as two paths that cross a cable in opposite
@@ -57,7 +58,7 @@ impl PathFinder {
         }
         let Self { graph, lengths, distances, queue, flow, .. } = self;
         distances.measure_all(graph, lengths, queue, to);
-        let turn = Turn::between(ingress, egress);
+        let turn = Turn::between(graph, from, to);
         let mut search = Search { graph, lengths, to_egress: distances, queue, flow, turn };
         let found = search.fill(from, to, k);
         // Their links form no cycle, or the flow would not be of least length, as no length is zero; for the same reason
@@ -165,10 +166,19 @@ impl Search<'_> {
             if distance == self.flow.distances[node.index()] {
                 let near = self.queue.near();
                 self.relax_from(node, distance);
-                self.queue.turn(near, |count| self.turn.draw(self.graph.dpid(node), count));
+                let first = self.first_link_to(node, from);
+                self.queue.turn(near, |count| self.turn.draw(self.graph, node, first, count));
             }
         }
         false
+    }
+
+    /// The link from the ingress over which the search came to a node next to it.
+    fn first_link_to(&self, node: NodeIndex, from: NodeIndex) -> Option<EdgeIndex> {
+        match self.flow.steps[node.index()] {
+            Some(Step::Use(edge)) if node != from && self.graph.tail(edge) == from => Some(edge),
+            _ => None,
+        }
     }
 
     fn relax_from(&mut self, node: NodeIndex, distance: i64) {

@@ -60,7 +60,7 @@ impl PathFinder {
             return Vec::new();
         }
         split.reset(graph, distances.as_slice(), reached);
-        let turn = Turn::between(ingress, egress);
+        let turn = Turn::between(graph, from, to);
         let mut search = Search { graph, lengths, queue, split, from, to, turn };
         let found = (0..k).take_while(|_| search.add_path()).count();
         // They form no cycle, as no switch carries two paths.
@@ -163,10 +163,19 @@ impl Search<'_> {
             if distance == self.split.exits[node.index()].distance {
                 let near = self.queue.near();
                 self.relax_from(node);
-                self.queue.turn(near, |count| self.turn.draw(self.graph.dpid(node), count));
+                let first = self.first_link_to(node);
+                self.queue.turn(near, |count| self.turn.draw(self.graph, node, first, count));
             }
         }
         false
+    }
+
+    /// The link from the ingress over which the search came to a switch next to it.
+    fn first_link_to(&self, node: NodeIndex) -> Option<EdgeIndex> {
+        match self.split.entries[node.index()].step {
+            Step::Use(edge) if node != self.from && self.graph.tail(edge) == self.from => Some(edge),
+            _ => None,
+        }
     }
 
     fn relax_from(&mut self, node: NodeIndex) {

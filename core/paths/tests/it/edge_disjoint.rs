@@ -1,6 +1,6 @@
 //! Edge-disjoint paths where the answer is known by hand.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::network::{cables, dpid, finder, link, share_cable};
@@ -94,17 +94,20 @@ fn sets_of_different_pairs_spread_over_a_fabric() {
     let mut edges: Vec<_> = hosts.map(|it| blueprint.port_at(it.end).dpid).collect();
     edges.dedup();
     let mut finder = PathFinder::by_hops(Arc::new(blueprint.graph()));
-    let (mut all, mut first) = (BTreeMap::new(), BTreeMap::new());
+    let (mut all, mut first, mut down) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     for (from, to) in edges.iter().flat_map(|from| edges[28..].iter().map(move |to| (from, to))) {
         let paths = finder.edge_disjoint(*from, *to, 4);
         for path in paths.iter().filter(|path| path.hops() == 4) {
             *all.entry(path.links()[1].dst.dpid).or_insert(0) += 1;
+            down.entry(path.links()[2]).or_insert_with(BTreeSet::new).insert(*to);
         }
         let cores = paths.first().filter(|path| path.hops() == 4).map(|path| path.links()[1].dst.dpid);
         cores.into_iter().for_each(|core| *first.entry(core).or_insert(0) += 1);
     }
     // 28 switches in other pods with 4 in the last one make 112 sets: 28 paths each, and 7 first ones.
     assert_eq!((all.len(), all.values().sum::<i32>(), first.len()), (16, 448, 16));
-    assert!(all.values().all(|count| (14..=42).contains(count)), "{all:?}");
+    assert!(all.values().all(|count| *count == 28), "{all:?}");
+    // Wherever it comes from, what leads to one switch of the pod never meets, on its way down, what leads to another.
+    assert!(down.len() == 16 && down.values().all(|ends| ends.len() == 1), "{down:?}");
     assert!(first.values().all(|count| (1..=16).contains(count)), "{first:?}");
 }
