@@ -226,10 +226,10 @@ impl Network {
         Ok(id)
     }
 
-    /// Half the time that a frame takes on the fastest link, divided by the number of links.
+    /// Twice the time that a frame takes on the fastest link, divided by the number of links: about as busy as links are.
     fn spacing(&self) -> Picos {
         let rate = self.links.iter().filter_map(|link| link.rate).map(|rate| rate.0).max().unwrap_or(1);
-        let frame = 6_000_u64 * 1_000_000_000 / rate.div_ceil(1_000).max(1);
+        let frame = 24_000_u64 * 1_000_000_000 / rate.div_ceil(1_000).max(1);
         Picos(frame / self.links.len().max(1) as u64)
     }
 }

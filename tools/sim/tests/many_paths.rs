@@ -107,6 +107,38 @@ fn coupled_connection_leaves_the_path_that_others_use() {
     }
 }
 
+/// What ten plain flows keep of a link to which ten connections have a second path, their first one being as fast: scenario C of
+/// Khalili et al. (2012).
+///
+/// LIA's windows are as the inverse of the losses, and all of a connection together carries what one flow would on its best path.
+/// If y is what a plain flow has of its share, and a connection's second path x = 1 - y, then 1/x = ((1 + x)/(1 - x))²: x = 0.30.
+/// Without x at all, y would be 1.
+#[test]
+fn plain_flows_keep_what_theory_says_beside_connections_with_a_second_path() {
+    let kept = |control: Control| {
+        let mut network = Network::new(1);
+        let link = |network: &mut Network| {
+            let one = Parameters { queue: QueueLimit::Packets(60), ..link(10, 40) };
+            let back = Parameters { queue: QueueLimit::Packets(100_000), ..link(10_000, 40) };
+            Way { forward: vec![network.0.add_link(&one)], back: vec![network.0.add_link(&back)] }
+        };
+        let [own, shared] = [link(&mut network), link(&mut network)];
+        let mut plain = Vec::new();
+        for turn in 1..=10 {
+            let ways = vec![own.clone(), shared.clone()];
+            network.0.open(&NewConnection::mptcp(ways, Amount::Endless, control));
+            let Way { forward, back } = shared.clone();
+            let reno = Control::Coupled(Algorithm::Uncoupled);
+            plain.push(network.0.open(&NewConnection::tcp(forward, back, Amount::Endless, reno)));
+            network.0.run_until(Picos::from_millis(turn * 130));
+        }
+        network.rates(&plain, 50.0, 650.0).iter().sum::<f64>() / (10.0 * 1_448.0 / 1_514.0)
+    };
+    let [lia, olia, balia] = COUPLED.map(|algorithm| kept(Control::Coupled(algorithm)));
+    assert!((0.6..0.8).contains(&lia), "LIA {lia}, OLIA {olia}, BALIA {balia}");
+    assert!(olia > lia + 0.05 && balia > lia, "LIA {lia}, OLIA {olia}, BALIA {balia}");
+}
+
 #[test]
 fn transfer_goes_on_over_the_other_path_when_one_dies() {
     let mut network = Network::new(1);

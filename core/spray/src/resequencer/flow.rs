@@ -13,7 +13,7 @@ const QUIET: u32 = 1_024;
 const BELIEVED: u8 = 4;
 
 /// What is known of one direction of a connection.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Flow {
     /// The sequence number that is to come next: all before it has passed or been given up.
     next: SeqNo,

@@ -47,7 +47,7 @@ pub enum Fate {
 /// Retransmissions, duplicates and empty acknowledgements never wait. The first segment that is seen of a flow says where
 /// it begins, a SYN or not. A SYN in a connection that is known is believed when the connection goes on there, so that
 /// a forged one changes nothing.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Resequencer<P> {
     settings: Settings,
     table: Table,

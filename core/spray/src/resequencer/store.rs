@@ -10,7 +10,7 @@ const OVERHEAD: u32 = 128;
 /// The packets that wait, of all flows, in the order in which they came; bounded in number and bytes.
 ///
 /// A slot is free or in the list of arrivals. Slots are made when first needed and then used again.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Store<P> {
     slots: Vec<Slot<P>>,
     free: Vec<u32>,
@@ -21,7 +21,7 @@ pub(super) struct Store<P> {
     most_bytes: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Slot<P> {
     entry: Option<Entry<P>>,
     before: Option<u32>,
@@ -29,7 +29,7 @@ struct Slot<P> {
 }
 
 /// A packet that waits.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Entry<P> {
     pub(super) arrival: Time,
     pub(super) flow: FlowId,
@@ -38,7 +38,7 @@ pub(super) struct Entry<P> {
     pub(super) packet: P,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Ends {
     first: Option<u32>,
     last: Option<u32>,

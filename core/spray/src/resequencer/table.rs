@@ -11,7 +11,7 @@ const WAYS: usize = 16;
 /// [`WAYS`] of them, and nothing is ever moved.
 ///
 /// In a set that is full, a new flow takes the place of the one that was silent longest and holds nothing.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Table {
     sets: Vec<Vec<Place>>,
     seed: u64,
@@ -25,7 +25,7 @@ pub(super) struct FlowId {
     way: u32,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Place {
     key: Option<FiveTuple>,
     used: Time,

@@ -92,6 +92,8 @@ pub(crate) enum Status {
     Opening,
     /// The answer has come.
     Open,
+    /// The host has ended it.
+    Closed,
 }
 
 impl Shape {

@@ -1,26 +1,8 @@
 use super::connection::{Shape, Status};
 use super::packet::{HANDSHAKE, Packet};
 use super::timers::{Side, acknowledgement};
-use super::{ConnectionId, NewConnection, Picos, Simulation};
+use super::{ConnectionId, Picos, Simulation};
 use crate::transport::{Answer, Kin};
-
-const MOST_KIN: usize = NewConnection::MAX_SUBFLOWS - 1;
-
-/// Of a connection's subflows, those beside one of them.
-#[derive(Clone, Copy)]
-pub(super) struct Others {
-    kin: [Kin; MOST_KIN],
-    count: usize,
-}
-
-impl Others {
-    const NONE: Self =
-        Self { kin: [Kin { cwnd: 0, srtt: std::time::Duration::ZERO, run: 0 }; MOST_KIN], count: 0 };
-
-    pub(super) fn as_slice(&self) -> &[Kin] {
-        &self.kin[..self.count]
-    }
-}
 
 impl Simulation {
     /// A packet has come to the end of its way.
@@ -36,8 +18,11 @@ impl Simulation {
 
     /// The first subflow of a connection begins; the others follow when it is established.
     pub(super) fn begin(&mut self, subflow: u32, set_up: Picos) {
-        self.subflows[subflow as usize].sender.deadline = Some(self.now + set_up);
-        self.watch(subflow, Side::Sender);
+        let it = &mut self.subflows[subflow as usize];
+        if it.status == Status::Waiting {
+            it.sender.deadline = Some(self.now + set_up);
+            self.watch(subflow, Side::Sender);
+        }
     }
 
     pub(super) fn send_syn(&mut self, subflow: u32) {
@@ -58,7 +43,7 @@ impl Simulation {
 
     fn established(&mut self, subflow: u32, answer: Packet) {
         let it = &mut self.subflows[subflow as usize];
-        if it.status == Status::Open {
+        if it.status != Status::Opening {
             return;
         }
         it.status = Status::Open;
@@ -103,7 +88,7 @@ impl Simulation {
         if progress.advanced {
             it.sender.rtt.sample(stamp.age(now));
         }
-        if progress.advanced || progress.arrived > 0 {
+        if it.status == Status::Open && (progress.advanced || progress.arrived > 0) {
             it.sender.deadline = (!it.sender.is_idle()).then(|| now + it.sender.rtt.timeout());
         }
         let owner = it.connection;
@@ -120,26 +105,32 @@ impl Simulation {
     }
 
     fn change_window(&mut self, subflow: u32, arrived: u32, congested: bool) {
-        let others = self.kin_of(subflow);
+        let needs_kin = congested || self.subflows[subflow as usize].sender.may_grow();
+        let kin = if needs_kin { self.kin_of(subflow) } else { Vec::new() };
         let it = &mut self.subflows[subflow as usize];
         if congested {
-            it.sender.shrink(&mut it.governor, others.as_slice());
+            it.sender.shrink(&mut it.governor, &kin);
         }
-        it.sender.grow(self.now, arrived, &mut it.governor, others.as_slice());
+        it.sender.grow(self.now, arrived, &mut it.governor, &kin);
+        self.give_back(kin);
     }
 
-    /// The open subflows beside this one, where windows are coupled.
-    pub(super) fn kin_of(&self, subflow: u32) -> Others {
+    /// The subflows beside this one, where windows are coupled; in memory that is to be given back.
+    pub(super) fn kin_of(&mut self, subflow: u32) -> Vec<Kin> {
+        let mut kin = std::mem::take(&mut self.kin);
         let it = &self.subflows[subflow as usize];
-        let mut others = Others::NONE;
-        if !it.governor.is_coupled() {
-            return others;
+        if it.governor.is_coupled() {
+            let all = self.connections[it.connection as usize].subflows.clone();
+            let others = all.filter(|other| *other != subflow).map(|other| &self.subflows[other as usize]);
+            kin.extend(others.filter(|it| it.status == Status::Open).map(|it| it.sender.as_kin()));
         }
-        let all = self.connections[it.connection as usize].subflows.clone();
-        for other in all.filter(|other| *other != subflow) {
-            others.kin[others.count] = self.subflows[other as usize].sender.as_kin();
-            others.count += 1;
+        kin
+    }
+
+    pub(super) fn give_back(&mut self, mut kin: Vec<Kin>) {
+        if kin.capacity() > 0 {
+            kin.clear();
+            self.kin = kin;
         }
-        others
     }
 }

@@ -12,6 +12,9 @@ use super::{Picos, Random};
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     inside: Ring<Packet>,
+    /// How many of them, from the first on, are known to have been sent, and the bytes of the others. Who looks moves it on.
+    sent: u32,
+    unsent_bytes: u64,
     /// When all that was offered has been sent.
     free: Picos,
     /// Picoseconds a byte takes, with 16 bits after the point.
@@ -47,6 +50,8 @@ impl Link {
         let rate = parameters.rate.map_or(u64::MAX, |rate| rate.0);
         Self {
             inside: Ring::new(),
+            sent: 0,
+            unsent_bytes: 0,
             free: Picos::ZERO,
             byte_time: ((8_000_000_000_000_u128 << 16) / u128::from(rate.max(1))) as u64,
             delay: parameters.delay.duration().into(),
@@ -87,6 +92,7 @@ impl Link {
         if self.loss > 0 && self.random.bits() >> 11 < self.loss {
             packet.lose();
         }
+        self.unsent_bytes += u64::from(packet.size());
         self.inside.push(packet);
     }
 
@@ -94,6 +100,10 @@ impl Link {
     pub(crate) fn take(&mut self, now: Picos) -> Option<Packet> {
         let packet = self.inside.front().filter(|packet| packet.arrival <= now)?;
         self.inside.pop();
+        match self.sent.checked_sub(1) {
+            Some(left) => self.sent = left,
+            None => self.unsent_bytes -= u64::from(packet.size()),
+        }
         if packet.is_lost() {
             self.counters.lost += 1;
             return None;
@@ -111,6 +121,7 @@ impl Link {
     pub(crate) fn cut(&mut self, now: Picos) {
         self.counters.lost += self.inside.len() as u64;
         self.inside.clear();
+        (self.sent, self.unsent_bytes) = (0, 0);
         self.free = now;
         self.cut = true;
     }
@@ -124,36 +135,40 @@ impl Link {
         self.inside.memory()
     }
 
-    fn sending_time(&self, bytes: u16) -> Picos {
-        Picos(((u128::from(bytes) * u128::from(self.byte_time)) >> 16) as u64)
+    // No frame is longer than 2¹⁵ bytes, and at the least rate a byte takes less than 2⁴⁶ units.
+    const fn sending_time(&self, bytes: u16) -> Picos {
+        Picos((bytes as u64).saturating_mul(self.byte_time) >> 16)
     }
 
     // The frame that is being sent does not count. Only near the limit it has to be looked for.
-    fn has_room(&self, now: Picos, size: u16) -> bool {
+    fn has_room(&mut self, now: Picos, size: u16) -> bool {
         match self.queue {
             QueueLimit::Packets(limit) => {
-                (self.inside.len() as u64) <= limit || (self.waiting(now).count() as u64) < limit
+                (self.inside.len() as u64) <= limit || (self.waiting(now).0 as u64) < limit
             }
             QueueLimit::Bytes(limit) => {
-                let unsent =
-                    ((u128::from((self.free - now).0) << 16) / u128::from(self.byte_time.max(1))) as u64;
                 let size = u64::from(size);
-                if unsent + size < limit {
-                    return true;
-                }
-                let waiting: u64 = match unsent + size < limit.saturating_add(u64::from(Packet::MAX_SIZE)) {
-                    true => self.waiting(now).map(|packet| u64::from(packet.size())).sum(),
-                    false => unsent,
-                };
-                waiting + size <= limit
+                self.unsent_bytes + size <= limit || self.waiting(now).1 + size <= limit
             }
         }
     }
 
-    /// The packets that have not begun to be sent: all but the first of those that have not been sent yet.
-    fn waiting(&self, now: Picos) -> impl ExactSizeIterator<Item = Packet> {
-        let sent = self.inside.partition_point(|packet| packet.arrival <= now + self.delay);
-        (sent + 1..self.inside.len().max(sent + 1)).map(|index| self.inside.get(index).unwrap_or_default())
+    /// The packets that have not begun to be sent, and their bytes: all but the first of those that have not been sent yet.
+    fn waiting(&mut self, now: Picos) -> (usize, u64) {
+        let unsent = |packet: &Packet| packet.arrival > now + self.delay;
+        loop {
+            match self.inside.get(self.sent as usize) {
+                None => return (0, 0),
+                Some(first) if unsent(&first) => {
+                    let count = self.inside.len() - self.sent as usize - 1;
+                    return (count, self.unsent_bytes - u64::from(first.size()));
+                }
+                Some(packet) => {
+                    self.sent += 1;
+                    self.unsent_bytes -= u64::from(packet.size());
+                }
+            }
+        }
     }
 }
 

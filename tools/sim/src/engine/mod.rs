@@ -22,6 +22,7 @@
 mod agenda;
 mod bits;
 mod connection;
+mod edges;
 mod hosts;
 mod link;
 mod packet;
@@ -35,6 +36,7 @@ mod timers;
 pub use agenda::Agenda;
 pub(crate) use bits::Arrivals;
 pub use connection::{Amount, NewConnection, Way};
+pub use edges::Sprayed;
 pub use link::LinkCounters;
 pub(crate) use packet::Stamp;
 pub use random::Random;

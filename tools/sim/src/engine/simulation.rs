@@ -1,10 +1,12 @@
 use braid_link_model::Parameters;
 
-use super::connection::{Connection, NewConnection, Subflow};
+use super::connection::{Connection, NewConnection, Status, Subflow};
+use super::edges::{Bundle, EDGE};
 use super::link::Link;
 use super::packet::Packet;
 use super::timers::Timer;
 use super::{Agenda, LinkCounters, Picos, Random, Way};
+use crate::transport::Kin;
 
 /// A link of one [`Simulation`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -38,13 +40,16 @@ pub struct Simulation {
     pub(super) now: Picos,
     pub(super) agenda: Agenda,
     pub(super) links: Vec<Link>,
-    /// Ways one after the other: numbers of links, then the number of the subflow and what end of it is there.
+    /// Ways one after the other: numbers of links, then the number of the subflow and what end of it is there, or an edge.
     pub(super) routes: Vec<u32>,
     pub(super) connections: Vec<Connection>,
     pub(super) subflows: Vec<Subflow>,
+    pub(super) bundles: Vec<Bundle>,
     pub(super) timers: Vec<Timer>,
     pub(super) free_timers: Vec<u32>,
     pub(super) finished: Vec<ConnectionId>,
+    /// Memory for what a window's formula looks at.
+    pub(super) kin: Vec<Kin>,
     random: Random,
     events: u64,
 }
@@ -63,9 +68,11 @@ impl Simulation {
             routes: Vec::new(),
             connections: Vec::new(),
             subflows: Vec::new(),
+            bundles: Vec::new(),
             timers: Vec::new(),
             free_timers: Vec::new(),
             finished: Vec::new(),
+            kin: Vec::new(),
             random: Random::new(seed),
             events: 0,
         }
@@ -128,7 +135,24 @@ impl Simulation {
         (it.forward, it.back) = (forward, back);
     }
 
-    fn add_route(&mut self, links: &[LinkId], end: u32) -> u32 {
+    /// Ends a subflow, as a host does that is told to: nothing is sent on it any more, and what was under way goes out again on
+    /// the others, unless it arrives before. A connection whose last subflow ends delivers nothing more.
+    ///
+    /// # Panics
+    ///
+    /// If the connection has no such subflow.
+    pub fn close(&mut self, connection: ConnectionId, subflow: usize) {
+        let all = self.connections[connection.0 as usize].subflows.clone();
+        let number = all.clone().nth(subflow).unwrap_or_else(|| panic!("{} subflows", all.len()));
+        let it = &mut self.subflows[number as usize];
+        it.status = Status::Closed;
+        (it.sender.deadline, it.resume) = (None, None);
+        it.sender.lose_all();
+        self.connections[connection.0 as usize].send_elsewhere(it.sender.lost_data());
+        self.send_on_all(connection.0);
+    }
+
+    pub(super) fn add_route(&mut self, links: &[LinkId], end: u32) -> u32 {
         assert!(!links.is_empty() && self.subflows.len() < 1 << 30, "a way has a link at least");
         let place = u32::try_from(self.routes.len()).unwrap_or(u32::MAX);
         self.routes.extend(links.iter().map(|link| link.0));
@@ -231,8 +255,10 @@ impl Simulation {
     fn pass_on(&mut self, mut packet: Packet) {
         packet.at += 1;
         let next = self.routes[packet.at as usize];
-        if next < END {
+        if next < EDGE {
             self.put_on(next, packet);
+        } else if next < END {
+            self.pass_edge(next, packet);
         } else {
             self.take_in(next & !END, packet);
         }

@@ -3,7 +3,7 @@ use super::packet::Packet;
 use super::{Picos, Simulation};
 use crate::transport::Answer;
 
-/// An entry of the agenda for a subflow.
+/// An entry of the agenda for a subflow, or for a bundle of paths where one ends.
 ///
 /// Deadlines move with every packet, so that the agenda does not hold them, but a time no later than each at which to
 /// look whether it has come. Only for a deadline before that there is a second entry.
@@ -18,16 +18,18 @@ pub(super) enum Side {
     Sender,
     Receiver,
     Interface,
+    Edge,
 }
 
 impl Simulation {
     /// Sees to it that the deadline of one end of a subflow is looked at in time.
     pub(super) fn watch(&mut self, subflow: u32, side: Side) {
         let Some(deadline) = self.deadline(subflow, side) else { return };
-        if self.subflows[subflow as usize].looks[side as usize] <= deadline {
+        let look = self.look_at(subflow, side);
+        if *look <= deadline {
             return;
         }
-        self.subflows[subflow as usize].looks[side as usize] = deadline;
+        *look = deadline;
         let timer = Timer { subflow, side };
         let place = match self.free_timers.pop() {
             Some(place) => {
@@ -46,8 +48,9 @@ impl Simulation {
     pub(super) fn look(&mut self, place: u32) {
         let Timer { subflow, side } = self.timers[place as usize];
         self.free_timers.push(place);
-        let look = &mut self.subflows[subflow as usize].looks[side as usize];
-        if *look <= self.now {
+        let now = self.now;
+        let look = self.look_at(subflow, side);
+        if *look <= now {
             *look = Picos::NEVER;
         }
         if self.deadline(subflow, side).is_some_and(|deadline| deadline <= self.now) {
@@ -55,17 +58,27 @@ impl Simulation {
                 Side::Sender => self.sender_timeout(subflow),
                 Side::Receiver => self.receiver_timeout(subflow),
                 Side::Interface => self.resume(subflow),
+                Side::Edge => self.edge_timeout(subflow),
             }
         }
         self.watch(subflow, side);
     }
 
-    fn deadline(&self, subflow: u32, side: Side) -> Option<Picos> {
-        let subflow = &self.subflows[subflow as usize];
+    fn deadline(&self, number: u32, side: Side) -> Option<Picos> {
+        let subflow = || &self.subflows[number as usize];
         match side {
-            Side::Sender => subflow.sender.deadline,
-            Side::Receiver => subflow.receiver.deadline,
-            Side::Interface => subflow.resume,
+            Side::Sender => subflow().sender.deadline,
+            Side::Receiver => subflow().receiver.deadline,
+            Side::Interface => subflow().resume,
+            Side::Edge => self.bundles[number as usize].deadline(),
+        }
+    }
+
+    /// When the agenda looks next.
+    fn look_at(&mut self, number: u32, side: Side) -> &mut Picos {
+        match side {
+            Side::Edge => &mut self.bundles[number as usize].look,
+            _ => &mut self.subflows[number as usize].looks[side as usize],
         }
     }
 
@@ -90,6 +103,7 @@ impl Simulation {
                 self.send_syn(subflow);
             }
             Status::Open => self.data_timeout(subflow),
+            Status::Closed => {}
         }
     }
 
@@ -98,13 +112,14 @@ impl Simulation {
         let kin = self.kin_of(subflow);
         let Self { subflows, connections, .. } = self;
         let it = &mut subflows[subflow as usize];
-        it.sender.collapse(&mut it.governor, kin.as_slice());
+        it.sender.collapse(&mut it.governor, &kin);
         it.sender.deadline = Some(self.now + it.sender.rtt.timeout());
         let connection = &mut connections[it.connection as usize];
         if connection.subflows.len() > 1 {
             connection.send_elsewhere(it.sender.lost_data());
         }
         let connection = it.connection;
+        self.give_back(kin);
         self.send_on(subflow);
         self.send_on_all(connection);
     }

@@ -180,7 +180,7 @@ impl Sender {
         progress
     }
 
-    /// The time-out passed: everything that has not arrived is lost.
+    /// Everything that has not arrived is lost.
     pub(crate) fn lose_all(&mut self) {
         self.lost.clear();
         self.transmissions.clear();
@@ -193,8 +193,6 @@ impl Sender {
             }
         }
         self.flight = 0;
-        self.timeouts += 1;
-        self.rtt.back_off();
     }
 
     /// The data of segments that are lost and have not been sent again.
@@ -207,7 +205,7 @@ impl Sender {
         self.next
     }
 
-    pub(super) const fn may_grow(&self) -> bool {
+    pub(crate) const fn may_grow(&self) -> bool {
         self.limited && !matches!(self.phase, Phase::Recovery { .. })
     }
 

@@ -103,6 +103,8 @@ impl Sender {
     pub(crate) fn collapse(&mut self, governor: &mut Governor, others: &[Kin]) {
         let ssthresh = governor.after_loss(self, others);
         self.lose_all();
+        self.timeouts += 1;
+        self.rtt.back_off();
         self.enter_loss(ssthresh);
     }
 }
