@@ -88,6 +88,11 @@ impl Outcome {
         self.transfers.iter().map(Transfer::fraction).sum::<f64>() / self.transfers.len().max(1) as f64
     }
 
+    /// The mean of all transfers, in bits a second.
+    pub fn goodput(&self) -> f64 {
+        self.transfers.iter().map(|it| it.goodput).sum::<f64>() / self.transfers.len().max(1) as f64
+    }
+
     /// The fractions of all transfers, the least first.
     pub fn ranked(&self) -> Vec<f64> {
         let mut all: Vec<_> = self.transfers.iter().map(Transfer::fraction).collect();

@@ -7,7 +7,8 @@ use braid_topology::generate::Spec;
 use braid_types::BitsPerSec;
 use serde::{Deserialize, Deserializer, de};
 
-use super::{Cell, Expectation, Study, Subject, Value};
+use super::expectation::Expect;
+use super::{Cell, Study};
 use crate::Control;
 use crate::experiment::{Experiment, Failures};
 use crate::steering::Scheme;
@@ -86,6 +87,10 @@ struct Method {
     name: String,
     #[serde(deserialize_with = "text")]
     scheme: Scheme,
+    /// Instead of those of the file.
+    #[serde(default, deserialize_with = "some_text")]
+    network: Option<Spec>,
+    subflows: Option<Vec<usize>>,
     /// By pattern, what a paper reports for each number of subflows, in percent; or nothing.
     #[serde(rename = "paper")]
     patterns: BTreeMap<String, Vec<f64>>,
@@ -99,45 +104,20 @@ struct Broken {
     repair: Delay,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Expect {
-    name: String,
-    within_points: Option<f64>,
-    value: Option<Value>,
-    method: Option<String>,
-    relative_to: Option<String>,
-    pattern: Option<String>,
-    subflows: Option<usize>,
-    at_least: f64,
-}
-
 const fn ten() -> u64 {
     10
-}
-
-impl<'de> Deserialize<'de> for Value {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        text(deserializer)
-    }
-}
-
-impl FromStr for Value {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "mean" => Ok(Self::Mean),
-            "worst" => Ok(Self::Worst),
-            _ => Err(format!("{text:?} is neither mean nor worst")),
-        }
-    }
 }
 
 pub(crate) fn text<'de, D: Deserializer<'de>, T: FromStr<Err: std::fmt::Display>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+}
+
+fn some_text<'de, D: Deserializer<'de>, T: FromStr<Err: std::fmt::Display>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    text(deserializer).map(Some)
 }
 
 impl Study {
@@ -180,8 +160,7 @@ impl File {
                 self.add(method, &self.pattern(pattern)?, paper, &mut cells)?;
             }
         }
-        let expect =
-            self.expect.iter().map(|expect| self.expectation(expect, &cells)).collect::<Result<_, _>>()?;
+        let expect = self.expect.into_iter().map(|expect| expect.check(&cells)).collect::<Result<_, _>>()?;
         Ok(Study { name: self.simulation, description: self.description, seeds: self.seeds, cells, expect })
     }
 
@@ -192,15 +171,16 @@ impl File {
         paper: &[f64],
         cells: &mut Vec<Cell>,
     ) -> Result<(), String> {
-        let (name, given, wanted) = (&method.name, paper.len(), self.subflows.len());
+        let all = method.subflows.as_ref().unwrap_or(&self.subflows);
+        let (name, given, wanted) = (&method.name, paper.len(), all.len());
         if given > 0 && given != wanted {
             return Err(format!(
                 "{name}, {pattern}: the paper has {given} figures, one for each of {wanted} needed, or none"
             ));
         }
-        for (at, subflows) in self.subflows.iter().enumerate() {
+        for (at, subflows) in all.iter().enumerate() {
             let experiment = Experiment {
-                network: self.network,
+                network: method.network.unwrap_or(self.network),
                 rate: self.rate,
                 delay: self.delay.duration(),
                 queue: self.queue,
@@ -228,44 +208,6 @@ impl File {
             }
             None => name.parse().map_err(|error| format!("{error}")),
         }
-    }
-
-    fn expectation(&self, expect: &Expect, cells: &[Cell]) -> Result<Expectation, String> {
-        let subject = match expect {
-            Expect { within_points: Some(points), value: None, .. } => Subject::WithinPoints(*points),
-            Expect {
-                within_points: None,
-                value: Some(value),
-                method: Some(method),
-                pattern: Some(pattern),
-                subflows: Some(subflows),
-                ..
-            } => {
-                let pattern = self.pattern(pattern)?;
-                for named in [Some(method), expect.relative_to.as_ref()].into_iter().flatten() {
-                    let is_it = |cell: &Cell| {
-                        cell.method == *named
-                            && cell.experiment.pattern == pattern
-                            && cell.experiment.subflows == *subflows
-                    };
-                    if !cells.iter().any(is_it) {
-                        return Err(format!(
-                            "{}: {named} is not run with {pattern} traffic and {subflows} subflows",
-                            expect.name
-                        ));
-                    }
-                }
-                let (method, relative_to) = (method.clone(), expect.relative_to.clone());
-                Subject::Value { value: *value, method, relative_to, pattern, subflows: *subflows }
-            }
-            _ => {
-                return Err(format!(
-                    "{}: give either within_points, or value, method, pattern and subflows",
-                    expect.name
-                ));
-            }
-        };
-        Ok(Expectation { name: expect.name.clone(), subject, at_least: expect.at_least })
     }
 }
 
@@ -299,6 +241,22 @@ expect:
     }
 
     #[test]
+    fn methods_may_have_a_network_and_subflows_of_their_own() {
+        let own = "{ name: R, network: \"jellyfish:6,5,12\", subflows: [4],";
+        let text = GOOD
+            .replace("{ name: R,", own)
+            .replace("relative_to: R,", "relative_to: R, relative_subflows: 4,");
+        let study = Study::parse(&text, "own.yaml").unwrap();
+        let cells = study.cells.iter().map(|it| (it.experiment.network.to_string(), it.experiment.subflows));
+        let expected = [("fattree:4", 1), ("fattree:4", 2), ("jellyfish:6,5,12,0", 4)];
+        assert_eq!(
+            cells.collect::<Vec<_>>(),
+            expected.map(|(network, subflows)| (network.to_owned(), subflows))
+        );
+        assert!(Study::parse(&GOOD.replace("{ name: R,", own), "own.yaml").is_err(), "R is not run with 2");
+    }
+
+    #[test]
     fn traffic_may_be_listed() {
         let text = GOOD.replace("methods:", "traffic: { swap: [[0, 9], [9, 0]] }\nmethods:");
         let study = Study::parse(&text.replace("permutation", "swap"), "listed.yaml").unwrap();
@@ -324,7 +282,7 @@ expect:
             ("[50, 90.5]", "[50]", "M, permutation: the paper has 1 figures"),
             ("{ permutation: []", "{ circle: []", "\"circle\" is no traffic"),
             ("subflows: [1, 2]", "subflows: []", "nothing is compared"),
-            ("value: worst", "value: best", "\"best\" is neither mean nor worst"),
+            ("value: worst", "value: best", "\"best\" is neither mean nor worst nor goodput"),
             (
                 "relative_to: R",
                 "relative_to: Q",

@@ -1,5 +1,6 @@
 //! Studies: many experiments that are compared, with each other and with what a paper reports. A file describes one.
 
+mod expectation;
 mod file;
 mod preset;
 mod report;
@@ -9,8 +10,8 @@ use std::time::Duration;
 
 use crate::experiment::{Cancel, Experiment, ExperimentError, Outcome, sweep};
 use crate::report::Report;
-use crate::traffic::Pattern;
 
+pub use expectation::{Expectation, Subject, Value};
 pub use file::StudyError;
 pub(crate) use file::{malformed, text};
 pub use preset::{Preset, UnknownPreset};
@@ -42,46 +43,6 @@ pub struct Cell {
     pub experiment: Experiment,
     /// The mean that a paper reports, of the optimum.
     pub paper: Option<f64>,
-}
-
-/// What must hold for a study.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Expectation {
-    /// For people.
-    pub name: String,
-    /// What is looked at.
-    pub subject: Subject,
-    /// It lies at or above.
-    pub at_least: f64,
-}
-
-/// What an expectation looks at.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Subject {
-    /// The share of the cells with a figure of a paper that lie within so many points of it.
-    WithinPoints(f64),
-    /// A value of a cell, of the optimum, or over that of another method.
-    Value {
-        /// Which value.
-        value: Value,
-        /// Whose.
-        method: String,
-        /// Over whose.
-        relative_to: Option<String>,
-        /// With which traffic.
-        pattern: Pattern,
-        /// With how many subflows.
-        subflows: usize,
-    },
-}
-
-/// A value of a cell.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Value {
-    /// The mean of all transfers.
-    Mean,
-    /// The mean over the seeds of the slowest transfer.
-    Worst,
 }
 
 /// What somebody changes in a study before it is run.
