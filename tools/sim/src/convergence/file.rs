@@ -24,6 +24,7 @@ struct File {
     capacity: BitsPerSec,
     #[serde(default)]
     hold_sender: bool,
+    advice: Option<Delay>,
     settle: Delay,
     measured: Delay,
     sample: Delay,
@@ -54,6 +55,8 @@ struct Expect {
     name: String,
     #[serde(deserialize_with = "text")]
     control: Control,
+    #[serde(default)]
+    advised: bool,
     at_least: f64,
 }
 
@@ -114,8 +117,13 @@ impl File {
         if let Some(expect) = self.expect.iter().find(|it| !controls.contains(&it.control)) {
             return Err(format!("{}: {} is not run", expect.name, expect.control));
         }
-        let expect = self.expect.into_iter();
-        let expect = expect.map(|Expect { name, control, at_least }| Expectation { name, control, at_least });
+        if let Some(expect) = self.expect.iter().find(|it| it.advised && self.advice.is_none()) {
+            return Err(format!("{}: nothing is advised; say when, as in advice: 10s", expect.name));
+        }
+        let expect = self.expect.into_iter().map(|it| {
+            let Expect { name, control, advised, at_least } = it;
+            Expectation { name, control, advised, at_least }
+        });
         Ok(Study {
             name: self.simulation,
             description: self.description,
@@ -124,6 +132,7 @@ impl File {
             hold_sender: self.hold_sender,
             paths,
             controls,
+            advice: self.advice.map(Delay::duration),
             capacity: self.capacity.as_f64(),
             settle: self.settle.duration(),
             measured: self.measured.duration(),

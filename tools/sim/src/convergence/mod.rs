@@ -37,6 +37,9 @@ pub struct Study {
     pub controls: Vec<Control>,
     /// What its paths carry together at most, in bits a second, frames counted whole.
     pub capacity: f64,
+    /// When the host asks the controller which subflows are worth having, and closes the others; each control is run without
+    /// that and with it.
+    pub advice: Option<Duration>,
     /// After this time it has converged, or not.
     pub settle: Duration,
     /// So long is measured then.
@@ -56,6 +59,8 @@ pub struct Expectation {
     pub name: String,
     /// With which control.
     pub control: Control,
+    /// Of the runs with advice.
+    pub advised: bool,
     /// It lies at or above.
     pub at_least: f64,
 }
@@ -63,7 +68,13 @@ pub struct Expectation {
 impl Study {
     /// How many runs it takes.
     pub fn runs(&self) -> u64 {
-        self.controls.len() as u64 * self.seeds
+        self.settings().len() as u64 * self.seeds
+    }
+
+    /// Each control, without advice and, if there is any, with it.
+    fn settings(&self) -> Vec<(Control, bool)> {
+        let advised = if self.advice.is_some() { &[false, true][..] } else { &[false] };
+        self.controls.iter().flat_map(|control| advised.iter().map(|advised| (*control, *advised))).collect()
     }
 
     /// Runs everything, with the seeds from 1 on, on so many threads; `done` is told after each run.
@@ -77,15 +88,14 @@ impl Study {
         cancel: &Cancel,
         done: &(dyn Fn(String) + Sync),
     ) -> Result<Report<Row>, ExperimentError> {
-        let jobs: Vec<_> = self
-            .controls
-            .iter()
-            .flat_map(|control| (1..=self.seeds).map(move |seed| (*control, seed)))
-            .collect();
-        let outcomes = side_by_side(&jobs, threads, cancel, &|(control, seed): &(Control, u64)| {
-            let outcome = run(self, *control, *seed, cancel)?;
+        let settings = self.settings();
+        let jobs = settings.iter().flat_map(|it| (1..=self.seeds).map(move |seed| (*it, seed)));
+        let jobs: Vec<_> = jobs.collect();
+        let outcomes = side_by_side(&jobs, threads, cancel, &|((control, advised), seed)| {
+            let outcome = run(self, *control, *advised, *seed, cancel)?;
             let kept = outcome.share_of(&self.kept) * 100.0;
-            done(format!("{control}, seed {seed}: {kept:.1} % on the paths that are kept"));
+            let advised = if *advised { ", advised" } else { "" };
+            done(format!("{control}{advised}, seed {seed}: {kept:.1} % on the paths that are kept"));
             Ok::<_, ExperimentError>(outcome)
         })?;
         Ok(report::report(self, &outcomes))

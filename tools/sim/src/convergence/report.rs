@@ -1,6 +1,7 @@
 use serde::Serialize;
 
 use super::{Outcome, Study};
+use crate::Control;
 use crate::report::{Cost, Report, Verdict};
 use crate::statistics::{confidence, mean};
 
@@ -9,6 +10,8 @@ use crate::statistics::{confidence, mean};
 pub struct Row {
     /// The congestion control.
     pub control: String,
+    /// Whether the host closed what the controller did not name.
+    pub advised: bool,
     /// Runs that were made, to their end or not.
     pub runs: usize,
     /// What arrived, of what the paths carry together; headers count as lost.
@@ -29,19 +32,22 @@ pub struct Row {
     pub series: Vec<Vec<f64>>,
 }
 
+impl Row {
+    /// What people call it.
+    pub(super) fn label(&self) -> String {
+        if self.advised { format!("{} advised", self.control) } else { self.control.clone() }
+    }
+}
+
 /// What the runs with each control showed; the outcomes come by control and seed.
 pub(super) fn report(study: &Study, outcomes: &[Option<Outcome>]) -> Report<Row> {
-    let by_control = outcomes.chunks(study.seeds.max(1) as usize);
-    let rows: Vec<_> = study
-        .controls
-        .iter()
-        .zip(by_control)
-        .map(|(control, outcomes)| {
-            row(study, control.to_string(), &outcomes.iter().flatten().collect::<Vec<_>>())
-        })
-        .collect();
+    let by_setting = study.settings().into_iter().zip(outcomes.chunks(study.seeds.max(1) as usize));
+    let rows = by_setting
+        .map(|(setting, outcomes)| row(study, setting, &outcomes.iter().flatten().collect::<Vec<_>>()));
+    let rows: Vec<_> = rows.collect();
     let verdicts = study.expect.iter().map(|expect| {
-        let row = rows.iter().find(|row| row.control == expect.control.to_string());
+        let is_it = |row: &&Row| row.control == expect.control.name() && row.advised == expect.advised;
+        let row = rows.iter().find(is_it);
         Verdict::at_least(&expect.name, row.map_or(0.0, |row| row.kept), expect.at_least)
     });
     let verdicts = verdicts.collect();
@@ -51,7 +57,7 @@ pub(super) fn report(study: &Study, outcomes: &[Option<Outcome>]) -> Report<Row>
     Report::new(&study.name, rows, verdicts, complete, cost)
 }
 
-fn row(study: &Study, control: String, outcomes: &[&Outcome]) -> Row {
+fn row(study: &Study, (control, advised): (Control, bool), outcomes: &[&Outcome]) -> Row {
     let means: Vec<_> = outcomes.iter().map(|outcome| outcome.means()).collect();
     let rates: Vec<_> = (0..study.paths.len())
         .map(|path| mean(&means.iter().filter_map(|it| it.get(path).copied()).collect::<Vec<_>>()))
@@ -61,7 +67,8 @@ fn row(study: &Study, control: String, outcomes: &[&Outcome]) -> Row {
     let converged: Option<Vec<_>> =
         outcomes.iter().map(|it| Some(it.converged_after(&study.kept, 0.9)? as f64 * interval)).collect();
     Row {
-        control,
+        control: control.to_string(),
+        advised,
         runs: outcomes.len(),
         fraction_of_capacity: rates.iter().sum::<f64>() / study.capacity,
         kept: mean(&shares),

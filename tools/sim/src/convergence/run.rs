@@ -57,12 +57,18 @@ impl Outcome {
     }
 }
 
-/// Simulates the connection with one control; the same seed gives the same outcome, but for the time that it takes.
+/// Simulates the connection with one control, advised or not; the same seed gives the same outcome, but for the time that it takes.
 ///
 /// # Errors
 ///
 /// [`ExperimentError::NoTime`] if nothing would be measured.
-pub fn run(study: &Study, control: Control, seed: u64, cancel: &Cancel) -> Result<Outcome, ExperimentError> {
+pub fn run(
+    study: &Study,
+    control: Control,
+    advised: bool,
+    seed: u64,
+    cancel: &Cancel,
+) -> Result<Outcome, ExperimentError> {
     if study.measured < study.sample || study.sample.is_zero() {
         return Err(ExperimentError::NoTime);
     }
@@ -72,11 +78,17 @@ pub fn run(study: &Study, control: Control, seed: u64, cancel: &Cancel) -> Resul
     let (mut rates, mut before) = (Vec::new(), vec![0; study.paths.len()]);
     let samples = |time: Duration| (time.as_secs_f64() / study.sample.as_secs_f64()).round() as usize;
     let all = samples(study.settle + study.measured);
+    let mut advice = study.advice.filter(|_| advised).map(Picos::from);
     for _ in 0..all {
         if cancel.is_cancelled() {
             break;
         }
-        simulation.run_until(simulation.now() + Picos::from(study.sample));
+        let next = simulation.now() + Picos::from(study.sample);
+        if let Some(at) = advice.take_if(|at| *at < next) {
+            simulation.run_until(at);
+            unwanted(study).into_iter().for_each(|subflow| simulation.close(id, subflow));
+        }
+        simulation.run_until(next);
         let carried = carried(&simulation, id);
         let bits = |(after, before): (&u64, &u64)| (after - before) as f64 * 8.0 / study.sample.as_secs_f64();
         rates.push(carried.iter().zip(&before).map(bits).collect());
@@ -85,6 +97,22 @@ pub fn run(study: &Study, control: Control, seed: u64, cancel: &Cancel) -> Resul
     let completed = rates.len() == all;
     let (measured, events) = (samples(study.measured), simulation.events());
     Ok(Outcome { seed, rates, measured, events, elapsed: begun.elapsed(), completed })
+}
+
+/// The subflows that advice does not name: as the controller does, it names the first and, in the order of their opening,
+/// those that share no link with others that it names (`core/control`, `brain/advice`).
+fn unwanted(study: &Study) -> Vec<usize> {
+    let (mut used, mut unwanted) = (Vec::new(), Vec::new());
+    for (place, (_, nodes)) in study.paths.iter().enumerate() {
+        let cables = nodes.windows(2).map(|pair| (pair[0].min(pair[1]), pair[0].max(pair[1])));
+        let cables: Vec<_> = cables.collect();
+        if cables.iter().any(|cable| used.contains(cable)) {
+            unwanted.push(place);
+        } else {
+            used.extend(cables);
+        }
+    }
+    unwanted
 }
 
 fn carried(simulation: &Simulation, id: ConnectionId) -> Vec<u64> {

@@ -20,7 +20,7 @@ pub fn table(report: &Report<Row>) -> String {
         let after = row.converged_after.map_or_else(|| "never".to_owned(), |it| format!("{it:.0} s"));
         let capacity = format!("{} %", percent(row.fraction_of_capacity));
         let rates = row.rates.iter().map(|rate| format!("{:.1} Mbit/s", rate / 1e6));
-        table.add_row([row.control.clone(), kept, after, capacity].into_iter().chain(rates));
+        table.add_row([row.label(), kept, after, capacity].into_iter().chain(rates));
     }
     table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
     format!("{table}\n")
@@ -34,7 +34,7 @@ pub fn csv(report: &Report<Row>) -> String {
             for (path, rate) in row.paths.iter().zip(rates) {
                 let (path, time) = (crate::study::quoted(path), f64::from(at) * row.interval);
                 // Writing to a text cannot fail.
-                let _ = writeln!(text, "{},{time:.3},{path},{rate:.0}", row.control);
+                let _ = writeln!(text, "{},{time:.3},{path},{rate:.0}", row.label());
             }
         }
     }
@@ -73,7 +73,7 @@ fn draw_one(
     let most = row.series.iter().flatten().fold(1.0_f64, |most, it| most.max(*it)) / 1e6 * 1.1;
     let end = row.series.len() as f64 * row.interval;
     let mut chart = ChartBuilder::on(area)
-        .caption(format!("{name}: {}", row.control), ("sans-serif", 16))
+        .caption(format!("{name}: {}", row.label()), ("sans-serif", 16))
         .margin(8)
         .x_label_area_size(32)
         .y_label_area_size(50)
