@@ -22,6 +22,7 @@ methods:
   - { name: M, small: { scheme: shortest:4/random }, large: { scheme: shortest:4/least-loaded, subflows: 2, set_up: 1ms } }
 expect:
   - { name: not much worse, method: M, relative_to: ECMP, load: 40, at_most: 1.5 }
+  - { name: nor for large ones, method: M, relative_to: ECMP, load: 40, of: large, value: mean, at_most: 1.5 }
 ";
 
 const PATHS: &str = "
@@ -40,6 +41,7 @@ paths:
 controls: [olia, balia]
 capacity: 20Mbit
 hold_sender: true
+advice: 10s
 settle: 20s
 measured: 20s
 sample: 1s
@@ -47,6 +49,7 @@ seeds: 2
 keep: [1 over b, 2 over c]
 expect:
   - { name: OLIA keeps to two, control: olia, at_least: 0.85 }
+  - { name: so does who is advised, control: balia, advised: true, at_least: 0.99 }
 ";
 
 fn run(text: &str, threads: usize) -> AnyReport {
@@ -85,7 +88,7 @@ fn mix_has_as_much_traffic_as_its_load_says_and_does_not_depend_on_threads() {
 fn connection_keeps_to_paths_without_a_common_link() {
     let report = run(PATHS, 2);
     assert!(report.plot(None).unwrap().contains("1 over b"));
-    assert_eq!(report.csv().lines().count(), 1 + 2 * 40 * 3);
+    assert_eq!(report.csv().lines().count(), 1 + 4 * 40 * 3);
     let AnyReport::Convergence(report) = &report else { panic!("{report:?}") };
     for row in &report.rows {
         assert!(row.kept > 0.8 && row.fraction_of_capacity > 0.8, "{row:?}");
@@ -95,7 +98,7 @@ fn connection_keeps_to_paths_without_a_common_link() {
 #[test]
 fn what_is_changed_is_run() {
     let changes = Changes { seeds: Some(1), control: Some("olia".parse().unwrap()), measured: None };
-    for (text, runs) in [(MIX, 4), (PATHS, 1)] {
+    for (text, runs) in [(MIX, 4), (PATHS, 2)] {
         assert_eq!(AnyStudy::parse(text, "test").unwrap().with(changes).runs(), runs);
     }
 }

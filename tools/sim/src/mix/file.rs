@@ -3,7 +3,7 @@ use braid_topology::generate::Spec;
 use braid_types::BitsPerSec;
 use serde::Deserialize;
 
-use super::{Cell, Expectation, Mix, Sizes, Study, Treatment};
+use super::{Cell, Expectation, Figure, Kind, Mix, Sizes, Study, Treatment};
 use crate::Control;
 use crate::experiment::Fabric;
 use crate::steering::Scheme;
@@ -72,6 +72,10 @@ struct Expect {
     method: String,
     relative_to: String,
     load: f64,
+    #[serde(default)]
+    of: Kind,
+    #[serde(default)]
+    value: Figure,
     at_most: f64,
 }
 
@@ -115,6 +119,8 @@ impl File {
             method: it.method,
             relative_to: it.relative_to,
             load: it.load / 100.0,
+            of: it.of,
+            value: it.value,
             at_most: it.at_most,
         });
         let (name, description, seeds) = (self.simulation, self.description, self.seeds);

@@ -8,6 +8,8 @@ mod sizes;
 
 use std::time::Duration;
 
+use serde::Deserialize;
+
 use crate::Control;
 use crate::experiment::{Cancel, ExperimentError, Fabric, MAX_SUBFLOWS, side_by_side};
 use crate::network::Network;
@@ -106,7 +108,7 @@ pub struct Cell {
     pub mix: Mix,
 }
 
-/// What must hold: the 99th percentile of how long short flows take, of one method over another's.
+/// What must hold: how long flows take with one method, over how long with another.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expectation {
     /// For people.
@@ -117,8 +119,40 @@ pub struct Expectation {
     pub relative_to: String,
     /// At which load.
     pub load: f64,
+    /// Which flows.
+    pub of: Kind,
+    /// What of their times.
+    pub value: Figure,
     /// It lies at or below.
     pub at_most: f64,
+}
+
+/// Which flows count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// The short ones.
+    #[default]
+    Short,
+    /// The large ones.
+    Large,
+    /// All.
+    All,
+}
+
+/// A figure of how long flows take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Figure {
+    /// The mean.
+    Mean,
+    /// The median.
+    Median,
+    /// The 95th percentile.
+    P95,
+    /// The 99th percentile.
+    #[default]
+    P99,
 }
 
 impl Study {

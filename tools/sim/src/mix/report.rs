@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{Flow, Outcome, Study};
+use super::{Expectation, Figure, Flow, Kind, Outcome, Study};
 use crate::report::{Cost, Report, Verdict};
 use crate::statistics::{mean, quantile};
 
@@ -40,11 +40,32 @@ pub struct Class {
     pub mean: f64,
     /// The median, in seconds.
     pub median: f64,
+    /// The 95th percentile, in seconds.
+    pub p95: f64,
     /// The 99th percentile, in seconds.
     pub p99: f64,
 }
 
+impl Row {
+    const fn class(&self, kind: Kind) -> &Class {
+        match kind {
+            Kind::Short => &self.short,
+            Kind::Large => &self.large,
+            Kind::All => &self.all,
+        }
+    }
+}
+
 impl Class {
+    const fn figure(&self, figure: Figure) -> f64 {
+        match figure {
+            Figure::Mean => self.mean,
+            Figure::Median => self.median,
+            Figure::P95 => self.p95,
+            Figure::P99 => self.p99,
+        }
+    }
+
     fn of<'a>(flows: impl Iterator<Item = &'a Flow>) -> Self {
         let all: Vec<_> = flows.map(|flow| flow.took).collect();
         let mut took: Vec<_> = all.iter().flatten().map(std::time::Duration::as_secs_f64).collect();
@@ -54,6 +75,7 @@ impl Class {
             unfinished: all.len() - took.len(),
             mean: mean(&took),
             median: quantile(&took, 0.5),
+            p95: quantile(&took, 0.95),
             p99: quantile(&took, 0.99),
         }
     }
@@ -82,13 +104,12 @@ pub(super) fn report(study: &Study, outcomes: &[Option<Outcome>]) -> Report<Row>
             }
         })
         .collect();
-    let p99 = |method: &str, load: f64| {
-        let row = rows.iter().find(|row| row.method == method && (row.load - load).abs() < 1e-9);
-        row.map_or(f64::NAN, |row| row.short.p99)
-    };
-    let verdict = |expect: &super::Expectation| {
-        let value = p99(&expect.method, expect.load) / p99(&expect.relative_to, expect.load);
-        Verdict::at_most(&expect.name, value, expect.at_most)
+    let verdict = |expect: &Expectation| {
+        let of = |method: &String| {
+            let row = rows.iter().find(|row| row.method == *method && (row.load - expect.load).abs() < 1e-9);
+            row.map_or(f64::NAN, |row| row.class(expect.of).figure(expect.value))
+        };
+        Verdict::at_most(&expect.name, of(&expect.method) / of(&expect.relative_to), expect.at_most)
     };
     let verdicts = study.expect.iter().map(verdict).collect();
     let complete = outcomes.iter().all(|it| it.as_ref().is_some_and(|outcome| outcome.completed));

@@ -10,11 +10,12 @@ use crate::report::Report;
 pub fn table(report: &Report<Row>) -> String {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED);
-    let heading = ["load", "method", "short: median", "99 %", "large: mean", "99 %", "unfinished"];
+    let heading =
+        ["load", "method", "short: mean", "median", "95 %", "99 %", "large: mean", "99 %", "unfinished"];
     table.set_header(heading);
     for row in &report.rows {
         let Row { short, large, all, .. } = row;
-        let times = [short.median, short.p99, large.mean, large.p99].map(millis);
+        let times = [short.mean, short.median, short.p95, short.p99, large.mean, large.p99].map(millis);
         let load = format!("{:.0} %", row.load * 100.0);
         let unfinished = format!("{} of {}", all.unfinished, all.flows);
         table.add_row([load, row.method.clone()].into_iter().chain(times).chain([unfinished]));
@@ -31,14 +32,14 @@ fn millis(seconds: f64) -> String {
 /// One line for each row of the report, with a heading; times in seconds.
 pub fn csv(report: &Report<Row>) -> String {
     let class = |name: &str| {
-        ["flows", "unfinished", "mean", "median", "p99"].map(|it| format!("{name}_{it}")).join(",")
+        ["flows", "unfinished", "mean", "median", "p95", "p99"].map(|it| format!("{name}_{it}")).join(",")
     };
     let classes = ["short", "large", "all"].map(class).join(",");
     let mut text = format!("method,sizes,load,runs,{classes}\n");
     for row in &report.rows {
         let figures = [row.short, row.large, row.all].map(|it| {
-            let Class { flows, unfinished, mean, median, p99 } = it;
-            format!("{flows},{unfinished},{mean:.6},{median:.6},{p99:.6}")
+            let Class { flows, unfinished, mean, median, p95, p99 } = it;
+            format!("{flows},{unfinished},{mean:.6},{median:.6},{p95:.6},{p99:.6}")
         });
         let method = crate::study::quoted(&row.method);
         // Writing to a text cannot fail.
