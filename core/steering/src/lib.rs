@@ -9,6 +9,7 @@
 
 mod advice;
 mod ids;
+mod numbered;
 mod openers;
 mod placement;
 mod policy;

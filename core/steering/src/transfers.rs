@@ -6,6 +6,7 @@ use braid_types::{BitsPerSec, FiveTuple, Index, Time, Token};
 use smallvec::SmallVec;
 
 use crate::ids::{StreamId, TransferId};
+use crate::numbered::Numbered;
 use crate::openers::Openers;
 use crate::stream::{Group, Opening, Route, Stream, Transfer, TransferKind};
 
@@ -53,8 +54,8 @@ pub struct Ended {
 #[derive(Debug, Default)]
 pub struct Transfers {
     limits: Limits,
-    transfers: BTreeMap<TransferId, Transfer>,
-    streams: BTreeMap<StreamId, Stream>,
+    transfers: Numbered<TransferId, Transfer>,
+    streams: Numbered<StreamId, Stream>,
     /// The streams that have no route.
     unrouted: BTreeSet<StreamId>,
     by_tuple: Index<FiveTuple, StreamId>,
@@ -74,19 +75,24 @@ impl Transfers {
         Self { limits, ..Self::default() }
     }
 
-    /// The transfers, oldest first.
+    /// The transfers, oldest first. O(n log n).
     pub fn transfers(&self) -> impl Iterator<Item = &Transfer> {
-        self.transfers.values()
+        self.transfers.iter()
     }
 
-    /// The streams, oldest first.
+    /// How many transfers there are.
+    pub fn transfer_count(&self) -> usize {
+        self.transfers.len()
+    }
+
+    /// The streams, oldest first. O(n log n).
     pub fn streams(&self) -> impl Iterator<Item = &Stream> {
-        self.streams.values()
+        self.streams.iter()
     }
 
     /// The streams without a route, oldest first.
     pub fn unrouted(&self) -> impl Iterator<Item = &Stream> {
-        self.unrouted.iter().filter_map(|id| self.streams.get(id))
+        self.unrouted.iter().filter_map(|id| self.streams.get(*id))
     }
 
     /// How many streams there are.
@@ -96,29 +102,29 @@ impl Transfers {
 
     /// Whether there is no stream.
     pub fn is_empty(&self) -> bool {
-        self.streams.is_empty()
+        self.streams.len() == 0
     }
 
     /// A transfer by its number.
     pub fn transfer(&self, id: TransferId) -> Option<&Transfer> {
-        self.transfers.get(&id)
+        self.transfers.get(id)
     }
 
     /// A stream by its number.
     pub fn stream(&self, id: StreamId) -> Option<&Stream> {
-        self.streams.get(&id)
+        self.streams.get(id)
     }
 
     /// The stream of a connection, as seen from the opening host.
     pub fn by_tuple(&self, tuple: &FiveTuple) -> Option<&Stream> {
-        self.streams.get(self.by_tuple.get(tuple)?)
+        self.streams.get(*self.by_tuple.get(tuple)?)
     }
 
     /// The streams of the transfer of `stream`, without `stream` itself.
     pub fn siblings<'a>(&'a self, stream: &'a Stream) -> impl Iterator<Item = &'a Stream> {
-        let ids = self.transfers.get(&stream.transfer).map(|transfer| &transfer.streams[..]);
+        let ids = self.transfers.get(stream.transfer).map(|transfer| &transfer.streams[..]);
         let others = ids.unwrap_or_default().iter().filter(move |id| **id != stream.id);
-        others.filter_map(|id| self.streams.get(id))
+        others.filter_map(|id| self.streams.get(*id))
     }
 
     /// Remembers the stream that a SYN opens, under the transfer that it belongs to or a new one.
@@ -164,7 +170,7 @@ impl Transfers {
         }
         let limit = self.limits.streams_per_transfer;
         let has_room =
-            |id: &TransferId| self.transfers.get(id).is_some_and(|transfer| transfer.streams.len() < limit);
+            |id: &TransferId| self.transfers.get(*id).is_some_and(|transfer| transfer.streams.len() < limit);
         let transfer = match self.adopted.get(&(tuple.src, tuple.dst)).copied().filter(has_room) {
             Some(known) => known,
             None => self.open_transfer(now, Opening::Unseen),
@@ -203,7 +209,7 @@ impl Transfers {
         let Some(id) = self.by_tuple(tuple).map(|stream| stream.transfer) else { return Vec::new() };
         // The first answer counts: a forged second one must not take the connection's joins away.
         let has_none = |transfer: &&mut Transfer| transfer.token.is_none() && transfer.group.is_none();
-        let Some(transfer) = self.transfers.get_mut(&id).filter(has_none) else {
+        let Some(transfer) = self.transfers.get_mut(id).filter(has_none) else {
             return Vec::new();
         };
         transfer.token = Some(token);
@@ -214,7 +220,7 @@ impl Transfers {
 
     /// Sets the way of a stream.
     pub fn set_route(&mut self, id: StreamId, route: Option<Route>) {
-        let Some(stream) = self.streams.get_mut(&id) else { return };
+        let Some(stream) = self.streams.get_mut(id) else { return };
         if route.is_some() {
             self.unrouted.remove(&id);
         } else {
@@ -225,12 +231,12 @@ impl Transfers {
 
     /// The transfer of a group, if one is in progress.
     pub fn of_group(&self, group: Group) -> Option<&Transfer> {
-        self.transfers.get(self.by_group.get(&group)?)
+        self.transfers.get(*self.by_group.get(&group)?)
     }
 
     /// Takes over the counters of one direction of a stream, as they were at `now`.
     pub fn set_bytes(&mut self, now: Time, id: StreamId, reverse: bool, bytes: u64) {
-        let Some(stream) = self.streams.get_mut(&id) else { return };
+        let Some(stream) = self.streams.get_mut(id) else { return };
         let at = usize::from(reverse);
         stream.bytes[at] = bytes;
         let (since, before) = stream.counted[at];
@@ -244,7 +250,7 @@ impl Transfers {
 
     /// Forgets a stream, and its transfer with the last one.
     pub fn end(&mut self, id: StreamId) -> Option<Ended> {
-        let stream = self.streams.remove(&id)?;
+        let stream = self.streams.remove(id)?;
         self.unrouted.remove(&id);
         self.by_tuple.remove(&stream.tuple);
         if stream.opening == Opening::Capable {
@@ -271,7 +277,7 @@ impl Transfers {
     /// and the answering host is the first to say it.
     fn called(&mut self, token: Token, tuple: &FiveTuple) -> Option<TransferId> {
         let id = self.by_opener.called(tuple)?;
-        let transfer = self.transfers.get_mut(&id)?;
+        let transfer = self.transfers.get_mut(id)?;
         if transfer.opener_token.is_none() {
             transfer.opener_token = Some(token);
             self.by_token.entry(token).or_default().push(id);
@@ -280,37 +286,37 @@ impl Transfers {
     }
 
     fn has_only_joins(&self, id: TransferId) -> bool {
-        let streams = self.transfers.get(&id).into_iter().flat_map(|transfer| &transfer.streams);
-        streams.filter_map(|id| self.streams.get(id)).all(|stream| stream.opening != Opening::Capable)
+        let streams = self.transfers.get(id).into_iter().flat_map(|transfer| &transfer.streams);
+        streams.filter_map(|id| self.streams.get(*id)).all(|stream| stream.opening != Opening::Capable)
     }
 
     /// Moves the streams of `from` to the transfer `id`, as far as they fit, and forgets `from`.
     fn absorb(&mut self, id: TransferId, from: TransferId) -> Vec<StreamId> {
         let limit = self.limits.streams_per_transfer;
-        let (Some(early), Some(transfer)) = (self.transfers.get(&from), self.transfers.get(&id)) else {
+        let (Some(early), Some(transfer)) = (self.transfers.get(from), self.transfers.get(id)) else {
             return Vec::new();
         };
         if early.streams.len().saturating_add(transfer.streams.len()) > limit {
             return Vec::new();
         }
         let moved = early.streams.to_vec();
-        if let Some(token) = self.transfers.remove(&from).and_then(|early| early.token) {
+        if let Some(token) = self.transfers.remove(from).and_then(|early| early.token) {
             self.forget_token(token, from);
         }
         for stream in &moved {
-            if let Some(stream) = self.streams.get_mut(stream) {
+            if let Some(stream) = self.streams.get_mut(*stream) {
                 stream.transfer = id;
             }
         }
-        if let Some(transfer) = self.transfers.get_mut(&id) {
+        if let Some(transfer) = self.transfers.get_mut(id) {
             transfer.streams.extend_from_slice(&moved);
         }
         moved
     }
 
     fn uses(&self, id: TransferId, test: impl Fn(&FiveTuple) -> bool) -> bool {
-        let streams = self.transfers.get(&id).into_iter().flat_map(|transfer| &transfer.streams);
-        streams.filter_map(|id| self.streams.get(id)).any(|stream| test(&stream.tuple))
+        let streams = self.transfers.get(id).into_iter().flat_map(|transfer| &transfer.streams);
+        streams.filter_map(|id| self.streams.get(*id)).any(|stream| test(&stream.tuple))
     }
 
     fn open_transfer(&mut self, now: Time, opening: Opening) -> TransferId {
@@ -351,8 +357,7 @@ impl Transfers {
         transfer: TransferId,
     ) -> Result<StreamId, Full> {
         let limit = self.limits.streams_per_transfer;
-        let Some(owner) = self.transfers.get_mut(&transfer).filter(|owner| owner.streams.len() < limit)
-        else {
+        let Some(owner) = self.transfers.get_mut(transfer).filter(|owner| owner.streams.len() < limit) else {
             return Err(Full { what: "streams of one transfer", limit });
         };
         owner.streams.push(id);
@@ -368,13 +373,13 @@ impl Transfers {
     }
 
     fn leave(&mut self, stream: &Stream) -> bool {
-        let Some(transfer) = self.transfers.get_mut(&stream.transfer) else { return false };
+        let Some(transfer) = self.transfers.get_mut(stream.transfer) else { return false };
         transfer.streams.retain(|id| *id != stream.id);
         if !transfer.streams.is_empty() {
             return false;
         }
         let (tokens, group) = ([transfer.token, transfer.opener_token], transfer.group);
-        self.transfers.remove(&stream.transfer);
+        self.transfers.remove(stream.transfer);
         if let Some(group) = group {
             self.by_group.remove(&group);
         }

@@ -19,6 +19,15 @@ pub struct Host {
     pub last_seen: Time,
 }
 
+impl Host {
+    /// One of its addresses is the one seen last.
+    fn use_address(&mut self, address: IpAddr) {
+        let place = self.addresses.iter().rposition(|known| *known == address);
+        let later = place.and_then(|place| self.addresses.get_mut(place..));
+        later.into_iter().for_each(|later| later.rotate_left(1));
+    }
+}
+
 /// How many hosts are remembered, so that a flood of invented addresses cannot fill the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostLimits {
@@ -80,14 +89,13 @@ impl HostTable {
         self.by_port.range(range).filter_map(|(_, mac)| self.get(*mac))
     }
 
-    /// Notes the time if the host is there and `address` is the one that it used last.
+    /// Notes that the host is there and uses `address`, if that is its own already.
     pub(crate) fn hear(&mut self, mac: MacAddr, at: SwitchPort, address: IpAddr, now: Time) -> bool {
         let host =
             self.by_address.get(&address).and_then(|place| self.places.get_mut(*place as usize)?.as_mut());
-        let is_so =
-            |host: &&mut Host| (host.mac, host.at) == (mac, at) && host.addresses.last() == Some(&address);
-        let Some(host) = host.filter(is_so) else { return false };
+        let Some(host) = host.filter(|host| (host.mac, host.at) == (mac, at)) else { return false };
         host.last_seen = host.last_seen.max(now);
+        host.use_address(address);
         true
     }
 

@@ -193,8 +193,8 @@ impl Topology {
         Some(Change::LinkRemoved { link })
     }
 
-    /// Notes that the interface `mac` spoke again as it did last, at this port and from this address; says whether it
-    /// is so. What [`learn_host`](Self::learn_host) would find out in more steps: nothing has changed.
+    /// Notes that the interface `mac` spoke again at this port from one of its addresses; says whether it is known there
+    /// with this one. What [`learn_host`](Self::learn_host) would find out in more steps: nothing has changed.
     pub fn hear_host(&mut self, mac: MacAddr, at: SwitchPort, address: IpAddr, now: Time) -> bool {
         self.hosts.hear(mac, at, address, now)
     }

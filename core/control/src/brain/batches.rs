@@ -42,7 +42,8 @@ impl Brain {
         let due =
             labels.is_empty().then(|| hops.iter().filter_map(confirmed_at).max().unwrap_or(now) + grace);
         if due.is_some_and(|at| at <= now) || (due.is_some() && hops.is_empty()) {
-            self.let_go(batch, out);
+            // Nothing can have changed since it was made.
+            self.give(batch, out);
         } else if self.labels.waits.len() >= self.settings.max_waiting {
             self.abandon(&batch, out);
             out.notice(Notice::Full { what: "batches waiting for paths" });
@@ -53,9 +54,13 @@ impl Brain {
         }
     }
 
-    /// Gives the commands that are still wanted.
+    /// Gives the commands of a batch that waited, as far as they are still wanted.
     fn let_go(&mut self, mut batch: Commands, out: &mut Commands) {
         batch.retain(|command| self.is_current(command));
+        self.give(batch, out);
+    }
+
+    fn give(&mut self, mut batch: Commands, out: &mut Commands) {
         for command in &batch {
             if let Command::Add { dpid, rule: rule @ (Rule::Route { dst, .. } | Rule::LocalRoute { dst }) } =
                 command

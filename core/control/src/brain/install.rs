@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use braid_paths::Path;
 use braid_topology::Link;
-use braid_types::{DatapathId, PortNo, SwitchPort, Time};
+use braid_types::{DatapathId, Index, PortNo, SwitchPort, Time};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -25,7 +25,7 @@ use crate::pipeline::{Exit, Hop, Rule};
 #[derive(Debug, Default)]
 pub(super) struct Labels {
     by_path: FxHashMap<Path, Label>,
-    entries: BTreeMap<Label, Entry>,
+    entries: Index<Label, Entry>,
     pub(super) waits: Waits,
     barriers: BTreeMap<Barrier, Label>,
     /// When labels are removed that nothing enters any more.
@@ -192,9 +192,11 @@ impl Labels {
         }
     }
 
-    /// The labels, and how far each is from being removed.
+    /// The labels, in their order, and how far each is from being removed.
     pub(super) fn lives(&self) -> Vec<(Label, Life)> {
-        self.entries.iter().map(|(label, entry)| (*label, entry.life)).collect()
+        let mut lives: Vec<_> = self.entries.iter().map(|(label, entry)| (*label, entry.life)).collect();
+        lives.sort_unstable_by_key(|(label, _)| *label);
+        lives
     }
 
     fn unconfirmed(&self, label: Label) -> &[Barrier] {
@@ -216,7 +218,10 @@ impl Labels {
     }
 
     fn matching(&self, test: impl Fn(&Entry) -> bool) -> Vec<Label> {
-        self.entries.iter().filter(|(_, entry)| test(entry)).map(|(label, _)| *label).collect()
+        let matching = self.entries.iter().filter(|(_, entry)| test(entry));
+        let mut matching: Vec<_> = matching.map(|(label, _)| *label).collect();
+        matching.sort_unstable();
+        matching
     }
 }
 

@@ -276,7 +276,7 @@ impl Brain {
             switches: self.topology.switches().len() as u64,
             links: self.topology.links().len() as u64,
             hosts: self.topology.host_count() as u64,
-            transfers: self.streams.transfers().count() as u64,
+            transfers: self.streams.transfer_count() as u64,
             streams: self.streams.len() as u64,
             labels: self.labels.len() as u64,
             routes: self.routes.len() as u64,

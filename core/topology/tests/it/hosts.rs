@@ -45,17 +45,19 @@ fn hearing_a_host_again_changes_nothing_but_when_it_was_seen() {
 }
 
 #[test]
-fn a_host_is_heard_only_as_it_spoke_last() {
+fn a_host_is_heard_where_it_is_by_any_of_its_addresses() {
     let mut topology = unconnected(1, 2);
     assert!(!topology.hear_host(mac(1), end(1, 1), ONE, at(1)), "it is not known");
     topology.learn_host(mac(1), end(1, 1), Some(ONE), at(1)).unwrap();
+    assert!(!topology.hear_host(mac(1), end(1, 1), TWO, at(2)), "the address is new");
     topology.learn_host(mac(1), end(1, 1), Some(TWO), at(1)).unwrap();
     assert!(!topology.hear_host(mac(1), end(1, 2), TWO, at(2)), "it has moved");
-    assert!(!topology.hear_host(mac(1), end(1, 1), ONE, at(2)), "it has changed its address");
+    assert!(!topology.hear_host(mac(2), end(1, 1), TWO, at(2)), "it is another's");
     assert_eq!(topology.host(mac(1)).unwrap().last_seen, at(1));
-    assert!(topology.hear_host(mac(1), end(1, 1), TWO, at(3)));
-    assert!(topology.hear_host(mac(1), end(1, 1), TWO, at(2)));
+    assert!(topology.hear_host(mac(1), end(1, 1), ONE, at(3)));
+    assert!(topology.hear_host(mac(1), end(1, 1), ONE, at(2)));
     assert_eq!(topology.host(mac(1)).unwrap().last_seen, at(3));
+    assert_eq!(topology.host(mac(1)).unwrap().addresses, [TWO, ONE], "the one seen last at the end");
 }
 
 #[test]

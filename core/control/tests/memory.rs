@@ -1,0 +1,169 @@
+//! Streams that come and go leave nothing behind: the brain needs no more memory after many than after some.
+
+#![allow(unsafe_code, reason = "only a global allocator can count what is in use, and its trait is unsafe")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
+
+use braid_control::pipeline::Rule;
+use braid_control::{Brain, Command, Commands, Cookie, Event, PortStatus, Settings, SwitchPorts, Target};
+use braid_packet::{TcpFlags, build};
+use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, PortNo, Time};
+
+struct Counting;
+
+thread_local! {
+    static IN_USE: Cell<isize> = const { Cell::new(0) };
+}
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        IN_USE.set(IN_USE.get() + layout.size() as isize);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        IN_USE.set(IN_USE.get() + size as isize - layout.size() as isize);
+        // SAFETY: the caller keeps the contract of `realloc`.
+        unsafe { System.realloc(block, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        IN_USE.set(IN_USE.get() - layout.size() as isize);
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const MP_CAPABLE: [u8; 4] = [30, 4, 0x01, 0x01];
+const HOST_PORT: PortNo = PortNo(9);
+/// Streams at a time; of more, the oldest end.
+const STREAMS: usize = 100;
+
+/// Two switches joined by four links, a host with two addresses at each.
+struct Network {
+    brain: Brain,
+    now: Time,
+    /// Of streams in the order in which they opened.
+    streams: VecDeque<(DatapathId, Cookie)>,
+    opened: u32,
+}
+
+impl Network {
+    fn start() -> Self {
+        let settings = Settings { packet_ins: 0, new_streams: 0, ..Settings::default() };
+        let (brain, now) = (Brain::new(settings), Time::from_millis(1));
+        let mut network = Self { brain, now, streams: VecDeque::new(), opened: 0 };
+        (1..=2).for_each(|dpid| network.tell(&Event::SwitchUp(switch(dpid))));
+        network.pass(Duration::from_secs(3));
+        for (from, to) in [(1, 2), (2, 1)] {
+            for ip in [v4, v6] {
+                let tuple = FiveTuple { src: ip(from), dst: ip(to), src_port: 7, dst_port: 7 };
+                network.send(
+                    from,
+                    &build::tcp(tuple).macs(mac(from), mac(to)).flags(TcpFlags::ACK).frame(),
+                    2,
+                );
+            }
+        }
+        network
+    }
+
+    fn pass(&mut self, time: Duration) {
+        let end = self.now + time;
+        while self.now < end {
+            self.now = self.now + Duration::from_millis(100);
+            self.tell(&Event::Tick);
+        }
+    }
+
+    fn send(&mut self, from: u8, frame: &[u8], table: u8) {
+        let (dpid, data) = (DatapathId(u64::from(from)), Cow::Borrowed(frame));
+        self.tell(&Event::PacketIn { dpid, in_port: HOST_PORT, table, data });
+    }
+
+    /// Discovery frames cross the links, barriers are answered, and of more streams than there may be the oldest end.
+    fn tell(&mut self, event: &Event<'_>) {
+        let mut commands = Commands::default();
+        self.brain.handle(self.now, event, &mut commands);
+        for command in &commands {
+            match command {
+                Command::Send { dpid, target: Target::Port(port), frame } if *port != HOST_PORT => {
+                    let data = Cow::Owned(commands.frame(frame).to_vec());
+                    let dpid = DatapathId(3 - dpid.0);
+                    self.tell(&Event::PacketIn { dpid, in_port: *port, table: 0, data });
+                }
+                Command::Barrier { dpid, token } => self.tell(&Event::Barrier { dpid: *dpid, token: *token }),
+                Command::Add { dpid, rule: rule @ Rule::Stream { reverse: false, .. } } => {
+                    self.streams.push_back((*dpid, Cookie::new(rule.purpose())));
+                }
+                _ => {}
+            }
+        }
+        while self.streams.len() > STREAMS {
+            let Some((dpid, cookie)) = self.streams.pop_front() else { return };
+            self.tell(&Event::FlowRemoved { dpid, cookie, bytes: 74 });
+        }
+    }
+
+    /// Opens connections from either host, over both protocols in turn, with a tick for every 20.
+    fn open(&mut self, count: u32) {
+        for _ in 0..count {
+            self.opened += 1;
+            let (from, ip) = (1 + (self.opened % 2) as u8, if self.opened % 4 < 2 { v4 } else { v6 });
+            let (src_port, dst_port) = (1_024 + (self.opened % 60_000) as u16, 5_201);
+            let tuple = FiveTuple { src: ip(from), dst: ip(3 - from), src_port, dst_port };
+            let syn = build::tcp(tuple).macs(mac(from), mac(3 - from)).flags(TcpFlags::SYN);
+            self.send(from, &syn.options(&MP_CAPABLE).frame(), 0);
+            if self.opened.is_multiple_of(20) {
+                self.pass(Duration::from_millis(100));
+            }
+        }
+    }
+}
+
+fn switch(dpid: u64) -> SwitchPorts {
+    let port = |number| PortStatus {
+        port: PortNo(number),
+        mac: MacAddr::from_u64(dpid << 8 | u64::from(number)),
+        name: format!("p{number}"),
+        up: true,
+        speed: BitsPerSec(1_000_000_000),
+    };
+    let ports = (1..=4).chain([HOST_PORT.0]).map(port).collect();
+    let (dpid, description) = (DatapathId(dpid), String::new());
+    SwitchPorts { dpid, tables: 254, description, ports, failover_groups: 0, found: None }
+}
+
+fn mac(host: u8) -> MacAddr {
+    MacAddr::new([0, 0xaa, 0, 0, 0, host])
+}
+
+fn v4(host: u8) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::new(10, 0, 0, host))
+}
+
+fn v6(host: u8) -> IpAddr {
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, u16::from(host)))
+}
+
+#[test]
+fn streams_that_have_ended_take_no_memory() {
+    let mut network = Network::start();
+    // Until tables have the capacity that they need, and windows of time are full.
+    network.open(10_000);
+    let before = IN_USE.get();
+    network.open(10_000);
+    let (sizes, grown) = (network.brain.sizes(), IN_USE.get() - before);
+    assert_eq!((sizes.streams, sizes.transfers), (STREAMS as u64, STREAMS as u64), "each has opened");
+    assert!(grown < 4 << 10, "{grown} bytes more after 10,000 streams");
+}
