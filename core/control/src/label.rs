@@ -4,6 +4,9 @@ use braid_types::MacAddr;
 use serde::{Deserialize, Serialize};
 
 /// Names a directed path inside the network, where it stands in the destination MAC address.
+///
+/// Labels of paths that leave their middle switch by one link begin alike, with the number of a trunk: there one rule is
+/// enough for all of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Label(pub u32);
@@ -13,7 +16,41 @@ const PREFIX: [u8; 2] = [0x02, 0xb7];
 /// The same for detours, which stand in the source address.
 const DETOUR_PREFIX: [u8; 2] = [0x02, 0xb8];
 
+/// Tells the labels of trunks from others.
+const IN_TRUNK: u32 = 1 << 31;
+/// Bits that tell the labels of a trunk apart.
+const MEMBER_BITS: u32 = 9;
+/// How many labels a trunk has.
+pub(crate) const MEMBERS: u32 = (1 << MEMBER_BITS) - 1;
+/// How many numbers there are for trunks.
+pub(crate) const TRUNKS: u32 = 1 << (31 - MEMBER_BITS);
+
 impl Label {
+    /// Stands for all labels of the trunk of this number.
+    pub(crate) const fn of_trunk(number: u32) -> Self {
+        Self(IN_TRUNK | (number % TRUNKS) << MEMBER_BITS)
+    }
+
+    /// The label of a trunk's member, from 1 to [`MEMBERS`].
+    pub(crate) const fn member(self, number: u32) -> Self {
+        Self(self.0 | number & MEMBERS)
+    }
+
+    /// What stands for all labels of its trunk, if it is in one.
+    pub(crate) const fn trunk(self) -> Option<Self> {
+        if self.0 & IN_TRUNK != 0 { Some(Self(self.0 & !MEMBERS)) } else { None }
+    }
+
+    /// The number of its trunk, if it is in one.
+    pub(crate) const fn trunk_number(self) -> Option<u32> {
+        if self.0 & IN_TRUNK != 0 { Some((self.0 & !IN_TRUNK) >> MEMBER_BITS) } else { None }
+    }
+
+    /// Whether it stands for a trunk, and for no path.
+    pub(crate) const fn is_trunk(self) -> bool {
+        self.0 & IN_TRUNK != 0 && self.0 & MEMBERS == 0
+    }
+
     /// The source address of packets that have been on a detour: no label's and no detour's.
     pub(crate) const NONE: MacAddr = Self(0).mac();
 
@@ -48,6 +85,12 @@ impl Label {
     }
 }
 
+/// Selects the destination addresses of a trunk's labels.
+pub(crate) const TRUNK_MASK: MacAddr = {
+    let [a, b, c, d] = (!MEMBERS).to_be_bytes();
+    MacAddr::new([0xff, 0xff, a, b, c, d])
+};
+
 /// Selects the source addresses of all detours, with the second as the mask.
 pub(crate) const DETOURS: [MacAddr; 2] =
     [MacAddr::new([DETOUR_PREFIX[0], DETOUR_PREFIX[1], 0, 0, 0, 0]), MacAddr::new([0xff, 0xff, 0, 0, 0, 0])];
@@ -61,6 +104,20 @@ impl fmt::Debug for Label {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_of_a_trunk_begin_alike() {
+        let trunk = Label::of_trunk(5);
+        let members = [1, MEMBERS].map(|number| trunk.member(number));
+        assert!(trunk.is_trunk() && trunk.trunk_number() == Some(5));
+        for member in members {
+            assert!(member.trunk() == Some(trunk) && !member.is_trunk());
+            assert_eq!(member.mac().to_u64() & TRUNK_MASK.to_u64(), trunk.mac().to_u64());
+        }
+        let other = Label::of_trunk(6).member(1);
+        assert_ne!(other.mac().to_u64() & TRUNK_MASK.to_u64(), trunk.mac().to_u64());
+        assert_eq!((Label(7).trunk(), Label(7).is_trunk()), (None, false));
+    }
 
     #[test]
     fn a_label_is_a_local_unicast_address_and_reads_back() {

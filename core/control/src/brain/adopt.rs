@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use braid_paths::Path;
 use braid_steering::{Route, StreamId};
 use braid_topology::Link;
-use braid_types::{DatapathId, FiveTuple, MacAddr, SwitchPort, Time};
+use braid_types::{DatapathId, FiveTuple, MacAddr, PortNo, SwitchPort, Time};
 
 use super::Brain;
 use super::batches::Replaces;
@@ -32,8 +32,8 @@ impl Brain {
             out.push(Command::AddFlood { dpid });
         }
         self.found.add(dpid, found, now + self.settings.adopt_timeout);
-        let (label, stream) = highest(&found.rules);
-        self.labels.skip(label, GAP);
+        let (labels, stream) = highest(&found.rules);
+        labels.into_iter().flatten().for_each(|label| self.labels.skip(label, GAP));
         if stream > self.streams.last_stream() {
             self.streams.skip_streams(StreamId(stream.0.saturating_add(GAP.into())));
         }
@@ -103,7 +103,7 @@ impl Brain {
             let Some(path) = self.trace(label, from) else { continue };
             self.found.close_edge(label);
             if self.labels.adopt(now, label, &path) {
-                self.label_rules(label, &path).for_each(|(dpid, rule)| out.add(dpid, rule));
+                self.write_rules(label, &path, out);
                 self.adopt_users(now, label, from.dpid, out);
             }
         }
@@ -115,12 +115,23 @@ impl Brain {
         while links.len() < MAX_HOPS {
             let link = self.topology.link_at(at)?;
             links.push(link);
-            match self.found.get(link.dst.dpid, &Rule::Egress { label })? {
-                Rule::Transit(hop) => at = SwitchPort::new(link.dst.dpid, hop.port),
-                _ => return Path::over(&links),
+            match self.exit_of(label, link.dst.dpid)? {
+                Some(port) => at = SwitchPort::new(link.dst.dpid, port),
+                None => return Path::over(&links),
             }
         }
         None
+    }
+
+    /// The port by which packets with this label leave a switch now, or none where they have arrived.
+    fn exit_of(&self, label: Label, dpid: DatapathId) -> Option<Option<PortNo>> {
+        let found = |label| self.found.get(dpid, &Rule::Egress { label });
+        match found(label).or_else(|| label.trunk().and_then(found)) {
+            Some(Rule::Transit(hop)) => Some(Some(hop.port)),
+            Some(_) => Some(None),
+            // Another label of its trunk was adopted, and the rule with it.
+            None => self.labels.trunks.exit(label, dpid).map(Some),
+        }
     }
 
     fn adopt_users(&mut self, now: Time, label: Label, at: DatapathId, out: &mut Commands) {

@@ -53,6 +53,7 @@ impl Brain {
         self.meters.forget(dpid);
         self.forget_denials(dpid);
         self.forget_ingress(now, dpid);
+        self.labels.trunks.close_at(dpid);
         self.forget_guards(now, dpid);
         self.routes.forget(dpid);
         self.sprays.leave_switch(dpid);

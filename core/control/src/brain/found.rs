@@ -199,8 +199,8 @@ pub(super) const fn first_hop(rule: &Rule) -> Option<Hop> {
     }
 }
 
-/// The highest numbers of labels and of streams that the rules speak of.
-pub(super) fn highest(rules: &[Rule]) -> (Label, StreamId) {
+/// The highest numbers of labels, of those in trunks and of others, and of streams that the rules speak of.
+pub(super) fn highest(rules: &[Rule]) -> ([Option<Label>; 2], StreamId) {
     let label = |rule: &Rule| match rule {
         Rule::Transit(Hop { label, .. }) | Rule::Egress { label } => Some(*label),
         Rule::Return { label, .. } | Rule::Detour { label, .. } | Rule::DetourEnd { label } => Some(*label),
@@ -210,8 +210,10 @@ pub(super) fn highest(rules: &[Rule]) -> (Label, StreamId) {
         Rule::Stream { id, .. } => Some(*id),
         _ => None,
     };
-    let labels = rules.iter().filter_map(label).max();
-    (labels.unwrap_or(Label(0)), rules.iter().filter_map(stream).max().unwrap_or(StreamId(0)))
+    let labels = [true, false].map(|in_trunk| {
+        rules.iter().filter_map(label).filter(|label| label.trunk().is_some() == in_trunk).max()
+    });
+    (labels, rules.iter().filter_map(stream).max().unwrap_or(StreamId(0)))
 }
 
 /// The port whose role a rule bears witness to, if it does.

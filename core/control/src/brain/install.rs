@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use super::Brain;
 use super::batches::Replaces;
 use super::retire::Life;
+use super::trunks::{Trunks, middle};
 use super::waits::Waits;
 use crate::command::{Command, Commands};
 use crate::label::Label;
@@ -27,12 +28,16 @@ pub(super) struct Labels {
     by_path: FxHashMap<Path, Label>,
     entries: Index<Label, Entry>,
     pub(super) waits: Waits,
+    pub(super) trunks: Trunks,
     barriers: BTreeMap<Barrier, Label>,
     /// When labels are removed that nothing enters any more.
     left: BTreeSet<(Time, Label)>,
     last_label: u32,
     last_token: u32,
 }
+
+/// Numbers of labels that are of no trunk.
+const PLAIN_LABELS: u32 = u32::MAX >> 1;
 
 /// A switch, and the token that its answer carries.
 type Barrier = (DatapathId, u32);
@@ -75,14 +80,25 @@ impl Labels {
 
     /// New labels get higher numbers than `label`, by `gap` if it is above all so far.
     pub(super) fn skip(&mut self, label: Label, gap: u32) {
-        if label.0 > self.last_label {
+        if label.trunk().is_some() {
+            self.trunks.skip(label);
+        } else if label.0 > self.last_label {
             self.last_label = label.0.wrapping_add(gap);
         }
     }
 
+    /// The label, or all of a trunk.
+    pub(super) fn with(&self, label: Label) -> BTreeSet<Label> {
+        if !label.is_trunk() {
+            return BTreeSet::from([label]);
+        }
+        self.entries.keys().filter(|member| member.trunk() == Some(label)).copied().collect()
+    }
+
     /// Goes on with the label of a path whose rules were found in full; says whether there was none for that path.
     pub(super) fn adopt(&mut self, now: Time, label: Label, path: &Path) -> bool {
-        if self.by_path.contains_key(path) || self.entries.contains_key(&label) {
+        let is_known = self.by_path.contains_key(path) || self.entries.contains_key(&label);
+        if is_known || !self.trunks.fits(label, path) {
             return false;
         }
         self.by_path.insert(path.clone(), label);
@@ -98,7 +114,7 @@ impl Labels {
     }
 
     fn register(&mut self, now: Time, path: &Path) -> Label {
-        let label = self.next_label();
+        let label = self.trunks.next(path).unwrap_or_else(|| self.next_label());
         self.by_path.insert(path.clone(), label);
         let unconfirmed: SmallVec<[Barrier; 4]> =
             path.switches().map(|dpid| (dpid, self.next_token())).collect();
@@ -108,6 +124,7 @@ impl Labels {
     }
 
     fn insert(&mut self, now: Time, label: Label, path: &Path, unconfirmed: SmallVec<[Barrier; 4]>) {
+        self.trunks.enter(label, path);
         let (path, life) = (path.clone(), Life::Used);
         let entry = Entry { path, unconfirmed, leaving: None, installed_at: now, confirmed_at: now, life };
         self.entries.insert(label, entry);
@@ -116,7 +133,7 @@ impl Labels {
     /// A number that no label in use has; there are far more numbers than labels.
     pub(super) fn next_label(&mut self) -> Label {
         loop {
-            self.last_label = self.last_label.wrapping_add(1);
+            self.last_label = self.last_label.wrapping_add(1) & PLAIN_LABELS;
             if !self.entries.contains_key(&Label(self.last_label)) {
                 return Label(self.last_label);
             }
@@ -149,6 +166,7 @@ impl Labels {
     pub(super) fn remove(&mut self, label: Label) -> Option<Path> {
         self.close(label);
         let entry = self.entries.remove(&label)?;
+        self.trunks.leave(label, &entry.path);
         if let Life::Left(at) = entry.life {
             self.left.remove(&(at, label));
         }
@@ -293,34 +311,51 @@ impl Brain {
         path.links().iter().all(|link| self.topology.link_at(link.src) == Some(*link))
     }
 
-    /// The rules of a label, from the egress inwards.
+    /// The rules of a label, from the egress inwards. Those in the middle are its trunk's.
     pub(super) fn label_rules<'a>(
         &'a self,
         label: Label,
         path: &'a Path,
     ) -> impl Iterator<Item = (DatapathId, Rule)> + use<'a> {
+        let trunk = label.trunk().zip(middle(path).map(|(_, link)| *link));
         let pairs = path.links().iter().zip(path.links().iter().skip(1)).rev();
-        let inner = pairs.flat_map(move |(from, to)| self.transit_rules(label, from, to));
+        let inner = pairs.flat_map(move |(from, to)| match trunk {
+            Some((trunk, link)) if link == *to => self.transit_rules(trunk, from, to),
+            _ => self.transit_rules(label, from, to),
+        });
         std::iter::once((path.egress(), Rule::Egress { label })).chain(inner)
     }
 
-    /// The rules of a label at the switch between two links of its path.
-    fn transit_rules(
-        &self,
-        label: Label,
-        from: &Link,
-        to: &Link,
-    ) -> impl Iterator<Item = (DatapathId, Rule)> + use<> {
+    /// The rules of a label, or of a trunk, at the switch between two links of its path.
+    fn transit_rules(&self, label: Label, from: &Link, to: &Link) -> SmallVec<[(DatapathId, Rule); 3]> {
         let SwitchPort { dpid, port } = to.src;
-        let exit = self.detours.exit(to.src, from.dst.port);
+        let mut rules = SmallVec::new();
         // Round the link before, packets may come from the switch behind.
-        let may_return = self.detours.exit(from.src, PortNo(0)) != Exit::Plain;
-        let back = may_return.then_some((dpid, Rule::Return { label, port }));
-        back.into_iter().chain([(dpid, Rule::Transit(Hop { label, port, exit }))])
+        if self.detours.exit(from.src, PortNo(0)) != Exit::Plain {
+            rules.push((dpid, Rule::Return { label, port }));
+        }
+        let exit = self.detours.exit(to.src, from.dst.port);
+        if label.is_trunk() && exit != Exit::Plain {
+            // For those that come, on a detour, from anywhere else.
+            let exit = self.detours.exit(to.src, PortNo(0));
+            rules.push((dpid, Rule::Transit(Hop { label, port, exit })));
+        }
+        rules.push((dpid, Rule::Transit(Hop { label, port, exit })));
+        rules
+    }
+
+    /// Writes the rules of a label that is new here, without those that its trunk has already.
+    pub(super) fn write_rules(&mut self, label: Label, path: &Path, out: &mut Commands) {
+        let rules: SmallVec<[_; 8]> = self.label_rules(label, path).collect();
+        for (dpid, rule) in rules {
+            if self.labels.trunks.is_first(&rule) {
+                out.add(dpid, rule);
+            }
+        }
     }
 
     fn write_label(&mut self, label: Label, path: &Path, out: &mut Commands) {
-        self.label_rules(label, path).for_each(|(dpid, rule)| out.add(dpid, rule));
+        self.write_rules(label, path, out);
         for (dpid, token) in self.labels.unconfirmed(label) {
             out.push(Command::Barrier { dpid: *dpid, token: *token });
         }

@@ -40,10 +40,11 @@ mod spray;
 mod streams;
 #[cfg(test)]
 mod tests;
+mod trunks;
 pub mod view;
 mod waits;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use braid_assign::Assignments;
 use braid_steering::{Policies, StreamId, Transfers};
@@ -297,7 +298,7 @@ impl Brain {
             Some(Rule::Stream { id, .. }) => self.end_stream(id, out),
             Some(Rule::Route { dst, .. } | Rule::LocalRoute { dst }) => drop(self.routes.remove(dst, dpid)),
             Some(Rule::Transit(Hop { label, .. }) | Rule::Egress { label }) => {
-                self.give_up(now, &BTreeSet::from([label]), out);
+                self.give_up(now, &self.labels.with(label), out);
             }
             Some(Rule::Detour { label, .. } | Rule::DetourEnd { label }) => {
                 self.on_detour_refused(now, label, out);

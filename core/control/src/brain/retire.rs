@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use braid_paths::Path;
 use braid_types::{DatapathId, Time};
+use smallvec::SmallVec;
 
 use super::Brain;
 use super::install::Labels;
@@ -109,8 +110,11 @@ impl Brain {
 
     /// Removes a label's rules.
     pub(super) fn remove_label(&mut self, label: Label, out: &mut Commands) {
-        let Some(path) = self.labels.remove(label) else { return };
-        self.label_rules(label, &path).for_each(|(dpid, rule)| self.delete(dpid, rule, out));
+        let Some(path) = self.labels.path(label).cloned() else { return };
+        let rules = self.label_rules(label, &path).filter(|(_, rule)| self.labels.trunks.is_last(rule));
+        let rules: SmallVec<[_; 8]> = rules.chain(self.labels.trunks.last_return(label)).collect();
+        self.labels.remove(label);
+        rules.into_iter().for_each(|(dpid, rule)| self.delete(dpid, rule, out));
     }
 }
 

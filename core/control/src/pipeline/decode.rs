@@ -64,8 +64,8 @@ fn guess(purpose: Purpose, flow: &FlowStats<'_>) -> Option<Rule> {
             (None, None) => Rule::ArpLocalRoute { dst: arp_target(flow)? },
         },
         Purpose::Fabric(label) => match (flow.matching.in_port(), exit(flow)) {
-            (Some(port), _) => Rule::Return { label, port },
-            (None, Some((port, exit))) => Rule::Transit(Hop { label, port, exit }),
+            (Some(port), Some((PortNo::IN_PORT, _)) | None) => Rule::Return { label, port },
+            (_, Some((port, exit))) => Rule::Transit(Hop { label, port, exit }),
             (None, None) => Rule::Egress { label },
         },
         Purpose::Detour(label) => match output(flow) {

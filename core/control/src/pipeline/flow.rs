@@ -10,7 +10,7 @@ use super::group::guard_id;
 use super::hop::{Exit, Hop};
 use super::meter;
 use super::rule::{Rule, Table};
-use crate::label::{DETOURS, Label};
+use crate::label::{DETOURS, Label, TRUNK_MASK};
 
 const TCP: u8 = 6;
 const ICMPV6: u8 = 58;
@@ -106,12 +106,11 @@ pub(super) fn matching(rule: &Rule) -> Fields {
         Rule::Route { dst, .. } | Rule::LocalRoute { dst } | Rule::Deliver { dst, .. } => {
             fields([OxmField::EthType(eth_type(dst.is_ipv6())), ip_dst(dst)])
         }
-        Rule::Transit(Hop { label, .. }) | Rule::Egress { label } => {
-            fields([OxmField::EthDst(Masked::exact(label.mac()))])
+        Rule::Transit(Hop { label, exit: Exit::Guarded { from }, .. }) if label.is_trunk() && from.0 != 0 => {
+            fields([OxmField::InPort(from), labelled(label)])
         }
-        Rule::Return { label, port } => {
-            fields([OxmField::InPort(port), OxmField::EthDst(Masked::exact(label.mac()))])
-        }
+        Rule::Transit(Hop { label, .. }) | Rule::Egress { label } => fields([labelled(label)]),
+        Rule::Return { label, port } => fields([OxmField::InPort(port), labelled(label)]),
         Rule::Detour { label, .. } | Rule::DetourEnd { label } => {
             fields([OxmField::EthSrc(Masked::exact(label.detour_mac()))])
         }
@@ -199,6 +198,12 @@ pub(super) fn no_instructions<'a>() -> Few<Instruction<'a>, 2> {
 /// Broadcast out of one port.
 pub(super) fn output(port: PortNo) -> [Action<'static>; 1] {
     [Action::output(port)]
+}
+
+/// Packets with this label, or with any of its trunk.
+fn labelled(label: Label) -> OxmField<'static> {
+    let mac = label.mac();
+    OxmField::EthDst(if label.is_trunk() { Masked::new(mac, TRUNK_MASK) } else { Masked::exact(mac) })
 }
 
 fn icmpv6(kind: u8) -> Fields {

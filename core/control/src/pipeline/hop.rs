@@ -57,6 +57,11 @@ impl Hop {
         Self { label: Label(0), port: PortNo::ANY, exit: Exit::Sprayed { group } }
     }
 
+    /// Whether it is that of a trunk's packets from one port, which go before the others'.
+    pub(crate) const fn is_from_one_port_of_trunk(&self) -> bool {
+        self.label.is_trunk() && matches!(self.exit, Exit::Guarded { from } if from.0 != 0)
+    }
+
     /// Whether it leads to several paths.
     pub(crate) const fn is_sprayed(&self) -> bool {
         matches!(self.exit, Exit::Sprayed { .. })

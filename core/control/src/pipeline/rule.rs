@@ -283,6 +283,7 @@ impl Rule {
             Self::Syn { .. } | Self::SynAck { .. } => 50,
             Self::Stream { .. } | Self::Route { .. } | Self::LocalRoute { .. } => 50,
             Self::ArpRoute { .. } | Self::ArpLocalRoute { .. } | Self::ArpDeliver { .. } => 50,
+            Self::Transit(hop) if hop.is_from_one_port_of_trunk() => 52,
             Self::Transit(_) | Self::Egress { .. } | Self::Deliver { .. } => 50,
             Self::Detour { .. } | Self::DetourEnd { .. } => 50,
             Self::FromHost { .. } => 10,
@@ -327,6 +328,9 @@ impl Rule {
             Self::Route { dst, .. } | Self::LocalRoute { dst } => Self::LocalRoute { dst },
             Self::ArpRoute { dst, .. } | Self::ArpLocalRoute { dst } => Self::ArpLocalRoute { dst },
             Self::ArpDeliver { dst, .. } => Self::ArpDeliver { dst, mac: MacAddr::ZERO, port: PortNo(0) },
+            Self::Transit(hop) if hop.is_from_one_port_of_trunk() => {
+                Self::Transit(Hop { port: PortNo(0), ..hop })
+            }
             Self::Transit(Hop { label, .. }) | Self::Egress { label } => Self::Egress { label },
             Self::Detour { label, .. } | Self::DetourEnd { label } => Self::DetourEnd { label },
             Self::Ordered { tuple, .. } => {

@@ -26,3 +26,4 @@ mod restart;
 mod spray;
 mod takeover;
 mod trouble;
+mod trunks;
