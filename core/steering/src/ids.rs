@@ -2,6 +2,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::numbered::Number;
+
 /// Numbers a transfer; never used twice by one controller.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -25,5 +27,17 @@ pub struct StreamId(pub u64);
 impl fmt::Display for StreamId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+impl Number for TransferId {
+    fn number(self) -> u64 {
+        self.0
+    }
+}
+
+impl Number for StreamId {
+    fn number(self) -> u64 {
+        self.0
     }
 }

@@ -1,42 +1,122 @@
-use std::hash::Hash;
+use std::marker::PhantomData;
 
 use braid_types::Index;
 
-/// What has numbers: found by them in one step, and in their order by sorting, which is for what is done seldom.
-#[derive(Debug)]
-pub(crate) struct Numbered<K, V>(Index<K, V>);
+/// Values of a page. Of many, each may hold but one that has stayed: the memory that takes is bounded by this.
+const PAGE: u64 = 8;
 
-impl<K, V> Default for Numbered<K, V> {
+/// What has a number.
+pub(crate) trait Number: Copy {
+    fn number(self) -> u64;
+}
+
+/// Values by numbers that are given one after the other: found in one step, in their order, and those that came together
+/// lie together, as they are mostly used and gone together.
+#[derive(Debug)]
+pub(crate) struct Numbered<K, V> {
+    pages: Index<u64, Page<V>>,
+    len: usize,
+    key: PhantomData<K>,
+}
+
+/// Invariant: it holds some.
+#[derive(Debug)]
+struct Page<V> {
+    values: Box<[Option<V>]>,
+    len: usize,
+}
+
+impl<V> Default for Page<V> {
     fn default() -> Self {
-        Self(Index::default())
+        Self { values: (0..PAGE).map(|_| None).collect(), len: 0 }
     }
 }
 
-impl<K: Copy + Ord + Hash, V> Numbered<K, V> {
+impl<K, V> Default for Numbered<K, V> {
+    fn default() -> Self {
+        Self { pages: Index::default(), len: 0, key: PhantomData }
+    }
+}
+
+impl<K: Number, V> Numbered<K, V> {
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.len
     }
 
     pub(crate) fn get(&self, number: K) -> Option<&V> {
-        self.0.get(&number)
+        let (page, place) = place(number);
+        self.pages.get(&page)?.values.get(place)?.as_ref()
     }
 
     pub(crate) fn get_mut(&mut self, number: K) -> Option<&mut V> {
-        self.0.get_mut(&number)
+        let (page, place) = place(number);
+        self.pages.get_mut(&page)?.values.get_mut(place)?.as_mut()
     }
 
     pub(crate) fn insert(&mut self, number: K, value: V) {
-        self.0.insert(number, value);
+        let (page, place) = place(number);
+        let page = self.pages.entry(page).or_default();
+        let new = page.values.get_mut(place).is_some_and(|known| known.replace(value).is_none());
+        page.len += usize::from(new);
+        self.len += usize::from(new);
     }
 
     pub(crate) fn remove(&mut self, number: K) -> Option<V> {
-        self.0.remove(&number)
+        let (at, place) = place(number);
+        let page = self.pages.get_mut(&at)?;
+        let value = page.values.get_mut(place)?.take()?;
+        page.len -= 1;
+        self.len -= 1;
+        if page.len == 0 {
+            self.pages.remove(&at);
+        }
+        Some(value)
     }
 
     /// All of it, in the order of numbers. O(n log n).
     pub(crate) fn iter(&self) -> impl Iterator<Item = &V> {
-        let mut all: Vec<_> = self.0.iter().collect();
-        all.sort_unstable_by_key(|(number, _)| **number);
-        all.into_iter().map(|(_, value)| value)
+        let mut pages: Vec<_> = self.pages.iter().collect();
+        pages.sort_unstable_by_key(|(page, _)| **page);
+        pages.into_iter().flat_map(|(_, page)| page.values.iter().flatten())
+    }
+}
+
+fn place(number: impl Number) -> (u64, usize) {
+    let number = number.number();
+    (number / PAGE, (number % PAGE) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    impl Number for u64 {
+        fn number(self) -> u64 {
+            self
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_holds_what_an_ordered_map_does(changes in prop::collection::vec((0_u64..100, any::<Option<u8>>()), 0..300)) {
+            let (mut numbered, mut map) = (Numbered::<u64, u8>::default(), BTreeMap::new());
+            for (number, value) in changes {
+                if let Some(value) = value {
+                    numbered.insert(number, value);
+                    map.insert(number, value);
+                } else {
+                    prop_assert_eq!(numbered.remove(number), map.remove(&number));
+                }
+                prop_assert_eq!(numbered.get(number), map.get(&number));
+                prop_assert_eq!(numbered.get_mut(number).copied(), map.get(&number).copied());
+                prop_assert_eq!(numbered.len(), map.len());
+                prop_assert!(numbered.iter().eq(map.values()));
+                prop_assert!(numbered.pages.len() <= map.len());
+            }
+        }
     }
 }

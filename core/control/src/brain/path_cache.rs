@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use braid_paths::{Constraints, Kind, MaxFlow, Path, PathService, PathSet, Request, Snapshot, Terms, Weight};
+use braid_steering::Route;
 use braid_topology::{EdgeIndex, Graph};
-use braid_types::{BitsPerSec, DatapathId, Time};
+use braid_types::{BitsPerSec, DatapathId, Index, Time};
 
 /// Paths that could not be installed are few; if not, the oldest may be tried again.
 const MAX_BARRED: usize = 256;
@@ -17,7 +18,14 @@ pub(super) struct PathCache {
     disjoint: Request,
     shortest: Request,
     barred: VecDeque<(Path, Time)>,
+    /// The disjoint paths as they were found in this graph: most streams ask for them.
+    recent: Index<(DatapathId, DatapathId), Arc<PathSet>>,
+    /// Paths in both directions, by where their links are in memory, which no other has while they are here.
+    routes: Index<usize, Route>,
 }
+
+/// Sets and routes that are kept at hand.
+const MAX_AT_HAND: usize = 16_384;
 
 impl PathCache {
     /// Sets have up to `k` paths, which are short by `weight`.
@@ -29,12 +37,16 @@ impl PathCache {
             disjoint: Request { kind: Kind::EdgeDisjoint, k, terms: terms.clone() },
             shortest: Request { kind: Kind::Shortest, k: 1, terms },
             barred: VecDeque::new(),
+            recent: Index::default(),
+            routes: Index::default(),
         }
     }
 
     /// Goes on with another graph.
     pub(super) fn set_graph(&mut self, graph: Arc<Graph>) {
         self.service.set_graph(graph);
+        self.recent.clear();
+        self.routes.clear();
     }
 
     /// The greatest flow from one switch to another over so much room on each link, and up to `k` paths of it.
@@ -66,7 +78,29 @@ impl PathCache {
 
     /// The edge-disjoint paths from one switch to another.
     pub(super) fn disjoint(&mut self, src: DatapathId, dst: DatapathId) -> Arc<PathSet> {
-        self.service.paths(src, dst, &self.disjoint)
+        if let Some(set) = self.recent.get(&(src, dst)) {
+            return set.clone();
+        }
+        let set = self.service.paths(src, dst, &self.disjoint);
+        if self.recent.len() >= MAX_AT_HAND {
+            self.recent.clear();
+        }
+        self.recent.insert((src, dst), set.clone());
+        set
+    }
+
+    /// A path there, and the same cables back.
+    pub(super) fn route(&mut self, path: &Path) -> Route {
+        let place = path.links().as_ptr().addr();
+        if let Some(route) = self.routes.get(&place).filter(|route| route.forward == *path) {
+            return route.clone();
+        }
+        let route = Route { forward: path.clone(), reverse: path.reversed() };
+        if self.routes.len() >= MAX_AT_HAND {
+            self.routes.clear();
+        }
+        self.routes.insert(place, route.clone());
+        route
     }
 
     /// The paths of any kind from one switch to another, `k` at most.

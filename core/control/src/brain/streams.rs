@@ -315,7 +315,7 @@ impl Brain {
         batch: &mut Commands,
         out: &mut Commands,
     ) -> Option<Hops> {
-        let route = Route { forward: path.clone(), reverse: path.reversed() };
+        let route = self.paths.route(path);
         let Stream { tuple, transfer, .. } = *self.streams.stream(id)?;
         let forward = self.first_hop(now, &route.forward, out)?;
         let reverse = self.first_hop(now, &route.reverse, out)?;
@@ -363,6 +363,14 @@ impl Brain {
         let route = self.streams.stream(id)?.route.as_ref()?;
         let [forward, back] = self.hops_of(route)?;
         Some(if reverse { (route.reverse.ingress(), back) } else { (route.forward.ingress(), forward) })
+    }
+
+    /// The rule of one direction of a stream as it is wanted now; `None` if there is no such stream or it has no path.
+    pub fn stream_rule(&self, id: StreamId, reverse: bool) -> Option<Rule> {
+        let (_, hop) = self.stream_hop(id, reverse)?;
+        let stream = self.streams.stream(id)?;
+        let tuple = if reverse { stream.tuple.reversed() } else { stream.tuple };
+        Some(Rule::Stream { id, reverse, tuple, hop })
     }
 
     fn end_plain(&mut self, tuple: &FiveTuple, out: &mut Commands) {

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use braid_packet::TcpFlags;
 use braid_packet::mptcp::{Key, Keys, MpCapable, MpCapableFlags, MpJoin, Version};
+use braid_steering::StreamId;
 use braid_types::FiveTuple;
 
 use super::network::{Network, ip, tuple};
@@ -55,6 +56,18 @@ pub(super) fn ways(network: &mut Network, tuple: FiveTuple) -> [Vec<u64>; 2] {
     let mut back = network.way_to(1);
     back.reverse();
     [there, back]
+}
+
+#[test]
+fn the_rules_of_a_stream_are_known_by_its_number() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    open(&mut network, tuple(ip(1), 1000, ip(9)));
+    let id = network.brain.transfers()[0].streams[0].id;
+    for (number, reverse) in [(1, false), (9, true)] {
+        let rule = network.brain.stream_rule(id, reverse).expect("it has a path");
+        assert!(network.switch(number).has(rule));
+    }
+    assert_eq!(network.brain.stream_rule(StreamId(id.0 + 1), false), None);
 }
 
 #[test]
