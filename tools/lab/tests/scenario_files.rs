@@ -310,3 +310,14 @@ fn the_example_of_the_documentation_is_valid() {
     let scenario = Scenario::parse(example, "docs/scenarios.md").unwrap();
     assert_eq!(scenario.topology.links.len(), 3);
 }
+
+#[test]
+fn places_are_on_earth_and_of_switches() {
+    let text = "{scenario: t, topology: {hosts: [{name: a, interfaces: [{name: e0}]}], switches: [s], \
+         places: {s: [91, 0], x: [1, 2]}, links: [{between: [a.e0, s], rate: 1Mbit}]}}";
+    let error = Scenario::parse(text, "t.yaml").unwrap_err().to_string();
+    assert!(error.contains("topology.places.s: 91, 0 is no place on Earth"), "{error}");
+    assert!(error.contains("there is no switch x"), "{error}");
+    let good = text.replace("s: [91, 0], x: [1, 2]", "s: [90, -180]");
+    assert_eq!(Scenario::parse(&good, "t.yaml").unwrap().topology.switches[0].place, Some([90.0, -180.0]));
+}

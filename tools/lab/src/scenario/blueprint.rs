@@ -1,6 +1,6 @@
 use braid_link_model::Parameters;
 use braid_topology::LinkState;
-use braid_topology::blueprint::{Blueprint, BlueprintError, NewInterface, NewSwitch, Plug};
+use braid_topology::blueprint::{Blueprint, BlueprintError, NewInterface, NewSwitch, Plug, Position};
 use braid_types::{BitsPerSec, PortNo};
 
 use super::{End, Scenario};
@@ -16,7 +16,9 @@ impl Scenario {
         let mut builder = Blueprint::builder(&self.name);
         for switch in &topology.switches {
             let dpid = Some(switch.dpid);
-            builder.switch(NewSwitch { dpid, ..NewSwitch::named(&switch.name) })?;
+            let position = switch.place.and_then(|[latitude, longitude]| Position::new(latitude, longitude));
+            let group = switch.group.clone();
+            builder.switch(NewSwitch { dpid, position, group, ..NewSwitch::named(&switch.name) })?;
         }
         let mut ports = Ports(vec![0; topology.switches.len()]);
         let mut attached: Vec<Vec<_>> = topology.hosts.iter().map(|_| Vec::new()).collect();
@@ -66,6 +68,7 @@ fn state(way: Parameters) -> LinkState {
 
 #[cfg(test)]
 mod tests {
+    use braid_topology::blueprint::Position;
     use braid_types::{BitsPerSec, DatapathId};
 
     use crate::Scenario;
@@ -73,10 +76,11 @@ mod tests {
     #[test]
     fn drawing_has_the_ports_and_rates_of_the_lab() {
         let text = "{scenario: t, topology: {hosts: [{name: a, interfaces: [{name: e0}, {name: e1}]}], \
-             switches: [s, t@77], links: [{between: [t, a.e1], rate: 3Mbit, rate_back: 4Mbit}, \
+             switches: [s, t@77], places: {t: [52.4, 4.9]}, links: [{between: [t, a.e1], rate: 3Mbit, rate_back: 4Mbit}, \
              {between: [s, t], rate: 1Mbit, rate_back: 2Mbit}, {between: [a.e0, s], rate: 5Mbit}]}}";
         let network = Scenario::parse(text, "t.yaml").unwrap().blueprint().unwrap();
         assert_eq!(network.switches()[1].dpid, DatapathId(0x77));
+        assert_eq!(network.switches()[1].position, Position::new(52.4, 4.9));
         let cable = network.cables()[0];
         assert_eq!(cable.ends.map(|end| (end.switch, end.port.0)), [(0, 1), (1, 2)]);
         assert_eq!(cable.states.map(|state| state.unwrap().capacity.0), [1_000_000, 2_000_000]);

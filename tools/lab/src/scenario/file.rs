@@ -54,6 +54,12 @@ pub(super) struct Topology {
     pub ordinary: usize,
     #[serde(default)]
     pub links: Vec<Spanned<Link>>,
+    /// Where switches stand on Earth, latitude and longitude in degrees, by name.
+    #[serde(default)]
+    pub places: BTreeMap<String, Spanned<[f64; 2]>>,
+    /// What switches belong to, by name, if a rule made them.
+    #[serde(skip)]
+    pub groups: BTreeMap<String, String>,
     /// All of these, made by a rule.
     pub generate: Option<Spanned<Generate>>,
 }

@@ -63,8 +63,14 @@ fn written(blueprint: &Blueprint, generate: &Spanned<Generate>) -> Topology {
     let hosts = hosts.map(|(index, host)| self::host(index, &host.name, host.interfaces.len(), generate, at));
     let switches =
         blueprint.switches().iter().map(|it| Switch(spanned(format!("{}@{}", it.name, it.dpid), at)));
+    let places = blueprint.switches().iter().filter_map(|it| {
+        let place = it.position.map(|at| [at.latitude(), at.longitude()])?;
+        Some((it.name.clone(), spanned(place, at)))
+    });
+    let groups = blueprint.switches().iter().filter_map(|it| Some((it.name.clone(), it.group.clone()?)));
+    let (places, groups) = (places.collect(), groups.collect());
     let (hosts, switches) = (hosts.collect(), switches.collect());
-    Topology { hosts, switches, links, ..Topology::default() }
+    Topology { hosts, switches, links, places, groups, ..Topology::default() }
 }
 
 fn host(index: usize, name: &str, interfaces: usize, generate: &Generate, at: Location) -> Host {
@@ -120,6 +126,7 @@ mod tests {
         let more = ", congestion_control: reno, receive_buffer: 64kB, mtu: 9000, mptcp: {path_manager: agent, subflows: 3}";
         let topology = generated("fattree:4", more).unwrap().topology;
         assert_eq!((topology.hosts.len(), topology.switches.len(), topology.links.len()), (16, 20, 48));
+        assert_eq!(topology.switches[4].group.as_deref(), Some("pod1"));
         let host = &topology.hosts[15];
         let interface = &host.interfaces[0];
         assert_eq!((host.name.as_str(), interface.name.as_str(), interface.mtu), ("h16", "eth0", 9_000));

@@ -121,6 +121,12 @@ pub struct Switch {
     /// Whether it is one of Braid's own, `braid edge run`, which can spray; else it is a bridge of Open vSwitch.
     #[serde(default)]
     pub edge: bool,
+    /// Where on Earth it stands: latitude and longitude in degrees.
+    #[serde(default)]
+    pub place: Option<[f64; 2]>,
+    /// What it belongs to, such as a pod.
+    #[serde(default)]
+    pub group: Option<String>,
 }
 
 /// A cable.

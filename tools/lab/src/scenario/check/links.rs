@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use braid_topology::blueprint::Position;
 use braid_types::DatapathId;
 use serde_saphyr::Spanned;
 
@@ -28,9 +29,31 @@ pub(super) fn switches(topology: &Topology, problems: &mut Problems) -> Vec<Swit
             problems.add(at, &key, "the datapath id is zero", "count from 1");
         }
         unique.add(&dpid.to_string(), at, &key, problems);
-        switches.push(Switch { name: name.to_owned(), dpid, edge: index >= topology.ordinary });
+        switches.push(Switch {
+            name: name.to_owned(),
+            dpid,
+            edge: index >= topology.ordinary,
+            place: topology.places.get(name).map(|it| it.value),
+            group: topology.groups.get(name).cloned(),
+        });
     }
+    check_places(topology, &switches, problems);
     switches
+}
+
+/// Places on Earth, of switches.
+fn check_places(topology: &Topology, switches: &[Switch], problems: &mut Problems) {
+    for (name, place) in &topology.places {
+        let (at, key) = (place.referenced, format!("topology.places.{name}"));
+        let [latitude, longitude] = place.value;
+        if Position::new(latitude, longitude).is_none() {
+            let what = format!("{latitude}, {longitude} is no place on Earth");
+            problems.add(at, &key, what, "write [LATITUDE, LONGITUDE], from -90 to 90 and from -180 to 180");
+        }
+        if !switches.iter().any(|switch| switch.name == *name) {
+            problems.add(at, &key, format!("there is no switch {name}"), "name one of switches: or edges:");
+        }
+    }
 }
 
 /// Links between things that exist, every interface with exactly one.
