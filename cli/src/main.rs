@@ -63,6 +63,10 @@ enum Command {
     Links(commands::links::Args),
     /// List the interfaces of hosts, and where they are attached
     Hosts(client::WatchArgs),
+    /// List the edges: over which paths they spray, with what share of the packets, and what waits to be put in order
+    ///
+    /// FOUND is what a path carried when it last queued; QUEUE, how long packets wait in it now. WAITED is of the last second.
+    Edges(client::WatchArgs),
     /// List what was done at ports that must not be: forged links, stolen addresses, floods
     Alarms(client::ListArgs),
     /// List what happened in the network, each with its reason
@@ -127,6 +131,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Alarms(args) => commands::alarms::execute(&args),
         Command::Events(args) => commands::events::execute(&args),
         Command::Hosts(args) => commands::hosts::execute(&args),
+        Command::Edges(args) => commands::edges::execute(&args),
         Command::Page(args) => commands::page::execute(args),
         Command::Paths(args) => commands::paths::execute(&args),
         Command::Policy(command) => commands::policy::execute(&command),

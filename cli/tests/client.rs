@@ -18,7 +18,7 @@ use serde_json::json;
 use support::controller::{Controller, answer_with, connect_switch};
 use support::{braid, lines, run, text};
 
-const VERBS: [&str; 4] = ["switches", "links", "hosts", "transfers"];
+const VERBS: [&str; 5] = ["switches", "links", "hosts", "edges", "transfers"];
 
 /// The table that the answer of a controller becomes.
 fn table(name: &str, items: &impl Serialize) -> String {
@@ -102,7 +102,7 @@ const fn unmeasured(src: SwitchPort, dst: SwitchPort) -> LinkView {
 
 fn measured(src: SwitchPort, dst: SwitchPort) -> LinkView {
     LinkView {
-        delay_us: Some(DelayView { base: 10_004.2, current: 250.0 }),
+        delay_us: Some(DelayView { base: 10_004.2, current: 250.0, p50: 260.0, p99: 900.0 }),
         delay_at: Some(Time::from_millis(89_500)),
         load_bps: Some(94_930_000),
         available_bps: Some(2_405_070_000),

@@ -16,7 +16,7 @@ const transfer = (sent_bps: number): Transfer => ({
   ],
 });
 
-const snapshot: Snapshot = { schema: "braid/v1", now: second(1), switches: [], links: [], hosts: [], transfers: [], events: [] };
+const snapshot: Snapshot = { schema: "braid/v1", now: second(1), switches: [], links: [], hosts: [], edges: [], transfers: [], events: [] };
 const delta = (at: number, sent: number): Delta => ({ schema: "braid/v1", now: second(at), transfers: { set: [transfer(sent)], gone: [] } });
 const event = { number: 1, time: second(2.5), level: "info", text: '=1, "x"', notice: "link_up" } as Event;
 

@@ -42,6 +42,7 @@ const snapshot = (now = 0): Snapshot => ({
   switches: ["1", "2", "3"].map((dpid) => ({ dpid, address: null, ports: [] })),
   links: [link("1", "2", 50), link("2", "1", 20), link("2", "3", null, 2), link("3", "2", null, 2)],
   hosts: [],
+  edges: [],
   transfers: [],
   events: [],
 });
@@ -72,11 +73,15 @@ test("paths that share a link count it once", () => {
 
 test("a stream that is sprayed takes all of its paths, and counts on each", () => {
   const view = fromSnapshot({ ...snapshot(), links: [link("1", "2"), link("1", "3", null, 2), link("3", "2", null, 3)] });
-  const sprayed = [["1", "2"], ["1", "3", "2"]].map((path) => ({ path, rate_bps: 100, delay_us: 1 }));
+  const sprayed = [["1", "2"], ["1", "3", "2"]].map((path) => ({ path, ports: [], rate_bps: 100, delay_us: 1 }));
   const one = transfer(1, [["1"]]);
   const spray = { ...one, streams: one.streams.map((it) => ({ ...it, sprayed })) };
   assert.deepEqual(spray.streams.map(pathsOf), [[["1", "2"], ["1", "3", "2"]]]);
   assert.equal(capacity(view, spray), 200);
+  // Parallel cables are told by their ports.
+  const ports = [1, 5].map((port) => ({ path: ["1", "2"], ports: [{ dpid: "1", port }], rate_bps: 100, delay_us: 1 }));
+  const parallel = fromSnapshot({ ...snapshot(), links: [link("1", "2"), link("1", "2", null, 5)] });
+  assert.equal(capacity(parallel, { ...one, streams: one.streams.map((it) => ({ ...it, sprayed: ports })) }), 200);
   assert.deepEqual([[], ["1"]].map((path) => pathsOf({ path })), [[], [["1"]]]);
 });
 

@@ -62,6 +62,77 @@ pub(crate) struct Host {
     pub(crate) last_seen: Time,
 }
 
+/// An edge, and what it told; `None` for what it has not.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Edge {
+    pub(crate) dpid: DatapathId,
+    pub(crate) sprays: Vec<EdgeSpray>,
+    pub(crate) orders: Vec<EdgeOrder>,
+}
+
+/// What it sprays to another edge.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct EdgeSpray {
+    pub(crate) to: DatapathId,
+    pub(crate) paths: Vec<EdgePath>,
+}
+
+/// A path that it sprays over.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct EdgePath {
+    pub(crate) path: Vec<DatapathId>,
+    /// By which it leaves them.
+    pub(crate) ports: Vec<SwitchPort>,
+    pub(crate) read_at: Option<Time>,
+    /// `carries`, `silent` or `down`.
+    pub(crate) state: Option<String>,
+    /// From 0 to 1.
+    pub(crate) share: Option<f64>,
+    pub(crate) carried_bps: Option<u64>,
+    pub(crate) found_bps: Option<u64>,
+    pub(crate) round_trip_us: Option<f64>,
+    pub(crate) queue_us: Option<f64>,
+    pub(crate) loss: Option<f64>,
+}
+
+/// What it puts in order for a host.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct EdgeOrder {
+    pub(crate) from: DatapathId,
+    pub(crate) host: MacAddr,
+    pub(crate) held: Option<EdgeHeld>,
+    pub(crate) waited: Option<EdgeWaited>,
+    pub(crate) counted: Option<EdgeCounts>,
+}
+
+/// What waits now.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct EdgeHeld {
+    pub(crate) packets: u32,
+    pub(crate) bytes: u64,
+    pub(crate) most_bytes: u64,
+}
+
+/// How long packets had waited, in microseconds.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct EdgeWaited {
+    pub(crate) p50_us: Option<f64>,
+    pub(crate) p99_us: Option<f64>,
+    pub(crate) max_us: Option<f64>,
+}
+
+/// What became of gaps.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct EdgeCounts {
+    pub(crate) spurious: u64,
+    pub(crate) gaps_filled: u64,
+    gaps_passed: u64,
+    gaps_timed_out: u64,
+    gaps_over_threshold: u64,
+    gaps_overflowed: u64,
+    gaps_ended: u64,
+}
+
 /// What something at a port did that it must not.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Alarm {
@@ -133,6 +204,17 @@ impl Link {
     /// From 0 to 1.
     pub(crate) fn loss(&self) -> Option<Reading<f64>> {
         self.loss.map(|value| Reading { value, at: self.loss_at })
+    }
+}
+
+impl EdgeCounts {
+    /// Gaps that did not close.
+    pub(crate) const fn given_up(&self) -> u64 {
+        self.gaps_passed
+            + self.gaps_timed_out
+            + self.gaps_over_threshold
+            + self.gaps_overflowed
+            + self.gaps_ended
     }
 }
 

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use braid_assign::{Growth, StreamModel};
 use braid_controller::{
-    Access, Agents, Config, Controller, ControllerError, Listen, PolicyFile, Relief, Settings, Testbed, Tls,
-    Tokens,
+    Access, Agents, Config, Controller, ControllerError, Drawings, Drawn, Listen, PolicyFile, Position,
+    Relief, Settings, Testbed, Tls, Tokens,
 };
 use braid_lab::LabName;
 use braid_paths::Weight;
 use braid_steering::Policy;
+use braid_topology::blueprint::{Blueprint, Switch};
 use braid_types::{BitsPerSec, SwitchPort};
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -50,7 +51,7 @@ pub(crate) struct Run {
     /// This machine needs none.
     #[arg(long, value_name = "FILE", env = "BRAID_TOKENS")]
     tokens: Option<PathBuf>,
-    /// The controller's certificate, and those that lead to one that others trust, in PEM form: HTTPS
+    /// The controller's certificate, and those that lead to one that others trust, in PEM form: HTTPS; read again at SIGHUP
     #[arg(long, value_name = "FILE", requires = "tls_key", env = "BRAID_TLS_CERTIFICATE")]
     tls_certificate: Option<PathBuf>,
     /// The key of the certificate, in PEM form
@@ -105,7 +106,7 @@ pub(crate) struct Run {
     /// By hops, routes move only when links come or go; by others, when what is measured changes, too.
     #[arg(long, default_value_t = Weight::HOPS)]
     weight: Weight,
-    /// A file that says what the links between switches carry: GraphML, node-link JSON, Braid's JSON or a scenario, with
+    /// A file that says what the links between switches carry, and how these are called and where they stand: GraphML, node-link JSON, Braid's JSON or a scenario, with
     /// the switches' datapath ids and ports
     ///
     /// Of links that it does not name, the speed of their ports counts.
@@ -144,6 +145,7 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     let policy = run.policy.as_deref().map(PolicyFile::read).transpose().exit_with(Code::Usage)?;
     let access = access(&run)?;
     let http_inherited = run.http_fd.map(inherited);
+    let network = run.network.clone().map(network).transpose()?;
     let controller = Controller::bind(Config {
         openflow,
         http,
@@ -153,7 +155,8 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
         access,
         testbed: run.lab.clone().map(|lab| Arc::new(LabTestbed(lab)) as Arc<dyn Testbed>),
         policy,
-        settings: settings(run)?,
+        drawings: network.as_ref().map(drawings).unwrap_or_default(),
+        settings: settings(run, network.as_ref())?,
     });
     let controller = match controller {
         Err(error @ ControllerError::Open { .. }) => return Err(exit::error(Code::Usage, error.to_string())),
@@ -171,7 +174,7 @@ fn access(run: &Run) -> anyhow::Result<Access> {
     Ok(Access { tokens, tls, trusted: run.http_trusted })
 }
 
-fn settings(run: Run) -> anyhow::Result<Settings> {
+fn settings(run: Run, network: Option<&Blueprint>) -> anyhow::Result<Settings> {
     let lack = if run.streams_growth == Growth::Line { 1.0 } else { StreamModel::default().lack };
     let given = StreamModel { a: run.streams_a, lack, growth: run.streams_growth };
     let measured = run.stream_model.as_deref().map(ModelFile::read).transpose().exit_with(Code::Usage)?;
@@ -183,7 +186,7 @@ fn settings(run: Run) -> anyhow::Result<Settings> {
         path_models: measured.map(|file| file.paths()).unwrap_or_default(),
         placement: run.placement,
         weight: run.weight,
-        capacities: run.network.map(capacities).transpose()?.unwrap_or_default(),
+        capacities: network.map(capacities).unwrap_or_default(),
         relief: Relief { moves_per_minute: run.moves, ..Relief::default() },
         packet_ins: run.port_packet_ins,
         new_streams: run.port_new_streams,
@@ -192,11 +195,29 @@ fn settings(run: Run) -> anyhow::Result<Settings> {
     })
 }
 
-/// What the links of a network carry, by the port that they leave.
-fn capacities(file: PathBuf) -> anyhow::Result<BTreeMap<SwitchPort, BitsPerSec>> {
+fn network(file: PathBuf) -> anyhow::Result<Blueprint> {
     let Loaded { blueprint, warnings } = source::load(&Source::File(file), LinkArgs::default())?;
     warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
-    Ok(blueprint.links().map(|(link, state)| (link.src, state.capacity)).collect())
+    Ok(blueprint)
+}
+
+/// What the links of a network carry, by the port that they leave.
+fn capacities(network: &Blueprint) -> BTreeMap<SwitchPort, BitsPerSec> {
+    network.links().map(|(link, state)| (link.src, state.capacity)).collect()
+}
+
+/// How its switches are called, and where they stand.
+fn drawings(network: &Blueprint) -> Drawings {
+    let position = |it: braid_topology::blueprint::Position| Position {
+        latitude: it.latitude(),
+        longitude: it.longitude(),
+    };
+    let drawn = |switch: &Switch| Drawn {
+        name: Some(switch.name.clone()),
+        group: switch.group.clone(),
+        position: switch.position.map(position),
+    };
+    network.switches().iter().map(|switch| (switch.dpid, drawn(switch))).collect()
 }
 
 fn policies() -> impl TypedValueParser<Value = Policy> {

@@ -5,6 +5,7 @@ pub(crate) mod completion;
 pub(crate) mod controller;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod edges;
 pub(crate) mod events;
 pub(crate) mod hosts;
 pub(crate) mod lab;

@@ -131,6 +131,11 @@ pub enum Command {
         /// The switch.
         dpid: DatapathId,
     },
+    /// Ask what the groups of an edge have done.
+    ReadEdge {
+        /// The switch, an edge.
+        dpid: DatapathId,
+    },
     /// Ask for the counters of all ports.
     ReadPorts {
         /// The switch.
@@ -168,6 +173,7 @@ impl Command {
             | Self::Send { dpid, .. }
             | Self::Barrier { dpid, .. }
             | Self::ReadStreams { dpid }
+            | Self::ReadEdge { dpid }
             | Self::ReadPorts { dpid } => dpid,
         }
     }

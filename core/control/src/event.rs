@@ -2,6 +2,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use braid_openflow::{FlowMod, FlowModCommand, FlowStats, Message, Xid};
+use braid_switch::telemetry::Report;
 use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +77,13 @@ pub enum Event<'a> {
         dpid: DatapathId,
         /// What its ports have counted.
         ports: Vec<PortCounters>,
+    },
+    /// What groups of an edge have done, as asked for; an edge may tell it in several parts.
+    EdgeReports {
+        /// The edge.
+        dpid: DatapathId,
+        /// The groups, and what each has done.
+        reports: Vec<(EdgeGroup, Report)>,
     },
     /// A switch has sent back an echo request.
     Echo {

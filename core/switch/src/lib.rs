@@ -9,6 +9,7 @@
 //! `docs/edge.md`; it says so with the errors of the specification. All tables are bounded.
 
 pub mod extension;
+pub mod telemetry;
 
 mod action;
 mod group;

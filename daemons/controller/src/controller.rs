@@ -16,9 +16,10 @@ use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{MissedTickBehavior, interval};
 use tracing::{error, info};
 
-use crate::access::Access;
+use crate::access::{self, Access};
 use crate::agents::Agents;
 use crate::clock::Clock;
+use crate::drawing::Drawings;
 use crate::engine::{Engine, Shared};
 use crate::policy::{self, PolicyFile};
 use crate::record::Recorder;
@@ -56,6 +57,8 @@ pub struct Config {
     pub testbed: Option<Arc<dyn Testbed>>,
     /// What is steered how; nothing: all as the settings have it.
     pub policy: Option<PolicyFile>,
+    /// What is written down of its switches.
+    pub drawings: Drawings,
     /// How it behaves; the key of discovery frames is made anew.
     pub settings: Settings,
 }
@@ -113,6 +116,7 @@ pub struct Controller {
     access: Access,
     testbed: Option<Arc<dyn Testbed>>,
     policy: Option<PolicyFile>,
+    drawings: Drawings,
 }
 
 impl Controller {
@@ -146,6 +150,7 @@ impl Controller {
             access: config.access,
             testbed: config.testbed,
             policy: config.policy,
+            drawings: config.drawings,
         })
     }
 
@@ -166,11 +171,14 @@ impl Controller {
         LocalSet::new().block_on(&runtime, async {
             let (teller, listener) = notices::way();
             engine.borrow_mut().tell(teller);
-            let questions = http::serve(self.programs, self.agents, self.access, self.testbed, listener)?;
+            engine.borrow_mut().draw(self.drawings);
+            let questions =
+                http::serve(self.programs, self.agents, self.access.clone(), self.testbed, listener)?;
             let switches = tokio::net::TcpListener::from_std(self.switches)?;
             let accepting = spawn_local(server::accept(engine.clone(), switches));
             spawn_local(tick(engine.clone()));
             spawn_local(policy::follow(engine.clone(), self.policy));
+            spawn_local(access::follow(self.access.tls.clone()));
             spawn_local(http::answer(engine.clone(), questions));
             stop.await;
             info!("stopping");

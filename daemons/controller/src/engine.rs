@@ -12,6 +12,7 @@ use tokio::sync::{Notify, oneshot};
 use tracing::{error, warn};
 
 use crate::clock::Clock;
+use crate::drawing::{Drawings, Drawn};
 use crate::log;
 use crate::notices::Teller;
 use crate::outbox::Outbox;
@@ -25,6 +26,7 @@ pub(crate) struct Engine {
     switches: BTreeMap<DatapathId, Peer>,
     recorder: Option<Recorder>,
     teller: Option<Teller>,
+    drawings: Drawings,
     commands: Commands,
     last_ticket: u64,
     /// Who waits for answers; the brain answers everybody in the end.
@@ -86,6 +88,7 @@ impl Engine {
             switches: BTreeMap::new(),
             recorder,
             teller: None,
+            drawings: Drawings::new(),
             commands: Commands::default(),
             last_ticket: 0,
             asked: BTreeMap::new(),
@@ -101,6 +104,15 @@ impl Engine {
     /// Tells this one what happens, from now on.
     pub(crate) fn tell(&mut self, teller: Teller) {
         self.teller = Some(teller);
+    }
+
+    /// This is what is written down of switches.
+    pub(crate) fn draw(&mut self, drawings: Drawings) {
+        self.drawings = drawings;
+    }
+
+    pub(crate) fn drawn(&self, dpid: DatapathId) -> Drawn {
+        self.drawings.get(&dpid).cloned().unwrap_or_default()
     }
 
     pub(crate) fn brain(&self) -> &Brain {

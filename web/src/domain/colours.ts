@@ -8,6 +8,13 @@ const DASHES = ["", "8 3", "2 3", "10 3 2 3"];
 export const streamColour = (index: number): string => STREAMS[index % STREAMS.length] ?? "#0072b2";
 export const streamDash = (index: number): string => DASHES[Math.floor(index / STREAMS.length) % DASHES.length] ?? "";
 
+/** The same of the paths of a stream that is sprayed, by their places. */
+export const lineColour = streamColour;
+export const lineDash = (place: number): number[] => streamDash(place).split(" ").filter(Boolean).map(Number);
+
+/** Of times: the middle, most, and the longest. */
+export const TIMES = ["#0072b2", "#e69f00", "#cc79a7"] as const;
+
 /** Dark blue to yellow with even lightness steps: cividis, Nuñez et al. 2018. */
 const LOADS = ["#3b4d6b", "#575d6d", "#707173", "#8a8779", "#a69d75", "#c4b56c", "#e4cf5b", "#ffea46"];
 

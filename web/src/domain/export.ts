@@ -18,11 +18,11 @@ export function csv(rows: readonly (readonly Cell[])[]): string {
 }
 
 export function linksCsv(view: View): string {
-  const head = ["from", "to", "capacity_bps", "load_bps", "delay_base_us", "delay_us", "loss", "up"];
+  const head = ["from", "to", "capacity_bps", "load_bps", "delay_base_us", "delay_us", "delay_p50_us", "delay_p99_us", "loss", "up"];
   const rows = [...view.links.values()].map((it) => [
-    portName(it.src), portName(it.dst), it.capacity_bps, it.load_bps, it.delay_us?.base, it.delay_us?.current, it.loss, 1,
+    portName(it.src), portName(it.dst), it.capacity_bps, it.load_bps, it.delay_us?.base, it.delay_us?.current, it.delay_us?.p50, it.delay_us?.p99, it.loss, 1,
   ]);
-  const failed = [...view.failed.values()].map((it) => [portName(it.src), portName(it.dst), it.capacity_bps, ,,,, 0]);
+  const failed = [...view.failed.values()].map((it) => [portName(it.src), portName(it.dst), it.capacity_bps, ,,,,,, 0]);
   return csv([head, ...rows, ...failed]);
 }
 
@@ -33,6 +33,19 @@ export function transfersCsv(view: View): string {
       transfer.id, transfer.kind, it.id, endpoint(it.src, it.src_port), endpoint(it.dst, it.dst_port), it.path.join(" "),
       it.bytes_sent, it.bytes_received, rateOf(it),
     ]),
+  );
+  return csv([head, ...rows]);
+}
+
+export function edgesCsv(view: View): string {
+  const head = ["edge", "to", "path", "state", "share", "carried_bps", "found_bps", "round_trip_us", "queue_us", "loss", "packets", "bytes"];
+  const rows = [...view.edges.values()].flatMap((edge) =>
+    edge.sprays.flatMap((group) =>
+      group.paths.map((it) => [
+        edge.dpid, group.to, it.ports.map(portName).join(" "), it.state, it.share, it.carried_bps, it.found_bps, it.round_trip_us,
+        it.queue_us, it.loss, it.packets, it.bytes,
+      ]),
+    ),
   );
   return csv([head, ...rows]);
 }
@@ -54,7 +67,7 @@ export function throughputCsv(history: TransferHistory): string {
 
 export function stateJson(view: View): string {
   const lists = Object.fromEntries(
-    (["switches", "links", "hosts", "transfers"] as const).map((name) => [name, [...view[name].values()]]),
+    (["switches", "links", "hosts", "edges", "transfers"] as const).map((name) => [name, [...view[name].values()]]),
   );
   return `${JSON.stringify({ schema: "braid/v1", now: view.now, ...lists, events: view.events }, null, 1)}\n`;
 }

@@ -36,3 +36,7 @@ export const dpid = (id: string): string => id.replace(/^0+(?=.)/, "");
 /** An address and a port, which in IPv6 takes brackets. */
 export const endpoint = (address: string, port: number): string =>
   address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
+
+/** How a switch is called, if that is written down anywhere; else its datapath id. */
+export const switchName = (view: { switches: ReadonlyMap<string, { name?: string | null }> }, id: string): string =>
+  view.switches.get(id)?.name ?? dpid(id);

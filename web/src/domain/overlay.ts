@@ -1,4 +1,4 @@
-import type { Host, Link, Transfer } from "./api";
+import type { Host, Link, Stream, Transfer } from "./api";
 import { pathsOf, portName, type View } from "./view";
 
 /** The hosts by their IP addresses. */
@@ -52,14 +52,19 @@ function widest(links: View["links"]): ReadonlyMap<string, number> {
   return best;
 }
 
+/** The hops of each path: by their ports where these are known, so that parallel cables stay apart. */
+const hopsOf = (stream: Stream): string[][] =>
+  stream.sprayed?.length && stream.sprayed.every((it) => it.ports.length > 0)
+    ? stream.sprayed.map((it) => it.ports.map(portName))
+    : pathsOf(stream).map((path) => path.slice(1).map((to, at) => `${path[at]} ${to}`));
+
 /** What the paths of a transfer can carry together: each link counted once, each path at its narrowest. */
 export function capacity(view: View, transfer: Transfer): number | null {
   const best = widest(view.links);
   const left = new Map<string, number>();
-  const room = (hop: string) => left.get(hop) ?? best.get(hop) ?? 0;
+  const room = (hop: string) => left.get(hop) ?? view.links.get(hop)?.capacity_bps ?? best.get(hop) ?? 0;
   let sum = 0;
-  for (const path of transfer.streams.flatMap(pathsOf)) {
-    const hops = path.slice(1).map((to, at) => `${path[at]} ${to}`);
+  for (const hops of transfer.streams.flatMap(hopsOf)) {
     if (hops.length === 0) continue;
     const rate = Math.min(...hops.map(room));
     for (const hop of hops) left.set(hop, room(hop) - rate);

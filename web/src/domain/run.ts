@@ -1,5 +1,6 @@
 /** A run as it was followed, so that it can be saved, and opened again without a controller. */
-import type { Delta, Event, Snapshot, Time, TransferHistory } from "./api";
+import type { Delta, EdgeHistory, Event, Snapshot, Time, TransferHistory } from "./api";
+import { extend } from "./edges";
 import { WINDOW_S } from "./throughput";
 import { empty, fromSnapshot, toSnapshot, withDelta, withEvent, type View } from "./view";
 
@@ -93,6 +94,19 @@ export class Run {
       view = apply(view, this.#messages[index] as Message);
     this.#last = { index, view };
     return { ...view, now: Math.max(view.now, Math.min(time, this.end)) };
+  }
+
+  /** What an edge told until then. */
+  edgeHistory(dpid: string, until: Time): EdgeHistory | null {
+    let history: EdgeHistory | null = null;
+    let view = empty;
+    for (const [index, message] of this.#messages.entries()) {
+      if ((this.#times[index] ?? 0) > until) break;
+      view = apply(view, message);
+      const edge = view.edges.get(dpid);
+      if (edge && message.event !== "event" && view.now >= until - WINDOW_S * 1e9) history = extend(history, edge, view.now);
+    }
+    return history;
   }
 
   /** What the streams of a transfer carried until then. */

@@ -109,6 +109,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/edges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Edges: what they spray over which paths, and put in order for whom. */
+        get: operations["edges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/edges/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What an edge told of its paths and buffers. */
+        get: operations["edge_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -470,6 +504,21 @@ export interface components {
             schema: string;
         };
         /** @description What has changed of a list. */
+        Changes_EdgeView: {
+            /** @description The keys of what is not there any more. */
+            gone: string[];
+            /** @description New or different. */
+            set: {
+                answered_at?: components["schemas"]["Time"] | null;
+                /** @description Its identity. */
+                dpid: components["schemas"]["DatapathId"];
+                /** @description For which hosts it puts in order what comes. */
+                orders: components["schemas"]["EdgeOrderView"][];
+                /** @description To which edges it sprays. */
+                sprays: components["schemas"]["EdgeSprayView"][];
+            }[];
+        };
+        /** @description What has changed of a list. */
         Changes_HostView: {
             /** @description The keys of what is not there any more. */
             gone: string[];
@@ -534,7 +583,7 @@ export interface components {
             /** @description The keys of what is not there any more. */
             gone: string[];
             /** @description New or different. */
-            set: (components["schemas"]["SwitchView"] & {
+            set: (components["schemas"]["SwitchView"] & components["schemas"]["Drawn"] & {
                 /** @description Where it connects from. */
                 address?: string | null;
             })[];
@@ -590,9 +639,20 @@ export interface components {
              * @description As it is now, with the queues on the way.
              */
             current: number;
+            /**
+             * Format: double
+             * @description Half of the frames of the last minute took no longer.
+             */
+            p50: number;
+            /**
+             * Format: double
+             * @description And 99 of 100 no longer.
+             */
+            p99: number;
         };
         /** @description The data of the messages named `delta`; a list that has not changed is not there. */
         Delta: {
+            edges?: components["schemas"]["Changes_EdgeView"];
             hosts?: components["schemas"]["Changes_HostView"];
             links?: components["schemas"]["Changes_LinkView"];
             now: components["schemas"]["Time"];
@@ -603,6 +663,281 @@ export interface components {
         /** @description It was done at this time, or has begun. */
         Done: {
             now: components["schemas"]["Time"];
+            schema: string;
+        };
+        /** @description A switch as it is drawn. */
+        Drawn: {
+            /** @description What it belongs to, such as a pod. */
+            group?: string | null;
+            /** @description How people call it. */
+            name?: string | null;
+            position?: components["schemas"]["Position"] | null;
+        };
+        /** @description What waits in the buffer of a group. */
+        EdgeHeldView: {
+            /**
+             * Format: int64
+             * @description Their bytes, with what each takes besides.
+             */
+            bytes: number;
+            /**
+             * Format: int32
+             * @description Flows that are known.
+             */
+            flows: number;
+            /**
+             * Format: double
+             * @description A packet waits no longer, in microseconds.
+             */
+            longest_us: number;
+            /**
+             * Format: int64
+             * @description And as many bytes.
+             */
+            most_bytes: number;
+            /**
+             * Format: int64
+             * @description And as many bytes of one flow: T of Banfi et al.
+             */
+            most_bytes_of_flow: number;
+            /**
+             * Format: int64
+             * @description As many packets may wait.
+             */
+            most_packets: number;
+            /**
+             * Format: int32
+             * @description Packets that wait.
+             */
+            packets: number;
+        };
+        /** @description What an edge did, step by step; null where nothing was told. */
+        EdgeHistory: {
+            dpid: components["schemas"]["DatapathId"];
+            now: components["schemas"]["Time"];
+            /** @description The groups that put in order, likewise. */
+            orders: components["schemas"]["EdgeOrderHistory"][];
+            schema: string;
+            /** @description The groups that sprayed, those that are gone, too. */
+            sprays: components["schemas"]["EdgeSprayHistory"][];
+            /** Format: int64 */
+            step_s: number;
+            /** @description When each step was. */
+            times: components["schemas"]["Time"][];
+        };
+        /** @description What became of packets and gaps, counted. */
+        EdgeOrderCounts: {
+            /**
+             * Format: int64
+             * @description Packets that passed at once.
+             */
+            forwarded: number;
+            /**
+             * Format: int64
+             * @description Because the connection ended or began anew.
+             */
+            gaps_ended: number;
+            /**
+             * Format: int64
+             * @description Gaps that closed because the packet came.
+             */
+            gaps_filled: number;
+            /**
+             * Format: int64
+             * @description Because the flow held more than its threshold.
+             */
+            gaps_over_threshold: number;
+            /**
+             * Format: int64
+             * @description Because the buffer was full.
+             */
+            gaps_overflowed: number;
+            /**
+             * Format: int64
+             * @description Gaps given up because every path had delivered something later.
+             */
+            gaps_passed: number;
+            /**
+             * Format: int64
+             * @description Because a packet had waited long enough.
+             */
+            gaps_timed_out: number;
+            /**
+             * Format: int64
+             * @description Packets that had to wait.
+             */
+            held: number;
+            /**
+             * Format: int64
+             * @description Retransmissions and duplicates.
+             */
+            old: number;
+            /**
+             * Format: int64
+             * @description Of these, late ones: the gap was given up too soon.
+             */
+            spurious: number;
+            /**
+             * Format: int64
+             * @description Too far from what was expected to be believed.
+             */
+            stray: number;
+            /**
+             * Format: int64
+             * @description Of those that passed: of flows that there was no room to know.
+             */
+            unknown: number;
+        };
+        EdgeOrderHistory: {
+            from: components["schemas"]["DatapathId"];
+            /** Format: int32 */
+            group: number;
+            held_bytes: (number | null)[];
+            held_packets: (number | null)[];
+            host: components["schemas"]["MacAddr"];
+            waited_max_us: (number | null)[];
+            waited_p50_us: (number | null)[];
+            waited_p99_us: (number | null)[];
+        };
+        /** @description A group that puts in order what comes from another edge for one host. */
+        EdgeOrderView: {
+            counted?: components["schemas"]["EdgeOrderCounts"] | null;
+            /** @description The edge that sprays. */
+            from: components["schemas"]["DatapathId"];
+            /**
+             * Format: int32
+             * @description Its number.
+             */
+            group: number;
+            held?: components["schemas"]["EdgeHeldView"] | null;
+            /** @description The host. */
+            host: components["schemas"]["MacAddr"];
+            /** @description The edge's port that leads there. */
+            port: components["schemas"]["PortNo"];
+            read_at?: components["schemas"]["Time"] | null;
+            waited?: components["schemas"]["EdgeWaitedView"] | null;
+        };
+        EdgePathHistory: {
+            carried_bps: (number | null)[];
+            loss: (number | null)[];
+            /** @description The switches on it. */
+            path: components["schemas"]["DatapathId"][];
+            /** @description The ports by which it leaves them. */
+            ports: components["schemas"]["SwitchPort"][];
+            queue_us: (number | null)[];
+            round_trip_us: (number | null)[];
+            /** @description Of all packets, from 0 to 1. */
+            share: (number | null)[];
+        };
+        /**
+         * @description Whether a path of an edge carries anything.
+         * @enum {string}
+         */
+        EdgePathState: "carries" | "silent" | "down";
+        /** @description A path that an edge sprays over, as the edge sees it. */
+        EdgePathView: {
+            /**
+             * Format: int64
+             * @description Their bytes.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description What was sent by it between the last two readings, in bits a second.
+             */
+            carried_bps?: number | null;
+            /**
+             * Format: int64
+             * @description What it was found to carry when it last queued, in bits a second.
+             */
+            found_bps?: number | null;
+            /**
+             * Format: double
+             * @description The part of its probes that is lost lately, from 0 to 1.
+             */
+            loss?: number | null;
+            /**
+             * Format: int64
+             * @description Packets that were sent by it, since its group changed last.
+             */
+            packets: number;
+            /** @description The switches on it. */
+            path: components["schemas"]["DatapathId"][];
+            /** @description The ports by which it leaves them. */
+            ports: components["schemas"]["SwitchPort"][];
+            /**
+             * Format: double
+             * @description How long packets wait in its queues, in microseconds.
+             */
+            queue_us?: number | null;
+            read_at?: components["schemas"]["Time"] | null;
+            /**
+             * Format: double
+             * @description How long answers to probes take, smoothed, in microseconds.
+             */
+            round_trip_us?: number | null;
+            /**
+             * Format: double
+             * @description The share of all packets that it is given, from 0 to 1.
+             */
+            share?: number | null;
+            state?: components["schemas"]["EdgePathState"] | null;
+        };
+        EdgeSprayHistory: {
+            /** Format: int32 */
+            group: number;
+            paths: components["schemas"]["EdgePathHistory"][];
+            to: components["schemas"]["DatapathId"];
+        };
+        /** @description A group that sprays over paths to another edge. */
+        EdgeSprayView: {
+            /**
+             * Format: int32
+             * @description Its number.
+             */
+            group: number;
+            /** @description Its paths, those of the lowest delay first. */
+            paths: components["schemas"]["EdgePathView"][];
+            /** @description The edge at the end of its paths. */
+            to: components["schemas"]["DatapathId"];
+        };
+        /** @description An edge, and what it has told; `None` for what it has not, yet. Times are on the controller's clock. */
+        EdgeView: {
+            answered_at?: components["schemas"]["Time"] | null;
+            /** @description Its identity. */
+            dpid: components["schemas"]["DatapathId"];
+            /** @description For which hosts it puts in order what comes. */
+            orders: components["schemas"]["EdgeOrderView"][];
+            /** @description To which edges it sprays. */
+            sprays: components["schemas"]["EdgeSprayView"][];
+        };
+        /** @description How long packets had waited, in microseconds, too high by an eighth at most; null if none had. */
+        EdgeWaitedView: {
+            /**
+             * Format: double
+             * @description None longer.
+             */
+            max_us?: number | null;
+            /**
+             * Format: double
+             * @description Half of them no longer.
+             */
+            p50_us?: number | null;
+            /**
+             * Format: double
+             * @description 99 of 100 no longer.
+             */
+            p99_us?: number | null;
+            /**
+             * Format: int64
+             * @description How many went on that had waited.
+             */
+            packets: number;
+        };
+        Edges: {
+            edges: components["schemas"]["EdgeView"][];
+            now: components["schemas"]["Time"];
+            /** @description `braid/v1` */
             schema: string;
         };
         /** @description Where paths begin or end. */
@@ -961,6 +1296,19 @@ export interface components {
             /** @description Whether packets can pass. */
             up: boolean;
         };
+        /** @description A place on Earth, in degrees. */
+        Position: {
+            /**
+             * Format: double
+             * @description From -90 to 90, north is positive.
+             */
+            latitude: number;
+            /**
+             * Format: double
+             * @description From -180 to 180, east is positive.
+             */
+            longitude: number;
+        };
         /** @description What is wrong with a request: RFC 9457. */
         ProblemDocument: {
             /** @description For programs. */
@@ -982,6 +1330,7 @@ export interface components {
         Resequence: "always" | "unequal" | "never";
         /** @description The data of the first message of a stream, named `snapshot`. */
         Snapshot: {
+            edges: components["schemas"]["EdgeView"][];
             events: components["schemas"]["Event"][];
             hosts: components["schemas"]["HostView"][];
             links: components["schemas"]["LinkView"][];
@@ -999,6 +1348,8 @@ export interface components {
             delay_us: number;
             /** @description The switches on the path. */
             path: components["schemas"]["DatapathId"][];
+            /** @description The ports by which it leaves them. */
+            ports: components["schemas"]["SwitchPort"][];
             /**
              * Format: int64
              * @description What the path was found to have to spare, in bits a second: shares begin in proportion to it, and follow the edge's probes.
@@ -1110,7 +1461,7 @@ export interface components {
             remote: string;
         };
         /** @description A switch with what only the daemon knows of it. */
-        Switch: components["schemas"]["SwitchView"] & {
+        Switch: components["schemas"]["SwitchView"] & components["schemas"]["Drawn"] & {
             /** @description Where it connects from. */
             address?: string | null;
         };
@@ -1571,6 +1922,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Ended"];
+                };
+            };
+            /** @description not answered */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    edges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Edges"];
+                };
+            };
+            /** @description not answered */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
+        };
+    };
+    edge_history: {
+        parameters: {
+            query: {
+                dpid: components["schemas"]["DatapathId"];
+                /** @description 1 or 60 */
+                step_s?: number;
+                /** @description nothing older */
+                since?: components["schemas"]["Time"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EdgeHistory"];
                 };
             };
             /** @description not answered */

@@ -1,4 +1,4 @@
-import type { Changes, Delta, Event, Host, Link, Snapshot, Stream, Switch, SwitchPort, Time, Transfer } from "./api";
+import type { Changes, Delta, Edge, Event, Host, Link, Snapshot, Stream, Switch, SwitchPort, Time, Transfer } from "./api";
 
 /** The network as the last message told it. Views are never changed: each message makes a new one. */
 export interface View {
@@ -9,6 +9,7 @@ export interface View {
   /** Links that were there and are not, while both their switches are. */
   failed: ReadonlyMap<string, Link>;
   hosts: ReadonlyMap<string, Host>;
+  edges: ReadonlyMap<string, Edge>;
   transfers: ReadonlyMap<string, Transfer>;
   /** The latest last. */
   events: readonly Event[];
@@ -24,6 +25,7 @@ export const empty: View = {
   links: new Map(),
   failed: new Map(),
   hosts: new Map(),
+  edges: new Map(),
   transfers: new Map(),
   events: [],
 };
@@ -37,6 +39,8 @@ export function fromSnapshot(data: Snapshot): View {
     links: keyed(data.links, (it) => portName(it.src)),
     failed: new Map(),
     hosts: keyed(data.hosts, (it) => it.mac),
+    // Runs that were saved by earlier versions have none.
+    edges: keyed(data.edges ?? [], (it) => it.dpid),
     transfers: keyed(data.transfers, (it) => String(it.id)),
     events: data.events.slice(-MAX_EVENTS),
   };
@@ -49,6 +53,7 @@ export const toSnapshot = (view: View): Snapshot => ({
   switches: [...view.switches.values()],
   links: [...view.links.values()],
   hosts: [...view.hosts.values()],
+  edges: [...view.edges.values()],
   transfers: [...view.transfers.values()],
   events: [...view.events],
 });
@@ -62,6 +67,7 @@ export function withDelta(view: View, delta: Delta): View {
     links,
     failed: failed(view, switches, links),
     hosts: changed(view.hosts, delta.hosts, (it) => it.mac),
+    edges: changed(view.edges, delta.edges, (it) => it.dpid),
     transfers: changed(view.transfers, delta.transfers, (it) => String(it.id)),
     events: view.events,
   };

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { hostile } from "./hostile.mjs";
+import { maps } from "./map.mjs";
 import { joinSwitches, on, PAGE, startController, stop, stopAll } from "./lab.mjs";
 
 const PATIENCE = 40_000;
@@ -95,7 +96,7 @@ async function main() {
     await until(page, () => document.querySelector("#map .cable.failed"));
     await until(page, () => /is down: its port is down/.test(document.querySelector("#events")?.textContent ?? ""));
     await until(page, () =>
-      [...document.querySelectorAll("#map .stream title")].every((it) => !/\b1 > 3\b|\b3 > 1\b/.test(it.textContent)),
+      [...document.querySelectorAll("#map .stream title")].every((it) => !/\bams1 > gva1\b|\bgva1 > ams1\b/.test(it.textContent)),
     );
     await page.emulateMedia({ colorScheme: "dark" });
     await page.waitForTimeout(3000);
@@ -195,6 +196,7 @@ async function main() {
     await screenshot(page, "page-phone.png");
   });
 
+  await step("a network that stands on the Earth is drawn on it, and pods as one until they are opened", () => maps(browser, SCREENSHOTS));
   await step("names with markup stay text", () => hostile(browser));
   assert.deepEqual(problems, []);
   await browser.close();

@@ -240,6 +240,7 @@ impl Brain {
             }
             Event::StreamCounters { rules, .. } => self.on_counters(now, rules),
             Event::PortCounters { dpid, ports } => self.on_port_counters(now, *dpid, ports),
+            Event::EdgeReports { dpid, reports } => self.on_edge_reports(now, *dpid, reports),
             Event::Echo { dpid, sent_at } => self.on_echo(now, *dpid, *sent_at),
             Event::Refused { dpid, rule, reason } => self.on_refused(now, *dpid, *rule, reason, out),
             Event::MeasureCapacity { src } => self.measure_capacity(now, *src, out),

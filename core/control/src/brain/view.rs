@@ -13,7 +13,10 @@ use super::measure::LinkReading;
 use super::{Brain, Role};
 use crate::request::AssignmentView;
 
-pub use super::spray::SprayView;
+pub use super::spray::{
+    EdgeHeldView, EdgeOrderCounts, EdgeOrderView, EdgePathState, EdgePathView, EdgeSprayView, EdgeView,
+    EdgeWaitedView, SprayView,
+};
 
 /// A switch that is connected.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -81,6 +84,10 @@ pub struct DelayView {
     pub base: f64,
     /// As it is now, with the queues on the way.
     pub current: f64,
+    /// Half of the frames of the last minute took no longer.
+    pub p50: f64,
+    /// And 99 of 100 no longer.
+    pub p99: f64,
 }
 
 /// Counts of a link, of the switches' counters, that never go back.
@@ -241,7 +248,12 @@ fn link_view(link: &Link, state: LinkState, reading: &LinkReading) -> LinkView {
         capacity_bps: state.capacity.0,
         measured_capacity_bps: capacity.map(|it| it.capacity.0),
         measured_capacity_at: capacity_asked_at,
-        delay_us: delay.map(|it| DelayView { base: micros(it.base), current: micros(it.current) }),
+        delay_us: delay.map(|it| DelayView {
+            base: micros(it.base),
+            current: micros(it.current),
+            p50: micros(it.p50),
+            p99: micros(it.p99),
+        }),
         delay_at: delay.map(|it| it.at),
         load_bps: load.map(|it| it.load.0),
         available_bps: load.map(|it| LinkState { load: it.load, ..state }.available().0),

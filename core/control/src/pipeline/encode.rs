@@ -14,7 +14,7 @@ use super::flow;
 use super::group::encode_guard;
 use super::meter;
 use super::rule::{Rule, Table};
-use super::spray::{encode_order, encode_removal, encode_spray};
+use super::spray::{encode_order, encode_question, encode_removal, encode_spray};
 use crate::command::{Command, Commands, Target};
 use crate::cookie::{Cookie, OURS, OURS_MASK, Purpose};
 use crate::event::Stray;
@@ -70,6 +70,7 @@ impl Encoder {
             Command::Barrier { token, .. } => Message::BarrierRequest.encode(Xid(*token), out),
             Command::ReadStreams { .. } => read_streams(xid, out),
             Command::ReadPorts { .. } => read_ports(xid, out),
+            Command::ReadEdge { .. } => encode_question(xid, out),
         }
     }
 

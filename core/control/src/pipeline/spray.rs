@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use braid_openflow::{
-    Action, Bucket, EncodeError, GroupId, GroupMod, GroupModCommand, GroupType, List, Masked, Message,
-    OxmField, Xid,
+    Action, Bucket, Bytes, EncodeError, Experimenter, GroupId, GroupMod, GroupModCommand, GroupType, List,
+    Masked, Message, OxmField, RequestBody, Xid,
 };
 use braid_spray::{Policy, Settings};
-use braid_switch::extension::{Extension, PathUpdate, Probing};
+use braid_switch::extension::{BRAID, Extension, PathUpdate, Probing};
+use braid_switch::telemetry::TELEMETRY;
 use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo};
 use serde::{Deserialize, Serialize};
 
@@ -129,6 +130,12 @@ pub(super) fn encode_removal(group: EdgeGroup, xid: Xid, out: &mut Vec<u8>) -> R
         buckets: List::EMPTY,
     };
     Message::GroupMod(group_mod).encode(xid, out)
+}
+
+/// Asks what all groups have done.
+pub(super) fn encode_question(xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let question = Experimenter { experimenter: BRAID, exp_type: TELEMETRY, data: Bytes(&[]) };
+    Message::MultipartRequest(RequestBody::Experimenter(question).into()).encode(xid, out)
 }
 
 /// In units of 10 kbit/s; none only of nothing.

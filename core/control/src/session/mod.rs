@@ -18,10 +18,13 @@ use braid_openflow::{
     PacketIn, Port, PortConfig, PortReason, PortState, PortStatus as PortStatusMsg, ReplyBody, VERSION, Xid,
     frame_length,
 };
+use braid_switch::extension::BRAID;
+use braid_switch::telemetry::{self, TELEMETRY};
 use braid_types::{BitsPerSec, DatapathId, Time};
 
 use crate::cookie::Cookie;
 use crate::event::{Event, PortStatus, SwitchPorts};
+use crate::pipeline::EdgeGroup;
 use crate::port_counters::PortCounters;
 use echo::EchoTimer;
 use handshake::Handshake;
@@ -219,6 +222,14 @@ fn counters(dpid: DatapathId, reply: &MultipartReply<'_>) -> Option<Event<'stati
         ReplyBody::Port(ports) => {
             let ports = ports.iter().map(|stats| PortCounters::from(&stats)).collect();
             Some(Event::PortCounters { dpid, ports })
+        }
+        ReplyBody::Experimenter(message)
+            if message.experimenter == BRAID && message.exp_type == TELEMETRY =>
+        {
+            let reports = telemetry::decode(&message).ok()?.into_iter();
+            let reports =
+                reports.filter_map(|(group, report)| Some((EdgeGroup::of(group)?, report))).collect();
+            Some(Event::EdgeReports { dpid, reports })
         }
         _ => None,
     }

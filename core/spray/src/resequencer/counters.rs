@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Hold times are counted up to each of these, and beyond.
 pub const HOLD_BOUNDS: [Duration; 8] = [
@@ -17,7 +17,7 @@ pub const HOLD_BOUNDS: [Duration; 8] = [
 /// What became of packets and gaps since the start.
 ///
 /// Every packet that was offered is in `forwarded` or in `held`; every held one is in the buffer still or was released.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counters {
     /// Packets that passed at once.
     pub forwarded: u64,
@@ -83,7 +83,7 @@ impl Counters {
 }
 
 /// What is inside now.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Gauge {
     /// Flows that are known.
     pub flows: u32,

@@ -6,6 +6,7 @@ mod settings;
 mod skew;
 mod store;
 mod table;
+mod waits;
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -19,6 +20,7 @@ pub use settings::{HoldTime, Settings, SettingsError};
 use skew::Skew;
 use store::{Entry, Store, charge};
 use table::{FlowId, Table};
+pub use waits::Waits;
 
 /// By which of the paths a packet came. Paths from 8 on are not told apart.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -56,6 +58,7 @@ pub struct Resequencer<P> {
     skew: Skew,
     counters: Counters,
     paths: [PathCounters; PATHS + 1],
+    waits: Waits,
 }
 
 /// Why packets are let go before those that are missing came.
@@ -79,6 +82,7 @@ impl<P> Resequencer<P> {
             skew: Skew::default(),
             counters: Counters::default(),
             paths: [PathCounters::default(); PATHS + 1],
+            waits: Waits::default(),
         }
     }
 
@@ -150,6 +154,11 @@ impl<P> Resequencer<P> {
     /// What became of all packets.
     pub const fn counters(&self) -> Counters {
         self.counters
+    }
+
+    /// How long the packets had waited that were released.
+    pub const fn waits(&self) -> &Waits {
+        &self.waits
     }
 
     /// What is inside.
@@ -357,7 +366,9 @@ impl<P> Resequencer<P> {
 
     fn release(&mut self, now: Time, held: Held) {
         let Some(entry) = self.store.remove(held.slot) else { return };
-        self.counters.note_released(now.since(entry.arrival));
+        let waited = now.since(entry.arrival);
+        self.counters.note_released(waited);
+        self.waits.note(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX));
         self.ready.push_back(entry.packet);
     }
 }

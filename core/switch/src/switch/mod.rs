@@ -7,6 +7,7 @@ mod multipart;
 mod pipeline;
 mod ports;
 mod probes;
+mod reports;
 mod requests;
 mod telemetry;
 

@@ -1,11 +1,12 @@
 //! Statistics and descriptions, in as many parts as they need.
 
 use braid_openflow::{
-    ActionId, ActionType, ActionTypes, AggregateStats, BadRequestCode, BandTypes, BucketCounter, Desc,
-    ErrorCode, ExperimenterId, FlowStats, FlowStatsRequest, GroupCapabilities, GroupDesc, GroupFeatures,
-    GroupId, GroupStats, GroupTypes, InstructionId, InstructionType, List, Message, Metadata, MeterFeatures,
-    MultipartFlags, MultipartReply, MultipartRequest, OxmClass, OxmHeader, OxmId, PortStatsRequest,
-    ReplyBody, RequestBody, TableFeatureProperty, TableFeatures, TableId, TableStats, Text, Xid,
+    ActionId, ActionType, ActionTypes, AggregateStats, BadRequestCode, BandTypes, BucketCounter, Bytes, Desc,
+    ErrorCode, Experimenter, ExperimenterId, FlowStats, FlowStatsRequest, GroupCapabilities, GroupDesc,
+    GroupFeatures, GroupId, GroupStats, GroupTypes, InstructionId, InstructionType, List, Message, Metadata,
+    MeterFeatures, MultipartFlags, MultipartReply, MultipartRequest, OxmClass, OxmHeader, OxmId,
+    PortStatsRequest, ReplyBody, RequestBody, TableFeatureProperty, TableFeatures, TableId, TableStats, Text,
+    Xid,
 };
 use braid_types::{PortNo, Time};
 
@@ -102,9 +103,7 @@ impl Switch {
                 use braid_openflow::TableFeaturesFailedCode::Eperm;
                 return Err(ErrorCode::TableFeaturesFailed(Eperm));
             }
-            RequestBody::Experimenter(_) => {
-                return Err(ErrorCode::BadRequest(BadRequestCode::BadExperimenter));
-            }
+            RequestBody::Experimenter(it) => out.records(&self.telemetry(&it)?, it),
             RequestBody::Unknown { .. } => return Err(ErrorCode::BadRequest(BadRequestCode::BadMultipart)),
         }
         if let Some(connection) = self.connections.get_mut(from) {
@@ -252,6 +251,19 @@ impl Replies {
         let _ = message.encode(self.xid, &mut self.bytes);
     }
 
+    /// What an experimenter's request is answered, whole records in each part.
+    fn records(&mut self, records: &[Vec<u8>], request: Experimenter<'_>) {
+        let mut part = Vec::new();
+        for record in records {
+            if part.len() + record.len() > PART && !part.is_empty() {
+                self.part(MultipartFlags::MORE, of_experimenter(request, &part));
+                part.clear();
+            }
+            part.extend_from_slice(record);
+        }
+        self.last(of_experimenter(request, &part));
+    }
+
     /// `items` in as few parts as their `size`s allow, at least one.
     fn list<'a, T>(
         &mut self,
@@ -307,6 +319,14 @@ fn group_features() -> GroupFeatures {
         max_groups: [GROUPS as u32; 4],
         actions: [actions; 4],
     }
+}
+
+const fn of_experimenter<'a>(request: Experimenter<'_>, data: &'a [u8]) -> ReplyBody<'a> {
+    ReplyBody::Experimenter(Experimenter {
+        experimenter: request.experimenter,
+        exp_type: request.exp_type,
+        data: Bytes(data),
+    })
 }
 
 const fn no_meters() -> MeterFeatures {

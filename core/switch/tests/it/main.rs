@@ -8,5 +8,6 @@ mod malformed;
 mod probes;
 mod rewriting;
 mod session;
+mod telemetry;
 mod trains;
 mod whole;

@@ -13,10 +13,11 @@ use crate::poller::Poller;
 
 const PAUSE: Duration = Duration::from_millis(2);
 /// What is asked for, again and again.
-const PATHS: [&str; 8] = [
+const PATHS: [&str; 9] = [
     "/api/v1/switches",
     "/api/v1/links",
     "/api/v1/hosts",
+    "/api/v1/edges",
     "/api/v1/transfers",
     "/api/v1/events",
     "/api/v1/paths?src=1&dst=50&mode=disjoint",

@@ -78,6 +78,7 @@ fn control() {
         access: Access::default(),
         testbed: None,
         policy: None,
+        drawings: Default::default(),
     };
     let controller = Controller::bind(config).expect("free ports");
     process::announce(controller.openflow(), controller.http());

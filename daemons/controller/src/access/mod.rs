@@ -1,10 +1,12 @@
 //! Who may ask what, and over what kind of connection.
 
+mod reload;
 mod tls;
 mod tokens;
 
 use std::net::{IpAddr, SocketAddr};
 
+pub(crate) use reload::follow;
 pub use tls::{Tls, TlsError};
 pub use tokens::Tokens;
 

@@ -1,6 +1,6 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::ring::default_provider;
@@ -8,9 +8,14 @@ use tokio_rustls::rustls::pki_types::pem::{Error as PemError, PemObject};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{Error, ServerConfig};
 
-/// The controller's certificate and its key.
+/// The controller's certificate and its key, which are read again when they are replaced.
 #[derive(Clone)]
-pub struct Tls(Arc<ServerConfig>);
+pub struct Tls {
+    certificate: PathBuf,
+    key: PathBuf,
+    /// What new connections are served with; all copies share it.
+    current: Arc<RwLock<Arc<ServerConfig>>>,
+}
 
 /// Why there is no certificate.
 #[derive(Debug, thiserror::Error)]
@@ -44,21 +49,42 @@ impl Tls {
     ///
     /// A file cannot be read, or the key is another's.
     pub fn read(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
-        let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect);
-        let chain: Vec<_> = chain.map_err(missing("certificate", certificate))?;
-        let private = PrivateKeyDer::from_pem_file(key).map_err(missing("private key", key))?;
-        let pair =
-            |source| TlsError::Pair { certificate: certificate.to_owned(), key: key.to_owned(), source };
-        let builder = ServerConfig::builder_with_provider(default_provider().into());
-        let builder = builder.with_safe_default_protocol_versions().map_err(pair)?.with_no_client_auth();
-        let mut config = builder.with_single_cert(chain, private).map_err(pair)?;
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Self(config.into()))
+        let config = Arc::new(RwLock::new(config(certificate, key)?));
+        Ok(Self { certificate: certificate.to_owned(), key: key.to_owned(), current: config })
     }
 
-    pub(crate) fn acceptor(&self) -> TlsAcceptor {
-        self.0.clone().into()
+    /// Reads both files again; connections that open from now on are served with what is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::read`]; nothing has changed then.
+    pub fn reload(&self) -> Result<(), TlsError> {
+        let config = config(&self.certificate, &self.key)?;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = config;
+        Ok(())
     }
+
+    /// The certificate's file.
+    pub(crate) fn certificate(&self) -> &Path {
+        &self.certificate
+    }
+
+    /// For one connection.
+    pub(crate) fn acceptor(&self) -> TlsAcceptor {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone().into()
+    }
+}
+
+fn config(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
+    let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect);
+    let chain: Vec<_> = chain.map_err(missing("certificate", certificate))?;
+    let private = PrivateKeyDer::from_pem_file(key).map_err(missing("private key", key))?;
+    let pair = |source| TlsError::Pair { certificate: certificate.to_owned(), key: key.to_owned(), source };
+    let builder = ServerConfig::builder_with_provider(default_provider().into());
+    let builder = builder.with_safe_default_protocol_versions().map_err(pair)?.with_no_client_auth();
+    let mut config = builder.with_single_cert(chain, private).map_err(pair)?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(config.into())
 }
 
 fn missing(what: &'static str, file: &Path) -> impl FnOnce(PemError) -> TlsError + use<> {

@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 use super::live::Sample;
 use super::paths::Search;
 use super::{Question, Resource, capacity, metrics};
+use crate::drawing::Drawn;
 use crate::engine::{Engine, Shared};
 use crate::policy;
 
@@ -34,6 +35,7 @@ fn body(engine: &Engine, resource: Resource) -> String {
         Resource::Switches => json("switches", &switches(engine), now),
         Resource::Links => json("links", &brain.links(), now),
         Resource::Hosts => json("hosts", &brain.hosts(), now),
+        Resource::Edges => json("edges", &brain.edges(), now),
         Resource::Transfers => json("transfers", &brain.transfers(), now),
         Resource::Policy => json("policy", brain.policies(), now),
         Resource::Alarms => json("alarms", &brain.alarms(), now),
@@ -51,13 +53,22 @@ pub(super) struct ConnectedSwitch {
     /// Where it connects from.
     #[schema(value_type = Option<String>)]
     address: Option<std::net::SocketAddr>,
+    #[serde(flatten)]
+    drawn: Drawn,
 }
 
 pub(super) fn switches(engine: &Engine) -> Vec<ConnectedSwitch> {
     let switches = engine.brain().switches().into_iter();
-    switches.map(|switch| ConnectedSwitch { address: engine.address(switch.dpid), switch }).collect()
+    let connected = |switch: SwitchView| ConnectedSwitch {
+        address: engine.address(switch.dpid),
+        drawn: engine.drawn(switch.dpid),
+        switch,
+    };
+    switches.map(connected).collect()
 }
 
 fn json(name: &str, items: &impl Serialize, now: braid_types::Time) -> String {
-    serde_json::json!({ "schema": "braid/v1", "now": now, name: items }).to_string()
+    // Views have text for keys, and are always written. Nothing is made of them before: the brain waits meanwhile.
+    let items = serde_json::to_string(items).unwrap_or_default();
+    format!(r#"{{"schema":"braid/v1","now":{},"{name}":{items}}}"#, now.as_nanos())
 }

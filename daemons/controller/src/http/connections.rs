@@ -12,10 +12,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep, sleep};
-use tokio_rustls::TlsAcceptor;
 use tracing::warn;
 
 use super::stream::Stream;
+use crate::access::Tls;
 
 /// Connections at the same time; others wait in the socket's queue.
 const MAX_CONNECTIONS: usize = 2_048;
@@ -28,12 +28,12 @@ const IDLE: Duration = Duration::from_secs(70);
 /// Takes connections in.
 pub(super) struct Limited {
     listener: TcpListener,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Tls>,
     places: Arc<Semaphore>,
 }
 
 impl Limited {
-    pub(super) fn new(listener: TcpListener, tls: Option<TlsAcceptor>) -> Self {
+    pub(super) fn new(listener: TcpListener, tls: Option<Tls>) -> Self {
         Self { listener, tls, places: Arc::new(Semaphore::new(MAX_CONNECTIONS)) }
     }
 }
@@ -68,7 +68,7 @@ impl Limited {
         // What is written is a whole answer or a whole message.
         let _ = stream.set_nodelay(true);
         match &self.tls {
-            Some(tls) => Stream::Opening(Box::new(tls.accept(stream))),
+            Some(tls) => Stream::Opening(Box::new(tls.acceptor().accept(stream))),
             None => Stream::Plain(stream),
         }
     }

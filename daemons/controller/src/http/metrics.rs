@@ -5,6 +5,7 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
+use super::edge_metrics::Edges;
 use super::link_metrics::Links;
 use crate::engine::Engine;
 
@@ -20,6 +21,7 @@ pub(super) fn encode(engine: &Engine) -> String {
     let mut registry = Registry::with_prefix("braid");
     registry.register_collector(Box::new(Snapshot::take(engine)));
     registry.register_collector(Box::new(Links::take(engine)));
+    registry.register_collector(Box::new(Edges::take(engine)));
     let mut body = String::new();
     // Writing to a String does not fail.
     let _ = text::encode(&mut body, &registry);

@@ -7,6 +7,7 @@ mod body;
 mod capacity;
 mod connections;
 mod credentials;
+mod edge_metrics;
 mod guard;
 mod link_metrics;
 mod live;
@@ -41,7 +42,7 @@ use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
 use tracing::error;
 
-use crate::access::{Access, Tls};
+use crate::access::Access;
 use crate::agents::Agents;
 use crate::clock;
 use crate::notices::Listener;
@@ -65,6 +66,7 @@ pub(crate) enum Resource {
     Switches,
     Links,
     Hosts,
+    Edges,
     Transfers,
     Alarms,
     Policy,
@@ -107,7 +109,7 @@ pub(crate) fn serve(
             tokio::spawn(live.clone().follow(questions.clone(), notices));
             let router = router(questions, agents, live, testbed);
             let mut serving = tokio::task::JoinSet::new();
-            let tls = access.tls.as_ref().map(Tls::acceptor);
+            let tls = access.tls.clone();
             let router = router.layer(from_fn_with_state(Guard::new(access.into()), guard::check));
             for listener in listeners {
                 // Nothing is encrypted that does not leave the machine.
@@ -134,6 +136,7 @@ fn router(questions: Questions, agents: Agents, live: Live, testbed: Option<Arc<
         .route("/api/v1/links", resource(Resource::Links))
         .route("/api/v1/links/measure", post(capacity::measure))
         .route("/api/v1/hosts", resource(Resource::Hosts))
+        .route("/api/v1/edges", resource(Resource::Edges))
         .route("/api/v1/transfers", resource(Resource::Transfers))
         .route("/api/v1/alarms", resource(Resource::Alarms))
         .merge(assignments::routes(&questions))

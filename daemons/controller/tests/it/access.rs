@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-use crate::support::{PATIENCE, Running, config};
+use crate::support::{PATIENCE, Running, config, wait_for};
 
 const TOKENS: &str = r#"
     [[token]]
@@ -107,33 +108,63 @@ fn tokens_give_rights_and_wrong_ones_none() {
     assert_eq!(ask("POST", "/api/v1/advice", ""), 400);
 }
 
+/// A certificate for `braid.example` in files, which replaces what was there.
+struct Certificate {
+    folder: tempfile::TempDir,
+}
+
+impl Certificate {
+    fn new() -> (Self, ClientConfig) {
+        let new = Self { folder: tempfile::tempdir().expect("a folder") };
+        let client = new.replace();
+        (new, client)
+    }
+
+    fn files(&self) -> [PathBuf; 2] {
+        ["certificate.pem", "key.pem"].map(|name| self.folder.path().join(name))
+    }
+
+    /// Makes another; a client that believes only this one.
+    fn replace(&self) -> ClientConfig {
+        let made = rcgen::generate_simple_self_signed(["braid.example".to_owned()]).expect("a certificate");
+        let [certificate, key] = self.files();
+        std::fs::write(certificate, made.cert.pem()).expect("a file");
+        std::fs::write(key, made.signing_key.serialize_pem()).expect("a file");
+        let mut roots = RootCertStore::empty();
+        roots.add(made.cert.der().clone()).expect("a root");
+        let client = ClientConfig::builder_with_provider(default_provider().into());
+        let client = client.with_safe_default_protocol_versions().expect("versions");
+        client.with_root_certificates(roots).with_no_client_auth()
+    }
+
+    fn tls(&self) -> Tls {
+        let [certificate, key] = self.files();
+        assert!(Tls::read(&key, &certificate).is_err());
+        Tls::read(&certificate, &key).expect("a pair")
+    }
+}
+
+type Encrypted = StreamOwned<ClientConnection, TcpStream>;
+
+fn connect(at: SocketAddr, client: &Arc<ClientConfig>, name: &'static str) -> Encrypted {
+    let stream = TcpStream::connect(at).expect("a connection");
+    stream.set_read_timeout(Some(PATIENCE)).expect("time-out");
+    let name = ServerName::try_from(name).expect("a name");
+    StreamOwned::new(ClientConnection::new(client.clone(), name).expect("a client"), stream)
+}
+
 #[test]
 fn programs_are_served_over_tls_and_nobody_waits_for_one_that_says_nothing() {
     let Some(ip) = own_address() else {
         return println!("skipped: this machine has loopback addresses only");
     };
-    let made = rcgen::generate_simple_self_signed(["braid.example".to_owned()]).expect("a certificate");
-    let folder = tempfile::tempdir().expect("a folder");
-    let [certificate, key] = ["certificate.pem", "key.pem"].map(|name| folder.path().join(name));
-    std::fs::write(&certificate, made.cert.pem()).expect("a file");
-    std::fs::write(&key, made.signing_key.serialize_pem()).expect("a file");
-    assert!(Tls::read(&key, &certificate).is_err());
-    let tls = Some(Tls::read(&certificate, &key).expect("a pair"));
+    let (certificate, client) = Certificate::new();
+    let (tls, client) = (Some(certificate.tls()), Arc::new(client));
     let controller = start(Access { tokens: Some(tokens()), tls, trusted: false });
     let at = SocketAddr::new(ip, controller.http.port());
     let _silent: Vec<_> = (0..50).map(|_| TcpStream::connect(at).expect("a connection")).collect();
 
-    let mut roots = RootCertStore::empty();
-    roots.add(made.cert.der().clone()).expect("a root");
-    let client = ClientConfig::builder_with_provider(default_provider().into());
-    let client = client.with_safe_default_protocol_versions().expect("versions");
-    let client = Arc::new(client.with_root_certificates(roots).with_no_client_auth());
-    let connect = |name: &'static str| {
-        let stream = TcpStream::connect(at).expect("a connection");
-        stream.set_read_timeout(Some(PATIENCE)).expect("time-out");
-        let name = ServerName::try_from(name).expect("a name");
-        StreamOwned::new(ClientConnection::new(client.clone(), name).expect("a client"), stream)
-    };
+    let connect = |name| connect(at, &client, name);
     let token = "Authorization: Bearer read-0123456789abcdef\r\n";
     assert_eq!(ask(connect("braid.example"), "GET", "/api/v1/links", token), 200);
     assert_eq!(ask(connect("braid.example"), "GET", "/api/v1/links", ""), 401);
@@ -144,4 +175,39 @@ fn programs_are_served_over_tls_and_nobody_waits_for_one_that_says_nothing() {
     let mut answer = Vec::new();
     let _ = plain.read_to_end(&mut answer);
     assert!(!answer.starts_with(b"HTTP"), "nothing is told in the clear");
+}
+
+#[test]
+fn a_certificate_that_is_replaced_counts_for_new_connections_and_a_bad_one_does_not() {
+    let Some(ip) = own_address() else {
+        return println!("skipped: this machine has loopback addresses only");
+    };
+    let (certificate, first) = Certificate::new();
+    let controller = start(Access { tokens: Some(tokens()), tls: Some(certificate.tls()), trusted: false });
+    let at = SocketAddr::new(ip, controller.http.port());
+    let token = "Authorization: Bearer read-0123456789abcdef\r\n";
+    let question = format!("GET /api/v1/links HTTP/1.1\r\nHost: a\r\n{token}\r\n");
+    let first = Arc::new(first);
+    let is_believed =
+        |client: &Arc<ClientConfig>| connect(at, client, "braid.example").write_all(b"GET").is_ok();
+    let mut old = connect(at, &first, "braid.example");
+    old.write_all(question.as_bytes()).expect("a question");
+    assert!(old.read(&mut [0; 4_096]).expect("an answer") > 0);
+
+    let second = Arc::new(certificate.replace());
+    assert!(is_believed(&first), "nobody has said that it was replaced");
+    let hang_up = || rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::HUP);
+    hang_up().expect("a signal");
+    wait_for(|| is_believed(&second), || "the second certificate".to_owned());
+    assert!(!is_believed(&first));
+    old.write_all(question.as_bytes()).expect("what is open stays open");
+    assert!(old.read(&mut [0; 4_096]).expect("an answer") > 0);
+
+    std::fs::write(&certificate.files()[0], "nothing").expect("a file");
+    hang_up().expect("a signal");
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(is_believed(&second), "a bad file changes nothing");
+    let third = Arc::new(certificate.replace());
+    hang_up().expect("a signal");
+    wait_for(|| is_believed(&third), || "the third certificate".to_owned());
 }

@@ -14,7 +14,7 @@ fn a_switch_and_its_ports_are_listed() {
 #[test]
 fn nothing_known_is_an_empty_list() {
     let controller = Running::start(None);
-    for name in ["switches", "links", "hosts", "transfers", "alarms"] {
+    for name in ["switches", "links", "hosts", "edges", "transfers", "alarms"] {
         assert!(controller.list(name).is_empty(), "{name}");
     }
 }

@@ -100,6 +100,8 @@ fn what_is_served_is_what_is_described() {
         "/api/v1/switches",
         "/api/v1/links",
         "/api/v1/hosts",
+        "/api/v1/edges",
+        "/api/v1/edges/history?dpid=1",
         "/api/v1/transfers",
         "/api/v1/alarms",
         "/api/v1/paths?src=1&dst=2",

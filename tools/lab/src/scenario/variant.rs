@@ -60,7 +60,12 @@ mod tests {
         scenario.topology.hosts[1].mptcp = Mptcp::default();
         let cubic = Variant { congestion_control: Some("cubic".to_owned()), ..Variant::default() };
         let names = |scenario: &Scenario| {
-            scenario.topology.hosts.iter().map(|host| host.congestion_control.clone().unwrap()).collect::<Vec<_>>()
+            scenario
+                .topology
+                .hosts
+                .iter()
+                .map(|host| host.congestion_control.clone().unwrap())
+                .collect::<Vec<_>>()
         };
         assert_eq!(names(&scenario.with_variant(&cubic)), ["cubic", "reno"]);
         scenario.topology.hosts[0].mptcp = Mptcp::default();

@@ -19,6 +19,8 @@ use super::window::Window;
 
 /// Of so many samples the median is how things are now.
 const NOW: usize = 5;
+/// Of the frames of so long the middle and the slow end are told.
+const LATELY: Duration = Duration::from_secs(60);
 /// With fewer discovery frames a delay is not believed: the first ones meet switches that are being set up.
 const ENOUGH: usize = 3;
 
@@ -40,6 +42,10 @@ pub(in crate::brain) struct DelayReading {
     pub(in crate::brain) base: Duration,
     /// The link as it is now; never less than the base.
     pub(in crate::brain) current: Duration,
+    /// In the last minute, half of the frames took no longer.
+    pub(in crate::brain) p50: Duration,
+    /// And 99 of 100 no longer.
+    pub(in crate::brain) p99: Duration,
     /// When the last discovery frame came that counted.
     pub(in crate::brain) at: Time,
 }
@@ -48,6 +54,8 @@ pub(in crate::brain) struct DelayReading {
 #[derive(Debug, Default)]
 pub(super) struct DelayMeter {
     trips: Window,
+    /// What each took on the link itself.
+    lately: Window,
     last_sent: Option<Time>,
     reading: Option<DelayReading>,
 }
@@ -79,7 +87,11 @@ impl DelayMeter {
             return;
         }
         self.last_sent = Some(sent_at);
-        self.trips.push(now, now.since(sent_at), now - window);
+        let trip = now.since(sent_at);
+        self.trips.push(now, trip, now - window);
+        if let Some([src, dst]) = ends {
+            self.lately.push(now, trip.saturating_sub(src.usual + dst.usual), now - LATELY);
+        }
         self.reading = ends.and_then(|ends| self.read(now, ends)).or(self.reading);
     }
 
@@ -93,7 +105,8 @@ impl DelayMeter {
         }
         let base = self.trips.least()?.saturating_sub(src.least + dst.least);
         let current = self.trips.usual(NOW)?.saturating_sub(src.usual + dst.usual);
-        Some(DelayReading { base, current: current.max(base), at })
+        let [p50, p99] = [0.5, 0.99].map(|share| self.lately.quantile(share).unwrap_or(current));
+        Some(DelayReading { base, current: current.max(base), p50, p99, at })
     }
 }
 
@@ -140,6 +153,16 @@ mod tests {
     fn one_late_frame_moves_neither() {
         let reading = after(&[18, 18, 18, 18, 2_000], [half(6), half(10)]).expect("a reading");
         assert_eq!((reading.base, reading.current), (millis(10), millis(10)));
+    }
+
+    #[test]
+    fn the_slow_end_is_that_of_a_minute() {
+        let trips: Vec<_> = (0..70).map(|at| if at == 5 || at == 40 { 500 } else { 10 }).collect();
+        let ends = [half(0), half(0)];
+        let told = |count: usize| after(&trips[..count], ends).map(|it| (it.p50, it.p99));
+        assert_eq!(told(39), Some((millis(10), millis(500))));
+        assert_eq!(told(68), Some((millis(10), millis(500))));
+        assert_eq!(after(&[10; 70], ends).map(|it| it.p99), Some(millis(10)));
     }
 
     #[test]

@@ -28,6 +28,13 @@ impl Window {
         self.0.iter().map(|(_, sample)| *sample).min()
     }
 
+    /// What a share of the samples, from 0 to 1, does not exceed.
+    pub(super) fn quantile(&self, share: f64) -> Option<Duration> {
+        let mut samples: Vec<_> = self.0.iter().map(|(_, sample)| *sample).collect();
+        let place = ((samples.len() as f64 * share).ceil() as usize).max(1) - 1;
+        (place < samples.len()).then(|| *samples.select_nth_unstable(place).1)
+    }
+
     /// The median of the `count` latest samples; of an even number the lower one in the middle.
     pub(super) fn usual(&self, count: usize) -> Option<Duration> {
         let mut latest: Vec<_> = self.0.iter().rev().take(count).map(|(_, sample)| *sample).collect();
@@ -62,6 +69,17 @@ mod tests {
         }
         assert_eq!(window.usual(5), Some(millis(4)));
         assert_eq!(window.usual(4), Some(millis(3)), "the lower one in the middle");
+    }
+
+    #[test]
+    fn a_quantile_is_a_sample_that_so_many_do_not_exceed() {
+        let mut window = Window::default();
+        assert_eq!(window.quantile(0.5), None);
+        (1..=50).rev().for_each(|sample| window.push(Time::ZERO, millis(sample), Time::ZERO));
+        assert_eq!(
+            [0.0, 0.5, 0.98, 0.99, 1.0].map(|it| window.quantile(it)),
+            [1, 25, 49, 50, 50].map(|it| Some(millis(it)))
+        );
     }
 
     #[test]

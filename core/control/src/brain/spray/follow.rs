@@ -36,6 +36,7 @@ impl Brain {
             return;
         }
         self.note_others();
+        self.ask_edges(now, out);
         self.close_unused(now, out);
         for key in self.bundles() {
             let rests = self.sprays.bundles.get(&key).is_some_and(|it| now.since(it.changed_at) < REST);

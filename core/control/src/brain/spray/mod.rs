@@ -3,16 +3,18 @@
 //! All that goes from one edge to another in the same manner goes through one group of the first: a `Bundle` of paths. What
 //! comes out at the other end for one host goes through one group there, which puts it in order.
 
+mod edges;
 mod follow;
 mod others;
 mod place;
 mod plan;
+mod telling;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use braid_paths::Path;
 use braid_steering::{Imbalance, Resequence, StreamId};
-use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, Time};
+use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use serde::Serialize;
 
 use super::streams::Hops;
@@ -21,6 +23,12 @@ use crate::label::Label;
 use crate::pipeline::{EdgeGroup, Hop, Spray, SprayPath};
 use others::Others;
 use plan::Plan;
+use telling::Telling;
+
+pub use edges::{
+    EdgeHeldView, EdgeOrderCounts, EdgeOrderView, EdgePathState, EdgePathView, EdgeSprayView, EdgeView,
+    EdgeWaitedView,
+};
 
 /// How paths are chosen for what is sprayed, and whether it is put in order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -45,6 +53,7 @@ pub(super) struct Sprays {
     /// Groups of an earlier controller, and when nothing leads there any more.
     found: Vec<(Time, DatapathId, EdgeGroup)>,
     others: Others,
+    telling: Telling,
 }
 
 /// Paths from one edge to another that packets are spread over.
@@ -77,6 +86,8 @@ struct Member {
 pub struct SprayView {
     /// The switches on the path.
     pub path: Vec<DatapathId>,
+    /// The ports by which it leaves them.
+    pub ports: Vec<SwitchPort>,
     /// What the path was found to have to spare, in bits a second: shares begin in proportion to it, and follow the edge's probes.
     pub rate_bps: u64,
     /// How long the path takes, in microseconds.
@@ -144,6 +155,7 @@ impl Sprays {
         let members = key.and_then(|key| self.bundles.get(key)).map(|bundle| bundle.members.as_slice());
         let view = |member: &Member| SprayView {
             path: member.path.switches().collect(),
+            ports: edges::ports(&member.path),
             rate_bps: member.rate.0,
             delay_us: u64::try_from(member.delay.as_micros()).unwrap_or(u64::MAX),
         };

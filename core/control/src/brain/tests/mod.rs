@@ -10,6 +10,7 @@ mod chaos;
 mod consistency;
 mod detours;
 mod discovery;
+mod edges;
 mod forwarding;
 mod guard;
 mod hostile;

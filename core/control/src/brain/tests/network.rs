@@ -271,8 +271,13 @@ impl Network {
     }
 
     fn note_and_encode(&mut self, command: &Command, batch: &Commands) -> Vec<u8> {
-        if !matches!(command, Command::Send { .. } | Command::ReadStreams { .. } | Command::ReadPorts { .. })
-        {
+        if !matches!(
+            command,
+            Command::Send { .. }
+                | Command::ReadStreams { .. }
+                | Command::ReadPorts { .. }
+                | Command::ReadEdge { .. }
+        ) {
             self.changes.push(command.clone());
         }
         let mut bytes = Vec::new();

@@ -2,19 +2,20 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::time::Duration;
 
-use braid_control::view::{LinkView, StreamView, TransferView};
+use braid_control::view::{EdgeView, LinkView, StreamView, TransferView};
 use braid_steering::{StreamId, TransferId};
 use braid_types::{DatapathId, SwitchPort, Time};
 use serde::Serialize;
 
 use super::counts::Counts;
+use super::edges::{EdgeHistories, EdgeHistory};
 use super::series::{COARSE, FINE, RATIO, Series};
 
 /// Directions of links whose history is kept; of more, none.
 const MAX_LINKS: usize = 1_024;
 /// Streams whose history is kept; of more, those are forgotten that ended first.
 const MAX_STREAMS: usize = 2_048;
-const SCHEMA: &str = "braid/v1";
+pub(super) const SCHEMA: &str = "braid/v1";
 /// A reading that is older is not one of this step.
 const FRESH: Duration = Duration::from_secs(3);
 
@@ -27,6 +28,7 @@ pub(super) struct History {
     coarse: VecDeque<Time>,
     links: BTreeMap<SwitchPort, Series<3>>,
     streams: BTreeMap<StreamId, StreamHistory>,
+    edges: EdgeHistories,
 }
 
 /// What is known of a stream, which may have ended.
@@ -98,13 +100,20 @@ struct StreamRates {
 
 impl History {
     /// Takes in what is known at `now`, one step after the last time.
-    pub(super) fn record(&mut self, now: Time, links: &[LinkView], transfers: &[TransferView]) {
+    pub(super) fn record(
+        &mut self,
+        now: Time,
+        links: &[LinkView],
+        transfers: &[TransferView],
+        edges: &[EdgeView],
+    ) {
         let step = self.next;
         push(&mut self.fine, now, FINE);
         links.iter().for_each(|link| self.record_link(step, now, link));
         for transfer in transfers {
             transfer.streams.iter().for_each(|stream| self.record_stream(step, now, transfer.id, stream));
         }
+        self.edges.record(step, now, edges);
         self.next += 1;
         if self.next.is_multiple_of(RATIO) {
             push(&mut self.coarse, now, COARSE);
@@ -138,6 +147,10 @@ impl History {
         let streams = streams.map(rates).collect();
         let (schema, now, step_s) = (SCHEMA, self.now(), steps.seconds());
         Some(TransferHistory { schema, now, id, step_s, streams, times: steps.times })
+    }
+
+    pub(super) fn edge(&self, dpid: DatapathId, span: Span) -> Option<EdgeHistory> {
+        self.edges.of(dpid, self.now(), self.steps(span))
     }
 
     /// When the last step was.
@@ -183,11 +196,12 @@ impl History {
         ended.is_some_and(|id| self.streams.remove(&id).is_some())
     }
 
-    /// Forgets links and streams of which nothing was heard for an hour.
+    /// Forgets links, streams and edges of which nothing was heard for an hour.
     fn forget(&mut self) {
         let heard = self.next.saturating_sub(FINE as u64);
         self.links.retain(|_, series| series.next() > heard);
         self.streams.retain(|_, stream| stream.series.next() > heard);
+        self.edges.forget(heard);
     }
 
     fn steps(&self, span: Span) -> Steps {
@@ -199,19 +213,19 @@ impl History {
 }
 
 /// The steps that are asked for.
-struct Steps {
+pub(super) struct Steps {
     coarse: bool,
     /// The step after the last one.
     end: u64,
-    times: Vec<Time>,
+    pub(super) times: Vec<Time>,
 }
 
 impl Steps {
-    const fn seconds(&self) -> u64 {
+    pub(super) const fn seconds(&self) -> u64 {
         if self.coarse { RATIO } else { 1 }
     }
 
-    fn values<const N: usize>(&self, series: &Series<N>, column: usize) -> Vec<Option<f32>> {
+    pub(super) fn values<const N: usize>(&self, series: &Series<N>, column: usize) -> Vec<Option<f32>> {
         let from = self.end - self.times.len() as u64;
         match self.coarse {
             true => series.coarse(column, from, self.end),
@@ -263,9 +277,9 @@ mod tests {
     #[test]
     fn each_stream_of_a_transfer_has_its_rates_and_an_ended_one_keeps_its_own() {
         let mut history = History::default();
-        history.record(second(1), &[], &[transfer(1, &[(1, 0), (2, 0)])]);
-        history.record(second(2), &[], &[transfer(1, &[(1, 1_000), (2, 500)])]);
-        history.record(second(3), &[], &[transfer(1, &[(2, 1_500)])]);
+        history.record(second(1), &[], &[transfer(1, &[(1, 0), (2, 0)])], &[]);
+        history.record(second(2), &[], &[transfer(1, &[(1, 1_000), (2, 500)])], &[]);
+        history.record(second(3), &[], &[transfer(1, &[(2, 1_500)])], &[]);
         let found = history.transfer(TransferId(1), ALL).expect("known");
         let rates: Vec<_> = found.streams.iter().map(|stream| stream.sent_bps.clone()).collect();
         assert_eq!(rates, [[Some(0.0), Some(8_000.0), None], [Some(0.0), Some(4_000.0), Some(6_000.0)]]);
@@ -278,11 +292,11 @@ mod tests {
     #[test]
     fn minutes_are_means_and_what_is_silent_for_an_hour_is_forgotten() {
         let mut history = History::default();
-        (0..120).for_each(|at| history.record(second(at), &[], &[transfer(1, &[(1, at * 100)])]));
+        (0..120).for_each(|at| history.record(second(at), &[], &[transfer(1, &[(1, at * 100)])], &[]));
         let minutes = history.transfer(TransferId(1), Span { coarse: true, ..ALL }).expect("known");
         assert_eq!((minutes.step_s, minutes.times), (60, vec![second(59), second(119)]));
         assert_eq!(minutes.streams[0].sent_bps[1], Some(800.0));
-        (120..3_780).for_each(|at| history.record(second(at), &[], &[]));
+        (120..3_780).for_each(|at| history.record(second(at), &[], &[], &[]));
         assert!(history.streams.is_empty());
     }
 
@@ -290,15 +304,15 @@ mod tests {
     fn streams_are_bounded_and_those_that_ended_first_make_room() {
         let mut history = History::default();
         let full: Vec<_> = (0..MAX_STREAMS as u64).map(|id| (id, 0)).collect();
-        history.record(second(1), &[], &[transfer(1, &full)]);
-        history.record(second(2), &[], &[]);
-        history.record(second(3), &[], &[transfer(2, &[(9_999, 0)])]);
+        history.record(second(1), &[], &[transfer(1, &full)], &[]);
+        history.record(second(2), &[], &[], &[]);
+        history.record(second(3), &[], &[transfer(2, &[(9_999, 0)])], &[]);
         assert_eq!(history.streams.len(), MAX_STREAMS);
         assert!(history.transfer(TransferId(2), ALL).is_some());
         let mut history = History::default();
-        history.record(second(1), &[], &[transfer(1, &full)]);
+        history.record(second(1), &[], &[transfer(1, &full)], &[]);
         let crowd: Vec<_> = full.iter().copied().chain([(99_999, 0)]).collect();
-        history.record(second(2), &[], &[transfer(1, &crowd)]);
+        history.record(second(2), &[], &[transfer(1, &crowd)], &[]);
         assert_eq!(history.streams.len(), MAX_STREAMS);
         assert!(!history.streams.contains_key(&StreamId(99_999)), "nothing that goes on is forgotten");
     }

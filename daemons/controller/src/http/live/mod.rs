@@ -4,6 +4,7 @@
 //! second a copy of what it shows; whether one or a hundred watch is nothing to it.
 
 mod counts;
+mod edges;
 mod history;
 mod routes;
 mod series;
@@ -20,6 +21,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::{Question, Questions, ask};
 use crate::notices::Listener;
+pub(super) use edges::EdgeHistory;
 use history::History;
 pub(super) use history::{LinkHistory, TransferHistory};
 pub(super) use routes::routes;
@@ -103,7 +105,7 @@ impl Inner {
     }
 
     fn take(&mut self, sample: &Sample) {
-        self.history.record(sample.now, &sample.links, &sample.transfers);
+        self.history.record(sample.now, &sample.links, &sample.transfers, &sample.edges);
         // Told even if nothing has changed: what is shown is as old as the last message.
         let delta = self.state.update(sample);
         self.all.send(&[("delta", delta)]);

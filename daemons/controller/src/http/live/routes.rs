@@ -31,6 +31,7 @@ pub(in crate::http) fn routes<S: Clone + Send + Sync + 'static>(live: Live) -> R
         .route("/api/v1/events/stream", get(watch_events))
         .route("/api/v1/links/history", get(link_history))
         .route("/api/v1/transfers/history", get(transfer_history))
+        .route("/api/v1/edges/history", get(edge_history))
         .with_state(Desk { live, door: Door::default() })
 }
 
@@ -93,6 +94,11 @@ struct Transfer {
 }
 
 #[derive(Deserialize)]
+struct Edge {
+    dpid: DatapathId,
+}
+
+#[derive(Deserialize)]
 struct Steps {
     step_s: Option<u64>,
     since: Option<Time>,
@@ -121,6 +127,18 @@ async fn transfer_history(
     let live = desk.live.inner();
     let unknown = || Problem::not_found(format!("nothing was measured of a transfer {id}"));
     live.history.transfer(id, span).map(|found| json(&found)).ok_or_else(unknown)
+}
+
+/// Answers `GET /api/v1/edges/history`.
+async fn edge_history(
+    Given(desk): Given<Desk>,
+    edge: Asked<Edge>,
+    steps: Asked<Steps>,
+) -> Result<Response, Problem> {
+    let (Edge { dpid }, span) = (read(edge)?, span(read(steps)?)?);
+    let live = desk.live.inner();
+    let unknown = || Problem::not_found(format!("{dpid} is no edge"));
+    live.history.edge(dpid, span).map(|found| json(&found)).ok_or_else(unknown)
 }
 
 fn read<T>(asked: Asked<T>) -> Result<T, Problem> {

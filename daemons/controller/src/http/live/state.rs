@@ -1,4 +1,4 @@
-use braid_control::view::{HostView, LinkView, TransferView};
+use braid_control::view::{EdgeView, HostView, LinkView, TransferView};
 use braid_types::Time;
 use serde::Serialize;
 
@@ -8,6 +8,8 @@ use crate::http::answers::{ConnectedSwitch, switches};
 
 /// Transfers of a copy; of more, those that have gone on for longest.
 const MAX_TRANSFERS: usize = 1_024;
+/// Edges of a copy.
+const MAX_EDGES: usize = 1_024;
 /// Links and hosts of a copy.
 const MAX_ITEMS: usize = 8_192;
 
@@ -18,6 +20,7 @@ pub(crate) struct Sample {
     switches: Vec<ConnectedSwitch>,
     pub(super) links: Vec<LinkView>,
     hosts: Vec<HostView>,
+    pub(super) edges: Vec<EdgeView>,
     pub(super) transfers: Vec<TransferView>,
 }
 
@@ -25,11 +28,12 @@ impl Sample {
     /// What the engine shows now.
     pub(crate) fn take(engine: &Engine) -> Self {
         let brain = engine.brain();
-        let (mut links, mut hosts) = (brain.links(), brain.hosts());
+        let (mut links, mut hosts, mut edges) = (brain.links(), brain.hosts(), brain.edges());
         links.truncate(MAX_ITEMS);
         hosts.truncate(MAX_ITEMS);
+        edges.truncate(MAX_EDGES);
         let transfers = brain.oldest_transfers(MAX_TRANSFERS);
-        Self { now: engine.now(), switches: switches(engine), links, hosts, transfers }
+        Self { now: engine.now(), switches: switches(engine), links, hosts, edges, transfers }
     }
 }
 
@@ -37,12 +41,12 @@ impl Sample {
 #[derive(Debug)]
 pub(super) struct State {
     now: Time,
-    tables: [Table; 4],
+    tables: [Table; 5],
 }
 
 impl Default for State {
     fn default() -> Self {
-        Self { now: Time::ZERO, tables: ["switches", "links", "hosts", "transfers"].map(Table::new) }
+        Self { now: Time::ZERO, tables: ["switches", "links", "hosts", "edges", "transfers"].map(Table::new) }
     }
 }
 
@@ -50,11 +54,12 @@ impl State {
     /// Takes in a copy; what has changed, as JSON: `set` what is new or different, `gone` what is not there any more.
     pub(super) fn update(&mut self, sample: &Sample) -> String {
         self.now = sample.now;
-        let [switches, links, hosts, transfers] = &mut self.tables;
+        let [switches, links, hosts, edges, transfers] = &mut self.tables;
         let changes = [
             switches.update(&sample.switches, |switch| switch.switch.dpid),
             links.update(&sample.links, |link| link.src),
             hosts.update(&sample.hosts, |host| host.mac),
+            edges.update(&sample.edges, |edge| edge.dpid),
             transfers.update(&sample.transfers, |transfer| transfer.id),
         ];
         self.object(changes.into_iter().flatten())

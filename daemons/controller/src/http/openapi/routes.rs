@@ -5,11 +5,11 @@ use braid_steering::{Advice, AdviceRequest, TransferId};
 use braid_types::{DatapathId, PortNo, Time};
 
 use super::schemas::{
-    Alarms, Assigned, Assignments, Done, Ended, Events, Hosts, Links, Placed, PolicyInUse, ProblemDocument,
-    Switches, Transfers,
+    Alarms, Assigned, Assignments, Done, Edges, Ended, Events, Hosts, Links, Placed, PolicyInUse,
+    ProblemDocument, Switches, Transfers,
 };
 use crate::http::assignments::{Asker, Connection, NewAssignment};
-use crate::http::live::{LinkHistory, TransferHistory};
+use crate::http::live::{EdgeHistory, LinkHistory, TransferHistory};
 use crate::http::paths::Answer as Paths;
 use crate::testbed::{LinkChange, TestbedChanged, TestbedLinks};
 
@@ -39,6 +39,8 @@ route!(/// Links between switches, each direction by itself.
     links, get "/api/v1/links", 200 Links, []);
 route!(/// Interfaces of hosts.
     hosts, get "/api/v1/hosts", 200 Hosts, []);
+route!(/// Edges: what they spray over which paths, and put in order for whom.
+    edges, get "/api/v1/edges", 200 Edges, []);
 route!(/// Transfers in progress.
     transfers, get "/api/v1/transfers", 200 Transfers, []);
 route!(/// What was done at ports that must not be.
@@ -72,6 +74,12 @@ link_history, get "/api/v1/links/history", 200 LinkHistory, [
 route!(/// What was measured of a transfer.
 transfer_history, get "/api/v1/transfers/history", 200 TransferHistory, [
     ("id" = TransferId, Query),
+    ("step_s" = Option<u64>, Query, description = "1 or 60"),
+    ("since" = Option<Time>, Query, description = "nothing older")
+]);
+route!(/// What an edge told of its paths and buffers.
+edge_history, get "/api/v1/edges/history", 200 EdgeHistory, [
+    ("dpid" = DatapathId, Query),
     ("step_s" = Option<u64>, Query, description = "1 or 60"),
     ("since" = Option<Time>, Query, description = "nothing older")
 ]);

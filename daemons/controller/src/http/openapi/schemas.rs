@@ -1,6 +1,6 @@
 //! What is answered, where no type that is served says it.
 
-use braid_control::view::{HostView, LinkView, TransferView};
+use braid_control::view::{EdgeView, HostView, LinkView, TransferView};
 use braid_control::{Alarm, AssignmentView, PlacedView};
 use braid_steering::Policies;
 use braid_types::Time;
@@ -26,6 +26,7 @@ macro_rules! list {
 list!(Switches, switches: ConnectedSwitch);
 list!(Links, links: LinkView);
 list!(Hosts, hosts: HostView);
+list!(Edges, edges: EdgeView);
 list!(Transfers, transfers: TransferView);
 list!(Alarms, alarms: Alarm);
 list!(Assignments, assignments: AssignmentView);
@@ -73,6 +74,7 @@ pub(super) struct Snapshot {
     switches: Vec<ConnectedSwitch>,
     links: Vec<LinkView>,
     hosts: Vec<HostView>,
+    edges: Vec<EdgeView>,
     transfers: Vec<TransferView>,
     events: Vec<Event>,
 }
@@ -99,6 +101,8 @@ pub(super) struct Delta {
     links: Option<Changes<LinkView>>,
     #[schema(nullable = false)]
     hosts: Option<Changes<HostView>>,
+    #[schema(nullable = false)]
+    edges: Option<Changes<EdgeView>>,
     #[schema(nullable = false)]
     transfers: Option<Changes<TransferView>>,
 }

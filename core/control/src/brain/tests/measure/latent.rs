@@ -180,7 +180,7 @@ impl Latent {
                 self.plan(at, Event::Barrier { dpid, token: *token });
             }
             Command::ReadPorts { .. } if !self.mute.contains(&dpid) => self.answer_counters(dpid, done),
-            Command::ReadPorts { .. } | Command::ReadStreams { .. } => {}
+            Command::ReadPorts { .. } | Command::ReadStreams { .. } | Command::ReadEdge { .. } => {}
             other => self.orders.push(other.clone()),
         }
     }

@@ -1,0 +1,93 @@
+use braid_types::Time;
+
+use crate::client::view::{Edge, EdgeOrder, EdgePath, EdgeSpray};
+use crate::client::{Answer, WatchArgs, format, show_or_watch};
+use crate::table::table;
+
+/// Readings are taken once a second; one that is older than this is followed by its age.
+const OLD_SECONDS: u64 = 3;
+
+pub(crate) fn execute(args: &WatchArgs) -> anyhow::Result<()> {
+    show_or_watch(args, "edges", edges)
+}
+
+fn edges(answer: &Answer<Edge>) -> String {
+    let sprays = answer.items.iter().flat_map(|edge| rows(edge, answer.now));
+    let sprays =
+        table(["EDGE", "TO", "PATH", "SHARE", "NOW", "FOUND", "ROUND TRIP", "QUEUE", "LOSS"], sprays);
+    let mut orders =
+        answer.items.iter().flat_map(|edge| edge.orders.iter().map(move |it| (edge, it))).peekable();
+    if orders.peek().is_none() {
+        return sprays;
+    }
+    let heading = [
+        "EDGE",
+        "FROM",
+        "HOST",
+        "HELD",
+        "OF",
+        "WAITED P50",
+        "P99",
+        "MAX",
+        "GAPS FILLED",
+        "GIVEN UP",
+        "SPURIOUS",
+    ];
+    format!("{sprays}\n{}", table(heading, orders.map(|(edge, order)| order_row(edge, order))))
+}
+
+/// One row a path; one for an edge that sprays to no other.
+fn rows(edge: &Edge, now: Time) -> Vec<[String; 9]> {
+    if edge.sprays.is_empty() {
+        let mut row = [const { String::new() }; 9];
+        row[0] = format::switch(edge.dpid);
+        return vec![row];
+    }
+    let paths = edge.sprays.iter().flat_map(|spray| spray.paths.iter().map(move |path| (spray, path)));
+    paths.map(|(spray, path)| path_row(edge, spray, path, now)).collect()
+}
+
+fn path_row(edge: &Edge, spray: &EdgeSpray, path: &EdgePath, now: Time) -> [String; 9] {
+    let age = path.read_at.map(|at| now.since(at)).filter(|age| age.as_secs() >= OLD_SECONDS);
+    let age = age.map_or_else(String::new, |age| format!(" ({} ago)", format::duration(age)));
+    // Which of several cables between two switches shows in the port.
+    let hops = path.path.iter().zip(path.ports.iter().map(Some).chain([None]));
+    let hops =
+        hops.map(|(dpid, port)| port.map_or_else(|| format::switch(*dpid), |port| format::port(*port)));
+    let share = match path.state.as_deref() {
+        None | Some("carries") => cell(path.share, format::percent),
+        Some(state) => state.to_owned(),
+    };
+    [
+        format::switch(edge.dpid),
+        format::switch(spray.to),
+        format::list(hops, " > "),
+        share + &age,
+        cell(path.carried_bps, format::rate),
+        cell(path.found_bps, format::rate),
+        cell(path.round_trip_us, format::micros),
+        cell(path.queue_us, format::micros),
+        cell(path.loss, format::percent),
+    ]
+}
+
+fn order_row(edge: &Edge, order: &EdgeOrder) -> [String; 11] {
+    let (held, waited, counted) = (order.held.as_ref(), order.waited.as_ref(), order.counted.as_ref());
+    [
+        format::switch(edge.dpid),
+        format::switch(order.from),
+        order.host.to_string(),
+        cell(held, |it| format!("{} ({})", it.packets, format::bytes(it.bytes))),
+        cell(held, |it| format::bytes(it.most_bytes)),
+        cell(waited.and_then(|it| it.p50_us), format::micros),
+        cell(waited.and_then(|it| it.p99_us), format::micros),
+        cell(waited.and_then(|it| it.max_us), format::micros),
+        cell(counted, |it| it.gaps_filled.to_string()),
+        cell(counted, |it| it.given_up().to_string()),
+        cell(counted, |it| it.spurious.to_string()),
+    ]
+}
+
+fn cell<T>(value: Option<T>, show: impl Fn(T) -> String) -> String {
+    value.map_or_else(|| "-".to_owned(), show)
+}

@@ -1,0 +1,302 @@
+//! Edges and what they do, as programs and people see it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use braid_paths::Path;
+use braid_spray::Waits;
+use braid_switch::telemetry::PathState;
+use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time};
+use serde::Serialize;
+
+use super::telling::{OrderReading, PathReading};
+use super::{Bundle, Key, Member};
+use crate::brain::Brain;
+use crate::pipeline::EdgeGroup;
+
+/// An edge, and what it has told; `None` for what it has not, yet. Times are on the controller's clock.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct EdgeView {
+    /// Its identity.
+    pub dpid: DatapathId,
+    /// When it answered last what its groups have done.
+    pub answered_at: Option<Time>,
+    /// To which edges it sprays.
+    pub sprays: Vec<EdgeSprayView>,
+    /// For which hosts it puts in order what comes.
+    pub orders: Vec<EdgeOrderView>,
+}
+
+/// A group that sprays over paths to another edge.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct EdgeSprayView {
+    /// Its number.
+    pub group: u32,
+    /// The edge at the end of its paths.
+    pub to: DatapathId,
+    /// Its paths, those of the lowest delay first.
+    pub paths: Vec<EdgePathView>,
+}
+
+/// A path that an edge sprays over, as the edge sees it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct EdgePathView {
+    /// The switches on it.
+    pub path: Vec<DatapathId>,
+    /// The ports by which it leaves them.
+    pub ports: Vec<SwitchPort>,
+    /// When what follows was told.
+    pub read_at: Option<Time>,
+    /// Whether it carries anything.
+    pub state: Option<EdgePathState>,
+    /// The share of all packets that it is given, from 0 to 1.
+    pub share: Option<f64>,
+    /// What was sent by it between the last two readings, in bits a second.
+    pub carried_bps: Option<u64>,
+    /// What it was found to carry when it last queued, in bits a second.
+    pub found_bps: Option<u64>,
+    /// How long answers to probes take, smoothed, in microseconds.
+    pub round_trip_us: Option<f64>,
+    /// How long packets wait in its queues, in microseconds.
+    pub queue_us: Option<f64>,
+    /// The part of its probes that is lost lately, from 0 to 1.
+    pub loss: Option<f64>,
+    /// Packets that were sent by it, since its group changed last.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Whether a path of an edge carries anything.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum EdgePathState {
+    /// It carries its share.
+    Carries,
+    /// It does not answer probes, and carries nothing.
+    Silent,
+    /// The port where it begins is down.
+    Down,
+}
+
+/// A group that puts in order what comes from another edge for one host.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct EdgeOrderView {
+    /// Its number.
+    pub group: u32,
+    /// The edge that sprays.
+    pub from: DatapathId,
+    /// The host.
+    pub host: MacAddr,
+    /// The edge's port that leads there.
+    pub port: PortNo,
+    /// When what follows was told.
+    pub read_at: Option<Time>,
+    /// What waits; nothing while nothing is put in order.
+    pub held: Option<EdgeHeldView>,
+    /// How long those packets had waited that went on between the last two readings.
+    pub waited: Option<EdgeWaitedView>,
+    /// What was counted since the group was made.
+    pub counted: Option<EdgeOrderCounts>,
+    /// How long all had waited that went on since then.
+    #[serde(skip)]
+    pub waits: Waits,
+    /// The sum of that, in seconds.
+    #[serde(skip)]
+    pub waited_s: f64,
+}
+
+/// What waits in the buffer of a group.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct EdgeHeldView {
+    /// Flows that are known.
+    pub flows: u32,
+    /// Packets that wait.
+    pub packets: u32,
+    /// Their bytes, with what each takes besides.
+    pub bytes: u64,
+    /// As many packets may wait.
+    pub most_packets: u64,
+    /// And as many bytes.
+    pub most_bytes: u64,
+    /// And as many bytes of one flow: T of Banfi et al.
+    pub most_bytes_of_flow: u64,
+    /// A packet waits no longer, in microseconds.
+    pub longest_us: f64,
+}
+
+/// How long packets had waited, in microseconds, too high by an eighth at most; null if none had.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct EdgeWaitedView {
+    /// How many went on that had waited.
+    pub packets: u64,
+    /// Half of them no longer.
+    pub p50_us: Option<f64>,
+    /// 99 of 100 no longer.
+    pub p99_us: Option<f64>,
+    /// None longer.
+    pub max_us: Option<f64>,
+}
+
+/// What became of packets and gaps, counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct EdgeOrderCounts {
+    /// Packets that passed at once.
+    pub forwarded: u64,
+    /// Packets that had to wait.
+    pub held: u64,
+    /// Of those that passed: of flows that there was no room to know.
+    pub unknown: u64,
+    /// Too far from what was expected to be believed.
+    pub stray: u64,
+    /// Retransmissions and duplicates.
+    pub old: u64,
+    /// Of these, late ones: the gap was given up too soon.
+    pub spurious: u64,
+    /// Gaps that closed because the packet came.
+    pub gaps_filled: u64,
+    /// Gaps given up because every path had delivered something later.
+    pub gaps_passed: u64,
+    /// Because a packet had waited long enough.
+    pub gaps_timed_out: u64,
+    /// Because the flow held more than its threshold.
+    pub gaps_over_threshold: u64,
+    /// Because the buffer was full.
+    pub gaps_overflowed: u64,
+    /// Because the connection ended or began anew.
+    pub gaps_ended: u64,
+}
+
+impl Brain {
+    /// The edges, and what they spray and put in order, by datapath id.
+    pub fn edges(&self) -> Vec<EdgeView> {
+        let telling = &self.sprays.telling;
+        let edge = |dpid: &DatapathId| {
+            let answered_at = telling.answered_at(*dpid);
+            (*dpid, EdgeView { dpid: *dpid, answered_at, sprays: Vec::new(), orders: Vec::new() })
+        };
+        let mut edges: BTreeMap<_, _> = self.sprays.edges.iter().map(edge).collect();
+        for (key, bundle) in &self.sprays.bundles {
+            if let Some(edge) = edges.get_mut(&key.0) {
+                edge.sprays.push(self.spray_group(key, bundle));
+            }
+            if let Some(edge) = edges.get_mut(&key.1) {
+                let orders = bundle.orders.iter();
+                edge.orders.extend(orders.map(|(host, group)| self.order_group(key, *host, *group)));
+            }
+        }
+        edges.into_values().collect()
+    }
+
+    fn spray_group(&self, key: &Key, bundle: &Bundle) -> EdgeSprayView {
+        let reading =
+            |member: &Member| self.sprays.telling.paths.get(&(key.0, bundle.group, member.label.mac()));
+        let paths = bundle.members.iter().map(|member| path_view(&member.path, reading(member))).collect();
+        EdgeSprayView { group: bundle.group.id().0, to: key.1, paths }
+    }
+
+    fn order_group(&self, key: &Key, (host, port): (MacAddr, PortNo), group: EdgeGroup) -> EdgeOrderView {
+        let reading = self.sprays.telling.orders.get(&(key.1, group));
+        EdgeOrderView {
+            group: group.id().0,
+            from: key.0,
+            host,
+            port,
+            read_at: reading.map(|it| it.at),
+            held: reading.map(held),
+            waited: reading.map(waited),
+            counted: reading.map(counted),
+            waits: reading.map(|it| it.report.waits.clone()).unwrap_or_default(),
+            waited_s: reading.map_or(0.0, |it| it.report.counters.waited_nanos as f64 / 1e9),
+        }
+    }
+}
+
+/// The ports by which a path leaves its switches.
+pub(super) fn ports(path: &Path) -> Vec<SwitchPort> {
+    path.links().iter().map(|link| link.src).collect()
+}
+
+fn path_view(path: &Path, reading: Option<&PathReading>) -> EdgePathView {
+    let report = reading.map(|it| it.report);
+    EdgePathView {
+        path: path.switches().collect(),
+        ports: ports(path),
+        read_at: reading.map(|it| it.at),
+        state: report.map(|it| it.state.into()),
+        share: reading.map(|it| it.share),
+        carried_bps: reading.and_then(|it| it.carried).map(|it| it.0),
+        found_bps: reading.and_then(|it| it.found).map(|it| it.0),
+        round_trip_us: report.and_then(|it| it.round_trip).map(micros),
+        // Of a path that was never heard nothing is known.
+        queue_us: report.filter(|it| it.round_trip.is_some()).map(|it| micros(it.queue)),
+        loss: report.filter(|it| it.round_trip.is_some()).map(|it| it.loss),
+        packets: report.map_or(0, |it| it.packets),
+        bytes: report.map_or(0, |it| it.bytes),
+    }
+}
+
+fn held(reading: &OrderReading) -> EdgeHeldView {
+    let (gauge, limits) = (reading.report.gauge, reading.report.limits);
+    EdgeHeldView {
+        flows: gauge.flows,
+        packets: gauge.packets,
+        bytes: gauge.bytes,
+        most_packets: limits.packets,
+        most_bytes: limits.bytes,
+        most_bytes_of_flow: limits.flow_bytes,
+        longest_us: micros(reading.report.hold_time),
+    }
+}
+
+fn waited(reading: &OrderReading) -> EdgeWaitedView {
+    let longest = Duration::from_nanos(reading.report.counters.longest_nanos);
+    // Classes of times end beyond the longest.
+    let quantile = |share| reading.lately.quantile(share).map(|it| micros(it.min(longest)));
+    EdgeWaitedView {
+        packets: reading.lately.total(),
+        p50_us: quantile(0.5),
+        p99_us: quantile(0.99),
+        max_us: quantile(1.0),
+    }
+}
+
+const fn counted(reading: &OrderReading) -> EdgeOrderCounts {
+    let counters = &reading.report.counters;
+    EdgeOrderCounts {
+        forwarded: counters.forwarded,
+        held: counters.held,
+        unknown: counters.unknown,
+        stray: counters.stray,
+        old: counters.old,
+        spurious: counters.spurious,
+        gaps_filled: counters.gaps_filled,
+        gaps_passed: counters.gaps_passed,
+        gaps_timed_out: counters.gaps_timed_out,
+        gaps_over_threshold: counters.gaps_over_threshold,
+        gaps_overflowed: counters.gaps_overflowed,
+        gaps_ended: counters.gaps_ended,
+    }
+}
+
+fn micros(duration: Duration) -> f64 {
+    duration.as_nanos() as f64 / 1e3
+}
+
+impl From<PathState> for EdgePathState {
+    fn from(state: PathState) -> Self {
+        match state {
+            PathState::Carries => Self::Carries,
+            PathState::Silent => Self::Silent,
+            PathState::Down => Self::Down,
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! What edges tell of their groups: asked for once a second, and compared with what they told before.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use braid_spray::Waits;
+use braid_switch::telemetry::{OrderReport, PathReport, Report};
+use braid_types::{BitsPerSec, DatapathId, MacAddr, Time};
+
+use crate::brain::Brain;
+use crate::command::{Command, Commands};
+use crate::pipeline::EdgeGroup;
+
+/// An edge that has not answered is asked again after this long, and after twice as long each time, up to the second.
+const UNANSWERED: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(600)];
+/// A path that queues for so long or longer carries as much as it can.
+const QUEUES: Duration = Duration::from_millis(4);
+/// How much a new reading counts beside what was found before.
+const SHARE: f64 = 0.25;
+
+/// What edges told last of the groups that are in use.
+#[derive(Debug, Default)]
+pub(super) struct Telling {
+    asked: BTreeMap<DatapathId, Asked>,
+    pub(super) paths: BTreeMap<(DatapathId, EdgeGroup, MacAddr), PathReading>,
+    pub(super) orders: BTreeMap<(DatapathId, EdgeGroup), OrderReading>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Asked {
+    /// Since when it is to answer.
+    at: Option<Time>,
+    patience: Duration,
+    answered_at: Option<Time>,
+}
+
+/// What was told of a path where it begins.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct PathReading {
+    pub(super) at: Time,
+    pub(super) report: PathReport,
+    /// Its weight among those of all paths of its group.
+    pub(super) share: f64,
+    /// What was sent by it since the reading before.
+    pub(super) carried: Option<BitsPerSec>,
+    /// What it carried when it last queued.
+    pub(super) found: Option<BitsPerSec>,
+}
+
+/// What was told of a group that puts in order.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct OrderReading {
+    pub(super) at: Time,
+    pub(super) report: OrderReport,
+    /// How long those packets had waited that were released since the reading before.
+    pub(super) lately: Waits,
+}
+
+impl Telling {
+    /// When an edge has told what it knows last.
+    pub(super) fn answered_at(&self, dpid: DatapathId) -> Option<Time> {
+        self.asked.get(&dpid)?.answered_at
+    }
+
+    /// The edges that are to be asked now.
+    fn due(&mut self, now: Time, edges: &BTreeSet<DatapathId>) -> Vec<DatapathId> {
+        let Self { asked, paths, orders } = self;
+        asked.retain(|dpid, _| edges.contains(dpid));
+        paths.retain(|(dpid, ..), _| edges.contains(dpid));
+        orders.retain(|(dpid, _), _| edges.contains(dpid));
+        edges.iter().copied().filter(|dpid| asked.entry(*dpid).or_default().ask(now)).collect()
+    }
+
+    fn note_path(&mut self, at: Time, key: (DatapathId, EdgeGroup, MacAddr), report: PathReport, total: f64) {
+        let share = f64::from(report.weight) / total.max(1.0);
+        let before = self.paths.get(&key);
+        let carried = before.and_then(|before| before.carried_until(at, &report));
+        let found = before
+            .and_then(|before| before.found_until(at, &report, carried?))
+            .or(before.and_then(|it| it.found));
+        self.paths.insert(key, PathReading { at, report, share, carried, found });
+    }
+
+    fn note_order(&mut self, at: Time, key: (DatapathId, EdgeGroup), report: &OrderReport) {
+        let before = self.orders.get(&key).map(|before| &before.report.waits);
+        let lately = before.map(|before| report.waits.since(before)).unwrap_or_default();
+        self.orders.insert(key, OrderReading { at, report: report.clone(), lately });
+    }
+}
+
+impl Asked {
+    /// Whether it is to be asked, which it then is.
+    fn ask(&mut self, now: Time) -> bool {
+        if self.at.is_some_and(|at| now.since(at) < self.patience) {
+            return false;
+        }
+        let [least, most] = UNANSWERED;
+        self.patience = if self.at.is_some() { (self.patience * 2).min(most) } else { least };
+        self.at = Some(now);
+        true
+    }
+}
+
+impl PathReading {
+    fn carried_until(&self, at: Time, report: &PathReport) -> Option<BitsPerSec> {
+        let seconds = at.since(self.at).as_secs_f64();
+        let bytes = report.bytes.checked_sub(self.report.bytes).filter(|_| seconds > 0.0)?;
+        Some(BitsPerSec((bytes as f64 * 8.0 / seconds) as u64))
+    }
+
+    /// What is sent beyond what a path carries is in its queue, or lost.
+    fn found_until(&self, at: Time, report: &PathReport, carried: BitsPerSec) -> Option<BitsPerSec> {
+        let seconds = at.since(self.at).as_secs_f64();
+        if self.report.queue.min(report.queue) < QUEUES || seconds <= 0.0 {
+            return None;
+        }
+        let grown = (report.queue.as_secs_f64() - self.report.queue.as_secs_f64()) / seconds;
+        let rate = carried.as_f64() * (1.0 - report.loss) / (1.0 + grown).max(0.1);
+        let known = self.found.map_or(rate, BitsPerSec::as_f64);
+        Some(BitsPerSec((known + SHARE * (rate - known)) as u64))
+    }
+}
+
+impl Brain {
+    /// Asks all edges what their groups have done.
+    pub(super) fn ask_edges(&mut self, now: Time, out: &mut Commands) {
+        for dpid in self.sprays.telling.due(now, &self.sprays.edges) {
+            out.push(Command::ReadEdge { dpid });
+        }
+        self.forget_groups();
+    }
+
+    /// An edge has told what its groups have done, or a part of that.
+    pub(in crate::brain) fn on_edge_reports(
+        &mut self,
+        now: Time,
+        dpid: DatapathId,
+        reports: &[(EdgeGroup, Report)],
+    ) {
+        let sprays = &mut self.sprays;
+        let Some(asked) = sprays.telling.asked.get_mut(&dpid) else { return };
+        (asked.at, asked.answered_at) = (None, Some(now));
+        let ours: BTreeMap<_, _> =
+            sprays.bundles.iter().filter(|(key, _)| key.0 == dpid).map(|(_, it)| (it.group, it)).collect();
+        let there = sprays.bundles.iter().filter(|(key, _)| key.1 == dpid);
+        let orders: BTreeSet<_> = there.flat_map(|(_, it)| it.orders.values().copied()).collect();
+        for (group, report) in reports {
+            match report {
+                Report::Spray(spray) => {
+                    let Some(bundle) = ours.get(group) else { continue };
+                    let total = spray.paths.iter().map(|path| f64::from(path.weight)).sum();
+                    let is_member =
+                        |path: &&PathReport| bundle.members.iter().any(|it| it.label.mac() == path.label);
+                    for path in spray.paths.iter().filter(is_member) {
+                        sprays.telling.note_path(now, (dpid, *group, path.label), *path, total);
+                    }
+                }
+                Report::Order(order) if orders.contains(group) => {
+                    sprays.telling.note_order(now, (dpid, *group), order);
+                }
+                Report::Order(_) => {}
+            }
+        }
+    }
+
+    /// Forgets what was told of groups and paths that are not in use any more.
+    fn forget_groups(&mut self) {
+        let bundles = &self.sprays.bundles;
+        let paths: BTreeSet<_> = bundles
+            .iter()
+            .flat_map(|(key, it)| it.members.iter().map(move |member| (key.0, it.group, member.label.mac())))
+            .collect();
+        let orders: BTreeSet<_> = bundles
+            .iter()
+            .flat_map(|(key, it)| it.orders.values().map(move |group| (key.1, *group)))
+            .collect();
+        self.sprays.telling.paths.retain(|key, _| paths.contains(key));
+        self.sprays.telling.orders.retain(|key, _| orders.contains(key));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use braid_switch::telemetry::PathState;
+
+    use super::*;
+
+    fn report(bytes: u64, queue_ms: u64) -> PathReport {
+        PathReport {
+            label: MacAddr::ZERO,
+            state: PathState::Carries,
+            weight: 1,
+            packets: 0,
+            bytes,
+            round_trip: None,
+            queue: Duration::from_millis(queue_ms),
+            loss: 0.0,
+        }
+    }
+
+    fn found(reports: &[PathReport]) -> Option<u64> {
+        let key = (DatapathId(1), EdgeGroup::after(None), MacAddr::ZERO);
+        let mut telling = Telling::default();
+        for (second, report) in (0..).zip(reports) {
+            telling.note_path(Time::from_millis(second * 1_000), key, *report, 2.0);
+        }
+        telling.paths[&key].found.map(|it| it.0)
+    }
+
+    #[test]
+    fn a_path_carries_what_is_sent_by_it_less_what_its_queue_grows_by() {
+        // 10 Mbit/s are sent, and each second the queue takes a tenth longer: 10 / 1.1.
+        assert_eq!(found(&[report(0, 10), report(1_250_000, 110)]), Some(9_090_909));
+        assert_eq!(found(&[report(0, 110), report(1_250_000, 10)]), Some(11_111_111));
+        assert_eq!(found(&[report(0, 0), report(1_250_000, 0)]), None, "it may carry more");
+        assert_eq!(found(&[report(0, 10), report(1_250_000, 10), report(1_250_000, 0)]), Some(10_000_000));
+        assert_eq!(found(&[report(5_000, 10), report(0, 10)]), None, "the group was changed");
+    }
+
+    #[test]
+    fn an_edge_that_does_not_answer_is_asked_less_and_less() {
+        let (edges, mut telling) = (BTreeSet::from([DatapathId(1)]), Telling::default());
+        let mut asked = Vec::new();
+        for second in 0..100 {
+            let due = telling.due(Time::from_millis(second * 1_000), &edges);
+            asked.extend(due.iter().map(|_| second));
+        }
+        assert_eq!(asked, [0, 5, 15, 35, 75]);
+    }
+}

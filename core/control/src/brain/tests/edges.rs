@@ -1,0 +1,165 @@
+//! What edges tell of their groups.
+
+use std::time::Duration;
+
+use braid_packet::TcpFlags;
+use braid_spray::{Counters, Gauge, Waits};
+use braid_switch::telemetry::{Limits, OrderReport, PathReport, PathState, Report, SprayReport};
+use braid_types::{DatapathId, MacAddr};
+
+use super::mptcp::THREE_WAYS;
+use super::network::{Network, dpid, ip, mac, tuple};
+use crate::brain::Settings;
+use crate::brain::view::{EdgePathState, EdgeView};
+use crate::command::Command;
+use crate::event::Event;
+use crate::pipeline::{EdgeGroup, Spray};
+
+/// Two edges, and a plain connection from one to the other over three paths.
+fn sprayed() -> Network {
+    let mut network = Network::start_with_edges(Settings::default(), &THREE_WAYS, &[1, 9]);
+    network.send_tcp(1, 9, tuple(ip(1), 1_000, ip(9)), TcpFlags::SYN, &[]);
+    network
+}
+
+fn group_of(network: &Network, edge: DatapathId) -> Spray {
+    let group = |command: &Command| match command {
+        Command::Spray { dpid, spray } if *dpid == edge => Some(spray.clone()),
+        _ => None,
+    };
+    network.changes.iter().rev().find_map(group).expect("it sprays")
+}
+
+fn order_at(network: &Network, edge: DatapathId) -> EdgeGroup {
+    let group = |command: &Command| match command {
+        Command::Order { dpid, order } if *dpid == edge => Some(order.group),
+        _ => None,
+    };
+    network.changes.iter().rev().find_map(group).expect("it puts in order")
+}
+
+fn path(label: MacAddr, weight: u32, bytes: u64) -> PathReport {
+    PathReport {
+        label,
+        state: PathState::Carries,
+        weight,
+        packets: bytes / 1_000,
+        bytes,
+        round_trip: Some(Duration::from_millis(20)),
+        queue: Duration::from_millis(8),
+        loss: 0.01,
+    }
+}
+
+fn order(held: u64, waits: &[u64]) -> Report {
+    Report::Order(Box::new(OrderReport {
+        counters: Counters { held, longest_nanos: 4_500, ..Counters::default() },
+        gauge: Gauge { flows: 1, packets: 2, bytes: 3 },
+        limits: Limits { packets: 10, bytes: 20, flow_bytes: 15 },
+        hold_time: Duration::from_millis(30),
+        waits: Waits::new(waits.to_vec()),
+    }))
+}
+
+fn tell(network: &mut Network, edge: u64, group: EdgeGroup, report: Report) {
+    network.tell(&Event::EdgeReports { dpid: dpid(edge), reports: vec![(group, report)] });
+}
+
+fn edge(network: &Network, number: u64) -> EdgeView {
+    network.brain.edges().into_iter().find(|it| it.dpid == dpid(number)).expect("an edge")
+}
+
+#[test]
+fn edges_are_there_before_they_have_told_anything_and_other_switches_are_not() {
+    let network = Network::start_with_edges(Settings::default(), &THREE_WAYS, &[1, 9]);
+    let edges = network.brain.edges();
+    assert_eq!(edges.iter().map(|it| it.dpid).collect::<Vec<_>>(), [dpid(1), dpid(9)]);
+    assert!(edges.iter().all(|it| it.answered_at.is_none() && it.sprays.is_empty() && it.orders.is_empty()));
+}
+
+#[test]
+fn what_an_edge_tells_of_its_paths_becomes_shares_and_rates() {
+    let mut network = sprayed();
+    let spray = group_of(&network, dpid(1));
+    let labels: Vec<_> = spray.paths.iter().map(|it| it.label.mac()).collect();
+    let told = |bytes: u64| {
+        let paths = labels
+            .iter()
+            .zip([1, 3, 0])
+            .map(|(label, weight)| path(*label, weight, bytes * u64::from(weight)));
+        Report::Spray(SprayReport { paths: paths.collect() })
+    };
+    tell(&mut network, 1, spray.group, told(0));
+    network.advance(Duration::from_secs(1));
+    tell(&mut network, 1, spray.group, told(125_000));
+    let view = edge(&network, 1);
+    assert_eq!(view.answered_at, Some(network.now));
+    assert_eq!((view.sprays.len(), view.sprays[0].to), (1, dpid(9)));
+    let paths = &view.sprays[0].paths;
+    assert_eq!(paths.iter().map(|it| it.share).collect::<Vec<_>>(), [Some(0.25), Some(0.75), Some(0.0)]);
+    assert_eq!(
+        paths.iter().map(|it| it.carried_bps).collect::<Vec<_>>(),
+        [1_000_000, 3_000_000, 0].map(Some)
+    );
+    assert_eq!((paths[0].state, paths[0].queue_us), (Some(EdgePathState::Carries), Some(8_000.0)));
+    assert_eq!(
+        paths[0].found_bps,
+        Some(990_000),
+        "a path that queues carries what it can, less what is lost"
+    );
+    assert_eq!(paths[0].ports.len() + 1, paths[0].path.len());
+    let sprayed = &network.brain.transfers()[0].streams[0].sprayed;
+    assert!(sprayed.iter().map(|it| &it.ports).eq(paths.iter().map(|it| &it.ports)));
+}
+
+#[test]
+fn what_an_edge_tells_of_its_buffer_is_compared_with_what_it_told_before() {
+    let mut network = sprayed();
+    let group = order_at(&network, dpid(9));
+    tell(&mut network, 9, group, order(5, &[5]));
+    tell(&mut network, 9, group, order(9, &[5, 0, 0, 1, 3]));
+    let view = edge(&network, 9).orders.remove(0);
+    assert_eq!((view.from, view.host, view.group), (dpid(1), mac(9), u32::from(group.id().0)));
+    let waited = view.waited.expect("told");
+    assert_eq!(
+        (waited.packets, waited.p50_us, waited.max_us),
+        (4, Some(4.5), Some(4.5)),
+        "no longer than the longest"
+    );
+    assert_eq!((view.counted.expect("told").held, view.waits.total()), (9, 9));
+    let held = view.held.expect("told");
+    assert_eq!((held.packets, held.most_bytes, held.longest_us), (2, 20, 30_000.0));
+}
+
+#[test]
+fn what_is_told_of_groups_that_are_not_the_controllers_is_not_kept() {
+    let mut network = sprayed();
+    let spray = group_of(&network, dpid(1));
+    let stranger = path(MacAddr::from_u64(77), 1, 1);
+    let report = Report::Spray(SprayReport { paths: vec![stranger; 100] });
+    tell(&mut network, 1, EdgeGroup::after(Some(spray.group)), report.clone());
+    tell(&mut network, 1, spray.group, report);
+    tell(&mut network, 1, spray.group, order(1, &[]));
+    tell(&mut network, 2, spray.group, order(1, &[]));
+    let view = edge(&network, 1);
+    assert!(view.sprays[0].paths.iter().all(|it| it.share.is_none() && it.read_at.is_none()));
+    assert!(view.orders.iter().all(|it| it.counted.is_none()));
+}
+
+#[test]
+fn an_edge_that_left_is_forgotten_with_what_it_told() {
+    let mut network = sprayed();
+    let spray = group_of(&network, dpid(1));
+    tell(
+        &mut network,
+        1,
+        spray.group,
+        Report::Spray(SprayReport { paths: vec![path(spray.paths[0].label.mac(), 1, 1)] }),
+    );
+    network.tell(&Event::SwitchDown { dpid: dpid(1) });
+    network.advance(Duration::from_secs(2));
+    assert_eq!(network.brain.edges().iter().map(|it| it.dpid).collect::<Vec<_>>(), [dpid(9)]);
+    network.connect(1);
+    network.advance(Duration::from_secs(3));
+    assert_eq!(edge(&network, 1).answered_at, None);
+}

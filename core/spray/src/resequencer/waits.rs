@@ -1,0 +1,129 @@
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// Of each octave of microseconds, so many classes: a quantile is too high by an eighth at most.
+const PER_OCTAVE: usize = 8;
+/// Classes up to 2^24 µs, longer than anything is held.
+const CLASSES: usize = 22 * PER_OCTAVE;
+
+/// How many packets waited how long: classes of times, each the eighth part of an octave, from 1 µs on.
+///
+/// Counts only grow, so that what happened between two readings is their difference.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Waits(Vec<u64>);
+
+impl Waits {
+    /// As [`Self::counts`] gave them; what is beyond the last class is left out.
+    pub fn new(mut counts: Vec<u64>) -> Self {
+        counts.truncate(CLASSES);
+        Self(counts)
+    }
+
+    /// Of each class, from the shortest on, how many packets; up to the last one that has any.
+    pub fn counts(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// How many waited.
+    pub fn total(&self) -> u64 {
+        self.0.iter().fold(0, |sum, count| sum.saturating_add(*count))
+    }
+
+    /// How many waited less than `limit`, which is exact where that is a power of two of microseconds.
+    pub fn below(&self, limit: Duration) -> u64 {
+        let classes = (0..).map(bound).take_while(|bound| *bound <= limit).count();
+        self.0.iter().take(classes).sum()
+    }
+
+    /// The time that a share of the packets, from 0 to 1, waited at most; `None` where none did.
+    pub fn quantile(&self, share: f64) -> Option<Duration> {
+        let wanted = (self.total() as f64 * share).ceil().max(1.0);
+        let mut sum = 0.0;
+        let class = self.0.iter().position(|count| {
+            sum += *count as f64;
+            sum >= wanted
+        });
+        class.map(bound)
+    }
+
+    /// What came since an earlier reading; all, if that is none of the same counts.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let before = |class: usize| earlier.0.get(class).copied().unwrap_or(0);
+        let grown = self.0.iter().enumerate().map(|(class, count)| count.checked_sub(before(class)));
+        let is_later = earlier.0.len() <= self.0.len();
+        grown.collect::<Option<_>>().filter(|_| is_later).map_or_else(|| self.clone(), Self)
+    }
+
+    pub(super) fn note(&mut self, nanos: u64) {
+        let class = class(nanos / 1_000);
+        if self.0.len() <= class {
+            self.0.resize(class + 1, 0);
+        }
+        if let Some(count) = self.0.get_mut(class) {
+            *count += 1;
+        }
+    }
+}
+
+/// Below 8 µs each microsecond is a class.
+const fn class(micros: u64) -> usize {
+    let octave = (micros | 1).ilog2() as usize;
+    let class = match octave {
+        0..=2 => micros as usize,
+        _ => (octave - 2) * PER_OCTAVE + (micros >> (octave - 3)) as usize % PER_OCTAVE,
+    };
+    if class < CLASSES { class } else { CLASSES - 1 }
+}
+
+/// The shortest time that is longer than any of the class.
+const fn bound(class: usize) -> Duration {
+    let (octave, part) = ((class + 1) / PER_OCTAVE, (class + 1) % PER_OCTAVE);
+    let micros = match octave {
+        0 => part as u64,
+        _ => ((PER_OCTAVE + part) as u64) << (octave - 1),
+    };
+    Duration::from_micros(micros)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_time_is_below_the_bound_of_its_class_and_not_below_that_of_the_one_before() {
+        let octaves =
+            (0..24).flat_map(|octave| (0..40).map(move |part| (1 << octave) + (part << octave) / 41));
+        for micros in (0..3_000).chain(octaves) {
+            let class = class(micros);
+            let time = Duration::from_micros(micros);
+            assert!(time < bound(class), "{micros} µs");
+            assert!(class == 0 || time >= bound(class - 1), "{micros} µs");
+            assert!(bound(class).as_micros() as f64 <= micros as f64 * 1.126 + 1.0, "{micros} µs");
+        }
+        assert_eq!(class(u64::MAX), CLASSES - 1);
+    }
+
+    #[test]
+    fn quantiles_are_those_of_what_waited_since() {
+        let mut waits = Waits::default();
+        assert_eq!(waits.quantile(0.5), None);
+        (0..98).for_each(|_| waits.note(2_000_000));
+        (0..2).for_each(|_| waits.note(50_000_000));
+        let before = waits.clone();
+        let millis = |waits: &Waits, share| waits.quantile(share).map(|it| it.as_secs_f64() * 1e3);
+        assert_eq!(
+            [0.5, 0.98, 0.99, 1.0].map(|it| millis(&waits, it)),
+            [2.048, 2.048, 53.248, 53.248].map(Some)
+        );
+        assert_eq!(waits.since(&before).total(), 0);
+        (0..3).for_each(|_| waits.note(7_000));
+        let since = waits.since(&before);
+        assert_eq!((since.total(), since.quantile(0.99)), (3, Some(Duration::from_micros(8))));
+        assert_eq!(before.since(&waits), before, "another's counts are no beginning");
+        assert_eq!([8, 2_048, 65_536].map(|it| waits.below(Duration::from_micros(it))), [3, 101, 103]);
+        assert_eq!(Waits::new(vec![1; 1_000]).counts().len(), CLASSES);
+    }
+}

@@ -1,0 +1,64 @@
+//! What all groups that spray or put in order have done, in one answer.
+
+use braid_openflow::{BadRequestCode, ErrorCode, Experimenter, GroupId};
+use braid_types::MacAddr;
+
+use super::Switch;
+use crate::action::{Act, SetField};
+use crate::extension::BRAID;
+use crate::group::{Bucket, Group};
+use crate::telemetry::{self, OrderReport, PathReport, PathState, Report, SprayReport, TELEMETRY};
+
+impl Switch {
+    /// A record of each group that an experimenter's multipart asks for.
+    pub(super) fn telemetry(&self, request: &Experimenter<'_>) -> Result<Vec<Vec<u8>>, ErrorCode> {
+        let refused = |code| Err(ErrorCode::BadRequest(code));
+        match request {
+            _ if request.experimenter != BRAID => refused(BadRequestCode::BadExperimenter),
+            _ if request.exp_type != TELEMETRY => refused(BadRequestCode::BadExpType),
+            _ if !request.data.is_empty() => refused(BadRequestCode::BadLen),
+            _ => Ok(self.reports().map(|(id, report)| telemetry::encode(id, &report)).collect()),
+        }
+    }
+
+    fn reports(&self) -> impl Iterator<Item = (GroupId, Report)> {
+        self.groups.iter().filter_map(|(id, group)| {
+            let order = || Some(Report::Order(Box::new(OrderReport::of(&group.order.as_ref()?.buffer))));
+            let report = self.spray_report(*id, group).map(Report::Spray).or_else(order)?;
+            Some((*id, report))
+        })
+    }
+
+    fn spray_report(&self, id: GroupId, group: &Group) -> Option<SprayReport> {
+        let weights = group.spray.as_ref()?.paths();
+        let paths = group.buckets.iter().zip(weights).enumerate();
+        let report = |(place, (bucket, path)): (usize, (&Bucket, &braid_spray::PathWeight))| {
+            let probed = group.probing.as_ref().and_then(|probing| probing.feedback.report(place));
+            let state = match probed {
+                _ if !self.is_live(id, place, 0) => PathState::Down,
+                Some(probed) if probed.is_dead => PathState::Silent,
+                _ => PathState::Carries,
+            };
+            PathReport {
+                label: label(bucket),
+                state,
+                weight: path.weight,
+                packets: bucket.packets,
+                bytes: bucket.bytes,
+                round_trip: probed.map(|it| it.round_trip).filter(|it| !it.is_zero()),
+                queue: probed.map(|it| it.queue).unwrap_or_default(),
+                loss: probed.map_or(0.0, |it| it.loss),
+            }
+        };
+        Some(SprayReport { paths: paths.map(report).collect() })
+    }
+}
+
+/// The destination address that a bucket gives.
+fn label(bucket: &Bucket) -> MacAddr {
+    let given = bucket.actions.iter().find_map(|act| match act {
+        Act::Set(SetField::EthDst(address)) => Some(*address),
+        _ => None,
+    });
+    given.unwrap_or(MacAddr::ZERO)
+}

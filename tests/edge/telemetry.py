@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""What a controller tells of edges that spray and put in order, held against what a lab really does.
+
+Usage, as root: tests/edge/telemetry.py [BRAID]
+
+Deploys scenarios/mpsdn-unequal.yaml (50 Mbit/s with 10 ms, 100 Mbit/s with 30 ms), sends one plain TCP flow through it, and compares
+/api/v1/edges, its history, /metrics, the live stream and `braid edges`. Prints what was told; ends with 1 at the first that is not so.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from testbed import Lab, wait_until  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SCENARIO = ROOT / "scenarios" / "mpsdn-unequal.yaml"
+# Of each path, by its rate: Mbit/s, and the least round trip in microseconds.
+PATHS = {20_000: 50, 60_000: 100}
+SECONDS = 24
+
+
+def check(what, holds, seen):
+    print(f"{'ok' if holds else 'FAILED'}: {what}: {seen}", flush=True)
+    if not holds:
+        sys.exit(1)
+
+
+def near(value, wanted, by):
+    return value is not None and abs(value - wanted) <= by * wanted
+
+
+class Controller:
+    def __init__(self, lab):
+        self.http = json.loads(lab.run("lab", "inspect", lab.name, "--json"))["controller"]["http"]
+
+    def get(self, path):
+        with urllib.request.urlopen(f"http://{self.http}{path}", timeout=10) as answer:
+            return answer.read().decode()
+
+    def list(self, name):
+        return json.loads(self.get(f"/api/v1/{name}"))[name]
+
+    def snapshot(self):
+        with urllib.request.urlopen(f"http://{self.http}/api/v1/stream", timeout=10) as answer:
+            for line in answer:
+                if line.startswith(b"data: "):
+                    return json.loads(line[6:])
+
+
+def sprayed(edges):
+    """The path of each rate, of the edge that sprays most."""
+    groups = [group for edge in edges for group in edge["sprays"]]
+    group = max(groups, key=lambda it: sum(path["carried_bps"] or 0 for path in it["paths"]))
+    paths = sorted(group["paths"], key=lambda it: it["round_trip_us"] or 0)
+    return group, dict(zip(PATHS.values(), paths))
+
+
+def check_paths(edges):
+    group, paths = sprayed(edges)
+    check("there are two paths, both of which carry", [it["state"] for it in paths.values()] == ["carries"] * 2, group["to"])
+    shares = {rate: path["share"] for rate, path in paths.items()}
+    check("their shares are all", near(sum(shares.values()), 1, 0.001), shares)
+    check("they are in proportion to the rates", near(shares[100], 2 / 3, 0.15), shares[100])
+    trips = [path["round_trip_us"] for path in paths.values()]
+    check("round trips are those of the links", all(least <= trip < least + 400_000 for least, trip in zip(PATHS, trips)), trips)
+    carried = sum(path["carried_bps"] for path in paths.values()) / 1e6
+    check("they carry what iperf3 sends", 100 < carried < 160, f"{carried:.0f} Mbit/s")
+    found = {rate: path["found_bps"] for rate, path in paths.items()}
+    check("what each was found to carry is its rate", all(near(bps, rate * 1e6, 0.15) for rate, bps in found.items() if bps), found)
+    check("paths differ by their ports", len({json.dumps(it["ports"]) for it in paths.values()}) == 2, paths[50]["ports"])
+
+
+def check_orders(edges):
+    orders = [order for edge in edges for order in edge["orders"] if order["counted"]]
+    order = max(orders, key=lambda it: it["counted"]["held"])
+    held, waited, counted = order["held"], order["waited"], order["counted"]
+    check("packets waited, and gaps closed", counted["held"] > 1000 and counted["gaps_filled"] > 10, counted)
+    check("few gaps were given up too soon", counted["spurious"] < counted["held"] / 100, counted["spurious"])
+    times = [waited[name] or 0 for name in ("p50_us", "p99_us", "max_us")]
+    check("the times held are in order and bounded", 0 < times[0] <= times[1] <= times[2] < held["longest_us"] + 400_000, times)
+    check("what is held is within what may be", held["bytes"] <= held["most_bytes"] and held["packets"] <= held["most_packets"], held)
+
+
+def check_elsewhere(controller, lab, edges):
+    dpid = next(edge["dpid"] for edge in edges if edge["sprays"])
+    history = json.loads(controller.get(f"/api/v1/edges/history?dpid={dpid}"))
+    shares = history["sprays"][0]["paths"][0]["share"]
+    check("the history has a value for each second", sum(it is not None for it in shares) > 5 and len(shares) == len(history["times"]), shares[-5:])
+    metrics = controller.get("/metrics").splitlines()
+    samples = {line.split("{")[0] for line in metrics if line.startswith("braid_edge_")}
+    described = {line.split()[2] for line in metrics if line.startswith("# TYPE braid_edge_")}
+    missing = [it for it in described if not any(name.startswith(it) for name in samples)]
+    check("every metric of edges has a sample", len(described) > 15 and not missing, missing or sorted(described))
+    snapshot = controller.snapshot()
+    check("the live stream has the edges", [it["dpid"] for it in snapshot["edges"]] == [it["dpid"] for it in edges], len(snapshot["edges"]))
+    table = subprocess.run([lab.braid, "edges", "--controller", f"http://{controller.http}"], check=True, capture_output=True, text=True).stdout
+    print(table)
+    check("the command lists paths and buffers", "SHARE" in table and "WAITED P50" in table, len(table.splitlines()))
+
+
+def main():
+    braid = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "braid"
+    with Lab(braid, f"telemetry-{os.getpid()}") as lab:
+        lab.run("lab", "deploy", str(SCENARIO), "--name", lab.name)
+        controller = Controller(lab)
+        wait_until("the edges have answered", lambda: all(it["answered_at"] for it in controller.list("edges")))
+        edges = controller.list("edges")
+        check("two edges are there, and spray nothing yet", [it["sprays"] for it in edges] == [[], []], [it["dpid"] for it in edges])
+        lab.inside("right", "iperf3", "--server")
+        time.sleep(1)
+        lab.inside("left", "iperf3", "--client", "10.0.0.2", "--time", str(SECONDS))
+        time.sleep(SECONDS / 2)
+        edges = controller.list("edges")
+        check_paths(edges)
+        check_orders(edges)
+        check_elsewhere(controller, lab, edges)
+
+
+if __name__ == "__main__":
+    main()

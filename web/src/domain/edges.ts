@@ -1,0 +1,109 @@
+/** What edges spray over which paths, and hold to put it in order. */
+import type { Edge, EdgeHistory, EdgePath, Stream, SwitchPort, Time } from "./api";
+import { WINDOW_S } from "./throughput";
+import { portName } from "./view";
+
+type Values = (number | null)[];
+
+/** A reading that is older is not one of this second. */
+const FRESH_NS = 3e9;
+
+/** What names a path, of several cables between two switches, too. */
+export const pathKey = (path: { ports?: readonly SwitchPort[]; path: readonly string[] }): string =>
+  path.ports?.length ? path.ports.map(portName).join(" ") : path.path.join(" ");
+
+/**
+ * The place of each path among those of a stream that is sprayed: by it, it has its colour on the map and here.
+ *
+ * Paths of other streams, and back, have the places that they have in their own group.
+ */
+export function places(streams: readonly Stream[]): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const stream of streams)
+    stream.sprayed?.forEach((path, place) => {
+      const key = pathKey(path);
+      if (!found.has(key)) found.set(key, place);
+    });
+  return found;
+}
+
+/** The edge that does most: that sprays, and else the first. */
+export function busiest(edges: ReadonlyMap<string, Edge>): string | null {
+  const carried = (edge: Edge) => edge.sprays.flatMap((it) => it.paths).reduce((sum, it) => sum + (it.carried_bps ?? 0), 0);
+  let [found, most] = [null as string | null, -1];
+  for (const [dpid, edge] of edges) {
+    const now = carried(edge);
+    if (now > most) [found, most] = [dpid, now];
+  }
+  return found;
+}
+
+/** Gaps that did not close. */
+export const givenUp = (counted: NonNullable<Edge["orders"][number]["counted"]>): number =>
+  counted.gaps_passed + counted.gaps_timed_out + counted.gaps_over_threshold + counted.gaps_overflowed + counted.gaps_ended;
+
+const nothing = (length: number): Values => Array<number | null>(length).fill(null);
+
+/** The history with what an edge tells now. */
+export function extend(before: EdgeHistory | null, edge: Edge, now: Time): EdgeHistory {
+  const history: EdgeHistory =
+    before?.dpid === edge.dpid ? before : { schema: "braid/v1", now, dpid: edge.dpid, step_s: 1, times: [], sprays: [], orders: [] };
+  const last = history.times.at(-1) ?? -1;
+  // Half a step: what was drawn is not drawn again when the history is asked for.
+  if (now <= last + 5e8) return history;
+  const past = history.times.length;
+  const add = (values: Values | undefined, value: number | null | undefined, at: Time | null | undefined): Values =>
+    cut([...(values ?? nothing(past)), at != null && now - at <= FRESH_NS ? (value ?? null) : null]);
+  const paths = (group: number, to: string) => {
+    const known = history.sprays.find((it) => it.group === group && it.to === to)?.paths ?? [];
+    return new Map(known.map((it) => [pathKey(it), it]));
+  };
+  const path = (known: ReturnType<typeof paths>, it: EdgePath) => {
+    const old = known.get(pathKey(it));
+    return {
+      path: it.path,
+      ports: it.ports,
+      share: add(old?.share, it.share, it.read_at),
+      carried_bps: add(old?.carried_bps, it.carried_bps, it.read_at),
+      round_trip_us: add(old?.round_trip_us, it.round_trip_us, it.read_at),
+      queue_us: add(old?.queue_us, it.queue_us, it.read_at),
+      loss: add(old?.loss, it.loss, it.read_at),
+    };
+  };
+  const sprays = edge.sprays.map(({ group, to, paths: all }) => {
+    const known = paths(group, to);
+    return { group, to, paths: all.map((it) => path(known, it)) };
+  });
+  const orders = edge.orders.map((it) => {
+    const old = history.orders.find((known) => known.group === it.group);
+    return {
+      group: it.group,
+      from: it.from,
+      host: it.host,
+      held_packets: add(old?.held_packets, it.held?.packets, it.read_at),
+      held_bytes: add(old?.held_bytes, it.held?.bytes, it.read_at),
+      waited_p50_us: add(old?.waited_p50_us, it.waited?.p50_us, it.read_at),
+      waited_p99_us: add(old?.waited_p99_us, it.waited?.p99_us, it.read_at),
+      waited_max_us: add(old?.waited_max_us, it.waited?.max_us, it.read_at),
+    };
+  });
+  return { ...history, now, times: cut([...history.times, now]), sprays, orders };
+}
+
+const cut = <T>(values: T[]): T[] => values.slice(-WINDOW_S);
+
+/** Seconds before the last step. */
+export const seconds = (history: EdgeHistory): number[] => {
+  const end = history.times.at(-1) ?? 0;
+  return history.times.map((time) => (time - end) / 1e9);
+};
+
+/** Sums of the shares of paths from the whole stack down to the first alone. */
+export function stacked(columns: readonly Values[]): Values[] {
+  const sums: Values[] = [];
+  for (const column of columns) {
+    const below = sums.at(-1);
+    sums.push(column.map((value, at) => (value === null ? (below?.[at] ?? null) : value + (below?.[at] ?? 0))));
+  }
+  return sums.reverse();
+}
