@@ -52,7 +52,7 @@ async function main() {
 
   // The other edge puts in order what comes.
   const other = await page.locator("#edges select option").evaluateAll((all) => all.filter((it) => !it.selected).map((it) => it.value));
-  await page.getByLabel("Edge").selectOption(other[0]);
+  await page.getByLabel("Edge", { exact: true }).selectOption(other[0]);
   await until(() => /Puts in order what comes from/.test(document.querySelector("#edges").textContent));
   await until(() => /holds \d+ packets/.test(document.querySelector("#edges .order").textContent));
   await until(() => document.querySelectorAll("#edges canvas").length >= 2);
@@ -61,7 +61,7 @@ async function main() {
   console.log(`ok: what is held, and for how long (${order.trim()})`);
   if (folder) await page.locator("#edges").screenshot({ path: join(folder, "page-edges-order.png") });
   const spraying = await page.locator("#edges select option").evaluateAll((all) => all.filter((it) => !it.selected).map((it) => it.value));
-  await page.getByLabel("Edge").selectOption(spraying[0]);
+  await page.getByLabel("Edge", { exact: true }).selectOption(spraying[0]);
   await page.waitForTimeout(1500);
   if (folder) await page.locator("#edges").screenshot({ path: join(folder, "page-edges.png") });
 
