@@ -39,8 +39,7 @@ mod segment;
 
 pub use feedback::{Feedback, PathReport, Probe, ProbeSettings, Tally};
 pub use resequencer::{
-    Counters, Fate, Gauge, HOLD_BOUNDS, HoldTime, PathCounters, PathId, Resequencer, Settings, SettingsError,
-    Waits,
+    Counters, Fate, Gauge, HoldTime, PathCounters, PathId, Resequencer, Settings, SettingsError, Waits,
 };
 pub use scheduler::{PathWeight, Policy, Scheduler};
 pub use segment::{Segment, SeqNo};

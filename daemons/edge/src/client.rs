@@ -38,7 +38,7 @@ pub enum ClientError {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GroupStatistics(pub Vec<(&'static str, u64)>);
 
-const NAMES: [&str; 29] = [
+const NAMES: [&str; 20] = [
     "forwarded",
     "held",
     "unknown",
@@ -59,15 +59,6 @@ const NAMES: [&str; 29] = [
     "hold_time_nanos",
     "most_packets",
     "most_bytes",
-    "held_1ms",
-    "held_2ms",
-    "held_5ms",
-    "held_10ms",
-    "held_20ms",
-    "held_50ms",
-    "held_100ms",
-    "held_200ms",
-    "held_longer",
 ];
 
 impl Tuner {

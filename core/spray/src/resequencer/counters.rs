@@ -2,18 +2,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Hold times are counted up to each of these, and beyond.
-pub const HOLD_BOUNDS: [Duration; 8] = [
-    Duration::from_millis(1),
-    Duration::from_millis(2),
-    Duration::from_millis(5),
-    Duration::from_millis(10),
-    Duration::from_millis(20),
-    Duration::from_millis(50),
-    Duration::from_millis(100),
-    Duration::from_millis(200),
-];
-
 /// What became of packets and gaps since the start.
 ///
 /// Every packet that was offered is in `forwarded` or in `held`; every held one is in the buffer still or was released.
@@ -51,8 +39,6 @@ pub struct Counters {
     pub most_packets: u32,
     /// The most bytes that have waited at once, with what packets take besides.
     pub most_bytes: u64,
-    /// Released packets by how long they had waited: up to each of [`HOLD_BOUNDS`], not counted before; then all longer.
-    pub hold_times: [u64; HOLD_BOUNDS.len() + 1],
 }
 
 /// What came by one path.
@@ -72,8 +58,6 @@ impl Counters {
         let nanos = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
         self.waited_nanos = self.waited_nanos.saturating_add(nanos);
         self.longest_nanos = self.longest_nanos.max(nanos);
-        let place = HOLD_BOUNDS.iter().position(|bound| waited <= *bound).unwrap_or(HOLD_BOUNDS.len());
-        self.hold_times[place] += 1;
     }
 
     pub(super) fn note_inside(&mut self, gauge: Gauge) {

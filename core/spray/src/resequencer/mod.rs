@@ -14,7 +14,7 @@ use std::time::Duration;
 use braid_types::{FiveTuple, Time};
 
 use crate::segment::Segment;
-pub use counters::{Counters, Gauge, HOLD_BOUNDS, PathCounters};
+pub use counters::{Counters, Gauge, PathCounters};
 use flow::{Flow, Held, PATHS, Place};
 pub use settings::{HoldTime, Settings, SettingsError};
 use skew::Skew;

@@ -38,8 +38,7 @@ impl Switch {
             counters.most_packets.into(),
             counters.most_bytes,
         ];
-        let numbers = numbers.into_iter().chain(counters.hold_times);
-        Ok(header(id).chain(numbers.flat_map(u64::to_be_bytes)).collect())
+        Ok(header(id).chain(numbers.into_iter().flat_map(u64::to_be_bytes)).collect())
     }
 
     /// What each path of a group has carried.

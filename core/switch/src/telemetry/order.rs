@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::long;
 
 /// How many numbers come before the classes of times.
-const NUMBERS: usize = 21;
+const NUMBERS: usize = 23;
 
 /// What a group that puts in order has done, and holds.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -77,6 +77,8 @@ impl OrderReport {
             limits.packets,
             limits.bytes,
             limits.flow_bytes,
+            counters.most_packets.into(),
+            counters.most_bytes,
         ]
     }
 
@@ -95,7 +97,8 @@ impl OrderReport {
         let [forwarded, held, unknown, stray, old, spurious, rest @ ..] = numbers;
         let [gaps_filled, gaps_passed, gaps_timed_out, gaps_over_threshold, rest @ ..] = rest;
         let [gaps_overflowed, gaps_ended, waited_nanos, longest_nanos, rest @ ..] = rest;
-        let [flows, packets, bytes, hold_nanos, most_packets, most_bytes, flow_bytes] = rest;
+        let [flows, packets, bytes, hold_nanos, rest @ ..] = rest;
+        let [packet_limit, byte_limit, flow_bytes, most_packets, most_bytes] = rest;
         let short = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         let counters = Counters {
             forwarded,
@@ -112,11 +115,13 @@ impl OrderReport {
             gaps_ended,
             waited_nanos,
             longest_nanos,
+            most_packets: short(most_packets),
+            most_bytes,
         };
         Self {
             counters,
             gauge: Gauge { flows: short(flows), packets: short(packets), bytes },
-            limits: Limits { packets: most_packets, bytes: most_bytes, flow_bytes },
+            limits: Limits { packets: packet_limit, bytes: byte_limit, flow_bytes },
             hold_time: Duration::from_nanos(hold_nanos),
             waits,
         }

@@ -119,7 +119,7 @@ fn what_an_edge_tells_of_its_buffer_is_compared_with_what_it_told_before() {
     tell(&mut network, 9, group, order(5, &[5]));
     tell(&mut network, 9, group, order(9, &[5, 0, 0, 1, 3]));
     let view = edge(&network, 9).orders.remove(0);
-    assert_eq!((view.from, view.host, view.group), (dpid(1), mac(9), u32::from(group.id().0)));
+    assert_eq!((view.from, view.host, view.group), (dpid(1), mac(9), group.id().0));
     let waited = view.waited.expect("told");
     assert_eq!(
         (waited.packets, waited.p50_us, waited.max_us),
