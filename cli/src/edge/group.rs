@@ -1,11 +1,11 @@
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use braid_edge::{ClientError, GroupStatistics, Tuner};
 use braid_openflow::GroupId;
 use braid_spray::{HoldTime, Policy, Settings};
-use braid_switch::PathStatistics;
 use braid_switch::extension::{Extension, PathUpdate};
+use braid_switch::{Ends, PathStatistics};
 use braid_types::BitsPerSec;
 use clap::{Subcommand, ValueEnum};
 
@@ -20,6 +20,8 @@ pub(crate) enum Command {
     Paths(Paths),
     /// An indirect group puts TCP in order
     Order(Order),
+    /// Put what is not TCP into GRE with numbers, or take it out, so that it can be put in order too
+    Tunnel(TunnelArgs),
     /// What a group that sprays or puts in order has done, and what each of its paths has carried
     Show(Show),
 }
@@ -85,6 +87,19 @@ pub(crate) struct Order {
 
 #[derive(clap::Args)]
 #[group(skip)]
+pub(crate) struct TunnelArgs {
+    #[command(flatten)]
+    target: Target,
+    /// Of a group that sprays, the ends of each bucket's path, in their order; none for a group that puts in order
+    #[arg(long = "path", value_name = "SRC,DST", conflicts_with = "off")]
+    paths: Vec<String>,
+    /// Stop it
+    #[arg(long)]
+    off: bool,
+}
+
+#[derive(clap::Args)]
+#[group(skip)]
 pub(crate) struct Show {
     #[command(flatten)]
     target: Target,
@@ -109,6 +124,11 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
         Command::Order(args) => {
             let settings = (!args.off).then(|| settings(&args)).transpose()?;
             set(&args.target, |group| Extension::SetOrder { group, settings })
+        }
+        Command::Tunnel(args) => {
+            let ends = args.paths.iter().map(|text| ends(text)).collect::<anyhow::Result<Vec<_>>>()?;
+            let ends = (!args.off).then_some(ends);
+            set(&args.target, |group| Extension::SetTunnel { group, ends: ends.clone() })
         }
         Command::Show(args) => show(&args),
     }
@@ -200,6 +220,14 @@ fn settings(args: &Order) -> anyhow::Result<Settings> {
     let settings = Settings { threshold: args.threshold, hold, paths: args.paths, ..Settings::default() };
     settings.check().map_err(|problem| error(Code::Usage, problem))?;
     Ok(settings)
+}
+
+fn ends(text: &str) -> anyhow::Result<Ends> {
+    let addresses = text.split_once(',').and_then(|(src, dst)| Some((src.parse().ok()?, dst.parse().ok()?)));
+    let ends = addresses.map(|(src, dst): (IpAddr, IpAddr)| Ends { src, dst });
+    ends.filter(|ends| ends.src.is_ipv4() == ends.dst.is_ipv4()).ok_or_else(|| {
+        error(Code::Usage, format!("`{text}` is no pair of addresses; give one such as 192.0.2.6,192.0.2.70"))
+    })
 }
 
 fn path(text: &str) -> anyhow::Result<PathUpdate> {

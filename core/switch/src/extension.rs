@@ -1,10 +1,13 @@
 //! Braid's experimenter messages: what OpenFlow 1.3 cannot say of groups. `docs/openflow-extensions.md`.
 
+use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
 use braid_openflow::{Bytes, DecodeError, Experimenter, ExperimenterId, GroupId, Part, Reader};
 use braid_spray::{HoldTime, Policy, Settings};
 use braid_types::{BitsPerSec, DatapathId, MacAddr};
+
+use crate::tunnel::Ends;
 
 /// Who defines these messages: a locally administered OUI.
 pub const BRAID: ExperimenterId = ExperimenterId(0x0002_b7b7);
@@ -17,6 +20,7 @@ pub(crate) const STATISTICS_REPLY: u32 = 5;
 const SET_PROBING: u32 = 6;
 const PATHS_REQUEST: u32 = 7;
 pub(crate) const PATHS_REPLY: u32 = 8;
+const SET_TUNNEL: u32 = 9;
 /// A group has no more buckets.
 const MOST_BACKS: usize = 64;
 
@@ -50,6 +54,14 @@ pub enum Extension {
         group: GroupId,
         /// How.
         probing: Probing,
+    },
+    /// A group that sprays puts what is IP and not TCP into GRE, with a number for each packet of a flow; one that puts in order
+    /// takes it out, and puts it in order by these. `None`: it does no longer.
+    SetTunnel {
+        /// The group.
+        group: GroupId,
+        /// The ends of each bucket's path; of a group that puts in order, none.
+        ends: Option<Vec<Ends>>,
     },
     /// Asks what a group that puts in order has done.
     Statistics {
@@ -111,6 +123,11 @@ impl Extension {
                 Self::SetOrder { group, settings: (on != 0).then_some(settings) }
             }
             STATISTICS_REQUEST => Self::Statistics { group: reader.read()? },
+            SET_TUNNEL => {
+                let (group, on) = (reader.read()?, reader.read::<u32>()?);
+                let ends = read_ends(&mut reader)?;
+                Self::SetTunnel { group, ends: (on != 0).then_some(ends) }
+            }
             PATHS_REQUEST => Self::PathStatistics { group: reader.read()? },
             SET_PROBING => Self::SetProbing { group: reader.read()?, probing: read_probing(&mut reader)? },
             _ => return Ok(None),
@@ -142,6 +159,10 @@ impl Extension {
                 words.push(group.0);
                 words.extend(probing_words(probing));
             }
+            Self::SetTunnel { group, ends } => {
+                words.extend([group.0, ends.is_some().into()]);
+                ends.iter().flatten().for_each(|ends| words.extend(ends_words(ends)));
+            }
             Self::Statistics { group } | Self::PathStatistics { group } => words.push(group.0),
         }
         words.into_iter().flat_map(u32::to_be_bytes).collect()
@@ -156,6 +177,7 @@ impl Extension {
             Self::SetProbing { .. } => SET_PROBING,
             Self::Statistics { .. } => STATISTICS_REQUEST,
             Self::PathStatistics { .. } => PATHS_REQUEST,
+            Self::SetTunnel { .. } => SET_TUNNEL,
         };
         Experimenter { experimenter: BRAID, exp_type, data: Bytes(body) }
     }
@@ -188,6 +210,30 @@ fn read_probing(reader: &mut Reader<'_>) -> Result<Probing, DecodeError> {
         backs.push(MacAddr::from_u64(word(reader)?));
     }
     Ok(Probing { interval, patience, peer, backs })
+}
+
+/// Pairs of addresses of 128 bits, IPv4 as RFC 4291 §2.5.5.2 maps it.
+fn read_ends(reader: &mut Reader<'_>) -> Result<Vec<Ends>, DecodeError> {
+    let mut all = Vec::new();
+    while !reader.is_empty() && all.len() < MOST_BACKS {
+        all.push(Ends { src: read_address(reader)?, dst: read_address(reader)? });
+    }
+    Ok(all)
+}
+
+fn read_address(reader: &mut Reader<'_>) -> Result<IpAddr, DecodeError> {
+    let bits = u128::from(word(reader)?) << 64 | u128::from(word(reader)?);
+    Ok(IpAddr::V6(Ipv6Addr::from_bits(bits)).to_canonical())
+}
+
+fn ends_words(ends: &Ends) -> impl Iterator<Item = u32> {
+    [ends.src, ends.dst].into_iter().flat_map(|address| {
+        let bits = match address {
+            IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
+            IpAddr::V6(address) => address.to_bits(),
+        };
+        [96, 64, 32, 0].map(|shift| (bits >> shift) as u32)
+    })
 }
 
 fn word(reader: &mut Reader<'_>) -> Result<u64, DecodeError> {
@@ -247,6 +293,10 @@ mod tests {
         }
     }
 
+    fn ends(src: &str, dst: &str) -> Ends {
+        Ends { src: src.parse().unwrap(), dst: dst.parse().unwrap() }
+    }
+
     #[test]
     fn extensions_are_read_as_they_are_written() {
         let group = GroupId(7);
@@ -264,6 +314,12 @@ mod tests {
             Extension::SetOrder { group, settings: Some(Settings { paths: 3, ..Settings::default() }) },
             Extension::Statistics { group },
             Extension::PathStatistics { group },
+            Extension::SetTunnel { group, ends: None },
+            Extension::SetTunnel { group, ends: Some(Vec::new()) },
+            Extension::SetTunnel {
+                group,
+                ends: Some(vec![ends("192.0.2.1", "192.0.2.2"), ends("fd00::1", "fd00::2")]),
+            },
             Extension::SetProbing { group, probing: probing(2) },
             Extension::SetProbing { group, probing: probing(0) },
         ] {

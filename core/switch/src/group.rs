@@ -7,6 +7,7 @@ use braid_types::{MacAddr, PortNo, Time};
 use crate::action::{Act, acts};
 use crate::packet::Packet;
 use crate::switch::Probing;
+use crate::tunnel::Tunnel;
 
 /// Most ways that are told apart.
 const MOST_WAYS: usize = 8;
@@ -28,6 +29,8 @@ pub(crate) struct Group {
     pub(crate) probing: Option<Box<Probing>>,
     /// A group that puts packets in order before its buckets have them.
     pub(crate) order: Option<Box<Order>>,
+    /// What it puts into tunnels, or takes out of them.
+    pub(crate) tunnel: Option<Box<Tunnel>>,
 }
 
 /// What puts packets in order, and by which ways they come.
@@ -87,6 +90,7 @@ impl Group {
             spray: None,
             probing: None,
             order: None,
+            tunnel: None,
         })
     }
 

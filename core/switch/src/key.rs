@@ -5,6 +5,8 @@ use braid_spray::{Segment, SeqNo};
 use braid_types::{FiveTuple, PortNo};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crate::tunnel::Numbered;
+
 pub(crate) const WORDS: usize = 13;
 
 /// A packet's fields, or a mask of them.
@@ -138,6 +140,27 @@ pub(crate) fn five_tuple(key: &Key, layout: &Layout) -> Option<(FiveTuple, Segme
     let (src, dst) = (key.address(SRC_IP), key.address(DST_IP));
     let port = |field| key.get(field) as u16;
     Some((FiveTuple { src, dst, src_port: port(SRC_PORT), dst_port: port(DST_PORT) }, segment))
+}
+
+/// What tells flows apart that are not TCP: addresses, protocol and ports. `None` of what is TCP, or not IP.
+pub(crate) fn datagram_flow(key: &Key, layout: &Layout) -> Option<Key> {
+    layout.network.filter(|_| key.get(IP_PROTO) != TCP)?;
+    let mut flow = Key::default();
+    for field in [ETH_TYPE, IP_PROTO, SRC_PORT, DST_PORT] {
+        flow.set(field, key.get(field));
+    }
+    for word in [SRC_IP, SRC_IP + 1, DST_IP, DST_IP + 1] {
+        flow.0[word] = key.0[word];
+    }
+    Some(flow)
+}
+
+/// The flow of a packet that came encapsulated, between whom it really is.
+pub(crate) fn numbered_flow(key: &Key, numbered: Numbered) -> (FiveTuple, Segment) {
+    let (src, dst) = (key.address(SRC_IP), key.address(DST_IP));
+    let (src_port, dst_port) = ((numbered.key >> 16) as u16, numbered.key as u16);
+    let segment = Segment { seq: SeqNo(numbered.number), payload: 1, ..Segment::default() };
+    (FiveTuple { src, dst, src_port, dst_port }, segment)
 }
 
 struct KeyReader<'a> {

@@ -25,9 +25,11 @@ mod switch;
 mod table;
 mod tally;
 mod train;
+mod tunnel;
 
 pub use packet::{Offload, Packet};
 pub use path_statistics::PathStatistics;
 pub use port::{PortCounters, PortDescription};
 pub use switch::{ConnectionId, Identity, Switch};
 pub use train::Train;
+pub use tunnel::Ends;

@@ -9,6 +9,7 @@ use braid_types::Time;
 use super::{GROUPS, Switch};
 use crate::extension::PathUpdate;
 use crate::group::{Group, Order, Waiting};
+use crate::tunnel::{Ends, Numbers, Tunnel};
 
 /// Most that all groups together may hold, so that no number of groups takes more memory.
 const MOST_HELD: u64 = 512 << 20;
@@ -61,6 +62,7 @@ impl Switch {
         if let Some(old) = self.groups.remove(&id).filter(|old| old.kind == group.kind) {
             (group.packets, group.bytes, group.created) = (old.packets, old.bytes, old.created);
             group.order = old.order;
+            group.tunnel = old.tunnel.filter(|tunnel| tunnel.fits(group.buckets.len()));
             group.spray = old.spray.map(|spray| Scheduler::new(spray.policy(), &weights(&group)));
         }
         self.groups.insert(id, group);
@@ -152,6 +154,23 @@ impl Switch {
                 group.order = Some(Box::new(Order::new(buffer)));
             }
         }
+        Ok(())
+    }
+
+    /// A group that sprays encapsulates, with ends for each bucket, or one that puts in order takes out what is encapsulated.
+    pub(super) fn set_tunnel(&mut self, id: GroupId, wanted: Option<&[Ends]>) -> Result<(), ErrorCode> {
+        let seed = self.identity.seed;
+        let group = self.groups.get_mut(&id).ok_or(UNKNOWN)?;
+        group.tunnel = match wanted {
+            None => None,
+            Some([]) if group.order.is_some() => Some(Box::new(Tunnel::Leaves)),
+            Some(ends) if group.spray.is_some() && ends.len() == group.buckets.len() => {
+                let ends = ends.to_vec();
+                Some(Box::new(Tunnel::Enters { ends, numbers: Numbers::new(seed) }))
+            }
+            Some(_) if group.spray.is_some() => return Err(failed(GroupModFailedCode::BadBucket)),
+            Some(_) => return Err(UNKNOWN),
+        };
         Ok(())
     }
 

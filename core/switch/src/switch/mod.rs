@@ -10,6 +10,7 @@ mod probes;
 mod reports;
 mod requests;
 mod telemetry;
+mod tunnels;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -24,9 +24,9 @@ const DEPTH: u8 = 4;
 /// A packet on its way.
 pub(super) struct Journey {
     in_port: PortNo,
-    packet: Packet,
-    key: Key,
-    layout: Layout,
+    pub(super) packet: Packet,
+    pub(super) key: Key,
+    pub(super) layout: Layout,
     /// The destination address with which it came.
     label: MacAddr,
     set: ActionSet,
@@ -35,7 +35,7 @@ pub(super) struct Journey {
     reason: PacketInReason,
     depth: u8,
     /// Whether nothing is done with the packet after what is done now, so that it need not be copied.
-    last: bool,
+    pub(super) last: bool,
     /// Whether it is a probe of this edge's, which says what left before it.
     pub(super) is_probe: bool,
 }
@@ -68,7 +68,7 @@ impl Journey {
         }
     }
 
-    fn reread(&mut self) {
+    pub(super) fn reread(&mut self) {
         let metadata = self.key.get(key::METADATA);
         (self.key, self.layout) = key::read(self.in_port, &self.packet.data);
         self.key.set(key::METADATA, metadata);
@@ -258,11 +258,14 @@ impl Switch {
                 let first = (0..group.buckets.len()).find(|bucket| self.is_live(id, *bucket, 0));
                 first.into_iter().for_each(|bucket| self.through_bucket(now, journey, id, bucket));
             }
-            _ => {
-                let chosen = self.select(now, journey, id);
-                chosen.into_iter().for_each(|bucket| self.through_bucket(now, journey, id, bucket));
-            }
+            _ if group.tunnel.is_some() => self.through_tunnel(now, journey, id),
+            _ => self.through_selected(now, journey, id),
         }
+    }
+
+    pub(super) fn through_selected(&mut self, now: Time, journey: &mut Journey, id: GroupId) {
+        let chosen = self.select(now, journey, id);
+        chosen.into_iter().for_each(|bucket| self.through_bucket(now, journey, id, bucket));
     }
 
     fn through_all(&mut self, now: Time, journey: &mut Journey, id: GroupId) {
@@ -276,7 +279,10 @@ impl Switch {
     }
 
     fn through_order(&mut self, now: Time, journey: &mut Journey, id: GroupId) {
-        let flow = key::five_tuple(&journey.key, &journey.layout);
+        let flow = match self.leave_tunnel(journey, id) {
+            Some(numbered) => Some(key::numbered_flow(&journey.key, numbered)),
+            None => key::five_tuple(&journey.key, &journey.layout),
+        };
         let order = self.groups.get_mut(&id).and_then(|group| group.order.as_mut());
         let Some((order, (flow, segment))) = order.zip(flow) else {
             return self.through_bucket(now, journey, id, 0);
@@ -336,7 +342,7 @@ impl Switch {
         }
     }
 
-    fn select(&mut self, now: Time, journey: &Journey, id: GroupId) -> Option<usize> {
+    pub(super) fn select(&mut self, now: Time, journey: &Journey, id: GroupId) -> Option<usize> {
         let count = self.groups.get(&id)?.buckets.len();
         // A group has at most 64 buckets.
         let live =

@@ -10,4 +10,5 @@ mod rewriting;
 mod session;
 mod telemetry;
 mod trains;
+mod tunnels;
 mod whole;

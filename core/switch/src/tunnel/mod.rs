@@ -1,0 +1,46 @@
+//! Packets that have no sequence numbers of their own are given some, in GRE: RFC 2784, with the key and sequence number of RFC 2890.
+
+mod cut;
+mod gre;
+mod numbers;
+
+use std::net::IpAddr;
+
+pub(crate) use cut::cut_datagrams;
+pub(crate) use gre::{decapsulate, encapsulate};
+pub(crate) use numbers::Numbers;
+
+/// Where what is encapsulated goes from and to, by one path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ends {
+    /// The sending edge's address.
+    pub src: IpAddr,
+    /// The receiving edge's, of the same family.
+    pub dst: IpAddr,
+}
+
+/// What a group has to do with tunnels.
+#[derive(Debug)]
+pub(crate) enum Tunnel {
+    /// It encapsulates, with these ends for its buckets.
+    Enters { ends: Vec<Ends>, numbers: Numbers },
+    /// It takes packets out, and puts them in order by their numbers.
+    Leaves,
+}
+
+impl Tunnel {
+    /// Whether it goes with so many buckets.
+    pub(crate) fn fits(&self, buckets: usize) -> bool {
+        match self {
+            Self::Enters { ends, .. } => ends.len() == buckets,
+            Self::Leaves => true,
+        }
+    }
+}
+
+/// Which packet of which flow: the flow's key, and a number that grows by one from packet to packet, and wraps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Numbered {
+    pub(crate) key: u32,
+    pub(crate) number: u32,
+}
