@@ -18,13 +18,14 @@ use tracing::{error, info};
 
 use crate::access::{self, Access};
 use crate::agents::Agents;
+use crate::channels::{self, Channels};
 use crate::clock::Clock;
 use crate::drawing::Drawings;
 use crate::engine::{Engine, Shared};
 use crate::policy::{self, PolicyFile};
 use crate::record::Recorder;
 use crate::testbed::Testbed;
-use crate::{http, notices, server};
+use crate::{http, notices};
 
 /// How long switches have to take their last messages when the controller stops.
 const DRAIN: Duration = Duration::from_secs(1);
@@ -175,7 +176,9 @@ impl Controller {
             let questions =
                 http::serve(self.programs, self.agents, self.access.clone(), self.testbed, listener)?;
             let switches = tokio::net::TcpListener::from_std(self.switches)?;
-            let accepting = spawn_local(server::accept(engine.clone(), switches));
+            let (newcomers, door) = channels::door();
+            let accepting = spawn_local(channels::accept(switches, newcomers));
+            spawn_local(Channels::new(engine.clone(), door)?.serve());
             spawn_local(tick(engine.clone()));
             spawn_local(policy::follow(engine.clone(), self.policy));
             spawn_local(access::follow(self.access.tls.clone()));

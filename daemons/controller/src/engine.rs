@@ -1,22 +1,23 @@
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use braid_control::pipeline::{Encoder, Rule};
+use braid_control::pipeline::Encoder;
 use braid_control::{Brain, Command, Commands, Event, Reply, Request, Settings, Ticket};
 use braid_openflow::Xid;
 use braid_types::{DatapathId, Time};
 use tokio::sync::{Notify, oneshot};
 use tracing::{error, warn};
 
+use crate::channels::Outbox;
 use crate::clock::Clock;
 use crate::drawing::{Drawings, Drawn};
 use crate::log;
 use crate::notices::Teller;
-use crate::outbox::Outbox;
 use crate::record::Recorder;
+use crate::written::Written;
 
 /// The brain and the way out to every switch. All on one thread.
 pub(crate) struct Engine {
@@ -31,8 +32,6 @@ pub(crate) struct Engine {
     last_ticket: u64,
     /// Who waits for answers; the brain answers everybody in the end.
     asked: BTreeMap<Ticket, oneshot::Sender<Reply>>,
-    /// What channels read into, one at a time.
-    inbox: Vec<u8>,
     last_xid: u32,
     refused: u64,
     /// When the brain wants to go on, as last told.
@@ -46,26 +45,7 @@ pub(crate) struct Engine {
 struct Peer {
     address: SocketAddr,
     outbox: Rc<Outbox>,
-    /// The rules written last, so that a refusal can be told from its transaction.
-    written: VecDeque<(Xid, Rule)>,
-}
-
-/// Refusals come back within a round trip, in which no more rules than these are written.
-const MAX_WRITTEN: usize = 1_024;
-
-impl Peer {
-    fn note(&mut self, xid: Xid, command: &Command) {
-        if let Command::Add { rule, .. } = command {
-            if self.written.len() >= MAX_WRITTEN {
-                self.written.pop_front();
-            }
-            self.written.push_back((xid, *rule));
-        }
-    }
-
-    fn rule_of(&self, xid: Xid) -> Option<Rule> {
-        self.written.iter().rev().find(|(written, _)| *written == xid).map(|(_, rule)| *rule)
-    }
+    written: Written,
 }
 
 /// The engine as its tasks share it.
@@ -92,7 +72,6 @@ impl Engine {
             commands: Commands::default(),
             last_ticket: 0,
             asked: BTreeMap::new(),
-            inbox: Vec::new(),
             last_xid: FIRST_XID,
             refused: 0,
             wake_at: None,
@@ -133,17 +112,6 @@ impl Engine {
         self.wake_at.map(|at| at.since(self.now()))
     }
 
-    /// Room for the front of a message, and for what is read at once from one switch before the others have their turn.
-    pub(crate) fn lend_inbox(&mut self) -> Vec<u8> {
-        let mut inbox = std::mem::take(&mut self.inbox);
-        inbox.resize(MAX_MESSAGE + READ_CHUNK, 0);
-        inbox
-    }
-
-    pub(crate) fn return_inbox(&mut self, inbox: Vec<u8>) {
-        self.inbox = inbox;
-    }
-
     /// Channels that were refused or broken off because the other end did not behave.
     pub(crate) fn refused(&self) -> u64 {
         self.refused
@@ -168,7 +136,7 @@ impl Engine {
             return Err(Duplicate { dpid, other: peer.address });
         }
         let outbox = outbox.clone();
-        self.switches.insert(dpid, Peer { address, outbox, written: VecDeque::new() });
+        self.switches.insert(dpid, Peer { address, outbox, written: Written::default() });
         Ok(())
     }
 
@@ -180,7 +148,7 @@ impl Engine {
 
     /// A switch refused a transaction: the brain is told which rule that was.
     pub(crate) fn refused_by(&mut self, now: Time, dpid: DatapathId, xid: Xid, reason: String) {
-        let rule = self.switches.get(&dpid).and_then(|peer| peer.rule_of(xid));
+        let rule = self.switches.get(&dpid).and_then(|peer| peer.written.rule(xid, &self.brain));
         self.handle(now, &Event::Refused { dpid, rule, reason });
     }
 
@@ -251,7 +219,9 @@ impl Engine {
             let Some(peer) = self.switches.get_mut(&command.dpid()) else { continue };
             self.last_xid = self.last_xid.checked_add(1).unwrap_or(FIRST_XID);
             let xid = Xid(self.last_xid);
-            peer.note(xid, command);
+            if let Command::Add { rule, .. } = command {
+                peer.written.note(xid, rule);
+            }
             peer.outbox.append(|out| {
                 let start = out.len();
                 if let Err(error) = self.encoder.encode(command, commands, xid, out) {
@@ -262,10 +232,6 @@ impl Engine {
         }
     }
 }
-
-/// The length of a message has 16 bits.
-const MAX_MESSAGE: usize = 1 << 16;
-const READ_CHUNK: usize = 64 << 10;
 
 /// Barriers carry the brain's tokens, which are lower.
 const FIRST_XID: u32 = 1 << 31;
@@ -281,7 +247,8 @@ mod tests {
         let mut engine = Engine::new(Clock::start(), Settings::default(), None);
         for dpid in [DatapathId(1), DatapathId(2)] {
             let (ports, description) = (Vec::new(), String::new());
-            engine.join(dpid, SocketAddr::from(([127, 0, 0, 1], 1)), &Outbox::new()).expect("a new switch");
+            let outbox = Outbox::new(0, &Rc::default());
+            engine.join(dpid, SocketAddr::from(([127, 0, 0, 1], 1)), &outbox).expect("a new switch");
             let switch =
                 SwitchPorts { dpid, tables: 254, description, ports, failover_groups: 0, found: None };
             engine.handle(engine.now(), &Event::SwitchUp(switch));

@@ -7,7 +7,7 @@
 
 mod access;
 mod agents;
-mod channel;
+mod channels;
 mod clock;
 mod controller;
 mod drawing;
@@ -15,12 +15,11 @@ mod engine;
 mod http;
 mod log;
 mod notices;
-mod outbox;
 mod policy;
 mod record;
-mod server;
 mod testbed;
 mod token_table;
+mod written;
 
 pub use access::{Access, Right, Tls, TlsError, Tokens};
 pub use agents::Agents;

@@ -22,13 +22,32 @@ const RULES: u64 = 2;
 /// A host and the index of its switch.
 pub(crate) type Placed = (usize, Host);
 
+/// The load for so long.
+fn load(time: Duration) -> Load {
+    Load { window: WINDOW, time, most: usize::MAX, streams: STREAMS, rate: None }
+}
+
+/// What the controller has in memory while connections come and go.
+pub(crate) fn memory(rounds: usize, time: Duration) {
+    let controller = Process::start("controller");
+    let (mut network, hosts) = deploy(&controller);
+    let mut requests = requests(&hosts);
+    println!("FatTree, k = 8: {STREAMS} streams at a time");
+    network.load(&mut requests, load(Duration::from_secs(1)));
+    for _ in 0..rounds {
+        let before = controller.memory();
+        let outcome = network.load(&mut requests, load(time));
+        report::rate("new connections", &outcome, RULES, Duration::ZERO);
+        report::memory(before, controller.memory());
+    }
+}
+
 pub(crate) fn run(time: Duration) {
     let controller = Process::start("controller");
     let (mut network, hosts) = deploy(&controller);
     let mut requests = requests(&hosts);
     println!("FatTree, k = 8: 80 switches, 128 hosts; of each connection both directions have a rule");
-    let load =
-        Load { window: WINDOW, time: Duration::from_secs(1), most: usize::MAX, streams: STREAMS, rate: None };
+    let load = load(Duration::from_secs(1));
     network.load(&mut requests, load);
     let (memory, busy) = (controller.memory(), controller.time_on_core());
     let outcome = network.load(&mut requests, Load { time, ..load });

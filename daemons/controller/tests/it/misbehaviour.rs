@@ -2,9 +2,11 @@
 
 use std::io::Write;
 use std::net::Shutdown;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use braid_controller::{Controller, ControllerError};
-use braid_openflow::{Hello, Message};
+use braid_openflow::{Bytes, Echo, Hello, Message, Xid};
 
 use crate::support::{Running, Switch, config};
 
@@ -64,7 +66,7 @@ fn a_message_in_many_pieces_is_put_together() {
     let controller = Running::start(None);
     let mut switch = Switch::connect(controller.openflow);
     let mut hello = Vec::new();
-    Message::Hello(Hello::V1_3).encode(braid_openflow::Xid(0), &mut hello).expect("short message");
+    Message::Hello(Hello::V1_3).encode(Xid(0), &mut hello).expect("short message");
     for byte in hello {
         switch.stream.write_all(&[byte]).expect("open channel");
     }
@@ -90,6 +92,39 @@ fn a_switch_may_come_back_after_it_left() {
     let mut again = Switch::join(controller.openflow, 7);
     controller.wait_for_switches(1);
     assert!(again.is_served());
+}
+
+#[test]
+fn a_switch_that_does_not_read_is_not_heard_and_misses_nothing_when_it_does() {
+    // More than sockets hold on the way there and back.
+    const QUESTIONS: u32 = 1_000;
+    let controller = Running::start(None);
+    let (mut lazy, mut other) = (Switch::join(controller.openflow, 1), Switch::join(controller.openflow, 2));
+    let mut stream = lazy.stream.try_clone().expect("a socket");
+    let asking = thread::spawn(move || {
+        let (mut bytes, data) = (Vec::new(), vec![7; 60_000]);
+        for number in 0..QUESTIONS {
+            bytes.clear();
+            Message::EchoRequest(Echo { data: Bytes(&data) })
+                .encode(Xid(number), &mut bytes)
+                .expect("it fits");
+            stream.write_all(&bytes).expect("an open channel");
+        }
+    });
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_millis(500) {
+        assert!(other.is_served());
+    }
+    assert!(!asking.is_finished(), "nobody reads what it says");
+    let mut next = 0;
+    while next < QUESTIONS {
+        let answer = lazy.receive().expect("an open channel");
+        if let Ok((xid, Message::EchoReply(echo))) = Message::decode(&answer) {
+            assert_eq!((xid, echo.data.0.len()), (Xid(next), 60_000));
+            next += 1;
+        }
+    }
+    asking.join().expect("all is said");
 }
 
 #[test]

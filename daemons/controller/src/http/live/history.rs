@@ -110,9 +110,9 @@ impl History {
         let step = self.next;
         push(&mut self.fine, now, FINE);
         links.iter().for_each(|link| self.record_link(step, now, link));
-        for transfer in transfers {
-            transfer.streams.iter().for_each(|stream| self.record_stream(step, now, transfer.id, stream));
-        }
+        let streams = || transfers.iter().flat_map(|it| it.streams.iter().map(|stream| (it.id, stream)));
+        self.make_room(streams().filter(|(_, stream)| !self.streams.contains_key(&stream.id)).count());
+        streams().for_each(|(transfer, stream)| self.record_stream(step, now, transfer, stream));
         self.edges.record(step, now, edges);
         self.next += 1;
         if self.next.is_multiple_of(RATIO) {
@@ -174,7 +174,7 @@ impl History {
     }
 
     fn record_stream(&mut self, step: u64, now: Time, transfer: TransferId, view: &StreamView) {
-        if self.streams.len() >= MAX_STREAMS && !self.streams.contains_key(&view.id) && !self.make_room() {
+        if self.streams.len() >= MAX_STREAMS && !self.streams.contains_key(&view.id) {
             return;
         }
         let stream = self.streams.entry(view.id).or_insert_with(|| StreamHistory {
@@ -189,11 +189,18 @@ impl History {
         stream.view.clone_from(view);
     }
 
-    /// Forgets the stream that ended first, if one has.
-    fn make_room(&mut self) -> bool {
-        let first = self.streams.iter().min_by_key(|(_, stream)| stream.series.next());
-        let ended = first.filter(|(_, stream)| stream.series.next() < self.next).map(|(id, _)| *id);
-        ended.is_some_and(|id| self.streams.remove(&id).is_some())
+    /// Forgets streams that have ended, those first that ended first, as far as `more` need their room.
+    fn make_room(&mut self, more: usize) {
+        let over = (self.streams.len() + more).saturating_sub(MAX_STREAMS);
+        if over == 0 {
+            return;
+        }
+        let ended = self.streams.iter().filter(|(_, stream)| stream.series.next() < self.next);
+        let mut ended: Vec<_> = ended.map(|(id, stream)| (stream.series.next(), *id)).collect();
+        ended.sort_unstable();
+        for (_, id) in ended.into_iter().take(over) {
+            self.streams.remove(&id);
+        }
     }
 
     /// Forgets links, streams and edges of which nothing was heard for an hour.

@@ -5,8 +5,9 @@ use tokio::sync::mpsc;
 
 /// Chunks that a watcher may lag behind; then it is dropped.
 const MAX_LAG: usize = 64;
-/// Bytes of messages that are kept for watchers that come back.
-const MAX_KEPT: usize = 8 << 20;
+/// Bytes of messages that are kept for watchers that come back. One that has missed more gets the whole state anew, which
+/// is about as long when much happens.
+const MAX_KEPT: usize = 1 << 20;
 
 /// Numbered messages to whoever watches, of which the last are kept.
 ///
@@ -154,7 +155,7 @@ mod tests {
     #[test]
     fn what_is_kept_is_bounded() {
         let mut topic = Topic::new(1);
-        let long = "x".repeat(1 << 20);
+        let long = "x".repeat(MAX_KEPT / 8);
         (0..20).for_each(|_| topic.send(&[("delta", long.clone())]));
         assert!(topic.kept_bytes <= MAX_KEPT && topic.kept.len() == 7, "{}", topic.kept.len());
         assert_eq!(data(&topic, "1-12"), None);

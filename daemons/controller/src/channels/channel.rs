@@ -1,0 +1,182 @@
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::rc::Rc;
+
+use braid_control::{Event, Session, SessionError, SessionEvent};
+use braid_types::Time;
+use tracing::{debug, info, warn};
+
+use super::outbox::Outbox;
+use super::poller::Wanted;
+use crate::clock::generation;
+use crate::engine::{Duplicate, Engine};
+
+/// A switch that leaves so much unread is not read either.
+const MAX_UNREAD: usize = 1 << 20;
+
+/// Why a channel ends.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ChannelError {
+    #[error("the controller stops")]
+    Stopped,
+    #[error("the switch closed the connection")]
+    Closed,
+    #[error("the switch closed the connection in mid-message")]
+    ClosedInMessage,
+    #[error("connection lost: {0}")]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error(transparent)]
+    Duplicate(#[from] Duplicate),
+    #[error("the switch does not read what it is sent")]
+    Overfull,
+}
+
+impl ChannelError {
+    const fn is_misbehaviour(&self) -> bool {
+        !matches!(self, Self::Stopped | Self::Closed | Self::Io(_))
+    }
+}
+
+/// The connection of one switch.
+pub(super) struct Channel {
+    pub(super) stream: TcpStream,
+    address: SocketAddr,
+    session: Session,
+    outbox: Rc<Outbox>,
+    /// Whether the engine counts this channel's switch as connected.
+    joined: bool,
+    /// The front of a message that has not arrived as a whole.
+    rest: Vec<u8>,
+    pending: Vec<u8>,
+    sent: usize,
+    /// What the poller waits for.
+    pub(super) wanted: Wanted,
+    /// When the session is to be told that time passes.
+    pub(super) due: Time,
+}
+
+impl Channel {
+    pub(super) fn open(stream: TcpStream, address: SocketAddr, outbox: Rc<Outbox>, now: Time) -> Self {
+        let (mut pending, rest) = (Vec::new(), Vec::new());
+        let session = Session::open(now, generation(), &mut pending);
+        let wanted = Wanted { read: true, write: true };
+        Self { stream, address, session, outbox, joined: false, rest, pending, sent: 0, wanted, due: now }
+    }
+
+    /// What there is to be waited for: a switch that does not read is not heard either, until it does.
+    pub(super) const fn wants(&self) -> Wanted {
+        Wanted { read: self.pending.len() < MAX_UNREAD, write: !self.pending.is_empty() }
+    }
+
+    /// Reads once and takes the messages that are whole. `inbox` has room for the front of a message and more.
+    pub(super) fn read(&mut self, engine: &mut Engine, inbox: &mut [u8]) -> Result<(), ChannelError> {
+        if !self.wants().read {
+            return Ok(());
+        }
+        let rest = self.rest.len();
+        inbox[..rest].copy_from_slice(&self.rest);
+        match self.stream.read(&mut inbox[rest..]) {
+            Ok(0) if rest == 0 => Err(ChannelError::Closed),
+            Ok(0) => Err(ChannelError::ClosedInMessage),
+            Ok(read) => {
+                // Nothing else runs until all of it is handled, so that the brain's time does not go back.
+                let arrived_at = engine.now();
+                let (all, _) = inbox.split_at(rest + read);
+                let used = self.take_messages(engine, arrived_at, all)?;
+                self.rest.clear();
+                self.rest.extend_from_slice(&all[used..]);
+                Ok(())
+            }
+            Err(error) if is_for_later(&error) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Says how many bytes the messages were that are whole.
+    fn take_messages(
+        &mut self,
+        engine: &mut Engine,
+        arrived_at: Time,
+        stream: &[u8],
+    ) -> Result<usize, ChannelError> {
+        let mut rest = stream;
+        while let Some(length) = self.session.message_length(rest)?.filter(|length| *length <= rest.len()) {
+            let (message, after) = rest.split_at(length);
+            self.take_message(engine, arrived_at, message)?;
+            rest = after;
+        }
+        Ok(stream.len() - rest.len())
+    }
+
+    fn take_message(
+        &mut self,
+        engine: &mut Engine,
+        arrived_at: Time,
+        message: &[u8],
+    ) -> Result<(), ChannelError> {
+        let Some(event) = self.session.handle_message(arrived_at, message, &mut self.pending)? else {
+            return Ok(());
+        };
+        match event {
+            SessionEvent::Up(switch) => {
+                engine.join(switch.dpid, self.address, &self.outbox)?;
+                self.joined = true;
+                engine.handle(arrived_at, &Event::SwitchUp(switch));
+            }
+            SessionEvent::Refused { dpid, xid, reason } => engine.refused_by(arrived_at, dpid, xid, reason),
+            SessionEvent::Other(event) => engine.handle(arrived_at, &event),
+        }
+        Ok(())
+    }
+
+    /// A second has passed.
+    pub(super) fn handle_timeout(&mut self, now: Time) -> Result<(), ChannelError> {
+        Ok(self.session.handle_timeout(now, &mut self.pending)?)
+    }
+
+    /// Writes as much as the switch takes; the channel ends when all is written and it was to close.
+    pub(super) fn flush(&mut self) -> Result<(), ChannelError> {
+        self.outbox.drain_into(&mut self.pending);
+        while self.sent < self.pending.len() {
+            match self.stream.write(&self.pending[self.sent..]) {
+                Ok(written) => self.sent += written,
+                Err(error) if is_for_later(&error) => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // Moving what is left costs as much as there is of it, so it is moved only when half is gone.
+        if self.sent.saturating_mul(2) >= self.pending.len() {
+            self.pending.drain(..self.sent);
+            self.sent = 0;
+        }
+        if self.outbox.is_closed() && self.pending.is_empty() {
+            return Err(ChannelError::Stopped);
+        }
+        if self.outbox.is_overfull(self.pending.len()) { Err(ChannelError::Overfull) } else { Ok(()) }
+    }
+
+    /// The last of it, with its reason.
+    pub(super) fn close(mut self, engine: &mut Engine, why: &ChannelError) {
+        // The last words, such as an error message, have their chance.
+        let _ = self.flush();
+        let (address, dpid) = (self.address, self.joined.then(|| self.session.dpid()).flatten());
+        if let Some(dpid) = dpid {
+            engine.leave(dpid);
+        }
+        let dpid = dpid.map(tracing::field::display);
+        match why {
+            ChannelError::Stopped => debug!(%address, "channel closed"),
+            why if why.is_misbehaviour() => {
+                engine.note_refused();
+                warn!(%address, dpid, error = %why, "switch disconnected");
+            }
+            why => info!(%address, dpid, error = %why, "switch disconnected"),
+        }
+    }
+}
+
+fn is_for_later(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
