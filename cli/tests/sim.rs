@@ -118,5 +118,5 @@ fn what_the_simulator_does_not_know_of_scenarios_is_refused() {
         .args(["sim", "compare", path, "--simulator-only"])
         .assert()
         .code(2)
-        .stderr(contains("iperf3 alone"));
+        .stderr(contains("of iperf3 and gridftp alone"));
 }

@@ -3,12 +3,17 @@
 use std::time::Duration;
 
 use braid_link_model::Parameters;
+use braid_paths::Path;
+use braid_spray::{PathWeight, Policy, Settings};
 use braid_types::Time;
 
 use crate::Control;
-use crate::engine::{Amount, ConnectionId, LinkId, NewConnection, Picos, Random};
-use crate::network::Network;
+use crate::engine::{Amount, LinkId, NewConnection, Picos, Random, Simulation, Sprayed, Way};
+use crate::network::{Network, Plug};
 use crate::steering::{Placed, Scheme, Steering};
+
+/// How often it is looked whether an amount has been carried.
+const STEP: Picos = Picos::from_millis(10);
 
 /// A network with links as they are in a testbed.
 #[derive(Clone, Debug)]
@@ -17,7 +22,7 @@ pub struct Replica {
 }
 
 /// A connection of a testbed.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Transfer {
     /// The sender, by its place among the hosts.
     pub from: usize,
@@ -25,8 +30,23 @@ pub struct Transfer {
     pub to: usize,
     /// The interfaces of both that each subflow uses, the first subflow's first.
     pub subflows: Vec<[usize; 2]>,
+    /// Whether an agent opens the subflows: only those that share no link between switches with the ones before.
+    pub advised: bool,
+    /// The path of all of them, if it is not the scheme that chooses.
+    pub path: Option<Path>,
+    /// How edges spread it, if they do.
+    pub spread: Option<Spread>,
     /// How windows change.
     pub control: Control,
+}
+
+/// How edges spread a plain connection over several paths, both ways alike.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Spread {
+    /// Paths from the sender's edge to the receiver's, two at least, and what the scheduler knows of each.
+    pub paths: Vec<(Path, PathWeight)>,
+    /// How packets are put in order, if they are.
+    pub order: Option<Settings>,
 }
 
 /// What is done with them.
@@ -38,8 +58,10 @@ pub struct Schedule {
     pub set_up: Duration,
     /// What is not counted at the start.
     pub warm_up: Duration,
-    /// What is counted.
+    /// What is counted, at most.
     pub measured: Duration,
+    /// How many bytes all connections together have to carry; 0: what they can in their time.
+    pub bytes: u64,
 }
 
 impl Replica {
@@ -59,28 +81,78 @@ impl Replica {
     }
 
     /// What connections that begin together deliver, each in bits a second; 0 where no path leads.
+    ///
+    /// If they have an amount to carry, that is divided as they are able to, and counts from the first packet.
     pub fn goodputs(&self, transfers: &[Transfer], schedule: &Schedule, seed: u64) -> Vec<f64> {
         let mut random = Random::new(seed);
         let mut simulation = self.network.simulation(random.bits());
         let mut steering = Steering::new(schedule.scheme, &self.network, random.fork());
-        let mut open = |transfer: &Transfer| -> Option<ConnectionId> {
-            let [from, to] = [transfer.from, transfer.to].map(|host| self.network.hosts().get(host));
-            let plug = |[own, other]: &[usize; 2]| Some([*from?.get(*own)?, *to?.get(*other)?]);
-            let pairs: Vec<_> = transfer.subflows.iter().filter_map(plug).collect();
-            // What moves do for load is not what testbeds of few transfers show.
-            let Placed { ways, .. } = steering.place_on(Time::ZERO, &self.network, &pairs);
+        let open = |transfer: &Transfer| {
+            let ways = self.ways(transfer, &mut steering);
             let new = NewConnection::mptcp(ways, Amount::Endless, transfer.control);
             let new = NewConnection { set_up: schedule.set_up.into(), ..new };
-            (!new.ways.is_empty()).then(|| simulation.open(&new))
+            let id = (!new.ways.is_empty()).then(|| simulation.open(&new))?;
+            if let Some([there, back]) = self.sprayed(transfer) {
+                simulation.spray(id, [&there, &back]);
+            }
+            Some(id)
         };
-        let opened: Vec<_> = transfers.iter().map(&mut open).collect();
-        let mut delivered = |until: Duration| -> Vec<u64> {
-            simulation.run_until(Picos::from(until));
+        let opened: Vec<_> = transfers.iter().map(open).collect();
+        let delivered = |simulation: &Simulation| -> Vec<u64> {
             opened.iter().map(|id| id.map_or(0, |id| simulation.delivered(id))).collect()
         };
-        let before = delivered(schedule.warm_up);
-        let after = delivered(schedule.warm_up + schedule.measured);
-        let seconds = schedule.measured.as_secs_f64();
+        simulation.run_until(Picos::from(schedule.warm_up));
+        let (before, begun) = (delivered(&simulation), simulation.now());
+        let end = begun + Picos::from(schedule.measured);
+        while simulation.now() < end {
+            simulation.run_until(end.min(simulation.now() + STEP));
+            if schedule.bytes > 0 && delivered(&simulation).iter().sum::<u64>() >= schedule.bytes {
+                break;
+            }
+        }
+        let seconds = (simulation.now() - begun).as_secs_f64();
+        let after = delivered(&simulation);
         after.iter().zip(before).map(|(after, before)| (after - before) as f64 * 8.0 / seconds).collect()
+    }
+
+    /// The ways of a connection that edges spread.
+    fn sprayed(&self, transfer: &Transfer) -> Option<[Sprayed; 2]> {
+        let spread = transfer.spread.as_ref()?;
+        let [own, other] = *transfer.subflows.first()?;
+        let plug = |host: usize, interface: usize| self.network.hosts().get(host)?.get(interface).copied();
+        let ends = [plug(transfer.from, own)?, plug(transfer.to, other)?];
+        let ways = spread.paths.iter().map(|(path, weight)| Some((self.network.way(&ends, path)?, *weight)));
+        let ways: Vec<_> = ways.collect::<Option<_>>()?;
+        let join = |[from, to]: [Plug; 2], links: fn(&Way) -> &Vec<LinkId>| {
+            let between = |way: &Way| links(way).get(1..links(way).len() - 1).unwrap_or_default().to_vec();
+            let paths = ways.iter().map(|(way, weight)| (between(way), *weight)).collect();
+            let (before, after) = (vec![from.up], vec![to.down]);
+            Sprayed { before, paths, after, policy: Policy::default(), order: spread.order }
+        };
+        let [from, to] = ends;
+        Some([join([from, to], |way| &way.forward), join([to, from], |way| &way.back)])
+    }
+
+    /// The ways of a connection's subflows. What moves do for load is not what testbeds of few transfers show.
+    fn ways(&self, transfer: &Transfer, steering: &mut Steering) -> Vec<Way> {
+        let [from, to] = [transfer.from, transfer.to].map(|host| self.network.hosts().get(host));
+        let plug = |[own, other]: &[usize; 2]| Some([*from?.get(*own)?, *to?.get(*other)?]);
+        let pairs: Vec<_> = transfer.subflows.iter().filter_map(plug).collect();
+        if let Some(path) = &transfer.path {
+            return pairs.iter().filter_map(|ends| self.network.way(ends, path)).collect();
+        }
+        let Placed { mut ways, .. } = steering.place_on(Time::ZERO, &self.network, &pairs);
+        if transfer.advised {
+            let mut used: Vec<LinkId> = Vec::new();
+            let mut is_first = true;
+            ways.retain(|way| {
+                let between = way.forward.get(1..way.forward.len() - 1).unwrap_or_default();
+                let is_apart = !between.is_empty() && !between.iter().any(|link| used.contains(link));
+                let stays = std::mem::take(&mut is_first) || is_apart;
+                used.extend(between.iter().filter(|_| stays));
+                stays
+            });
+        }
+        ways
     }
 }

@@ -1,0 +1,109 @@
+use std::sync::Arc;
+
+use braid_assign::{Candidate, Carrier, DealBy, StreamModel, fair_rates, next_path, plan};
+use braid_lab::scenario::Assign;
+use braid_paths::{Path, PathFinder};
+use braid_topology::Graph;
+use braid_types::{BitsPerSec, DatapathId, SwitchPort};
+
+/// Of so many shortest paths for each that is wanted the useful ones are set aside; those that add less than a hundredth are
+/// not. As in `core/control`, `brain/deals`.
+const CANDIDATES: usize = 4;
+const OF_USE: f64 = 1.01;
+
+/// The path of each of so many announced connections between two switches, as the controller deals them to who is alone in the
+/// network; nothing where there is no path.
+pub(super) fn deal(
+    graph: &Arc<Graph>,
+    (from, to): (DatapathId, DatapathId),
+    assign: Assign,
+    streams: usize,
+) -> Vec<Option<Path>> {
+    let paths = useful_paths(graph, (from, to), usize::from(assign.paths));
+    let candidates: Vec<_> = paths.iter().map(|path| candidate(graph, path)).collect();
+    let expected = (assign.deal == DealBy::Weight).then_some(streams);
+    let weights = plan(&candidates, expected).weights;
+    let equal: Vec<_> = weights.iter().map(|weight| f64::from(u8::from(*weight > 0.0))).collect();
+    let mut held = vec![0; paths.len()];
+    let mut next = || {
+        let index = match assign.deal {
+            DealBy::Weight => next_path(&weights, &held),
+            DealBy::RoundRobin => next_path(&equal, &held),
+            DealBy::Shortest => equal.iter().position(|it| *it > 0.0),
+            DealBy::Path(number) => Some(number),
+        };
+        *held.get_mut(index?)? += 1;
+        paths.get(index?).cloned()
+    };
+    (0..streams).map(|_| next()).collect()
+}
+
+/// The shortest, and then always the one that adds most to what all can carry; shortest first.
+fn useful_paths(graph: &Arc<Graph>, (from, to): (DatapathId, DatapathId), wanted: usize) -> Vec<Path> {
+    let paths = PathFinder::by_hops(graph.clone()).k_shortest(from, to, wanted * CANDIDATES);
+    let links: Vec<_> = paths.iter().map(|path| rooms(graph, path)).collect();
+    let carried = |chosen: &[usize]| -> f64 {
+        let carriers =
+            chosen.iter().map(|index| Carrier { links: &links[*index], streams: 1, demand: f64::MAX });
+        fair_rates(&carriers.collect::<Vec<_>>()).iter().sum()
+    };
+    let mut chosen: Vec<usize> = (0..paths.len().min(1)).collect();
+    while chosen.len() < wanted {
+        let others = (0..paths.len()).filter(|index| !chosen.contains(index));
+        let with = others.map(|index| (carried(&[chosen.as_slice(), &[index]].concat()), index));
+        let best = with.reduce(|best, it| if it.0 > best.0 { it } else { best });
+        match best.filter(|(rate, _)| *rate > carried(&chosen) * OF_USE) {
+            Some((_, index)) => chosen.push(index),
+            None => break,
+        }
+    }
+    chosen.sort_unstable();
+    chosen.into_iter().map(|index| paths[index].clone()).collect()
+}
+
+fn candidate(graph: &Graph, path: &Path) -> Candidate {
+    let both = path.links().iter().flat_map(|link| [link.src, link.dst]);
+    let delays = both.filter_map(|port| graph.state(graph.edge(port)?).delay);
+    Candidate { links: rooms(graph, path), round_trip: delays.sum(), model: StreamModel::default() }
+}
+
+/// Each cable, and what it carries in the direction that has less.
+fn rooms(graph: &Graph, path: &Path) -> Vec<(SwitchPort, BitsPerSec)> {
+    let capacity = |port| graph.edge(port).map_or(BitsPerSec(0), |edge| graph.state(edge).capacity);
+    let links = path.links().iter();
+    links.map(|link| (link.src.min(link.dst), capacity(link.src).min(capacity(link.dst)))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use braid_topology::generate::{huang_a, huang_b};
+
+    use super::*;
+
+    fn hops(graph: &Arc<Graph>, assign: Assign, streams: usize) -> Vec<Vec<u64>> {
+        let dealt = deal(graph, (DatapathId(1), DatapathId(6)), assign, streams);
+        dealt.into_iter().flatten().map(|path| path.switches().map(|switch| switch.0).collect()).collect()
+    }
+
+    #[test]
+    fn four_streams_get_the_four_paths_of_topology_a() {
+        let graph = Arc::new(huang_a().unwrap().graph());
+        let mut all = hops(&graph, Assign { paths: 4, deal: DealBy::Weight }, 4);
+        all.sort();
+        all.dedup();
+        assert_eq!((all.len(), all.iter().all(|path| path.len() == 3)), (4, true));
+        assert_eq!(hops(&graph, Assign { paths: 4, deal: DealBy::Shortest }, 3), vec![vec![1, 2, 6]; 3]);
+        assert!(hops(&graph, Assign { paths: 4, deal: DealBy::Path(9) }, 2).is_empty());
+    }
+
+    #[test]
+    fn streams_are_dealt_in_turn_over_the_three_paths_of_topology_b() {
+        let graph = Arc::new(huang_b().unwrap().graph());
+        let dealt = hops(&graph, Assign { paths: 3, deal: DealBy::RoundRobin }, 6);
+        let counts = [vec![1, 5, 6], vec![1, 2, 3, 6], vec![1, 2, 4, 6]]
+            .map(|path| dealt.iter().filter(|it| **it == path).count());
+        assert_eq!(counts, [2, 2, 2], "{dealt:?}");
+        let weighted = hops(&graph, Assign { paths: 3, deal: DealBy::Weight }, 22);
+        assert_eq!(weighted.iter().filter(|path| path.len() == 3).count(), 18, "{weighted:?}");
+    }
+}

@@ -1,0 +1,54 @@
+use std::time::Duration;
+
+use anyhow::Context;
+use braid_lab::Scenario;
+use braid_lab::scenario::End;
+use braid_link_model::{Delay, Parameters};
+use braid_sim::network::{LinkDefaults, Network};
+use braid_sim::replica::Replica;
+use braid_types::{PortNo, SwitchPort};
+
+/// What a hop takes in a lab on one machine where its link has no delay of its own.
+const HOP: Duration = Duration::from_micros(50);
+
+/// The network of the scenario, every link with what the lab gives it. Links there are beyond the hosts' own queues, so
+/// that senders do not see when they are full.
+pub(super) fn lay_out(scenario: &Scenario) -> anyhow::Result<Replica> {
+    let topology = &scenario.topology;
+    let queue = Parameters::default().queue;
+    let network =
+        Network::new(&scenario.blueprint()?, &LinkDefaults { queue, delay: HOP, hold_senders: false })?;
+    let mut replica = Replica::new(network);
+    let mut ports = vec![0; topology.switches.len()];
+    let mut next = |switch: usize| {
+        ports[switch] += 1;
+        SwitchPort::new(topology.switches[switch].dpid, PortNo(ports[switch]))
+    };
+    for link in &topology.links {
+        let [there, back] = link.ways.map(with_hop);
+        let ends = link.ends.map(|end| match end {
+            End::Switch(switch) => (None, Some(next(switch))),
+            End::Host { host, interface } => (Some((host, interface)), None),
+        });
+        let network = replica.network();
+        let plug = |(host, interface): (usize, usize)| network.hosts().get(host)?.get(interface).copied();
+        let ids = match ends {
+            [(None, Some(a)), (None, Some(b))] => [network.link_at(a), network.link_at(b)],
+            [(Some(host), _), _] => plug(host).map_or([None; 2], |it| [Some(it.up), Some(it.down)]),
+            [_, (Some(host), _)] => plug(host).map_or([None; 2], |it| [Some(it.down), Some(it.up)]),
+            _ => [None; 2],
+        };
+        for (id, way) in ids.into_iter().zip([there, back]) {
+            replica.set_link(id.context("a link of the scenario is not in its drawing")?, way);
+        }
+    }
+    Ok(replica)
+}
+
+fn with_hop(way: Parameters) -> Parameters {
+    if way.delay.duration().is_zero() {
+        Parameters { delay: Delay::new(HOP).unwrap_or_default(), ..way }
+    } else {
+        way
+    }
+}

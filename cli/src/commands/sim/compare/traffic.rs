@@ -1,0 +1,169 @@
+use std::net::IpAddr;
+use std::time::Duration;
+
+use anyhow::Context;
+use braid_lab::Scenario;
+use braid_lab::scenario::{Agents, Direction, Host, Mode, PathManager, Tool, Traffic, Variant};
+use braid_sim::Control;
+use braid_sim::replica::{Replica, Schedule, Transfer};
+use braid_sim::steering::Scheme;
+
+use super::Row;
+use super::deal::deal;
+use super::lay_out::lay_out;
+use super::spread::spread;
+
+/// What the controller takes until the first packet of a subflow goes on.
+const SET_UP: Duration = Duration::from_millis(1);
+
+/// A scenario as one of its variants has it.
+struct Setting<'a> {
+    scenario: &'a Scenario,
+    traffic: &'a Traffic,
+    variant: Option<&'a Variant>,
+    replica: Replica,
+}
+
+/// What every setting of the scenario delivers in the simulator.
+pub(super) fn simulate_all(scenario: &Scenario) -> anyhow::Result<Vec<Row>> {
+    if scenario.variants.is_empty() {
+        return simulate(scenario, None);
+    }
+    let mut rows = Vec::new();
+    let known = |it: &&Variant| it.rules.is_empty() && it.controller.is_empty() && it.policy.is_none();
+    for variant in scenario.variants.iter().filter(known) {
+        rows.extend(simulate(&scenario.with_variant(variant), Some(variant))?);
+    }
+    anyhow::ensure!(
+        !rows.is_empty(),
+        "all variants have rules, a policy or options of the controller, which the simulator does not know"
+    );
+    Ok(rows)
+}
+
+/// Every mode, direction and number of connections.
+fn simulate(scenario: &Scenario, variant: Option<&Variant>) -> anyhow::Result<Vec<Row>> {
+    let traffic = scenario.traffic.as_ref().context("the scenario has no traffic")?;
+    anyhow::ensure!(
+        traffic.tool != Tool::Copy,
+        "the simulator knows the traffic of iperf3 and gridftp alone"
+    );
+    anyhow::ensure!(
+        traffic.background.is_empty() && scenario.events.is_empty(),
+        "the simulator knows neither background traffic nor events of scenarios"
+    );
+    anyhow::ensure!(traffic.bytes == 0 || !traffic.together, "amounts are simulated one direction at a time");
+    let setting = Setting { scenario, traffic, variant, replica: lay_out(scenario)? };
+    let mut rows = Vec::new();
+    for (mode, streams) in
+        traffic.modes.iter().flat_map(|mode| traffic.streams.iter().map(move |it| (*mode, *it)))
+    {
+        let groups: Vec<&[Direction]> = match traffic.together {
+            true => vec![&traffic.directions],
+            false => traffic.directions.chunks(1).collect(),
+        };
+        for group in groups {
+            rows.extend(setting.simulate_group((mode, streams), group)?);
+        }
+    }
+    Ok(rows)
+}
+
+impl Setting<'_> {
+    fn simulate_group(
+        &self,
+        (mode, streams): (Mode, u16),
+        directions: &[Direction],
+    ) -> anyhow::Result<Vec<Row>> {
+        let mut transfers = Vec::new();
+        for direction in directions {
+            transfers.extend(self.connections(direction, mode, usize::from(streams))?);
+        }
+        let goodputs = self.replica.goodputs(&transfers, &self.schedule(mode)?, 1);
+        let hosts = &self.scenario.topology.hosts;
+        Ok(directions
+            .iter()
+            .zip(goodputs.chunks(usize::from(streams).max(1)))
+            .map(|(direction, goodputs)| Row {
+                variant: self.variant.map(|variant| variant.name.clone()),
+                mode,
+                from: hosts[direction.from].name.clone(),
+                to: hosts[direction.to].name.clone(),
+                connections: streams,
+                total: false,
+                simulator_bps: goodputs.iter().sum(),
+                lab_bps: None,
+                difference: None,
+            })
+            .collect())
+    }
+
+    /// As the controller is by default; plain TCP takes the default route.
+    fn schedule(&self, mode: Mode) -> anyhow::Result<Schedule> {
+        let scheme: Scheme = match mode {
+            Mode::Tcp => "shortest:1/fewest-shared",
+            Mode::Mptcp => "disjoint:8/fewest-shared",
+        }
+        .parse()?;
+        let Traffic { warm_up, duration, bytes, .. } = *self.traffic;
+        Ok(Schedule { scheme, set_up: SET_UP, warm_up, measured: duration, bytes })
+    }
+
+    /// The connections of a transfer, each with a path if they are announced.
+    fn connections(
+        &self,
+        direction: &Direction,
+        mode: Mode,
+        streams: usize,
+    ) -> anyhow::Result<Vec<Transfer>> {
+        let mut one = self.transfer(direction, mode)?;
+        let network = self.replica.network();
+        let at =
+            |host: usize, interface: usize| network.hosts().get(host)?.get(interface).map(|it| it.switch);
+        let ends =
+            one.subflows.first().and_then(|[own, other]| Some((at(one.from, *own)?, at(one.to, *other)?)));
+        let ends = ends.context("a host has no interface")?;
+        let Some(assign) = self.traffic.assign else {
+            let edges = self.scenario.topology.switches.iter().filter(|switch| switch.edge);
+            let edges: Vec<_> = edges.map(|switch| switch.dpid).collect();
+            if mode == Mode::Tcp && edges.contains(&ends.0) && edges.contains(&ends.1) {
+                one.spread = spread(network.graph(), ends);
+            }
+            return Ok(vec![one; streams]);
+        };
+        let paths = deal(network.graph(), ends, assign, streams);
+        Ok(paths.into_iter().map(|path| Transfer { path, ..one.clone() }).collect())
+    }
+
+    fn transfer(&self, direction: &Direction, mode: Mode) -> anyhow::Result<Transfer> {
+        let topology = &self.scenario.topology;
+        let [client, server] = [direction.from, direction.to].map(|host| &topology.hosts[host]);
+        let pairs = topology.address_pairs(direction);
+        let most = if mode == Mode::Mptcp { 1 + usize::from(client.mptcp.subflows) } else { 1 };
+        let managed = self.variant.is_some_and(|variant| variant.agents == Agents::Managed);
+        let advised = managed || client.mptcp.path_manager == PathManager::Agent;
+        // An agent opens several between the same two addresses, the kernel one.
+        let all = if advised { most } else { most.min(pairs.len()) };
+        let ends = |pair: &braid_lab::scenario::AddressPair| {
+            Some([interface(client, pair.source)?, interface(server, pair.destination)?])
+        };
+        let subflows: Option<Vec<_>> = pairs.iter().cycle().take(all).map(ends).collect();
+        let subflows = subflows.context("an address belongs to no interface")?;
+        // The kernel's own.
+        let control = client.congestion_control.as_deref().unwrap_or("cubic");
+        let control: Control = control.parse().with_context(|| format!("congestion control {control}"))?;
+        Ok(Transfer {
+            from: direction.from,
+            to: direction.to,
+            subflows,
+            advised,
+            path: None,
+            spread: None,
+            control,
+        })
+    }
+}
+
+fn interface(host: &Host, address: IpAddr) -> Option<usize> {
+    host.interfaces.iter().position(|it| it.addresses.iter().any(|cidr| cidr.address == address))
+}
