@@ -27,6 +27,12 @@ pub struct Offload {
 }
 
 const NEEDS_CHECKSUM: u8 = 1;
+/// `VIRTIO_NET_HDR_GSO_UDP_L4`: datagrams of one flow.
+pub(crate) const GSO_UDP: u8 = 5;
+/// `VIRTIO_NET_HDR_GSO_ECN`: a flag beside the kind.
+const GSO_ECN: u8 = 0x80;
+/// Where UDP has its checksum, behind the start of its header.
+const UDP_CHECKSUM: u16 = 6;
 const DATA_VALID: u8 = 2;
 
 impl Offload {
@@ -78,12 +84,23 @@ impl Packet {
 
     /// How many frames it is once a super-frame has been cut.
     pub(crate) fn segments(&self) -> u32 {
-        let Offload { gso_type, gso_size, header_len, .. } = self.offload;
+        let Offload { gso_type, gso_size, .. } = self.offload;
         if gso_type == 0 || gso_size == 0 {
             return 1;
         }
-        let payload = self.data.len().saturating_sub(header_len.into());
+        let payload = self.data.len().saturating_sub(self.header_length());
         u32::try_from(payload.div_ceil(gso_size.into())).unwrap_or(u32::MAX)
+    }
+
+    /// The headers of a super-frame. What the offload says of them may be longer: of one that a card has made, with a segment.
+    fn header_length(&self) -> usize {
+        let Offload { gso_type, header_len, csum_start, needs_checksum, .. } = self.offload;
+        let start = usize::from(csum_start);
+        let transport = match gso_type & !GSO_ECN {
+            GSO_UDP => Some(8),
+            _ => self.data.get(start + 12).map(|byte| 4 * usize::from(byte >> 4)),
+        };
+        transport.filter(|_| needs_checksum).map_or(header_len.into(), |length| start + length)
     }
 
     /// Gives memory back that it has no use for, before it is kept.
@@ -102,8 +119,8 @@ impl Packet {
             return;
         };
         let sum = !fold(sum(covered));
-        // UDP writes a sum of zero as ones, since zero means that there is none; to others both are the same.
-        let sum = if sum == 0 { 0xffff } else { sum };
+        // UDP writes a sum of zero as ones, since zero means there that there is none.
+        let sum = if sum == 0 && csum_offset == UDP_CHECKSUM { 0xffff } else { sum };
         let at = start + usize::from(csum_offset);
         if let Some(place) = self.data.get_mut(at..at + 2) {
             place.copy_from_slice(&sum.to_be_bytes());
@@ -142,6 +159,28 @@ mod tests {
         assert!(!packet.offload.needs_checksum);
         let out_of_range = Offload { needs_checksum: true, csum_start: 900, ..Offload::default() };
         Packet { data: vec![0; 20], offload: out_of_range }.finish_checksum();
+    }
+
+    #[test]
+    fn segments_are_counted_by_the_headers_and_not_by_what_a_card_says_of_them() {
+        // Ethernet, IPv4 and TCP with 32 bytes, and ten segments of which the first lies with the headers.
+        let mut data = vec![0; 14 + 20 + 32 + 10 * 1_448];
+        data[34 + 12] = 8 << 4;
+        let offload = Offload {
+            needs_checksum: true,
+            gso_type: 1 | GSO_ECN,
+            header_len: 66 + 1_448,
+            gso_size: 1_448,
+            csum_start: 34,
+            csum_offset: 16,
+            ..Offload::default()
+        };
+        assert_eq!(Packet { data: data.clone(), offload }.segments(), 10);
+        let datagrams = Offload { gso_type: GSO_UDP, csum_offset: UDP_CHECKSUM, gso_size: 1_000, ..offload };
+        data.truncate(14 + 20 + 8 + 3_500);
+        assert_eq!(Packet { data, offload: datagrams }.segments(), 4);
+        let short = Packet { data: vec![0; 20], offload };
+        assert_eq!(short.segments(), 0);
     }
 
     #[test]

@@ -178,12 +178,15 @@ impl Controller {
             let switches = tokio::net::TcpListener::from_std(self.switches)?;
             let (newcomers, door) = channels::door();
             let accepting = spawn_local(channels::accept(switches, newcomers));
-            spawn_local(Channels::new(engine.clone(), door)?.serve());
+            let channels = spawn_local(Channels::new(engine.clone(), door)?.serve());
             spawn_local(tick(engine.clone()));
             spawn_local(policy::follow(engine.clone(), self.policy));
             spawn_local(access::follow(self.access.tls.clone()));
             spawn_local(http::answer(engine.clone(), questions));
-            stop.await;
+            tokio::select! {
+                () = stop => {}
+                error = channels => return Err(error.unwrap_or_else(io::Error::other).into()),
+            }
             info!("stopping");
             accepting.abort();
             drain(&engine).await;

@@ -853,7 +853,7 @@ export interface components {
             found_bps?: number | null;
             /**
              * Format: double
-             * @description The part of its probes that is lost lately, from 0 to 1.
+             * @description The part that is lost lately of what is sent by it, or of its probes while that is little, from 0 to 1.
              */
             loss?: number | null;
             /**

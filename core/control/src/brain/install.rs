@@ -87,12 +87,19 @@ impl Labels {
         }
     }
 
-    /// The label, or all of a trunk.
-    pub(super) fn with(&self, label: Label) -> BTreeSet<Label> {
-        if !label.is_trunk() {
-            return BTreeSet::from([label]);
+    /// The label that goes by this hop, or those of the trunk that do.
+    pub(super) fn by(&self, hop: &Hop) -> BTreeSet<Label> {
+        if !hop.label.is_trunk() {
+            return BTreeSet::from([hop.label]);
         }
-        self.entries.keys().filter(|member| member.trunk() == Some(label)).copied().collect()
+        let comes_in = |path: &Path| match hop.exit {
+            Exit::Guarded { from } if from.0 != 0 => {
+                middle(path).is_some_and(|(before, _)| before.dst.port == from)
+            }
+            _ => true,
+        };
+        let members = self.entries.iter().filter(|(label, _)| label.trunk() == Some(hop.label));
+        members.filter(|(_, entry)| comes_in(&entry.path)).map(|(label, _)| *label).collect()
     }
 
     /// Goes on with the label of a path whose rules were found in full; says whether there was none for that path.

@@ -44,7 +44,7 @@ mod trunks;
 pub mod view;
 mod waits;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use braid_assign::Assignments;
 use braid_steering::{Policies, StreamId, Transfers};
@@ -54,7 +54,7 @@ use braid_types::{DatapathId, SwitchPort, Time};
 use crate::command::Commands;
 use crate::event::Event;
 use crate::notice::Notice;
-use crate::pipeline::{Hop, Rule};
+use crate::pipeline::Rule;
 use advice::Advising;
 use alarms::Alarms;
 use batches::Replaces;
@@ -298,9 +298,8 @@ impl Brain {
         match rule {
             Some(Rule::Stream { id, .. }) => self.end_stream(id, out),
             Some(Rule::Route { dst, .. } | Rule::LocalRoute { dst }) => drop(self.routes.remove(dst, dpid)),
-            Some(Rule::Transit(Hop { label, .. }) | Rule::Egress { label }) => {
-                self.give_up(now, &self.labels.with(label), out);
-            }
+            Some(Rule::Transit(hop)) => self.give_up(now, &self.labels.by(&hop), out),
+            Some(Rule::Egress { label }) => self.give_up(now, &BTreeSet::from([label]), out),
             Some(Rule::Detour { label, .. } | Rule::DetourEnd { label }) => {
                 self.on_detour_refused(now, label, out);
             }

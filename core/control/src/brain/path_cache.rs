@@ -8,8 +8,10 @@ use braid_steering::Route;
 use braid_topology::{EdgeIndex, Graph};
 use braid_types::{BitsPerSec, DatapathId, Index, Time};
 
-/// Paths that could not be installed are few; if not, the oldest may be tried again.
-const MAX_BARRED: usize = 256;
+use crate::label::MEMBERS;
+
+/// Paths that could not be installed are few, or all of a trunk; of more, the oldest may be tried again.
+const MAX_BARRED: usize = 2 * MEMBERS as usize;
 
 /// Paths over cables of which both directions are known, as replies return on them.
 #[derive(Debug)]

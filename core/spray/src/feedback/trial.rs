@@ -135,7 +135,10 @@ impl Trials {
     fn with(&mut self, now: Time, paths: &[Sight], path: usize, since: Time, before: f64) -> Phase {
         match self.verdict(now, paths, since, before) {
             None => Phase::With { path, since, before },
-            Some(rate) if rate < TOLERANCE * before => Phase::LeftOut { path, until: self.postpone(now) },
+            // Where nothing is sent any more, nothing is lost.
+            Some(rate) if (LEAST..TOLERANCE * before).contains(&rate) => {
+                Phase::LeftOut { path, until: self.postpone(now) }
+            }
             Some(_) => {
                 self.pause = Duration::ZERO;
                 Phase::Watching

@@ -6,6 +6,7 @@ use braid_openflow::{
 use braid_spray::{PathWeight, Policy, Resequencer, Scheduler, Settings};
 use braid_types::Time;
 
+use super::probes::mixed;
 use super::{GROUPS, Switch};
 use crate::extension::PathUpdate;
 use crate::group::{Group, Order, Waiting};
@@ -158,8 +159,14 @@ impl Switch {
     }
 
     /// A group that sprays encapsulates, with ends for each bucket, or one that puts in order takes out what is encapsulated.
-    pub(super) fn set_tunnel(&mut self, id: GroupId, wanted: Option<&[Ends]>) -> Result<(), ErrorCode> {
-        let seed = self.identity.seed;
+    pub(super) fn set_tunnel(
+        &mut self,
+        now: Time,
+        id: GroupId,
+        wanted: Option<&[Ends]>,
+    ) -> Result<(), ErrorCode> {
+        // Another each time: the far edge may remember the numbers of the one before.
+        let seed = mixed(self.identity.seed ^ now.as_nanos() ^ u64::from(id.0).rotate_left(32));
         let group = self.groups.get_mut(&id).ok_or(UNKNOWN)?;
         group.tunnel = match wanted {
             None => None,

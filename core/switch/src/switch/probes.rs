@@ -131,7 +131,7 @@ fn set_shares(spray: &mut Scheduler, shares: &[u32]) {
 }
 
 /// Nobody who sees one secret knows the next. S. Vigna, SplitMix64.
-const fn mixed(seed: u64) -> u64 {
+pub(super) const fn mixed(seed: u64) -> u64 {
     let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -142,7 +142,7 @@ impl Switch {
             Extension::SetPaths { group, paths } => self.set_paths(group, &paths),
             Extension::SetOrder { group, settings } => self.set_order(now, group, settings),
             Extension::SetProbing { group, probing } => self.set_probing(now, group, &probing),
-            Extension::SetTunnel { group, ends } => self.set_tunnel(group, ends.as_deref()),
+            Extension::SetTunnel { group, ends } => self.set_tunnel(now, group, ends.as_deref()),
             Extension::Statistics { group } => {
                 let body = self.order_statistics(group)?;
                 self.tell(from, xid, STATISTICS_REPLY, &body);

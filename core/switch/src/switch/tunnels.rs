@@ -38,7 +38,7 @@ impl Switch {
         let tunnel = self.groups.get_mut(&id).and_then(|group| group.tunnel.as_deref_mut());
         if let (Some(flow), Some(Tunnel::Enters { ends, numbers })) = (flow, tunnel)
             && let Some(ends) = ends.get(bucket)
-            && encapsulate(&mut journey.packet, &journey.layout, *ends, numbers.next(&flow))
+            && encapsulate(&mut journey.packet, &journey.layout, *ends, || numbers.next(&flow))
         {
             journey.reread();
         }

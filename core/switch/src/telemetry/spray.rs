@@ -37,7 +37,7 @@ pub struct PathReport {
     pub round_trip: Option<Duration>,
     /// How long packets wait in its queues.
     pub queue: Duration,
-    /// The part of its probes that is lost lately, from 0 to 1.
+    /// The part that is lost lately of what is sent by it, or of its probes while that is little, from 0 to 1.
     pub loss: f64,
 }
 

@@ -1,15 +1,13 @@
 use crate::key::{self, Key, Layout};
-use crate::packet::{Offload, Packet, fold, sum};
+use crate::packet::{GSO_UDP, Offload, Packet, fold, sum};
 
-/// `VIRTIO_NET_HDR_GSO_UDP_L4`: datagrams of one flow.
-const GSO_UDP_L4: u8 = 5;
 const UDP: u64 = 17;
 const UDP_HEADER: usize = 8;
 
 /// The datagrams of a super-frame, each with its checksum yet to be made; `None` if it is none of datagrams.
 pub(crate) fn cut_datagrams(packet: &Packet, key: &Key, layout: &Layout) -> Option<Vec<Packet>> {
     let Offload { gso_type, gso_size, .. } = packet.offload;
-    if gso_type != GSO_UDP_L4 || gso_size == 0 || key.get(key::IP_PROTO) != UDP {
+    if gso_type != GSO_UDP || gso_size == 0 || key.get(key::IP_PROTO) != UDP {
         return None;
     }
     let (network, transport) = (layout.network?, layout.transport?);

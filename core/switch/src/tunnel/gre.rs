@@ -17,7 +17,12 @@ const IPV6: [u8; 2] = [0x86, 0xdd];
 /// Puts a packet that is none of many into GRE, between `ends`; whether it is one that can be.
 ///
 /// The tag and Ethernet addresses stay, and the class of traffic is copied. RFC 2784, RFC 2890.
-pub(crate) fn encapsulate(packet: &mut Packet, layout: &Layout, ends: Ends, numbered: Numbered) -> bool {
+pub(crate) fn encapsulate(
+    packet: &mut Packet,
+    layout: &Layout,
+    ends: Ends,
+    number: impl FnOnce() -> Numbered,
+) -> bool {
     packet.finish_checksum();
     let Some(network) = layout.network.filter(|_| packet.offload.gso_type == 0) else { return false };
     let (Some(ethernet), Some(inner)) =
@@ -26,9 +31,11 @@ pub(crate) fn encapsulate(packet: &mut Packet, layout: &Layout, ends: Ends, numb
         return false;
     };
     let Some(kind) = packet.data.get(network - 2..network) else { return false };
-    let Some(class) = class(inner) else { return false };
+    // Without the marks of congestion, which would be lost on the way out: routers drop instead. RFC 6040, 4.3.
+    let Some(class) = class(inner).map(|class| class & !3) else { return false };
     let Ok(length) = u16::try_from(HEADER + inner.len()) else { return false };
     let Some((outer_kind, outer)) = header(ends, class, length) else { return false };
+    let numbered = number();
     let gre = [&FLAGS[..], kind, &numbered.key.to_be_bytes(), &numbered.number.to_be_bytes()].concat();
     packet.data = [ethernet, &outer_kind, &outer, &gre, inner].concat();
     packet.offload = crate::Offload::default();

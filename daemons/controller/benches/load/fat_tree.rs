@@ -11,8 +11,8 @@ use crate::packets::{ADMIT, Host, MP_CAPABLE, announcement, ipv4, packet_in, syn
 use crate::process::Process;
 use crate::report;
 
-/// Different connections that begin at each switch.
-const CONNECTIONS: usize = 20_000;
+/// Different connections that begin at each switch; more than streams and timed requests, so that none is asked for while it is there.
+const CONNECTIONS: usize = 45_000;
 /// Streams at a time; of more, the oldest end.
 const STREAMS: usize = 20_000;
 const WINDOW: usize = 64;

@@ -192,12 +192,12 @@ impl Network {
         streams: usize,
     ) -> Vec<Duration> {
         let mut times = Vec::with_capacity(count);
-        for _ in 0..count {
+        for number in 0..count {
             let (start, mut seen) = (Instant::now(), (0, 0));
             self.request(index, requests, 1);
             self.flush();
             while seen.0 < 1 || seen.1 < rules {
-                assert!(start.elapsed() < PATIENCE, "no answer");
+                assert!(start.elapsed() < PATIENCE, "no answer to request {number}: {seen:?}");
                 self.serve(|_, told| {
                     seen.0 += told.packets;
                     seen.1 += told.rules.iter().sum::<u64>();

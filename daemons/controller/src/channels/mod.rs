@@ -17,7 +17,7 @@ use std::time::Duration;
 use braid_types::Time;
 use tokio::sync::mpsc;
 use tokio::task::yield_now;
-use tracing::{error, warn};
+use tracing::warn;
 
 use crate::engine::Shared;
 use channel::{Channel, ChannelError};
@@ -68,13 +68,16 @@ impl Channels {
     }
 
     /// Serves those who connect until the task is dropped.
-    pub(crate) async fn serve(mut self) {
+    ///
+    /// # Errors
+    /// The system does not say which sockets can be read any more.
+    pub(crate) async fn serve(mut self) -> io::Error {
         loop {
             match self.turn() {
                 // Others on this thread have their turn, too.
                 Ok(true) => yield_now().await,
                 Ok(false) => self.wait().await,
-                Err(error) => return error!(%error, "switches cannot be served any more"),
+                Err(error) => return error,
             }
         }
     }
@@ -95,12 +98,17 @@ impl Channels {
 
     /// Says whether there was anything to do.
     fn turn(&mut self) -> io::Result<bool> {
-        self.tick();
+        // Those who connect are let in however much the others say.
+        while let Ok((stream, address)) = self.newcomers.try_recv() {
+            self.open(stream, address);
+        }
         self.served.clear();
         self.poller.look(&mut self.served)?;
         for index in 0..self.served.len() {
             self.read(self.served[index]);
         }
+        // After what they have said, so that no switch counts as silent because the controller stood still.
+        self.tick();
         let mut flushed = 0;
         self.filled.take_into(&mut self.served);
         while let Some(place) = self.served.get(flushed).copied() {

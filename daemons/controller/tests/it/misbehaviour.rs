@@ -1,6 +1,6 @@
 //! What a switch does wrong is its own loss: it is told, cut off, and the others are served on.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -125,6 +125,32 @@ fn a_switch_that_does_not_read_is_not_heard_and_misses_nothing_when_it_does() {
         }
     }
     asking.join().expect("all is said");
+}
+
+#[test]
+fn a_switch_is_let_in_while_another_says_all_that_it_can() {
+    let controller = Running::start(None);
+    let loud = Switch::join(controller.openflow, 1);
+    let [mut says, mut hears, end] = [(); 3].map(|()| loud.stream.try_clone().expect("a socket"));
+    let saying = thread::spawn(move || {
+        let (mut bytes, data) = (Vec::new(), [7; 8]);
+        for number in 0..2_000 {
+            let echo = Message::EchoRequest(Echo { data: Bytes(&data) });
+            echo.encode(Xid(number), &mut bytes).expect("it fits");
+        }
+        while says.write_all(&bytes).is_ok() {}
+    });
+    let hearing = thread::spawn(move || {
+        let mut answers = vec![0; 1 << 16];
+        while hears.read(&mut answers).is_ok_and(|read| read > 0) {}
+    });
+    for dpid in 2..10 {
+        assert!(Switch::join(controller.openflow, dpid).is_served());
+    }
+    assert!(!saying.is_finished(), "it was loud all the time");
+    end.shutdown(Shutdown::Both).expect("an open channel");
+    saying.join().expect("no panic");
+    hearing.join().expect("no panic");
 }
 
 #[test]

@@ -62,7 +62,7 @@ pub struct EdgePathView {
     pub round_trip_us: Option<f64>,
     /// How long packets wait in its queues, in microseconds.
     pub queue_us: Option<f64>,
-    /// The part of its probes that is lost lately, from 0 to 1.
+    /// The part that is lost lately of what is sent by it, or of its probes while that is little, from 0 to 1.
     pub loss: Option<f64>,
     /// Packets that were sent by it, since its group changed last.
     pub packets: u64,

@@ -45,6 +45,7 @@ pub(super) fn check(
     let assign = traffic.assign.as_ref();
     let assign = assign.map(|it| check_assign(it, Some(tool), "traffic.assign", problems));
     check_gridftp(traffic, &directions, problems);
+    check_beginnings(traffic, warm_up + duration, problems);
     Some(Traffic {
         tool,
         modes,
@@ -118,6 +119,22 @@ pub(super) fn check_assign(
         problems.add(assign.referenced, key, what, format!("give 1 to {MOST_PATHS}"));
     }
     Assign { paths, deal }
+}
+
+/// What begins after the transfer never does.
+fn check_beginnings(traffic: &file::Traffic, length: Duration, problems: &mut Problems) {
+    for (index, background) in traffic.background.iter().enumerate() {
+        let after = background.after.as_ref().filter(|after| after.value.0 >= length);
+        after.into_iter().for_each(|after| {
+            let what = format!("the transfer has ended by then, after {} s", length.as_secs());
+            problems.add(
+                after.referenced,
+                format!("traffic.background[{index}].after"),
+                what,
+                "give an earlier time",
+            );
+        });
+    }
 }
 
 /// It is plain TCP, and the lab gives it IPv4 addresses.
