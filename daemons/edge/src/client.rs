@@ -38,7 +38,7 @@ pub enum ClientError {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GroupStatistics(pub Vec<(&'static str, u64)>);
 
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 23] = [
     "forwarded",
     "held",
     "unknown",
@@ -57,6 +57,9 @@ const NAMES: [&str; 20] = [
     "packets_now",
     "bytes_now",
     "hold_time_nanos",
+    "packet_limit",
+    "byte_limit",
+    "flow_byte_limit",
     "most_packets",
     "most_bytes",
 ];

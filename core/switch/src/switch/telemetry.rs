@@ -7,6 +7,7 @@ use braid_types::MacAddr;
 use super::Switch;
 use crate::group::{Group, Order};
 use crate::path_statistics::{PathStatistics, millionths};
+use crate::telemetry::OrderReport;
 
 const UNKNOWN: ErrorCode = ErrorCode::GroupModFailed(GroupModFailedCode::UnknownGroup);
 
@@ -15,29 +16,7 @@ impl Switch {
     pub(super) fn order_statistics(&self, id: GroupId) -> Result<Vec<u8>, ErrorCode> {
         let group = self.groups.get(&id).ok_or(UNKNOWN)?;
         let buffer = &group.order.as_ref().ok_or(UNKNOWN)?.buffer;
-        let (counters, gauge) = (buffer.counters(), buffer.gauge());
-        let numbers = [
-            counters.forwarded,
-            counters.held,
-            counters.unknown,
-            counters.stray,
-            counters.old,
-            counters.spurious,
-            counters.gaps_filled,
-            counters.gaps_passed,
-            counters.gaps_timed_out,
-            counters.gaps_over_threshold,
-            counters.gaps_overflowed,
-            counters.gaps_ended,
-            counters.waited_nanos,
-            counters.longest_nanos,
-            gauge.flows.into(),
-            gauge.packets.into(),
-            gauge.bytes,
-            buffer.hold_time().as_nanos().try_into().unwrap_or(u64::MAX),
-            counters.most_packets.into(),
-            counters.most_bytes,
-        ];
+        let numbers = OrderReport::of(buffer).numbers();
         Ok(header(id).chain(numbers.into_iter().flat_map(u64::to_be_bytes)).collect())
     }
 

@@ -52,8 +52,8 @@ impl OrderReport {
         }
     }
 
-    /// In the order of `docs/openflow-extensions.md`; the first 18 are those that message 5 begins with.
-    fn numbers(&self) -> [u64; NUMBERS] {
+    /// Those of message 5, in the order of `docs/openflow-extensions.md`.
+    pub(crate) fn numbers(&self) -> [u64; NUMBERS] {
         let Self { counters, gauge, limits, hold_time, .. } = self;
         [
             counters.forwarded,

@@ -43,7 +43,7 @@ fn groups_are_made_to_spray_and_to_put_in_order() {
     let order = Extension::SetOrder { group: GroupId(2), settings: Some(Settings::default()) };
     tuner.set(&order).unwrap();
     let statistics = tuner.statistics(GroupId(2)).unwrap();
-    assert_eq!((statistics.0.len(), statistics.0[1]), (20, ("held", 0)));
+    assert_eq!((statistics.0.len(), statistics.0[1]), (23, ("held", 0)));
     let paths = tuner.paths(GROUP).unwrap();
     assert_eq!(paths.iter().map(|path| path.share_ppm).collect::<Vec<_>>(), [166_666, 833_333]);
     assert_eq!(tuner.paths(GroupId(2)).unwrap(), []);
