@@ -171,7 +171,7 @@ impl Deployment {
             let ovs = OpenVSwitch::new(&self.folder, &self.marker);
             ovs.start(&self.fabric())?;
             ovs.make_bridges(&self.plan)?;
-            ovs.deepen_buffers();
+            ovs.deepen_buffers(&self.plan)?;
         }
         // Only now: Open vSwitch removes the queueing discipline of an interface that becomes its port.
         self.shape(&self.fabric(), &self.plan.fabric)

@@ -7,12 +7,15 @@ use serde_json::Value;
 use crate::error::LabError;
 use crate::plan::{Commands, Plan};
 use crate::store::Folder;
-use crate::system::{Marker, Namespace, Tool, enlarge_packet_sockets};
+use crate::system::{Buffers, Marker, Namespace, Tool, enlarge_packet_sockets};
 
 const SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";
 
-/// A quarter of a second at 100 Mbit/s. A frame counts with the memory that holds it.
-const RECEIVE_BUFFER: usize = 4 << 20;
+/// Each port receives a quarter of a second at 100 Mbit/s. All ports send by one socket, so that it holds the queues of all links.
+const BUFFERS: Buffers = Buffers { receive: 4 << 20, send: 512 << 20 };
+
+/// To nobody: a group address that no bridge passes on, and the Ethertype of local experiments.
+const FIRST_FRAME: &str = "0180c200000e02000000000188b5";
 
 /// The Open vSwitch of one lab: daemons, database and sockets of its own, apart from the machine's.
 pub(crate) struct OpenVSwitch<'a> {
@@ -58,16 +61,28 @@ impl<'a> OpenVSwitch<'a> {
         Ok(())
     }
 
-    /// Gives the ports room for what arrives while the switch daemon waits for its turn or installs rules.
+    /// Gives the ports room for what arrives while the switch daemon waits for its turn or installs rules, and for what
+    /// waits in the queues of the links.
     ///
-    /// Without it nothing fails, but a busy machine loses frames before the switches see them.
-    pub(crate) fn deepen_buffers(&self) {
+    /// Without it nothing fails, but frames are lost before the switches see them or before they are queued.
+    pub(crate) fn deepen_buffers(&self, plan: &Plan) -> Result<(), LabError> {
+        self.send_a_first_frame(plan)?;
         let path = self.folder.ovs().join("ovs-vswitchd.pid");
         let process = std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok());
-        let enlarged = process.map(|process| enlarge_packet_sockets(process, RECEIVE_BUFFER));
+        let enlarged = process.map(|process| enlarge_packet_sockets(process, BUFFERS));
         if let Some(Err(error)) = enlarged {
-            tracing::warn!(%error, "the switches' receive buffers stay small");
+            tracing::warn!(%error, "the switches' buffers stay small");
         }
+        Ok(())
+    }
+
+    /// The switch daemon makes the socket by which it sends when it first has something to send.
+    fn send_a_first_frame(&self, plan: &Plan) -> Result<(), LabError> {
+        let ported = plan.bridges().find_map(|bridge| Some((bridge, bridge.ports.first()?)));
+        let Some((bridge, port)) = ported else { return Ok(()) };
+        let socket = format!("unix:{}", self.folder.management_socket(&bridge.name).display());
+        let what = format!("in_port=controller packet={FIRST_FRAME} actions=output:{}", port.number);
+        self.tool("ovs-ofctl").args(["-O", "OpenFlow13", "packet-out"]).arg(socket).arg(what).run().map(drop)
     }
 
     /// Points every bridge at a controller.

@@ -61,7 +61,7 @@ fn every_end_of_every_link_is_shaped_to_its_rate() {
 }
 
 #[test]
-fn the_switches_receive_through_deep_buffers() {
+fn the_switches_receive_and_send_through_deep_buffers() {
     let Some(bench) = bench() else { return };
     let name = fresh_name();
     let lab = bench.labs.deploy(&chain(), &name, &learning(), &Interrupt::default()).unwrap();
@@ -70,6 +70,8 @@ fn the_switches_receive_through_deep_buffers() {
     let listing = String::from_utf8_lossy(&output.stdout).into_owned();
     let ports: Vec<_> = listing.lines().filter(|line| line.contains("s-") || line.contains("t-")).collect();
     assert!(ports.len() == 4 && ports.iter().all(|line| line.contains(",rb8388608,")), "{listing}");
+    let sender: Vec<_> = listing.lines().filter(|line| line.contains("[0]:*")).collect();
+    assert!(sender.len() == 1 && sender[0].contains(",tb1073741824,"), "{listing}");
     drop(lab);
 }
 

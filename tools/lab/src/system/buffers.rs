@@ -4,11 +4,20 @@ use std::os::fd::RawFd;
 use rustix::net::{AddressFamily, sockopt};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
-/// Lets every packet socket of a process hold `bytes` of frames that it has not read yet; how many there are.
+/// Bytes of frames, each counted with the memory that holds it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Buffers {
+    /// What has arrived and is not yet read.
+    pub(crate) receive: usize,
+    /// What was sent and still waits in the queues of the interfaces.
+    pub(crate) send: usize,
+}
+
+/// Lets every packet socket of a process hold as much as `buffers` say; how many there are.
 ///
 /// A packet socket starts with the default of the machine's first namespace, 208 KiB, which is some 90 frames: 10 ms
 /// at 100 Mbit/s. A namespace cannot have a default of its own, so each socket is borrowed and told.
-pub(crate) fn enlarge_packet_sockets(process: i32, bytes: usize) -> std::io::Result<usize> {
+pub(crate) fn enlarge_packet_sockets(process: i32, buffers: Buffers) -> std::io::Result<usize> {
     let pid = Pid::from_raw(process).ok_or(std::io::ErrorKind::InvalidInput)?;
     let pidfd = pidfd_open(pid, PidfdFlags::empty())?;
     let mut enlarged = 0;
@@ -16,7 +25,8 @@ pub(crate) fn enlarge_packet_sockets(process: i32, bytes: usize) -> std::io::Res
         // It may have been closed since it was listed.
         let Ok(socket) = pidfd_getfd(&pidfd, descriptor, PidfdGetfdFlags::empty()) else { continue };
         if sockopt::socket_domain(&socket).is_ok_and(|domain| domain == AddressFamily::PACKET) {
-            sockopt::set_socket_recv_buffer_size_force(&socket, bytes)?;
+            sockopt::set_socket_recv_buffer_size_force(&socket, buffers.receive)?;
+            sockopt::set_socket_send_buffer_size_force(&socket, buffers.send)?;
             enlarged += 1;
         }
     }
