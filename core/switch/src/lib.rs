@@ -26,6 +26,7 @@ mod table;
 mod tally;
 mod train;
 mod tunnel;
+mod uplink;
 
 pub use packet::{Offload, Packet};
 pub use path_statistics::PathStatistics;
@@ -33,3 +34,4 @@ pub use port::{PortCounters, PortDescription};
 pub use switch::{ConnectionId, Identity, Switch};
 pub use train::Train;
 pub use tunnel::Ends;
+pub use uplink::{Arrival, TunnelSettings, UplinkAddress, UplinkError, UplinkSettings, Uplinks};

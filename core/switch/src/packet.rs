@@ -27,10 +27,13 @@ pub struct Offload {
 }
 
 const NEEDS_CHECKSUM: u8 = 1;
+/// `VIRTIO_NET_HDR_GSO_TCPV4`, and its like for IPv6.
+pub(crate) const GSO_TCPV4: u8 = 1;
+pub(crate) const GSO_TCPV6: u8 = 4;
 /// `VIRTIO_NET_HDR_GSO_UDP_L4`: datagrams of one flow.
 pub(crate) const GSO_UDP: u8 = 5;
 /// `VIRTIO_NET_HDR_GSO_ECN`: a flag beside the kind.
-const GSO_ECN: u8 = 0x80;
+pub(crate) const GSO_ECN: u8 = 0x80;
 /// Where UDP has its checksum, behind the start of its header.
 const UDP_CHECKSUM: u16 = 6;
 const DATA_VALID: u8 = 2;

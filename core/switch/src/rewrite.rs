@@ -129,8 +129,8 @@ fn complement(word: &[u8; 2]) -> u64 {
     u64::from(!u16::from_be_bytes(*word))
 }
 
-/// `bare`: what is there is the sum itself, not its complement.
-fn adjust(packet: &mut Packet, at: usize, difference: u64, bare: bool) {
+/// Adds `difference` to the checksum at a place. `bare`: what is there is the sum itself, not its complement.
+pub(crate) fn adjust(packet: &mut Packet, at: usize, difference: u64, bare: bool) {
     let Some(old) = read::<2>(packet, at).map(u16::from_be_bytes) else { return };
     let new = match bare {
         true => fold(u64::from(old) + difference),

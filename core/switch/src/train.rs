@@ -1,13 +1,11 @@
 //! Frames of one TCP flow that leave in a row, as one super-frame: what a receiver's GRO makes of them, and TSO undoes.
 
-use crate::packet::{Offload, Packet, fold, sum};
+use crate::packet::{GSO_TCPV4, GSO_TCPV6, Offload, Packet, fold, sum};
 
 /// A super-frame has no more parts, and no more bytes behind Ethernet's header.
 const PARTS: usize = 64;
 const LONGEST: usize = 65_535;
 
-const GSO_TCPV4: u8 = 1;
-const GSO_TCPV6: u8 = 4;
 const TCP_CHECKSUM: usize = 16;
 const FIN_SYN_RST_URG_CWR: u8 = 0b1010_0111;
 const ACK: u8 = 0x10;

@@ -65,13 +65,13 @@ pub(crate) fn decapsulate(packet: &mut Packet, key: &Key, layout: &Layout) -> Op
 }
 
 /// The traffic class of an IP packet.
-fn class(inner: &[u8]) -> Option<u8> {
+pub(crate) fn class(inner: &[u8]) -> Option<u8> {
     let [first, second, ..] = inner else { return None };
     Some(if first >> 4 == 4 { *second } else { first << 4 | second >> 4 })
 }
 
 /// The outer header, for `length` bytes behind it, and its EtherType; `None` for ends of two families.
-fn header(ends: Ends, class: u8, length: u16) -> Option<([u8; 2], Vec<u8>)> {
+pub(crate) fn header(ends: Ends, class: u8, length: u16) -> Option<([u8; 2], Vec<u8>)> {
     match (ends.src, ends.dst) {
         (IpAddr::V4(src), IpAddr::V4(dst)) => {
             let total = length.checked_add(20)?.to_be_bytes();

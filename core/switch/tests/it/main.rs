@@ -11,4 +11,5 @@ mod session;
 mod telemetry;
 mod trains;
 mod tunnels;
+mod uplinks;
 mod whole;

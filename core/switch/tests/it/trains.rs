@@ -7,14 +7,14 @@ use crate::bench::tuple;
 const TIMESTAMPS: [u8; 12] = [1, 1, 8, 10, 0, 0, 0, 9, 0, 0, 0, 8];
 
 /// A sender's segments of a size; each with all its checksums.
-struct Sender {
-    v6: bool,
-    tagged: bool,
-    seq: u32,
+pub(crate) struct Sender {
+    pub(crate) v6: bool,
+    pub(crate) tagged: bool,
+    pub(crate) seq: u32,
 }
 
 impl Sender {
-    fn segments(&self, sizes: &[usize]) -> Vec<Packet> {
+    pub(crate) fn segments(&self, sizes: &[usize]) -> Vec<Packet> {
         let mut seq = self.seq;
         let segment = |(id, size): (u16, &usize)| {
             let payload: Vec<u8> = (0..*size).map(|byte| (byte as u16 ^ id) as u8).collect();
