@@ -1,67 +1,28 @@
 //! Paths for the subflows of transfers, chosen by the code that the controller runs.
 
+mod scheme;
+mod sets;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
-use braid_paths::{Kind, Path, PathFinder, Request, solve};
-use braid_steering::{Choice, Move, Placement, Policy, Question, StreamId, TransferId};
+use braid_paths::Path;
+use braid_steering::{Choice, Move, Placement, Question, StreamId, TransferId};
 use braid_topology::{Graph, Link, LinkState};
-use braid_types::{BitsPerSec, DatapathId, SwitchPort, Time};
+use braid_types::{BitsPerSec, SwitchPort, Time};
 
 use crate::engine::{Random, Way};
 use crate::network::{Network, Plug};
 
-/// Which paths a subflow may take, and which of them it does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Scheme {
-    /// The paths between two switches.
-    pub kind: Kind,
-    /// How many of them at most.
-    pub k: usize,
-    /// Which of them.
-    pub choice: Chooser,
-    /// Which of several path sets that are equally good.
-    pub ties: Ties,
-}
-
-/// How a path of the set is chosen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Chooser {
-    /// Each is as likely, as where routers hash: the paper's R.
-    Random,
-    /// A policy of the controller's; the paper's M is [`Policy::FewestShared`].
-    Policy(Policy),
-}
-
-/// Which of several sets a pair of hosts gets that have as many links.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Ties {
-    /// The one that the controller takes.
-    #[default]
-    Shipped,
-    /// One drawn anew for each pair.
-    Shuffled,
-}
-
-/// Text that is not a scheme.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error(
-    "{0:?} is no scheme such as disjoint:4/fewest-shared, shortest:16/random, ksp:8/least-loaded; \
-     /shuffled after it draws one of several sets that are as good"
-)]
-pub struct UnknownScheme(String);
+pub use scheme::{Chooser, Scheme, Ties, UnknownScheme};
+use sets::PathSets;
 
 /// Chooses paths for the subflows of one transfer after another.
 #[derive(Debug)]
 pub struct Steering {
-    scheme: Scheme,
     graph: Arc<Graph>,
     placement: Box<dyn Placement>,
-    random: Random,
-    finder: PathFinder,
-    known: BTreeMap<(DatapathId, DatapathId), Arc<[Path]>>,
+    sets: PathSets,
     // By the number of the stream; by transfer, its first one.
     streams: Vec<Subflow>,
     transfers: Vec<usize>,
@@ -96,28 +57,13 @@ pub struct Moved {
     pub way: Way,
 }
 
-/// Any of the candidates, each as likely.
-#[derive(Debug)]
-struct AnyPath(Random);
-
-impl Placement for AnyPath {
-    fn place(&mut self, question: &Question<'_>) -> Option<Choice> {
-        let count = question.candidates.len();
-        (count > 0).then(|| Choice { index: self.0.below(count), shared: 0, moves: Vec::new() })
-    }
-}
-
 impl Steering {
     /// None is placed yet.
     pub fn new(scheme: Scheme, network: &Network, mut random: Random) -> Self {
         let graph = network.graph().clone();
-        let placement = match scheme.choice {
-            Chooser::Random => Box::new(AnyPath(random.fork())),
-            Chooser::Policy(policy) => policy.placement(),
-        };
-        let finder = PathFinder::by_hops(graph.clone());
-        let (known, streams) = (BTreeMap::new(), Vec::new());
-        Self { scheme, graph, placement, random, finder, known, streams, transfers: Vec::new() }
+        let placement = scheme.choice.placement(&mut random);
+        let sets = PathSets::new(scheme, graph.clone(), random);
+        Self { graph, placement, sets, streams: Vec::new(), transfers: Vec::new() }
     }
 
     /// Ways for `subflows` subflows of each pair of the two hosts' interfaces; fewer where no path leads.
@@ -141,7 +87,7 @@ impl Steering {
         self.transfers.push(self.streams.len());
         for ends in subflows {
             let key = ends.map(|plug| plug.switch);
-            let set = sets.entry(key).or_insert_with(|| self.paths(key[0], key[1])).clone();
+            let set = sets.entry(key).or_insert_with(|| self.sets.between(key[0], key[1])).clone();
             self.place_one(now, network, (*ends, &set), &mut taken, &mut placed);
         }
         placed
@@ -161,8 +107,7 @@ impl Steering {
         let left: Vec<_> = left.filter(|(link, _)| !gone.contains(&link.src)).collect();
         let nodes = graph.nodes().map(|node| graph.dpid(node));
         self.graph = Arc::new(Graph::new(graph.version() + 1, nodes, left));
-        self.finder = PathFinder::by_hops(self.graph.clone());
-        self.known.clear();
+        self.sets.forget(self.graph.clone());
         let broken = |it: &&Subflow| it.path.links().iter().any(|link| gone.contains(&link.src));
         let broken: Vec<_> =
             (0..).zip(&self.streams).filter(|(_, it)| broken(it)).map(|(at, _)| at).collect();
@@ -173,7 +118,7 @@ impl Steering {
         let Some(Subflow { transfer, ends, .. }) = self.streams.get(stream).cloned() else {
             return Vec::new();
         };
-        let set = self.paths(ends[0].switch, ends[1].switch);
+        let set = self.sets.between(ends[0].switch, ends[1].switch);
         let first = self.transfers.get(transfer).copied().unwrap_or(stream);
         let family = self.streams.iter().enumerate().skip(first);
         let family = family.take_while(|(_, it)| it.transfer == transfer).filter(|(at, _)| *at != stream);
@@ -238,72 +183,6 @@ impl Steering {
             }
         }
     }
-
-    fn paths(&mut self, ingress: DatapathId, egress: DatapathId) -> Arc<[Path]> {
-        let Scheme { kind, k, ties, .. } = self.scheme;
-        match (ties, kind) {
-            _ if ingress == egress => [Path::within(ingress)].into(),
-            (Ties::Shipped, _) => self.shipped(ingress, egress, k),
-            (Ties::Shuffled, Kind::Shortest) => {
-                let mut paths = self.shipped(ingress, egress, Request::MAX_PATHS).to_vec();
-                self.random.shuffle(&mut paths);
-                paths.truncate(k);
-                paths.into()
-            }
-            (Ties::Shuffled, _) => {
-                let request = Request::new(kind, k);
-                solve(&mut self.shuffled(), ingress, egress, &request).paths.into()
-            }
-        }
-    }
-
-    fn shipped(&mut self, ingress: DatapathId, egress: DatapathId, k: usize) -> Arc<[Path]> {
-        let request = Request::new(self.scheme.kind, k);
-        let find = || solve(&mut self.finder, ingress, egress, &request).paths.into();
-        self.known.entry((ingress, egress)).or_insert_with(find).clone()
-    }
-
-    /// Links cost the same but for a little, so that all sets of as many links differ, and no more links are worth it.
-    fn shuffled(&mut self) -> PathFinder {
-        let costs: Vec<_> =
-            self.graph.edges().map(|_| (1 << 20) + self.random.below(1 << 12) as u32).collect();
-        PathFinder::new(self.graph.clone(), |edge| costs.get(edge.index()).copied())
-    }
-}
-
-impl fmt::Display for Scheme {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let choice = match self.choice {
-            Chooser::Random => "random",
-            Chooser::Policy(policy) => policy.name(),
-        };
-        let ties = if self.ties == Ties::Shuffled { "/shuffled" } else { "" };
-        write!(f, "{}:{}/{choice}{ties}", self.kind, self.k)
-    }
-}
-
-impl FromStr for Scheme {
-    type Err = UnknownScheme;
-
-    fn from_str(text: &str) -> Result<Self, UnknownScheme> {
-        parse(text).ok_or_else(|| UnknownScheme(text.to_owned()))
-    }
-}
-
-fn parse(text: &str) -> Option<Scheme> {
-    let (paths, rest) = text.split_once('/')?;
-    let (kind, k) = paths.rsplit_once(':')?;
-    let (choice, ties) = match rest.split_once('/') {
-        None => (rest, Ties::Shipped),
-        Some((choice, "shuffled")) => (choice, Ties::Shuffled),
-        Some(_) => return None,
-    };
-    let choice = match choice {
-        "random" => Chooser::Random,
-        policy => Chooser::Policy(policy.parse().ok()?),
-    };
-    let scheme = Scheme { kind: kind.parse().ok()?, k: k.parse().ok()?, choice, ties };
-    Request::new(scheme.kind, scheme.k).check().is_ok().then_some(scheme)
 }
 
 #[cfg(test)]
@@ -409,23 +288,5 @@ mod tests {
     fn hosts_at_one_switch_need_no_path() {
         let ways = ways("fattree:4", "disjoint:2/random", (0, 1), 3);
         assert!(ways.len() == 3 && ways.iter().all(|way| way.forward.len() == 2));
-    }
-
-    #[test]
-    fn schemes_are_written_as_they_are_read() {
-        for text in ["disjoint:4/fewest-shared", "shortest:16/random", "ksp:8/least-loaded/shuffled"] {
-            assert_eq!(text.parse::<Scheme>().unwrap().to_string(), text);
-        }
-        for text in [
-            "",
-            "disjoint",
-            "disjoint:4",
-            "disjoint:0/random",
-            "disjoint:4/ecmp",
-            "x:4/random",
-            "ksp:1/random/last",
-        ] {
-            assert!(text.parse::<Scheme>().is_err(), "{text}");
-        }
     }
 }
