@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::Brain;
 use super::batches::Replaces;
-use super::streams::Hops;
+use super::placing::Hops;
 use crate::command::{Command, Commands};
 use crate::request::{Refusal, Reply, Ticket};
 

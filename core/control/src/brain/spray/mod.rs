@@ -17,7 +17,7 @@ use braid_steering::{Imbalance, Resequence, StreamId};
 use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use serde::Serialize;
 
-use super::streams::Hops;
+use super::placing::Hops;
 use crate::event::SwitchPorts;
 use crate::label::Label;
 use crate::pipeline::{EdgeGroup, Hop, Spray, SprayPath};

@@ -6,7 +6,7 @@ use braid_steering::{Resequence, Route, SteerAs, StreamId};
 use braid_types::{DatapathId, FiveTuple, Time};
 
 use super::{Bundle, Key, Member, SprayManner};
-use crate::brain::streams::Hops;
+use crate::brain::placing::Hops;
 use crate::brain::{Brain, spray::plan::Plan};
 use crate::command::{Command, Commands};
 use crate::notice::Notice;

@@ -1,0 +1,173 @@
+//! TCP streams as they open: which transfer they belong to.
+
+use braid_packet::mptcp::{self, Handshake, MpJoin};
+use braid_packet::{Frame, TcpSegment};
+use braid_steering::{Opening, SteerAs, StreamId};
+use braid_types::{DatapathId, FiveTuple, Time};
+
+use super::Brain;
+use super::batches::Replaces;
+use super::placing::Hops;
+use super::streams::is_announced;
+use crate::command::{Commands, Target};
+use crate::notice::Notice;
+
+impl Brain {
+    /// A host opens a connection; the packet waits here until its stream has a path.
+    pub(super) fn on_syn(
+        &mut self,
+        now: Time,
+        dpid: DatapathId,
+        frame: &Frame<'_>,
+        bytes: &[u8],
+        out: &mut Commands,
+    ) {
+        self.counters.syns += 1;
+        let (Some(tuple), Some(tcp)) = (frame.five_tuple(), frame.tcp()) else { return };
+        let Some(dst) = self.topology.host_with_address(tuple.dst).map(|host| host.at.dpid) else {
+            return self.search(now, dpid, tuple.dst, bytes, out);
+        };
+        let opening = opening(tcp);
+        self.counters.joins += u64::from(matches!(opening, Some(Opening::Join(_))));
+        let announced = self.streams.by_tuple(&tuple).filter(|stream| is_announced(stream));
+        if let Some(id) = announced.map(|stream| stream.id).filter(|_| dst != dpid) {
+            return self.place_and_send(now, id, (dpid, dst), bytes, out);
+        }
+        let opening = match opening {
+            None if dst != dpid => self.opening_of_plain(now, &tuple, (dpid, dst), out),
+            mptcp => mptcp,
+        };
+        let stream = match opening {
+            Some(opening) if dst != dpid && !self.manner(&tuple).is_single() => {
+                self.open_stream(now, tuple, opening, out)
+            }
+            _ => {
+                self.end_plain(&tuple, out);
+                None
+            }
+        };
+        match stream {
+            Some(id) => self.place_and_send(now, id, (dpid, dst), bytes, out),
+            None => self.forward(now, dpid, tuple.dst, bytes, out),
+        }
+    }
+
+    /// What a plain connection is to be carried as; nothing if by the default route.
+    fn opening_of_plain(
+        &mut self,
+        now: Time,
+        tuple: &FiveTuple,
+        ends: (DatapathId, DatapathId),
+        out: &mut Commands,
+    ) -> Option<Opening> {
+        let known = match self.manner(tuple).steer_as {
+            SteerAs::Single => return None,
+            SteerAs::Spray => None,
+            SteerAs::Parallel => return self.recognise(now, tuple, ends, out),
+            SteerAs::Auto => self.recognise(now, tuple, ends, out),
+        };
+        known.or_else(|| self.may_spray(now, tuple, ends).then_some(Opening::Sprayed))
+    }
+
+    /// A copy of what the answering host says; the packet itself is on its way.
+    pub(super) fn on_syn_ack(
+        &mut self,
+        now: Time,
+        tuple: FiveTuple,
+        tcp: &TcpSegment<'_>,
+        out: &mut Commands,
+    ) {
+        let opened = tuple.reversed();
+        let handshake = mptcp::handshake(tcp.options);
+        self.counters.joins += u64::from(matches!(handshake, Ok(Some(Handshake::Join(_)))));
+        let Some(stream) = self.streams.by_tuple(&opened) else { return };
+        match (stream.opening, handshake) {
+            (Opening::Capable, Ok(Some(Handshake::Capable(answer)))) => {
+                if let Some(key) = answer.sender_key() {
+                    let early = self.streams.learn_token(&opened, key.token(answer.version));
+                    self.spread(now, &early, out);
+                }
+            }
+            (Opening::Capable, Ok(None)) => self.end_stream(stream.id, out),
+            _ => {}
+        }
+    }
+
+    pub(super) fn open_stream(
+        &mut self,
+        now: Time,
+        tuple: FiveTuple,
+        opening: Opening,
+        out: &mut Commands,
+    ) -> Option<StreamId> {
+        if let Some(known) = self.streams.by_tuple(&tuple) {
+            // The same opening again is a retransmission. Another one, or one that was answered before, means that
+            // the ports are used again.
+            let answered =
+                self.streams.transfer(known.transfer).is_some_and(|transfer| transfer.token.is_some());
+            let is_join = matches!(opening, Opening::Join(_));
+            let (id, same) =
+                (known.id, known.opening == opening || (known.opening == Opening::Advised && is_join));
+            if same && !(opening == Opening::Capable && answered) {
+                return Some(id);
+            }
+            self.end_stream(id, out);
+        }
+        match self.streams.open(now, tuple, opening) {
+            Ok(id) => {
+                self.tell_if_new(id, out);
+                Some(id)
+            }
+            Err(full) => {
+                out.notice(Notice::Full { what: full.what });
+                None
+            }
+        }
+    }
+
+    pub(super) fn tell_if_new(&self, id: StreamId, out: &mut Commands) {
+        let Some(stream) = self.streams.stream(id) else { return };
+        if let Some(transfer) = self.streams.transfer(stream.transfer).filter(|it| it.streams.len() == 1) {
+            out.notice(Notice::TransferOpened { id: transfer.id, kind: transfer.kind });
+        }
+    }
+
+    fn place_and_send(
+        &mut self,
+        now: Time,
+        id: StreamId,
+        ends: (DatapathId, DatapathId),
+        frame: &[u8],
+        out: &mut Commands,
+    ) {
+        let Some(stream) = self.streams.stream(id) else { return };
+        let (dst, route) = (stream.tuple.dst, stream.route.clone());
+        let mut batch = self.blank();
+        let hops = match &route {
+            Some(_) if self.sprays.has(id) => Some(self.sprays.hops(id)),
+            Some(route) => self.hops_of(route).map(Hops::from),
+            None => self.place(now, id, ends, &mut batch, out),
+        };
+        let Some(hops) = hops else {
+            self.end_stream(id, out);
+            return self.forward(now, ends.0, dst, frame, out);
+        };
+        batch.send(ends.0, Target::Pipeline, frame);
+        self.when_ready(now, &hops, batch, Replaces::Nothing, out);
+    }
+
+    fn end_plain(&mut self, tuple: &FiveTuple, out: &mut Commands) {
+        if let Some(id) = self.streams.by_tuple(tuple).map(|stream| stream.id) {
+            self.end_stream(id, out);
+        }
+    }
+}
+
+/// What a SYN says of its transfer; `None` for plain TCP and for options that are malformed.
+fn opening(tcp: &TcpSegment<'_>) -> Option<Opening> {
+    match mptcp::handshake(tcp.options).ok()?? {
+        Handshake::Capable(_) => Some(Opening::Capable),
+        Handshake::Join(MpJoin::Syn { token, .. }) => Some(Opening::Join(token)),
+        Handshake::Join(_) => None,
+    }
+}
