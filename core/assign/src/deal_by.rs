@@ -3,6 +3,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::deal::next_path;
+use crate::plan::{Candidate, Plan, plan};
+
 /// How streams are dealt over the paths of an assignment; as text `weight`, `round-robin`, `shortest` or `path:2`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -22,6 +25,46 @@ pub enum DealBy {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0:?} is not weight, round-robin, shortest, or the number of a path such as path:2, from 0")]
 pub struct DealByError(String);
+
+impl DealBy {
+    /// In which proportion streams are dealt over these paths, given shortest first, if so many are `expected`.
+    ///
+    /// One that is measured by itself has nobody beside it.
+    pub fn plan(self, paths: &[Candidate], expected: Option<usize>) -> Plan {
+        match self {
+            Self::Path(number) => alone(paths, number),
+            Self::Weight => plan(paths, expected),
+            Self::RoundRobin | Self::Shortest => plan(paths, None),
+        }
+    }
+
+    /// The path that the next stream takes, where `held[i]` streams are on path i, by the weights of its plan; `None` if no
+    /// path that it may take has one.
+    pub fn next(self, weights: &[f64], held: &[usize]) -> Option<usize> {
+        let has_weight = |weight: &f64| *weight > 0.0;
+        match self {
+            Self::Weight => next_path(weights, held),
+            Self::RoundRobin => {
+                let equal: Vec<_> =
+                    weights.iter().map(|weight| f64::from(u8::from(has_weight(weight)))).collect();
+                next_path(&equal, held)
+            }
+            Self::Shortest => weights.iter().position(has_weight),
+            Self::Path(number) => weights.get(number).filter(|weight| has_weight(weight)).map(|_| number),
+        }
+    }
+}
+
+/// The plan for one path, as if there were no other.
+fn alone(paths: &[Candidate], number: usize) -> Plan {
+    let nothing = || vec![0.0; paths.len()];
+    let mut all = Plan { weights: nothing(), rates: nothing() };
+    if let Some(path) = paths.get(number) {
+        let Plan { weights, rates } = plan(std::slice::from_ref(path), None);
+        (all.weights[number], all.rates[number]) = (weights[0], rates[0]);
+    }
+    all
+}
 
 impl FromStr for DealBy {
     type Err = DealByError;
@@ -66,6 +109,25 @@ impl From<DealBy> for String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_way_to_deal_takes_its_paths_in_its_order() {
+        let dealt = |deal: DealBy, weights: [f64; 3]| {
+            let mut held = [0; 3];
+            for _ in 0..6 {
+                if let Some(path) = deal.next(&weights, &held) {
+                    held[path] += 1;
+                }
+            }
+            held
+        };
+        let weights = [1.0, 0.0, 5.0];
+        assert_eq!(dealt(DealBy::Weight, weights), [1, 0, 5]);
+        assert_eq!(dealt(DealBy::RoundRobin, weights), [3, 0, 3]);
+        assert_eq!(dealt(DealBy::Shortest, [0.0, 2.0, 5.0]), [0, 6, 0]);
+        assert_eq!(dealt(DealBy::Path(2), weights), [0, 0, 6]);
+        assert_eq!([1, 9].map(|number| dealt(DealBy::Path(number), weights)), [[0; 3]; 2]);
+    }
 
     #[test]
     fn ways_to_deal_read_back_as_written() {

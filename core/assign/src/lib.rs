@@ -33,6 +33,7 @@ mod learner;
 mod model;
 mod plan;
 mod share;
+mod useful;
 
 pub use assignment::{Assignment, AssignmentId, Claim, Owner, OwnerError};
 pub use assignments::{AssignError, Assignments, Limits};
@@ -43,3 +44,4 @@ pub use learner::Learner;
 pub use model::{Growth, ModelError, StreamModel, UnknownGrowth};
 pub use plan::{Candidate, Plan, plan};
 pub use share::{Carrier, fair_rates};
+pub use useful::{CANDIDATES, useful};

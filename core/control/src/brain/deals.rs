@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use braid_assign::{
-    Assignment, Candidate, Carrier, Claim, DealBy, Plan, StreamModel, fair_rates, next_path, plan,
-};
+use braid_assign::{Assignment, CANDIDATES, Candidate, Claim, Plan, StreamModel, useful};
 use braid_paths::Path;
 use braid_steering::{Group, Opening, StreamId};
 use braid_topology::Link;
@@ -15,14 +13,8 @@ use super::assignments::place_in;
 use super::departed::carried;
 use crate::request::{AssignedPath, AssignmentView};
 
-/// Of so many shortest paths for each that is wanted the useful ones are set aside.
-const CANDIDATES: usize = 4;
-/// A path is of use if all carry so much more with it.
-const OF_USE: f64 = 1.01;
-
 impl Brain {
-    /// Up to as many paths as are wanted, shortest first: the shortest, and then always the one that adds most to what
-    /// all can carry. Paths that add nothing are left out.
+    /// Up to as many paths as are wanted, those that add most to what all can carry, shortest first.
     pub(super) fn useful_paths(
         &mut self,
         now: Time,
@@ -35,22 +27,7 @@ impl Brain {
         let set = self.paths.k_shortest(src, dst, claim.paths.saturating_mul(CANDIDATES));
         let paths: Vec<Path> = self.paths.usable(&set, now).cloned().collect();
         let links: Vec<_> = paths.iter().map(|path| self.rooms(path, claim)).collect();
-        let carried = |chosen: &[usize]| -> f64 {
-            let carriers: Vec<_> = chosen.iter().map(|index| lone_stream(&links[*index])).collect();
-            fair_rates(&carriers).iter().sum()
-        };
-        let mut chosen: Vec<usize> = (0..paths.len().min(1)).collect();
-        while chosen.len() < claim.paths {
-            let others = (0..paths.len()).filter(|index| !chosen.contains(index));
-            let with = others.map(|index| (carried(&[chosen.as_slice(), &[index]].concat()), index));
-            let best = with.reduce(|best, it| if it.0 > best.0 { it } else { best });
-            match best.filter(|(rate, _)| *rate > carried(&chosen) * OF_USE) {
-                Some((_, index)) => chosen.push(index),
-                None => break,
-            }
-        }
-        chosen.sort_unstable();
-        chosen.into_iter().map(|index| paths[index].clone()).collect()
+        useful(&links, claim.paths).into_iter().map(|index| paths[index].clone()).collect()
     }
 
     /// The path of an announced stream, and how many cables it shares with its transfer's others; `None` for other
@@ -76,7 +53,7 @@ impl Brain {
                 *weight = 0.0;
             }
         }
-        let index = choose(assignment.claim.deal, &weights, &held)?;
+        let index = assignment.claim.deal.next(&weights, &held)?;
         let path = &assignment.paths[index];
         let path = if path.ingress() == src { path.clone() } else { path.reversed() };
         let shared = siblings.iter().map(|sibling| path.shared_cables(sibling)).sum();
@@ -92,12 +69,7 @@ impl Brain {
             model: claim.model.unwrap_or_else(|| self.model_of(path)),
         };
         let candidates: Vec<_> = assignment.paths.iter().map(candidate).collect();
-        match claim.deal {
-            // Nobody is beside it.
-            DealBy::Path(number) => alone(&candidates, number),
-            DealBy::Weight => plan(&candidates, claim.streams),
-            DealBy::RoundRobin | DealBy::Shortest => plan(&candidates, None),
-        }
+        claim.deal.plan(&candidates, claim.streams)
     }
 
     /// What a path can carry beside the others of its assignment, in bits a second.
@@ -175,32 +147,4 @@ impl Brain {
             paths: assignment.paths.iter().enumerate().map(path).collect(),
         }
     }
-}
-
-fn choose(deal: DealBy, weights: &[f64], held: &[usize]) -> Option<usize> {
-    match deal {
-        DealBy::Weight => next_path(weights, held),
-        DealBy::RoundRobin => {
-            let equal: Vec<f64> =
-                weights.iter().map(|weight| if *weight > 0.0 { 1.0 } else { 0.0 }).collect();
-            next_path(&equal, held)
-        }
-        DealBy::Shortest => weights.iter().position(|weight| *weight > 0.0),
-        DealBy::Path(number) => weights.get(number).filter(|weight| **weight > 0.0).map(|_| number),
-    }
-}
-
-/// The plan for one path, as if there were no other.
-fn alone(candidates: &[Candidate], number: usize) -> Plan {
-    let nothing = || vec![0.0; candidates.len()];
-    let mut all = Plan { weights: nothing(), rates: nothing() };
-    if let Some(candidate) = candidates.get(number) {
-        let Plan { weights, rates } = plan(std::slice::from_ref(candidate), None);
-        (all.weights[number], all.rates[number]) = (weights[0], rates[0]);
-    }
-    all
-}
-
-fn lone_stream(links: &[(SwitchPort, BitsPerSec)]) -> Carrier<'_> {
-    Carrier { links, streams: 1, demand: f64::MAX }
 }

@@ -1,15 +1,10 @@
 use std::sync::Arc;
 
-use braid_assign::{Candidate, Carrier, DealBy, StreamModel, fair_rates, next_path, plan};
+use braid_assign::{CANDIDATES, Candidate, StreamModel, useful};
 use braid_lab::scenario::Assign;
 use braid_paths::{Path, PathFinder};
 use braid_topology::Graph;
 use braid_types::{BitsPerSec, DatapathId, SwitchPort};
-
-/// Of so many shortest paths for each that is wanted the useful ones are set aside; those that add less than a hundredth are
-/// not. As in `core/control`, `brain/deals`.
-const CANDIDATES: usize = 4;
-const OF_USE: f64 = 1.01;
 
 /// The path of each of so many announced connections between two switches, as the controller deals them to who is alone in the
 /// network; nothing where there is no path.
@@ -21,44 +16,20 @@ pub(super) fn deal(
 ) -> Vec<Option<Path>> {
     let paths = useful_paths(graph, (from, to), usize::from(assign.paths));
     let candidates: Vec<_> = paths.iter().map(|path| candidate(graph, path)).collect();
-    let expected = (assign.deal == DealBy::Weight).then_some(streams);
-    let weights = plan(&candidates, expected).weights;
-    let equal: Vec<_> = weights.iter().map(|weight| f64::from(u8::from(*weight > 0.0))).collect();
+    let weights = assign.deal.plan(&candidates, Some(streams)).weights;
     let mut held = vec![0; paths.len()];
     let mut next = || {
-        let index = match assign.deal {
-            DealBy::Weight => next_path(&weights, &held),
-            DealBy::RoundRobin => next_path(&equal, &held),
-            DealBy::Shortest => equal.iter().position(|it| *it > 0.0),
-            DealBy::Path(number) => Some(number),
-        };
-        *held.get_mut(index?)? += 1;
-        paths.get(index?).cloned()
+        let index = assign.deal.next(&weights, &held)?;
+        held[index] += 1;
+        paths.get(index).cloned()
     };
     (0..streams).map(|_| next()).collect()
 }
 
-/// The shortest, and then always the one that adds most to what all can carry; shortest first.
 fn useful_paths(graph: &Arc<Graph>, (from, to): (DatapathId, DatapathId), wanted: usize) -> Vec<Path> {
     let paths = PathFinder::by_hops(graph.clone()).k_shortest(from, to, wanted * CANDIDATES);
     let links: Vec<_> = paths.iter().map(|path| rooms(graph, path)).collect();
-    let carried = |chosen: &[usize]| -> f64 {
-        let carriers =
-            chosen.iter().map(|index| Carrier { links: &links[*index], streams: 1, demand: f64::MAX });
-        fair_rates(&carriers.collect::<Vec<_>>()).iter().sum()
-    };
-    let mut chosen: Vec<usize> = (0..paths.len().min(1)).collect();
-    while chosen.len() < wanted {
-        let others = (0..paths.len()).filter(|index| !chosen.contains(index));
-        let with = others.map(|index| (carried(&[chosen.as_slice(), &[index]].concat()), index));
-        let best = with.reduce(|best, it| if it.0 > best.0 { it } else { best });
-        match best.filter(|(rate, _)| *rate > carried(&chosen) * OF_USE) {
-            Some((_, index)) => chosen.push(index),
-            None => break,
-        }
-    }
-    chosen.sort_unstable();
-    chosen.into_iter().map(|index| paths[index].clone()).collect()
+    useful(&links, wanted).into_iter().map(|index| paths[index].clone()).collect()
 }
 
 fn candidate(graph: &Graph, path: &Path) -> Candidate {
@@ -76,6 +47,7 @@ fn rooms(graph: &Graph, path: &Path) -> Vec<(SwitchPort, BitsPerSec)> {
 
 #[cfg(test)]
 mod tests {
+    use braid_assign::DealBy;
     use braid_topology::generate::{huang_a, huang_b};
 
     use super::*;
