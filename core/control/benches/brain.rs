@@ -2,24 +2,26 @@
 //!
 //! Measured beside a responder that decides nothing: it decodes the packet-in and sends the packet back.
 
+#[path = "../tests/two_switches/mod.rs"]
+mod two_switches;
+
 use std::borrow::Cow;
 use std::hint::black_box;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use braid_control::pipeline::Encoder;
-use braid_control::{Brain, Command, Commands, Event, PortStatus, Settings, SwitchPorts, Target};
+use braid_control::{Brain, Commands, Event, Settings};
 use braid_openflow::{
     Action, BufferId, Bytes, Cookie, Match, Message, OxmField, PacketIn, PacketInReason, PacketOut, TableId,
     Xid,
 };
 use braid_packet::arp::Arp;
 use braid_packet::{TcpFlags, build};
-use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, PortNo, Time};
+use braid_types::{DatapathId, FiveTuple, PortNo, Time};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use two_switches::{HOST_PORT, MP_CAPABLE, follows, mac, switch, v4};
 
-const MP_CAPABLE: [u8; 4] = [30, 4, 0x01, 0x01];
-const HOST_PORT: PortNo = PortNo(9);
 /// A fresh brain after this many streams.
 const BATCH: u64 = 50_000;
 
@@ -51,7 +53,7 @@ impl Network {
     }
 
     fn announce(&mut self, host: u8) {
-        let IpAddr::V4(address) = ip(host) else { return };
+        let IpAddr::V4(address) = v4(host) else { return };
         let data = Cow::Owned(Arp::request(mac(host), address, address).frame());
         let dpid = DatapathId(u64::from(host));
         self.tell(&Event::PacketIn { dpid, in_port: HOST_PORT, table: 0, data });
@@ -62,14 +64,8 @@ impl Network {
         let mut commands = Commands::default();
         self.brain.handle(self.now, event, &mut commands);
         for command in &commands {
-            match command {
-                Command::Send { dpid, target: Target::Port(port), frame } if *port != HOST_PORT => {
-                    let data = Cow::Owned(commands.frame(frame).to_vec());
-                    let dpid = DatapathId(3 - dpid.0);
-                    self.tell(&Event::PacketIn { dpid, in_port: *port, table: 0, data });
-                }
-                Command::Barrier { dpid, token } => self.tell(&Event::Barrier { dpid: *dpid, token: *token }),
-                _ => {}
+            if let Some(event) = follows(command, &commands) {
+                self.tell(&event);
             }
         }
     }
@@ -90,36 +86,9 @@ impl Network {
     }
 }
 
-fn switch(dpid: u64) -> SwitchPorts {
-    let port = |number| PortStatus {
-        port: PortNo(number),
-        mac: MacAddr::from_u64(dpid << 8 | u64::from(number)),
-        name: format!("p{number}"),
-        up: true,
-        speed: BitsPerSec(1_000_000_000),
-    };
-    let ports = (1..=4).chain([HOST_PORT.0]).map(port).collect();
-    SwitchPorts {
-        dpid: DatapathId(dpid),
-        tables: 254,
-        description: String::new(),
-        ports,
-        failover_groups: 0,
-        found: None,
-    }
-}
-
-fn mac(host: u8) -> MacAddr {
-    MacAddr::new([0, 0xaa, 0, 0, 0, host])
-}
-
-fn ip(host: u8) -> IpAddr {
-    IpAddr::from([10, 0, 0, host])
-}
-
 fn syn(number: u64, options: &[u8]) -> Vec<u8> {
     let (src_port, dst_port) = ((number % 60_000) as u16 + 1_024, (number / 60_000) as u16 + 5_201);
-    let tuple = FiveTuple { src: ip(1), dst: ip(2), src_port, dst_port };
+    let tuple = FiveTuple { src: v4(1), dst: v4(2), src_port, dst_port };
     build::tcp(tuple).macs(mac(1), mac(2)).flags(TcpFlags::SYN).options(options).frame()
 }
 

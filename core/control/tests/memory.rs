@@ -2,17 +2,20 @@
 
 #![allow(unsafe_code, reason = "only a global allocator can count what is in use, and its trait is unsafe")]
 
+mod two_switches;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
 use braid_control::pipeline::Rule;
-use braid_control::{Brain, Command, Commands, Cookie, Event, PortStatus, Settings, SwitchPorts, Target};
+use braid_control::{Brain, Command, Commands, Cookie, Event, Settings};
 use braid_packet::{TcpFlags, build};
-use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, PortNo, Time};
+use braid_types::{DatapathId, FiveTuple, Time};
+use two_switches::{HOST_PORT, MP_CAPABLE, follows, mac, switch, v4};
 
 struct Counting;
 
@@ -44,8 +47,6 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-const MP_CAPABLE: [u8; 4] = [30, 4, 0x01, 0x01];
-const HOST_PORT: PortNo = PortNo(9);
 /// Streams at a time; of more, the oldest end.
 const STREAMS: usize = 100;
 
@@ -96,17 +97,11 @@ impl Network {
         let mut commands = Commands::default();
         self.brain.handle(self.now, event, &mut commands);
         for command in &commands {
-            match command {
-                Command::Send { dpid, target: Target::Port(port), frame } if *port != HOST_PORT => {
-                    let data = Cow::Owned(commands.frame(frame).to_vec());
-                    let dpid = DatapathId(3 - dpid.0);
-                    self.tell(&Event::PacketIn { dpid, in_port: *port, table: 0, data });
-                }
-                Command::Barrier { dpid, token } => self.tell(&Event::Barrier { dpid: *dpid, token: *token }),
-                Command::Add { dpid, rule: rule @ Rule::Stream { reverse: false, .. } } => {
-                    self.streams.push_back((*dpid, Cookie::new(rule.purpose())));
-                }
-                _ => {}
+            if let Some(event) = follows(command, &commands) {
+                self.tell(&event);
+            }
+            if let Command::Add { dpid, rule: rule @ Rule::Stream { reverse: false, .. } } = command {
+                self.streams.push_back((*dpid, Cookie::new(rule.purpose())));
             }
         }
         while self.streams.len() > STREAMS {
@@ -129,27 +124,6 @@ impl Network {
             }
         }
     }
-}
-
-fn switch(dpid: u64) -> SwitchPorts {
-    let port = |number| PortStatus {
-        port: PortNo(number),
-        mac: MacAddr::from_u64(dpid << 8 | u64::from(number)),
-        name: format!("p{number}"),
-        up: true,
-        speed: BitsPerSec(1_000_000_000),
-    };
-    let ports = (1..=4).chain([HOST_PORT.0]).map(port).collect();
-    let (dpid, description) = (DatapathId(dpid), String::new());
-    SwitchPorts { dpid, tables: 254, description, ports, failover_groups: 0, found: None }
-}
-
-fn mac(host: u8) -> MacAddr {
-    MacAddr::new([0, 0xaa, 0, 0, 0, host])
-}
-
-fn v4(host: u8) -> IpAddr {
-    IpAddr::V4(Ipv4Addr::new(10, 0, 0, host))
 }
 
 fn v6(host: u8) -> IpAddr {
