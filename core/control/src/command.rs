@@ -191,6 +191,9 @@ pub enum Target {
     Controller,
 }
 
+/// A packet that waits, and the switch where it entered.
+pub(crate) type Held = (DatapathId, Vec<u8>);
+
 /// A batch of commands in order, the frames they send, and what watchers are told.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Commands {
@@ -249,6 +252,16 @@ impl Commands {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(frame);
         self.push(Command::Send { dpid, target, frame: start..self.bytes.len() });
+    }
+
+    /// The packets that are to go through the tables of switches.
+    pub(crate) fn held(&self) -> impl Iterator<Item = Held> {
+        self.list.iter().filter_map(|command| match command {
+            Command::Send { dpid, target: Target::Pipeline, frame } => {
+                Some((*dpid, self.frame(frame).to_vec()))
+            }
+            _ => None,
+        })
     }
 
     pub(crate) fn notice(&mut self, notice: Notice) {

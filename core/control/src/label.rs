@@ -36,6 +36,11 @@ impl Label {
         Self(self.0 | number & MEMBERS)
     }
 
+    /// Which member of its trunk it is.
+    pub(crate) const fn member_number(self) -> u32 {
+        self.0 & MEMBERS
+    }
+
     /// What stands for all labels of its trunk, if it is in one.
     pub(crate) const fn trunk(self) -> Option<Self> {
         if self.0 & IN_TRUNK != 0 { Some(Self(self.0 & !MEMBERS)) } else { None }
@@ -112,6 +117,7 @@ mod tests {
         assert!(trunk.is_trunk() && trunk.trunk_number() == Some(5));
         for member in members {
             assert!(member.trunk() == Some(trunk) && !member.is_trunk());
+            assert_eq!(trunk.member(member.member_number()), member);
             assert_eq!(member.mac().to_u64() & TRUNK_MASK.to_u64(), trunk.mac().to_u64());
         }
         let other = Label::of_trunk(6).member(1);

@@ -11,7 +11,6 @@ use super::Brain;
 use super::batches::Replaces;
 use super::found::{BothWays, first_hop, highest, port_of};
 use super::ports::Role;
-use super::retire::is_fabric;
 use super::routes::Way;
 use crate::command::{Command, Commands};
 use crate::event::FoundRules;
@@ -34,6 +33,7 @@ impl Brain {
         self.found.add(dpid, found, now + self.settings.adopt_timeout);
         let (labels, stream) = highest(&found.rules);
         labels.into_iter().flatten().for_each(|label| self.labels.skip(label, GAP));
+        self.labels.trunks.take_up(dpid, &found.rules);
         if stream > self.streams.last_stream() {
             self.streams.skip_streams(StreamId(stream.0.saturating_add(GAP.into())));
         }
@@ -194,6 +194,7 @@ impl Brain {
             self.settle(now, out);
         }
         if self.found.is_sweeping(now) {
+            self.labels.trunks.end_adoption();
             for (dpid, rule) in self.found.finish() {
                 self.delete(dpid, rule, out);
             }
@@ -272,7 +273,7 @@ impl Brain {
     }
 
     fn remove_unwanted(&mut self, out: &mut Commands) {
-        for (dpid, rule) in self.found.all(|rule| !is_fabric(rule)) {
+        for (dpid, rule) in self.found.all(|rule| !rule.is_of_path()) {
             self.delete(dpid, rule, out);
         }
         for (dpid, strays) in self.found.take_strays() {

@@ -78,7 +78,8 @@ impl Brain {
         std::mem::take(&mut self.spare)
     }
 
-    /// The batch is dropped: what it would have installed is not there.
+    /// The batch is dropped: what it would have installed is not there. Its packets go straight to their hosts, as there
+    /// is no room for them to wait.
     fn abandon(&mut self, batch: &Commands, out: &mut Commands) {
         for command in batch {
             match command {
@@ -89,6 +90,7 @@ impl Brain {
                 _ => {}
             }
         }
+        batch.held().for_each(|(_, frame)| self.hand_over(frame, out));
     }
 
     /// A switch has done everything before a barrier.

@@ -199,19 +199,23 @@ pub(super) const fn first_hop(rule: &Rule) -> Option<Hop> {
     }
 }
 
-/// The highest numbers of labels, of those in trunks and of others, and of streams that the rules speak of.
-pub(super) fn highest(rules: &[Rule]) -> ([Option<Label>; 2], StreamId) {
-    let label = |rule: &Rule| match rule {
+/// The label that a rule speaks of.
+pub(super) fn label_of(rule: &Rule) -> Option<Label> {
+    match rule {
         Rule::Transit(Hop { label, .. }) | Rule::Egress { label } => Some(*label),
         Rule::Return { label, .. } | Rule::Detour { label, .. } | Rule::DetourEnd { label } => Some(*label),
         rule => first_hop(rule).map(|hop| hop.label),
-    };
+    }
+}
+
+/// The highest numbers of labels, of those in trunks and of others, and of streams that the rules speak of.
+pub(super) fn highest(rules: &[Rule]) -> ([Option<Label>; 2], StreamId) {
     let stream = |rule: &Rule| match rule {
         Rule::Stream { id, .. } => Some(*id),
         _ => None,
     };
     let labels = [true, false].map(|in_trunk| {
-        rules.iter().filter_map(label).filter(|label| label.trunk().is_some() == in_trunk).max()
+        rules.iter().filter_map(label_of).filter(|label| label.trunk().is_some() == in_trunk).max()
     });
     (labels, rules.iter().filter_map(stream).max().unwrap_or(StreamId(0)))
 }

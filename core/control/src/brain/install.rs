@@ -185,7 +185,7 @@ impl Labels {
         self.left.iter().take_while(|(at, _)| *at <= now).map(|(_, label)| *label).collect()
     }
 
-    /// The label is given to nobody any more, and what waited for it is dropped.
+    /// The label is given to nobody any more, and what waited for it is dropped, but for packets.
     pub(super) fn close(&mut self, label: Label) {
         let Some(entry) = self.entries.get_mut(&label) else { return };
         for barrier in entry.unconfirmed.iter().chain(&entry.leaving.take()) {
@@ -290,6 +290,7 @@ impl Brain {
             out.notice(Notice::InstallFailed { path: path.switches().collect() });
             self.paths.bar(path, now + self.settings.bar);
         }
+        self.resume_stranded(now, out);
     }
 
     /// What takes these labels takes others, or none. O(streams + routes).

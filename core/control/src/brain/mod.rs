@@ -37,6 +37,7 @@ mod rate;
 mod relief;
 mod resolve;
 mod retire;
+mod returns;
 mod routes;
 mod search;
 mod settings;
@@ -81,6 +82,7 @@ use policy::Placements;
 use ports::Ports;
 use relief::Reliefs;
 use resolve::Advertised;
+use returns::Returns;
 use routes::Routes;
 use search::Searches;
 use spray::Sprays;
@@ -125,6 +127,7 @@ pub struct Brain {
     denials: Denials,
     meters: Meters,
     detours: Detours,
+    returns: Returns,
     advising: Advising,
     assignments: Assignments,
     confirmations: Confirmations,
@@ -177,6 +180,7 @@ impl Brain {
             denials: Denials::default(),
             meters: Meters::default(),
             detours: Detours::default(),
+            returns: Returns::default(),
             advising: Advising::default(),
             unplaced: BTreeMap::new(),
             spare: Commands::default(),
@@ -213,6 +217,7 @@ impl Brain {
         }
         self.follow_graph(now, out);
         self.restore_routes(now, out);
+        self.resume_stranded(now, out);
         out.add_twins_from(start);
         if !self.found.is_empty() {
             out.retain_from(start, |command| self.found.needs(command));
@@ -263,6 +268,7 @@ impl Brain {
             Some(Rule::Route { dst, .. } | Rule::LocalRoute { dst }) => drop(self.routes.remove(dst, dpid)),
             Some(Rule::Transit(hop)) => self.give_up(now, &self.labels.by(&hop), out),
             Some(Rule::Egress { label }) => self.give_up(now, &BTreeSet::from([label]), out),
+            Some(rule @ Rule::Return { .. }) => self.on_return_refused(now, dpid, rule),
             Some(Rule::Detour { label, .. } | Rule::DetourEnd { label }) => {
                 self.on_detour_refused(now, label, out);
             }
@@ -281,6 +287,7 @@ impl Brain {
         self.tick_assignments(now, out);
         self.expire_installs(now, out);
         self.tick_detours(now, out);
+        self.tick_returns(now, out);
         self.tick_advice(now, out);
         self.expire_searches(now);
         self.update_flood(out);

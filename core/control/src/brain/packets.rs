@@ -7,7 +7,7 @@ use braid_types::{DatapathId, PortNo, SwitchPort, Time};
 
 use super::endings::is_ending;
 use super::{Brain, Role};
-use crate::command::Commands;
+use crate::command::{Commands, Target};
 use crate::label::Label;
 use crate::pipeline::Table;
 
@@ -81,6 +81,29 @@ impl Brain {
     fn on_returned(&mut self, now: Time, dpid: DatapathId, dst: IpAddr, bytes: &[u8], out: &mut Commands) {
         if !self.routes.remove(dst, dpid) {
             self.forward_or_search(now, dpid, dst, bytes, out);
+        }
+    }
+
+    /// The packets that waited for paths that will not be there go on some other way.
+    pub(super) fn resume_stranded(&mut self, now: Time, out: &mut Commands) {
+        for (dpid, bytes) in self.labels.waits.take_stranded() {
+            if self.topology.switch(dpid).is_some() {
+                self.resume(now, dpid, &bytes, out);
+            }
+        }
+    }
+
+    /// Sends a packet straight to the port of its host.
+    pub(super) fn hand_over(&self, mut bytes: Vec<u8>, out: &mut Commands) {
+        let dst = Frame::parse(&bytes).ok().and_then(|frame| match frame.payload {
+            Payload::Ip(ip) => Some(ip.dst),
+            Payload::Arp(arp) => Some(arp.target_ip.into()),
+            _ => None,
+        });
+        let host = dst.and_then(|dst| self.topology.host_with_address(dst));
+        if let (Some(host), Some(to)) = (host, bytes.first_chunk_mut()) {
+            *to = host.mac.octets();
+            out.send(host.at.dpid, Target::Port(host.at.port), &bytes);
         }
     }
 

@@ -10,7 +10,6 @@ use super::Brain;
 use super::install::Labels;
 use crate::command::{Command, Commands};
 use crate::label::Label;
-use crate::pipeline::Rule;
 
 /// How far a label is from being removed.
 ///
@@ -111,8 +110,9 @@ impl Brain {
     /// Removes a label's rules.
     pub(super) fn remove_label(&mut self, label: Label, out: &mut Commands) {
         let Some(path) = self.labels.path(label).cloned() else { return };
-        let rules = self.label_rules(label, &path).filter(|(_, rule)| self.labels.trunks.is_last(rule));
-        let rules: SmallVec<[_; 8]> = rules.chain(self.labels.trunks.last_return(label)).collect();
+        let mut rules: SmallVec<[_; 8]> = self.label_rules(label, &path).collect();
+        rules.retain(|(_, rule)| self.labels.trunks.is_last(rule));
+        rules.extend(self.labels.trunks.last_return(label));
         self.labels.remove(label);
         rules.into_iter().for_each(|(dpid, rule)| self.delete(dpid, rule, out));
     }
@@ -122,17 +122,4 @@ impl Labels {
     fn living(&self, test: impl Fn(Life) -> bool) -> Vec<Label> {
         self.lives().into_iter().filter(|(_, life)| test(*life)).map(|(label, _)| label).collect()
     }
-}
-
-/// Whether a rule is one of a labelled path, or of a detour from one.
-pub(super) const fn is_fabric(rule: &Rule) -> bool {
-    matches!(
-        rule,
-        Rule::Transit(_)
-            | Rule::Return { .. }
-            | Rule::Ordered { .. }
-            | Rule::Egress { .. }
-            | Rule::Detour { .. }
-            | Rule::DetourEnd { .. }
-    )
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use braid_types::Time;
 use smallvec::SmallVec;
 
-use crate::command::Commands;
+use crate::command::{Commands, Held};
 use crate::label::Label;
 
 /// What waits, found by label and by time: how much waits for something else costs nothing.
@@ -18,6 +18,8 @@ pub(super) struct Waits {
     /// Of batches that were dropped the numbers may still be here.
     by_label: BTreeMap<Label, Vec<u64>>,
     due: BTreeSet<(Time, u64)>,
+    /// Packets of batches that were dropped, which are to find another way.
+    stranded: Vec<Held>,
     last: u64,
 }
 
@@ -69,11 +71,17 @@ impl Waits {
         }
     }
 
-    /// The label will not be confirmed: what waited for it is dropped.
+    /// The label will not be confirmed: what waited for it is dropped, but for packets.
     pub(super) fn drop_those_for(&mut self, label: Label) {
         for number in self.by_label.remove(&label).unwrap_or_default() {
-            self.batches.remove(&number);
+            let dropped = self.batches.remove(&number);
+            self.stranded.extend(dropped.iter().flat_map(|waiting| waiting.commands.held()));
         }
+    }
+
+    /// Takes out the packets of batches that were dropped.
+    pub(super) fn take_stranded(&mut self) -> Vec<Held> {
+        std::mem::take(&mut self.stranded)
     }
 
     /// Takes out the batches that are due, in that order.
@@ -120,6 +128,21 @@ mod tests {
         assert_eq!(waits.take_due(Time::from_millis(6)).len(), 1);
         waits.confirm(Time::from_millis(7), Label(1));
         assert_eq!((waits.take_due(Time::from_millis(7)).len(), waits.len()), (1, 0));
+    }
+
+    #[test]
+    fn the_packets_of_a_batch_that_is_dropped_are_kept_once() {
+        let mut waits = waits();
+        let mut batch = Commands::default();
+        batch.send(braid_types::DatapathId(3), crate::Target::Pipeline, b"SYN");
+        batch.send(braid_types::DatapathId(3), crate::Target::Controller, b"probe");
+        waits.for_labels(smallvec![Label(3), Label(4)], Duration::ZERO, batch);
+        waits.drop_those_for(Label(1));
+        assert_eq!(waits.take_stranded(), []);
+        waits.drop_those_for(Label(4));
+        waits.drop_those_for(Label(3));
+        assert_eq!(waits.take_stranded(), [(braid_types::DatapathId(3), b"SYN".to_vec())]);
+        assert_eq!(waits.take_stranded(), []);
     }
 
     #[test]

@@ -291,6 +291,19 @@ impl Rule {
         }
     }
 
+    /// Whether it is one of a labelled path, or of a detour from one.
+    pub const fn is_of_path(&self) -> bool {
+        matches!(
+            self,
+            Self::Transit(_)
+                | Self::Return { .. }
+                | Self::Ordered { .. }
+                | Self::Egress { .. }
+                | Self::Detour { .. }
+                | Self::DetourEnd { .. }
+        )
+    }
+
     /// What its cookie says.
     pub const fn purpose(&self) -> Purpose {
         match *self {

@@ -52,6 +52,21 @@ fn a_refused_stream_rule_leaves_the_stream_on_its_default_route() {
 }
 
 #[test]
+fn a_rule_of_one_path_for_packets_that_return_is_written_again_after_it_was_refused() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    [(1, 9), (1, 2)].into_iter().for_each(|(a, b)| network.unplug(a, b));
+    let stream = tuple(ip(1), 1000, ip(9));
+    open(&mut network, stream);
+    assert_eq!(ways(&mut network, stream)[0], [1, 3, 4, 9]);
+    let rule = network.find_rule(|rule| matches!(rule, Rule::Return { label, .. } if !label.is_trunk()));
+    let at = [3, 4].into_iter().find(|number| network.switch(*number).has(rule)).expect("on the way");
+    network.switch(at).lose_rule(rule);
+    network.refuse(at, rule);
+    network.advance(network.brain.settings().bar * 2);
+    assert!(network.switch(at).has(rule));
+}
+
+#[test]
 fn a_refused_label_moves_its_streams_to_another_path() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     let stream = tuple(ip(1), 1000, ip(9));
@@ -96,6 +111,51 @@ fn a_stream_that_finds_no_room_to_wait_is_not_remembered() {
     network.send_tcp(1, 9, tuple(ip(1), 1000, ip(9)), TcpFlags::SYN, &capable);
     assert!(network.brain.transfers().is_empty());
     assert_eq!(network.brain.sizes().routes, 0);
+    assert_eq!(network.received(9).len(), 1, "its SYN goes straight to the host");
+}
+
+/// The SYN of a host at 1 waits for a path to 9, by the cable between them.
+fn waiting(option: &[u8]) -> Network {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    network.mute.insert(dpid(9));
+    network.send_tcp(1, 9, tuple(ip(1), 1000, ip(9)), TcpFlags::SYN, option);
+    assert!(network.received(9).is_empty());
+    network.mute.clear();
+    network
+}
+
+/// Of plain TCP, and of MPTCP.
+const SYNS: [&[u8]; 2] = [&[], &[30, 4, 1, 1]];
+
+#[test]
+fn a_syn_that_waits_for_a_path_that_a_switch_refuses_takes_another() {
+    for option in SYNS {
+        let mut network = waiting(option);
+        let refused = network.find_rule(|rule| matches!(rule, Rule::Egress { .. }));
+        let Rule::Egress { label } = refused else { unreachable!() };
+        let at = network.brain.labels.path(label).expect("a path").egress();
+        network.refuse(at.0, refused);
+        assert_eq!(network.way_to(9), [1, 2, 9]);
+    }
+}
+
+#[test]
+fn a_syn_that_waits_for_a_path_that_is_not_confirmed_takes_another() {
+    for option in SYNS {
+        let mut network = waiting(option);
+        network.advance(network.brain.settings().install_timeout * 2);
+        assert_eq!(network.way_to(9), [1, 2, 9]);
+    }
+}
+
+#[test]
+fn a_syn_that_waits_for_a_path_whose_link_breaks_takes_another() {
+    for option in SYNS {
+        let mut network = waiting(option);
+        network.unplug(1, 9);
+        network.advance(network.brain.settings().install_timeout * 2);
+        assert_eq!(network.way_to(9), [1, 2, 9]);
+    }
 }
 
 fn broadcast() -> Vec<u8> {

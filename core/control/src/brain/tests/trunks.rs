@@ -1,12 +1,17 @@
 //! What the middle of a network holds does not grow with the paths over it.
 
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use braid_packet::TcpFlags;
+use braid_paths::Path;
+use braid_topology::Link;
 
-use super::network::{Network, dpid, ip, tuple};
+use super::network::{Network, dpid, ip, port, tuple};
 use crate::brain::Settings;
+use crate::brain::trunks::Trunks;
 use crate::event::Event;
+use crate::label::{Label, MEMBERS};
 use crate::pipeline::{Hop, Rule, Table};
 
 const STAR: [(u64, u64); 6] = [(1, 5), (2, 5), (3, 5), (5, 6), (5, 7), (5, 8)];
@@ -87,6 +92,73 @@ fn a_controller_that_starts_goes_on_with_trunks() {
 }
 
 #[test]
+fn rules_do_not_grow_with_the_starts_of_controllers() {
+    for groups in [0, u32::MAX] {
+        let (mut network, _) = star(groups);
+        let rules = fabric_rules(&mut network);
+        for start in 1..=5 {
+            start_again(&mut network);
+            for end in [1, 8] {
+                network.unplug(5, end);
+                network.advance(Duration::from_secs(3));
+                network.plug(5, end);
+                network.advance(Duration::from_secs(3));
+            }
+            assert_all_meet(&mut network, &ENDS);
+            assert_eq!(fabric_rules(&mut network), rules, "start {start}");
+        }
+    }
+}
+
+#[test]
+fn paths_that_are_new_while_others_are_taken_up_join_their_trunks() {
+    for groups in [0, u32::MAX] {
+        let rules = { star(groups) }.0.switch(5).rules(Table::Fabric as u8);
+        let mut network = Network::start_on(groups, Settings::default(), &STAR, &ENDS);
+        ENDS.iter().for_each(|host| network.announce(*host));
+        for hosts in [3, 4, 5, 6] {
+            assert_all_meet(&mut network, &ENDS[..hosts]);
+            network.start_again();
+            network.numbers().into_iter().for_each(|number| network.connect(number));
+            // Links are heard, and what nobody wants is still there.
+            network.advance(Duration::from_secs(1));
+        }
+        assert_all_meet(&mut network, &ENDS);
+        network.advance(Duration::from_secs(12));
+        assert_all_meet(&mut network, &ENDS);
+        assert_eq!((network.brain.sizes().labels, fabric_rules(&mut network)), (30, rules));
+    }
+}
+
+#[test]
+fn a_trunk_gives_its_numbers_away_again_and_none_twice() {
+    let link = |a, b| Link { src: port(a, b), dst: port(b, a) };
+    let path = Path::over(&[link(1, 5), link(5, 6)]).expect("a path");
+    let mut trunks = Trunks::default();
+    let mut used = VecDeque::new();
+    for _ in 0..3 * MEMBERS {
+        let label = trunks.next(&path).expect("there are more");
+        assert!(!used.contains(&label), "{label:?}");
+        trunks.enter(label, &path);
+        used.push_back(label);
+        // One stays, so that the trunk does.
+        if used.len() as u32 == MEMBERS {
+            let gone = used.remove(1).expect("it is full");
+            trunks.leave(gone, &path);
+        }
+    }
+    let of: BTreeSet<_> = used.iter().filter_map(|label| label.trunk()).collect();
+    assert_eq!(of.len(), 1);
+    let last = trunks.next(&path).expect("one is free");
+    trunks.enter(last, &path);
+    assert_ne!(
+        trunks.next(&path).and_then(Label::trunk),
+        of.first().copied(),
+        "a full one is followed by another"
+    );
+}
+
+#[test]
 fn new_paths_after_a_start_do_not_take_the_labels_of_old_ones() {
     let mut network = Network::start_on(0, Settings::default(), &STAR, &ENDS);
     ENDS.iter().for_each(|host| network.announce(*host));
@@ -114,4 +186,24 @@ fn a_trunk_that_is_refused_is_given_up_with_all_its_paths() {
     network.tell(&Event::Refused { dpid: dpid(5), rule: Some(rule), reason: "table full".to_owned() });
     network.advance(Duration::from_secs(1));
     assert!(network.brain.sizes().labels <= 25, "five paths lead over a link of the star");
+}
+
+#[test]
+fn a_rule_for_packets_that_return_is_written_again_after_it_was_refused() {
+    let (mut network, _) = star(u32::MAX);
+    let rule = network.find_rule(|rule| matches!(rule, Rule::Return { label, .. } if label.is_trunk()));
+    let bar = network.brain.settings().bar;
+    for _ in 0..2 {
+        network.switch(5).lose_rule(rule);
+        network.refuse(5, rule);
+        network.advance(bar / 2);
+        assert!(!network.switch(5).has(rule), "a switch that is full is left alone for a while");
+        network.advance(bar);
+        assert!(network.switch(5).has(rule));
+    }
+    network.switch(5).lose_rule(rule);
+    network.refuse(5, rule);
+    STAR.iter().for_each(|(a, b)| network.unplug(*a, *b));
+    network.advance(bar * 2);
+    assert!(!network.switch(5).has(rule), "there is nothing that could return");
 }
