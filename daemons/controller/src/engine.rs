@@ -148,7 +148,7 @@ impl Engine {
 
     /// A switch refused a transaction: the brain is told which rule that was.
     pub(crate) fn refused_by(&mut self, now: Time, dpid: DatapathId, xid: Xid, reason: String) {
-        let rule = self.switches.get(&dpid).and_then(|peer| peer.written.rule(xid, &self.brain));
+        let rule = self.switches.get(&dpid).and_then(|peer| peer.written.rule(xid, dpid, &self.brain));
         self.handle(now, &Event::Refused { dpid, rule, reason });
     }
 

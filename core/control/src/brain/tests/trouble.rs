@@ -18,6 +18,8 @@ fn a_route_that_a_switch_has_lost_is_written_anew_for_the_second_packet() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     let stream = tuple(ip(1), 1000, ip(9));
     assert_eq!(ways(&mut network, stream)[0].last(), Some(&9));
+    assert!(network.brain.route_rule(ip(9), dpid(1)).is_some_and(|rule| network.switch(1).has(rule)));
+    assert_eq!(network.brain.route_rule(ip(9), dpid(2)), None);
     network.lose_rules(1, 2, 50);
     let asked = network.brain.counters().packet_ins;
     network.send_tcp(1, 9, stream, TcpFlags::ACK, &[]);

@@ -1,10 +1,11 @@
 //! Default routes: for each address in use at a switch, the shortest path there.
 
+mod table;
+
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use braid_types::{DatapathId, Index, Time};
-use smallvec::SmallVec;
+use braid_types::{DatapathId, Time};
 
 use super::Brain;
 use super::batches::Replaces;
@@ -13,156 +14,8 @@ use crate::label::Label;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
 
-/// The default routes in the switches, or waiting for their path to be confirmed.
-#[derive(Debug, Default)]
-pub(super) struct Routes {
-    ///
-    /// Invariant: those to an address are in the order of switches, and there are some.
-    to: Index<IpAddr, SmallVec<[(DatapathId, Entry); 1]>>,
-    count: usize,
-    /// Routes that were removed though their hosts are there.
-    lost: BTreeSet<(IpAddr, DatapathId)>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    wanted: Way,
-    /// What the switch has until the path of `wanted` is confirmed.
-    written: Option<Way>,
-}
-
-/// What a route's rule says beyond its destination: there may be a million, so that it is kept short.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Way {
-    /// The host is at this switch.
-    Here,
-    /// By a label.
-    By(Hop),
-}
-
-impl Way {
-    /// The way of a route's rule; `None` for other rules.
-    pub(super) const fn of(rule: &Rule) -> Option<Self> {
-        match *rule {
-            Rule::LocalRoute { .. } => Some(Self::Here),
-            Rule::Route { hop, .. } => Some(Self::By(hop)),
-            _ => None,
-        }
-    }
-
-    const fn rule(self, dst: IpAddr) -> Rule {
-        match self {
-            Self::Here => Rule::LocalRoute { dst },
-            Self::By(hop) => Rule::Route { dst, hop },
-        }
-    }
-
-    const fn hop(self) -> Option<Hop> {
-        match self {
-            Self::Here => None,
-            Self::By(hop) => Some(hop),
-        }
-    }
-
-    fn takes(self, labels: &BTreeSet<Label>) -> bool {
-        self.hop().is_some_and(|hop| labels.contains(&hop.label))
-    }
-}
-
-impl Routes {
-    pub(super) fn len(&self) -> usize {
-        self.count
-    }
-
-    /// The route from a switch to `dst`.
-    pub(super) fn get(&self, dst: IpAddr, dpid: DatapathId) -> Option<Way> {
-        self.entry(dst, dpid).map(|entry| entry.wanted)
-    }
-
-    fn entry(&self, dst: IpAddr, dpid: DatapathId) -> Option<Entry> {
-        let entries = self.to.get(&dst)?;
-        let at = entries.binary_search_by_key(&dpid, |(at, _)| *at).ok()?;
-        entries.get(at).map(|(_, entry)| *entry)
-    }
-
-    /// The route as it was before.
-    fn insert(&mut self, (dst, dpid): (IpAddr, DatapathId), entry: Entry) -> Option<Entry> {
-        let entries = self.to.entry(dst).or_default();
-        match entries.binary_search_by_key(&dpid, |(at, _)| *at) {
-            Ok(at) => Some(std::mem::replace(&mut entries[at].1, entry)),
-            Err(at) => {
-                entries.insert(at, (dpid, entry));
-                self.count += 1;
-                None
-            }
-        }
-    }
-
-    fn take(&mut self, (dst, dpid): (IpAddr, DatapathId)) -> Option<Entry> {
-        let entries = self.to.get_mut(&dst)?;
-        let at = entries.binary_search_by_key(&dpid, |(at, _)| *at).ok()?;
-        let (_, entry) = entries.remove(at);
-        self.count -= 1;
-        if entries.is_empty() {
-            self.to.remove(&dst);
-        }
-        Some(entry)
-    }
-
-    fn all(&self) -> impl Iterator<Item = ((IpAddr, DatapathId), Entry)> {
-        self.to
-            .iter()
-            .flat_map(|(dst, entries)| entries.iter().map(move |(dpid, entry)| ((*dst, *dpid), *entry)))
-    }
-
-    /// A route that an earlier controller has written.
-    pub(super) fn adopt(&mut self, key: (IpAddr, DatapathId), way: Way) {
-        self.insert(key, Entry { wanted: way, written: Some(way) });
-    }
-
-    /// The route is on its way to the switch.
-    pub(super) fn note_written(&mut self, (dst, dpid): (IpAddr, DatapathId), way: Way) {
-        let Some(entries) = self.to.get_mut(&dst) else { return };
-        if let Ok(at) = entries.binary_search_by_key(&dpid, |(at, _)| *at) {
-            entries[at].1.written = Some(way);
-        }
-    }
-
-    /// Forgets a route; says whether there was one.
-    pub(super) fn remove(&mut self, dst: IpAddr, dpid: DatapathId) -> bool {
-        self.take((dst, dpid)).is_some()
-    }
-
-    /// The labels that routes lead to, or will, in no order.
-    pub(super) fn labels(&self) -> impl Iterator<Item = Label> {
-        let ways = self.all().flat_map(|(_, entry)| [Some(entry.wanted), entry.written]);
-        ways.flatten().filter_map(Way::hop).map(|hop| hop.label)
-    }
-
-    /// The switches with a route to `dst`.
-    fn switches_to(&self, dst: IpAddr) -> Vec<DatapathId> {
-        self.to.get(&dst).into_iter().flatten().map(|(dpid, _)| *dpid).collect()
-    }
-
-    fn through(&self, labels: &BTreeSet<Label>) -> Vec<((IpAddr, DatapathId), Entry)> {
-        let uses = |entry: &Entry| {
-            entry.wanted.takes(labels) || entry.written.is_some_and(|written| written.takes(labels))
-        };
-        let mut through: Vec<_> = self.all().filter(|(_, entry)| uses(entry)).collect();
-        through.sort_unstable_by_key(|(key, _)| *key);
-        through
-    }
-
-    /// The switch has lost its rules.
-    pub(super) fn forget(&mut self, dpid: DatapathId) {
-        self.to.retain(|_, entries| {
-            entries.retain(|(at, _)| *at != dpid);
-            !entries.is_empty()
-        });
-        self.count = self.to.values().map(SmallVec::len).sum();
-        self.lost.retain(|(_, at)| *at != dpid);
-    }
-}
+use table::Entry;
+pub(super) use table::{Routes, Way};
 
 impl Brain {
     /// Sends a packet on, or holds it while its destination is looked for.
@@ -221,6 +74,11 @@ impl Brain {
         self.routes.insert((dst, dpid), Entry { wanted: way, written: None });
         batch.add(dpid, way.rule(dst));
         Some(way.hop())
+    }
+
+    /// The rule of a default route as it is wanted now; `None` if there is none.
+    pub fn route_rule(&self, dst: IpAddr, dpid: DatapathId) -> Option<Rule> {
+        self.routes.get(dst, dpid).map(|way| way.rule(dst))
     }
 
     /// The host at `dst` is somewhere else: every switch with a route to it gets a new one.

@@ -1,0 +1,253 @@
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use braid_types::{DatapathId, Index};
+use smallvec::SmallVec;
+
+use crate::label::Label;
+use crate::pipeline::{Hop, Rule};
+
+/// The default routes in the switches, or waiting for their path to be confirmed.
+///
+/// First packets to many addresses come in any order, and each lookup at a random address is waited for: the index is kept
+/// small, and what it leads to lies in the order in which it came.
+///
+/// Invariant: places hold the routes of one address, of which there are some, or are in `free`.
+#[derive(Debug, Default)]
+pub(in crate::brain) struct Routes {
+    to: Index<IpAddr, Place>,
+    places: Vec<Ways>,
+    free: Vec<Place>,
+    count: usize,
+    /// Routes that were removed though their hosts are there.
+    pub(super) lost: BTreeSet<(IpAddr, DatapathId)>,
+}
+
+/// An index of `places`.
+type Place = u32;
+
+/// The routes to one address, in the order of switches.
+type Ways = SmallVec<[(DatapathId, Entry); 1]>;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub(super) wanted: Way,
+    /// What the switch has until the path of `wanted` is confirmed.
+    pub(super) written: Option<Way>,
+}
+
+/// What a route's rule says beyond its destination: there may be a million, so that it is kept short.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::brain) enum Way {
+    /// The host is at this switch.
+    Here,
+    /// By a label.
+    By(Hop),
+}
+
+impl Way {
+    /// The way of a route's rule; `None` for other rules.
+    pub(in crate::brain) const fn of(rule: &Rule) -> Option<Self> {
+        match *rule {
+            Rule::LocalRoute { .. } => Some(Self::Here),
+            Rule::Route { hop, .. } => Some(Self::By(hop)),
+            _ => None,
+        }
+    }
+
+    pub(super) const fn rule(self, dst: IpAddr) -> Rule {
+        match self {
+            Self::Here => Rule::LocalRoute { dst },
+            Self::By(hop) => Rule::Route { dst, hop },
+        }
+    }
+
+    pub(super) const fn hop(self) -> Option<Hop> {
+        match self {
+            Self::Here => None,
+            Self::By(hop) => Some(hop),
+        }
+    }
+
+    pub(super) fn takes(self, labels: &BTreeSet<Label>) -> bool {
+        self.hop().is_some_and(|hop| labels.contains(&hop.label))
+    }
+}
+
+impl Routes {
+    pub(in crate::brain) const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The route from a switch to `dst`.
+    pub(in crate::brain) fn get(&self, dst: IpAddr, dpid: DatapathId) -> Option<Way> {
+        self.entry(dst, dpid).map(|entry| entry.wanted)
+    }
+
+    pub(super) fn entry(&self, dst: IpAddr, dpid: DatapathId) -> Option<Entry> {
+        let ways = self.ways(dst);
+        let at = ways.binary_search_by_key(&dpid, |(at, _)| *at).ok()?;
+        ways.get(at).map(|(_, entry)| *entry)
+    }
+
+    fn ways(&self, dst: IpAddr) -> &[(DatapathId, Entry)] {
+        let place = self.to.get(&dst).and_then(|place| self.places.get(*place as usize));
+        place.map(SmallVec::as_slice).unwrap_or_default()
+    }
+
+    fn ways_mut(&mut self, dst: IpAddr) -> Option<&mut Ways> {
+        self.places.get_mut(*self.to.get(&dst)? as usize)
+    }
+
+    /// The route as it was before.
+    pub(super) fn insert(&mut self, (dst, dpid): (IpAddr, DatapathId), entry: Entry) -> Option<Entry> {
+        let (places, free) = (&mut self.places, &mut self.free);
+        let place = *self.to.entry(dst).or_insert_with(|| free.pop().unwrap_or_else(|| new_place(places)));
+        let ways = places.get_mut(place as usize)?;
+        match ways.binary_search_by_key(&dpid, |(at, _)| *at) {
+            Ok(at) => Some(std::mem::replace(&mut ways[at].1, entry)),
+            Err(at) => {
+                ways.insert(at, (dpid, entry));
+                self.count += 1;
+                None
+            }
+        }
+    }
+
+    pub(super) fn take(&mut self, (dst, dpid): (IpAddr, DatapathId)) -> Option<Entry> {
+        let place = *self.to.get(&dst)?;
+        let ways = self.places.get_mut(place as usize)?;
+        let at = ways.binary_search_by_key(&dpid, |(at, _)| *at).ok()?;
+        let (_, entry) = ways.remove(at);
+        self.count -= 1;
+        if ways.is_empty() {
+            *ways = Ways::new();
+            self.to.remove(&dst);
+            self.free.push(place);
+        }
+        Some(entry)
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = ((IpAddr, DatapathId), Entry)> {
+        let ways = self.to.keys().map(|dst| (*dst, self.ways(*dst)));
+        ways.flat_map(|(dst, ways)| ways.iter().map(move |(dpid, entry)| ((dst, *dpid), *entry)))
+    }
+
+    /// A route that an earlier controller has written.
+    pub(in crate::brain) fn adopt(&mut self, key: (IpAddr, DatapathId), way: Way) {
+        self.insert(key, Entry { wanted: way, written: Some(way) });
+    }
+
+    /// The route is on its way to the switch.
+    pub(in crate::brain) fn note_written(&mut self, (dst, dpid): (IpAddr, DatapathId), way: Way) {
+        let Some(ways) = self.ways_mut(dst) else { return };
+        if let Ok(at) = ways.binary_search_by_key(&dpid, |(at, _)| *at) {
+            ways[at].1.written = Some(way);
+        }
+    }
+
+    /// Forgets a route; says whether there was one.
+    pub(in crate::brain) fn remove(&mut self, dst: IpAddr, dpid: DatapathId) -> bool {
+        self.take((dst, dpid)).is_some()
+    }
+
+    /// The labels that routes lead to, or will, in no order.
+    pub(in crate::brain) fn labels(&self) -> impl Iterator<Item = Label> {
+        let ways = self.places.iter().flatten().flat_map(|(_, entry)| [Some(entry.wanted), entry.written]);
+        ways.flatten().filter_map(Way::hop).map(|hop| hop.label)
+    }
+
+    /// The switches with a route to `dst`.
+    pub(super) fn switches_to(&self, dst: IpAddr) -> Vec<DatapathId> {
+        self.ways(dst).iter().map(|(dpid, _)| *dpid).collect()
+    }
+
+    pub(super) fn through(&self, labels: &BTreeSet<Label>) -> Vec<((IpAddr, DatapathId), Entry)> {
+        let uses = |entry: &Entry| {
+            entry.wanted.takes(labels) || entry.written.is_some_and(|written| written.takes(labels))
+        };
+        let mut through: Vec<_> = self.all().filter(|(_, entry)| uses(entry)).collect();
+        through.sort_unstable_by_key(|(key, _)| *key);
+        through
+    }
+
+    /// The switch has lost its rules.
+    pub(in crate::brain) fn forget(&mut self, dpid: DatapathId) {
+        let (places, free) = (&mut self.places, &mut self.free);
+        self.to.retain(|_, place| {
+            let Some(ways) = places.get_mut(*place as usize) else { return false };
+            ways.retain(|(at, _)| *at != dpid);
+            let is_used = !ways.is_empty();
+            if !is_used {
+                *ways = Ways::new();
+                free.push(*place);
+            }
+            is_used
+        });
+        // In the order of the index, which means nothing.
+        self.free.sort_unstable();
+        self.count = self.places.iter().map(SmallVec::len).sum();
+        self.lost.retain(|(_, at)| *at != dpid);
+    }
+}
+
+/// There are no more places than routes, whose limit is far lower.
+fn new_place(places: &mut Vec<Ways>) -> Place {
+    places.push(Ways::new());
+    (places.len() - 1) as Place
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Insert(u8, u64),
+        Take(u8, u64),
+        Forget(u64),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            4 => (0..12_u8, 0..4_u64).prop_map(|(dst, dpid)| Step::Insert(dst, dpid)),
+            3 => (0..12_u8, 0..4_u64).prop_map(|(dst, dpid)| Step::Take(dst, dpid)),
+            1 => (0..4_u64).prop_map(Step::Forget),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn routes_are_what_a_sorted_map_would_hold(steps in prop::collection::vec(step(), 0..200)) {
+            let (mut routes, mut model) = (Routes::default(), BTreeMap::new());
+            let key = |dst: u8, dpid| (IpAddr::from([10, 0, 0, dst]), DatapathId(dpid));
+            let entry = Entry { wanted: Way::Here, written: None };
+            for step in steps {
+                match step {
+                    Step::Insert(dst, dpid) => {
+                        let before = routes.insert(key(dst, dpid), entry).is_some();
+                        prop_assert_eq!(before, model.insert(key(dst, dpid), ()).is_some());
+                    }
+                    Step::Take(dst, dpid) => {
+                        let taken = routes.take(key(dst, dpid)).is_some();
+                        prop_assert_eq!(taken, model.remove(&key(dst, dpid)).is_some());
+                    }
+                    Step::Forget(dpid) => {
+                        routes.forget(DatapathId(dpid));
+                        model.retain(|(_, at), ()| *at != DatapathId(dpid));
+                    }
+                }
+                let mut all: Vec<_> = routes.all().map(|(key, _)| key).collect();
+                all.sort_unstable();
+                prop_assert_eq!(&all, &model.keys().copied().collect::<Vec<_>>());
+                prop_assert_eq!(routes.len(), all.len());
+                prop_assert_eq!(routes.places.len(), routes.to.len() + routes.free.len());
+                prop_assert!(all.iter().all(|(dst, dpid)| routes.get(*dst, *dpid).is_some()));
+            }
+        }
+    }
+}
