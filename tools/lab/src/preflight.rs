@@ -5,7 +5,7 @@ use nix::unistd::Uid;
 
 use crate::error::LabError;
 use crate::plan::is_coupled;
-use crate::scenario::{Host, Mode, Mptcp, Scenario};
+use crate::scenario::{Host, Mode, Scenario};
 
 /// Whether this machine can build `scenario`, before anything is made.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), LabError> {
@@ -22,7 +22,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), LabError> {
 
 fn needs_mptcp(scenario: &Scenario) -> bool {
     let modes = scenario.traffic.as_ref().is_some_and(|traffic| traffic.modes.contains(&Mode::Mptcp));
-    modes || scenario.topology.hosts.iter().any(|host| host.mptcp != Mptcp::default())
+    modes || scenario.topology.hosts.iter().any(|host| host.mptcp.used)
 }
 
 // A namespace may only use what the first one allows to all, and that one is not the lab's to change.

@@ -321,3 +321,20 @@ fn places_are_on_earth_and_of_switches() {
     let good = text.replace("s: [91, 0], x: [1, 2]", "s: [90, -180]");
     assert_eq!(Scenario::parse(&good, "t.yaml").unwrap().topology.switches[0].place, Some([90.0, -180.0]));
 }
+
+#[test]
+fn agents_need_hosts_that_use_multipath_tcp_be_it_for_one_subflow() {
+    let text = |mptcp: &str| {
+        format!(
+            "{{scenario: t, variants: [{{name: v, agents: managed, subflows: 0}}], topology: {{switches: [s], \
+             hosts: [{{name: h, interfaces: [{{name: e0}}]{mptcp}}}], links: [{{between: [h.e0, s], rate: 1Mbit}}]}}}}"
+        )
+    };
+    let error = Scenario::parse(&text(""), "t.yaml").unwrap_err().to_string();
+    assert!(error.contains("variants[0].agents: no host uses Multipath TCP"), "{error}");
+    for mptcp in [", mptcp: {}", ", mptcp: {subflows: 0}", ", mptcp: {subflows: 3}"] {
+        let scenario = Scenario::parse(&text(mptcp), "t.yaml").unwrap();
+        let host = &scenario.with_variant(&scenario.variants[0]).topology.hosts[0];
+        assert_eq!((host.mptcp.used, host.mptcp.subflows), (true, 0), "{mptcp}");
+    }
+}

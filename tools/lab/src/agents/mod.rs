@@ -138,5 +138,8 @@ mod tests {
             "--congestion lia --mode managed --subflows 1 --most 3 --controller http://169.254.0.1:8653 \
              --token-file /t/token"
         );
+        let alone =
+            "--mode managed --subflows 1 --most 0 --controller http://169.254.0.1:8653 --token-file /t/token";
+        assert_eq!(told("mptcp: {subflows: 0}", true), alone);
     }
 }

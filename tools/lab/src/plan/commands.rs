@@ -119,8 +119,8 @@ impl Commands<'_> {
 }
 
 impl HostPlan {
-    pub(crate) fn uses_mptcp(&self) -> bool {
-        self.mptcp != crate::scenario::Mptcp::default()
+    pub(crate) const fn uses_mptcp(&self) -> bool {
+        self.mptcp.used
     }
 
     /// Whether the path manager in the kernel is to be set.

@@ -75,8 +75,7 @@ pub(super) struct Generate {
     pub ipv6: bool,
     pub congestion_control: Option<Spanned<String>>,
     pub receive_buffer: Option<Spanned<ByteCount>>,
-    #[serde(default)]
-    pub mptcp: Mptcp,
+    pub mptcp: Option<Mptcp>,
 }
 
 #[derive(Deserialize)]
@@ -86,8 +85,7 @@ pub(super) struct Host {
     pub interfaces: Vec<Interface>,
     pub congestion_control: Option<Spanned<String>>,
     pub receive_buffer: Option<Spanned<ByteCount>>,
-    #[serde(default)]
-    pub mptcp: Mptcp,
+    pub mptcp: Option<Mptcp>,
 }
 
 #[derive(Deserialize)]

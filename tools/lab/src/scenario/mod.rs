@@ -94,6 +94,8 @@ pub struct Interface {
 /// The limits and endpoints of the kernel's path manager, see `ip-mptcp(8)`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mptcp {
+    /// Whether the host uses it at all, be it for one subflow a connection.
+    pub used: bool,
     /// Who opens subflows.
     pub path_manager: PathManager,
     /// How many subflows a connection may have beyond its first.
@@ -225,7 +227,7 @@ pub struct Variant {
     pub streams: Option<Vec<u16>>,
     /// [`Traffic::assign`], where it differs.
     pub assign: Option<Assign>,
-    /// [`Mptcp::subflows`] of every host that has any.
+    /// [`Mptcp::subflows`] of every host that uses it.
     pub subflows: Option<u8>,
     /// [`Host::congestion_control`] of every host that has one.
     pub congestion_control: Option<String>,

@@ -1,10 +1,10 @@
-use super::{Host, Mptcp, Scenario, Variant};
+use super::{Host, Scenario, Variant};
 
 impl Scenario {
     /// The scenario as `variant` has it.
     pub fn with_variant(&self, variant: &Variant) -> Self {
         let mut scenario = self.clone();
-        let is_multipath = |host: &Host| host.mptcp != Mptcp::default();
+        let is_multipath = |host: &Host| host.mptcp.used;
         let all_alike = !self.topology.hosts.iter().any(is_multipath);
         for host in &mut scenario.topology.hosts {
             if let Some(subflows) = variant.subflows.filter(|_| is_multipath(host)) {
@@ -29,7 +29,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::scenario::Mode;
+    use crate::scenario::{Mode, Mptcp};
 
     #[test]
     fn hosts_and_traffic_become_what_the_variant_says_and_nothing_else_changes() {
@@ -46,7 +46,7 @@ mod tests {
         let other = scenario.with_variant(&variant);
         assert_eq!(other.traffic.unwrap().modes, [Mode::Mptcp]);
         let [left, right] = &other.topology.hosts[..] else { panic!() };
-        assert_eq!([left.mptcp.subflows, right.mptcp.subflows], [0, 0]);
+        assert_eq!([left, right].map(|host| (host.mptcp.used, host.mptcp.subflows)), [(true, 0); 2]);
         assert_eq!((left.congestion_control.as_deref(), &right.congestion_control), (Some("cubic"), &None));
     }
 

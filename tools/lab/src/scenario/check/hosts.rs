@@ -57,24 +57,25 @@ fn interface(interface: &file::Interface, key: &str, problems: &mut Problems) ->
 }
 
 fn mptcp(host: &file::Host, key: &str, problems: &mut Problems) -> Mptcp {
-    let subflows = limit(host.mptcp.subflows.as_ref(), &format!("{key}.subflows"), problems);
+    let Some(given) = &host.mptcp else { return Mptcp::default() };
+    let subflows = limit(given.subflows.as_ref(), &format!("{key}.subflows"), problems);
     let accept_addresses =
-        limit(host.mptcp.accept_addresses.as_ref(), &format!("{key}.accept_addresses"), problems);
-    let path_manager = host.mptcp.path_manager.as_ref().map(|it| it.value).unwrap_or_default();
-    if let (PathManager::Agent, Some(first)) = (path_manager, host.mptcp.endpoints.first()) {
+        limit(given.accept_addresses.as_ref(), &format!("{key}.accept_addresses"), problems);
+    let path_manager = given.path_manager.as_ref().map(|it| it.value).unwrap_or_default();
+    if let (PathManager::Agent, Some(first)) = (path_manager, given.endpoints.first()) {
         let what = "the agent opens subflows from every address, and takes no endpoints";
         problems.add(first.referenced, format!("{key}.endpoints"), what, "remove them");
     }
     let mut unique = Unique::new("the endpoints of a host");
     let mut endpoints = Vec::new();
-    for (index, endpoint) in host.mptcp.endpoints.iter().enumerate() {
+    for (index, endpoint) in given.endpoints.iter().enumerate() {
         let key = format!("{key}.endpoints[{index}]");
         unique.add(&endpoint.value.address.to_string(), endpoint.referenced, &key, problems);
         check_endpoint(host, endpoint, &key, problems);
         let (address, flags) = (endpoint.value.address, endpoint.value.flags.clone());
         endpoints.push(Endpoint { address, flags });
     }
-    Mptcp { path_manager, subflows, accept_addresses, endpoints }
+    Mptcp { used: true, path_manager, subflows, accept_addresses, endpoints }
 }
 
 /// A limit of the path manager.

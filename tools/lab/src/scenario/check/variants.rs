@@ -68,9 +68,19 @@ fn agents(variant: &file::Variant, key: &str, file: &File, problems: &mut Proble
         let what = "rules stand in the place of the controller that agents ask";
         problems.add(agents.referenced, format!("{key}.agents"), what, "remove it, or rules:");
     }
-    let manager = |host: &file::Host| host.mptcp.path_manager.as_ref().map(|it| it.value);
-    let own = file.topology.hosts.iter().any(|host| manager(host) == Some(PathManager::Agent));
-    if agents.value == Agents::Managed && own {
+    let mut users = file.topology.hosts.iter().filter_map(|host| host.mptcp.as_ref()).peekable();
+    if agents.value == Agents::Managed && users.peek().is_none() {
+        let what = "no host uses Multipath TCP, so that there is nothing to manage";
+        problems.add(
+            agents.referenced,
+            format!("{key}.agents"),
+            what,
+            "remove it, or give hosts an mptcp key",
+        );
+    }
+    let is_agent =
+        |mptcp: &file::Mptcp| mptcp.path_manager.as_ref().is_some_and(|it| it.value == PathManager::Agent);
+    if agents.value == Agents::Managed && users.any(is_agent) {
         let what = "a host has an agent of its own already";
         problems.add(agents.referenced, format!("{key}.agents"), what, "remove it, or path_manager: agent");
     }
