@@ -18,6 +18,8 @@ pub trait Testbed: fmt::Debug + Send + Sync {
 
     /// Changes the link between two ends, both ways; what the change does not name stays. The link as it is then.
     ///
+    /// Of several links between two switches one is named by a port, as in `s1:2`.
+    ///
     /// # Errors
     ///
     /// What is wrong with that.

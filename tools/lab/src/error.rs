@@ -44,14 +44,14 @@ pub enum LabError {
         links: Vec<String>,
     },
     /// Several links join two places.
-    #[error("{count} links join {from} and {to}; say which with --nth, from 1")]
+    #[error("{} links join {from} and {to}: {}; name one by its ports", links.len(), links.join(", "))]
     ManyLinks {
         /// One place.
         from: String,
         /// The other.
         to: String,
-        /// How many links.
-        count: usize,
+        /// The links, by their ports.
+        links: Vec<String>,
     },
     /// A link's back-end cannot do what was asked.
     #[error(

@@ -149,10 +149,22 @@ fn parallel_links_are_told_apart_by_their_number() {
     bench.labs.deploy(&scenario, &name, &learning(), &Interrupt::default()).unwrap().keep();
     let edit = LinkEdit { ways: [change(r#"{"rate":"5Mbit"}"#), Change::default()], up: None };
     let many = bench.labs.change_link(&name, &which("s", "t"), &edit).unwrap_err();
-    assert!(matches!(many, LabError::ManyLinks { count: 2, .. }) && many.exit_code() == 2, "{many}");
+    assert_eq!(many.to_string(), "2 links join s and t: s:1 - t:1, t:2 - s:2; name one by its ports");
+    assert_eq!(many.exit_code(), 2);
     let second = WhichLink { nth: Some(2), ..which("s", "t") };
     let after = bench.labs.change_link(&name, &second, &edit).unwrap();
     assert_eq!(after.ends.map(|end| end.parameters.rate.unwrap().0), [2_000_000, 5_000_000]);
+    let by_ports = |from, to| {
+        let edit = LinkEdit { ways: [change(r#"{"rate":"7Mbit"}"#), Change::default()], up: None };
+        let after = bench.labs.change_link(&name, &which(from, to), &edit);
+        after.map(|link| link.ends.map(|end| end.parameters.rate.unwrap().0 / 1_000_000))
+    };
+    assert_eq!(by_ports("s:1", "t:1").unwrap(), [7, 1]);
+    assert_eq!(by_ports("t", "s:2").unwrap(), [7, 5]);
+    assert_eq!(by_ports("s:2", "t").unwrap(), [7, 7]);
+    for (from, to) in [("s:1", "t:2"), ("s:3", "t"), ("s:", "t"), ("s:01", "t:1"), (":1", "t:1")] {
+        assert!(matches!(by_ports(from, to), Err(LabError::NoLink { .. })), "{from} {to}");
+    }
     for nth in [0, 3] {
         let error = bench.labs.change_link(&name, &WhichLink { nth: Some(nth), ..which("s", "t") }, &edit);
         assert!(matches!(error, Err(LabError::NoLink { .. })));

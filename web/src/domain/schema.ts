@@ -2360,7 +2360,7 @@ export interface operations {
     change_link: {
         parameters: {
             query: {
-                /** @description one end: a switch, or a host with or without its interface */
+                /** @description one end: a switch, with or without a colon and the number of its port, or a host, with or without its interface */
                 from: string;
                 /** @description the other */
                 to: string;

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { hostile } from "./hostile.mjs";
+import { parallel } from "./parallel.mjs";
 import { maps } from "./map.mjs";
 import { joinSwitches, on, PAGE, startController, stop, stopAll } from "./lab.mjs";
 
@@ -198,6 +199,7 @@ async function main() {
 
   await step("a network that stands on the Earth is drawn on it, and pods as one until they are opened", () => maps(browser, SCREENSHOTS));
   await step("names with markup stay text", () => hostile(browser));
+  await step("links that join the same two switches are changed one by one", () => parallel(browser));
   assert.deepEqual(problems, []);
   await browser.close();
 }

@@ -27,8 +27,8 @@ pub(crate) enum Command {
 
 #[derive(clap::Args)]
 pub(crate) struct Set {
-    /// The two ends of the link, each SWITCH, HOST or HOST.INTERFACE; the lab's name before them may be left out
-    /// where there is only one
+    /// The two ends of the link, each SWITCH, SWITCH:PORT, HOST or HOST.INTERFACE; the lab's name before them may be left
+    /// out where there is only one
     #[arg(value_names = ["LAB", "FROM", "TO"], num_args = 2..=3, required = true)]
     names: Vec<String>,
     #[command(flatten)]

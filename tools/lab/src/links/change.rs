@@ -5,14 +5,14 @@ use super::connect;
 use super::view::{LinkInspection, cut_points, inspect};
 use crate::error::LabError;
 use crate::names::LabName;
-use crate::plan::{Cable, LinkBackend, Plan, shaper};
+use crate::plan::{Cable, CableEnd, LinkBackend, Plan, shaper};
 use crate::store::{Folder, Labs};
 use crate::system::{Namespace, Tool};
 
 /// A link of a lab, by what it joins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WhichLink {
-    /// A switch, or a host with or without its interface.
+    /// A switch, with or without `:` and the number of its port, or a host, with or without its interface.
     pub from: String,
     /// The same, of the other end.
     pub to: String,
@@ -90,7 +90,8 @@ fn find(plan: &Plan, which: &WhichLink) -> Result<(usize, bool), LabError> {
     let wanted = which.nth.unwrap_or(1).checked_sub(1).and_then(|nth| found.get(nth));
     match wanted {
         Some(_) if found.len() > 1 && which.nth.is_none() => {
-            Err(LabError::ManyLinks { from: which.from.clone(), to: which.to.clone(), count: found.len() })
+            let links = found.iter().filter_map(|(index, _)| plan.cables.get(*index)).map(by_ports).collect();
+            Err(LabError::ManyLinks { from: which.from.clone(), to: which.to.clone(), links })
         }
         Some(found) => Ok(*found),
         None => Err(LabError::NoLink {
@@ -102,13 +103,26 @@ fn find(plan: &Plan, which: &WhichLink) -> Result<(usize, bool), LabError> {
 }
 
 fn joins(cable: &Cable, which: &WhichLink) -> Option<bool> {
-    let [a, b] = cable.ends.each_ref().map(|end| end.name.as_str());
-    let is = |name: &str, wanted: &str| {
-        name == wanted || name.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('.'))
-    };
-    let straight = is(a, &which.from) && is(b, &which.to);
-    let reversed = is(a, &which.to) && is(b, &which.from);
+    let [a, b] = &cable.ends;
+    let straight = is_end(a, &which.from) && is_end(b, &which.to);
+    let reversed = is_end(a, &which.to) && is_end(b, &which.from);
     (straight || reversed).then_some(!straight)
+}
+
+fn is_end(end: &CableEnd, wanted: &str) -> bool {
+    match (wanted.rsplit_once(':'), end.port) {
+        (Some((name, number)), Some((_, port))) => name == end.name && number == port.to_string(),
+        _ => end.name == wanted || end.name.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('.')),
+    }
+}
+
+/// By the ports of its ends, of which it has two of its own.
+fn by_ports(cable: &Cable) -> String {
+    let [a, b] = cable.ends.each_ref().map(|end| match end.port {
+        Some((_, port)) => format!("{}:{port}", end.name),
+        None => end.name.clone(),
+    });
+    format!("{a} - {b}")
 }
 
 fn title(cable: &Cable) -> String {

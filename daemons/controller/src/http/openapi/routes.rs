@@ -107,7 +107,7 @@ route!(/// The links of the testbed that the network is; where it is none, no li
     testbed_links, get "/api/v1/testbed/links", 200 TestbedLinks, []);
 route!(/// Cuts, restores or changes a link of the testbed, both ways.
     change_link, put "/api/v1/testbed/links", 200 TestbedChanged, [
-        ("from" = String, Query, description = "one end: a switch, or a host with or without its interface"),
+        ("from" = String, Query, description = "one end: a switch, with or without a colon and the number of its port, or a host, with or without its interface"),
         ("to" = String, Query, description = "the other")
     ], content = LinkChange);
 
