@@ -10,9 +10,9 @@ use serde::Serialize;
 use super::history::{SCHEMA, Steps};
 use super::series::Series;
 
-/// Edges whose history is kept; of more, none.
+/// Edges whose history is kept; of more, those are forgotten that left first.
 const MAX_EDGES: usize = 1_024;
-/// Paths and buffers of all of them together.
+/// Paths and buffers of all of them together, likewise.
 const MAX_SERIES: usize = 512;
 /// A reading that is older is not one of this step.
 const FRESH: Duration = Duration::from_secs(3);
@@ -22,8 +22,19 @@ const FRESH: Duration = Duration::from_secs(3);
 pub(super) struct EdgeHistories {
     /// The step after the last in which each was there.
     known: BTreeMap<DatapathId, u64>,
-    paths: BTreeMap<(DatapathId, u32, Vec<SwitchPort>), PathSeries>,
-    orders: BTreeMap<(DatapathId, u32), OrderSeries>,
+    paths: BTreeMap<PathKey, PathSeries>,
+    orders: BTreeMap<OrderKey, OrderSeries>,
+}
+
+/// A path of a group of an edge, by the ports.
+type PathKey = (DatapathId, u32, Vec<SwitchPort>);
+/// A group of an edge that puts in order.
+type OrderKey = (DatapathId, u32);
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Path(PathKey),
+    Order(OrderKey),
 }
 
 #[derive(Debug)]
@@ -90,6 +101,8 @@ struct EdgeOrderHistory {
 
 impl EdgeHistories {
     pub(super) fn record(&mut self, step: u64, now: Time, edges: &[EdgeView]) {
+        self.make_room_for_edges(step, edges);
+        self.make_room(step, edges);
         for edge in edges {
             if self.known.len() < MAX_EDGES || self.known.contains_key(&edge.dpid) {
                 self.known.insert(edge.dpid, step + 1);
@@ -124,6 +137,43 @@ impl EdgeHistories {
         self.known.retain(|_, next| *next > heard);
         self.paths.retain(|_, it| it.series.next() > heard);
         self.orders.retain(|_, it| it.series.next() > heard);
+    }
+
+    fn make_room_for_edges(&mut self, step: u64, edges: &[EdgeView]) {
+        let new = edges.iter().filter(|edge| !self.known.contains_key(&edge.dpid)).count();
+        let over = (self.known.len() + new).saturating_sub(MAX_EDGES);
+        let gone = self.known.iter().filter(|(_, next)| **next < step).map(|(dpid, next)| (*next, *dpid));
+        for (_, dpid) in first(over, gone) {
+            self.known.remove(&dpid);
+        }
+    }
+
+    /// Forgets series that have ended, those first that ended first, as far as new ones need their room.
+    fn make_room(&mut self, step: u64, edges: &[EdgeView]) {
+        let over = (self.paths.len() + self.orders.len() + self.count_new(edges)).saturating_sub(MAX_SERIES);
+        if over == 0 {
+            return;
+        }
+        let paths = self.paths.iter().map(|(key, it)| (it.series.next(), Key::Path(key.clone())));
+        let orders = self.orders.iter().map(|(key, it)| (it.series.next(), Key::Order(*key)));
+        for (_, key) in first(over, paths.chain(orders).filter(|(next, _)| *next < step)) {
+            match key {
+                Key::Path(key) => _ = self.paths.remove(&key),
+                Key::Order(key) => _ = self.orders.remove(&key),
+            }
+        }
+    }
+
+    fn count_new(&self, edges: &[EdgeView]) -> usize {
+        let of = |edge: &EdgeView| {
+            let paths =
+                edge.sprays.iter().flat_map(|group| group.paths.iter().map(|path| (group.group, path)));
+            let keys = paths.map(|(group, path)| (edge.dpid, group, path.ports.clone()));
+            let orders = edge.orders.iter().map(|order| (edge.dpid, order.group));
+            keys.filter(|key| !self.paths.contains_key(key)).count()
+                + orders.filter(|key| !self.orders.contains_key(key)).count()
+        };
+        edges.iter().map(of).sum()
     }
 
     fn is_full(&self) -> bool {
@@ -210,70 +260,17 @@ impl OrderSeries {
     }
 }
 
+/// The least `count` of what there is.
+fn first<T: Ord>(count: usize, of: impl Iterator<Item = T>) -> Vec<T> {
+    let mut all: Vec<_> = if count == 0 { Vec::new() } else { of.collect() };
+    all.sort_unstable();
+    all.truncate(count);
+    all
+}
+
 fn is_fresh(now: Time, at: Option<Time>) -> bool {
     at.is_some_and(|at| now.since(at) <= FRESH)
 }
 
 #[cfg(test)]
-mod tests {
-    use braid_control::view::EdgePathState;
-    use braid_types::PortNo;
-
-    use super::super::history::{History, Span};
-    use super::*;
-
-    const ALL: Span = Span { coarse: false, since: Time::ZERO };
-    const EDGE: DatapathId = DatapathId(1);
-
-    fn second(second: u64) -> Time {
-        Time::from_millis(second * 1_000)
-    }
-
-    fn edge(groups: std::ops::Range<u32>, share: f64, read_at: Time) -> EdgeView {
-        let path = |port| EdgePathView {
-            path: vec![EDGE, DatapathId(2)],
-            ports: vec![SwitchPort::new(EDGE, PortNo(port))],
-            read_at: Some(read_at),
-            state: Some(EdgePathState::Carries),
-            share: Some(share),
-            carried_bps: None,
-            found_bps: None,
-            round_trip_us: Some(9.0),
-            queue_us: Some(1.0),
-            loss: Some(0.0),
-            packets: 0,
-            bytes: 0,
-        };
-        let paths = || vec![path(1), path(2)];
-        let sprays = groups.map(|group| EdgeSprayView { group, to: DatapathId(2), paths: paths() }).collect();
-        EdgeView { dpid: EDGE, answered_at: Some(read_at), sprays, orders: Vec::new() }
-    }
-
-    #[test]
-    fn an_edge_has_what_it_told_of_each_path_and_nothing_where_it_was_silent() {
-        let mut history = History::default();
-        for (at, told) in [(1, 1), (2, 2), (6, 2), (7, 7)] {
-            history.record(second(at), &[], &[], &[edge(5..6, at as f64, second(told))]);
-        }
-        let found = history.edge(EDGE, ALL).expect("known");
-        let paths = &found.sprays[0].paths;
-        assert_eq!((found.sprays.len(), paths.len(), found.sprays[0].group), (1, 2, 5));
-        assert_eq!(paths[1].share, [Some(1.0), Some(2.0), None, Some(7.0)]);
-        assert_eq!(paths[1].carried_bps, [None; 4]);
-        assert!(history.edge(DatapathId(2), ALL).is_none());
-    }
-
-    #[test]
-    fn what_is_kept_of_edges_is_bounded_and_forgotten_after_an_hour() {
-        let mut history = History::default();
-        history.record(second(0), &[], &[], &[edge(0..10_000, 0.5, second(0))]);
-        let kept = |history: &History| -> usize {
-            let found = history.edge(EDGE, ALL);
-            found.map_or(0, |found| found.sprays.iter().map(|group| group.paths.len()).sum())
-        };
-        assert_eq!(kept(&history), MAX_SERIES);
-        (1..3_700).for_each(|at| history.record(second(at), &[], &[], &[]));
-        assert_eq!(kept(&history), 0);
-        assert!(history.edge(EDGE, ALL).is_none());
-    }
-}
+mod tests;
