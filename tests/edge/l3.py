@@ -4,7 +4,7 @@
 Usage, as root: tests/edge/l3.py BRAID [SECONDS [RATE]]
 
 host - edge = router, router = edge - host, in network namespaces. Towards each router an edge has an address, as a site has of each of its
-providers; routers know those and nothing of the hosts. The sending edge writes the addresses of the uplink that it chooses into each
+providers, for which it answers; routers know those and nothing of the hosts. The sending edge writes the addresses of the uplink that it chooses into each
 packet, the receiving one the hosts' again before it puts them in order; both ways. Prints what iperf3 reaches over one uplink and
 over both (of RATE, 10 Mbit/s) and compares copies by their SHA-256. Ends with 1 if both carry less than 1.8 times what one does.
 """
@@ -41,7 +41,9 @@ def network(braid, rate):
     try:
         build(rate)
         for space, dpid in edge.EDGES.items():
-            ports = "--port hst=1 --port p1=2 --port p2=3"
+            ports = "--port hst=1 --port p1=2 --port p2=3" + "".join(
+                " --uplink p{},{}/30,{}".format(path, *uplink(space, path)) for path in (1, 2)
+            )
             command = f"ip netns exec {space} {braid} edge run --dpid {dpid:016x} {ports}"
             process = subprocess.Popen(command.split(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
             edges.append(process)
@@ -69,9 +71,8 @@ def build(rate):
         inside(router, "sysctl -qw net.ipv4.ip_forward=1")
         for space, device in [(NEAR, "near"), (FAR, "far")]:
             edge.cable((space, f"p{path}"), (router, device))
-            address, gateway = uplink(space, path)
+            _, gateway = uplink(space, path)
             run(f"ip -n {router} address add {gateway}/30 dev {device}")
-            run(f"ip -n {router} neighbour add {address} lladdr {mac(space, f'p{path}')} dev {device}")
             if rate:
                 edge.limit(router, device, rate)
 
@@ -79,11 +80,11 @@ def build(rate):
 def give_flows(braid, space):
     """Out: the uplink's addresses and its router. In: the hosts' again, in order."""
     other = FAR if space == NEAR else NEAR
-    device, host = ("near", LEFT) if space == NEAR else ("far", RIGHT)
+    host = LEFT if space == NEAR else RIGHT
     buckets = []
-    for path, router in enumerate(ROUTERS, 1):
+    for path in (1, 2):
         (own, _), (peer, _) = uplink(space, path), uplink(other, path)
-        sets = f"set_field:{own}->ip_src,set_field:{peer}->ip_dst,set_field:{mac(router, device)}->eth_dst"
+        sets = f"set_field:{own}->ip_src,set_field:{peer}->ip_dst"
         buckets.append(f"bucket=weight:1,watch_port:{path + 1},actions={sets},output:{path + 1}")
     ofctl(space, "add-group", "group_id=1,type=select," + ",".join(buckets))
     deliver = f"set_field:{mac(host, 'hst')}->eth_dst,output:1"

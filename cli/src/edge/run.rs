@@ -1,7 +1,7 @@
 use std::io::{self, Write};
 use std::net::SocketAddr;
 
-use braid_edge::{Edge, EdgeError, Options, PortOption};
+use braid_edge::{Edge, EdgeError, Options, PortOption, TunnelOption, UplinkOption};
 use braid_types::DatapathId;
 
 use crate::exit::{Code, ExitWith};
@@ -12,6 +12,14 @@ pub(crate) struct Args {
     /// An interface, its port number (by default its place, from 1), and what it carries; once for each
     #[arg(long = "port", value_name = "INTERFACE[=NUMBER][@RATE]", required = true)]
     ports: Vec<PortOption>,
+    /// The edge's address on an interface that leads to a router, and the router's; once for each. The edge answers for the
+    /// address. The interface is no port unless --port names it, too
+    #[arg(long = "uplink", value_name = "INTERFACE,ADDRESS/PREFIX[,GATEWAY]")]
+    uplinks: Vec<UplinkOption>,
+    /// A port that is a tunnel to another edge (Ethernet in GRE): the address of an uplink here, the other edge's, the port number
+    /// (by default the next one), and what it carries; once for each
+    #[arg(long = "tunnel", value_name = "OWN,OTHER[=NUMBER][@RATE]")]
+    tunnels: Vec<TunnelOption>,
     /// The datapath id: 16 hexadecimal digits
     #[arg(long, value_name = "DPID", default_value = "0000000000000001", env = "BRAID_EDGE_DPID")]
     dpid: DatapathId,
@@ -27,6 +35,8 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
     let options = Options {
         dpid: args.dpid,
         ports: args.ports.clone(),
+        uplinks: args.uplinks.clone(),
+        tunnels: args.tunnels.clone(),
         listen: args.listen.clone(),
         controllers: args.controller.clone(),
     };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use braid_switch::{Identity, Switch};
-use braid_types::{PortNo, Time};
+use braid_switch::{Identity, Switch, Uplinks};
+use braid_types::Time;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::buffers::Buffers;
@@ -15,6 +15,7 @@ use crate::error::EdgeError;
 use crate::interface::Interface;
 use crate::options::Options;
 use crate::poller::{Poller, Token};
+use crate::tunnels::{self, Tunnels};
 
 /// How often interfaces are looked at, whether they are up.
 const LOOK: Duration = Duration::from_millis(50);
@@ -23,6 +24,8 @@ const LOOK: Duration = Duration::from_millis(50);
 pub struct Edge {
     switch: Switch,
     interfaces: Vec<Interface>,
+    uplinks: Uplinks,
+    tunnels: Tunnels,
     channels: Channels,
     buffers: Buffers,
     poller: Poller,
@@ -38,7 +41,8 @@ impl Edge {
     /// [`EdgeError`] with the interface or address that cannot be used.
     pub fn new(options: &Options) -> Result<Self, EdgeError> {
         let poller = Poller::new()?;
-        let interfaces = interfaces(options)?;
+        let (interfaces, uplinks) = tunnels::open(options)?;
+        let (uplinks, tunnels) = Tunnels::over(&uplinks, options)?;
         for (index, interface) in (0..).zip(&interfaces) {
             poller.add(&interface.port.socket, Token::Interface(index), false)?;
         }
@@ -58,6 +62,8 @@ impl Edge {
         Ok(Self {
             switch,
             interfaces,
+            uplinks,
+            tunnels,
             channels,
             buffers,
             poller,
@@ -113,6 +119,7 @@ impl Edge {
 
     fn wait(&self) -> Duration {
         let next = self.switch.poll_timeout().min(self.next_look);
+        let next = self.uplinks.poll_timeout().map_or(next, |question| next.min(question));
         let next = self.channels.next_retry().map_or(next, |retry| next.min(retry));
         next.since(self.now())
     }
@@ -122,7 +129,7 @@ impl Edge {
         match token {
             Token::Interface(index) => {
                 if let Some(interface) = self.interfaces.get_mut(index as usize) {
-                    interface.receive(now, &mut self.switch, &mut self.buffers);
+                    interface.receive(now, (&mut self.switch, &mut self.uplinks), &mut self.buffers);
                 }
             }
             Token::Listener(number) => self.channels.accept(number, &self.poller, &mut self.switch),
@@ -139,44 +146,66 @@ impl Edge {
             self.next_look = now + LOOK;
             self.look(now);
         }
+        self.uplinks.handle_timeout(now);
         self.channels.connect(now, &self.poller, &mut self.switch);
     }
 
     fn look(&mut self, now: Time) {
         for interface in &self.interfaces {
-            self.switch.set_port(now, interface.number, interface.describe());
+            let description = interface.describe();
+            if let Some(uplink) = interface.uplink {
+                self.uplinks.set_device(uplink, description.mac, interface.mtu(), description.up);
+            }
             let missed = interface.port.socket.missed().unwrap_or(0);
-            self.switch.count_missed(interface.number, missed.into());
+            if let Some(number) = interface.number {
+                self.switch.set_port(now, number, description);
+                self.switch.count_missed(number, missed.into());
+            }
         }
+        self.tunnels.look(now, &self.uplinks, &mut self.switch);
     }
 
     fn send(&mut self) {
-        let mut any = false;
-        for (number, packet) in self.switch.poll_packets() {
-            any = true;
-            if let Some(interface) = self.interfaces.iter_mut().find(|it| it.number == number) {
-                interface.enqueue(packet);
-            }
-        }
+        let any = self.switch_packets() | self.uplink_packets();
         if any {
             for interface in &mut self.interfaces {
                 let (number, switch) = (interface.number, &mut self.switch);
-                interface.send(&mut self.buffers, |bytes| switch.count_refused(number, bytes));
+                interface.send(&mut self.buffers, |bytes| {
+                    number.into_iter().for_each(|number| switch.count_refused(number, bytes));
+                });
             }
         }
     }
-}
 
-fn interfaces(options: &Options) -> Result<Vec<Interface>, EdgeError> {
-    let mut all: Vec<(PortNo, &str)> = Vec::new();
-    let mut interfaces = Vec::new();
-    for (place, option) in (1..).zip(&options.ports) {
-        let number = option.number.unwrap_or(PortNo(place));
-        if let Some((_, other)) = all.iter().find(|(other, _)| *other == number) {
-            return Err(EdgeError::SameNumber((*other).to_owned(), option.device.clone()));
+    /// Puts what leaves by ports into the queues of interfaces, and of tunnels; whether there was something.
+    fn switch_packets(&mut self) -> bool {
+        let (mut any, mut refused) = (false, Vec::new());
+        for (number, mut packet) in self.switch.poll_packets() {
+            any = true;
+            let bytes = packet.data.len() as u64;
+            let taken = if self.uplinks.is_tunnel(number) {
+                self.uplinks.send(number, packet)
+            } else if let Some(it) = self.interfaces.iter_mut().find(|it| it.number == Some(number)) {
+                let passes = it.uplink.is_none_or(|uplink| self.uplinks.address(uplink, &mut packet));
+                passes.then(|| it.enqueue(packet)).is_some()
+            } else {
+                true
+            };
+            refused.extend((!taken).then_some((number, bytes)));
         }
-        all.push((number, &option.device));
-        interfaces.push(Interface::open(option, number)?);
+        refused.into_iter().for_each(|(number, bytes)| self.switch.count_refused(number, bytes));
+        any
     }
-    Ok(interfaces)
+
+    /// The same for what uplinks send: tunnels, questions and answers.
+    fn uplink_packets(&mut self) -> bool {
+        let mut any = false;
+        for (uplink, packet) in self.uplinks.poll_packets() {
+            any = true;
+            if let Some(interface) = self.interfaces.iter_mut().find(|it| it.uplink == Some(uplink)) {
+                interface.enqueue(packet);
+            }
+        }
+        any
+    }
 }

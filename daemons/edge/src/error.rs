@@ -14,9 +14,12 @@ pub enum EdgeError {
         /// What the kernel says.
         source: io::Error,
     },
-    /// Two interfaces have one number.
-    #[error("interfaces {0} and {1} have the same port number")]
+    /// Two interfaces, or tunnels, have one number.
+    #[error("{0} and {1} have the same port number")]
     SameNumber(String, String),
+    /// Uplinks contradict each other.
+    #[error(transparent)]
+    Uplinks(#[from] braid_switch::UplinkError),
     /// An address cannot be listened on.
     #[error("listening on {address}: {source}")]
     Listen {

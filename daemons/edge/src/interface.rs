@@ -1,12 +1,11 @@
 use std::io::IoSlice;
 
 use braid_ports::{Offloads, Port};
-use braid_switch::{Offload, Packet, PortDescription, Switch, Train};
-use braid_types::{MacAddr, PortNo, Time};
+use braid_switch::{Arrival, Offload, Packet, PortDescription, Switch, Train, Uplinks};
+use braid_types::{BitsPerSec, MacAddr, PortNo, Time};
 
 use crate::buffers::Buffers;
 use crate::error::EdgeError;
-use crate::options::PortOption;
 
 /// How many frames are taken before others have their turn.
 const READ: usize = 128;
@@ -15,23 +14,30 @@ const SEND: usize = 64;
 /// Frames in a ring: 30 ms of full frames at 1 Gbit/s.
 const SLOTS: u32 = 2_048;
 
-/// A Linux interface as a port of the switch.
+/// A Linux interface as a port of the switch, an uplink, or both.
 pub(crate) struct Interface {
-    pub(crate) number: PortNo,
-    device: String,
+    /// As a port.
+    pub(crate) number: Option<PortNo>,
+    /// As an uplink.
+    pub(crate) uplink: Option<usize>,
+    pub(crate) device: String,
     kbps: u32,
     pub(crate) port: Port,
     queue: Vec<Packet>,
 }
 
 impl Interface {
-    pub(crate) fn open(option: &PortOption, number: PortNo) -> Result<Self, EdgeError> {
-        let device = option.device.clone();
+    pub(crate) fn open(device: &str, rate: Option<BitsPerSec>) -> Result<Self, EdgeError> {
+        let device = device.to_owned();
         let port = Port::open(&device, SLOTS, Offloads::Kept);
         let port =
             port.map_err(|(what, source)| EdgeError::Device { device: device.clone(), what, source })?;
-        let kbps = option.rate.map_or(0, |rate| (rate.0 / 1_000).try_into().unwrap_or(u32::MAX));
-        Ok(Self { number, device, kbps, port, queue: Vec::new() })
+        Ok(Self { number: None, uplink: None, device, kbps: kbps(rate), port, queue: Vec::new() })
+    }
+
+    /// Its longest packet; gone, nothing passes.
+    pub(crate) fn mtu(&self) -> u32 {
+        self.port.socket.mtu(&self.device).unwrap_or(0)
     }
 
     /// As it is now; gone, it is down.
@@ -41,11 +47,22 @@ impl Interface {
     }
 
     /// Passes what has arrived through the switch, but no more than its turn; whether there was something.
-    pub(crate) fn receive(&mut self, now: Time, switch: &mut Switch, buffers: &mut Buffers) -> bool {
+    pub(crate) fn receive(
+        &mut self,
+        now: Time,
+        (switch, uplinks): (&mut Switch, &mut Uplinks),
+        buffers: &mut Buffers,
+    ) -> bool {
         for count in 0..READ {
             let Some(packet) = self.next(buffers) else { return count > 0 };
-            if let Some(packet) = packet {
-                switch.handle_packet(now, self.number, packet);
+            let arrival = packet.map(|packet| match self.uplink {
+                Some(uplink) => uplinks.handle_packet(uplink, packet),
+                None => Arrival::Other(packet),
+            });
+            match (arrival, self.number) {
+                (Some(Arrival::Inner(port, packet)), _) => switch.handle_packet(now, port, packet),
+                (Some(Arrival::Other(packet)), Some(number)) => switch.handle_packet(now, number, packet),
+                _ => {}
             }
         }
         true
@@ -94,6 +111,11 @@ impl Interface {
         }
         self.queue.drain(..).for_each(|packet| buffers.give_back(packet.data));
     }
+}
+
+/// As OpenFlow counts; 0 if it is unknown.
+pub(crate) fn kbps(rate: Option<BitsPerSec>) -> u32 {
+    rate.map_or(0, |rate| (rate.0 / 1_000).try_into().unwrap_or(u32::MAX))
 }
 
 /// The first of `packets` as super-frames, as far as they can be, for one call; and how many they are.

@@ -15,8 +15,9 @@ mod error;
 mod interface;
 mod options;
 mod poller;
+mod tunnels;
 
 pub use client::{ClientError, GroupStatistics, Tuner};
 pub use edge::Edge;
 pub use error::EdgeError;
-pub use options::{Options, PortOption, PortOptionError};
+pub use options::{Options, PortOption, PortOptionError, TunnelOption, UplinkOption};

@@ -1,6 +1,7 @@
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
+use braid_switch::{Ends, UplinkAddress};
 use braid_types::{BitsPerSec, DatapathId, PortNo};
 
 /// What an edge is to be.
@@ -10,6 +11,10 @@ pub struct Options {
     pub dpid: DatapathId,
     /// Its interfaces, those of the calling thread's network namespace.
     pub ports: Vec<PortOption>,
+    /// Interfaces that lead to routers, each as often as it has addresses. What is no port as well carries nothing but tunnels.
+    pub uplinks: Vec<UplinkOption>,
+    /// Tunnels over these, each of which is a port.
+    pub tunnels: Vec<TunnelOption>,
     /// Where it waits for controllers, and for `ovs-ofctl`.
     pub listen: Vec<SocketAddr>,
     /// Controllers that it connects to, and again when a connection ends.
@@ -27,7 +32,27 @@ pub struct PortOption {
     pub rate: Option<BitsPerSec>,
 }
 
-/// Why a text is no [`PortOption`].
+/// An address of an interface that leads to a router, as `NAME,ADDRESS/PREFIX[,GATEWAY]`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UplinkOption {
+    /// The interface.
+    pub device: String,
+    /// The edge's address there, and the router's.
+    pub address: UplinkAddress,
+}
+
+/// A tunnel to another edge, as `OWN,OTHER`, `OWN,OTHER=NUMBER`, or either with `@RATE`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TunnelOption {
+    /// An address of an uplink, and the other edge's.
+    pub ends: Ends,
+    /// Its port number; by default the one after those before it.
+    pub number: Option<PortNo>,
+    /// What it carries, for those who ask.
+    pub rate: Option<BitsPerSec>,
+}
+
+/// Why a text is none of these options.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PortOptionError {
     /// The name is none.
@@ -36,6 +61,14 @@ pub enum PortOptionError {
     /// The number is none, or one that OpenFlow keeps for other things.
     #[error("`{0}` is no port number; give 1 to 4294967040")]
     Number(String),
+    /// The address of an uplink is none.
+    #[error(
+        "`{0}` is no interface with its address; give NAME,ADDRESS/PREFIX[,GATEWAY], such as eth1,192.0.2.6/30,192.0.2.5"
+    )]
+    Uplink(String),
+    /// The ends of a tunnel are none.
+    #[error("`{0}` are no ends of a tunnel; give OWN,OTHER, two addresses of one family")]
+    Ends(String),
     /// The rate cannot be read.
     #[error(transparent)]
     Rate(#[from] braid_types::ParseError),
@@ -45,19 +78,64 @@ impl FromStr for PortOption {
     type Err = PortOptionError;
 
     fn from_str(text: &str) -> Result<Self, PortOptionError> {
-        let (text, rate) = match text.rsplit_once('@') {
-            Some((text, rate)) => (text, Some(rate.parse()?)),
-            None => (text, None),
-        };
-        let (device, number) = match text.split_once('=') {
-            Some((device, number)) => (device, Some(port_number(number)?)),
-            None => (text, None),
-        };
-        if device.is_empty() || device.len() > 15 || device.contains(['/', ' ']) {
-            return Err(PortOptionError::Name(device.to_owned()));
-        }
-        Ok(Self { device: device.to_owned(), number, rate })
+        let (device, number, rate) = number_and_rate(text)?;
+        Ok(Self { device: device_name(device)?, number, rate })
     }
+}
+
+impl FromStr for UplinkOption {
+    type Err = PortOptionError;
+
+    fn from_str(text: &str) -> Result<Self, PortOptionError> {
+        let (device, address) =
+            text.split_once(',').ok_or_else(|| PortOptionError::Uplink(text.to_owned()))?;
+        let address = uplink_address(address).ok_or_else(|| PortOptionError::Uplink(text.to_owned()))?;
+        Ok(Self { device: device_name(device)?, address })
+    }
+}
+
+impl FromStr for TunnelOption {
+    type Err = PortOptionError;
+
+    fn from_str(text: &str) -> Result<Self, PortOptionError> {
+        let (ends, number, rate) = number_and_rate(text)?;
+        let two = ends.split_once(',').and_then(|(src, dst)| Some((src.parse().ok()?, dst.parse().ok()?)));
+        let (src, dst): (IpAddr, IpAddr) = two
+            .filter(|(src, dst): &(IpAddr, IpAddr)| src.is_ipv4() == dst.is_ipv4() && src != dst)
+            .ok_or_else(|| PortOptionError::Ends(ends.to_owned()))?;
+        Ok(Self { ends: Ends { src, dst }, number, rate })
+    }
+}
+
+/// What is before a number and a rate, and those.
+fn number_and_rate(text: &str) -> Result<(&str, Option<PortNo>, Option<BitsPerSec>), PortOptionError> {
+    let (text, rate) = match text.rsplit_once('@') {
+        Some((text, rate)) => (text, Some(rate.parse()?)),
+        None => (text, None),
+    };
+    Ok(match text.split_once('=') {
+        Some((text, number)) => (text, Some(port_number(number)?), rate),
+        None => (text, None, rate),
+    })
+}
+
+fn device_name(name: &str) -> Result<String, PortOptionError> {
+    if name.is_empty() || name.len() > 15 || name.contains(['/', ' ']) {
+        return Err(PortOptionError::Name(name.to_owned()));
+    }
+    Ok(name.to_owned())
+}
+
+fn uplink_address(text: &str) -> Option<UplinkAddress> {
+    let (own, gateway) = match text.split_once(',') {
+        Some((own, gateway)) => (own, Some(gateway.parse().ok()?)),
+        None => (text, None),
+    };
+    let (address, prefix) = own.split_once('/')?;
+    let (address, prefix): (IpAddr, u8) = (address.parse().ok()?, prefix.parse().ok()?);
+    let usable = !(address.is_unspecified() || address.is_multicast() || address.is_loopback());
+    let fits = prefix <= if address.is_ipv4() { 32 } else { 128 };
+    (usable && fits).then_some(UplinkAddress { address, prefix, gateway })
 }
 
 fn port_number(text: &str) -> Result<PortNo, PortOptionError> {
@@ -83,6 +161,43 @@ mod tests {
             ["", "=1", "eth1=0", "eth1=x", "eth1@fast", "averyveryverylongname", "a/b", "eth1=4294967295"]
         {
             assert!(text.parse::<PortOption>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn uplinks_are_read_with_their_gateways() {
+        let option: UplinkOption = "eth1,192.0.2.6/30,192.0.2.5".parse().unwrap();
+        let own = option.address;
+        assert_eq!((option.device.as_str(), own.address, own.prefix), ("eth1", [192, 0, 2, 6].into(), 30));
+        assert_eq!(own.gateway, Some([192, 0, 2, 5].into()));
+        assert_eq!("eth1,2001:db8::2/64".parse::<UplinkOption>().unwrap().address.gateway, None);
+        for text in [
+            "",
+            "eth1",
+            "eth1,192.0.2.6",
+            "eth1,192.0.2.6/33",
+            "eth1,192.0.2.6/30,x",
+            ",192.0.2.6/30",
+            "eth1,0.0.0.0/0",
+        ] {
+            assert!(text.parse::<UplinkOption>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn tunnels_are_read_with_number_and_rate() {
+        let option: TunnelOption = "2001:db8::2,2001:db8:1::2=4@10Mbit".parse().unwrap();
+        assert_eq!((option.number, option.rate), (Some(PortNo(4)), Some(BitsPerSec(10_000_000))));
+        assert_eq!(option.ends.dst, "2001:db8:1::2".parse::<IpAddr>().unwrap());
+        for text in [
+            "",
+            "192.0.2.6",
+            "192.0.2.6,::1",
+            "192.0.2.6,192.0.2.6",
+            "192.0.2.6,192.0.2.70=0",
+            "192.0.2.6,192.0.2.70@x",
+        ] {
+            assert!(text.parse::<TunnelOption>().is_err(), "{text}");
         }
     }
 }

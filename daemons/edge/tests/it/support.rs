@@ -18,7 +18,8 @@ pub(crate) struct Running {
 impl Running {
     pub(crate) fn start(controllers: Vec<SocketAddr>) -> Self {
         let listen = vec![SocketAddr::from(([127, 0, 0, 1], 0))];
-        let options = Options { dpid: DatapathId(0x2a), ports: Vec::new(), listen, controllers };
+        let (ports, uplinks, tunnels) = (Vec::new(), Vec::new(), Vec::new());
+        let options = Options { dpid: DatapathId(0x2a), ports, uplinks, tunnels, listen, controllers };
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
         let (ready, address) = channel();
