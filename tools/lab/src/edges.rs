@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::deploy::Deployment;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
-use crate::plan::{Plan, SwitchPlan};
+use crate::plan::{Plan, PortPlan, SwitchPlan, UplinkPlan};
 
 /// The first edge listens here, in the fabric's namespace, the others behind it.
 const FIRST_LISTENER: u16 = 6_700;
@@ -64,11 +64,23 @@ fn spawn<'a>(
     let create = |path: &PathBuf| File::create(path).map_err(|error| LabError::file(path, error));
     let tool = lab.tool(&this.to_string_lossy()).args(["edge", "run", "--dpid", &edge.dpid.to_string()]);
     let tool = tool.args(["--listen", &listener(place).to_string()]);
-    let ports = edge.ports.iter().map(|port| format!("--port={}={}", port.device, port.number));
-    let tool = tool.args(ports).args(controller.map(|at| format!("--controller={at}")));
+    let tool = tool
+        .args(edge.ports.iter().flat_map(port_options))
+        .args(controller.map(|at| format!("--controller={at}")));
     let child =
         tool.within(&lab.fabric()).spawn(Stdio::null(), create(&said)?.into(), create(&log)?.into())?;
     Ok(Starting { edge, child, said, log })
+}
+
+/// A port as it is, or the tunnel over an uplink.
+fn port_options(port: &PortPlan) -> Vec<String> {
+    let PortPlan { number, device, uplink, .. } = port;
+    let Some(UplinkPlan { addresses, tunnel }) = uplink else {
+        return vec![format!("--port={device}={number}")];
+    };
+    let addresses = addresses.iter().map(|it| format!("--uplink={device},{},{}", it.own, it.gateway));
+    let tunnel = tunnel.map(|[own, other]| format!("--tunnel={own},{other}={number}"));
+    addresses.chain(tunnel).collect()
 }
 
 fn wait(mut edge: Starting<'_>, interrupt: &Interrupt) -> Result<(), LabError> {

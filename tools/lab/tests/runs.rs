@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use braid_lab::scenario::{Capture, Event, LinkAction, Mode, Packets, Tool};
+use braid_lab::scenario::{Capture, Event, LinkAction, Mode, Packets, Tool, Work};
 use braid_lab::{CaptureRow, Control, ControllerSettings, Interrupt, LabError, NoProgress, Report, Scenario};
 use braid_link_model::Change;
 use braid_types::BitsPerSec;
@@ -110,6 +110,31 @@ fn all_directions_go_on_at_the_same_time_as_often_and_with_as_many_streams_as_is
 }
 
 #[test]
+fn wget_gets_whole_files_of_every_length_from_both_servers_over_ipv4_and_ipv6() {
+    let Some(bench) = bench() else { return };
+    for (family, others) in
+        [("IPv4", [", 2001:db8::1/64", ", 2001:db8::2/64"]), ("IPv6", ["10.9.0.1/24, ", "10.9.0.2/24, "])]
+    {
+        let text = format!("{CHAIN}{TRAFFIC}");
+        let text = others.iter().fold(text, |text, other| text.replace(other, ""));
+        let text = text.replace("  - { name: nothing arrives, value: goodput_bps, at_most: 0 }\n", "");
+        let mut text = text.replace("duration: 2s", "duration: 4s");
+        text = text.replace("tool: iperf3", "tool: [iperf3, http, ftp]\n  bytes: [100kB, 3MB]");
+        text += "  - { name: files are whole, value: intact, tool: ftp, bytes: 3MB, at_least: 1 }\n";
+        let report = run(&bench, &Scenario::parse(&text, "chain.yaml").unwrap(), &learning()).unwrap();
+        let works: Vec<_> = report.rows.iter().map(|row| row.work.unwrap().to_string()).collect();
+        assert_eq!(works, ["iperf3", "http 100kB", "http 3MB", "ftp 100kB", "ftp 3MB"]);
+        let got = || report.rows.iter().filter_map(|row| row.delivery.as_ref());
+        assert!(
+            got().count() == 4 && got().all(|delivery| delivery.intact),
+            "{family}: {}",
+            report.to_text()
+        );
+        assert!(report.ok && report.to_text().contains("tcp ftp 3MB"), "{}", report.to_text());
+    }
+}
+
+#[test]
 fn rules_stand_in_the_place_of_the_controller_for_a_variant() {
     let Some(bench) = bench() else { return };
     let rules = "{ name: fixed, rules: { s: [actions=NORMAL], t: [actions=NORMAL] } }";
@@ -160,7 +185,7 @@ fn a_copy_arrives_whole_over_a_cable_that_was_cut_meanwhile_and_is_whole_again_a
     let Some(bench) = bench() else { return };
     let mut scenario = short_ams_gva();
     let traffic = scenario.traffic.as_mut().unwrap();
-    (traffic.tool, traffic.bytes) = (Tool::Copy, 20_000_000);
+    traffic.works = vec![Work { tool: Tool::Copy, bytes: 20_000_000 }];
     traffic.duration = Duration::from_secs(60);
     let event = |millis, action| Event { at: Duration::from_millis(millis), link: 5, action };
     scenario.events = vec![event(300, LinkAction::Cut), event(1_000, LinkAction::Restore)];
@@ -178,7 +203,8 @@ fn a_copy_that_is_not_done_in_time_is_not_intact_and_its_links_are_as_before() {
     let Some(bench) = bench() else { return };
     let mut scenario = short_ams_gva();
     let traffic = scenario.traffic.as_mut().unwrap();
-    (traffic.tool, traffic.bytes, traffic.modes) = (Tool::Copy, 500_000_000, vec![Mode::Tcp]);
+    traffic.works = vec![Work { tool: Tool::Copy, bytes: 500_000_000 }];
+    traffic.modes = vec![Mode::Tcp];
     let slow = Change { rate: Some(BitsPerSec(1_000_000)), ..Change::default() };
     let cut = Event { at: Duration::from_millis(200), link: 5, action: LinkAction::Cut };
     scenario.events =

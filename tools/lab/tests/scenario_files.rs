@@ -98,6 +98,13 @@ const BAD: &[(&str, &str)] = &[
     ("tool: iperf3", "tool: copy"),
     ("tool: iperf3", "tool: copy\n  bytes: 0MB"),
     ("tool: iperf3", "tool: copy\n  bytes: 1MB\n  streams: 2"),
+    ("tool: iperf3", "tool: []"),
+    ("tool: iperf3", "tool: [iperf3, http]"),
+    ("tool: iperf3", "tool: [iperf3, netperf]\n  bytes: 1MB"),
+    ("tool: iperf3", "tool: http\n  bytes: [1MB, much]"),
+    ("tool: iperf3", "tool: [http, ftp]\n  bytes: 1MB\n  warm_up: 2s"),
+    ("tool: iperf3\n  modes: [tcp]", "tool: ftp\n  bytes: 1MB\n  modes: [tcp, mptcp]"),
+    ("mode: tcp, at", "tool: http, bytes: 1MB, at"),
     ("value: goodput_bps", "value: intact"),
     ("at: 5s", "at: soon"),
     ("at: 5s", "at: 10s"),
@@ -309,6 +316,58 @@ fn the_example_of_the_documentation_is_valid() {
     let example = page.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let scenario = Scenario::parse(example, "docs/scenarios.md").unwrap();
     assert_eq!(scenario.topology.links.len(), 3);
+}
+
+const ROUTED: &str = "\
+scenario: routed
+topology:
+  hosts:
+    - { name: r, router: true, interfaces: [
+        { name: e0, addresses: [192.0.2.1/30, 2001:db8:1::1/64] }, { name: e1, addresses: [192.0.2.65/30] }] }
+  switches: [o]
+  edges: [s, t]
+  links:
+    - { between: [s, r.e0], rate: 1Mbit, uplink: [192.0.2.2/30, 2001:db8:1::2/64] }
+    - { between: [r.e1, t], rate: 1Mbit, uplink: [192.0.2.66/30] }
+  tunnels:
+    - { between: [192.0.2.2, 192.0.2.66] }
+";
+
+#[test]
+fn uplinks_lead_from_edges_to_routers_and_have_a_tunnel_each() {
+    let topology = Scenario::parse(ROUTED, "routed.yaml").unwrap_or_else(|error| panic!("{error}")).topology;
+    assert_eq!(topology.tunnels[0].links, [0, 1]);
+    let gateways: Vec<_> = topology.links[0].uplink.iter().map(|it| it.gateway.to_string()).collect();
+    assert_eq!(gateways, ["192.0.2.1", "2001:db8:1::1"]);
+    for (from, to, wanted) in [
+        ("router: true, ", "", "\"r\" passes nothing on; make it a router"),
+        ("edges: [s, t]", "edges: [t]\n  places: {}", "there is no \"s\""),
+        ("between: [s, r.e0]", "between: [o, r.e0]", "only Braid's own switches have uplinks"),
+        ("uplink: [192.0.2.66/30]", "uplink: [192.0.2.70/30]", "no address in the subnet of 192.0.2.70/30"),
+        ("uplink: [192.0.2.66/30]", "uplink: [192.0.2.65/30]", "\"192.0.2.65\" is already given"),
+        ("[192.0.2.2, 192.0.2.66]", "[192.0.2.2]", "a tunnel has two ends, not 1"),
+        ("[192.0.2.2, 192.0.2.66]", "[192.0.2.2, 192.0.2.9]", "not both addresses of uplinks"),
+        ("[192.0.2.2, 192.0.2.66]", "[2001:db8:1::2, 192.0.2.66]", "cannot be joined"),
+        ("    - { between: [192.0.2.2, 192.0.2.66] }\n", "    []\n", "no tunnel goes over it"),
+        (
+            "    - { between: [192.0.2.2, 192.0.2.66] }\n",
+            "    - { between: [192.0.2.2, 192.0.2.66] }\n    - { between: [192.0.2.66, 192.0.2.2] }\n",
+            "an uplink has one tunnel",
+        ),
+    ] {
+        assert!(ROUTED.contains(from), "{from}");
+        let error = Scenario::parse(&ROUTED.replacen(from, to, 1), "routed.yaml").expect_err(to).to_string();
+        assert!(error.contains(wanted), "{to}: {error}");
+    }
+}
+
+#[test]
+fn routers_forward_what_hosts_do_not() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/mpsdn-l3-workloads.yaml");
+    let mut topology = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}")).topology;
+    assert_eq!(topology.capacity(0, 1), BitsPerSec(20_000_000));
+    topology.hosts[2].router = false;
+    assert_eq!(topology.capacity(0, 1), BitsPerSec(10_000_000));
 }
 
 #[test]

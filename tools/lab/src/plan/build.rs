@@ -1,10 +1,10 @@
 use std::collections::BTreeSet;
 
-use braid_types::{MacAddr, PortNo};
+use braid_types::{DatapathId, MacAddr, PortNo};
 
-use super::{Cable, CableEnd, HostPlan, InterfacePlan, LinkBackend, Plan, PortPlan, SwitchPlan};
+use super::{Cable, CableEnd, HostPlan, InterfacePlan, LinkBackend, Plan, PortPlan, SwitchPlan, UplinkPlan};
 use crate::names::{INTERFACE_NAME_MAX, LabName};
-use crate::scenario::{End, Host, Link, Scenario, Switch, Topology};
+use crate::scenario::{End, Host, Link, Scenario, Switch, Topology, Tunnel};
 
 const USUAL_MTU: u16 = 1_500;
 
@@ -19,6 +19,7 @@ impl Plan {
             hosts: topology.hosts.iter().enumerate().map(|(index, it)| host(index, it, lab)).collect(),
             switches: topology.switches.iter().map(switch).collect(),
             cables: Vec::new(),
+            tunnels: Vec::new(),
             mtu: topology
                 .hosts
                 .iter()
@@ -32,6 +33,7 @@ impl Plan {
             let backend = LinkBackend::of(link, &netem);
             plan.add_cable(topology, link, backend, &mut devices);
         }
+        topology.tunnels.iter().for_each(|tunnel| plan.add_tunnel(topology, tunnel));
         plan
     }
 
@@ -39,6 +41,27 @@ impl Plan {
         let [a, b] = link.ends;
         let ends = [self.end(topology, a, b, devices), self.end(topology, b, a, devices)];
         self.cables.push(Cable { ends, ways: link.ways, backend });
+    }
+
+    /// Both ends of a tunnel are ports in the places of their uplinks.
+    fn add_tunnel(&mut self, topology: &Topology, tunnel: &Tunnel) {
+        let [a, b] = tunnel.addresses;
+        let ports = [(tunnel.links[0], [a, b]), (tunnel.links[1], [b, a])].map(|(link, ends)| {
+            let addresses = topology.links[link].uplink.clone();
+            let at = self.cables[link].ends.iter().find_map(|end| end.port);
+            if let Some(port) = at.and_then(|at| self.port_mut(at)) {
+                port.uplink = Some(UplinkPlan { addresses, tunnel: Some(ends) });
+            }
+            at
+        });
+        if let [Some(a), Some(b)] = ports {
+            self.tunnels.push([a, b]);
+        }
+    }
+
+    fn port_mut(&mut self, (dpid, number): (DatapathId, PortNo)) -> Option<&mut PortPlan> {
+        let switch = self.switches.iter_mut().find(|switch| switch.dpid == dpid)?;
+        switch.ports.iter_mut().find(|port| port.number == number)
     }
 
     fn end(&mut self, topology: &Topology, end: End, peer: End, devices: &mut Devices) -> CableEnd {
@@ -54,7 +77,7 @@ impl Plan {
                 let number = PortNo(switch.ports.len() as u32 + 1);
                 let device = devices.name(index, &switch.name, number, &short_name(topology, peer));
                 let peer = topology.end_name(peer);
-                switch.ports.push(PortPlan { number, device: device.clone(), peer });
+                switch.ports.push(PortPlan { number, device: device.clone(), peer, uplink: None });
                 CableEnd { name, namespace: self.fabric.clone(), device, port: Some((switch.dpid, number)) }
             }
         }
@@ -71,6 +94,7 @@ fn host(index: usize, host: &Host, lab: &LabName) -> HostPlan {
     HostPlan {
         name: host.name.clone(),
         namespace: lab.host_namespace(&host.name),
+        router: host.router,
         interfaces: interfaces.collect(),
         mptcp: host.mptcp.clone(),
         congestion_control: host.congestion_control.clone(),

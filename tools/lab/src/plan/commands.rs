@@ -135,7 +135,7 @@ impl HostPlan {
             parameter("net/ipv4/conf/all/arp_ignore", "1"),
             parameter("net/ipv4/conf/all/arp_announce", "2"),
             parameter("net/ipv4/conf/all/rp_filter", "2"),
-            parameter("net/ipv4/ip_forward", "0"),
+            parameter("net/ipv4/ip_forward", if self.router { "1" } else { "0" }),
             // What one run learns about a path must not be the next one's start.
             parameter("net/ipv4/tcp_no_metrics_save", "1"),
         ];
@@ -155,12 +155,12 @@ impl HostPlan {
         if addresses.all(|cidr| cidr.address.is_ipv4()) {
             return quiet_ipv6();
         }
-        ["accept_ra", "accept_dad", "autoconf"]
-            .into_iter()
-            .flat_map(|key| {
-                ["all", "default"].map(|scope| parameter(&format!("net/ipv6/conf/{scope}/{key}"), "0"))
-            })
-            .collect()
+        let forwarding = self.router.then(|| parameter("net/ipv6/conf/all/forwarding", "1"));
+        let keys = ["accept_ra", "accept_dad", "autoconf"].into_iter();
+        let off = keys.flat_map(|key| {
+            ["all", "default"].map(|scope| parameter(&format!("net/ipv6/conf/{scope}/{key}"), "0"))
+        });
+        off.chain(forwarding).collect()
     }
 }
 

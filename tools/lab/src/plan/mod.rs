@@ -7,13 +7,15 @@ mod build;
 mod commands;
 mod shape;
 
+use std::net::IpAddr;
+
 use braid_link::LinkSetup;
 use braid_link_model::Parameters;
 use braid_types::{DatapathId, MacAddr, PortNo};
 use serde::{Deserialize, Serialize};
 
 use crate::names::LabName;
-use crate::scenario::{Cidr, Mptcp};
+use crate::scenario::{Cidr, Mptcp, UplinkAddress};
 
 pub use backend::LinkBackend;
 pub(crate) use commands::{Commands, is_coupled, quiet_ipv6, shaper};
@@ -28,6 +30,9 @@ pub(crate) struct Plan {
     pub hosts: Vec<HostPlan>,
     pub switches: Vec<SwitchPlan>,
     pub cables: Vec<Cable>,
+    /// The ports of edges that are tunnels, in pairs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tunnels: Vec<[(DatapathId, PortNo); 2]>,
     /// What every cable and switch passes: the greatest of the hosts'.
     pub mtu: u16,
 }
@@ -36,6 +41,8 @@ pub(crate) struct Plan {
 pub(crate) struct HostPlan {
     pub name: String,
     pub namespace: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub router: bool,
     pub interfaces: Vec<InterfacePlan>,
     pub mptcp: Mptcp,
     pub congestion_control: Option<String>,
@@ -67,6 +74,17 @@ pub(crate) struct PortPlan {
     pub device: String,
     /// What is at the other end of the cable, as the scenario calls it.
     pub peer: String,
+    /// What an edge has at a router; the port is that of the tunnel then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uplink: Option<UplinkPlan>,
+}
+
+/// What an edge has at a router, and its tunnel from there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct UplinkPlan {
+    pub addresses: Vec<UplinkAddress>,
+    /// The edge's address and the other edge's.
+    pub tunnel: Option<[IpAddr; 2]>,
 }
 
 /// A pair of virtual Ethernet interfaces, or two pairs with a link in user space between them.
@@ -129,7 +147,7 @@ impl Plan {
     /// The links between switches, once in each direction.
     pub(crate) fn switch_links(&self) -> impl Iterator<Item = [(DatapathId, PortNo); 2]> {
         let both = self.cables.iter().filter_map(|cable| Some([cable.ends[0].port?, cable.ends[1].port?]));
-        both.flat_map(|[a, b]| [[a, b], [b, a]])
+        both.chain(self.tunnels.iter().copied()).flat_map(|[a, b]| [[a, b], [b, a]])
     }
 }
 
@@ -225,6 +243,23 @@ mod tests {
             assert!(!words.iter().any(|word| word == "y" || word == "z"), "{words:?}");
         }
         assert_eq!(plan.edges().next().unwrap().1.ports[0].device, "y-x");
+    }
+
+    #[test]
+    fn an_uplinks_port_is_that_of_its_tunnel_and_its_router_forwards() {
+        let text = "{scenario: t, topology: {hosts: [{name: r, router: true, interfaces: [\
+            {name: e0, addresses: [192.0.2.1/30]}, {name: e1, addresses: [192.0.2.65/30]}]}], edges: [s, t], links: [\
+            {between: [r.e0, s], rate: 1Mbit, uplink: [192.0.2.2/30]}, \
+            {between: [t, r.e1], rate: 1Mbit, uplink: [192.0.2.66/30]}], \
+            tunnels: [{between: [192.0.2.66, 192.0.2.2]}]}}";
+        let plan = plan(&Scenario::parse(text, "t.yaml").unwrap_or_else(|error| panic!("{error}")));
+        let links: Vec<_> = plan.switch_links().map(|[(a, p), (b, q)]| (a.0, p.0, b.0, q.0)).collect();
+        assert_eq!(links, [(2, 1, 1, 1), (1, 1, 2, 1)]);
+        let uplink = plan.switches[0].ports[0].uplink.as_ref().unwrap();
+        assert_eq!(uplink.tunnel, Some([[192, 0, 2, 2].into(), [192, 0, 2, 66].into()]));
+        assert_eq!(uplink.addresses[0].gateway, IpAddr::from([192, 0, 2, 1]));
+        let parameters = plan.hosts[0].parameters();
+        assert!(parameters.contains(&("net/ipv4/ip_forward".to_owned(), "1".to_owned())), "{parameters:?}");
     }
 
     #[test]

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::report::{Interval, Row, Verdict};
 use super::settings::{self, Key};
-use crate::scenario::{Deciding, Expectation, Limit, Metric};
+use crate::scenario::{Deciding, Expectation, Limit, Metric, Work};
 
 /// What is not of single rows.
 #[derive(Clone, Copy)]
@@ -19,6 +19,7 @@ pub(super) fn judge(expectation: &Expectation, rows: &[Row], whole: Whole) -> Ve
     let Expectation { mode, variant, from, relative_to, .. } = expectation;
     let values = values(expectation.value, rows, whole);
     let about = values.iter().filter(|(key, _)| mode.is_none_or(|mode| mode == key.mode));
+    let about = about.filter(|(key, _)| is_about(expectation, key.work));
     let about = about.filter(|(key, _)| variant.is_none() || key.variant == variant.as_deref());
     let sends = |key: &Key<'_>| key.direction.map(|direction| direction.from.as_str()) == from.as_deref();
     let about = about.filter(|(key, _)| from.is_none() || sends(key));
@@ -36,6 +37,12 @@ pub(super) fn judge(expectation: &Expectation, rows: &[Row], whole: Whole) -> Ve
     // The scenario's check sees to it that some row is meant.
     let value = compared.reduce(|a, b| worse(a, b, decides)).unwrap_or(0.0);
     Verdict { name: expectation.name.clone(), value, bound, limit, ok: expectation.limit.holds(value) }
+}
+
+/// Whether a tool and a length are meant; where there is but one, it is.
+fn is_about(expectation: &Expectation, work: Option<Work>) -> bool {
+    let Some(Work { tool, bytes }) = work else { return true };
+    expectation.tool.is_none_or(|it| it == tool) && expectation.bytes.is_none_or(|it| it == bytes)
 }
 
 fn worse(a: f64, b: f64, of: impl Fn(f64, f64) -> f64) -> f64 {
@@ -104,6 +111,7 @@ fn counterpart(key: &Key<'_>, variant: &str, values: &[(Key<'_>, f64)]) -> Optio
         other.variant == Some(variant)
             && other.direction == key.direction
             && other.connections == key.connections
+            && other.work == key.work
     });
     let in_mode = same.clone().find(|(other, _)| other.mode == key.mode);
     in_mode.or_else(|| same.clone().next()).map(|(_, value)| *value)
@@ -156,7 +164,7 @@ fn fairness(row: &Row) -> f64 {
 mod tests {
     use super::*;
     use crate::run::report::{Delivery, RowDirection, StreamRow};
-    use crate::scenario::Mode;
+    use crate::scenario::{Mode, Tool};
 
     fn row(mode: Mode, fraction: f64, paths: &[&[&str]]) -> Row {
         let stream = |path: &&[&str]| StreamRow {
@@ -171,6 +179,7 @@ mod tests {
         Row {
             variant: None,
             mode,
+            work: None,
             direction: RowDirection { from: "a".to_owned(), to: "b".to_owned() },
             connections: 1,
             run: None,
@@ -194,7 +203,8 @@ mod tests {
 
     fn expectation(value: Metric, mode: Option<Mode>, limit: Limit) -> Expectation {
         let (name, of) = ("it".to_owned(), Deciding::Worst);
-        Expectation { name, value, mode, variant: None, from: None, relative_to: None, of, limit }
+        let (tool, bytes, variant, from, relative_to) = (None, None, None, None, None);
+        Expectation { name, value, mode, tool, bytes, variant, from, relative_to, of, limit }
     }
 
     fn judged(value: Metric, mode: Option<Mode>, limit: Limit) -> (f64, bool) {
@@ -269,6 +279,32 @@ mod tests {
         assert_eq!(judge(&relative, &rows).value, 0.8);
         let verdict = judge(&relative, &rows[..3]);
         assert!(verdict.value.is_nan() && !verdict.ok);
+    }
+
+    #[test]
+    fn tools_and_lengths_are_judged_by_themselves_and_compared_with_their_like() {
+        let of = |variant: &str, tool, bytes, fraction| Row {
+            variant: Some(variant.to_owned()),
+            work: Some(Work { tool, bytes }),
+            ..row(Mode::Tcp, fraction, &[])
+        };
+        let rows = [
+            of("one", Tool::Http, 8, 0.4),
+            of("one", Tool::Ftp, 8, 0.5),
+            of("one", Tool::Ftp, 9, 0.2),
+            of("two", Tool::Http, 8, 0.8),
+            of("two", Tool::Ftp, 8, 0.75),
+            of("two", Tool::Ftp, 9, 0.6),
+        ];
+        let judged = |tool, bytes| {
+            let [variant, relative_to] = ["two", "one"].map(|name| Some(name.to_owned()));
+            let plain = expectation(Metric::GoodputBps, None, Limit::AtLeast(1.8));
+            judge(&Expectation { variant, relative_to, tool, bytes, ..plain }, &rows).value
+        };
+        assert_eq!(judged(Some(Tool::Http), None), 2.0);
+        assert_eq!(judged(Some(Tool::Ftp), None), 1.5);
+        assert!((judged(Some(Tool::Ftp), Some(9)) - 3.0).abs() < 1e-9);
+        assert_eq!(judged(None, Some(8)), 1.5);
     }
 
     #[test]

@@ -145,7 +145,7 @@ fn title(row: &Row) -> String {
     let variant = row.variant.as_ref().map(|it| format!("{it} ")).unwrap_or_default();
     let streams = if row.connections > 1 { format!(" {} streams", row.connections) } else { String::new() };
     let run = row.run.map(|run| format!(" run {run}")).unwrap_or_default();
-    format!("{variant}{} {} > {}{streams}{run}", row.mode, row.direction.from, row.direction.to)
+    format!("{variant}{} {} > {}{streams}{run}", row.what(), row.direction.from, row.direction.to)
 }
 
 /// Words with hyphens between them.

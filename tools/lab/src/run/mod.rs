@@ -165,8 +165,10 @@ fn rounds<'a>(lab: &'a Deployment, scenario: &'a Scenario, traffic: &'a Traffic)
 fn settings(traffic: &Traffic) -> Vec<Setting> {
     let mut settings = Vec::new();
     for mode in traffic.modes.iter().copied() {
-        for connections in traffic.streams.iter().copied() {
-            settings.extend((1..=traffic.repeat).map(|run| Setting { mode, connections, run }));
+        for work in traffic.works.iter().copied() {
+            for connections in traffic.streams.iter().copied() {
+                settings.extend((1..=traffic.repeat).map(|run| Setting { mode, work, connections, run }));
+            }
         }
     }
     settings

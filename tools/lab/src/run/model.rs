@@ -163,6 +163,7 @@ mod tests {
             mode: Mode::Tcp,
             direction: RowDirection { from: "hosta".to_owned(), to: "hostb".to_owned() },
             connections,
+            work: None,
             run: None,
             goodput_bps,
             capacity_bps: 4.5e8,

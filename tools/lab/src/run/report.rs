@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::expect::{self, Whole};
 use super::model::{self, ModelRow};
 use super::table;
-use crate::scenario::{Mode, Scenario};
+use crate::scenario::{Mode, Scenario, Work};
 
 /// What a run showed. Serialised, it is the one document of `--json`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -37,6 +37,9 @@ pub struct Row {
     pub variant: Option<String>,
     /// How it was carried.
     pub mode: Mode,
+    /// What made it; only where the scenario compares several tools, or lengths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub work: Option<Work>,
     /// Who sent to whom.
     pub direction: RowDirection,
     /// How many connections it opened side by side.
@@ -210,6 +213,14 @@ pub struct Verdict {
     pub ok: bool,
 }
 
+impl Row {
+    /// How it was carried, and what made it where that is compared.
+    pub(super) fn what(&self) -> String {
+        let work = self.work.map(|work| format!(" {work}")).unwrap_or_default();
+        format!("{}{work}", self.mode)
+    }
+}
+
 impl Report {
     pub(super) fn new(scenario: &Scenario, labs: Vec<LabRow>, rows: Vec<Row>) -> Self {
         let model = model::of(scenario, &rows);
@@ -258,6 +269,7 @@ mod tests {
         Row {
             variant: None,
             mode,
+            work: None,
             direction: RowDirection { from: "ams".to_owned(), to: "gva".to_owned() },
             connections: 1,
             run: None,

@@ -8,7 +8,7 @@ use super::events::Schedule;
 use super::going::{self, Going};
 use super::report::Row;
 use super::transfer::{PATIENCE, Setting, Transfer};
-use super::watch::Watch;
+use super::watch::{Clients, Watch};
 use crate::controller::Client;
 use crate::deploy::Deployment;
 use crate::error::LabError;
@@ -121,25 +121,30 @@ impl<'a> Round<'a> {
 
     /// The transfers' clients first, then those of what goes on in the background.
     fn watch(&self) -> Watch<'a> {
-        let clients = self.transfers.iter().map(|it| (it.client_namespace(), it.data_ports));
+        let clients = self.transfers.iter().map(|it| Clients {
+            namespace: it.client_namespace(),
+            ports: it.data_ports,
+            serve: it.setting.work.tool.is_got(),
+        });
         let others = self.traffic.background.iter().zip(background::FIRST_PORT..);
         let others = others.map(|(it, port)| {
-            (Namespace::named(&self.lab.plan.hosts[it.direction.from].namespace), (port, port))
+            let namespace = Namespace::named(&self.lab.plan.hosts[it.direction.from].namespace);
+            Clients { namespace, ports: (port, port), serve: false }
         });
         Watch::new(self.lab, clients.chain(others))
     }
 
     /// A copy that is not done by then has failed; others take their time.
     fn limit(&self) -> Duration {
-        match self.traffic.tool {
-            Tool::Copy => self.traffic.duration,
-            Tool::Iperf3 | Tool::Gridftp => self.traffic.warm_up + self.traffic.duration + 2 * PATIENCE,
+        match self.transfers.first().map(|first| first.setting.work.tool) {
+            Some(Tool::Copy | Tool::Http | Tool::Ftp) => self.traffic.duration,
+            _ => self.traffic.warm_up + self.traffic.duration + 2 * PATIENCE,
         }
     }
 
     fn title(&self) -> String {
         let Some(first) = self.transfers.first() else { return String::new() };
-        let Setting { mode, connections, run } = first.setting;
+        let Setting { mode, connections, run, .. } = first.setting;
         let what = match self.transfers.len() {
             1 => first.title(),
             count => format!("{mode} {count} at once"),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::report::{Row, RowDirection};
-use crate::scenario::Mode;
+use crate::scenario::{Mode, Work};
 
 /// What the runs of one measurement have in common.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -13,12 +13,19 @@ pub(super) struct Key<'a> {
     order: usize,
     pub variant: Option<&'a str>,
     pub mode: Mode,
+    pub work: Option<Work>,
     pub connections: u16,
     /// `None` stands for all directions.
     pub direction: Option<&'a RowDirection>,
 }
 
 impl Key<'_> {
+    /// How it was carried, and what made it where that is compared.
+    pub(super) fn what(&self) -> String {
+        let work = self.work.map(|work| format!(" {work}")).unwrap_or_default();
+        format!("{}{work}", self.mode)
+    }
+
     /// The same for all numbers of streams.
     pub(super) fn of_any_number(&self) -> Self {
         Self { connections: 0, ..self.clone() }
@@ -30,7 +37,7 @@ impl fmt::Display for Key<'_> {
         if let Some(variant) = self.variant {
             write!(f, "{variant}, ")?;
         }
-        write!(f, "{}", self.mode)?;
+        f.write_str(&self.what())?;
         if let Some(direction) = self.direction {
             write!(f, ", {} > {}", direction.from, direction.to)?;
         }
@@ -69,8 +76,8 @@ fn group<'a>(
     for row in rows {
         let variant = row.variant.as_deref();
         let order = rows.iter().position(|other| other.variant.as_deref() == variant).unwrap_or(0);
-        let (mode, connections) = (row.mode, row.connections);
-        let key = Key { order, variant, mode, connections, direction: direction(row) };
+        let (mode, work, connections) = (row.mode, row.work, row.connections);
+        let key = Key { order, variant, mode, work, connections, direction: direction(row) };
         groups.entry(key).or_default().push(row);
     }
     groups

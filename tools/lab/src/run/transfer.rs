@@ -10,12 +10,12 @@ use crate::deploy::Deployment;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
 use crate::plan::HostPlan;
-use crate::scenario::{Direction, Mode, Scenario, Tool, Traffic};
+use crate::scenario::{Direction, Mode, Scenario, Tool, Traffic, Work};
 use crate::system::Namespace;
 
 /// Where the first server of a round listens.
 const FIRST_PORT: u16 = 5201;
-/// Where the first GridFTP server is told what to do.
+/// Where the first server is told what to do, of tools that carry data by other connections.
 const FIRST_CONTROL_PORT: u16 = 2811;
 /// Where it waits for data: each server has as many ports of its own.
 const FIRST_DATA_PORT: u16 = 50_000;
@@ -27,6 +27,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
     pub mode: Mode,
+    pub work: Work,
     /// How many of each transfer go side by side.
     pub connections: u16,
     /// Which of several runs, from 1.
@@ -74,9 +75,10 @@ impl<'a> Transfer<'a> {
         let (client, server) = (&lab.plan.hosts[direction.from], &lab.plan.hosts[direction.to]);
         // A scenario has far fewer hosts than there are ports.
         let place = u16::try_from(place).unwrap_or(u16::MAX);
-        let first = if traffic.tool == Tool::Gridftp { FIRST_CONTROL_PORT } else { FIRST_PORT };
+        let has_control = matches!(setting.work.tool, Tool::Gridftp | Tool::Ftp);
+        let first = if has_control { FIRST_CONTROL_PORT } else { FIRST_PORT };
         let port = first.saturating_add(place);
-        let data_ports = if traffic.tool == Tool::Gridftp {
+        let data_ports = if has_control {
             let from = FIRST_DATA_PORT.saturating_add(place.saturating_mul(DATA_PORTS));
             (from, from.saturating_add(DATA_PORTS - 1))
         } else {
@@ -87,7 +89,13 @@ impl<'a> Transfer<'a> {
 
     /// What people call it.
     pub(super) fn title(&self) -> String {
-        format!("{} {} > {}", self.setting.mode, self.client.name, self.server.name)
+        let work = self.work().map(|work| format!(" {work}")).unwrap_or_default();
+        format!("{}{work} {} > {}", self.setting.mode, self.client.name, self.server.name)
+    }
+
+    /// What is run, where that is compared with other things.
+    fn work(&self) -> Option<Work> {
+        (self.traffic.works.len() > 1).then_some(self.setting.work)
     }
 
     pub(super) fn client_namespace(&self) -> Namespace {
@@ -105,12 +113,20 @@ impl<'a> Transfer<'a> {
     pub(super) fn wait_for_listener(
         &self,
         interrupt: &Interrupt,
+        alive: impl FnMut() -> Result<(), LabError>,
+    ) -> Result<(), LabError> {
+        self.wait_for_listener_in(&self.server_namespace(), interrupt, alive)
+    }
+
+    pub(super) fn wait_for_listener_in(
+        &self,
+        namespace: &Namespace,
+        interrupt: &Interrupt,
         mut alive: impl FnMut() -> Result<(), LabError>,
     ) -> Result<(), LabError> {
-        let namespace = self.server_namespace();
         let listening = interrupt.poll(PATIENCE, || {
             alive()?;
-            listens(&namespace, self.port)
+            listens(namespace, self.port)
         })?;
         listening.ok_or_else(|| self.failed("the server does not listen"))
     }
@@ -122,7 +138,7 @@ impl<'a> Transfer<'a> {
         streams: Vec<StreamRow>,
         (counters, join_packet_ins): (MptcpCounters, u64),
     ) -> Result<Row, LabError> {
-        let Setting { mode, connections, run } = self.setting;
+        let Setting { mode, connections, run, .. } = self.setting;
         if mode == Mode::Mptcp {
             counters.check(finding.connections).map_err(|why| self.failed(&why))?;
         }
@@ -131,6 +147,7 @@ impl<'a> Transfer<'a> {
         Ok(Row {
             variant: None,
             mode,
+            work: self.work(),
             direction,
             connections,
             run: (self.traffic.repeat > 1).then_some(run),

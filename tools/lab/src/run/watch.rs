@@ -21,19 +21,25 @@ pub(super) struct Watch<'a> {
     paths: Paths,
 }
 
-struct Watched {
-    namespace: Namespace,
+/// Those who send.
+pub(super) struct Clients {
+    pub namespace: Namespace,
     /// To which ports the connections go, from the first to the last.
-    ports: (u16, u16),
+    pub ports: (u16, u16),
+    /// Whether these are their own.
+    pub serve: bool,
+}
+
+struct Watched {
+    clients: Clients,
     sockets: Sockets,
 }
 
 impl<'a> Watch<'a> {
-    /// Watches the connections from each of these namespaces to a range of ports.
-    pub(super) fn new(lab: &'a Deployment, clients: impl Iterator<Item = (Namespace, (u16, u16))>) -> Self {
-        let watched: Vec<_> = clients
-            .map(|(namespace, ports)| Watched { namespace, ports, sockets: Sockets::default() })
-            .collect();
+    /// Watches the connections of each of these.
+    pub(super) fn new(lab: &'a Deployment, clients: impl Iterator<Item = Clients>) -> Self {
+        let watched: Vec<_> =
+            clients.map(|clients| Watched { clients, sockets: Sockets::default() }).collect();
         let hosts = u32::try_from(watched.len()).unwrap_or(u32::MAX);
         let pause = SAMPLE.saturating_mul(hosts.div_ceil(HOSTS_A_SAMPLE).max(1));
         Self { lab, watched, pause, next: pause, paths: Paths::default() }
@@ -45,9 +51,10 @@ impl<'a> Watch<'a> {
             return Ok(false);
         }
         self.next = elapsed + self.pause;
-        for Watched { namespace, ports: (first, last), sockets } in &mut self.watched {
-            let filter = format!("dport >= :{first} and dport <= :{last}");
-            let listing = self.lab.tool("ss").arg("-Htnie").arg(filter).within(namespace).run()?;
+        for Watched { clients, sockets } in &mut self.watched {
+            let (side, (first, last)) = (if clients.serve { "sport" } else { "dport" }, clients.ports);
+            let filter = format!("{side} >= :{first} and {side} <= :{last}");
+            let listing = self.lab.tool("ss").arg("-Htnie").arg(filter).within(&clients.namespace).run()?;
             sockets.add(elapsed.as_secs_f64(), &listing);
         }
         self.paths.ask(self.lab.controller.as_ref());

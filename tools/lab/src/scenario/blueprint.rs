@@ -1,9 +1,11 @@
+use std::collections::BTreeMap;
+
 use braid_link_model::Parameters;
 use braid_topology::LinkState;
 use braid_topology::blueprint::{Blueprint, BlueprintError, NewInterface, NewSwitch, Plug, Position};
 use braid_types::{BitsPerSec, PortNo};
 
-use super::{End, Scenario};
+use super::{End, Scenario, Topology, Tunnel};
 
 impl Scenario {
     /// The network as a drawing, with the ports that a lab gives the switches: from 1, in the order of the file's links.
@@ -22,9 +24,16 @@ impl Scenario {
         }
         let mut ports = Ports(vec![0; topology.switches.len()]);
         let mut attached: Vec<Vec<_>> = topology.hosts.iter().map(|_| Vec::new()).collect();
-        for link in &topology.links {
+        let mut uplinks = BTreeMap::new();
+        for (place, link) in topology.links.iter().enumerate() {
             let [there, back] = link.ways.map(state);
             match link.ends {
+                [End::Switch(switch), End::Host { host, .. }]
+                | [End::Host { host, .. }, End::Switch(switch)]
+                    if topology.hosts[host].router =>
+                {
+                    uplinks.insert(place, ports.next(switch));
+                }
                 [End::Switch(a), End::Switch(b)] => {
                     builder.directed_cable([ports.next(a), ports.next(b)], [Some(there), Some(back)])?;
                 }
@@ -38,12 +47,40 @@ impl Scenario {
                 [End::Host { .. }, End::Host { .. }] => {}
             }
         }
-        for (host, mut interfaces) in topology.hosts.iter().zip(attached) {
+        for tunnel in &topology.tunnels {
+            let plugs = tunnel.links.map(|link| uplinks.get(&link).copied());
+            if let [Some(a), Some(b)] = plugs {
+                builder.directed_cable([a, b], topology.tunnel_states(tunnel).map(Some))?;
+            }
+        }
+        for (host, mut interfaces) in topology.hosts.iter().zip(attached).filter(|(host, _)| !host.router) {
             interfaces.sort_by_key(|(place, _)| *place);
             builder.host_with(&host.name, interfaces.into_iter().map(|(_, it)| it).collect())?;
         }
         Ok(builder.build())
     }
+}
+
+impl Topology {
+    /// What a tunnel is like there and back, as far as its two uplinks say: the routers between them are others'.
+    fn tunnel_states(&self, tunnel: &Tunnel) -> [LinkState; 2] {
+        // The way out of the edge, and the way in.
+        let [near, far] = tunnel.links.map(|link| {
+            let [there, back] = self.links[link].ways;
+            let is_out = matches!(self.links[link].ends[0], End::Switch(_));
+            if is_out { (there, back) } else { (back, there) }
+        });
+        [joined(near.0, far.1), joined(far.0, near.1)]
+    }
+}
+
+fn joined(first: Parameters, then: Parameters) -> LinkState {
+    let (first, then) = (state(first), state(then));
+    let delay = match (first.delay, then.delay) {
+        (None, None) => None,
+        (a, b) => Some(a.unwrap_or_default() + b.unwrap_or_default()),
+    };
+    LinkState { delay, ..LinkState::of_capacity(first.capacity.min(then.capacity)) }
 }
 
 /// The last port of each switch.
@@ -72,6 +109,22 @@ mod tests {
     use braid_types::{BitsPerSec, DatapathId};
 
     use crate::Scenario;
+
+    #[test]
+    fn tunnels_are_drawn_in_the_place_of_uplinks_and_routers_are_not() {
+        let text = "{scenario: t, topology: {hosts: [{name: r, router: true, interfaces: [\
+             {name: e0, addresses: [192.0.2.1/30]}, {name: e1, addresses: [192.0.2.65/30]}]}], edges: [s, t], links: [\
+             {between: [r.e1, t], rate: 7Mbit, rate_back: 6Mbit, delay: 3ms, uplink: [192.0.2.66/30]}, \
+             {between: [s, r.e0], rate: 5Mbit, rate_back: 9Mbit, delay: 2ms, uplink: [192.0.2.2/30]}], \
+             tunnels: [{between: [192.0.2.2, 192.0.2.66]}]}}";
+        let scenario = Scenario::parse(text, "t.yaml").unwrap_or_else(|error| panic!("{error}"));
+        let network = scenario.blueprint().unwrap();
+        assert!(network.hosts().is_empty());
+        let cable = network.cables()[0];
+        assert_eq!(cable.ends.map(|end| (end.switch, end.port.0)), [(0, 1), (1, 1)]);
+        assert_eq!(cable.states.map(|state| state.unwrap().capacity.0), [5_000_000, 6_000_000]);
+        assert_eq!(cable.states[0].unwrap().delay, Some(std::time::Duration::from_millis(5)));
+    }
 
     #[test]
     fn drawing_has_the_ports_and_rates_of_the_lab() {

@@ -4,12 +4,13 @@ use braid_types::BitsPerSec;
 
 use super::{End, Topology};
 
-/// A switch, or a host in one of its two parts, as a node of the flow network: hosts do not forward.
+/// A switch, a router, or a host in one of its two parts, as a node of the flow network: other hosts do not forward.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Node {
     Sender(usize),
     Receiver(usize),
     Switch(usize),
+    Router(usize),
 }
 
 type Residual = BTreeMap<Node, BTreeMap<Node, u64>>;
@@ -40,24 +41,20 @@ impl Topology {
         for link in &self.links {
             let [a, b] = link.ends;
             let [there, back] = link.rates();
-            add(&mut residual, sender(a), receiver(b), there.0);
-            add(&mut residual, sender(b), receiver(a), back.0);
+            add(&mut residual, self.node(a, Node::Sender), self.node(b, Node::Receiver), there.0);
+            add(&mut residual, self.node(b, Node::Sender), self.node(a, Node::Receiver), back.0);
         }
         residual
     }
-}
 
-fn sender(end: End) -> Node {
-    match end {
-        End::Host { host, .. } => Node::Sender(host),
-        End::Switch(switch) => Node::Switch(switch),
-    }
-}
-
-fn receiver(end: End) -> Node {
-    match end {
-        End::Host { host, .. } => Node::Receiver(host),
-        End::Switch(switch) => Node::Switch(switch),
+    fn node(&self, end: End, part: fn(usize) -> Node) -> Node {
+        match end {
+            End::Host { host, .. } if self.hosts.get(host).is_some_and(|host| host.router) => {
+                Node::Router(host)
+            }
+            End::Host { host, .. } => part(host),
+            End::Switch(switch) => Node::Switch(switch),
+        }
     }
 }
 
@@ -78,7 +75,7 @@ fn shortest_augmenting_path(
             return walk_back(&previous, node);
         }
         for (&next, &left) in residual.get(&node).into_iter().flatten() {
-            let passable = sinks.contains(&next) || matches!(next, Node::Switch(_));
+            let passable = sinks.contains(&next) || matches!(next, Node::Switch(_) | Node::Router(_));
             if left > 0 && passable && !previous.contains_key(&next) {
                 previous.insert(next, node);
                 queue.push_back(next);

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_saphyr::{Location, Spanned};
 
 use super::address::Cidr;
-use super::values::{ByteCount, Moment};
+use super::values::{ByteCount, Moment, Several};
 use super::{Agents, Deciding, EndpointFlag, Metric, Mode, Packets, PathManager, Protocol, Seconds, Tool};
 
 #[derive(Deserialize)]
@@ -60,8 +60,18 @@ pub(super) struct Topology {
     /// What switches belong to, by name, if a rule made them.
     #[serde(skip)]
     pub groups: BTreeMap<String, String>,
+    /// Between edges, over their uplinks.
+    #[serde(default)]
+    pub tunnels: Vec<Spanned<Tunnel>>,
     /// All of these, made by a rule.
     pub generate: Option<Spanned<Generate>>,
+}
+
+/// A tunnel between two addresses of uplinks.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Tunnel {
+    pub between: Spanned<Vec<std::net::IpAddr>>,
 }
 
 /// A network made by a rule, in which all hosts are alike, and all links.
@@ -82,6 +92,9 @@ pub(super) struct Generate {
 #[serde(deny_unknown_fields)]
 pub(super) struct Host {
     pub name: Spanned<String>,
+    /// Whether it passes on what is for others.
+    #[serde(default)]
+    pub router: bool,
     pub interfaces: Vec<Interface>,
     pub congestion_control: Option<Spanned<String>>,
     pub receive_buffer: Option<Spanned<ByteCount>>,
@@ -149,6 +162,9 @@ impl Switch {
 #[serde(deny_unknown_fields)]
 pub(super) struct Link {
     pub between: Vec<Spanned<String>>,
+    /// Addresses of the edge at one end; the router at the other passes on what goes elsewhere.
+    #[serde(default)]
+    pub uplink: Vec<Spanned<Cidr>>,
     pub rate: Spanned<BitsPerSec>,
     pub delay: Option<Spanned<Delay>>,
     pub jitter: Option<Spanned<Delay>>,
@@ -185,6 +201,7 @@ impl Link {
         let none = Spanned { value: BitsPerSec(1), referenced: at, defined: at };
         Self {
             between,
+            uplink: Vec::new(),
             rate: way.rate.clone().unwrap_or(none),
             delay: way.delay.clone(),
             jitter: way.jitter.clone(),
@@ -217,8 +234,8 @@ impl Link {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Traffic {
-    pub tool: Spanned<Tool>,
-    pub bytes: Option<Spanned<ByteCount>>,
+    pub tool: Spanned<Several<Tool>>,
+    pub bytes: Option<Spanned<Several<ByteCount>>>,
     pub modes: Spanned<Vec<Mode>>,
     pub directions: Option<Spanned<Vec<Direction>>>,
     /// Every host sends to one, as this seed has it.
@@ -343,6 +360,8 @@ pub(super) struct Expect {
     pub name: Spanned<String>,
     pub value: Spanned<Metric>,
     pub mode: Option<Spanned<Mode>>,
+    pub tool: Option<Spanned<Tool>>,
+    pub bytes: Option<Spanned<ByteCount>>,
     pub variant: Option<Spanned<String>>,
     pub from: Option<Spanned<String>>,
     pub relative_to: Option<Spanned<String>>,

@@ -81,6 +81,7 @@ fn host(index: usize, name: &str, interfaces: usize, generate: &Generate, at: Lo
     };
     Host {
         name: spanned(name.to_owned(), at),
+        router: false,
         interfaces: (0..interfaces).map(interface).collect(),
         congestion_control: generate.congestion_control.clone(),
         receive_buffer: generate.receive_buffer.clone(),

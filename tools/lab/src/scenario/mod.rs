@@ -29,7 +29,7 @@ pub use address::{Cidr, CidrError};
 pub use pairs::AddressPair;
 pub use problem::{Problem, ScenarioError};
 pub use values::{
-    Agents, Deciding, EndpointFlag, Metric, Mode, Packets, PathManager, Protocol, Seconds, Tool,
+    Agents, Deciding, EndpointFlag, Metric, Mode, Packets, PathManager, Protocol, Seconds, Tool, Work,
 };
 
 /// A scenario that has been checked.
@@ -62,6 +62,18 @@ pub struct Topology {
     pub switches: Vec<Switch>,
     /// In the order of the file; every interface of a host is an end of exactly one.
     pub links: Vec<Link>,
+    /// Between edges, over uplinks; each uplink has one.
+    #[serde(default)]
+    pub tunnels: Vec<Tunnel>,
+}
+
+/// A tunnel between two edges, which each of them has as a port in the place of the uplink that it goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tunnel {
+    /// The uplinks: places in [`Topology::links`].
+    pub links: [usize; 2],
+    /// The address that it has at each.
+    pub addresses: [IpAddr; 2],
 }
 
 /// A host with its own network stack.
@@ -69,6 +81,9 @@ pub struct Topology {
 pub struct Host {
     /// Unique among hosts and switches.
     pub name: String,
+    /// Whether it passes IP packets on between its interfaces; the controller does not know it then.
+    #[serde(default)]
+    pub router: bool,
     /// At least one.
     pub interfaces: Vec<Interface>,
     /// What its kernel's Multipath TCP does.
@@ -142,6 +157,18 @@ pub struct Link {
     pub ways: [Parameters; 2],
     /// Whether it is more than a rate, or may become so while the lab is up.
     pub emulated: bool,
+    /// What an edge has at it, if it leads from there to a router; the port is then that of the tunnel over it.
+    #[serde(default)]
+    pub uplink: Vec<UplinkAddress>,
+}
+
+/// An address of an edge on the link to a router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UplinkAddress {
+    /// The edge's own.
+    pub own: Cidr,
+    /// The router's, in the same subnet.
+    pub gateway: IpAddr,
 }
 
 /// One end of a cable. The numbers are places in the lists of [`Topology`] and [`Host`].
@@ -162,8 +189,8 @@ pub enum End {
 /// What is sent: every mode in every direction, one after the other or all directions at the same time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Traffic {
-    /// What makes it.
-    pub tool: Tool,
+    /// What makes it, and how much each transfer carries; each in turn, at least one.
+    pub works: Vec<Work>,
     /// What is compared; at least one.
     pub modes: Vec<Mode>,
     /// Who sends to whom; at least one.
@@ -174,8 +201,6 @@ pub struct Traffic {
     pub duration: Duration,
     /// How long it goes on before that without being measured.
     pub warm_up: Duration,
-    /// How much each transfer carries; 0: what it can in its time.
-    pub bytes: u64,
     /// How many connections a transfer opens side by side; each number in turn, at least one.
     pub streams: Vec<u16>,
     /// How often all of this is done; at least once.
@@ -289,6 +314,10 @@ pub struct Expectation {
     pub value: Metric,
     /// The settings of this mode, or all.
     pub mode: Option<Mode>,
+    /// The settings of this tool, or all.
+    pub tool: Option<Tool>,
+    /// The settings with so many bytes, or all.
+    pub bytes: Option<u64>,
     /// The settings of the variant of this name, or all.
     pub variant: Option<String>,
     /// The settings in which this host sends, or all.
@@ -342,7 +371,7 @@ impl Link {
     /// One that has only a rate in each direction, and the usual queue.
     pub fn with_rates(ends: [End; 2], rates: [BitsPerSec; 2]) -> Self {
         let way = |rate| Parameters { rate: Some(rate), queue: usual_queue(rate), ..Parameters::default() };
-        Self { ends, ways: rates.map(way), emulated: false }
+        Self { ends, ways: rates.map(way), emulated: false, uplink: Vec::new() }
     }
 
     /// The rate at which each end sends.

@@ -1,8 +1,10 @@
 use std::fmt;
+use std::marker::PhantomData;
 use std::str::FromStr;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{self, IntoDeserializer, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// How the traffic is carried.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -15,7 +17,7 @@ pub enum Mode {
 }
 
 /// What makes the traffic.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tool {
     /// One long transfer that measures itself.
@@ -24,6 +26,19 @@ pub enum Tool {
     Copy,
     /// Debian's GridFTP, client and server, unmodified: parallel connections that carry a file, or zeros for a time.
     Gridftp,
+    /// `wget` gets a file from Python's `http.server` at the sender.
+    Http,
+    /// `wget` gets a file from `vsftpd` at the sender.
+    Ftp,
+}
+
+/// What makes a transfer, and how much it carries.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct Work {
+    /// What makes it.
+    pub tool: Tool,
+    /// 0: what it can in its time.
+    pub bytes: u64,
 }
 
 /// What an MPTCP endpoint is for, see `ip-mptcp(8)`.
@@ -150,6 +165,39 @@ impl Metric {
     }
 }
 
+/// One of something, or a list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Several<T>(pub Vec<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Several<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SeveralVisitor(PhantomData))
+    }
+}
+
+// Unlike an untagged enum, it leaves the errors of what is in it as they are.
+struct SeveralVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for SeveralVisitor<T> {
+    type Value = Several<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("one, or a list")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Several<T>, E> {
+        T::deserialize(text.into_deserializer()).map(|one| Several(vec![one]))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Several<T>, A::Error> {
+        let mut all = Vec::new();
+        while let Some(one) = list.next_element()? {
+            all.push(one);
+        }
+        Ok(Several(all))
+    }
+}
+
 /// A number of bytes above zero, written `200MB`, `64kB` or `1000 bytes`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(try_from = "String")]
@@ -254,6 +302,41 @@ impl fmt::Display for Mode {
             Self::Tcp => "tcp",
             Self::Mptcp => "mptcp",
         })
+    }
+}
+
+impl Tool {
+    /// Whether it carries so many bytes, and no less.
+    pub const fn needs_bytes(self) -> bool {
+        matches!(self, Self::Copy | Self::Http | Self::Ftp)
+    }
+
+    /// Whether a receiver gets what is to be sent: the connections are its.
+    pub const fn is_got(self) -> bool {
+        matches!(self, Self::Http | Self::Ftp)
+    }
+}
+
+impl fmt::Display for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Iperf3 => "iperf3",
+            Self::Copy => "copy",
+            Self::Gridftp => "gridftp",
+            Self::Http => "http",
+            Self::Ftp => "ftp",
+        })
+    }
+}
+
+impl fmt::Display for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB"), (1, " bytes")];
+        let unit = units.into_iter().find(|(scale, _)| self.bytes.is_multiple_of(*scale));
+        match unit.filter(|_| self.bytes > 0) {
+            Some((scale, unit)) => write!(f, "{} {}{unit}", self.tool, self.bytes / scale),
+            None => self.tool.fmt(f),
+        }
     }
 }
 

@@ -23,6 +23,9 @@ const PACKAGES: &[(&str, &str)] = &[
     ("tcpdump", "tcpdump"),
     ("globus-gridftp-server", "globus-gridftp-server-progs"),
     ("nsenter", "util-linux"),
+    ("wget", "wget"),
+    ("python3", "python3"),
+    ("vsftpd", "vsftpd"),
 ];
 
 /// A program that the lab starts, in a process group of its own so that a terminal's signals pass it by.

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use braid_lab::Scenario;
-use braid_lab::scenario::{Agents, Direction, Host, Mode, PathManager, Tool, Traffic, Variant};
+use braid_lab::scenario::{Agents, Direction, Host, Mode, PathManager, Tool, Traffic, Variant, Work};
 use braid_sim::Control;
 use braid_sim::replica::{Replica, Schedule, Transfer};
 use braid_sim::steering::Scheme;
@@ -20,6 +20,7 @@ const SET_UP: Duration = Duration::from_millis(1);
 struct Setting<'a> {
     scenario: &'a Scenario,
     traffic: &'a Traffic,
+    bytes: u64,
     variant: Option<&'a Variant>,
     replica: Replica,
 }
@@ -44,16 +45,16 @@ pub(super) fn simulate_all(scenario: &Scenario) -> anyhow::Result<Vec<Row>> {
 /// Every mode, direction and number of connections.
 fn simulate(scenario: &Scenario, variant: Option<&Variant>) -> anyhow::Result<Vec<Row>> {
     let traffic = scenario.traffic.as_ref().context("the scenario has no traffic")?;
-    anyhow::ensure!(
-        traffic.tool != Tool::Copy,
-        "the simulator knows the traffic of iperf3 and gridftp alone"
-    );
+    let [Work { tool: Tool::Iperf3 | Tool::Gridftp, bytes }] = traffic.works[..] else {
+        anyhow::bail!("the simulator knows the traffic of iperf3 and gridftp alone, one of them at a time");
+    };
+    anyhow::ensure!(scenario.topology.tunnels.is_empty(), "the simulator knows no tunnels over uplinks");
     anyhow::ensure!(
         traffic.background.is_empty() && scenario.events.is_empty(),
         "the simulator knows neither background traffic nor events of scenarios"
     );
-    anyhow::ensure!(traffic.bytes == 0 || !traffic.together, "amounts are simulated one direction at a time");
-    let setting = Setting { scenario, traffic, variant, replica: lay_out(scenario)? };
+    anyhow::ensure!(bytes == 0 || !traffic.together, "amounts are simulated one direction at a time");
+    let setting = Setting { scenario, traffic, bytes, variant, replica: lay_out(scenario)? };
     let mut rows = Vec::new();
     for (mode, streams) in
         traffic.modes.iter().flat_map(|mode| traffic.streams.iter().map(move |it| (*mode, *it)))
@@ -105,7 +106,7 @@ impl Setting<'_> {
             Mode::Mptcp => "disjoint:8/fewest-shared",
         }
         .parse()?;
-        let Traffic { warm_up, duration, bytes, .. } = *self.traffic;
+        let (&Traffic { warm_up, duration, .. }, bytes) = (self.traffic, self.bytes);
         Ok(Schedule { scheme, set_up: SET_UP, warm_up, measured: duration, bytes })
     }
 

@@ -25,7 +25,7 @@ impl Going for Copying<'_> {
         let transfer = &self.transfer;
         let (client, server) = (transfer.client_namespace(), transfer.server_namespace());
         let before = retransmits(&client)?;
-        let (mode, bytes) = (transfer.setting.mode, transfer.traffic.bytes);
+        let (mode, bytes) = (transfer.setting.mode, transfer.setting.work.bytes);
         let copy = Copy::start(mode, transfer.direction, [&client, &server], transfer.port, bytes)?;
         self.running = Some((copy, before));
         Ok(())

@@ -1,16 +1,17 @@
 //! GridFTP as Debian has it: `globus-url-copy` sends to `globus-gridftp-server`, a file, or zeros for a time.
 
 use std::env::current_exe;
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
 use super::super::counters::retransmits;
-use super::super::report::{Delivery, Interval};
+use super::super::report::Delivery;
 use super::super::transfer::{Finding, Transfer};
 use super::Going;
 use super::iperf::Measured;
+use super::process::{ended, last_line, spawn};
+use super::samples::Samples;
 use super::whole_file::WholeFile;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
@@ -28,8 +29,7 @@ pub(super) struct Gridftp<'a> {
     /// What is copied, unless zeros are sent for a time.
     file: Option<WholeFile>,
     running: Option<Running>,
-    /// Seconds since the start, and the bytes that were acknowledged by then.
-    samples: Vec<(f64, u64)>,
+    samples: Samples,
 }
 
 struct Running {
@@ -47,7 +47,7 @@ impl<'a> Gridftp<'a> {
         interrupt: &Interrupt,
     ) -> Result<Self, LabError> {
         let file = |side: &str| transfer.lab.folder.log().join(format!("gridftp-{index}-{side}.log"));
-        let bytes = transfer.traffic.bytes;
+        let bytes = transfer.setting.work.bytes;
         let copied =
             (bytes > 0).then(|| WholeFile::make(&format!("{}-{index}", transfer.client.namespace), bytes));
         let log = file("server");
@@ -57,7 +57,7 @@ impl<'a> Gridftp<'a> {
             Some(_) => Err(transfer.failed(&format!("the server ended and said: {}", last_line(&log)))),
         })?;
         let (file, log) = (copied.transpose()?, file("client"));
-        Ok(Self { transfer, server, log, file, running: None, samples: vec![(0.0, 0)] })
+        Ok(Self { transfer, server, log, file, running: None, samples: Samples::default() })
     }
 
     fn client(&self) -> Result<Tool, LabError> {
@@ -95,24 +95,14 @@ impl<'a> Gridftp<'a> {
         self.file.is_some()
     }
 
-    /// The rate between the first look after the warm-up and the last one in time.
     fn measured(&self) -> Measured {
         let from = self.transfer.traffic.warm_up.as_secs_f64();
-        let until = from + self.transfer.traffic.duration.as_secs_f64();
-        let counted = || self.samples.iter().filter(|(at, _)| (from..=until).contains(at));
-        let [first, last] =
-            [counted().next(), counted().next_back()].map(|it| it.copied().unwrap_or_default());
-        let seconds = (last.0 - first.0).max(1e-3);
-        let goodput_bps = last.1.saturating_sub(first.1) as f64 * 8.0 / seconds;
-        Measured { goodput_bps, seconds, intervals: intervals(&self.samples, until) }
+        self.samples.measured(from, from + self.transfer.traffic.duration.as_secs_f64())
     }
 
     fn copied(&self, file: &WholeFile, took: Duration) -> Result<(Measured, Delivery), LabError> {
-        let longest_pause = longest_pause(&self.samples);
-        let delivery = file.compare(longest_pause)?;
-        let seconds = took.as_secs_f64();
-        let goodput_bps = delivery.bytes_received as f64 * 8.0 / seconds.max(1e-3);
-        Ok((Measured { goodput_bps, seconds, intervals: intervals(&self.samples, seconds) }, delivery))
+        let delivery = file.compare(self.samples.longest_pause())?;
+        Ok((self.samples.whole(delivery.bytes_received, took), delivery))
     }
 }
 
@@ -125,7 +115,7 @@ impl Going for Gridftp<'_> {
     }
 
     fn sample(&mut self, elapsed: Duration, acked: u64) {
-        self.samples.push((elapsed.as_secs_f64(), acked));
+        self.samples.add(elapsed, acked);
     }
 
     fn is_finished(&mut self) -> Result<bool, LabError> {
@@ -175,61 +165,4 @@ fn server(transfer: &Transfer<'_>) -> Tool {
     // It looks its own name up, and a namespace may have nobody to ask.
     let tool = tool.env("GLOBUS_HOSTNAME", "localhost");
     tool.env("GLOBUS_TCP_PORT_RANGE", format!("{first},{last}"))
-}
-
-fn intervals(samples: &[(f64, u64)], until: f64) -> Vec<Interval> {
-    let pairs = samples.iter().zip(samples.iter().skip(1)).filter(|(_, (end, _))| *end <= until);
-    let interval = |((start, before), (end, after)): (&(f64, u64), &(f64, u64))| Interval {
-        start: *start,
-        end: *end,
-        bps: after.saturating_sub(*before) as f64 * 8.0 / (end - start).max(1e-3),
-    };
-    pairs.map(interval).collect()
-}
-
-/// As far as looks at the sockets tell.
-fn longest_pause(samples: &[(f64, u64)]) -> f64 {
-    let (mut longest, mut since) = (0.0_f64, samples.first().map_or((0.0, 0), |first| *first));
-    for (at, acked) in samples {
-        if *acked > since.1 {
-            since = (*at, *acked);
-        }
-        longest = longest.max(at - since.0);
-    }
-    longest
-}
-
-fn spawn(mut tool: Tool, log: &Path) -> Result<Child, LabError> {
-    let failed = |error| LabError::file(log, error);
-    let output = File::create(log).map_err(failed)?;
-    let errors = output.try_clone().map_err(failed)?;
-    tool.spawn(Stdio::null(), output.into(), errors.into())
-}
-
-fn ended(child: &mut Child) -> Result<Option<ExitStatus>, LabError> {
-    child.try_wait().map_err(|error| LabError::io("waiting for GridFTP", error))
-}
-
-fn last_line(log: &Path) -> String {
-    let said = fs::read_to_string(log).unwrap_or_default();
-    said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("nothing").trim().to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pause_lasts_until_more_is_acknowledged() {
-        assert_eq!(longest_pause(&[(0.0, 0), (0.5, 10), (1.0, 10), (2.0, 10), (2.5, 11)]), 1.5);
-        assert_eq!(longest_pause(&[(0.0, 0), (0.5, 0)]), 0.5, "not begun");
-        assert_eq!(longest_pause(&[]), 0.0);
-    }
-
-    #[test]
-    fn intervals_after_the_end_do_not_count() {
-        let all = intervals(&[(0.0, 0), (0.5, 1_000), (1.0, 1_500), (1.5, 1_500)], 1.0);
-        let rates: Vec<_> = all.iter().map(|it| (it.end, it.bps)).collect();
-        assert_eq!(rates, [(0.5, 16_000.0), (1.0, 8_000.0)]);
-    }
 }

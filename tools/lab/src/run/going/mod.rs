@@ -2,9 +2,12 @@
 
 pub(super) mod copy;
 mod copying;
+mod download;
 mod gridftp;
 pub(super) mod iperf;
 mod iperf_pair;
+mod process;
+mod samples;
 mod whole_file;
 
 use std::time::Duration;
@@ -15,6 +18,7 @@ use crate::interrupt::Interrupt;
 use crate::scenario::Tool;
 
 use copying::Copying;
+use download::Download;
 use gridftp::Gridftp;
 use iperf_pair::IperfPair;
 
@@ -36,9 +40,10 @@ pub(super) fn prepare<'a>(
     index: usize,
     interrupt: &Interrupt,
 ) -> Result<Box<dyn Going + 'a>, LabError> {
-    Ok(match transfer.traffic.tool {
+    Ok(match transfer.setting.work.tool {
         Tool::Iperf3 => Box::new(IperfPair::listen(transfer, index, interrupt)?),
         Tool::Copy => Box::new(Copying::new(transfer)),
         Tool::Gridftp => Box::new(Gridftp::listen(transfer, index, interrupt)?),
+        Tool::Http | Tool::Ftp => Box::new(Download::listen(transfer, index, interrupt)?),
     })
 }

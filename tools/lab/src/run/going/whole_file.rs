@@ -32,6 +32,18 @@ impl WholeFile {
         Ok(file)
     }
 
+    /// The same in a folder that nobody else may write to, with an empty one in it.
+    pub(super) fn to_read(name: &str, bytes: u64) -> Result<Self, LabError> {
+        let file = Self::make(name, bytes)?;
+        let made = fs::set_permissions(&file.folder, Permissions::from_mode(0o755))
+            .and_then(|()| fs::create_dir(file.folder.join("empty")));
+        made.map_err(|error| LabError::file(&file.folder, error)).map(|()| file)
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     pub(super) fn source(&self) -> &Path {
         &self.source
     }

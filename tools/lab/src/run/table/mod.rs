@@ -90,7 +90,7 @@ fn cells(row: &Row) -> [String; 8] {
     let streams: Vec<_> = row.streams.iter().map(stream).collect();
     [
         row.variant.clone().unwrap_or_default(),
-        row.mode.to_string(),
+        row.what(),
         format!("{} > {}", row.direction.from, row.direction.to),
         mbit(row.goodput_bps),
         format!("{:.1} %", row.fraction_of_capacity * 100.0),
@@ -104,7 +104,7 @@ fn arrived(row: &Row, delivery: &Delivery) -> String {
     let Delivery { bytes, bytes_received, intact, longest_pause, .. } = delivery;
     let whole = if *intact { "the same SHA-256 at both ends" } else { "not the same at both ends" };
     let variant = row.variant.as_ref().map(|variant| format!("{variant} ")).unwrap_or_default();
-    let title = format!("{variant}{} {} > {}", row.mode, row.direction.from, row.direction.to);
+    let title = format!("{variant}{} {} > {}", row.what(), row.direction.from, row.direction.to);
     format!("{title}: {bytes_received} of {bytes} bytes arrived, {whole}, longest pause {longest_pause:.3} s")
 }
 

@@ -25,7 +25,7 @@ fn by_setting(groups: &[Group<'_>]) -> Table {
         let all = || rows.iter().map(|row| row.goodput_bps);
         table.add_row([
             key.variant.unwrap_or_default().to_owned(),
-            key.mode.to_string(),
+            key.what(),
             direction(key),
             rows.len().to_string(),
             mbit(mean(rows, |row| row.goodput_bps)),
@@ -66,7 +66,7 @@ fn by_streams(groups: &[Group<'_>], streams: &BTreeSet<u16>) -> Table {
 }
 
 fn column(key: &Key<'_>) -> String {
-    key.variant.map_or_else(|| key.mode.to_string(), |variant| format!("{variant} ({})", key.mode))
+    key.variant.map_or_else(|| key.what(), |variant| format!("{variant} ({})", key.what()))
 }
 
 fn direction(key: &Key<'_>) -> String {

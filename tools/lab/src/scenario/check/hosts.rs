@@ -38,6 +38,7 @@ fn check_host(host: &file::Host, key: &str, addresses: &mut Unique, problems: &m
         interfaces.map(|(index, it)| interface(it, &format!("{key}.interfaces[{index}]"), problems));
     Host {
         name: host.name.value.clone(),
+        router: host.router,
         interfaces: interfaces.collect(),
         mptcp: mptcp(host, &format!("{key}.mptcp"), problems),
         congestion_control: congestion_control(host, key, problems),

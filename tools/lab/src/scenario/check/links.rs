@@ -86,7 +86,7 @@ fn check_link(
     let to = ends.find(b, &format!("{key}.between[1]"), cabled, problems);
     let joined = [from?, to?];
     check_ends(joined, b, &format!("{key}.between[1]"), problems);
-    Some(Link { ends: joined, ways, emulated })
+    Some(Link { ends: joined, ways, emulated, uplink: Vec::new() })
 }
 
 fn check_ends(ends: [End; 2], second: &Spanned<String>, key: &str, problems: &mut Problems) {

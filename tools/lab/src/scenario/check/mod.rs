@@ -6,6 +6,7 @@ mod hosts;
 mod links;
 mod names;
 mod traffic;
+mod uplinks;
 mod variants;
 mod ways;
 
@@ -23,7 +24,8 @@ pub(super) fn check(file: &mut File) -> Result<Scenario, Vec<Problem>> {
     let hosts = hosts::check(&file.topology, &mut problems);
     let switches = links::switches(&file.topology, &mut problems);
     let links = links::check(&file.topology, &mut problems);
-    let mut topology = Topology { hosts, switches, links };
+    let mut topology = Topology { hosts, switches, links, tunnels: Vec::new() };
+    uplinks::check(&file.topology, &mut topology, &mut problems);
     let traffic = file.traffic.as_ref().and_then(|it| traffic::check(it, &topology, &mut problems));
     let variants = variants::check(file, &mut problems);
     let events = events::check(file, &mut topology, &mut problems);

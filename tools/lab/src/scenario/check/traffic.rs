@@ -5,8 +5,9 @@ use serde_saphyr::{Location, Spanned};
 use super::super::file::{self, File};
 use super::super::permutation;
 use super::super::problem::Problems;
+use super::super::values::ByteCount;
 use super::super::{
-    Assign, Background, Direction, Expectation, Limit, Metric, Mode, Protocol, Tool, Topology, Traffic,
+    Assign, Background, Direction, Expectation, Limit, Metric, Mode, Protocol, Tool, Topology, Traffic, Work,
 };
 use super::variants;
 
@@ -33,27 +34,26 @@ pub(super) fn check(
     }
     let streams = traffic.streams.as_ref();
     let streams = streams.map_or_else(|| vec![1], |it| check_streams(it, "traffic.streams", problems));
-    let bytes = check_bytes(traffic, problems);
+    let works = works(traffic, problems);
     let directions = directions(traffic, topology, problems);
     let all = traffic.background.iter().enumerate();
     let background = all
         .filter_map(|(index, it)| background(it, &format!("traffic.background[{index}]"), topology, problems))
         .collect();
-    let (tool, duration, together) = (traffic.tool.value, traffic.duration.value.into(), traffic.together);
+    let (duration, together) = (traffic.duration.value.into(), traffic.together);
     let modes = traffic.modes.value.clone();
     let (warm_up, repeat) = (warm_up(traffic, problems), repeat(traffic, problems));
     let assign = traffic.assign.as_ref();
-    let assign = assign.map(|it| check_assign(it, Some(tool), "traffic.assign", problems));
+    let assign = assign.map(|it| check_assign(it, &traffic.tool.value.0, "traffic.assign", problems));
     check_gridftp(traffic, &directions, problems);
     check_beginnings(traffic, warm_up + duration, problems);
     Some(Traffic {
-        tool,
+        works,
         modes,
         directions,
         together,
         duration,
         warm_up,
-        bytes,
         streams,
         repeat,
         background,
@@ -105,12 +105,12 @@ pub(super) fn check_streams(
 /// Only GridFTP's connections are announced: the one by which iperf3 controls a test would have a path as well.
 pub(super) fn check_assign(
     assign: &Spanned<file::Assign>,
-    tool: Option<Tool>,
+    tools: &[Tool],
     key: &str,
     problems: &mut Problems,
 ) -> Assign {
     let file::Assign { paths, deal } = assign.value;
-    if tool.is_some_and(|tool| tool != Tool::Gridftp) {
+    if tools.iter().any(|tool| *tool != Tool::Gridftp) {
         let what = "only the connections of gridftp are announced";
         problems.add(assign.referenced, key, what, "remove it, or take tool: gridftp");
     }
@@ -139,12 +139,15 @@ fn check_beginnings(traffic: &file::Traffic, length: Duration, problems: &mut Pr
 
 /// It is plain TCP, and the lab gives it IPv4 addresses.
 fn check_gridftp(traffic: &file::Traffic, directions: &[Direction], problems: &mut Problems) {
-    if traffic.tool.value != Tool::Gridftp {
-        return;
-    }
-    if traffic.modes.value.contains(&Mode::Mptcp) {
+    let tools = &traffic.tool.value.0;
+    let own = tools.iter().find(|tool| **tool == Tool::Gridftp || tool.is_got());
+    if let Some(tool) = own.filter(|_| traffic.modes.value.contains(&Mode::Mptcp)) {
         let at = traffic.modes.referenced;
-        problems.add(at, "traffic.modes", "gridftp has connections of its own", "give tcp alone");
+        let what = format!("{tool} has connections of its own");
+        problems.add(at, "traffic.modes", what, "give tcp alone");
+    }
+    if !tools.contains(&Tool::Gridftp) {
+        return;
     }
     if directions.iter().any(|direction| direction.source.is_ipv6()) {
         let what = "gridftp is run over IPv4";
@@ -155,7 +158,7 @@ fn check_gridftp(traffic: &file::Traffic, directions: &[Direction], problems: &m
 fn warm_up(traffic: &file::Traffic, problems: &mut Problems) -> Duration {
     let Some(warm_up) = &traffic.warm_up else { return Duration::ZERO };
     let key = "traffic.warm_up";
-    if traffic.bytes.is_some() || traffic.tool.value == Tool::Copy {
+    if traffic.bytes.is_some() && !traffic.tool.value.0.contains(&Tool::Iperf3) {
         problems.add(warm_up.referenced, key, "a copy counts from its first byte on", "remove it");
     } else if warm_up.value.0 > MOST_WARM_UP {
         let what = format!("{} s is out of range", warm_up.value.0);
@@ -195,25 +198,45 @@ fn check_number(streams: u16, at: Location, key: &str, problems: &mut Problems) 
     }
 }
 
-/// A copy is as long as it is told to be, and one connection; iperf3 takes its time.
-fn check_bytes(traffic: &file::Traffic, problems: &mut Problems) -> u64 {
-    let is_copy = traffic.tool.value == Tool::Copy;
-    if let Some(streams) = traffic.streams.as_ref().filter(|it| is_copy && it.value.list() != [1]) {
-        let what = "a copy is one connection";
-        problems.add(streams.referenced, "traffic.streams", what, "remove it, or take tool: iperf3");
+/// What is run, in the order of the file: what carries so many bytes with each number, what takes its time once.
+fn works(traffic: &file::Traffic, problems: &mut Problems) -> Vec<Work> {
+    let tools = &traffic.tool.value.0;
+    check_one_connection(traffic, problems);
+    if tools.is_empty() {
+        problems.add(traffic.tool.referenced, "traffic.tool", "the list is empty", "give one such as iperf3");
     }
-    match &traffic.bytes {
-        None if is_copy => {
-            let at = traffic.tool.referenced;
-            problems.add(at, "traffic.bytes", "a copy has a length", "give one such as bytes: 200MB");
+    let given = traffic.bytes.as_ref().map(|bytes| bytes.value.0.as_slice()).unwrap_or_default();
+    match (tools.iter().find(|tool| tool.needs_bytes()), &traffic.bytes) {
+        (Some(tool), _) if given.is_empty() => {
+            let (at, what) = (traffic.tool.referenced, format!("{tool} carries so many bytes"));
+            problems.add(at, "traffic.bytes", what, "give a number such as bytes: 200MB");
         }
-        Some(bytes) if traffic.tool.value == Tool::Iperf3 => {
+        (None, Some(bytes)) if tools.contains(&Tool::Iperf3) => {
             let what = "iperf3 sends for a time, not so many bytes";
             problems.add(bytes.referenced, "traffic.bytes", what, "remove it, or take tool: copy");
         }
         _ => {}
     }
-    traffic.bytes.as_ref().map_or(0, |bytes| bytes.value.0)
+    let mut works = Vec::new();
+    for tool in tools.iter().copied() {
+        let each = given.iter().filter(|_| tool != Tool::Iperf3).map(|bytes| Work { tool, bytes: bytes.0 });
+        let before = works.len();
+        works.extend(each);
+        if works.len() == before {
+            works.push(Work { tool, bytes: 0 });
+        }
+    }
+    works
+}
+
+/// Those that carry so many bytes do so by one connection, unless it is GridFTP.
+fn check_one_connection(traffic: &file::Traffic, problems: &mut Problems) {
+    let tool = traffic.tool.value.0.iter().find(|tool| tool.needs_bytes());
+    let Some((tool, streams)) = tool.zip(traffic.streams.as_ref()) else { return };
+    if streams.value.list() != [1] {
+        let what = format!("{tool} has one connection");
+        problems.add(streams.referenced, "traffic.streams", what, "remove it, or take tool: iperf3");
+    }
 }
 
 fn background(
@@ -287,6 +310,7 @@ fn expectation(
 ) -> Option<Expectation> {
     let it = &expect.value;
     check_mode(it.mode.as_ref(), &format!("{key}.mode"), file, problems);
+    check_work(it, key, file, problems);
     check_metric(&it.value, &format!("{key}.value"), file, problems);
     variants::check_name(it.variant.as_ref(), &format!("{key}.variant"), file, problems);
     variants::check_name(it.relative_to.as_ref(), &format!("{key}.relative_to"), file, problems);
@@ -304,6 +328,8 @@ fn expectation(
         name: it.name.value.clone(),
         value: it.value.value,
         mode: it.mode.as_ref().map(|it| it.value),
+        tool: it.tool.as_ref().map(|it| it.value),
+        bytes: it.bytes.as_ref().map(|it| it.value.0),
         variant: it.variant.as_ref().map(|it| it.value.clone()),
         from: it.from.as_ref().map(|it| it.value.clone()),
         relative_to: it.relative_to.as_ref().map(|it| it.value.clone()),
@@ -317,6 +343,24 @@ fn check_mode(mode: Option<&Spanned<Mode>>, key: &str, file: &File, problems: &m
     if !traffic.modes.value.contains(&mode.value) {
         let what = format!("{} is not among traffic.modes", mode.value);
         problems.add(mode.referenced, key, what, "add it there, or name another mode");
+    }
+}
+
+fn check_work(expect: &file::Expect, key: &str, file: &File, problems: &mut Problems) {
+    let Some(traffic) = &file.traffic else { return };
+    if let Some(tool) = expect.tool.as_ref().filter(|tool| !traffic.tool.value.0.contains(&tool.value)) {
+        let what = format!("{} is not among traffic.tool", tool.value);
+        problems.add(tool.referenced, format!("{key}.tool"), what, "add it there, or name another tool");
+    }
+    let carried = |bytes: &ByteCount| traffic.bytes.as_ref().is_some_and(|all| all.value.0.contains(bytes));
+    if let Some(bytes) = expect.bytes.as_ref().filter(|bytes| !carried(&bytes.value)) {
+        let what = format!("{} bytes are not among traffic.bytes", bytes.value.0);
+        problems.add(
+            bytes.referenced,
+            format!("{key}.bytes"),
+            what,
+            "add them there, or give another number",
+        );
     }
 }
 

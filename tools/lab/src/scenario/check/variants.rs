@@ -37,9 +37,9 @@ fn variant(variant: &file::Variant, key: &str, file: &File, problems: &mut Probl
     });
     let streams = variant.streams.as_ref();
     let streams = streams.map(|it| traffic::check_streams(it, &format!("{key}.streams"), problems));
-    let tool = file.traffic.as_ref().map(|traffic| traffic.tool.value);
+    let tools = file.traffic.as_ref().map(|traffic| traffic.tool.value.0.as_slice()).unwrap_or_default();
     let assign = variant.assign.as_ref();
-    let assign = assign.map(|it| traffic::check_assign(it, tool, &format!("{key}.assign"), problems));
+    let assign = assign.map(|it| traffic::check_assign(it, tools, &format!("{key}.assign"), problems));
     let subflows = variant.subflows.as_ref();
     let subflows = subflows.map(|it| hosts::limit(Some(it), &format!("{key}.subflows"), problems));
     let congestion_control = variant.congestion_control.as_ref().map(|name| {

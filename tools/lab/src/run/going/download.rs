@@ -1,0 +1,154 @@
+//! A file that the receiver gets with wget, from Python's `http.server` or `vsftpd` at the sender.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus};
+use std::time::{Duration, Instant};
+
+use super::super::counters::retransmits;
+use super::super::transfer::{Finding, Transfer};
+use super::Going;
+use super::process::{ended, last_line, spawn};
+use super::samples::Samples;
+use super::whole_file::WholeFile;
+use crate::error::LabError;
+use crate::interrupt::Interrupt;
+use crate::scenario::Tool as Work;
+use crate::system::Tool;
+
+/// A client and a server; the server is at the host that sends.
+pub(super) struct Download<'a> {
+    transfer: Transfer<'a>,
+    server: Child,
+    log: PathBuf,
+    file: WholeFile,
+    running: Option<Running>,
+    samples: Samples,
+}
+
+struct Running {
+    client: Child,
+    start: Instant,
+    ended: Option<(ExitStatus, Duration)>,
+    /// Segments that the sender had sent again before.
+    retransmits: u64,
+}
+
+impl<'a> Download<'a> {
+    pub(super) fn listen(
+        transfer: Transfer<'a>,
+        index: usize,
+        interrupt: &Interrupt,
+    ) -> Result<Self, LabError> {
+        let work = transfer.setting.work;
+        let log = |side: &str| transfer.lab.folder.log().join(format!("{}-{index}-{side}.log", work.tool));
+        let name = format!("{}-{index}", transfer.client.namespace);
+        let file = WholeFile::to_read(&name, work.bytes)?;
+        let tool = match work.tool {
+            Work::Ftp => vsftpd(&transfer, &file, &log("server").with_extension("conf"))?,
+            _ => http_server(&transfer, &file),
+        };
+        let (namespace, said) = (transfer.client_namespace(), log("server"));
+        let mut server = spawn(tool.within(&namespace), &said)?;
+        transfer.wait_for_listener_in(&namespace, interrupt, || match ended(&mut server)? {
+            None => Ok(()),
+            Some(_) => Err(transfer.failed(&format!("the server ended and said: {}", last_line(&said)))),
+        })?;
+        let log = log("client");
+        Ok(Self { transfer, server, log, file, running: None, samples: Samples::default() })
+    }
+
+    fn client(&self) -> Tool {
+        let Transfer { lab, direction, setting, port, .. } = &self.transfer;
+        let server = SocketAddr::new(direction.source, *port);
+        // Once: what failed is told. Proxies of whoever runs this are not what is measured.
+        let tool = lab.tool("wget").args(["--no-proxy", "--no-verbose", "--tries=1", "--output-document"]);
+        let tool = tool.arg(self.file.target()).arg(format!("--bind-address={}", direction.destination));
+        let path = self.file.source().file_name().unwrap_or_default().to_string_lossy();
+        tool.arg(format!("{}://{server}/{path}", setting.work.tool))
+    }
+}
+
+impl Going for Download<'_> {
+    fn begin(&mut self) -> Result<(), LabError> {
+        let retransmits = retransmits(&self.transfer.client_namespace())?;
+        let client = spawn(self.client().within(&self.transfer.server_namespace()), &self.log)?;
+        self.running = Some(Running { client, start: Instant::now(), ended: None, retransmits });
+        Ok(())
+    }
+
+    fn sample(&mut self, elapsed: Duration, acked: u64) {
+        self.samples.add(elapsed, acked);
+    }
+
+    fn is_finished(&mut self) -> Result<bool, LabError> {
+        let Some(running) = &mut self.running else { return Ok(true) };
+        if running.ended.is_none() {
+            running.ended = ended(&mut running.client)?.map(|status| (status, running.start.elapsed()));
+        }
+        Ok(running.ended.is_some())
+    }
+
+    // One that is not done in time is stopped, and not intact.
+    fn finish(mut self: Box<Self>, elapsed: Duration) -> Result<Option<Finding>, LabError> {
+        self.is_finished()?;
+        let Some(running) = &self.running else { return Ok(None) };
+        let took = match running.ended {
+            Some((status, _)) if !status.success() => {
+                let what = format!("wget ended ({status}) and said: {}", last_line(&self.log));
+                return Err(self.transfer.failed(&what));
+            }
+            Some((_, took)) => took,
+            None => elapsed,
+        };
+        let delivery = self.file.compare(self.samples.longest_pause())?;
+        let measured = self.samples.whole(delivery.bytes_received, took);
+        let after = retransmits(&self.transfer.client_namespace())?;
+        let retransmits = after.saturating_sub(running.retransmits);
+        let delivery = Some(delivery);
+        Ok(Some(Finding { measured, retransmits, ports: None, connections: 1, delivery }))
+    }
+}
+
+impl Drop for Download<'_> {
+    // The server serves until it is stopped; the client may have been too slow.
+    fn drop(&mut self) {
+        let client = self.running.iter_mut().map(|running| &mut running.client);
+        for child in client.chain([&mut self.server]) {
+            drop(child.kill());
+            drop(child.wait());
+        }
+    }
+}
+
+fn http_server(transfer: &Transfer<'_>, file: &WholeFile) -> Tool {
+    let tool = transfer.lab.tool("python3").args(["-m", "http.server", &transfer.port.to_string()]);
+    let tool = tool.args(["--bind", &transfer.direction.source.to_string(), "--directory"]);
+    tool.arg(file.folder())
+}
+
+/// For anybody, as the user that its package makes.
+fn vsftpd(transfer: &Transfer<'_>, file: &WholeFile, configuration: &Path) -> Result<Tool, LabError> {
+    let text = vsftpd_configuration(transfer, file.folder());
+    fs::write(configuration, text).map_err(|error| LabError::file(configuration, error))?;
+    Ok(transfer.lab.tool("vsftpd").arg(configuration))
+}
+
+fn vsftpd_configuration(transfer: &Transfer<'_>, folder: &Path) -> String {
+    let (first, last) = transfer.data_ports;
+    let (source, folder) = (transfer.direction.source, folder.display());
+    let family = if source.is_ipv4() { "" } else { "6" };
+    // It shuts itself up in a namespace of its own otherwise, and its sandbox does not know newer system calls.
+    let lines = [
+        "background=NO".to_owned(),
+        if source.is_ipv4() { "listen=YES" } else { "listen=NO\nlisten_ipv6=YES" }.to_owned(),
+        format!("listen_address{family}={source}"),
+        format!("listen_port={}", transfer.port),
+        format!("pasv_min_port={first}\npasv_max_port={last}"),
+        "anonymous_enable=YES\nno_anon_password=YES".to_owned(),
+        format!("anon_root={folder}\nsecure_chroot_dir={folder}/empty"),
+        "isolate=NO\nisolate_network=NO\nseccomp_sandbox=NO".to_owned(),
+    ];
+    lines.join("\n") + "\n"
+}
