@@ -40,7 +40,7 @@ pub fn run(bytes: &[u8]) {
     assert_eq!(came, left, "what is put in order leaves once");
 }
 
-/// Frames of the edges' own, which the switch takes.
+/// Frames of the edges' own: the switch takes those that are for it, and passes on those that are not.
 fn is_probe(data: &[u8]) -> bool {
     data.get(12..18) == Some(&[0x88, 0xb5, 0, 2, 0xb7, 0xb7])
 }
@@ -49,7 +49,7 @@ fn is_probe(data: &[u8]) -> bool {
 fn leave(switch: &mut Switch) -> usize {
     let (mut packets, mut count) = (Vec::new(), 0);
     for (port, packet) in switch.poll_packets() {
-        count += usize::from(port == PortNo(1));
+        count += usize::from(port == PortNo(1) && !is_probe(&packet.data));
         packets.push(packet);
     }
     let mut rest = packets.as_mut_slice();
@@ -112,7 +112,10 @@ fn groups(switch: &mut Switch) {
         (ORDER, GroupType::Indirect, &[Bucket::new(&[Action::output(PortNo(1))])]),
     ] {
         let buckets = List::new(buckets);
-        tell(switch, &Message::GroupMod(GroupMod { command: GroupModCommand::Add, group_type, group_id, buckets }));
+        tell(
+            switch,
+            &Message::GroupMod(GroupMod { command: GroupModCommand::Add, group_type, group_id, buckets }),
+        );
     }
     let settings = Settings { hold: HoldTime::Fixed(HOLD), packets: 64, bytes: 8_192, ..Settings::default() };
     for extension in [
@@ -136,9 +139,15 @@ fn flows(switch: &mut Switch) {
         Action::Group(SPRAY),
     ];
     let ordered = [Action::Group(ORDER)];
-    let up_and_on = [Action::PopVlan, Action::output(PortNo::CONTROLLER), Action::output(PortNo(2)), Action::output(PortNo(3))];
+    let up_and_on = [
+        Action::PopVlan,
+        Action::output(PortNo::CONTROLLER),
+        Action::output(PortNo(2)),
+        Action::output(PortNo(3)),
+    ];
     for (port, actions) in [(1, &rewritten[..]), (2, &ordered), (3, &ordered), (4, &up_and_on)] {
-        let (fields, todo) = ([OxmField::InPort(PortNo(port))], [Instruction::ApplyActions(List::new(actions))]);
+        let (fields, todo) =
+            ([OxmField::InPort(PortNo(port))], [Instruction::ApplyActions(List::new(actions))]);
         let (matching, instructions) = (Match::new(&fields), List::new(&todo));
         let flow_mod = FlowMod { priority: 1, matching, instructions, ..FlowMod::default() };
         tell(switch, &Message::FlowMod(flow_mod));

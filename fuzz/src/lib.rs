@@ -1,6 +1,7 @@
 //! What must hold of every decoder, whatever bytes it is given.
 
 pub mod edge;
+pub mod uplinks;
 
 use braid_topology::{Blueprint, export, import};
 
