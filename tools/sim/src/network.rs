@@ -23,7 +23,8 @@ pub struct Network {
     hosts: Vec<Vec<Plug>>,
     by_port: BTreeMap<SwitchPort, LinkId>,
     links: Vec<Parameters>,
-    hold_senders: bool,
+    /// What hosts send on and wait for.
+    held: Vec<LinkId>,
 }
 
 /// An interface of a host.
@@ -103,7 +104,7 @@ impl Network {
             hosts: Vec::new(),
             by_port: BTreeMap::new(),
             links: Vec::new(),
-            hold_senders: defaults.hold_senders,
+            held: Vec::new(),
         };
         for (link, state) in blueprint.links() {
             let name = |at: SwitchPort| End(blueprint.name_of(at.dpid).unwrap_or_default().to_owned());
@@ -115,6 +116,9 @@ impl Network {
             let plugs = plugs.collect::<Result<_, _>>()?;
             network.hosts.push(plugs);
         }
+        if defaults.hold_senders {
+            network.held = network.hosts.iter().flatten().map(|plug| plug.up).collect();
+        }
         Ok(network)
     }
 
@@ -124,9 +128,7 @@ impl Network {
         for link in &self.links {
             simulation.add_link(link);
         }
-        if self.hold_senders {
-            self.hosts.iter().flatten().for_each(|plug| simulation.hold_senders(plug.up));
-        }
+        self.held.iter().for_each(|link| simulation.hold_senders(*link));
         simulation
     }
 
@@ -150,6 +152,11 @@ impl Network {
         if let Some(known) = self.links.get_mut(link.0 as usize) {
             *known = parameters;
         }
+    }
+
+    /// Makes senders wait for a link that leaves their host, instead of losing frames to its queue.
+    pub fn hold_senders(&mut self, link: LinkId) {
+        self.held.push(link);
     }
 
     /// Their numbers.

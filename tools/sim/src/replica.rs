@@ -8,9 +8,11 @@ use braid_spray::{PathWeight, Policy, Settings};
 use braid_types::Time;
 
 use crate::Control;
-use crate::engine::{Amount, LinkId, NewConnection, Picos, Random, Simulation, Sprayed, Way};
+use crate::engine::{
+    Amount, ConnectionId, LinkId, NewConnection, Picos, Random, Scheduler, Simulation, Sprayed, Way,
+};
 use crate::network::{Network, Plug};
-use crate::steering::{Placed, Scheme, Steering};
+use crate::steering::{Moved, Placed, Scheme, Steering};
 
 /// How often it is looked whether an amount has been carried.
 const STEP: Picos = Picos::from_millis(10);
@@ -38,6 +40,16 @@ pub struct Transfer {
     pub spread: Option<Spread>,
     /// How windows change.
     pub control: Control,
+    /// What the receiver has room for, in bytes.
+    pub buffer: u64,
+    /// The longest packet, in bytes.
+    pub mtu: u16,
+}
+
+/// A connection that goes on, and which of the ways that were found for it its subflows take.
+struct Opened {
+    id: ConnectionId,
+    kept: Vec<usize>,
 }
 
 /// How edges spread a plain connection over several paths, both ways alike.
@@ -80,6 +92,11 @@ impl Replica {
         self.network.set_link(link, parameters);
     }
 
+    /// Makes hosts wait for a link that they send on, as for one that is emulated in them.
+    pub fn hold_senders(&mut self, link: LinkId) {
+        self.network.hold_senders(link);
+    }
+
     /// What connections that begin together deliver, each in bits a second; 0 where no path leads.
     ///
     /// If they have an amount to carry, that is divided as they are able to, and counts from the first packet.
@@ -87,19 +104,22 @@ impl Replica {
         let mut random = Random::new(seed);
         let mut simulation = self.network.simulation(random.bits());
         let mut steering = Steering::new(schedule.scheme, &self.network, random.fork());
-        let open = |transfer: &Transfer| {
-            let ways = self.ways(transfer, &mut steering);
+        let mut opened: Vec<Option<Opened>> = Vec::new();
+        for transfer in transfers {
+            let (kept, ways, moves) = self.ways(transfer, &mut steering);
             let new = NewConnection::mptcp(ways, Amount::Endless, transfer.control);
-            let new = NewConnection { set_up: schedule.set_up.into(), ..new };
-            let id = (!new.ways.is_empty()).then(|| simulation.open(&new))?;
-            if let Some([there, back]) = self.sprayed(transfer) {
+            let Transfer { buffer, mtu, .. } = *transfer;
+            let set_up = schedule.set_up.into();
+            let new = NewConnection { set_up, buffer, mtu, scheduler: Scheduler::Linux, ..new };
+            let id = (!new.ways.is_empty()).then(|| simulation.open(&new));
+            if let Some((id, [there, back])) = id.zip(self.sprayed(transfer)) {
                 simulation.spray(id, [&there, &back]);
             }
-            Some(id)
-        };
-        let opened: Vec<_> = transfers.iter().map(open).collect();
+            opened.push(id.map(|id| Opened { id, kept }));
+            moves.into_iter().for_each(|it| reroute(&mut simulation, &opened, &it));
+        }
         let delivered = |simulation: &Simulation| -> Vec<u64> {
-            opened.iter().map(|id| id.map_or(0, |id| simulation.delivered(id))).collect()
+            opened.iter().map(|it| it.as_ref().map_or(0, |it| simulation.delivered(it.id))).collect()
         };
         simulation.run_until(Picos::from(schedule.warm_up));
         let (before, begun) = (delivered(&simulation), simulation.now());
@@ -133,26 +153,38 @@ impl Replica {
         Some([join([from, to], |way| &way.forward), join([to, from], |way| &way.back)])
     }
 
-    /// The ways of a connection's subflows. What moves do for load is not what testbeds of few transfers show.
-    fn ways(&self, transfer: &Transfer, steering: &mut Steering) -> Vec<Way> {
+    /// The ways of a connection's subflows with their places among those that were found, and what moves for them.
+    fn ways(&self, transfer: &Transfer, steering: &mut Steering) -> (Vec<usize>, Vec<Way>, Vec<Moved>) {
         let [from, to] = [transfer.from, transfer.to].map(|host| self.network.hosts().get(host));
         let plug = |[own, other]: &[usize; 2]| Some([*from?.get(*own)?, *to?.get(*other)?]);
         let pairs: Vec<_> = transfer.subflows.iter().filter_map(plug).collect();
         if let Some(path) = &transfer.path {
-            return pairs.iter().filter_map(|ends| self.network.way(ends, path)).collect();
+            let ways: Vec<_> = pairs.iter().filter_map(|ends| self.network.way(ends, path)).collect();
+            return ((0..ways.len()).collect(), ways, Vec::new());
         }
-        let Placed { mut ways, .. } = steering.place_on(Time::ZERO, &self.network, &pairs);
-        if transfer.advised {
-            let mut used: Vec<LinkId> = Vec::new();
-            let mut is_first = true;
-            ways.retain(|way| {
-                let between = way.forward.get(1..way.forward.len() - 1).unwrap_or_default();
-                let is_apart = !between.is_empty() && !between.iter().any(|link| used.contains(link));
-                let stays = std::mem::take(&mut is_first) || is_apart;
-                used.extend(between.iter().filter(|_| stays));
-                stays
-            });
-        }
-        ways
+        let Placed { ways, moves } = steering.place_on(Time::ZERO, &self.network, &pairs);
+        let found = ways.into_iter().enumerate();
+        let (kept, ways) = if transfer.advised { apart(found).unzip() } else { found.unzip() };
+        (kept, ways, moves)
+    }
+}
+
+/// The first, and those that share no link between switches with the ones before.
+fn apart(ways: impl Iterator<Item = (usize, Way)>) -> impl Iterator<Item = (usize, Way)> {
+    let mut used: Vec<LinkId> = Vec::new();
+    ways.filter(move |(place, way)| {
+        let between = way.forward.get(1..way.forward.len() - 1).unwrap_or_default();
+        let is_apart = !between.is_empty() && !between.iter().any(|link| used.contains(link));
+        let stays = *place == 0 || is_apart;
+        used.extend(between.iter().filter(|_| stays));
+        stays
+    })
+}
+
+/// Leads a subflow elsewhere, if it was opened.
+fn reroute(simulation: &mut Simulation, opened: &[Option<Opened>], moved: &Moved) {
+    let Some(it) = opened.get(moved.transfer).and_then(Option::as_ref) else { return };
+    if let Some(subflow) = it.kept.iter().position(|place| *place == moved.subflow) {
+        simulation.reroute(it.id, subflow, &moved.way);
     }
 }

@@ -57,25 +57,23 @@ fn settings(paths: usize) -> Settings {
 
 #[test]
 fn flow_has_nearly_the_sum_of_its_paths_when_it_is_put_in_order() {
-    // A segment that was sent again by the slow path looks lost once more to a sender that hears of later ones on the fast path.
-    let far_apart = [(50, 10), (100, 30)];
     for (paths, least) in [
         (&[(10, 25), (10, 25)][..], 0.9),
         (&[(10, 25), (10, 40)], 0.9),
-        (&far_apart, 0.75),
+        (&[(50, 10), (100, 30)], 0.9),
         (&[(20, 5); 4], 0.85),
     ] {
         let share = carried(paths, Some(settings(paths.len())), Control::Cubic);
-        assert!((least..=1.001).contains(&share), "{paths:?}: {share}");
+        // What waited for a gap may count for the time after it.
+        assert!((least..=1.01).contains(&share), "{paths:?}: {share}");
     }
 }
 
+/// In the lab (`scenarios/mpsdn-unequal.yaml`, Linux 6.18) 0.98 of both paths arrive without the edges' order.
 #[test]
-fn unequal_paths_are_of_little_use_to_a_flow_that_is_not_put_in_order() {
-    let paths = [(50, 10), (100, 30)];
-    let [in_order, as_they_come] =
-        [Some(settings(2)), None].map(|order| carried(&paths, order, Control::Cubic));
-    assert!(as_they_come < in_order / 2.0, "{as_they_come} against {in_order}");
+fn flow_that_is_not_put_in_order_learns_how_far_its_segments_overtake_each_other() {
+    let share = carried(&[(50, 10), (100, 30)], None, Control::Cubic);
+    assert!((0.9..=1.01).contains(&share), "{share}");
 }
 
 #[test]

@@ -6,11 +6,12 @@ pub(crate) struct Arrivals {
     words: Vec<u64>,
     next: u32,
     end: u32,
+    beyond: u32,
 }
 
 impl Arrivals {
     pub(crate) const fn new() -> Self {
-        Self { words: Vec::new(), next: 0, end: 0 }
+        Self { words: Vec::new(), next: 0, end: 0, beyond: 0 }
     }
 
     /// The lowest number that has not come.
@@ -21,6 +22,11 @@ impl Arrivals {
     /// Whether a number beyond `next` has come.
     pub(crate) const fn has_gap(&self) -> bool {
         self.end > self.next
+    }
+
+    /// How many numbers beyond `next` have come.
+    pub(crate) const fn beyond(&self) -> u32 {
+        self.beyond
     }
 
     pub(crate) fn contains(&self, number: u32) -> bool {
@@ -40,6 +46,7 @@ impl Arrivals {
         self.make_room(number);
         let (word, mask) = self.place(number);
         self.words[word] |= mask;
+        self.beyond += 1;
         self.end = self.end.max(number + 1);
         true
     }
@@ -56,6 +63,7 @@ impl Arrivals {
         while self.next < self.end && self.bit(self.next) {
             let (word, mask) = self.place(self.next);
             self.words[word] &= !mask;
+            self.beyond -= 1;
             self.next += 1;
         }
         self.end = self.end.max(self.next);
@@ -107,6 +115,7 @@ mod tests {
                 let next = (0..).find(|it| !model.contains(it)).unwrap();
                 prop_assert_eq!(arrivals.next(), next);
                 prop_assert_eq!(arrivals.has_gap(), model.range(next..).next().is_some());
+                prop_assert_eq!(arrivals.beyond() as usize, model.range(next..).count());
                 prop_assert!((0..600).all(|it| arrivals.contains(it) == model.contains(&it)));
                 let (below, above) = arrivals.run_around(number, 9);
                 let came = |it: u32| it >= next && model.contains(&it);

@@ -1,6 +1,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::buffers::Buffers;
+use super::write_queue::WriteQueue;
 use super::{Arrivals, LinkId, Picos};
 use crate::Control;
 use crate::transport::{Governor, Receiver, Sender};
@@ -36,6 +38,21 @@ pub struct NewConnection {
     pub set_up: Picos,
     /// The most that may be under way or wait for its turn at the receiver, in bytes.
     pub buffer: u64,
+    /// How MPTCP chooses subflows.
+    pub scheduler: Scheduler,
+    /// The longest packet, in bytes, up to [`Self::MOST_MTU`].
+    pub mtu: u16,
+}
+
+/// How an MPTCP connection gives its data to subflows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Scheduler {
+    /// A segment belongs to no subflow before it leaves, on the one with the least round-trip time of those with room. What was
+    /// under way on a subflow that timed out goes out on another at once.
+    #[default]
+    LowestRtt,
+    /// Linux (6.18): subflows get bursts of data into queues of their own, far ahead, and keep it; an autotuned receive buffer.
+    Linux,
 }
 
 /// What a segment and an acknowledgement look like on the wire, in bytes.
@@ -62,6 +79,9 @@ pub(crate) struct Connection {
     pub(crate) window: u32,
     /// Sent on a subflow that may be dead: to be sent on another.
     pub(crate) again: VecDeque<u32>,
+    /// With [`Scheduler::Linux`], and when the agenda next looks at their deadline.
+    pub(crate) buffers: Option<Box<Buffers>>,
+    pub(crate) look: Picos,
     /// The receiver's.
     pub(crate) arrivals: Arrivals,
     pub(crate) finished: Option<Picos>,
@@ -80,6 +100,8 @@ pub(crate) struct Subflow {
     pub(crate) receiver: Receiver,
     /// When the sender's interface has room again, if it waits for that.
     pub(crate) resume: Option<Picos>,
+    /// With [`Scheduler::Linux`].
+    pub(crate) queue: WriteQueue,
     /// When the agenda next looks at the deadlines of the sender, of the receiver and of the interface.
     pub(crate) looks: [Picos; 3],
 }
@@ -97,9 +119,12 @@ pub(crate) enum Status {
 }
 
 impl Shape {
-    /// Ethernet, IPv4 and TCP with time stamps, at an MTU of 1,500; `data` comes with its sequence and acknowledgement.
+    /// Ethernet, IPv4 and TCP with time stamps, at the usual MTU of 1,500; `data` comes with its sequence and acknowledgement.
     const TCP: Self = Self { payload: 1_448, headers: 66, acknowledgement: 66 };
     const MPTCP: Self = Self { payload: 1_428, headers: 86, acknowledgement: 78 };
+    const ETHERNET: u16 = 14;
+    /// What every host takes: RFC 791.
+    const LEAST_MTU: u16 = 576;
     /// What a block of SACK adds.
     pub(crate) const SACK: u16 = 12;
     /// A SYN or SYN/ACK with its options.
@@ -108,6 +133,12 @@ impl Shape {
     pub(crate) const fn of(subflows: usize) -> Self {
         if subflows > 1 { Self::MPTCP } else { Self::TCP }
     }
+
+    /// With packets of another size.
+    const fn with_mtu(self, mtu: u16) -> Self {
+        let mtu = if mtu < Self::LEAST_MTU { Self::LEAST_MTU } else { mtu };
+        Self { payload: mtu + Self::ETHERNET - self.headers, ..self }
+    }
 }
 
 impl NewConnection {
@@ -115,6 +146,11 @@ impl NewConnection {
     pub const MAX_SUBFLOWS: usize = 16;
     /// The buffer where nothing else is said: more than any window gets here.
     pub const BUFFER: u64 = 64 << 20;
+
+    /// The longest packet where nothing else is said.
+    pub const MTU: u16 = 1_500;
+    /// The longest packet that there may be.
+    pub const MOST_MTU: u16 = 9_216;
 
     /// The data in a full frame of a connection with so many subflows, of the whole frame.
     pub fn payload_share(subflows: usize) -> f64 {
@@ -129,13 +165,32 @@ impl NewConnection {
 
     /// MPTCP over these ways, which no controller delays.
     pub const fn mptcp(ways: Vec<Way>, amount: Amount, control: Control) -> Self {
-        Self { ways, amount, control, set_up: Picos::ZERO, buffer: Self::BUFFER }
+        Self {
+            ways,
+            amount,
+            control,
+            set_up: Picos::ZERO,
+            buffer: Self::BUFFER,
+            scheduler: Scheduler::LowestRtt,
+            mtu: Self::MTU,
+        }
+    }
+}
+
+impl NewConnection {
+    fn shape(&self) -> Shape {
+        Shape::of(self.ways.len()).with_mtu(self.mtu.min(Self::MOST_MTU))
+    }
+
+    fn buffers(&self) -> Option<Box<Buffers>> {
+        let is_linux = self.scheduler == Scheduler::Linux && self.ways.len() > 1;
+        is_linux.then(|| Box::new(Buffers::new(self.buffer, self.shape().payload)))
     }
 }
 
 impl Connection {
     pub(crate) fn new(new: &NewConnection, first: u32) -> Self {
-        let shape = Shape::of(new.ways.len());
+        let shape = new.shape();
         let payload = u64::from(shape.payload);
         let (total, last) = match new.amount {
             Amount::Endless => (u32::MAX, shape.payload),
@@ -155,6 +210,8 @@ impl Connection {
             una: 0,
             window: u32::try_from(new.buffer / payload).unwrap_or(u32::MAX).max(1),
             again: VecDeque::new(),
+            buffers: new.buffers(),
+            look: Picos::NEVER,
             arrivals: Arrivals::new(),
             finished: None,
         }
@@ -203,16 +260,17 @@ impl Connection {
 }
 
 impl Subflow {
-    pub(crate) fn new(connection: u32, forward: u32, back: u32, control: Control) -> Self {
+    pub(crate) fn new(connection: u32, forward: u32, back: u32, new: &NewConnection) -> Self {
         Self {
             connection,
             status: Status::Waiting,
             forward,
             back,
             sender: Sender::default(),
-            governor: control.governor(),
+            governor: new.control.governor(),
             receiver: Receiver::default(),
             resume: None,
+            queue: WriteQueue::new(new.shape().payload),
             looks: [Picos::NEVER; 3],
         }
     }

@@ -2,7 +2,7 @@ use super::connection::{Shape, Status};
 use super::packet::{HANDSHAKE, Packet};
 use super::timers::{Side, acknowledgement};
 use super::{ConnectionId, Picos, Simulation};
-use crate::transport::{Answer, Kin};
+use crate::transport::{Answer, Heard, Kin, Progress};
 
 impl Simulation {
     /// A packet has come to the end of its way.
@@ -49,26 +49,30 @@ impl Simulation {
         it.status = Status::Open;
         it.sender.deadline = None;
         it.sender.rtt.sample(answer.stamp.age(self.now));
-        let connection = &self.connections[it.connection as usize];
+        let owner = it.connection;
+        let connection = &self.connections[owner as usize];
         let (all, set_up) = (connection.subflows.clone(), connection.set_up);
         if subflow == all.start {
             all.skip(1).for_each(|join| self.begin(join, set_up));
         }
         self.send_on(subflow);
+        self.push(owner);
     }
 
     fn take_data(&mut self, subflow: u32, packet: Packet) {
         let it = &mut self.subflows[subflow as usize];
-        let connection = &mut self.connections[it.connection as usize];
+        let owner = it.connection;
+        let connection = &mut self.connections[owner as usize];
         connection.arrivals.insert(packet.dsn);
         if connection.arrivals.next() == connection.total && connection.finished.is_none() {
             connection.finished = Some(self.now);
-            self.finished.push(ConnectionId(it.connection));
+            self.finished.push(ConnectionId(owner));
         }
         match it.receiver.receive(self.now, packet.seq, packet.stamp) {
             Some(answer) => self.answer(subflow, answer),
             None => self.watch(subflow, Side::Receiver),
         }
+        self.make_room(owner);
     }
 
     pub(super) fn answer(&mut self, subflow: u32, answer: Answer) {
@@ -84,32 +88,41 @@ impl Simulation {
         let Packet { seq, dsn, cause, below, above, stamp, .. } = packet;
         let now = self.now;
         let it = &mut self.subflows[subflow as usize];
-        let progress = it.sender.acknowledge(seq, cause, below, above);
+        let progress = it.sender.acknowledge(now, Heard { next: seq, cause, below, above, stamp });
         if progress.advanced {
             it.sender.rtt.sample(stamp.age(now));
         }
         if it.status == Status::Open && (progress.advanced || progress.arrived > 0) {
-            it.sender.deadline = (!it.sender.is_idle()).then(|| now + it.sender.rtt.timeout());
+            it.sender.arm(now);
+        } else if it.status == Status::Closed {
+            it.sender.deadline = None;
         }
         let owner = it.connection;
         if progress.arrived > 0 || progress.congested {
-            self.change_window(subflow, progress.arrived, progress.congested);
+            self.change_window(subflow, progress);
         }
         let connection = &mut self.connections[owner as usize];
         let was_blocked = connection.is_blocked();
+        let advanced = dsn > connection.una;
         connection.una = connection.una.max(dsn);
+        let is_linux = connection.buffers.is_some();
         self.send_on(subflow);
-        if was_blocked {
+        if is_linux {
+            self.data_acknowledged(owner, subflow, advanced);
+        } else if was_blocked {
             self.send_on_all(owner);
         }
     }
 
-    fn change_window(&mut self, subflow: u32, arrived: u32, congested: bool) {
-        let needs_kin = congested || self.subflows[subflow as usize].sender.may_grow();
+    pub(super) fn change_window(&mut self, subflow: u32, progress: Progress) {
+        let Progress { arrived, congested, repaired, .. } = progress;
+        let needs_kin = congested || repaired || self.subflows[subflow as usize].sender.may_grow();
         let kin = if needs_kin { self.kin_of(subflow) } else { Vec::new() };
         let it = &mut self.subflows[subflow as usize];
         if congested {
             it.sender.shrink(&mut it.governor, &kin);
+        } else if repaired {
+            it.sender.shrink_at_once(&mut it.governor, &kin);
         }
         it.sender.grow(self.now, arrived, &mut it.governor, &kin);
         self.give_back(kin);

@@ -21,10 +21,12 @@
 
 mod agenda;
 mod bits;
+mod buffers;
 mod connection;
 mod edges;
 mod hosts;
 mod link;
+mod linux;
 mod packet;
 mod random;
 mod ring;
@@ -32,10 +34,11 @@ mod sending;
 mod simulation;
 mod time;
 mod timers;
+mod write_queue;
 
 pub use agenda::Agenda;
 pub(crate) use bits::Arrivals;
-pub use connection::{Amount, NewConnection, Way};
+pub use connection::{Amount, NewConnection, Scheduler, Way};
 pub use edges::Sprayed;
 pub use link::LinkCounters;
 pub(crate) use packet::Stamp;

@@ -9,17 +9,18 @@ impl Simulation {
         if self.subflows[subflow as usize].status != Status::Open {
             return;
         }
-        let mut limited = true;
+        let (mut limited, mut sent) = (true, false);
         while self.subflows[subflow as usize].sender.has_room() {
             if self.waits(subflow) || !self.send_one(subflow) {
                 limited = false;
                 break;
             }
+            sent = true;
         }
         let it = &mut self.subflows[subflow as usize];
         it.sender.set_limited(limited);
-        if it.sender.deadline.is_none() && !it.sender.is_idle() {
-            it.sender.deadline = Some(self.now + it.sender.rtt.timeout());
+        if sent {
+            it.sender.arm_after_sending(self.now);
         }
         self.watch(subflow, Side::Sender);
     }
@@ -36,8 +37,8 @@ impl Simulation {
         resume.is_some()
     }
 
-    /// Sends on all subflows of a connection, as Linux does: each segment on the one with the least round-trip time of
-    /// those whose window has room.
+    /// Sends on all subflows of a connection: each segment on the one with the least round-trip time of those whose window has
+    /// room.
     pub(super) fn send_on_all(&mut self, connection: u32) {
         let all = self.connections[connection as usize].subflows.clone();
         let mut order = [(Picos::NEVER, u32::MAX); NewConnection::MAX_SUBFLOWS];
@@ -54,11 +55,31 @@ impl Simulation {
     fn send_one(&mut self, subflow: u32) -> bool {
         let it = &mut self.subflows[subflow as usize];
         let connection = &mut self.connections[it.connection as usize];
-        let again = it.sender.send_again();
-        let new = || connection.take_next().map(|dsn| (it.sender.send_new(dsn), dsn));
+        let now = self.now;
+        let again = it.sender.send_again(now);
+        let new = || {
+            let dsn = if connection.buffers.is_some() { it.queue.take() } else { connection.take_next() };
+            dsn.map(|dsn| (it.sender.send_new(now, dsn), dsn))
+        };
         let Some((seq, dsn)) = again.or_else(new) else { return false };
-        let packet = Packet { seq, dsn, ..Packet::new(it.forward, connection.frame(dsn), self.now) };
-        self.put_on(self.routes[packet.at as usize], packet);
+        self.put_segment(subflow, seq, dsn);
         true
+    }
+
+    /// Nothing was heard for twice a round trip: sends a segment for which there need be no room.
+    pub(super) fn send_probe(&mut self, subflow: u32) {
+        let it = &mut self.subflows[subflow as usize];
+        let connection = &mut self.connections[it.connection as usize];
+        let next = || if connection.buffers.is_some() { it.queue.take() } else { connection.take_next() };
+        if let Some((seq, dsn)) = it.sender.send_probe(self.now, next) {
+            self.put_segment(subflow, seq, dsn);
+        }
+    }
+
+    fn put_segment(&mut self, subflow: u32, seq: u32, dsn: u32) {
+        let it = &self.subflows[subflow as usize];
+        let frame = self.connections[it.connection as usize].frame(dsn);
+        let packet = Packet { seq, dsn, ..Packet::new(it.forward, frame, self.now) };
+        self.put_on(self.routes[packet.at as usize], packet);
     }
 }

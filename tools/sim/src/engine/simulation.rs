@@ -113,7 +113,7 @@ impl Simulation {
             let end = END | (self.subflows.len() as u32) << 1;
             let [forward, back] =
                 [(&way.forward, end), (&way.back, end | 1)].map(|(links, end)| self.add_route(links, end));
-            self.subflows.push(Subflow::new(id.0, forward, back, new.control));
+            self.subflows.push(Subflow::new(id.0, forward, back, new));
         }
         self.connections.push(Connection::new(new, first));
         self.begin(first, new.set_up);
@@ -148,8 +148,15 @@ impl Simulation {
         it.status = Status::Closed;
         (it.sender.deadline, it.resume) = (None, None);
         it.sender.lose_all();
-        self.connections[connection.0 as usize].send_elsewhere(it.sender.lost_data());
-        self.send_on_all(connection.0);
+        it.queue.clear();
+        let owner = &mut self.connections[connection.0 as usize];
+        if owner.buffers.is_some() {
+            self.send_all_again(connection.0);
+            self.push(connection.0);
+        } else {
+            owner.send_elsewhere(it.sender.lost_data());
+            self.send_on_all(connection.0);
+        }
     }
 
     pub(super) fn add_route(&mut self, links: &[LinkId], end: u32) -> u32 {

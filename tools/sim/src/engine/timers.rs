@@ -1,9 +1,9 @@
 use super::connection::Status;
 use super::packet::Packet;
 use super::{Picos, Simulation};
-use crate::transport::Answer;
+use crate::transport::{Alarm, Answer, Progress};
 
-/// An entry of the agenda for a subflow, or for a bundle of paths where one ends.
+/// An entry of the agenda for a subflow, a connection, or a bundle of paths where one ends.
 ///
 /// Deadlines move with every packet, so that the agenda does not hold them, but a time no later than each at which to
 /// look whether it has come. Only for a deadline before that there is a second entry.
@@ -19,6 +19,7 @@ pub(super) enum Side {
     Receiver,
     Interface,
     Edge,
+    Connection,
 }
 
 impl Simulation {
@@ -59,6 +60,7 @@ impl Simulation {
                 Side::Receiver => self.receiver_timeout(subflow),
                 Side::Interface => self.resume(subflow),
                 Side::Edge => self.edge_timeout(subflow),
+                Side::Connection => self.connection_timeout(subflow),
             }
         }
         self.watch(subflow, side);
@@ -71,6 +73,7 @@ impl Simulation {
             Side::Receiver => subflow().receiver.deadline,
             Side::Interface => subflow().resume,
             Side::Edge => self.bundles[number as usize].deadline(),
+            Side::Connection => self.connections[number as usize].buffers.as_ref()?.deadline,
         }
     }
 
@@ -78,6 +81,7 @@ impl Simulation {
     fn look_at(&mut self, number: u32, side: Side) -> &mut Picos {
         match side {
             Side::Edge => &mut self.bundles[number as usize].look,
+            Side::Connection => &mut self.connections[number as usize].look,
             _ => &mut self.subflows[number as usize].looks[side as usize],
         }
     }
@@ -102,26 +106,44 @@ impl Simulation {
                 self.subflows[subflow as usize].sender.rtt.back_off();
                 self.send_syn(subflow);
             }
-            Status::Open => self.data_timeout(subflow),
+            Status::Open => self.alarm(subflow),
             Status::Closed => {}
         }
     }
 
-    /// Nothing was heard for too long: the subflow starts again, and others carry what it had under way.
+    fn alarm(&mut self, subflow: u32) {
+        let it = &mut self.subflows[subflow as usize];
+        match it.sender.alarm() {
+            Alarm::TimeOut => self.data_timeout(subflow),
+            Alarm::Probe => self.send_probe(subflow),
+            Alarm::Reordering => {
+                let congested = it.sender.stop_waiting(self.now);
+                if congested {
+                    self.change_window(subflow, Progress { congested, ..Progress::default() });
+                }
+                self.send_on(subflow);
+            }
+        }
+    }
+
+    /// Nothing was heard for too long: the subflow starts again, and others carry what it had under way, unless it is Linux's.
     fn data_timeout(&mut self, subflow: u32) {
         let kin = self.kin_of(subflow);
         let Self { subflows, connections, .. } = self;
         let it = &mut subflows[subflow as usize];
         it.sender.collapse(&mut it.governor, &kin);
-        it.sender.deadline = Some(self.now + it.sender.rtt.timeout());
+        it.sender.arm(self.now);
         let connection = &mut connections[it.connection as usize];
-        if connection.subflows.len() > 1 {
+        let may_go_elsewhere = connection.subflows.len() > 1 && connection.buffers.is_none();
+        if may_go_elsewhere {
             connection.send_elsewhere(it.sender.lost_data());
         }
         let connection = it.connection;
         self.give_back(kin);
         self.send_on(subflow);
-        self.send_on_all(connection);
+        if may_go_elsewhere {
+            self.send_on_all(connection);
+        }
     }
 }
 

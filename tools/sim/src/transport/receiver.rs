@@ -32,7 +32,7 @@ impl Receiver {
     pub(crate) fn receive(&mut self, now: Picos, seq: u32, stamp: Stamp) -> Option<Answer> {
         let before = self.arrivals.next();
         let in_order = seq == before && !self.arrivals.has_gap();
-        self.arrivals.insert(seq);
+        let is_new = self.arrivals.insert(seq);
         if self.arrivals.next() > before && self.unanswered == 0 {
             self.stamp = stamp;
         }
@@ -43,20 +43,22 @@ impl Receiver {
             self.deadline = Some(now + DELAY);
             return None;
         }
-        Some(self.answer(seq))
+        Some(self.answer(seq, !is_new))
     }
 
     /// The answer that waited, if it is due.
     pub(crate) fn timeout(&mut self, now: Picos) -> Option<Answer> {
         self.deadline.filter(|deadline| *deadline <= now)?;
-        Some(self.answer(self.arrivals.next().saturating_sub(1)))
+        Some(self.answer(self.arrivals.next().saturating_sub(1), false))
     }
 
-    fn answer(&mut self, cause: u32) -> Answer {
+    /// What came twice and in order is told by a neighbour below (a duplicate SACK, RFC 2883).
+    fn answer(&mut self, cause: u32, is_duplicate: bool) -> Answer {
         self.unanswered = 0;
         self.deadline = None;
         let next = self.arrivals.next();
-        let (below, above) = if cause < next { (0, 0) } else { self.arrivals.run_around(cause, u8::MAX) };
+        let (below, above) =
+            if cause < next { (is_duplicate.into(), 0) } else { self.arrivals.run_around(cause, u8::MAX) };
         Answer { next, cause, below, above, stamp: self.stamp }
     }
 }

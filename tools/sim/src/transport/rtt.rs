@@ -10,6 +10,7 @@ const LONGEST_TIMEOUT: Picos = Picos::from_millis(120_000);
 pub(crate) struct Rtt {
     smoothed: Picos,
     variation: Picos,
+    least: Picos,
     back_off: u32,
 }
 
@@ -19,14 +20,20 @@ impl Rtt {
         self.smoothed
     }
 
+    /// The least of all.
+    pub(crate) const fn least(&self) -> Picos {
+        self.least
+    }
+
     pub(crate) fn sample(&mut self, rtt: Picos) {
         self.back_off = 0;
         // What is below the resolution of stamps is not nothing.
         let rtt = rtt.max(Picos(1));
         if self.smoothed == Picos::ZERO {
-            (self.smoothed, self.variation) = (rtt, Picos(rtt.0 / 2));
+            (self.smoothed, self.variation, self.least) = (rtt, Picos(rtt.0 / 2), rtt);
             return;
         }
+        self.least = self.least.min(rtt);
         let error = rtt.0.abs_diff(self.smoothed.0);
         self.variation = Picos(self.variation.0 - self.variation.0 / 4 + error / 4);
         self.smoothed = Picos(self.smoothed.0 - self.smoothed.0 / 8 + rtt.0 / 8);

@@ -1,15 +1,14 @@
+use super::alarm::Alarm;
+use super::reordering::{Reordering, Undo};
 use super::rtt::Rtt;
-use crate::engine::{Picos, Ring};
+use crate::engine::{Picos, Ring, Stamp};
 
 /// RFC 6928.
 const INITIAL_WINDOW: u32 = 10;
-/// So many later transmissions must arrive before one is given up: RFC 9002 §6.1.1, and what RFC 6675 has of segments.
-const PACKET_THRESHOLD: u32 = 3;
 
-/// The sending end of a subflow: what is under way, what is lost, how much may be sent. RFC 5681, RFC 6675, RFC 6937.
+/// The sending end of a subflow: what is under way, what is lost, how much may be sent. RFC 5681, RFC 6937, RFC 8985.
 ///
-/// Transmissions are numbered. One is lost when three later ones have arrived, whether it was a first one or was sent
-/// again; on a path that keeps the order that is never wrong. Numbers are of segments and end with 2³², 6 TB.
+/// Transmissions are numbered, whether they are first ones or not. Numbers are of segments and end with 2³², 6 TB.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
     /// The first segment that is not acknowledged, and the next new one.
@@ -17,16 +16,19 @@ pub(crate) struct Sender {
     next: u32,
     /// From `una` to `next`.
     segments: Ring<Segment>,
-    /// The segment of each transmission from `first_order` to `next_order`.
-    transmissions: Ring<u32>,
-    first_order: u32,
+    /// Those from `first_order` to `next_order`.
+    pub(super) transmissions: Ring<Transmission>,
+    pub(super) first_order: u32,
     next_order: u32,
-    /// One more than the greatest number of a transmission that arrived.
-    newest: u32,
+    /// One more than the greatest number of a transmission that arrived, and the round trip of that.
+    pub(super) newest: u32,
+    pub(super) newest_rtt: Picos,
+    /// Segments beyond `una` that have arrived.
+    pub(super) sacked: u32,
     /// What to send again.
-    lost: Ring<u32>,
+    pub(super) lost: Ring<u32>,
     /// Transmissions that have neither arrived nor are given up.
-    flight: u32,
+    pub(super) flight: u32,
     pub(super) cwnd: u32,
     pub(super) ssthresh: u32,
     pub(super) phase: Phase,
@@ -34,7 +36,13 @@ pub(crate) struct Sender {
     limited: bool,
     pub(super) run: [u32; 2],
     pub(crate) rtt: Rtt,
+    /// When something is to be done if nothing is heard, and what.
     pub(crate) deadline: Option<Picos>,
+    pub(super) alarm: Alarm,
+    pub(super) reordering: Reordering,
+    pub(super) undo: Option<Undo>,
+    /// One beyond the last segment when a probe was sent that is not answered, and whether that was an old segment.
+    pub(super) probe: Option<(u32, bool)>,
     /// Transmissions of segments that had been sent before.
     pub(crate) retransmissions: u64,
     /// How often the time-out passed.
@@ -42,14 +50,41 @@ pub(crate) struct Sender {
 }
 
 #[derive(Clone, Copy, Default, Debug)]
-struct Segment {
-    dsn: u32,
-    order: u32,
-    state: State,
+pub(super) struct Segment {
+    pub(super) dsn: u32,
+    pub(super) order: u32,
+    pub(super) state: State,
+    pub(super) resent: bool,
+}
+
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Transmission {
+    pub(super) seq: u32,
+    pub(super) sent: Stamp,
+}
+
+/// An acknowledgement.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Heard {
+    /// All below have arrived.
+    pub(crate) next: u32,
+    /// What it answers, and how many neighbours came before; below `next`, `below` says that it came twice.
+    pub(crate) cause: u32,
+    pub(crate) below: u8,
+    pub(crate) above: u8,
+    /// When what it answers was sent.
+    pub(crate) stamp: Stamp,
+}
+
+impl Heard {
+    /// Whether what it answers had come before.
+    pub(super) const fn is_duplicate(self) -> bool {
+        self.cause < self.next && self.below > 0
+    }
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-enum State {
+pub(super) enum State {
     #[default]
     Flying,
     Arrived,
@@ -81,6 +116,8 @@ pub(crate) struct Progress {
     pub(crate) congested: bool,
     /// Whether the first segment that was missing is acknowledged.
     pub(crate) advanced: bool,
+    /// Whether a probe has filled the only gap: nothing is lost any more, but the window must shrink.
+    pub(crate) repaired: bool,
 }
 
 impl Default for Sender {
@@ -93,6 +130,8 @@ impl Default for Sender {
             first_order: 0,
             next_order: 0,
             newest: 0,
+            newest_rtt: Picos::ZERO,
+            sacked: 0,
             lost: Ring::new(),
             flight: 0,
             cwnd: INITIAL_WINDOW,
@@ -102,6 +141,10 @@ impl Default for Sender {
             run: [0; 2],
             rtt: Rtt::default(),
             deadline: None,
+            alarm: Alarm::TimeOut,
+            reordering: Reordering::default(),
+            undo: None,
+            probe: None,
             retransmissions: 0,
             timeouts: 0,
         }
@@ -117,8 +160,24 @@ impl Sender {
         self.flight
     }
 
+    /// Segments that have been sent and are not acknowledged in order.
+    pub(crate) const fn held(&self) -> u32 {
+        self.segments.len() as u32
+    }
+
+    /// Bytes a second: the window in a round trip and a fifth more, or in slow start twice that (`tcp_update_pacing_rate`).
+    pub(crate) fn pace(&self, payload: u16) -> u64 {
+        let percent = if self.cwnd < self.ssthresh / 2 { 200 } else { 120 };
+        let bytes = u64::from(self.cwnd.max(self.flight)) * u64::from(payload) * percent / 100;
+        (u128::from(bytes) * 1_000_000_000_000 / u128::from(self.rtt.smoothed().0.max(1))) as u64
+    }
+
     pub(crate) const fn acknowledged(&self) -> u32 {
         self.una
+    }
+
+    pub(super) const fn next_transmission(&self) -> u32 {
+        self.next_order
     }
 
     pub(crate) const fn is_idle(&self) -> bool {
@@ -139,43 +198,66 @@ impl Sender {
     }
 
     /// Sends a new segment, which carries the connection's `dsn`; its number.
-    pub(crate) fn send_new(&mut self, dsn: u32) -> u32 {
+    pub(crate) fn send_new(&mut self, now: Picos, dsn: u32) -> u32 {
         let seq = self.next;
-        self.segments.push(Segment { dsn, order: self.next_order, state: State::Flying });
+        self.segments.push(Segment { dsn, order: self.next_order, state: State::Flying, resent: false });
         self.next += 1;
-        self.note_transmission(seq);
+        self.note_transmission(now, seq);
         seq
     }
 
     /// Sends a lost segment again, if there is one; its number and that of its data.
-    pub(crate) fn send_again(&mut self) -> Option<(u32, u32)> {
+    pub(crate) fn send_again(&mut self, now: Picos) -> Option<(u32, u32)> {
         while let Some(seq) = self.lost.pop() {
-            let order = self.next_order;
-            let Some(segment) = self.segment(seq).filter(|segment| segment.state == State::Lost) else {
-                continue;
-            };
-            (segment.state, segment.order) = (State::Flying, order);
-            let dsn = segment.dsn;
-            self.note_transmission(seq);
-            self.retransmissions += 1;
-            return Some((seq, dsn));
+            if self.segment(seq).is_some_and(|segment| segment.state == State::Lost) {
+                return self.send_segment_again(now, seq).map(|dsn| (seq, dsn));
+            }
         }
         None
     }
 
-    /// Takes in an acknowledgement: all below `next` have arrived, and `cause` with `below` and `above` neighbours.
-    pub(crate) fn acknowledge(&mut self, next: u32, cause: u32, below: u8, above: u8) -> Progress {
+    /// Sends a segment once more; the number of its data.
+    pub(super) fn send_segment_again(&mut self, now: Picos, seq: u32) -> Option<u32> {
+        let order = self.next_order;
+        let segment = self.segment(seq)?;
+        let was_flying = segment.state == State::Flying;
+        *segment = Segment { state: State::Flying, order, resent: true, ..*segment };
+        let dsn = segment.dsn;
+        self.flight -= u32::from(was_flying);
+        self.note_transmission(now, seq);
+        self.retransmissions += 1;
+        if let Some(undo) = &mut self.undo {
+            undo.note_retransmission(now);
+        }
+        Some(dsn)
+    }
+
+    /// Takes in an acknowledgement.
+    pub(crate) fn acknowledge(&mut self, now: Picos, heard: Heard) -> Progress {
+        let Heard { next, cause, .. } = heard;
         let mut progress = Progress { advanced: next > self.una, ..Progress::default() };
+        let before = self.newest;
+        self.note_order(cause);
         for _ in self.una..next.min(self.next) {
-            progress.arrived += u32::from(self.arrive(self.una));
+            let is_new = self.arrive(now, self.una);
+            progress.arrived += u32::from(is_new);
+            self.sacked -= u32::from(!is_new);
             self.segments.pop();
             self.una += 1;
         }
         if cause >= next {
-            progress.arrived += self.arrive_block(cause, below, above);
+            let beyond = self.arrive_block(now, heard);
+            self.sacked += beyond;
+            progress.arrived += beyond;
+        }
+        if self.newest > before {
+            self.measure_newest(now);
         }
         self.run[1] = self.run[1].saturating_add(progress.arrived);
-        progress.congested = self.find_losses() && self.phase == Phase::Open;
+        self.note_duplicate(heard);
+        self.undo_if_spurious(now, heard, progress.advanced);
+        progress.congested = self.find_losses(now) && self.phase == Phase::Open;
+        progress.repaired = self.answer_probe(heard, progress.arrived > 0);
         self.leave_recovery();
         progress
     }
@@ -193,6 +275,7 @@ impl Sender {
             }
         }
         self.flight = 0;
+        (self.undo, self.probe) = (None, None);
     }
 
     /// The data of segments that are lost and have not been sent again.
@@ -209,8 +292,8 @@ impl Sender {
         self.limited && !matches!(self.phase, Phase::Recovery { .. })
     }
 
-    fn note_transmission(&mut self, seq: u32) {
-        self.transmissions.push(seq);
+    pub(super) fn note_transmission(&mut self, now: Picos, seq: u32) {
+        self.transmissions.push(Transmission { seq, sent: Stamp::of(now) });
         self.next_order += 1;
         self.flight += 1;
         if let Phase::Recovery { sent, .. } = &mut self.phase {
@@ -218,48 +301,32 @@ impl Sender {
         }
     }
 
-    fn segment(&mut self, seq: u32) -> Option<&mut Segment> {
+    pub(super) fn segment(&mut self, seq: u32) -> Option<&mut Segment> {
         let index = seq.checked_sub(self.una)?;
         self.segments.get_mut(index as usize)
     }
 
     /// Notes that a segment has arrived; whether that is new.
-    fn arrive(&mut self, seq: u32) -> bool {
+    fn arrive(&mut self, now: Picos, seq: u32) -> bool {
         let Some(segment) = self.segment(seq) else { return false };
-        let (before, order) = (segment.state, segment.order);
+        let Segment { state: before, order, resent, .. } = *segment;
         segment.state = State::Arrived;
         if before == State::Arrived {
             return false;
         }
-        self.newest = self.newest.max(order + 1);
+        if !(resent && self.is_too_soon(now, order)) {
+            self.newest = self.newest.max(order + 1);
+        }
         self.flight -= u32::from(before == State::Flying);
         true
     }
 
     /// From the segment outwards to those that are known already: the others have been told before.
-    fn arrive_block(&mut self, cause: u32, below: u8, above: u8) -> u32 {
+    fn arrive_block(&mut self, now: Picos, Heard { cause, below, above, .. }: Heard) -> u32 {
         let lower = (1..=u32::from(below)).map_while(|step| cause.checked_sub(step));
         let upper = (1..=u32::from(above)).map_while(|step| cause.checked_add(step));
-        let mut arrived = u32::from(self.arrive(cause));
-        arrived += lower.take_while(|seq| self.arrive(*seq)).count() as u32;
-        arrived + upper.take_while(|seq| self.arrive(*seq)).count() as u32
-    }
-
-    /// Gives up the transmissions that enough later ones have overtaken; whether there are any.
-    fn find_losses(&mut self) -> bool {
-        let mut found = false;
-        while self.first_order + PACKET_THRESHOLD < self.newest {
-            let Some(seq) = self.transmissions.pop() else { break };
-            let order = self.first_order;
-            self.first_order += 1;
-            let flying = |it: &&mut Segment| it.order == order && it.state == State::Flying;
-            if let Some(segment) = self.segment(seq).filter(flying) {
-                segment.state = State::Lost;
-                self.flight -= 1;
-                self.lost.push(seq);
-                found = true;
-            }
-        }
-        found
+        let mut arrived = u32::from(self.arrive(now, cause));
+        arrived += lower.take_while(|seq| self.arrive(now, *seq)).count() as u32;
+        arrived + upper.take_while(|seq| self.arrive(now, *seq)).count() as u32
     }
 }

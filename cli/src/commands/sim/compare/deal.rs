@@ -11,11 +11,11 @@ use braid_types::{BitsPerSec, DatapathId, SwitchPort};
 pub(super) fn deal(
     graph: &Arc<Graph>,
     (from, to): (DatapathId, DatapathId),
-    assign: Assign,
+    (assign, model): (Assign, StreamModel),
     streams: usize,
 ) -> Vec<Option<Path>> {
     let paths = useful_paths(graph, (from, to), usize::from(assign.paths));
-    let candidates: Vec<_> = paths.iter().map(|path| candidate(graph, path)).collect();
+    let candidates: Vec<_> = paths.iter().map(|path| candidate(graph, path, model)).collect();
     let weights = assign.deal.plan(&candidates, Some(streams)).weights;
     let mut held = vec![0; paths.len()];
     let mut next = || {
@@ -32,10 +32,10 @@ fn useful_paths(graph: &Arc<Graph>, (from, to): (DatapathId, DatapathId), wanted
     useful(&links, wanted).into_iter().map(|index| paths[index].clone()).collect()
 }
 
-fn candidate(graph: &Graph, path: &Path) -> Candidate {
+fn candidate(graph: &Graph, path: &Path, model: StreamModel) -> Candidate {
     let both = path.links().iter().flat_map(|link| [link.src, link.dst]);
     let delays = both.filter_map(|port| graph.state(graph.edge(port)?).delay);
-    Candidate { links: rooms(graph, path), round_trip: delays.sum(), model: StreamModel::default() }
+    Candidate { links: rooms(graph, path), round_trip: delays.sum(), model }
 }
 
 /// Each cable, and what it carries in the direction that has less.
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     fn hops(graph: &Arc<Graph>, assign: Assign, streams: usize) -> Vec<Vec<u64>> {
-        let dealt = deal(graph, (DatapathId(1), DatapathId(6)), assign, streams);
+        let dealt = deal(graph, (DatapathId(1), DatapathId(6)), (assign, StreamModel::default()), streams);
         dealt.into_iter().flatten().map(|path| path.switches().map(|switch| switch.0).collect()).collect()
     }
 

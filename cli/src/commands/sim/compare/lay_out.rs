@@ -11,8 +11,8 @@ use braid_types::{PortNo, SwitchPort};
 /// What a hop takes in a lab on one machine where its link has no delay of its own.
 const HOP: Duration = Duration::from_micros(50);
 
-/// The network of the scenario, every link with what the lab gives it. Links there are beyond the hosts' own queues, so
-/// that senders do not see when they are full.
+/// The network of the scenario, every link with what the lab gives it. Links that are emulated beside the hosts are beyond
+/// their own queues, so that senders do not see when they are full.
 pub(super) fn lay_out(scenario: &Scenario) -> anyhow::Result<Replica> {
     let topology = &scenario.topology;
     let queue = Parameters::default().queue;
@@ -32,6 +32,7 @@ pub(super) fn lay_out(scenario: &Scenario) -> anyhow::Result<Replica> {
         });
         let network = replica.network();
         let plug = |(host, interface): (usize, usize)| network.hosts().get(host)?.get(interface).copied();
+        let up: Vec<_> = ends.iter().filter_map(|end| end.0.and_then(plug)).map(|it| it.up).collect();
         let ids = match ends {
             [(None, Some(a)), (None, Some(b))] => [network.link_at(a), network.link_at(b)],
             [(Some(host), _), _] => plug(host).map_or([None; 2], |it| [Some(it.up), Some(it.down)]),
@@ -40,6 +41,10 @@ pub(super) fn lay_out(scenario: &Scenario) -> anyhow::Result<Replica> {
         };
         for (id, way) in ids.into_iter().zip([there, back]) {
             replica.set_link(id.context("a link of the scenario is not in its drawing")?, way);
+        }
+        // The host's own interface has the rate then, and its TCP waits for that.
+        if !link.emulated {
+            up.into_iter().for_each(|id| replica.hold_senders(id));
         }
     }
     Ok(replica)

@@ -1,6 +1,7 @@
 mod deal;
 mod lay_out;
 mod spread;
+mod steered;
 mod traffic;
 
 use std::path::PathBuf;

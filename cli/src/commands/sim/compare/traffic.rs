@@ -5,13 +5,14 @@ use anyhow::Context;
 use braid_lab::Scenario;
 use braid_lab::scenario::{Agents, Direction, Host, Mode, PathManager, Tool, Traffic, Variant, Work};
 use braid_sim::Control;
+use braid_sim::engine::NewConnection;
 use braid_sim::replica::{Replica, Schedule, Transfer};
-use braid_sim::steering::Scheme;
 
 use super::Row;
 use super::deal::deal;
 use super::lay_out::lay_out;
 use super::spread::spread;
+use super::steered::Steered;
 
 /// What the controller takes until the first packet of a subflow goes on.
 const SET_UP: Duration = Duration::from_millis(1);
@@ -23,27 +24,29 @@ struct Setting<'a> {
     bytes: u64,
     variant: Option<&'a Variant>,
     replica: Replica,
+    steered: Steered,
 }
 
 /// What every setting of the scenario delivers in the simulator.
 pub(super) fn simulate_all(scenario: &Scenario) -> anyhow::Result<Vec<Row>> {
     if scenario.variants.is_empty() {
-        return simulate(scenario, None);
+        return simulate(scenario, None, Steered::default());
     }
     let mut rows = Vec::new();
-    let known = |it: &&Variant| it.rules.is_empty() && it.controller.is_empty() && it.policy.is_none();
-    for variant in scenario.variants.iter().filter(known) {
-        rows.extend(simulate(&scenario.with_variant(variant), Some(variant))?);
+    for variant in &scenario.variants {
+        if let Some(steered) = Steered::of(variant) {
+            rows.extend(simulate(&scenario.with_variant(variant), Some(variant), steered)?);
+        }
     }
     anyhow::ensure!(
         !rows.is_empty(),
-        "all variants have rules, a policy or options of the controller, which the simulator does not know"
+        "all variants have rules, a policy or options of the controller that the simulator does not know"
     );
     Ok(rows)
 }
 
 /// Every mode, direction and number of connections.
-fn simulate(scenario: &Scenario, variant: Option<&Variant>) -> anyhow::Result<Vec<Row>> {
+fn simulate(scenario: &Scenario, variant: Option<&Variant>, steered: Steered) -> anyhow::Result<Vec<Row>> {
     let traffic = scenario.traffic.as_ref().context("the scenario has no traffic")?;
     let [Work { tool: Tool::Iperf3 | Tool::Gridftp, bytes }] = traffic.works[..] else {
         anyhow::bail!("the simulator knows the traffic of iperf3 and gridftp alone, one of them at a time");
@@ -54,7 +57,7 @@ fn simulate(scenario: &Scenario, variant: Option<&Variant>) -> anyhow::Result<Ve
         "the simulator knows neither background traffic nor events of scenarios"
     );
     anyhow::ensure!(bytes == 0 || !traffic.together, "amounts are simulated one direction at a time");
-    let setting = Setting { scenario, traffic, bytes, variant, replica: lay_out(scenario)? };
+    let setting = Setting { scenario, traffic, bytes, variant, replica: lay_out(scenario)?, steered };
     let mut rows = Vec::new();
     for (mode, streams) in
         traffic.modes.iter().flat_map(|mode| traffic.streams.iter().map(move |it| (*mode, *it)))
@@ -80,7 +83,7 @@ impl Setting<'_> {
         for direction in directions {
             transfers.extend(self.connections(direction, mode, usize::from(streams))?);
         }
-        let goodputs = self.replica.goodputs(&transfers, &self.schedule(mode)?, 1);
+        let goodputs = self.replica.goodputs(&transfers, &self.schedule(mode), 1);
         let hosts = &self.scenario.topology.hosts;
         Ok(directions
             .iter()
@@ -99,15 +102,9 @@ impl Setting<'_> {
             .collect())
     }
 
-    /// As the controller is by default; plain TCP takes the default route.
-    fn schedule(&self, mode: Mode) -> anyhow::Result<Schedule> {
-        let scheme: Scheme = match mode {
-            Mode::Tcp => "shortest:1/fewest-shared",
-            Mode::Mptcp => "disjoint:8/fewest-shared",
-        }
-        .parse()?;
+    fn schedule(&self, mode: Mode) -> Schedule {
         let (&Traffic { warm_up, duration, .. }, bytes) = (self.traffic, self.bytes);
-        Ok(Schedule { scheme, set_up: SET_UP, warm_up, measured: duration, bytes })
+        Schedule { scheme: self.steered.scheme(mode), set_up: SET_UP, warm_up, measured: duration, bytes }
     }
 
     /// The connections of a transfer, each with a path if they are announced.
@@ -132,7 +129,7 @@ impl Setting<'_> {
             }
             return Ok(vec![one; streams]);
         };
-        let paths = deal(network.graph(), ends, assign, streams);
+        let paths = deal(network.graph(), ends, (assign, self.steered.model), streams);
         Ok(paths.into_iter().map(|path| Transfer { path, ..one.clone() }).collect())
     }
 
@@ -142,14 +139,17 @@ impl Setting<'_> {
         let pairs = topology.address_pairs(direction);
         let most = if mode == Mode::Mptcp { 1 + usize::from(client.mptcp.subflows) } else { 1 };
         let managed = self.variant.is_some_and(|variant| variant.agents == Agents::Managed);
-        let advised = managed || client.mptcp.path_manager == PathManager::Agent;
         // An agent opens several between the same two addresses, the kernel one.
-        let all = if advised { most } else { most.min(pairs.len()) };
+        let by_agent = managed || client.mptcp.path_manager == PathManager::Agent;
+        let told = self.steered.subflows.filter(|_| managed && mode == Mode::Mptcp);
+        let all = told.unwrap_or(if by_agent { most } else { most.min(pairs.len()) });
         let ends = |pair: &braid_lab::scenario::AddressPair| {
             Some([interface(client, pair.source)?, interface(server, pair.destination)?])
         };
         let subflows: Option<Vec<_>> = pairs.iter().cycle().take(all).map(ends).collect();
         let subflows = subflows.context("an address belongs to no interface")?;
+        let interfaces = client.interfaces.iter().chain(&server.interfaces);
+        let mtu = interfaces.map(|it| it.mtu).min().unwrap_or(NewConnection::MTU);
         // The kernel's own.
         let control = client.congestion_control.as_deref().unwrap_or("cubic");
         let control: Control = control.parse().with_context(|| format!("congestion control {control}"))?;
@@ -157,12 +157,20 @@ impl Setting<'_> {
             from: direction.from,
             to: direction.to,
             subflows,
-            advised,
+            // Without advice an agent opens as many as it is told to.
+            advised: managed && told.is_none(),
             path: None,
             spread: None,
             control,
+            buffer: server.receive_buffer.map_or(NewConnection::BUFFER, window),
+            mtu,
         })
     }
+}
+
+/// What of a receive buffer is for data: a full frame takes 2,304 bytes, and the kernel rounds (`tcp_win_from_space`).
+const fn window(buffer: u64) -> u64 {
+    buffer / 256 * 144
 }
 
 fn interface(host: &Host, address: IpAddr) -> Option<usize> {

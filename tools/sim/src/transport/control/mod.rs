@@ -99,6 +99,12 @@ impl Sender {
         self.enter_recovery(ssthresh);
     }
 
+    /// A probe has repaired the only loss.
+    pub(crate) fn shrink_at_once(&mut self, governor: &mut Governor, others: &[Kin]) {
+        let ssthresh = governor.after_loss(self, others);
+        self.reduce_at_once(ssthresh);
+    }
+
     /// The time-out passed.
     pub(crate) fn collapse(&mut self, governor: &mut Governor, others: &[Kin]) {
         let ssthresh = governor.after_loss(self, others);
