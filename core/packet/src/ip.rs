@@ -1,4 +1,4 @@
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use braid_types::FiveTuple;
 use etherparse::{IpNumber, LaxIpPayloadSlice, LaxIpv4Slice, LaxIpv6Slice};
@@ -45,6 +45,21 @@ pub struct Udp<'a> {
     pub dst_port: u16,
     /// What follows the header; shorter than sent if the frame was cut.
     pub payload: &'a [u8],
+}
+
+/// The sender and the receiver of the IP packet in an untagged frame, by their places alone; `None` if there is none.
+///
+/// To look ahead: whether the packet is valid is not known.
+#[inline]
+pub fn ip_addresses(frame: &[u8]) -> Option<[IpAddr; 2]> {
+    const IP: usize = 14;
+    let v4 = |at: usize| Some(Ipv4Addr::from(*frame.get(IP + at..)?.first_chunk::<4>()?).into());
+    let v6 = |at: usize| Some(Ipv6Addr::from(*frame.get(IP + at..)?.first_chunk::<16>()?).into());
+    match frame.get(12..14)? {
+        [0x08, 0x00] => Some([v4(12)?, v4(16)?]),
+        [0x86, 0xdd] => Some([v6(8)?, v6(24)?]),
+        _ => None,
+    }
 }
 
 impl<'a> Ip<'a> {

@@ -38,7 +38,7 @@ pub mod nd;
 pub use error::PacketError;
 pub use etherparse::{EtherType, IpNumber};
 pub use frame::{Frame, Payload, VlanTag};
-pub use ip::{Ip, Transport, Udp};
+pub use ip::{Ip, Transport, Udp, ip_addresses};
 pub use tcp::{TcpFlags, TcpOption, TcpOptionError, TcpOptions, TcpSegment};
 
 /// The EtherType of LLDP. IEEE 802.1AB-2016 §7.3.

@@ -2,6 +2,7 @@
 
 mod adopt;
 mod advice;
+mod ahead;
 mod alarms;
 mod assignments;
 mod batches;

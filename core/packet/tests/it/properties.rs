@@ -6,7 +6,7 @@ use braid_packet::mptcp::{
     self, FirstData, Key, Keys, MpCapable, MpCapableFlags, MpJoin, MptcpOption, Subtype, Token, Version,
 };
 use braid_packet::nd::{Endpoint, NdMessage, NeighborAdvertisement, NeighborSolicitation};
-use braid_packet::{Frame, Payload, TcpFlags, TcpOptions, Transport, VlanTag, build};
+use braid_packet::{Frame, Payload, TcpFlags, TcpOptions, Transport, VlanTag, build, ip_addresses};
 use braid_types::{DatapathId, FiveTuple, MacAddr, PortNo, Time};
 use proptest::collection::vec;
 use proptest::option;
@@ -20,8 +20,12 @@ const OPTIONS_ROOM: usize = 40;
 
 /// Goes through all that can be read of `bytes`.
 fn read_everything(bytes: &[u8]) {
+    let _ = ip_addresses(bytes);
     let Ok(frame) = Frame::parse(bytes) else { return };
     let _ = (frame.five_tuple(), frame.sender_ip());
+    if let Some(ip) = frame.ip().filter(|_| frame.vlan.is_none()) {
+        assert_eq!(ip_addresses(bytes), Some([ip.src, ip.dst]), "they are where they are looked for");
+    }
     if let Some(tcp) = frame.tcp() {
         read_options(tcp.options);
     }

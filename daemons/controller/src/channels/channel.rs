@@ -14,6 +14,9 @@ use crate::engine::{Duplicate, Engine};
 /// A switch that leaves so much unread is not read either.
 const MAX_UNREAD: usize = 1 << 20;
 
+/// Bytes of some packets at least: for one, nothing is gained.
+const WORTH_LOOKING_AHEAD: usize = 1 << 10;
+
 /// Why a channel ends.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ChannelError {
@@ -102,6 +105,9 @@ impl Channel {
         stream: &[u8],
     ) -> Result<usize, ChannelError> {
         let mut rest = stream;
+        if stream.len() >= WORTH_LOOKING_AHEAD {
+            engine.brain().look_ahead(stream);
+        }
         while let Some(length) = self.session.message_length(rest)?.filter(|length| *length <= rest.len()) {
             let (message, after) = rest.split_at(length);
             self.take_message(engine, arrived_at, message)?;
