@@ -6,7 +6,7 @@ use tokio::sync::Notify;
 /// A switch that leaves more than this unread is cut off.
 const MAX_UNREAD: usize = 64 << 20;
 /// Memory that is kept for what is written next.
-const KEPT: usize = 256 << 10;
+const KEPT: usize = 32 << 10;
 
 /// Names a channel among those that are open.
 pub(crate) type Place = usize;
