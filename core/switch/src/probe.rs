@@ -11,7 +11,9 @@ const MAGIC: [u8; 4] = [0x00, 0x02, 0xb7, 0xb7];
 const SOURCE: [u8; 6] = [0x02, 0xb9, 0, 0, 0, 1];
 const HEADER: usize = 14;
 const LENGTH: usize = HEADER + 64;
-/// Where the last number is, which is known only when a probe leaves.
+/// Where it is said that something was not counted.
+const UNCOUNTED: usize = HEADER + 5;
+/// Where the number is that is known only when a probe leaves.
 const SENT: usize = LENGTH - 8;
 
 /// A probe, or its answer.
@@ -31,14 +33,17 @@ pub(crate) struct ProbeFrame {
     pub(crate) back: MacAddr,
     /// When the probe arrived, in nanoseconds of the clock of who answers.
     pub(crate) arrived: u64,
-    /// What was sent by the path before the probe, and what came before it.
-    pub(crate) tally: Tally,
+    /// What was sent by the path before the probe, and what came before it; `None` if an edge has no room to count that.
+    pub(crate) tally: Option<Tally>,
 }
 
-/// Whether a frame is a probe of [`ProbeFrame::frame`], which is sent now: writes how many segments were before it.
-pub(crate) fn put_sent(frame: &mut [u8], sent: u32) {
+/// Writes into a probe that is sent now how many segments were before it, if they were counted.
+pub(crate) fn put_sent(frame: &mut [u8], sent: Option<u32>) {
     if let Some(place) = frame.get_mut(SENT..SENT + 4) {
-        place.copy_from_slice(&sent.to_be_bytes());
+        place.copy_from_slice(&sent.unwrap_or(0).to_be_bytes());
+    }
+    if let Some(place) = frame.get_mut(UNCOUNTED) {
+        *place = sent.is_none().into();
     }
 }
 
@@ -50,7 +55,7 @@ impl ProbeFrame {
         frame.extend(SOURCE);
         frame.extend(ETHER_TYPE);
         frame.extend(MAGIC);
-        frame.extend([self.is_answer.into(), 0]);
+        frame.extend([self.is_answer, self.tally.is_none()].map(u8::from));
         frame.extend(self.back.octets());
         frame.extend(self.to.0.to_be_bytes());
         frame.extend(self.from.0.to_be_bytes());
@@ -59,8 +64,8 @@ impl ProbeFrame {
         frame.extend(self.bucket.to_be_bytes());
         frame.extend(self.number.to_be_bytes());
         frame.extend(self.arrived.to_be_bytes());
-        frame.extend(self.tally.sent.to_be_bytes());
-        frame.extend(self.tally.came.to_be_bytes());
+        let Tally { sent, came } = self.tally.unwrap_or_default();
+        frame.extend([sent, came].into_iter().flat_map(u32::to_be_bytes));
         frame
     }
 
@@ -71,15 +76,15 @@ impl ProbeFrame {
         if ether_type != ETHER_TYPE || magic != MAGIC {
             return None;
         }
-        let [answer, _] = take(&mut rest)?;
+        let [answer, uncounted] = take(&mut rest)?;
         let back = MacAddr::new(take(&mut rest)?);
         let mut word = || take(&mut rest).map(u64::from_be_bytes);
         let (to, from, secret) = (DatapathId(word()?), DatapathId(word()?), word()?);
         let mut half = || take(&mut rest).map(u32::from_be_bytes);
         let (group, bucket, number) = (GroupId(half()?), half()?, half()?);
         let arrived = u64::from_be_bytes(take(&mut rest)?);
-        let tally =
-            Tally { sent: u32::from_be_bytes(take(&mut rest)?), came: u32::from_be_bytes(take(&mut rest)?) };
+        let [sent, came] = [take(&mut rest)?, take(&mut rest)?].map(u32::from_be_bytes);
+        let tally = (uncounted == 0).then_some(Tally { sent, came });
         Some(Self { is_answer: answer == 1, to, from, secret, group, bucket, number, back, arrived, tally })
     }
 }
@@ -106,12 +111,14 @@ mod tests {
             number: 6,
             back: MacAddr::from_u64(0x02b7_0000_0007),
             arrived: 8,
-            tally: Tally { sent: 9, came: 10 },
+            tally: Some(Tally { sent: 9, came: 10 }),
         };
         let mut frame = probe.frame(MacAddr::from_u64(9));
         assert_eq!(ProbeFrame::read(&frame), Some(probe));
-        put_sent(&mut frame, 11);
-        assert_eq!(ProbeFrame::read(&frame).map(|it| it.tally), Some(Tally { sent: 11, came: 10 }));
+        put_sent(&mut frame, Some(11));
+        assert_eq!(ProbeFrame::read(&frame).and_then(|it| it.tally), Some(Tally { sent: 11, came: 10 }));
+        put_sent(&mut frame, None);
+        assert_eq!(ProbeFrame::read(&frame), Some(ProbeFrame { tally: None, ..probe }));
         (0..frame.len()).for_each(|length| assert_eq!(ProbeFrame::read(&frame[..length]), None));
         for place in 12..18 {
             let mut other = frame.clone();

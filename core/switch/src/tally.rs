@@ -1,21 +1,26 @@
-use braid_types::{MacAddr, PortNo};
+use std::time::Duration;
+
+use braid_types::{Index, MacAddr, PortNo, Time};
 
 use crate::packet::Packet;
 
-/// Paths that are counted at once, in each direction.
-const MOST: usize = 64;
+/// Paths that are counted at once, in each direction: as many as 64 groups of 64 buckets have.
+const MOST: usize = 4_096;
+/// A path that was not probed for so long may be forgotten for the sake of another.
+const IDLE: Duration = Duration::from_secs(5);
+/// How often such paths are looked for.
+const SWEEP: Duration = Duration::from_secs(1);
 
 /// How many TCP segments and other packets have left, or come in, by a port with a destination address: of paths that are probed.
 #[derive(Debug, Default)]
 pub(crate) struct Tallies {
-    // Sorted by when they were last probed, those of late last.
-    counts: Vec<Count>,
+    counts: Index<(PortNo, [u8; 6]), Count>,
+    swept: Time,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Count {
-    port: PortNo,
-    label: [u8; 6],
+    probed: Time,
     segments: u32,
 }
 
@@ -25,28 +30,29 @@ impl Tallies {
         if self.counts.is_empty() {
             return;
         }
-        let label = packet.data.first_chunk();
-        let count = self.counts.iter_mut().find(|it| it.port == port && Some(&it.label) == label);
-        if let Some(count) = count {
+        let Some(label) = packet.data.first_chunk() else { return };
+        if let Some(count) = self.counts.get_mut(&(port, *label)) {
             count.segments = count.segments.wrapping_add(packet.segments());
         }
     }
 
-    /// How many there were before a probe that passes now; they are counted from the first probe on.
-    pub(crate) fn probed(&mut self, port: PortNo, label: MacAddr) -> u32 {
-        let label = label.octets();
-        let place = self.counts.iter().position(|it| it.port == port && it.label == label);
-        let count = match place {
-            Some(place) => self.counts.remove(place),
-            None => {
-                if self.counts.len() >= MOST {
-                    self.counts.remove(0);
-                }
-                Count { port, label, segments: 0 }
-            }
-        };
-        self.counts.push(count);
-        count.segments
+    /// How many there were before a probe that passes now; they are counted from the first probe on. `None` if there is no room to count
+    /// them: paths that are probed are not forgotten for others.
+    pub(crate) fn probed(&mut self, now: Time, port: PortNo, label: MacAddr) -> Option<u32> {
+        let key = (port, label.octets());
+        if let Some(count) = self.counts.get_mut(&key) {
+            count.probed = now;
+            return Some(count.segments);
+        }
+        if self.counts.len() >= MOST && now.since(self.swept) >= SWEEP {
+            self.swept = now;
+            self.counts.retain(|_, count| now.since(count.probed) < IDLE);
+        }
+        if self.counts.len() >= MOST {
+            return None;
+        }
+        self.counts.insert(key, Count { probed: now, segments: 0 });
+        Some(0)
     }
 }
 
@@ -55,23 +61,43 @@ mod tests {
     use super::*;
     use crate::packet::Offload;
 
-    fn packet(label: u8, length: usize, gso_size: u16) -> Packet {
+    fn packet(label: [u8; 6], length: usize, gso_size: u16) -> Packet {
         let offload =
             Offload { gso_type: u8::from(gso_size > 0), gso_size, header_len: 54, ..Offload::default() };
-        Packet { data: [&[label; 6][..], &vec![0; length - 6]].concat(), offload }
+        Packet { data: [&label[..], &vec![0; length - 6]].concat(), offload }
+    }
+
+    fn label(number: u64) -> MacAddr {
+        MacAddr::from_u64(number)
     }
 
     #[test]
     fn segments_of_paths_that_are_probed_are_counted() {
-        let (mut tallies, label) = (Tallies::default(), MacAddr::new([7; 6]));
-        tallies.count(PortNo(1), &packet(7, 100, 0));
-        assert_eq!(tallies.probed(PortNo(1), label), 0);
-        tallies.count(PortNo(1), &packet(7, 100, 0));
-        tallies.count(PortNo(1), &packet(7, 54 + 2_001, 1_000));
-        tallies.count(PortNo(2), &packet(7, 100, 0));
-        tallies.count(PortNo(1), &packet(8, 100, 0));
-        assert_eq!(tallies.probed(PortNo(1), label), 4);
-        (0..100).for_each(|port| _ = tallies.probed(PortNo(9), MacAddr::new([port; 6])));
-        assert_eq!((tallies.counts.len(), tallies.probed(PortNo(1), label)), (MOST, 0));
+        let (mut tallies, seven) = (Tallies::default(), label(7).octets());
+        let probed = |tallies: &mut Tallies| tallies.probed(Time::ZERO, PortNo(1), label(7));
+        tallies.count(PortNo(1), &packet(seven, 100, 0));
+        assert_eq!(probed(&mut tallies), Some(0));
+        tallies.count(PortNo(1), &packet(seven, 100, 0));
+        tallies.count(PortNo(1), &packet(seven, 54 + 2_001, 1_000));
+        tallies.count(PortNo(2), &packet(seven, 100, 0));
+        tallies.count(PortNo(1), &packet([8; 6], 100, 0));
+        assert_eq!(probed(&mut tallies), Some(4));
+    }
+
+    #[test]
+    fn no_path_loses_its_count_to_others_as_long_as_it_is_probed() {
+        let mut tallies = Tallies::default();
+        let mut now = Time::ZERO;
+        for round in 0..3 {
+            for number in 0..MOST as u64 {
+                assert_eq!(tallies.probed(now, PortNo(1), label(number)), Some(round), "{number}");
+                tallies.count(PortNo(1), &packet(label(number).octets(), 100, 0));
+            }
+            assert_eq!(tallies.probed(now, PortNo(2), label(1)), None, "there is no room");
+            now = now + Duration::from_secs(2);
+        }
+        now = now + IDLE;
+        assert_eq!(tallies.probed(now, PortNo(2), label(1)), Some(0));
+        assert_eq!(tallies.counts.len(), 1);
     }
 }

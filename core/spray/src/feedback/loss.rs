@@ -45,6 +45,11 @@ impl Loss {
         (self.sent >= ENOUGH).then(|| (self.lost / self.sent).clamp(0.0, 1.0))
     }
 
+    /// What was lost means nothing any more.
+    pub(super) const fn forget(&mut self) {
+        (self.last, self.sent, self.lost) = (None, 0.0, 0.0);
+    }
+
     /// How many segments came since the start.
     pub(super) const fn came(&self) -> u64 {
         self.came

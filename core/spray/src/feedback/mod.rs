@@ -2,6 +2,8 @@
 
 mod loss;
 mod path;
+mod recent;
+mod shed;
 mod trial;
 
 use std::time::Duration;
@@ -10,6 +12,7 @@ use braid_types::Time;
 
 pub use loss::Tally;
 use path::PathState;
+use shed::Shed;
 use trial::{Sight, Trials};
 
 /// Shares are told in so many parts of all.
@@ -18,6 +21,8 @@ const PARTS: f64 = 10_000.0;
 const LEAST: f64 = 0.01;
 /// Below this a queue is noise: frames of other sizes, a thread that has to wait for its turn.
 const NOISE: f64 = 0.004;
+/// A path of which more comes does well.
+const WELL: f64 = 0.97;
 /// How fast shares follow, a second, if answers come soon.
 const GAIN: f64 = 8.0;
 /// Shares change by no more at once, as a logarithm.
@@ -53,6 +58,7 @@ pub struct Feedback {
     /// Of each path, whether it is dead or not; they sum up to 1.
     shares: Vec<f64>,
     told: Vec<u32>,
+    sheds: Vec<Shed>,
     trials: Trials,
     /// The path that does more harm than good.
     left_out: Option<usize>,
@@ -71,7 +77,7 @@ pub struct PathReport {
     pub round_trip: Duration,
     /// The part of what it carries that is lost, smoothed; while it carries little, of probes and their answers.
     pub loss: f64,
-    /// Whether it is left out since more comes without it.
+    /// Whether it is left out: since more comes without it, or since it loses what others do not.
     pub is_left_out: bool,
 }
 
@@ -89,8 +95,10 @@ impl Feedback {
     pub fn new(now: Time, settings: ProbeSettings, shares: &[u32]) -> Self {
         let paths = shares.iter().map(|_| PathState::new(now)).collect();
         let (told, trials) = (shares.to_vec(), Trials::default());
+        let sheds = vec![Shed::default(); shares.len()];
+        let (shares_of, left_out, number, next) = (Vec::new(), None, 0, now);
         let mut feedback =
-            Self { settings, paths, shares: Vec::new(), told, trials, left_out: None, number: 0, next: now };
+            Self { settings, paths, shares: shares_of, told, sheds, trials, left_out, number, next };
         feedback.set_shares(shares);
         feedback
     }
@@ -127,8 +135,8 @@ impl Feedback {
     }
 
     /// A probe's answer has come back; `arrived` is when the probe did, in nanoseconds of any clock that is the same for all, and
-    /// `tally` what had been sent before it and had come.
-    pub fn handle_answer(&mut self, now: Time, path: usize, number: u32, arrived: i64, tally: Tally) {
+    /// `tally` what had been sent before it and had come, if both edges count that.
+    pub fn handle_answer(&mut self, now: Time, path: usize, number: u32, arrived: i64, tally: Option<Tally>) {
         if let Some(path) = self.paths.get_mut(path) {
             path.note_answer(now, number, arrived, tally);
         }
@@ -138,7 +146,7 @@ impl Feedback {
     pub fn poll_shares(&mut self) -> Option<Vec<u32>> {
         let all_dead = self.paths.iter().all(|path| path.is_dead);
         let part = |(place, (path, share)): (usize, (&PathState, &f64))| match path.is_dead && !all_dead
-            || self.left_out == Some(place)
+            || self.is_left_out(place)
         {
             true => 0,
             false => ((share * PARTS).round() as u32).max(1),
@@ -162,20 +170,73 @@ impl Feedback {
             queue: Duration::from_secs_f64(state.queue.max(0.0)),
             round_trip: state.round_trip(),
             loss: state.loss(),
-            is_left_out: self.left_out == Some(path),
+            is_left_out: self.is_left_out(path),
         })
+    }
+
+    fn is_left_out(&self, path: usize) -> bool {
+        self.left_out == Some(path) || self.sheds.get(path).is_some_and(Shed::rests)
+    }
+
+    /// Whether it carries a part of what is sent, and answers.
+    fn is_used(&self, path: usize) -> bool {
+        self.paths.get(path).is_some_and(PathState::is_usable) && !self.is_left_out(path)
+    }
+
+    fn used(&self) -> impl Iterator<Item = (usize, &PathState)> {
+        self.paths.iter().enumerate().filter(|(place, _)| self.is_used(*place))
     }
 
     fn follow(&mut self, now: Time) {
         for path in &mut self.paths {
             path.review(now, self.settings.patience);
         }
-        let sights: Vec<_> = self.paths.iter().map(sight).collect();
+        let sights: Vec<_> =
+            self.paths.iter().zip(&self.sheds).map(|(path, shed)| sight(path, !shed.rests())).collect();
         self.left_out = self.trials.review(now, &sights);
-        let left_out = self.left_out;
-        let used = |place: usize, path: &PathState| path.is_usable() && left_out != Some(place);
-        let known = self.paths.iter().enumerate().filter(|(place, path)| used(*place, path));
-        let known: Vec<&PathState> = known.map(|(_, path)| path).collect();
+        self.shed(now);
+        self.take_again(now);
+        self.balance();
+    }
+
+    /// Leaves paths that lose what others do not, or gives them less.
+    fn shed(&mut self, now: Time) {
+        for place in 0..self.paths.len() {
+            let Some(path) = self.paths.get(place).filter(|_| self.is_used(place)) else { continue };
+            let others: Vec<_> = self.used().filter(|(other, _)| *other != place).map(|it| it.1).collect();
+            let share = self.shares.get(place).copied().unwrap_or_default();
+            let verdict = self.sheds.get(place).and_then(|shed| shed.judge(path, share, &others));
+            let Some((shed, verdict)) = self.sheds.get_mut(place).zip(verdict) else { continue };
+            if let Some(share) = shed.follow(now, share, verdict) {
+                set_share(&mut self.shares, place, share);
+            }
+            self.paths.get_mut(place).into_iter().for_each(|path| path.carried.forget());
+        }
+    }
+
+    /// Takes paths again that were left and are empty, and has their shares grow.
+    fn take_again(&mut self, now: Time) {
+        let shortest = self.used().map(|(_, path)| path.queue).min_by(f64::total_cmp);
+        let do_well = self.used().any(|(_, path)| path.recent.lately().is_none_or(|it| it.kept() > WELL));
+        for place in 0..self.paths.len() {
+            let (Some(path), Some(shed)) = (self.paths.get_mut(place), self.sheds.get_mut(place)) else {
+                continue;
+            };
+            let Some(share) = self.shares.get(place).copied() else { continue };
+            let next = match shortest {
+                None => shed.must_carry(now),
+                Some(queue) => {
+                    shed.returns(now, path, queue, do_well).or_else(|| shed.grows(now, path, share))
+                }
+            };
+            path.keeps_least = shed.rests();
+            next.into_iter().for_each(|share| set_share(&mut self.shares, place, share));
+        }
+    }
+
+    /// Shares follow queues.
+    fn balance(&mut self) {
+        let known: Vec<&PathState> = self.used().map(|(_, path)| path).collect();
         if known.len() < 2 || known.iter().all(|path| path.queue < NOISE && path.loss() < 0.1) {
             return;
         }
@@ -186,14 +247,14 @@ impl Feedback {
         // What is done shows after a round trip: faster than that, shares would swing.
         let gain = GAIN.min(0.6 / slowest.as_secs_f64().max(1e-3));
         let step = self.settings.interval.as_secs_f64();
-        for (place, (path, share)) in self.paths.iter().zip(&mut self.shares).enumerate() {
-            if !used(place, path) {
-                continue;
-            }
+        for place in 0..self.paths.len() {
+            let Some(path) = self.paths.get(place).filter(|_| self.is_used(place)) else { continue };
             // Critically damped: the slope of a queue is what a path's share exceeds its part by.
             let excess = gain * (path.slope - slope) + gain * gain / 4.0 * (path.queue - queue);
             let lost = gain * (path.loss() - loss);
-            *share *= (-(excess + lost) * step).clamp(-STEP, STEP).exp();
+            if let Some(share) = self.shares.get_mut(place) {
+                *share *= (-(excess + lost) * step).clamp(-STEP, STEP).exp();
+            }
         }
         self.normalise();
     }
@@ -208,9 +269,19 @@ impl Feedback {
     }
 }
 
-fn sight(path: &PathState) -> Sight {
+/// Gives one share a value; the others keep what they are to each other.
+fn set_share(shares: &mut [f64], place: usize, value: f64) {
+    let value = value.clamp(LEAST, 0.99);
+    let others: f64 = shares.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, it)| it).sum();
+    let factor = (1.0 - value) / others.max(f64::MIN_POSITIVE);
+    for (other, share) in shares.iter_mut().enumerate() {
+        *share = if other == place { value } else { *share * factor };
+    }
+}
+
+fn sight(path: &PathState, carries: bool) -> Sight {
     Sight {
-        is_usable: path.is_usable(),
+        is_usable: path.is_usable() && carries,
         loss: path.carried.share().unwrap_or(0.0),
         queue: path.queue,
         round_trip: path.round_trip(),

@@ -4,6 +4,7 @@ use std::time::Duration;
 use braid_types::Time;
 
 use super::loss::{Loss, Tally};
+use super::recent::Recent;
 
 /// Probes whose answers are waited for, at most.
 const MOST_SENT: usize = 256;
@@ -38,6 +39,9 @@ pub(super) struct PathState {
     /// The part of probes that is lost.
     probes_lost: f64,
     pub(super) carried: Loss,
+    pub(super) recent: Recent,
+    /// Whether the least delay stays what it was: what is in the queue is not the flow's, and may be for long.
+    pub(super) keeps_least: bool,
     pub(super) is_dead: bool,
     in_a_row: u32,
 }
@@ -57,6 +61,8 @@ impl PathState {
             slope: 0.0,
             probes_lost: 0.0,
             carried: Loss::default(),
+            recent: Recent::default(),
+            keeps_least: false,
             is_dead: false,
             in_a_row: 0,
         }
@@ -70,7 +76,7 @@ impl PathState {
     }
 
     /// A probe has arrived at `arrived`, on the other end's clock, and its answer here; says whether it was expected.
-    pub(super) fn note_answer(&mut self, now: Time, number: u32, arrived: i64, tally: Tally) -> bool {
+    pub(super) fn note_answer(&mut self, now: Time, number: u32, arrived: i64, tally: Option<Tally>) -> bool {
         let Some(place) = self.sent.iter().position(|(sent, _)| *sent == number) else { return false };
         // A path keeps its order: what was sent before is lost, there or on the way back.
         for _ in 0..place {
@@ -83,7 +89,10 @@ impl PathState {
         let round_trip = now.since(sent);
         self.round_trip =
             if self.round_trip.is_zero() { round_trip } else { (self.round_trip * 7 + round_trip) / 8 };
-        self.carried.note(now, tally);
+        if let Some(tally) = tally {
+            self.carried.note(now, tally);
+            self.recent.note(sent, tally);
+        }
         self.note_delay(sent, arrived.saturating_sub(nanos(sent)));
         if self.in_a_row >= REVIVED_BY {
             self.is_dead = false;
@@ -93,7 +102,7 @@ impl PathState {
 
     /// Clocks differ by the same for all paths between two edges, so that only changes of a delay mean something.
     fn note_delay(&mut self, sent: Time, delay: i64) {
-        if sent.since(self.least_since) >= WINDOW {
+        if !self.keeps_least && sent.since(self.least_since) >= WINDOW {
             (self.least, self.least_since) = ([None, self.least[0]], sent);
         }
         self.least[0] = Some(self.least[0].map_or(delay, |least| least.min(delay)));
@@ -127,6 +136,12 @@ impl PathState {
     /// The part of what it carries that is lost, or of probes as long as it carries little.
     pub(super) fn loss(&self) -> f64 {
         self.carried.share().unwrap_or(self.probes_lost)
+    }
+
+    /// The less, the better the path serves as a measure for others: what it lost in the last moments, and what waits in its queue.
+    pub(super) fn measure(&self) -> f64 {
+        let lost = self.recent.lately().map_or(0.0, |carried| 1.0 - carried.kept());
+        lost + self.queue
     }
 
     /// Whether it was heard, and still is.

@@ -157,6 +157,11 @@ impl Flow {
         later
     }
 
+    /// What paths have delivered means nothing any more.
+    pub(super) const fn forget_paths(&mut self) {
+        (self.paths, self.packets) = ([None; PATHS], 0);
+    }
+
     /// Counts a segment that is not believed; whether it is now.
     pub(super) fn note_stray(&mut self, segment: &Segment) -> bool {
         let goes_on = self.stray.filter(|stray| stray.end == segment.seq);

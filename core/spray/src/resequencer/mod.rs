@@ -92,6 +92,12 @@ impl<P> Resequencer<P> {
         self.store.resize(settings.packets, settings.bytes);
     }
 
+    /// Paths have other numbers from now on: what was counted of them, and what they had delivered of each flow, means nothing any more.
+    pub fn forget_paths(&mut self) {
+        self.paths = Default::default();
+        self.table.flows_mut().for_each(Flow::forget_paths);
+    }
+
     /// Decides about a packet of `flow`, of `size` bytes, that came by `path`; `packet` is called if it has to be kept.
     pub fn offer(
         &mut self,

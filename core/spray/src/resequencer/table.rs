@@ -48,6 +48,10 @@ impl Table {
         Some(&mut place.flow)
     }
 
+    pub(super) fn flows_mut(&mut self) -> impl Iterator<Item = &mut Flow> {
+        self.sets.iter_mut().flatten().map(|place| &mut place.flow)
+    }
+
     /// The flow that `key` names.
     pub(super) fn find(&mut self, now: Time, key: &FiveTuple) -> Option<FlowId> {
         let set = self.set_of(key);

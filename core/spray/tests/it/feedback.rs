@@ -85,7 +85,9 @@ impl World {
             let offered = self.rate * share + path.others;
             let segments = self.rate * share * STEP.as_secs_f64() / 12_000.0;
             path.sent += segments;
-            path.came += segments * (1.0 - path.loss) * (path.rate / offered.max(path.rate));
+            // What is beyond the rate is lost once there is no room for it.
+            let kept = if path.queue < path.most { 1.0 } else { path.rate / offered.max(path.rate) };
+            path.came += segments * (1.0 - path.loss) * kept;
             path.queue = (path.queue + (offered / path.rate - 1.0) * STEP.as_secs_f64()).max(0.0);
             lost |= path.queue > path.most && *share > 0.02;
             path.queue = path.queue.min(path.most);
@@ -123,7 +125,7 @@ impl World {
         let (due, later) = self.answers.drain(..).partition(|(at, ..)| *at <= now);
         self.answers = later;
         for (_, path, number, arrived, tally) in due {
-            self.feedback.handle_answer(now, path, number, arrived, tally);
+            self.feedback.handle_answer(now, path, number, arrived, Some(tally));
         }
     }
 
@@ -214,7 +216,7 @@ fn what_answers_nothing_or_was_not_asked_changes_nothing() {
     let mut feedback = Feedback::new(Time::ZERO, ProbeSettings::default(), &[1, 1]);
     feedback.poll_shares();
     for path in [0, 1, 2, usize::MAX] {
-        feedback.handle_answer(Time::from_millis(5), path, 77, i64::MIN, Tally::default());
+        feedback.handle_answer(Time::from_millis(5), path, 77, i64::MIN, Some(Tally::default()));
     }
     assert_eq!(feedback.poll_shares(), None);
     assert!(Feedback::new(Time::ZERO, ProbeSettings::default(), &[]).poll_probe(Time::ZERO).is_none());

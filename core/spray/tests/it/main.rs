@@ -6,4 +6,5 @@ mod common;
 mod feedback;
 mod reference;
 mod scheduler;
+mod shared_path;
 mod sprayed;

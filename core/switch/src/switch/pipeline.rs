@@ -175,27 +175,27 @@ impl Switch {
     fn output(&mut self, now: Time, journey: &mut Journey, port: PortNo, max_len: MaxLen) {
         match port {
             PortNo::CONTROLLER => self.send_up(journey, max_len),
-            PortNo::IN_PORT => self.send(journey.in_port, journey),
+            PortNo::IN_PORT => self.send(now, journey.in_port, journey),
             PortNo::TABLE if journey.depth < DEPTH => {
                 let mut again = Journey::new(journey.in_port, journey.give());
                 again.depth = journey.depth + 1;
                 self.through_tables(now, again);
             }
-            PortNo::ALL | PortNo::FLOOD => self.flood(journey),
+            PortNo::ALL | PortNo::FLOOD => self.flood(now, journey),
             // A packet does not leave by the port by which it came, unless by that name.
-            port if port != journey.in_port => self.send(port, journey),
+            port if port != journey.in_port => self.send(now, port, journey),
             _ => {}
         }
     }
 
-    fn flood(&mut self, journey: &mut Journey) {
+    fn flood(&mut self, now: Time, journey: &mut Journey) {
         let ports: Vec<_> = self.ports.keys().copied().filter(|it| *it != journey.in_port).collect();
         let last = std::mem::replace(&mut journey.last, false);
-        ports.into_iter().for_each(|port| self.send(port, journey));
+        ports.into_iter().for_each(|port| self.send(now, port, journey));
         journey.last = last;
     }
 
-    pub(super) fn send(&mut self, number: PortNo, journey: &mut Journey) {
+    pub(super) fn send(&mut self, now: Time, number: PortNo, journey: &mut Journey) {
         let Some(port) = self.ports.get_mut(&number) else { return };
         if !port.is_live() || port.config.contains(PortConfig::NO_FWD) {
             port.counters.tx_dropped += 1;
@@ -206,7 +206,7 @@ impl Switch {
         let mut packet = journey.give();
         if journey.is_probe {
             let label = MacAddr::from_u64(journey.key.get(key::ETH_DST));
-            put_sent(&mut packet.data, self.left.probed(number, label));
+            put_sent(&mut packet.data, self.left.probed(now, number, label));
         } else {
             self.left.count(number, &packet);
         }
@@ -278,7 +278,18 @@ impl Switch {
         journey.last = last;
     }
 
+    /// What comes after the group has the packet as it came, in its tunnel.
     fn through_order(&mut self, now: Time, journey: &mut Journey, id: GroupId) {
+        let tunnelled = self.groups.get(&id).is_some_and(|group| group.tunnel.is_some());
+        let before =
+            (tunnelled && !journey.last).then(|| (journey.packet.clone(), journey.key, journey.layout));
+        self.put_in_order(now, journey, id);
+        if let Some(before) = before {
+            (journey.packet, journey.key, journey.layout) = before;
+        }
+    }
+
+    fn put_in_order(&mut self, now: Time, journey: &mut Journey, id: GroupId) {
         let flow = match self.leave_tunnel(journey, id) {
             Some(numbered) => Some(key::numbered_flow(&journey.key, numbered)),
             None => key::five_tuple(&journey.key, &journey.layout),

@@ -77,7 +77,7 @@ impl Switch {
             number: probe.number,
             back: *probing.backs.get(probe.path)?,
             arrived: 0,
-            tally: Tally::default(),
+            tally: Some(Tally::default()),
         };
         Some((probe.path, frame.frame(MacAddr::ZERO)))
     }
@@ -92,11 +92,12 @@ impl Switch {
         } else {
             let arrived = now.as_nanos();
             let label = frame.first_chunk().map_or(MacAddr::ZERO, |label| MacAddr::new(*label));
-            let tally = Tally { came: self.came.probed(in_port, label), ..probe.tally };
+            let came = self.came.probed(now, in_port, label);
+            let tally = probe.tally.zip(came).map(|(tally, came)| Tally { came, ..tally });
             let answer =
                 ProbeFrame { is_answer: true, to: probe.from, from: probe.to, arrived, tally, ..probe };
             let packet = Packet::complete(answer.frame(probe.back));
-            self.send(in_port, &mut Journey::new(PortNo::CONTROLLER, packet));
+            self.send(now, in_port, &mut Journey::new(PortNo::CONTROLLER, packet));
         }
         true
     }

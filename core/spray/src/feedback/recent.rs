@@ -1,0 +1,113 @@
+use std::collections::VecDeque;
+
+use braid_types::Time;
+
+use super::loss::Tally;
+
+/// Probes whose counts are kept.
+const MARKS: usize = 16;
+/// Answers after which what is known of a path is all of after a change.
+const FRESH: usize = 3;
+/// Counts that differ by more have begun anew.
+const JUMP: u32 = 1 << 24;
+
+/// What had been sent and had come before each of the last probes, by when those were sent.
+///
+/// The probes of all paths are sent at once, so that what went by one path between two of them can be compared with what went by another.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Recent {
+    marks: VecDeque<(Time, Tally)>,
+    /// When the last probes were sent that were answered, the last first.
+    answered: [Time; FRESH],
+}
+
+/// Segments that went by a path in some time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Carried {
+    pub(super) sent: u32,
+    pub(super) came: u32,
+}
+
+impl Recent {
+    /// A probe was answered that was sent at `sent`.
+    pub(super) fn note(&mut self, sent: Time, tally: Tally) {
+        self.answered.rotate_right(1);
+        self.answered[0] = sent;
+        let mut last = self.marks.iter().rev().take(2).map(|(_, tally)| *tally);
+        if last.next() == Some(tally) && last.next() == Some(tally) {
+            // Nothing went by the path: what went before stays in sight.
+            self.marks.pop_back();
+        } else if self.marks.len() >= MARKS {
+            self.marks.pop_front();
+        }
+        self.marks.push_back((sent, tally));
+    }
+
+    /// Whether as many probes were answered as count, of those that were sent after `since`.
+    pub(super) fn is_fresh(&self, since: Time) -> bool {
+        self.answered.iter().all(|sent| *sent > since)
+    }
+
+    /// When the last probe was sent that was answered.
+    pub(super) fn newest(&self) -> Option<Time> {
+        self.times().next()
+    }
+
+    /// When probes were sent that were answered, the last first.
+    pub(super) fn times(&self) -> impl Iterator<Item = Time> {
+        self.marks.iter().rev().map(|(sent, _)| *sent)
+    }
+
+    /// What was sent between the first and the last probe that are kept.
+    pub(super) fn lately(&self) -> Option<Carried> {
+        self.between(self.marks.front()?.0, self.marks.back()?.0)
+    }
+
+    /// As [`Self::between`], or as far back as is known.
+    pub(super) fn within(&self, from: Time, to: Time) -> Option<Carried> {
+        self.between(from.max(self.marks.front()?.0), to)
+    }
+
+    /// What was sent between two probes; between those around them, if one of these was not answered.
+    pub(super) fn between(&self, from: Time, to: Time) -> Option<Carried> {
+        let (_, first) = self.marks.iter().rev().find(|(sent, _)| *sent <= from)?;
+        let (_, last) = self.marks.iter().find(|(sent, _)| *sent >= to)?;
+        let [sent, came] =
+            [(last.sent, first.sent), (last.came, first.came)].map(|(new, old)| new.wrapping_sub(old));
+        (sent < JUMP && came < JUMP).then_some(Carried { sent, came: came.min(sent) })
+    }
+}
+
+impl Carried {
+    pub(super) const fn lost(self) -> u32 {
+        self.sent - self.came
+    }
+
+    /// The part that came; of nothing, all.
+    pub(super) fn kept(self) -> f64 {
+        if self.sent == 0 { 1.0 } else { f64::from(self.came) / f64::from(self.sent) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_sent_between_probes_is_known_though_some_are_lost_and_counts_wrap() {
+        let mut recent = Recent::default();
+        let at = |step: u32| Time::from_millis(u64::from(step) * 20);
+        for step in (0..20_u32).filter(|step| *step != 15) {
+            let sent = (step * 10).wrapping_sub(150);
+            recent.note(at(step), Tally { sent, came: (step * 9).wrapping_sub(150) });
+        }
+        assert_eq!(recent.newest(), Some(at(19)));
+        let carried = |from, to| recent.between(at(from), at(to));
+        assert_eq!(carried(10, 14), Some(Carried { sent: 40, came: 36 }));
+        assert_eq!(carried(15, 17), Some(Carried { sent: 30, came: 27 }), "from the one before");
+        assert_eq!((carried(2, 14), carried(14, 20)), (None, None), "no longer or not yet known");
+        assert_eq!(carried(10, 14).map(|it| (it.lost(), it.kept())), Some((4, 0.9)));
+        recent.note(at(20), Tally { sent: 7, came: 0 });
+        assert_eq!(recent.between(at(19), at(20)), None, "counted anew");
+    }
+}

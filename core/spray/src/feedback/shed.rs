@@ -1,0 +1,322 @@
+use std::time::Duration;
+
+use braid_types::Time;
+
+use super::path::PathState;
+use super::recent::Carried;
+use super::{LEAST, NOISE};
+
+/// Probes that are compared, one after the other: over two intervals, and up to so many.
+const SHORTEST: usize = 2;
+const WINDOWS: usize = 11;
+/// So many lost segments, and so small a part of what another path delivers, which is most, are more than chance or a queue that TCP has
+/// overfilled.
+const MANY: u32 = 4;
+const HALF: f64 = 0.5;
+const WELL: f64 = 0.7;
+/// So many are, if the other path has room besides.
+const MOST: u32 = 8;
+const PART: f64 = 0.9;
+const CLEAN: f64 = 0.98;
+/// A path with a greater share is given less, but not left.
+const MOST_LEFT: f64 = 0.8;
+const MOST_LEFT_FOR_ROOM: f64 = 0.67;
+/// A queue that is so much longer than the other path's, in seconds, and loses some, is full.
+const FULL: f64 = 0.02;
+const SOME: u32 = 2;
+/// A queue that is there after so long with next to nothing sent is not the flow's.
+const IDLE: Duration = Duration::from_millis(200);
+/// So many segments say how a path is.
+const FEW: u32 = 4;
+/// What is left of what a path delivers, so that its queue becomes empty.
+const MARGIN: f64 = 0.9;
+/// A path that is shed again so soon rests for a while, and twice as long each time.
+const SOON: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+/// Then it is tried, whatever its queue seems to be: the path may have become a longer one.
+const LONGEST: Duration = Duration::from_secs(60);
+/// A queue that changes by no more, in seconds a second, stands.
+const STANDS: f64 = 0.01;
+/// With what part of what it has to spare a path begins when it is taken again.
+const LITTLE: f64 = 4.0;
+/// How a share grows each round trip, up to what the path seemed to have to spare, and beyond.
+const DOUBLES: f64 = 2.0;
+const GROWS: f64 = 1.15;
+
+/// Leaves a path at once that loses what is sent by it while others do not, and takes it again with little.
+///
+/// ```text
+///            loses, others do not            its queue is empty
+///  Carries ──────────────────────▶ Rests ───────────────────────▶ Returns
+///     ▲                              ▲        again: later           │  │
+///     │                              └────────── loses ──────────────┘  │
+///     └────────────── has its share again, or queues ───────────────────┘
+/// ```
+///
+/// While a path rests, a queue that was the flow's own runs empty, and the link goes on sending what is in it; a queue that stays is that of others.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shed {
+    phase: Phase,
+    /// What was sent before has been judged.
+    since: Time,
+    returned: Option<Time>,
+    pause: Duration,
+    goal: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+enum Phase {
+    #[default]
+    Carries,
+    Rests {
+        until: Time,
+        share: f64,
+        kept: f64,
+        /// How fast the queue has run empty, in seconds a second.
+        drain: f64,
+    },
+    Returns {
+        threshold: f64,
+        grown: Time,
+    },
+}
+
+impl Shed {
+    /// Whether the path is given nothing.
+    pub(super) const fn rests(&self) -> bool {
+        matches!(self.phase, Phase::Rests { .. })
+    }
+
+    /// No other path is left; the share stays what it was.
+    pub(super) fn must_carry(&mut self, now: Time) -> Option<f64> {
+        (self.phase, self.since) = (Phase::Carries, now);
+        None
+    }
+
+    /// Whether what `path` has lost beside the `others` that carry is a reason to give it less than its `share`.
+    pub(super) fn judge(&self, path: &PathState, share: f64, others: &[&PathState]) -> Option<Verdict> {
+        let other = others.iter().min_by(|one, other| one.measure().total_cmp(&other.measure()))?;
+        let to = path.recent.newest()?.min(other.recent.newest()?);
+        let earlier = path.recent.times().filter(|it| *it < to).skip(SHORTEST - 1);
+        let mut windows = earlier.take_while(|it| *it >= self.since).take(WINDOWS);
+        if is_taken(path, other, to) {
+            return Some(Verdict::Leave { kept: HALF });
+        }
+        windows.find_map(|from| {
+            let beside = Beside {
+                path,
+                other,
+                mine: path.recent.between(from, to)?,
+                theirs: other.recent.within(from, to)?,
+            };
+            beside.verdict(share)
+        })
+    }
+
+    /// Does what a verdict says of the path, which has `share`; the share that it has then, if it goes on carrying.
+    pub(super) fn follow(&mut self, now: Time, share: f64, verdict: Verdict) -> Option<f64> {
+        match verdict {
+            Verdict::Leave { kept } => self.shed(now, share, kept),
+            Verdict::Less => {
+                self.since = now;
+                if let Phase::Returns { .. } = self.phase {
+                    (self.phase, self.returned) = (Phase::Carries, Some(now));
+                }
+                return Some(share * HALF);
+            }
+        }
+        None
+    }
+
+    /// The path has `share` and is to be left, as so much of that comes as `kept` says.
+    fn shed(&mut self, now: Time, share: f64, kept: f64) {
+        let again = self.returned.is_some_and(|at| now.since(at) < SOON);
+        let delivered = (share * kept * MARGIN).max(LEAST);
+        // What lost little more than it delivered has found its share; others that took all of it may leave again.
+        let others = kept < HALF;
+        self.goal = if again && others {
+            self.goal
+        } else if again {
+            delivered
+        } else {
+            share
+        };
+        self.pause = if again { (self.pause * 2).clamp(PAUSE, LONGEST_PAUSE) } else { Duration::ZERO };
+        (self.phase, self.since) = (Phase::Rests { until: now + self.pause, share, kept, drain: 0.0 }, now);
+    }
+
+    /// The share with which the path is taken again, if it is to be now; `other` is the shortest queue of those that carry.
+    /// A pause is kept only as long as the others do well.
+    pub(super) fn returns(
+        &mut self,
+        now: Time,
+        path: &PathState,
+        other: f64,
+        others_do_well: bool,
+    ) -> Option<f64> {
+        let Phase::Rests { until, share, kept, drain } = self.phase else { return None };
+        let fresh = path.recent.is_fresh(self.since);
+        let drain = if fresh { drain.max(-path.slope) } else { drain };
+        self.phase = Phase::Rests { until, share, kept, drain };
+        let is_empty = fresh && path.queue < NOISE.max(other / 2.0);
+        // A queue that runs empty says more than time does.
+        let waits = now < until && others_do_well && drain < STANDS;
+        if waits || !path.is_usable() || !is_empty && now.since(self.since) < LONGEST {
+            return None;
+        }
+        (self.since, self.returned) = (now, Some(now));
+        let threshold = (share * spare(kept, drain) * MARGIN).clamp(LEAST, self.goal.max(LEAST));
+        self.phase = Phase::Returns { threshold, grown: now };
+        // A queue that runs empty as fast as the link can send was the flow's alone.
+        Some(if drain > HALF { threshold } else { threshold / LITTLE })
+    }
+
+    /// The share that the path has next, if it grows now, which it does while nothing queues there.
+    pub(super) fn grows(&mut self, now: Time, path: &PathState, share: f64) -> Option<f64> {
+        let Phase::Returns { threshold, grown } = self.phase else { return None };
+        if share >= self.goal {
+            (self.phase, self.returned) = (Phase::Carries, Some(now));
+        }
+        if share >= self.goal || path.queue > NOISE || now.since(grown) < path.round_trip() {
+            return None;
+        }
+        self.phase = Phase::Returns { threshold, grown: now };
+        Some((share * if share < threshold { DOUBLES } else { GROWS }).min(self.goal))
+    }
+}
+
+/// The part of what was sent by a path that it has to spare, if `kept` of it came by a queue that was full, and that queue ran empty by `drain` seconds a
+/// second afterwards.
+///
+/// With what was sent, `s`, what others send, `o`, and the rate `c`: kept = c / (s + o), drain = (c - o) / c, spare = (c - o) / s.
+fn spare(kept: f64, drain: f64) -> f64 {
+    if drain < STANDS {
+        // Nothing can be told of a path that hardly queues.
+        return kept;
+    }
+    let drain = drain.min(1.0);
+    drain / (1.0 / kept.max(1e-3) - 1.0 + drain)
+}
+
+/// Whether others fill a path: its queue stays long, though next to nothing is sent into it.
+fn is_taken(path: &PathState, other: &PathState, to: Time) -> bool {
+    let sent = path.recent.within(to - IDLE, to).map(|it| it.sent);
+    path.queue > FULL + other.queue * 2.0 && path.slope > -HALF && sent.is_some_and(|sent| sent <= FEW)
+}
+
+/// What is to be done about a path.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Verdict {
+    /// It is left: of what is sent by it, so much comes.
+    Leave { kept: f64 },
+    /// It is given less.
+    Less,
+}
+
+/// What a path and the best of the others carried in the same time.
+struct Beside<'a> {
+    path: &'a PathState,
+    other: &'a PathState,
+    mine: Carried,
+    theirs: Carried,
+}
+
+impl Beside<'_> {
+    fn verdict(&self, share: f64) -> Option<Verdict> {
+        if self.mine.lost() < SOME || self.theirs.sent < FEW && self.other.queue >= NOISE {
+            return None;
+        }
+        let kept = self.mine.kept();
+        // A sender that waits for time-outs hardly sends: the queue shows then that it is not by chance.
+        let many = if self.is_full() { SOME } else { MANY };
+        let delivers = self.theirs.kept();
+        let heavily = self.mine.lost() >= many && kept < HALF * delivers && delivers >= WELL;
+        let clearly =
+            self.mine.lost() >= MOST && kept < PART && self.theirs.kept() >= CLEAN && self.has_room();
+        // What carries most of all is not left for the sake of what may carry next to nothing.
+        if heavily && share <= MOST_LEFT || clearly && share <= MOST_LEFT_FOR_ROOM {
+            return Some(Verdict::Leave { kept });
+        }
+        (self.is_full() && self.theirs.kept() >= CLEAN && kept < CLEAN).then_some(Verdict::Less)
+    }
+
+    fn has_room(&self) -> bool {
+        self.other.queue < NOISE.max(self.path.queue * 0.75)
+    }
+
+    fn is_full(&self) -> bool {
+        self.path.queue > FULL + self.other.queue * 2.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feedback::loss::Tally;
+
+    /// A path whose probes are answered each 20 ms, and that carries so many segments between two of them.
+    struct Bench {
+        path: PathState,
+        tally: Tally,
+        number: u32,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            Self { path: PathState::new(Time::ZERO), tally: Tally::default(), number: 0 }
+        }
+
+        fn carry(&mut self, sent: u32, lost: u32) {
+            self.tally.sent = self.tally.sent.wrapping_add(sent);
+            self.tally.came = self.tally.came.wrapping_add(sent - lost);
+            let at = Time::from_millis(u64::from(self.number) * 20);
+            self.path.note_sent(at, self.number);
+            let arrived = at.as_nanos().cast_signed();
+            self.path.note_answer(at, self.number, arrived, Some(self.tally));
+            self.number += 1;
+        }
+    }
+
+    fn random(state: &mut u64) -> f64 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    #[test]
+    fn loss_that_is_a_path_s_own_says_nothing() {
+        // For an hour and 20 minutes in all; a path of 10 Mbit/s has 16 segments in 20 ms.
+        for (segments, loss) in [(2, 0.01), (16, 0.01), (160, 0.01), (160, 0.03)] {
+            let (mut lossy, mut clean, mut seed) = (Bench::new(), Bench::new(), 1);
+            for round in 0..60_000 {
+                let lost = (0..segments).filter(|_| random(&mut seed) < loss).count() as u32;
+                lossy.carry(segments, lost);
+                clean.carry(segments, 0);
+                let verdict = Shed::default().judge(&lossy.path, 0.5, &[&clean.path]);
+                assert_eq!(verdict, None, "{segments} segments, {loss}, round {round}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_that_loses_most_while_another_does_not_is_left_within_two_probes() {
+        let (mut lossy, mut clean) = (Bench::new(), Bench::new());
+        (0..50).for_each(|_| [&mut lossy, &mut clean].into_iter().for_each(|it| it.carry(8, 0)));
+        (0..2).for_each(|_| (lossy.carry(8, 6), clean.carry(8, 0)).1);
+        let judge =
+            |path: &Bench, share, others: &[&PathState]| Shed::default().judge(&path.path, share, others);
+        assert_eq!(judge(&lossy, 0.5, &[&clean.path]), Some(Verdict::Leave { kept: 0.25 }));
+        assert_eq!(judge(&clean, 0.5, &[&lossy.path]), None);
+        assert_eq!(judge(&lossy, 0.5, &[&lossy.path]), None, "all lose alike");
+        assert_eq!(judge(&lossy, 0.5, &[]), None, "there is no other");
+        assert_eq!(judge(&lossy, 0.95, &[&clean.path]), None, "the other may carry next to nothing");
+    }
+
+    #[test]
+    fn what_a_path_has_to_spare_shows_in_how_its_queue_runs_empty() {
+        // 10 of others and 10 of the flow's by 15; when the flow leaves it is 5 faster than what comes.
+        assert!((spare(0.75, 1.0 / 3.0) - 0.5).abs() < 1e-9);
+        assert!((spare(0.5, 1.0) - 0.5).abs() < 1e-9, "all of it was the flow's");
+        assert!((spare(0.5, 0.0) - 0.5).abs() < 1e-9, "nothing queued");
+    }
+}
