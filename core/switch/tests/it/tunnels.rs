@@ -107,6 +107,18 @@ fn what_is_encapsulated_is_gre_with_key_and_number_between_the_ends() {
 }
 
 #[test]
+fn what_follows_a_group_that_takes_packets_out_has_them_as_they_came() {
+    let (mut near, mut far) = (near(false), Bench::new());
+    far.group(1, GroupType::Indirect, &[Bucket::new(&[output(1)])]);
+    far.all_do(&[Action::Group(GROUP), output(4)]);
+    far.extend(&Extension::SetOrder { group: GROUP, settings: Some(Settings::default()) });
+    far.extend(&Extension::SetTunnel { group: GROUP, ends: Some(Vec::new()) });
+    let sent = datagram(40_000, 1, b"data");
+    let (_, gre) = near.passes(1, &sent).remove(0);
+    assert_eq!(far.passes(2, &gre), [(1, sent), (4, gre)]);
+}
+
+#[test]
 fn super_frames_of_datagrams_are_cut_first() {
     let (mut near, mut far) = (near(false), far());
     let parts: Vec<_> = (0..3).map(|id| datagram(40_000, id, &[7; 500])).collect();
