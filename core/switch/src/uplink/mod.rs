@@ -148,7 +148,7 @@ impl Uplinks {
         }
     }
 
-    /// Sends a frame through a tunnel; `false` if nobody passes it on, or it is none that could be.
+    /// Sends a frame through a tunnel; `false` if nobody passes it on, or it is too long.
     ///
     /// Super-frames are cut first. In the SYN of a TCP connection, the greatest segment becomes what goes through whole, by whichever tunnel.
     pub fn send(&mut self, port: PortNo, packet: Packet) -> bool {
@@ -161,12 +161,10 @@ impl Uplinks {
             return false;
         };
         let around = frame::Around { ends: tunnel.ends, src: device.mac, dst: next };
-        for part in parts {
-            match around.put(&part) {
-                Some(frame) => self.sent.push((tunnel.device, Packet::complete(frame))),
-                None => return false,
-            }
-        }
+        let longest = device.mtu as usize + frame::ETHERNET;
+        let frames = parts.iter().map(|part| around.put(part).filter(|frame| frame.len() <= longest));
+        let Some(frames) = frames.collect::<Option<Vec<_>>>() else { return false };
+        self.sent.extend(frames.into_iter().map(|frame| (tunnel.device, Packet::complete(frame))));
         true
     }
 

@@ -176,7 +176,15 @@ fn frames_come_out_of_a_tunnel_as_they_went_in() {
         }
         assert!(!near.is_tunnel(PortNo(1)) && near.is_tunnel(PORT));
         assert!(!near.send(PortNo(1), Packet::complete(tcp_v4(0))));
-        assert!(!near.send(PORT, Packet::complete(vec![0; 70_000])), "it is longer than any packet");
+        let room = if v6 { 1_456 } else { 1_476 };
+        assert_eq!(through(&mut near, &mut far, Packet::complete(vec![0; room])), [vec![0; room]]);
+        for length in [room + 1, 70_000] {
+            assert!(
+                !near.send(PORT, Packet::complete(vec![0; length])),
+                "{length} bytes do not pass the uplink"
+            );
+            assert!(sent(&mut near).is_empty());
+        }
     }
 }
 
