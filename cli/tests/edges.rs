@@ -74,6 +74,7 @@ fn edges_are_listed_by_what_they_spray_and_what_they_put_in_order() {
         path(&[(1, 2)], carries, 90_000),
         path(&[(1, 3), (4, 1)], Some(EdgePathState::Silent), 80_000),
         path(&[(1, 5)], None, 0),
+        path(&[(1, 6)], Some(EdgePathState::LeftOut), 90_000),
     ];
     let sprays = vec![EdgeSprayView { group: 256, to: DatapathId(9), paths }];
     let edge = |dpid, sprays, orders| EdgeView { dpid: DatapathId(dpid), answered_at: None, sprays, orders };
@@ -83,6 +84,7 @@ EDGE  TO  PATH           SHARE                NOW       FOUND  ROUND TRIP  QUEUE
 1     9   1:2 > 9        32.50 %              31.2Mbit  -      20.40 ms    512 us  0.00 %
 1     9   1:3 > 4:1 > 9  silent (10.0 s ago)  31.2Mbit  -      20.40 ms    512 us  0.00 %
 1     9   1:5 > 9        -                    -         -      -           -       -
+1     9   1:6 > 9        left out             31.2Mbit  -      20.40 ms    512 us  0.00 %
 9
 
 EDGE  FROM  HOST               HELD          OF       WAITED P50  P99       MAX  GAPS FILLED  GIVEN UP  SPURIOUS

@@ -84,7 +84,7 @@ pub(crate) struct EdgePath {
     /// By which it leaves them.
     pub(crate) ports: Vec<SwitchPort>,
     pub(crate) read_at: Option<Time>,
-    /// `carries`, `silent` or `down`.
+    /// `carries`, `silent`, `down` or `left_out`.
     pub(crate) state: Option<String>,
     /// From 0 to 1.
     pub(crate) share: Option<f64>,

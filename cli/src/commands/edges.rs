@@ -56,7 +56,7 @@ fn path_row(edge: &Edge, spray: &EdgeSpray, path: &EdgePath, now: Time) -> [Stri
         hops.map(|(dpid, port)| port.map_or_else(|| format::switch(*dpid), |port| format::port(*port)));
     let share = match path.state.as_deref() {
         None | Some("carries") => cell(path.share, format::percent),
-        Some(state) => state.to_owned(),
+        Some(state) => state.replace('_', " "),
     };
     [
         format::switch(edge.dpid),

@@ -1,11 +1,12 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use braid_edge::{ClientError, GroupStatistics, Tuner};
+use braid_edge::{ClientError, Tuner};
 use braid_openflow::GroupId;
 use braid_spray::{HoldTime, Policy, Settings};
+use braid_switch::Ends;
 use braid_switch::extension::{Extension, PathUpdate};
-use braid_switch::{Ends, PathStatistics};
+use braid_switch::telemetry::{OrderReport, PathReport, PathState, Report, WayReport};
 use braid_types::BitsPerSec;
 use clap::{Subcommand, ValueEnum};
 
@@ -141,77 +142,111 @@ fn set(target: &Target, extension: impl Fn(GroupId) -> Extension) -> anyhow::Res
 
 fn show(args: &Show) -> anyhow::Result<()> {
     let target = &args.target;
-    let (GroupStatistics(numbers), paths) = ask(target).map_err(|problem| refused(target, &problem))?;
+    let report = Tuner::connect(target.edge).and_then(|mut tuner| tuner.report(GroupId(target.group)));
+    let report = report.map_err(|problem| refused(target, &problem))?.ok_or_else(|| unknown(target))?;
     if args.json {
-        let numbers: serde_json::Map<_, _> =
-            numbers.into_iter().map(|(name, number)| (name.to_owned(), number.into())).collect();
-        let paths: Vec<_> = paths.iter().map(path_json).collect();
-        return output::json(&serde_json::json!({ "schema": "braid/v1", "group": numbers, "paths": paths }));
+        return output::json(&serde_json::json!({ "schema": "braid/v1", "group": report }));
     }
-    output::text(&table::table(PATH_COLUMNS, paths.iter().map(path_row)))?;
-    if numbers.is_empty() {
-        return Ok(());
-    }
-    let rows = numbers.into_iter().map(|(name, number)| [name.to_owned(), number.to_string()]);
-    output::text(&table::table(["WHAT", "HOW MUCH"], rows))
-}
-
-/// The numbers of a group that puts in order, and the paths of any.
-fn ask(target: &Target) -> Result<(GroupStatistics, Vec<PathStatistics>), ClientError> {
-    let mut tuner = Tuner::connect(target.edge)?;
-    let group = GroupId(target.group);
-    let paths = tuner.paths(group)?;
-    match tuner.statistics(group) {
-        Ok(numbers) => Ok((numbers, paths)),
-        // It sprays.
-        Err(ClientError::Refused(_)) => Ok((GroupStatistics(Vec::new()), paths)),
-        Err(problem) => Err(problem),
+    match report {
+        Report::Spray(spray) => {
+            let whole: u64 = spray.paths.iter().map(|path| u64::from(path.weight)).sum();
+            let rows = spray.paths.iter().enumerate().map(|(bucket, path)| path_row(bucket, path, whole));
+            output::text(&table::table(PATH_COLUMNS, rows))
+        }
+        Report::Order(order) => {
+            let whole = order.ways.iter().map(|way| way.bytes).sum();
+            output::text(&table::table(WAY_COLUMNS, order.ways.iter().map(|way| way_row(way, whole))))?;
+            let rows = numbers(&order).map(|(name, number)| [name.to_owned(), number.to_string()]);
+            output::text(&table::table(["WHAT", "HOW MUCH"], rows))
+        }
     }
 }
 
 const PATH_COLUMNS: [&str; 9] =
-    ["PORT", "LABEL", "PACKETS", "BYTES", "SHARE", "LATE", "QUEUE", "ROUND TRIP", "STATE"];
+    ["BUCKET", "LABEL", "PACKETS", "BYTES", "SHARE", "QUEUE", "ROUND TRIP", "LOSS", "STATE"];
 
-fn path_row(path: &PathStatistics) -> [String; 9] {
+fn path_row(bucket: usize, path: &PathReport, whole: u64) -> [String; 9] {
     let millis = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1e3);
+    let state = match path.state {
+        PathState::Carries => "carries",
+        PathState::Silent => "silent",
+        PathState::Down => "down",
+        PathState::LeftOut => "left out",
+    };
     [
-        path.port.to_string(),
+        bucket.to_string(),
         path.label.to_string(),
         path.packets.to_string(),
         path.bytes.to_string(),
-        format!("{:.1} %", path.share_ppm as f64 / 1e4),
-        path.late.to_string(),
+        percent(path.weight.into(), whole),
         millis(path.queue),
-        millis(path.round_trip),
-        if path.is_dead { "silent" } else { "up" }.to_owned(),
+        path.round_trip.map_or_else(|| "-".to_owned(), millis),
+        format!("{:.2} %", path.loss * 1e2),
+        state.to_owned(),
     ]
 }
 
-fn path_json(path: &PathStatistics) -> serde_json::Value {
-    serde_json::json!({
-        "port": path.port.0,
-        "label": path.label.to_string(),
-        "packets": path.packets,
-        "bytes": path.bytes,
-        "late": path.late,
-        "share": path.share_ppm as f64 / 1e6,
-        "is_dead": path.is_dead,
-        "queue_s": path.queue.as_secs_f64(),
-        "round_trip_s": path.round_trip.as_secs_f64(),
-        "loss": path.loss_ppm as f64 / 1e6,
-    })
+const WAY_COLUMNS: [&str; 6] = ["PORT", "LABEL", "PACKETS", "BYTES", "SHARE", "LATE"];
+
+fn way_row(way: &WayReport, whole: u64) -> [String; 6] {
+    [
+        way.port.to_string(),
+        way.label.to_string(),
+        way.packets.to_string(),
+        way.bytes.to_string(),
+        percent(way.bytes, whole),
+        way.late.to_string(),
+    ]
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    format!("{:.1} %", part as f64 * 1e2 / whole.max(1) as f64)
+}
+
+/// What was counted in a group that puts in order, what it holds and may hold.
+fn numbers(order: &OrderReport) -> impl Iterator<Item = (&'static str, u64)> {
+    let OrderReport { counters, gauge, limits, .. } = order;
+    let hold_nanos = u64::try_from(order.hold_time.as_nanos()).unwrap_or(u64::MAX);
+    [
+        ("forwarded", counters.forwarded),
+        ("held", counters.held),
+        ("unknown", counters.unknown),
+        ("stray", counters.stray),
+        ("old", counters.old),
+        ("spurious", counters.spurious),
+        ("gaps_filled", counters.gaps_filled),
+        ("gaps_passed", counters.gaps_passed),
+        ("gaps_timed_out", counters.gaps_timed_out),
+        ("gaps_over_threshold", counters.gaps_over_threshold),
+        ("gaps_overflowed", counters.gaps_overflowed),
+        ("gaps_ended", counters.gaps_ended),
+        ("waited_nanos", counters.waited_nanos),
+        ("longest_nanos", counters.longest_nanos),
+        ("most_packets", counters.most_packets.into()),
+        ("most_bytes", counters.most_bytes),
+        ("flows_now", gauge.flows.into()),
+        ("packets_now", gauge.packets.into()),
+        ("bytes_now", gauge.bytes),
+        ("hold_time_nanos", hold_nanos),
+        ("packet_limit", limits.packets),
+        ("byte_limit", limits.bytes),
+        ("flow_byte_limit", limits.flow_bytes),
+    ]
+    .into_iter()
 }
 
 fn refused(target: &Target, problem: &ClientError) -> anyhow::Error {
     use braid_openflow::{ErrorCode, GroupModFailedCode::UnknownGroup};
-    let group = target.group;
     match problem {
-        ClientError::Refused(ErrorCode::GroupModFailed(UnknownGroup)) => error(
-            Code::NotFound,
-            format!("the edge has no group {group} of that kind; add it with ovs-ofctl add-group"),
-        ),
-        problem => error(Code::Failure, format!("group {group}: {problem}")),
+        ClientError::Refused(ErrorCode::GroupModFailed(UnknownGroup)) => unknown(target),
+        problem => error(Code::Failure, format!("group {}: {problem}", target.group)),
     }
+}
+
+fn unknown(target: &Target) -> anyhow::Error {
+    let group = target.group;
+    let text = format!("the edge has no group {group} of that kind; add it with ovs-ofctl add-group");
+    error(Code::NotFound, text)
 }
 
 fn settings(args: &Order) -> anyhow::Result<Settings> {

@@ -15,11 +15,7 @@ pub const BRAID: ExperimenterId = ExperimenterId(0x0002_b7b7);
 const SET_SPRAY: u32 = 1;
 const SET_PATHS: u32 = 2;
 const SET_ORDER: u32 = 3;
-const STATISTICS_REQUEST: u32 = 4;
-pub(crate) const STATISTICS_REPLY: u32 = 5;
 const SET_PROBING: u32 = 6;
-const PATHS_REQUEST: u32 = 7;
-pub(crate) const PATHS_REPLY: u32 = 8;
 const SET_TUNNEL: u32 = 9;
 /// A group has no more buckets.
 const MOST_BACKS: usize = 64;
@@ -62,16 +58,6 @@ pub enum Extension {
         group: GroupId,
         /// The ends of each bucket's path; of a group that puts in order, none.
         ends: Option<Vec<Ends>>,
-    },
-    /// Asks what a group that puts in order has done.
-    Statistics {
-        /// The group.
-        group: GroupId,
-    },
-    /// Asks what the paths of a group that sprays or puts in order have carried.
-    PathStatistics {
-        /// The group.
-        group: GroupId,
     },
 }
 
@@ -122,13 +108,11 @@ impl Extension {
                 let settings = read_settings(&mut reader)?;
                 Self::SetOrder { group, settings: (on != 0).then_some(settings) }
             }
-            STATISTICS_REQUEST => Self::Statistics { group: reader.read()? },
             SET_TUNNEL => {
                 let (group, on) = (reader.read()?, reader.read::<u32>()?);
                 let ends = read_ends(&mut reader)?;
                 Self::SetTunnel { group, ends: (on != 0).then_some(ends) }
             }
-            PATHS_REQUEST => Self::PathStatistics { group: reader.read()? },
             SET_PROBING => Self::SetProbing { group: reader.read()?, probing: read_probing(&mut reader)? },
             _ => return Ok(None),
         };
@@ -163,7 +147,6 @@ impl Extension {
                 words.extend([group.0, ends.is_some().into()]);
                 ends.iter().flatten().for_each(|ends| words.extend(ends_words(ends)));
             }
-            Self::Statistics { group } | Self::PathStatistics { group } => words.push(group.0),
         }
         words.into_iter().flat_map(u32::to_be_bytes).collect()
     }
@@ -175,8 +158,6 @@ impl Extension {
             Self::SetPaths { .. } => SET_PATHS,
             Self::SetOrder { .. } => SET_ORDER,
             Self::SetProbing { .. } => SET_PROBING,
-            Self::Statistics { .. } => STATISTICS_REQUEST,
-            Self::PathStatistics { .. } => PATHS_REQUEST,
             Self::SetTunnel { .. } => SET_TUNNEL,
         };
         Experimenter { experimenter: BRAID, exp_type, data: Bytes(body) }
@@ -312,8 +293,6 @@ mod tests {
             Extension::SetPaths { group, paths: vec![update, PathUpdate { rate: None, ..update }] },
             Extension::SetOrder { group, settings: Some(Settings::default()) },
             Extension::SetOrder { group, settings: Some(Settings { paths: 3, ..Settings::default() }) },
-            Extension::Statistics { group },
-            Extension::PathStatistics { group },
             Extension::SetTunnel { group, ends: None },
             Extension::SetTunnel { group, ends: Some(Vec::new()) },
             Extension::SetTunnel {

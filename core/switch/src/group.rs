@@ -120,10 +120,11 @@ impl Order {
         &self.ways
     }
 
-    /// Ways may have come and gone: if there is no room for more, they are told apart anew.
+    /// Ways may have come and gone: if there is no room for more, they are told apart and counted anew.
     pub(crate) fn renew_ways(&mut self) {
         if self.ways.len() >= MOST_WAYS {
             self.ways.clear();
+            self.buffer.forget_paths();
         }
     }
 

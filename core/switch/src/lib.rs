@@ -16,7 +16,6 @@ mod group;
 mod key;
 mod matching;
 mod packet;
-mod path_statistics;
 mod port;
 mod probe;
 mod recent;
@@ -29,7 +28,6 @@ mod tunnel;
 mod uplink;
 
 pub use packet::{Offload, Packet};
-pub use path_statistics::PathStatistics;
 pub use port::{PortCounters, PortDescription};
 pub use switch::{ConnectionId, Identity, Switch};
 pub use train::Train;

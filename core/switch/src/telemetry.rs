@@ -9,7 +9,7 @@ mod spray;
 use braid_openflow::{DecodeError, Experimenter, GroupId, Part, Reader};
 use serde::{Deserialize, Serialize};
 
-pub use order::{Limits, OrderReport};
+pub use order::{Limits, OrderReport, WayReport};
 pub use spray::{PathReport, PathState, SprayReport};
 
 /// The multipart's type, among those of this experimenter.
@@ -73,7 +73,7 @@ mod tests {
 
     use braid_openflow::Bytes;
     use braid_spray::{Counters, Gauge, Waits};
-    use braid_types::MacAddr;
+    use braid_types::{MacAddr, PortNo};
 
     use super::*;
     use crate::extension::BRAID;
@@ -89,17 +89,20 @@ mod tests {
             queue: Duration::from_micros(3_100),
             loss: 0.25,
         };
-        let states = [PathState::Carries, PathState::Silent, PathState::Down];
+        let states = [PathState::Carries, PathState::Silent, PathState::Down, PathState::LeftOut];
         let unheard = PathReport { round_trip: None, ..path(PathState::Carries) };
         let paths = states.into_iter().map(path).chain([unheard]).collect();
+        let label = MacAddr::from_u64(0x02b7_0000_0002);
+        let way = WayReport { port: PortNo(2), label, packets: 5, bytes: 1 << 33, late: 0 };
         let order = OrderReport {
             counters: Counters { forwarded: 1, spurious: 6, longest_nanos: 14, ..Counters::default() },
             gauge: Gauge { flows: 2, packets: 3, bytes: 4 },
             limits: Limits { packets: 9, bytes: 10, flow_bytes: 11 },
             hold_time: Duration::from_micros(5),
             waits: Waits::new(vec![0, 0, 7, 1]),
+            ways: vec![way, WayReport { port: PortNo(3), late: 8, ..way }],
         };
-        let none = OrderReport { waits: Waits::default(), ..order.clone() };
+        let none = OrderReport { waits: Waits::default(), ways: Vec::new(), ..order.clone() };
         [Report::Spray(SprayReport { paths }), Report::Order(Box::new(order)), Report::Order(Box::new(none))]
             .map(|report| (GroupId(7), report))
     }

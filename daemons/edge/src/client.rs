@@ -2,9 +2,12 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use braid_openflow::{ErrorCode, GroupId, Hello, Message, Xid, frame_length};
-use braid_switch::PathStatistics;
-use braid_switch::extension::Extension;
+use braid_openflow::{
+    Bytes, ErrorCode, Experimenter, GroupId, Hello, Message, MultipartFlags, MultipartReply,
+    MultipartRequest, ReplyBody, RequestBody, Xid, frame_length,
+};
+use braid_switch::extension::{BRAID, Extension};
+use braid_switch::telemetry::{Report, TELEMETRY, decode};
 
 /// Sets the groups of an edge over its listener, as a controller would.
 pub struct Tuner {
@@ -34,36 +37,6 @@ pub enum ClientError {
     Answer(#[from] braid_openflow::DecodeError),
 }
 
-/// What a group that puts in order has done: names and numbers, in the order of `docs/openflow-extensions.md`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct GroupStatistics(pub Vec<(&'static str, u64)>);
-
-const NAMES: [&str; 23] = [
-    "forwarded",
-    "held",
-    "unknown",
-    "stray",
-    "old",
-    "spurious",
-    "gaps_filled",
-    "gaps_passed",
-    "gaps_timed_out",
-    "gaps_over_threshold",
-    "gaps_overflowed",
-    "gaps_ended",
-    "waited_nanos",
-    "longest_nanos",
-    "flows_now",
-    "packets_now",
-    "bytes_now",
-    "hold_time_nanos",
-    "packet_limit",
-    "byte_limit",
-    "flow_byte_limit",
-    "most_packets",
-    "most_bytes",
-];
-
 impl Tuner {
     /// Connects to the listener of an edge.
     ///
@@ -89,42 +62,41 @@ impl Tuner {
     ///
     /// [`ClientError`], if it refuses or does not answer.
     pub fn set(&mut self, extension: &Extension) -> Result<(), ClientError> {
-        self.ask(extension).map(drop)
-    }
-
-    /// What a group that puts in order has done.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::set`].
-    pub fn statistics(&mut self, group: GroupId) -> Result<GroupStatistics, ClientError> {
-        let data = self.ask(&Extension::Statistics { group })?;
-        let numbers = data.get(8..).unwrap_or_default().as_chunks::<8>().0;
-        let numbers = numbers.iter().map(|bytes| u64::from_be_bytes(*bytes));
-        Ok(GroupStatistics(NAMES.into_iter().zip(numbers).collect()))
-    }
-
-    /// What the paths of a group that sprays or puts in order have carried.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::set`].
-    pub fn paths(&mut self, group: GroupId) -> Result<Vec<PathStatistics>, ClientError> {
-        Ok(PathStatistics::decode_all(&self.ask(&Extension::PathStatistics { group })?)?)
-    }
-
-    /// What comes before the barrier's reply: an error, or an experimenter message with data.
-    fn ask(&mut self, extension: &Extension) -> Result<Vec<u8>, ClientError> {
         let body = extension.body();
         self.say(&Message::Experimenter(extension.message(&body)))?;
         self.say(&Message::BarrierRequest)?;
-        let mut answer = Ok(Vec::new());
+        let mut answer = Ok(());
         loop {
             let bytes = self.hear()?;
             match Message::decode(&bytes)?.1 {
                 Message::Error(error) => answer = Err(ClientError::Refused(error.error)),
-                Message::Experimenter(reply) => answer = Ok(reply.data.to_vec()),
                 Message::BarrierReply => return answer,
+                _ => {}
+            }
+        }
+    }
+
+    /// What a group that sprays or puts in order has done; `None` if there is no such group.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::set`].
+    pub fn report(&mut self, group: GroupId) -> Result<Option<Report>, ClientError> {
+        let request = Experimenter { experimenter: BRAID, exp_type: TELEMETRY, data: Bytes(&[]) };
+        let (flags, body) = (MultipartFlags::NONE, RequestBody::Experimenter(request));
+        self.say(&Message::MultipartRequest(MultipartRequest { flags, body }))?;
+        let mut found = None;
+        loop {
+            let bytes = self.hear()?;
+            match Message::decode(&bytes)?.1 {
+                Message::Error(error) => return Err(ClientError::Refused(error.error)),
+                Message::MultipartReply(MultipartReply { flags, body: ReplyBody::Experimenter(part) }) => {
+                    let mut reports = decode(&part)?.into_iter();
+                    found = found.or(reports.find(|(id, _)| *id == group).map(|(_, it)| it));
+                    if !flags.contains(MultipartFlags::MORE) {
+                        return Ok(found);
+                    }
+                }
                 _ => {}
             }
         }

@@ -17,7 +17,7 @@ mod options;
 mod poller;
 mod tunnels;
 
-pub use client::{ClientError, GroupStatistics, Tuner};
+pub use client::{ClientError, Tuner};
 pub use edge::Edge;
 pub use error::EdgeError;
 pub use options::{Options, PortOption, PortOptionError, TunnelOption, UplinkOption};

@@ -833,7 +833,7 @@ export interface components {
          * @description Whether a path of an edge carries anything.
          * @enum {string}
          */
-        EdgePathState: "carries" | "silent" | "down";
+        EdgePathState: "carries" | "silent" | "down" | "left_out";
         /** @description A path that an edge sprays over, as the edge sees it. */
         EdgePathView: {
             /**

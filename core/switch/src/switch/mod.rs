@@ -9,7 +9,6 @@ mod ports;
 mod probes;
 mod reports;
 mod requests;
-mod telemetry;
 mod tunnels;
 
 use std::collections::BTreeMap;

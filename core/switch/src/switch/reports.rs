@@ -23,7 +23,10 @@ impl Switch {
 
     fn reports(&self) -> impl Iterator<Item = (GroupId, Report)> {
         self.groups.iter().filter_map(|(id, group)| {
-            let order = || Some(Report::Order(Box::new(OrderReport::of(&group.order.as_ref()?.buffer))));
+            let order = || {
+                let order = group.order.as_ref()?;
+                Some(Report::Order(Box::new(OrderReport::of(&order.buffer, order.ways()))))
+            };
             let report = self.spray_report(*id, group).map(Report::Spray).or_else(order)?;
             Some((*id, report))
         })
@@ -37,6 +40,7 @@ impl Switch {
             let state = match probed {
                 _ if !self.is_live(id, place, 0) => PathState::Down,
                 Some(probed) if probed.is_dead => PathState::Silent,
+                Some(probed) if probed.is_left_out => PathState::LeftOut,
                 _ => PathState::Carries,
             };
             PathReport {

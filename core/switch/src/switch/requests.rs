@@ -9,7 +9,7 @@ use braid_openflow::{List, Xid};
 use braid_types::Time;
 
 use super::{ConnectionId, Switch, TABLES};
-use crate::extension::{BRAID, Extension, PATHS_REPLY, STATISTICS_REPLY};
+use crate::extension::{BRAID, Extension};
 
 const fn bad(code: BadRequestCode) -> ErrorCode {
     ErrorCode::BadRequest(code)
@@ -57,7 +57,7 @@ impl Switch {
             Message::PacketOut(it) => return self.packet_out(now, it),
             Message::MultipartRequest(it) => return self.multipart(now, from, xid, it),
             Message::RoleRequest(it) => return self.role(from, xid, it),
-            Message::Experimenter(it) => return self.extension(now, from, xid, it),
+            Message::Experimenter(it) => return self.extension(now, it),
             Message::TableMod(it) if it.table_id.0 >= TABLES && it.table_id.0 != 0xff => {
                 return Err(ErrorCode::TableModFailed(TableModFailedCode::BadTable));
             }
@@ -126,13 +126,7 @@ impl Switch {
         Ok(())
     }
 
-    fn extension(
-        &mut self,
-        now: Time,
-        from: ConnectionId,
-        xid: Xid,
-        message: &Experimenter<'_>,
-    ) -> Result<(), ErrorCode> {
+    fn extension(&mut self, now: Time, message: &Experimenter<'_>) -> Result<(), ErrorCode> {
         if message.experimenter != BRAID {
             return Err(bad(BadRequestCode::BadExperimenter));
         }
@@ -143,22 +137,7 @@ impl Switch {
             Extension::SetOrder { group, settings } => self.set_order(now, group, settings),
             Extension::SetProbing { group, probing } => self.set_probing(now, group, &probing),
             Extension::SetTunnel { group, ends } => self.set_tunnel(now, group, ends.as_deref()),
-            Extension::Statistics { group } => {
-                let body = self.order_statistics(group)?;
-                self.tell(from, xid, STATISTICS_REPLY, &body);
-                Ok(())
-            }
-            Extension::PathStatistics { group } => {
-                let body = self.path_statistics(group)?;
-                self.tell(from, xid, PATHS_REPLY, &body);
-                Ok(())
-            }
         }
-    }
-
-    fn tell(&mut self, to: ConnectionId, xid: Xid, exp_type: u32, body: &[u8]) {
-        let reply = Experimenter { experimenter: BRAID, exp_type, data: braid_openflow::Bytes(body) };
-        self.connections.reply(to, xid, &Message::Experimenter(reply));
     }
 }
 

@@ -1,7 +1,8 @@
 use std::time::Duration;
 
 use braid_openflow::{DecodeError, Reader};
-use braid_spray::{Counters, Gauge, Resequencer, Waits};
+use braid_spray::{Counters, Gauge, PathCounters, PathId, Resequencer, Waits};
+use braid_types::{MacAddr, PortNo};
 use serde::{Deserialize, Serialize};
 
 use super::long;
@@ -22,6 +23,24 @@ pub struct OrderReport {
     pub hold_time: Duration,
     /// How long packets had waited that were released.
     pub waits: Waits,
+    /// By which ways packets came.
+    #[serde(default)]
+    pub ways: Vec<WayReport>,
+}
+
+/// What came by one way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct WayReport {
+    /// The port by which packets came in.
+    pub port: PortNo,
+    /// The destination address that they had then.
+    pub label: MacAddr,
+    /// TCP packets.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Of the packets, those that others, by other ways, had to wait for.
+    pub late: u64,
 }
 
 /// What may be held at most.
@@ -36,9 +55,13 @@ pub struct Limits {
 }
 
 impl OrderReport {
-    /// What there is to tell of a buffer.
-    pub(crate) fn of<P>(buffer: &Resequencer<P>) -> Self {
+    /// What there is to tell of a buffer, to which packets come by `ways`.
+    pub(crate) fn of<P>(buffer: &Resequencer<P>, ways: &[(PortNo, MacAddr)]) -> Self {
         let settings = buffer.settings();
+        let way = |(path, (port, label)): (u8, &(PortNo, MacAddr))| {
+            let PathCounters { packets, bytes, late } = buffer.path(PathId(path));
+            WayReport { port: *port, label: *label, packets, bytes, late }
+        };
         Self {
             counters: buffer.counters(),
             gauge: buffer.gauge(),
@@ -49,11 +72,12 @@ impl OrderReport {
             },
             hold_time: buffer.hold_time(),
             waits: buffer.waits().clone(),
+            ways: (0..).zip(ways).map(way).collect(),
         }
     }
 
-    /// Those of message 5, in the order of `docs/openflow-extensions.md`.
-    pub(crate) fn numbers(&self) -> [u64; NUMBERS] {
+    /// In the order of `docs/openflow-extensions.md`.
+    fn numbers(&self) -> [u64; NUMBERS] {
         let Self { counters, gauge, limits, hold_time, .. } = self;
         [
             counters.forwarded,
@@ -90,7 +114,9 @@ impl OrderReport {
         }
         // No more are believed than there are bytes for.
         let waits = (0..classes).map(|_| long(reader)).collect::<Result<_, _>>()?;
-        Ok(Self::new(numbers, Waits::new(waits)))
+        let count = if reader.is_empty() { 0 } else { reader.read::<u32>()? };
+        let ways = (0..count).map(|_| WayReport::read(reader)).collect::<Result<_, _>>()?;
+        Ok(Self { ways, ..Self::new(numbers, Waits::new(waits)) })
     }
 
     fn new(numbers: [u64; NUMBERS], waits: Waits) -> Self {
@@ -124,6 +150,7 @@ impl OrderReport {
             limits: Limits { packets: packet_limit, bytes: byte_limit, flow_bytes },
             hold_time: Duration::from_nanos(hold_nanos),
             waits,
+            ways: Vec::new(),
         }
     }
 
@@ -131,6 +158,21 @@ impl OrderReport {
         let classes = self.waits.counts();
         let count = u32::try_from(classes.len()).unwrap_or(u32::MAX);
         let numbers = self.numbers().into_iter().chain(classes.iter().copied());
-        count.to_be_bytes().into_iter().chain(numbers.flat_map(u64::to_be_bytes)).collect()
+        let ways = u32::try_from(self.ways.len()).unwrap_or(u32::MAX);
+        let bytes = count.to_be_bytes().into_iter().chain(numbers.flat_map(u64::to_be_bytes));
+        bytes.chain(ways.to_be_bytes()).chain(self.ways.iter().flat_map(WayReport::bytes)).collect()
+    }
+}
+
+impl WayReport {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let port = PortNo(reader.read()?);
+        let [label, packets, bytes, late] = [long(reader)?, long(reader)?, long(reader)?, long(reader)?];
+        Ok(Self { port, label: MacAddr::from_u64(label), packets, bytes, late })
+    }
+
+    fn bytes(&self) -> impl Iterator<Item = u8> {
+        let numbers = [self.label.to_u64(), self.packets, self.bytes, self.late];
+        self.port.0.to_be_bytes().into_iter().chain(numbers.into_iter().flat_map(u64::to_be_bytes))
     }
 }

@@ -51,6 +51,8 @@ pub enum PathState {
     Silent,
     /// The port where it begins is down.
     Down,
+    /// It answers, and is given nothing, as it would do more harm than good.
+    LeftOut,
 }
 
 impl SprayReport {
@@ -77,10 +79,7 @@ impl PathReport {
         reader.skip(4)?;
         Ok(Self {
             label,
-            state: [PathState::Carries, PathState::Silent][..]
-                .get(state as usize)
-                .copied()
-                .unwrap_or(PathState::Down),
+            state: PathState::read(state),
             weight,
             packets,
             bytes,
@@ -98,6 +97,18 @@ impl PathReport {
         let first = longs([self.label.to_u64(), u64::from(self.state as u32) << 32 | u64::from(self.weight)]);
         let rest = words([round_trip, micros(self.queue), lost, 0]);
         first.chain(longs([self.packets, self.bytes])).chain(rest).collect()
+    }
+}
+
+impl PathState {
+    /// What is not known carries nothing, as far as can be told.
+    const fn read(state: u32) -> Self {
+        match state {
+            0 => Self::Carries,
+            1 => Self::Silent,
+            3 => Self::LeftOut,
+            _ => Self::Down,
+        }
     }
 }
 

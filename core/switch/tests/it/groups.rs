@@ -2,11 +2,12 @@ use std::time::Duration;
 
 use braid_openflow::{Action, Bucket, GroupId, GroupType, MaxLen, OxmField};
 use braid_spray::{HoldTime, Policy, Settings};
-use braid_switch::PathStatistics;
 use braid_switch::extension::{Extension, PathUpdate};
+use braid_switch::telemetry::{Report, SprayReport, WayReport};
 use braid_types::{MacAddr, PortNo};
 
-use crate::bench::{Bench, CONTROLLER, group_mod, output, tcp_v4};
+use crate::bench::{Bench, group_mod, output, tcp_v4};
+use crate::telemetry::told;
 
 fn bucket<'a>(weight: u16, port: u32, actions: &'a [Action<'a>]) -> Bucket<'a> {
     Bucket { weight, watch_port: PortNo(port), ..Bucket::new(actions) }
@@ -79,39 +80,49 @@ fn packets_of_a_group_that_puts_in_order_leave_in_order() {
     assert_eq!(bench.switch.poll_timeout(), due);
     bench.switch.handle_timeout(due);
     assert_eq!(bench.leaves().len(), 1);
-    let body = Extension::Statistics { group: GroupId(1) }.body();
-    let asked = Extension::Statistics { group: GroupId(1) };
-    let heard = bench.say(&braid_openflow::Message::Experimenter(asked.message(&body)));
-    assert_eq!(heard[0]["exp_type"], 5);
 
-    let paths = paths(&mut bench, 1);
-    let carried: Vec<_> = paths.iter().map(|path| (path.port.0, path.packets, path.late)).collect();
+    let ways = ways(&mut bench);
+    let carried: Vec<_> = ways.iter().map(|way| (way.port.0, way.packets, way.late)).collect();
     assert_eq!(carried, [(1, 2, 1), (2, 2, 0)]);
-    assert_eq!(paths[0].share_ppm, 500_000);
+    assert_eq!(ways[0].bytes, ways[1].bytes);
+}
+
+#[test]
+fn ways_that_are_told_apart_anew_are_counted_anew() {
+    let mut bench = Bench::new();
+    bench.group(1, GroupType::Indirect, &[Bucket::new(&[output(4)])]);
+    bench.all_do(&[Action::Group(GroupId(1))]);
+    let order = Extension::SetOrder { group: GroupId(1), settings: Some(Settings::default()) };
+    bench.extend(&order);
+    for way in 0..8 {
+        let mut frame = tcp_v4(u32::from(way) * 100);
+        frame[5] = way;
+        bench.passes(1, &frame);
+    }
+    assert_eq!(ways(&mut bench).len(), 8);
+    bench.extend(&order);
+    bench.passes(2, &tcp_v4(800));
+    let carried: Vec<_> = ways(&mut bench).iter().map(|way| (way.port.0, way.packets)).collect();
+    assert_eq!(carried, [(2, 1)]);
 }
 
 #[test]
 fn buckets_of_a_group_that_sprays_say_what_they_carry() {
     let mut bench = sprays([3, 1]);
     shares(&mut bench, 8);
-    let paths = paths(&mut bench, 1);
-    let carried: Vec<_> = paths.iter().map(|path| (path.port.0, path.packets, path.share_ppm)).collect();
-    assert_eq!(carried, [(2, 6, 750_000), (3, 2, 250_000)]);
+    let Report::Spray(SprayReport { paths }) = report(&mut bench) else { panic!("it sprays") };
+    let carried: Vec<_> = paths.iter().map(|path| (path.packets, path.weight)).collect();
+    assert_eq!(carried, [(6, 3), (2, 1)]);
     assert_eq!(paths[0].bytes, 6 * tcp_v4(0).len() as u64);
 }
 
-fn paths(bench: &mut Bench, group: u32) -> Vec<PathStatistics> {
-    let asked = Extension::PathStatistics { group: GroupId(group) };
-    let body = asked.body();
-    let mut bytes = Vec::new();
-    let message = braid_openflow::Message::Experimenter(asked.message(&body));
-    message.encode(braid_openflow::Xid(9), &mut bytes).unwrap();
-    bench.switch.handle_message(bench.now, CONTROLLER, &bytes);
-    let heard = std::mem::take(bench.switch.poll_bytes(CONTROLLER).unwrap());
-    match braid_openflow::Message::decode(&heard).unwrap().1 {
-        braid_openflow::Message::Experimenter(reply) => PathStatistics::decode_all(&reply.data).unwrap(),
-        other => panic!("{other:?}"),
-    }
+fn report(bench: &mut Bench) -> Report {
+    told(bench).0.remove(0).1
+}
+
+fn ways(bench: &mut Bench) -> Vec<WayReport> {
+    let Report::Order(order) = report(bench) else { panic!("it puts in order") };
+    order.ways
 }
 
 #[test]

@@ -5,10 +5,12 @@ use std::time::Duration;
 use braid_openflow::{Action, Bucket, GroupId, GroupType, OxmField};
 use braid_spray::Policy;
 use braid_switch::extension::{Extension, Probing};
+use braid_switch::telemetry::{PathState, Report};
 use braid_switch::{Identity, Switch};
 use braid_types::{DatapathId, MacAddr, PortNo};
 
 use crate::bench::{Bench, output, tcp_v4};
+use crate::telemetry::told;
 
 const GROUP: GroupId = GroupId(1);
 const LABELS: [u64; 2] = [0x02b7_0000_0001, 0x02b7_0000_0002];
@@ -84,6 +86,31 @@ fn a_path_that_does_not_answer_is_left_and_taken_again_when_it_does() {
     assert_eq!(ports_of_data(&mut near), [2]);
     run(&mut near, &mut far, 200, |_| true);
     assert_eq!(ports_of_data(&mut near), [2, 3]);
+}
+
+#[test]
+fn a_path_that_loses_what_the_other_does_not_is_left_out_and_said_to_be() {
+    let (mut near, mut far) = (sprays(), bench(8));
+    run(&mut near, &mut far, 200, |_| true);
+    let states = |bench: &mut Bench| match told(bench).0.remove(0).1 {
+        Report::Spray(spray) => [0, 1].map(|path| spray.paths[path].state),
+        Report::Order(_) => panic!("it sprays"),
+    };
+    assert_eq!(states(&mut near), [PathState::Carries; 2]);
+    // Of four segments by port 3 one arrives; probes always do.
+    let is_left = (0..300_u32).any(|step| {
+        for seq in [step * 200, step * 200 + 100] {
+            for (port, frame) in near.passes(1, &tcp_v4(seq)) {
+                if port == 2 || step % 4 == 0 {
+                    far.passes(port, &frame);
+                }
+            }
+        }
+        run(&mut near, &mut far, 1, |_| true);
+        states(&mut near) == [PathState::Carries, PathState::LeftOut]
+    });
+    assert!(is_left);
+    assert_eq!(ports_of_data(&mut near), [2]);
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn question(exp_type: u32, data: &[u8]) -> Message<'_> {
 }
 
 /// What is told, and in how many parts.
-fn told(bench: &mut Bench) -> (Vec<(GroupId, Report)>, usize) {
+pub(crate) fn told(bench: &mut Bench) -> (Vec<(GroupId, Report)>, usize) {
     let mut bytes = Vec::new();
     question(TELEMETRY, &[]).encode(Xid(9), &mut bytes).unwrap();
     bench.switch.handle_message(bench.now, CONTROLLER, &bytes);

@@ -33,8 +33,9 @@ type OrderCounter = (&'static str, &'static str, fn(&EdgeOrderCounts) -> u64);
 type Cause = (&'static str, fn(&EdgeOrderCounts) -> u64);
 
 const PATH_GAUGES: [PathGauge; 6] = [
-    ("edge_path_up", "Whether a path carries its share", |path| {
-        Some(f64::from(u8::from(path.state? == EdgePathState::Carries)))
+    ("edge_path_up", "Whether a path answers, and its port is up", |path| {
+        let is_up = matches!(path.state?, EdgePathState::Carries | EdgePathState::LeftOut);
+        Some(f64::from(u8::from(is_up)))
     }),
     ("edge_path_share_ratio", "Share of all packets that a path is given", |path| path.share),
     ("edge_path_found_bytes_per_second", "What a path carried when it last queued", |path| {

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use braid_edge::{Edge, Options};
 use braid_openflow::GroupId;
+use braid_switch::telemetry::Report;
 use braid_types::DatapathId;
 use rustix::thread::{LinkNameSpaceType, gettid, move_into_link_name_space};
 
@@ -120,9 +121,18 @@ impl Testbed {
     /// Prints what was put in order at the edges, where something went wrong.
     pub(crate) fn report(&self) {
         for edge in &self.edges {
-            let numbers = controller::inside(&edge.space, |tuner| tuner.statistics(GroupId(2)));
-            let shown = ["held", "old", "spurious", "gaps_timed_out", "gaps_over_threshold", "gaps_passed"];
-            let numbers = numbers.0.into_iter().filter(|(name, number)| shown.contains(name) && *number > 0);
+            let report = controller::inside(&edge.space, |tuner| tuner.report(GroupId(2)));
+            let Some(Report::Order(order)) = report else { continue };
+            let counted = order.counters;
+            let numbers = [
+                ("held", counted.held),
+                ("old", counted.old),
+                ("spurious", counted.spurious),
+                ("gaps_timed_out", counted.gaps_timed_out),
+                ("gaps_over_threshold", counted.gaps_over_threshold),
+                ("gaps_passed", counted.gaps_passed),
+            ];
+            let numbers = numbers.into_iter().filter(|(_, number)| *number > 0);
             let text: Vec<_> = numbers.map(|(name, number)| format!("{name} {number}")).collect();
             println!("  edge {}: {}", edge.space.chars().last().unwrap_or('?'), text.join(", "));
         }

@@ -4,6 +4,7 @@ use braid_edge::{ClientError, Tuner};
 use braid_openflow::{ErrorCode, GroupId, GroupModFailedCode};
 use braid_spray::{Policy, Settings};
 use braid_switch::extension::{Extension, PathUpdate};
+use braid_switch::telemetry::Report;
 
 use crate::support::{Running, has_ofctl};
 
@@ -42,11 +43,11 @@ fn groups_are_made_to_spray_and_to_put_in_order() {
     tuner.set(&Extension::SetPaths { group: GROUP, paths: vec![path] }).unwrap();
     let order = Extension::SetOrder { group: GroupId(2), settings: Some(Settings::default()) };
     tuner.set(&order).unwrap();
-    let statistics = tuner.statistics(GroupId(2)).unwrap();
-    assert_eq!((statistics.0.len(), statistics.0[1]), (23, ("held", 0)));
-    let paths = tuner.paths(GROUP).unwrap();
-    assert_eq!(paths.iter().map(|path| path.share_ppm).collect::<Vec<_>>(), [166_666, 833_333]);
-    assert_eq!(tuner.paths(GroupId(2)).unwrap(), []);
+    let Some(Report::Spray(spray)) = tuner.report(GROUP).unwrap() else { panic!("it sprays") };
+    assert_eq!(spray.paths.iter().map(|path| path.weight).collect::<Vec<_>>(), [1, 5]);
+    let Some(Report::Order(order)) = tuner.report(GroupId(2)).unwrap() else { panic!("it puts in order") };
+    assert_eq!((order.counters.held, order.ways), (0, Vec::new()));
+    assert_eq!(tuner.report(GroupId(3)).unwrap(), None);
     let wrong = Extension::SetSpray { group: GroupId(2), policy: Policy::DelayAware };
     assert_eq!(refusal(tuner.set(&wrong)), ErrorCode::GroupModFailed(GroupModFailedCode::BadType));
 }

@@ -81,6 +81,8 @@ pub enum EdgePathState {
     Silent,
     /// The port where it begins is down.
     Down,
+    /// It answers, and is given nothing: it loses what others do not, or more comes without it.
+    LeftOut,
 }
 
 /// A group that puts in order what comes from another edge for one host.
@@ -297,6 +299,7 @@ impl From<PathState> for EdgePathState {
             PathState::Carries => Self::Carries,
             PathState::Silent => Self::Silent,
             PathState::Down => Self::Down,
+            PathState::LeftOut => Self::LeftOut,
         }
     }
 }

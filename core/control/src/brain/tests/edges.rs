@@ -58,6 +58,7 @@ fn order(held: u64, waits: &[u64]) -> Report {
         limits: Limits { packets: 10, bytes: 20, flow_bytes: 15 },
         hold_time: Duration::from_millis(30),
         waits: Waits::new(waits.to_vec()),
+        ways: Vec::new(),
     }))
 }
 
@@ -110,6 +111,19 @@ fn what_an_edge_tells_of_its_paths_becomes_shares_and_rates() {
     assert_eq!(paths[0].ports.len() + 1, paths[0].path.len());
     let sprayed = &network.brain.transfers()[0].streams[0].sprayed;
     assert!(sprayed.iter().map(|it| &it.ports).eq(paths.iter().map(|it| &it.ports)));
+}
+
+#[test]
+fn a_path_that_an_edge_leaves_out_is_shown_as_that() {
+    let mut network = sprayed();
+    let spray = group_of(&network, dpid(1));
+    let paths = spray.paths.iter().map(|it| path(it.label.mac(), 0, 0));
+    let paths = paths.map(|it| PathReport { state: PathState::LeftOut, ..it }).collect();
+    tell(&mut network, 1, spray.group, Report::Spray(SprayReport { paths }));
+    let view = edge(&network, 1);
+    assert!(view.sprays[0].paths.iter().all(|it| it.state == Some(EdgePathState::LeftOut)));
+    let json = serde_json::to_value(&view).expect("JSON");
+    assert_eq!(json["sprays"][0]["paths"][0]["state"], "left_out");
 }
 
 #[test]
