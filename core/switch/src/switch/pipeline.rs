@@ -38,6 +38,8 @@ pub(super) struct Journey {
     pub(super) last: bool,
     /// Whether it is a probe of this edge's, which says what left before it.
     pub(super) is_probe: bool,
+    /// Whether it answers a probe: the other edge takes it before it counts what came.
+    pub(super) is_answer: bool,
 }
 
 impl Journey {
@@ -56,6 +58,7 @@ impl Journey {
             depth: 0,
             last: true,
             is_probe: false,
+            is_answer: false,
         }
     }
 
@@ -207,7 +210,7 @@ impl Switch {
         if journey.is_probe {
             let label = MacAddr::from_u64(journey.key.get(key::ETH_DST));
             put_sent(&mut packet.data, self.left.probed(now, number, label));
-        } else {
+        } else if !journey.is_answer {
             self.left.count(number, &packet);
         }
         self.sent.push((number, packet));

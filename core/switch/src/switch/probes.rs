@@ -97,7 +97,9 @@ impl Switch {
             let answer =
                 ProbeFrame { is_answer: true, to: probe.from, from: probe.to, arrived, tally, ..probe };
             let packet = Packet::complete(answer.frame(probe.back));
-            self.send(now, in_port, &mut Journey::new(PortNo::CONTROLLER, packet));
+            let mut journey = Journey::new(PortNo::CONTROLLER, packet);
+            journey.is_answer = true;
+            self.send(now, in_port, &mut journey);
         }
         true
     }

@@ -114,6 +114,32 @@ fn a_path_that_loses_what_the_other_does_not_is_left_out_and_said_to_be() {
 }
 
 #[test]
+fn answers_to_the_other_edge_s_probes_do_not_count_as_sent_by_the_paths_that_they_take() {
+    let (mut near, mut far) = (sprays(), bench(8));
+    far.group(GROUP.0, GroupType::Select, &[Bucket { weight: 1, ..Bucket::new(&[output(2)]) }]);
+    far.extend(&Extension::SetSpray { group: GROUP, policy: Policy::Weighted { burst: 0 } });
+    let backs = vec![MacAddr::from_u64(LABELS[0])];
+    far.extend(&Extension::SetProbing {
+        group: GROUP,
+        probing: Probing { peer: DatapathId(7), backs, ..probing(1) },
+    });
+    let (mut answers, mut sent) = (0, Vec::new());
+    for _ in 0..50 {
+        near.now = near.now + Duration::from_millis(20);
+        far.now = near.now;
+        far.switch.handle_timeout(far.now);
+        for (port, frame) in far.leaves() {
+            answers += near.passes(port, &frame).len();
+        }
+        near.switch.handle_timeout(near.now);
+        // What had left before, at the end of each probe.
+        sent.extend(near.leaves().into_iter().map(|(_, frame)| frame[70..74].to_vec()));
+    }
+    assert!(answers >= 40 && sent.len() >= 80);
+    assert!(sent.iter().all(|sent| *sent == [0; 4]));
+}
+
+#[test]
 fn where_nobody_answers_shares_stay() {
     let (mut near, mut far) = (sprays(), bench(9));
     run(&mut near, &mut far, 1_000, |_| true);
