@@ -1,5 +1,7 @@
 //! One TCP flow over one link, against what theory says of it.
 
+use std::time::Duration;
+
 use braid_link_model::{Delay, Parameters, Probability, QueueLimit};
 use braid_sim::Control;
 use braid_sim::engine::{Amount, ConnectionId, LinkId, NewConnection, Picos, Simulation};
@@ -170,4 +172,32 @@ fn host_that_waits_for_its_interface_loses_nothing_there_and_keeps_it_busy() {
         assert!((0.99..1.001).contains(&rate), "{control}: {rate}");
         assert_eq!(flow.simulation.link(up).overflowed, 0);
     }
+}
+
+/// Lock-out, RFC 7567 §1.2: each segment of one flow comes just when one has left the queue, whenever the other tries.
+#[test]
+fn flow_that_a_full_queue_locks_out_tries_until_the_queue_has_room() {
+    let mut simulation = Simulation::new(Picos::from_micros(10), 1);
+    let delay = Delay::new(Duration::from_micros(50)).unwrap();
+    let link = Parameters { delay, queue: QueueLimit::Packets(50), ..way(100, 0) };
+    let [up, other_up, mid, shared, back] = [link; 5].map(|link| simulation.add_link(&link));
+    [up, other_up].into_iter().for_each(|link| simulation.hold_senders(link));
+    let flows = [vec![up, mid, shared], vec![other_up, shared]].map(|there| {
+        simulation.open(&NewConnection::tcp(there, vec![back], Amount::Endless, Control::Cubic))
+    });
+    let rates = |simulation: &mut Simulation, until| {
+        let before = flows.map(|flow| simulation.delivered(flow));
+        let seconds = until - simulation.now().as_secs_f64();
+        simulation.run_until(Picos::from_secs_f64(until));
+        let delivered = flows.map(|flow| simulation.delivered(flow));
+        [0, 1].map(|at| (delivered[at] - before[at]) as f64 * 8.0 / seconds / (100e6 * PAYLOAD))
+    };
+    rates(&mut simulation, 1.0);
+    let together = rates(&mut simulation, 2.0);
+    let winner = usize::from(together[1] > together[0]);
+    assert!(together[1 - winner] < 0.01 && together[winner] > 0.98, "{together:?}");
+    simulation.close(flows[winner], 0);
+    rates(&mut simulation, 7.0);
+    let alone = rates(&mut simulation, 8.0)[1 - winner];
+    assert!(alone > 0.98, "{alone}");
 }

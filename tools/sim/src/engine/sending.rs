@@ -22,6 +22,7 @@ impl Simulation {
         if sent {
             it.sender.arm_after_sending(self.now);
         }
+        debug_assert!(it.sender.is_idle() || it.sender.deadline.is_some(), "nothing would wake the sender");
         self.watch(subflow, Side::Sender);
     }
 
