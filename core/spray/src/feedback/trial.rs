@@ -10,6 +10,8 @@ const EMPTY: f64 = 0.004;
 /// Segments a second below which there is nothing to gain.
 const LEAST: f64 = 100.0;
 const SUSPECTED: Duration = Duration::from_secs(1);
+/// Losses that fall below this part meanwhile were of a time, such as the end of slow start, and not the path's own.
+const LASTING: f64 = 0.7;
 /// How long a sender has to find out what it can have now, beyond ten round trips; and then what it has counts.
 const SETTLING: Duration = Duration::from_secs(1);
 const MEASURING: Duration = Duration::from_millis(1_500);
@@ -60,9 +62,11 @@ pub(super) struct Trials {
 enum Phase {
     #[default]
     Watching,
+    /// The path has lost this part of what it carried since then.
     Suspecting {
         path: usize,
         since: Time,
+        loss: f64,
     },
     /// The path is left out, and before that so many segments came a second.
     Without {
@@ -110,13 +114,18 @@ impl Trials {
 
     fn watch(&mut self, now: Time, paths: &[Sight]) -> Phase {
         let Some(path) = suspect(paths).filter(|_| now >= self.not_before) else { return Phase::Watching };
-        let since = match self.phase {
-            Phase::Suspecting { path: suspected, since } if suspected == path => since,
-            _ => now,
+        let lost = paths.get(path).map_or(0.0, |path| path.loss);
+        let (since, loss) = match self.phase {
+            Phase::Suspecting { path: suspected, since, loss }
+                if suspected == path && lost >= loss * LASTING =>
+            {
+                (since, loss)
+            }
+            _ => (now, lost),
         };
         let before = self.rate(now, SUSPECTED);
         if now.since(since) < SUSPECTED || before < LEAST {
-            return Phase::Suspecting { path, since };
+            return Phase::Suspecting { path, since, loss };
         }
         Phase::Without { path, since: now, before }
     }
@@ -189,4 +198,27 @@ fn suspect(paths: &[Sight]) -> Option<usize> {
     let (worst, path) = usable().max_by(|(_, one), (_, other)| one.loss.total_cmp(&other.loss))?;
     let empty = usable().all(|(_, path)| path.queue < EMPTY);
     (empty && usable().count() > 1 && path.loss > least + HARMFUL).then_some(worst)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the second of two paths that carry 500 segments a second each is left out, if it has lost such a part after so many seconds.
+    fn is_tried_without(loss: impl Fn(f64) -> f64) -> bool {
+        let mut trials = Trials::default();
+        (0..500_u64).any(|step| {
+            let (is_usable, queue, round_trip) = (true, 0.0, Duration::from_millis(60));
+            let sight = |loss| Sight { is_usable, loss, queue, round_trip, came: step * 10 };
+            let paths = [sight(0.0), sight(loss(step as f64 * 0.02))];
+            trials.review(Time::from_millis(step * 20), &paths) == Some(1)
+        })
+    }
+
+    #[test]
+    fn a_path_is_tried_without_for_losses_that_last_and_not_for_those_of_a_moment() {
+        assert!(is_tried_without(|_| 0.01));
+        assert!(is_tried_without(|seconds| 0.01 + 0.1 * (-seconds / 2.0).exp()));
+        assert!(!is_tried_without(|seconds| 0.1 * (-seconds / 2.0).exp()));
+    }
 }
