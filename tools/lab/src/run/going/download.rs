@@ -3,12 +3,12 @@
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus};
-use std::time::{Duration, Instant};
+use std::process::Child;
+use std::time::Duration;
 
-use super::super::counters::retransmits;
 use super::super::transfer::{Finding, Transfer};
 use super::Going;
+use super::client::Client;
 use super::process::{ended, last_line, spawn};
 use super::samples::Samples;
 use super::whole_file::WholeFile;
@@ -23,16 +23,8 @@ pub(super) struct Download<'a> {
     server: Child,
     log: PathBuf,
     file: WholeFile,
-    running: Option<Running>,
+    client: Option<Client>,
     samples: Samples,
-}
-
-struct Running {
-    client: Child,
-    start: Instant,
-    ended: Option<(ExitStatus, Duration)>,
-    /// Segments that the sender had sent again before.
-    retransmits: u64,
 }
 
 impl<'a> Download<'a> {
@@ -56,10 +48,10 @@ impl<'a> Download<'a> {
             Some(_) => Err(transfer.failed(&format!("the server ended and said: {}", last_line(&said)))),
         })?;
         let log = log("client");
-        Ok(Self { transfer, server, log, file, running: None, samples: Samples::default() })
+        Ok(Self { transfer, server, log, file, client: None, samples: Samples::default() })
     }
 
-    fn client(&self) -> Tool {
+    fn wget(&self) -> Tool {
         let Transfer { lab, direction, setting, port, .. } = &self.transfer;
         let server = SocketAddr::new(direction.source, *port);
         // Once: what failed is told. Proxies of whoever runs this are not what is measured.
@@ -72,9 +64,8 @@ impl<'a> Download<'a> {
 
 impl Going for Download<'_> {
     fn begin(&mut self) -> Result<(), LabError> {
-        let retransmits = retransmits(&self.transfer.client_namespace())?;
-        let client = spawn(self.client().within(&self.transfer.server_namespace()), &self.log)?;
-        self.running = Some(Running { client, start: Instant::now(), ended: None, retransmits });
+        let tool = self.wget().within(&self.transfer.server_namespace());
+        self.client = Some(Client::start(tool, &self.log, self.transfer.client_namespace())?);
         Ok(())
     }
 
@@ -83,18 +74,13 @@ impl Going for Download<'_> {
     }
 
     fn is_finished(&mut self) -> Result<bool, LabError> {
-        let Some(running) = &mut self.running else { return Ok(true) };
-        if running.ended.is_none() {
-            running.ended = ended(&mut running.client)?.map(|status| (status, running.start.elapsed()));
-        }
-        Ok(running.ended.is_some())
+        self.client.as_mut().map_or(Ok(true), |client| Ok(client.ended()?.is_some()))
     }
 
     // One that is not done in time is stopped, and not intact.
     fn finish(mut self: Box<Self>, elapsed: Duration) -> Result<Option<Finding>, LabError> {
-        self.is_finished()?;
-        let Some(running) = &self.running else { return Ok(None) };
-        let took = match running.ended {
+        let Some(client) = &mut self.client else { return Ok(None) };
+        let took = match client.ended()? {
             Some((status, _)) if !status.success() => {
                 let what = format!("wget ended ({status}) and said: {}", last_line(&self.log));
                 return Err(self.transfer.failed(&what));
@@ -104,21 +90,16 @@ impl Going for Download<'_> {
         };
         let delivery = self.file.compare(self.samples.longest_pause())?;
         let measured = self.samples.whole(delivery.bytes_received, took);
-        let after = retransmits(&self.transfer.client_namespace())?;
-        let retransmits = after.saturating_sub(running.retransmits);
-        let delivery = Some(delivery);
+        let (retransmits, delivery) = (client.retransmits()?, Some(delivery));
         Ok(Some(Finding { measured, retransmits, ports: None, connections: 1, delivery }))
     }
 }
 
 impl Drop for Download<'_> {
-    // The server serves until it is stopped; the client may have been too slow.
+    // It serves until it is stopped.
     fn drop(&mut self) {
-        let client = self.running.iter_mut().map(|running| &mut running.client);
-        for child in client.chain([&mut self.server]) {
-            drop(child.kill());
-            drop(child.wait());
-        }
+        drop(self.server.kill());
+        drop(self.server.wait());
     }
 }
 

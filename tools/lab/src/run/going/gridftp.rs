@@ -2,13 +2,13 @@
 
 use std::env::current_exe;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus};
-use std::time::{Duration, Instant};
+use std::process::Child;
+use std::time::Duration;
 
-use super::super::counters::retransmits;
 use super::super::report::Delivery;
 use super::super::transfer::{Finding, Transfer};
 use super::Going;
+use super::client::Client;
 use super::iperf::Measured;
 use super::process::{ended, last_line, spawn};
 use super::samples::Samples;
@@ -28,16 +28,8 @@ pub(super) struct Gridftp<'a> {
     log: PathBuf,
     /// What is copied, unless zeros are sent for a time.
     file: Option<WholeFile>,
-    running: Option<Running>,
+    client: Option<Client>,
     samples: Samples,
-}
-
-struct Running {
-    client: Child,
-    start: Instant,
-    ended: Option<(ExitStatus, Duration)>,
-    /// Segments that the client had sent again before.
-    retransmits: u64,
 }
 
 impl<'a> Gridftp<'a> {
@@ -57,10 +49,10 @@ impl<'a> Gridftp<'a> {
             Some(_) => Err(transfer.failed(&format!("the server ended and said: {}", last_line(&log)))),
         })?;
         let (file, log) = (copied.transpose()?, file("client"));
-        Ok(Self { transfer, server, log, file, running: None, samples: Samples::default() })
+        Ok(Self { transfer, server, log, file, client: None, samples: Samples::default() })
     }
 
-    fn client(&self) -> Result<Tool, LabError> {
+    fn url_copy(&self) -> Result<Tool, LabError> {
         let Transfer { lab, traffic, direction, setting, port, .. } = &self.transfer;
         let streams = setting.connections.to_string();
         let time = (traffic.warm_up + traffic.duration).as_secs().to_string();
@@ -108,9 +100,7 @@ impl<'a> Gridftp<'a> {
 
 impl Going for Gridftp<'_> {
     fn begin(&mut self) -> Result<(), LabError> {
-        let retransmits = retransmits(&self.transfer.client_namespace())?;
-        let client = spawn(self.client()?, &self.log)?;
-        self.running = Some(Running { client, start: Instant::now(), ended: None, retransmits });
+        self.client = Some(Client::start(self.url_copy()?, &self.log, self.transfer.client_namespace())?);
         Ok(())
     }
 
@@ -119,20 +109,13 @@ impl Going for Gridftp<'_> {
     }
 
     fn is_finished(&mut self) -> Result<bool, LabError> {
-        let Some(running) = &mut self.running else { return Ok(true) };
-        if running.ended.is_none() {
-            running.ended = ended(&mut running.client)?.map(|status| (status, running.start.elapsed()));
-        }
-        Ok(running.ended.is_some())
+        self.client.as_mut().map_or(Ok(true), |client| Ok(client.ended()?.is_some()))
     }
 
     fn finish(mut self: Box<Self>, _: Duration) -> Result<Option<Finding>, LabError> {
-        if !self.is_finished()? {
-            return Ok(None);
-        }
-        let Some(Running { ended: Some((status, took)), retransmits: before, .. }) = self.running else {
-            return Ok(None);
-        };
+        let Some(client) = &mut self.client else { return Ok(None) };
+        let Some((status, took)) = client.ended()? else { return Ok(None) };
+        let retransmits = client.retransmits()?;
         let was_stopped = status.code().is_some_and(|code| TIMED_OUT.contains(&code));
         if !(if self.is_whole() { status.success() || was_stopped } else { was_stopped }) {
             let what = format!("globus-url-copy ended ({status}) and said: {}", last_line(&self.log));
@@ -142,14 +125,13 @@ impl Going for Gridftp<'_> {
             Some(file) => self.copied(file, took).map(|(measured, delivery)| (measured, Some(delivery)))?,
             None => (self.measured(), None),
         };
-        let retransmits = retransmits(&self.transfer.client_namespace())?.saturating_sub(before);
         let connections = u64::from(self.transfer.setting.connections) + 1;
         Ok(Some(Finding { measured, retransmits, ports: None, connections, delivery }))
     }
 }
 
 impl Drop for Gridftp<'_> {
-    // It serves until it is stopped; what else there is ends with the lab.
+    // It serves until it is stopped.
     fn drop(&mut self) {
         drop(self.server.kill());
         drop(self.server.wait());

@@ -1,5 +1,6 @@
 //! What transfers have in common while they go on, whatever tool makes them.
 
+mod client;
 pub(super) mod copy;
 mod copying;
 mod download;
