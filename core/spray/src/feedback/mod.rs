@@ -205,12 +205,16 @@ impl Feedback {
             let Some(path) = self.paths.get(place).filter(|_| self.is_used(place)) else { continue };
             let others: Vec<_> = self.used().filter(|(other, _)| *other != place).map(|it| it.1).collect();
             let share = self.shares.get(place).copied().unwrap_or_default();
-            let verdict = self.sheds.get(place).and_then(|shed| shed.judge(path, share, &others));
-            let Some((shed, verdict)) = self.sheds.get_mut(place).zip(verdict) else { continue };
-            if let Some(share) = shed.follow(now, share, verdict) {
+            let Some(mut shed) = self.sheds.get(place).copied() else { continue };
+            let verdict = shed.judge(now, path, share, &others);
+            let next = verdict.and_then(|verdict| shed.follow(now, share, verdict));
+            self.sheds.get_mut(place).into_iter().for_each(|it| *it = shed);
+            if let Some(share) = next {
                 set_share(&mut self.shares, place, share);
             }
-            self.paths.get_mut(place).into_iter().for_each(|path| path.carried.forget());
+            if verdict.is_some() {
+                self.paths.get_mut(place).into_iter().for_each(|path| path.carried.forget());
+            }
         }
     }
 

@@ -18,6 +18,11 @@ const WELL: f64 = 0.7;
 const MOST: u32 = 8;
 const PART: f64 = 0.9;
 const CLEAN: f64 = 0.98;
+/// Of less than this nobody's own sending is the cause: slow start doubles, so that half of what it overfills a queue with comes.
+const LITTLE_COMES: f64 = 0.35;
+/// So many round trips a sender has to react by itself to other losses, which are seen for so long when they have ended.
+const REACTION: u32 = 2;
+const SEEN: Duration = Duration::from_millis(300);
 /// A path with a greater share is given less, but not left.
 const MOST_LEFT: f64 = 0.8;
 const MOST_LEFT_FOR_ROOM: f64 = 0.67;
@@ -60,6 +65,8 @@ pub(super) struct Shed {
     phase: Phase,
     /// What was sent before has been judged.
     since: Time,
+    /// When it began to lose what others do not, and when it last did.
+    loses: Option<(Time, Time)>,
     returned: Option<Time>,
     pause: Duration,
     goal: f64,
@@ -95,13 +102,30 @@ impl Shed {
     }
 
     /// Whether what `path` has lost beside the `others` that carry is a reason to give it less than its `share`.
-    pub(super) fn judge(&self, path: &PathState, share: f64, others: &[&PathState]) -> Option<Verdict> {
+    ///
+    /// A sender that has overfilled a queue will send less by itself. If others had to carry all of it meanwhile, theirs would
+    /// be overfilled next.
+    pub(super) fn judge(
+        &mut self,
+        now: Time,
+        path: &PathState,
+        share: f64,
+        others: &[&PathState],
+    ) -> Option<Verdict> {
+        let verdict = self.verdict(path, share, others)?;
+        let began = self.loses.filter(|(_, last)| now.since(*last) < SEEN).map_or(now, |(began, _)| began);
+        self.loses = Some((began, now));
+        let lasts = now.since(began) >= path.round_trip() * REACTION + SEEN;
+        (lasts || verdict.is_urgent()).then_some(verdict)
+    }
+
+    fn verdict(&self, path: &PathState, share: f64, others: &[&PathState]) -> Option<Verdict> {
         let other = others.iter().min_by(|one, other| one.measure().total_cmp(&other.measure()))?;
         let to = path.recent.newest()?.min(other.recent.newest()?);
         let earlier = path.recent.times().filter(|it| *it < to).skip(SHORTEST - 1);
         let mut windows = earlier.take_while(|it| *it >= self.since).take(WINDOWS);
         if is_taken(path, other, to) {
-            return Some(Verdict::Leave { kept: HALF });
+            return Some(Verdict::Taken);
         }
         windows.find_map(|from| {
             let beside = Beside {
@@ -118,6 +142,7 @@ impl Shed {
     pub(super) fn follow(&mut self, now: Time, share: f64, verdict: Verdict) -> Option<f64> {
         match verdict {
             Verdict::Leave { kept } => self.shed(now, share, kept),
+            Verdict::Taken => self.shed(now, share, HALF),
             Verdict::Less => {
                 self.since = now;
                 if let Phase::Returns { .. } = self.phase {
@@ -210,8 +235,20 @@ fn is_taken(path: &PathState, other: &PathState, to: Time) -> bool {
 pub(super) enum Verdict {
     /// It is left: of what is sent by it, so much comes.
     Leave { kept: f64 },
+    /// It is left, since others fill it.
+    Taken,
     /// It is given less.
     Less,
+}
+
+impl Verdict {
+    fn is_urgent(self) -> bool {
+        match self {
+            Self::Leave { kept } => kept < LITTLE_COMES,
+            Self::Taken => true,
+            Self::Less => false,
+        }
+    }
 }
 
 /// What a path and the best of the others carried in the same time.
@@ -260,11 +297,13 @@ mod tests {
         path: PathState,
         tally: Tally,
         number: u32,
+        round_trip: Duration,
     }
 
     impl Bench {
         fn new() -> Self {
-            Self { path: PathState::new(Time::ZERO), tally: Tally::default(), number: 0 }
+            let (path, round_trip) = (PathState::new(Time::ZERO), Duration::ZERO);
+            Self { path, tally: Tally::default(), number: 0, round_trip }
         }
 
         fn carry(&mut self, sent: u32, lost: u32) {
@@ -273,7 +312,7 @@ mod tests {
             let at = Time::from_millis(u64::from(self.number) * 20);
             self.path.note_sent(at, self.number);
             let arrived = at.as_nanos().cast_signed();
-            self.path.note_answer(at, self.number, arrived, Some(self.tally));
+            self.path.note_answer(at + self.round_trip, self.number, arrived, Some(self.tally));
             self.number += 1;
         }
     }
@@ -292,7 +331,7 @@ mod tests {
                 let lost = (0..segments).filter(|_| random(&mut seed) < loss).count() as u32;
                 lossy.carry(segments, lost);
                 clean.carry(segments, 0);
-                let verdict = Shed::default().judge(&lossy.path, 0.5, &[&clean.path]);
+                let verdict = Shed::default().verdict(&lossy.path, 0.5, &[&clean.path]);
                 assert_eq!(verdict, None, "{segments} segments, {loss}, round {round}");
             }
         }
@@ -303,13 +342,34 @@ mod tests {
         let (mut lossy, mut clean) = (Bench::new(), Bench::new());
         (0..50).for_each(|_| [&mut lossy, &mut clean].into_iter().for_each(|it| it.carry(8, 0)));
         (0..2).for_each(|_| (lossy.carry(8, 6), clean.carry(8, 0)).1);
-        let judge =
-            |path: &Bench, share, others: &[&PathState]| Shed::default().judge(&path.path, share, others);
+        let judge = |path: &Bench, share, others: &[&PathState]| {
+            Shed::default().judge(Time::from_millis(1_000), &path.path, share, others)
+        };
         assert_eq!(judge(&lossy, 0.5, &[&clean.path]), Some(Verdict::Leave { kept: 0.25 }));
         assert_eq!(judge(&clean, 0.5, &[&lossy.path]), None);
         assert_eq!(judge(&lossy, 0.5, &[&lossy.path]), None, "all lose alike");
         assert_eq!(judge(&lossy, 0.5, &[]), None, "there is no other");
         assert_eq!(judge(&lossy, 0.95, &[&clean.path]), None, "the other may carry next to nothing");
+    }
+
+    /// After how many probes a path with a round trip of 100 ms is left, that loses 7 of 16 segments between some of them.
+    fn probes_until_left(loses: impl Fn(u32) -> bool) -> Option<u32> {
+        let (mut lossy, mut clean, mut shed) = (Bench::new(), Bench::new(), Shed::default());
+        [&mut lossy, &mut clean].into_iter().for_each(|it| it.round_trip = Duration::from_millis(100));
+        (0..50).for_each(|_| [&mut lossy, &mut clean].into_iter().for_each(|it| it.carry(16, 0)));
+        (0..100).find(|round| {
+            lossy.carry(16, if loses(*round) { 7 } else { 0 });
+            clean.carry(16, 0);
+            let now = Time::from_millis(u64::from(lossy.number) * 20);
+            shed.judge(now, &lossy.path, 0.6, &[&clean.path]).is_some()
+        })
+    }
+
+    #[test]
+    fn a_sender_has_time_to_react_to_losses_of_its_own_making() {
+        assert_eq!(probes_until_left(|round| round < 10), None, "it has halved its window");
+        let probes = probes_until_left(|_| true).unwrap();
+        assert!((25..30).contains(&probes), "{probes}");
     }
 
     #[test]
