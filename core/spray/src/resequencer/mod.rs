@@ -2,6 +2,7 @@
 
 mod counters;
 mod flow;
+mod release;
 mod settings;
 mod skew;
 mod store;
@@ -16,6 +17,7 @@ use braid_types::{FiveTuple, Time};
 use crate::segment::Segment;
 pub use counters::{Counters, Gauge, PathCounters};
 use flow::{Flow, Held, PATHS, Place};
+use release::Cause;
 pub use settings::{HoldTime, Settings, SettingsError};
 use skew::Skew;
 use store::{Entry, Store, charge};
@@ -59,16 +61,6 @@ pub struct Resequencer<P> {
     counters: Counters,
     paths: [PathCounters; PATHS + 1],
     waits: Waits,
-}
-
-/// Why packets are let go before those that are missing came.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Cause {
-    Passed,
-    TimedOut,
-    Threshold,
-    Overflow,
-    Ended,
 }
 
 impl<P> Resequencer<P> {
@@ -326,67 +318,5 @@ impl<P> Resequencer<P> {
         }
         self.release_next(now, id);
         Fate::Taken
-    }
-
-    /// The flow holds more than its share: all of it goes, and the gaps of a burst of losses are passed over.
-    fn exceed(&mut self, now: Time, id: FlowId) {
-        let last = self.table.get_mut(id).and_then(|flow| flow.last());
-        self.give_up(now, id, Cause::Threshold, |_| true);
-        if let Some((flow, last)) = self.table.get_mut(id).zip(last) {
-            let size = last.end.ahead_of(last.seq).unsigned_abs();
-            flow.skip(self.settings.loss_recovery, size, self.settings.horizon);
-        }
-    }
-
-    /// Gives gaps up that nothing can fill any more, since no path overtakes itself.
-    fn release_passed(&mut self, now: Time, id: FlowId) {
-        let paths = self.settings.paths;
-        while let Some(flow) = self.table.get_mut(id) {
-            let Some(first) = flow.first().filter(|first| flow.all_passed(paths, first.seq)) else { return };
-            self.give_up(now, id, Cause::Passed, |other| other.seq == first.seq);
-        }
-    }
-
-    /// Lets packets go from the first on, as long as they are `wanted` or nothing before them is missing.
-    fn give_up(&mut self, now: Time, id: FlowId, cause: Cause, wanted: impl Fn(&Held) -> bool) {
-        while let Some(flow) = self.table.get_mut(id) {
-            let Some(first) = flow.first().filter(|first| wanted(first)) else { return };
-            let opened = self.store.entry(first.slot).map_or(now, |entry| entry.arrival);
-            flow.give_up_gap(opened);
-            *self.counters.gaps(cause) += 1;
-            flow.take_first();
-            self.release(now, first);
-            self.release_next(now, id);
-        }
-    }
-
-    /// Lets go what nothing is missing before; whether there was something.
-    fn release_next(&mut self, now: Time, id: FlowId) -> bool {
-        let mut released = false;
-        while let Some(held) = self.table.get_mut(id).and_then(Flow::take_next) {
-            self.release(now, held);
-            released = true;
-        }
-        released
-    }
-
-    fn release(&mut self, now: Time, held: Held) {
-        let Some(entry) = self.store.remove(held.slot) else { return };
-        let waited = now.since(entry.arrival);
-        self.counters.note_released(waited);
-        self.waits.note(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX));
-        self.ready.push_back(entry.packet);
-    }
-}
-
-impl Counters {
-    const fn gaps(&mut self, cause: Cause) -> &mut u64 {
-        match cause {
-            Cause::Passed => &mut self.gaps_passed,
-            Cause::TimedOut => &mut self.gaps_timed_out,
-            Cause::Threshold => &mut self.gaps_over_threshold,
-            Cause::Overflow => &mut self.gaps_overflowed,
-            Cause::Ended => &mut self.gaps_ended,
-        }
     }
 }
