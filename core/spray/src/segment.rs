@@ -42,6 +42,8 @@ pub struct Segment {
     pub fin: bool,
     /// Ends the connection.
     pub rst: bool,
+    /// The sender's clock when it was sent, if it says so. RFC 7323 §3.
+    pub timestamp: Option<u32>,
 }
 
 impl Segment {
@@ -71,7 +73,8 @@ mod tests {
 
     #[test]
     fn syn_and_fin_take_a_number_each() {
-        let segment = Segment { seq: SeqNo(u32::MAX), payload: 3, syn: true, fin: true, rst: false };
+        let segment =
+            Segment { seq: SeqNo(u32::MAX), payload: 3, syn: true, fin: true, ..Segment::default() };
         assert_eq!(segment.end(), SeqNo(4));
         assert!(!segment.is_empty());
     }

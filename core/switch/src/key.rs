@@ -1,6 +1,7 @@
 //! What flows match, as words: a match is a mask and a value of them.
 
 use braid_openflow::VlanVid;
+use braid_packet::TcpOptions;
 use braid_spray::{Segment, SeqNo};
 use braid_types::{FiveTuple, PortNo};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -125,6 +126,9 @@ pub(crate) struct Layout {
 
 const TAGS: [u16; 2] = [0x8100, 0x88a8];
 const TCP: u64 = 6;
+const TIMESTAMP: u8 = 8;
+/// Two options that do nothing, then the timestamp's kind and length.
+const TIMESTAMP_FIRST: u32 = 0x0101_080a;
 
 /// Reads a frame. What is cut off or malformed is as if it were not there.
 pub(crate) fn read(in_port: PortNo, data: &[u8]) -> (Key, Layout) {
@@ -294,6 +298,17 @@ impl KeyReader<'_> {
         Some(())
     }
 
+    /// The sender's clock, among the options of a TCP header.
+    fn timestamp(&self, at: usize, end: usize) -> Option<u32> {
+        // As RFC 7323 §A recommends, and all send it.
+        if self.u32(at) == Some(TIMESTAMP_FIRST) && end >= at + 12 {
+            return self.u32(at + 4);
+        }
+        let options = TcpOptions::new(self.data.get(at..end)?).map_while(Result::ok);
+        let data = options.filter(|option| option.kind == TIMESTAMP).find_map(|it| it.data.first_chunk());
+        data.map(|value| u32::from_be_bytes(*value))
+    }
+
     fn segment(&mut self, at: usize, fragment: bool) -> Option<()> {
         if self.key.get(IP_PROTO) != TCP {
             return None;
@@ -304,7 +319,8 @@ impl KeyReader<'_> {
         let payload = self.layout.end.checked_sub(at.checked_add(header)?)?;
         let flag = |bit: u16| offset_and_flags & bit != 0;
         let (syn, fin, rst) = (flag(2), flag(1), flag(4));
-        let segment = Segment { seq: SeqNo(seq), payload: u32::try_from(payload).ok()?, syn, fin, rst };
+        let (payload, timestamp) = (u32::try_from(payload).ok()?, self.timestamp(at + 20, at + header));
+        let segment = Segment { seq: SeqNo(seq), payload, syn, fin, rst, timestamp };
         self.layout.segment = Some(segment).filter(|_| !fragment && header >= 20);
         Some(())
     }

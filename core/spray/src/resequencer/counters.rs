@@ -15,7 +15,7 @@ pub struct Counters {
     pub unknown: u64,
     /// Of `forwarded`: too far from what was expected to be believed.
     pub stray: u64,
-    /// Of `forwarded`: retransmissions and duplicates, as far as the buffer can tell.
+    /// Retransmissions and duplicates, as far as the buffer can tell.
     pub old: u64,
     /// Of `old`: those that came late on their path, after others had been let go without them.
     pub spurious: u64,

@@ -2,7 +2,8 @@ use std::collections::VecDeque;
 
 use braid_types::Time;
 
-use super::PathId;
+use super::turns::{Moment, Turn, Turns};
+use super::{Arrival, PathId};
 use crate::segment::{Segment, SeqNo};
 
 /// Paths beyond these are not told apart.
@@ -22,6 +23,9 @@ pub(super) struct Flow {
     held_bytes: u64,
     paths: [Option<PathState>; PATHS],
     packets: u32,
+    /// When what came last by each path had been sent; of a path that is not waited for, nothing.
+    sent: [Option<Moment>; PATHS],
+    turns: Option<Box<Turns>>,
     /// Where the connection began, if that was seen.
     began: Option<SeqNo>,
     /// Where a SYN said that the connection begins anew; believed when something begins there.
@@ -37,6 +41,12 @@ pub(super) struct Held {
     pub(super) end: SeqNo,
     pub(super) slot: u32,
     pub(super) charge: u32,
+}
+
+impl Held {
+    pub(super) const fn new(segment: &Segment, slot: u32, charge: u32) -> Self {
+        Self { seq: segment.seq, end: segment.end(), slot, charge }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +100,8 @@ impl Flow {
             held_bytes: 0,
             paths: [None; PATHS],
             packets: 0,
+            sent: [None; PATHS],
+            turns: None,
             began: None,
             anew: None,
             stray: None,
@@ -98,7 +110,7 @@ impl Flow {
     }
 
     pub(super) fn holds_nothing(&self) -> bool {
-        self.held.is_empty()
+        self.held.is_empty() && self.turns.as_ref().is_none_or(|turns| turns.is_empty())
     }
 
     pub(super) const fn held_bytes(&self) -> u64 {
@@ -159,7 +171,7 @@ impl Flow {
 
     /// What paths have delivered means nothing any more.
     pub(super) const fn forget_paths(&mut self) {
-        (self.paths, self.packets) = ([None; PATHS], 0);
+        (self.paths, self.packets, self.sent) = ([None; PATHS], 0, [None; PATHS]);
     }
 
     /// Counts a segment that is not believed; whether it is now.
@@ -172,10 +184,51 @@ impl Flow {
 
     /// Goes on after `segment`, and forgets what was.
     pub(super) fn restart(&mut self, segment: &Segment) {
-        let held = std::mem::take(&mut self.held);
+        let (held, turns) = (std::mem::take(&mut self.held), self.turns.take());
         debug_assert!(held.is_empty(), "what is held has been taken out");
         let began = if self.is_anew(segment) { self.anew } else { None };
-        *self = Self { held, began, ..Self::new(segment.end()) };
+        *self = Self { held, turns, sent: self.sent, began, ..Self::new(segment.end()) };
+    }
+
+    /// A segment came; its moment, if others that were sent before it may come yet.
+    pub(super) fn note_sent(&mut self, came: &Arrival) -> Option<Moment> {
+        let moment = Moment::of(&came.segment)?;
+        *self.sent.get_mut(usize::from(came.path.0))? = Some(moment);
+        let turns = self.turns.as_ref().filter(|turns| turns.are_taken(came.at))?;
+        let waits = !turns.is_empty() || !self.is_next(moment, came.path);
+        waits.then_some(moment)
+    }
+
+    /// A retransmission has come.
+    pub(super) fn note_repeated(&mut self, now: Time) {
+        self.turns.get_or_insert_default().note_repeated(now);
+    }
+
+    /// Whether all other paths have delivered something that was sent later.
+    fn is_next(&self, moment: Moment, path: PathId) -> bool {
+        let others = (0..).zip(&self.sent).filter(|(other, _)| *other != path.0);
+        others.filter_map(|(_, sent)| *sent).all(|sent| !moment.is_after(sent))
+    }
+
+    /// Paths that have delivered nothing as late are not waited for until they deliver something.
+    pub(super) fn stop_waiting(&mut self, until: Moment) {
+        let behind = self.sent.iter_mut().filter(|sent| sent.is_some_and(|sent| until.is_after(sent)));
+        behind.for_each(|sent| *sent = None);
+    }
+
+    pub(super) fn wait_for_turn(&mut self, turn: Turn) {
+        self.turns.get_or_insert_default().wait(turn);
+    }
+
+    /// Takes out the first that waits for its turn, if that has come.
+    pub(super) fn take_turn(&mut self) -> Option<Turn> {
+        let first = *self.turns.as_ref()?.first()?;
+        self.is_next(first.moment, first.came.path).then(|| self.take_any_turn())?
+    }
+
+    /// Takes out the first that waits for its turn.
+    pub(super) fn take_any_turn(&mut self) -> Option<Turn> {
+        self.turns.as_mut()?.take_first()
     }
 
     pub(super) const fn advance(&mut self, end: SeqNo) {

@@ -7,6 +7,7 @@ mod settings;
 mod skew;
 mod store;
 mod table;
+mod turns;
 mod waits;
 
 use std::collections::VecDeque;
@@ -37,6 +38,15 @@ pub enum Fate {
     Taken,
 }
 
+/// A packet that was offered, but for itself.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    at: Time,
+    segment: Segment,
+    path: PathId,
+    size: u32,
+}
+
 /// Puts the packets `P` of TCP flows back in order. Performs no I/O.
 ///
 /// ```text
@@ -48,7 +58,8 @@ pub enum Fate {
 /// After [`Self::offer`] and [`Self::handle_timeout`], drain [`Self::poll_packet`]; then ask [`Self::poll_timeout`]. Each
 /// packet costs O(1), and O(log n) comparisons in the n that its flow holds if it has to wait.
 ///
-/// Retransmissions, duplicates and empty acknowledgements never wait. The first segment that is seen of a flow says where
+/// Empty acknowledgements never wait. Retransmissions and duplicates wait for nothing that is missing; where a sender that gives timestamps
+/// repeats many packets, they wait for each other, so that none overtakes what was sent before it. The first segment that is seen of a flow says where
 /// it begins, a SYN or not. A SYN in a connection that is known is believed when the connection goes on there, so that
 /// a forged one changes nothing.
 #[derive(Clone, Debug)]
@@ -107,8 +118,14 @@ impl<P> Resequencer<P> {
         if segment.rst {
             return self.end(now, id, packet);
         }
-        match self.place(now, id, &segment, path) {
-            Place::Ahead => self.hold(now, id, &segment, size, packet),
+        let came = Arrival { at: now, segment, path, size };
+        if let Some(moment) = self.table.get_mut(id).and_then(|flow| flow.note_sent(&came))
+            && self.store.has_room(charge(size))
+        {
+            return self.wait_for_turn(id, &came, moment, packet);
+        }
+        match self.place(now, id, &came) {
+            Place::Ahead => self.hold(id, &came, packet),
             _ => self.forward(),
         }
     }
@@ -128,6 +145,9 @@ impl<P> Resequencer<P> {
         let hold_time = self.hold_time();
         while let Some(oldest) = self.store.oldest().filter(|it| it.arrival + hold_time <= now) {
             let (id, seq) = (oldest.flow, oldest.seq);
+            if self.end_oldest_turn(now) {
+                continue;
+            }
             self.give_up(now, id, Cause::TimedOut, |first| first.seq.ahead_of(seq) <= 0);
         }
     }
@@ -135,7 +155,7 @@ impl<P> Resequencer<P> {
     /// Lets everything go.
     pub fn flush(&mut self, now: Time) {
         while let Some(id) = self.store.oldest().map(|oldest| oldest.flow) {
-            self.give_up(now, id, Cause::Ended, |_| true);
+            self.empty(now, id);
         }
     }
 
@@ -193,7 +213,7 @@ impl<P> Resequencer<P> {
     /// The connection ends: what waits goes before the segment that says so.
     fn end(&mut self, now: Time, id: FlowId, packet: impl FnOnce() -> P) -> Fate {
         let waited = self.table.get_mut(id).is_some_and(|flow| !flow.holds_nothing());
-        self.give_up(now, id, Cause::Ended, |_| true);
+        self.empty(now, id);
         self.table.remove(id);
         if !waited {
             return self.forward();
@@ -204,15 +224,15 @@ impl<P> Resequencer<P> {
     }
 
     /// Finds out where a segment belongs, and lets go what waited for it.
-    fn place(&mut self, now: Time, id: FlowId, segment: &Segment, path: PathId) -> Place {
-        let horizon = self.settings.horizon;
+    fn place(&mut self, now: Time, id: FlowId, came: &Arrival) -> Place {
+        let (segment, horizon) = (&came.segment, self.settings.horizon);
         let Some(flow) = self.table.get_mut(id) else { return Place::Stray };
         if segment.syn {
             flow.note_syn(segment);
             return Place::Old;
         }
         if flow.is_anew(segment) {
-            self.restart(now, id, segment, path);
+            self.restart(now, id, came);
             return Place::Next;
         }
         if segment.is_empty() {
@@ -223,100 +243,116 @@ impl<P> Resequencer<P> {
             let believed = flow.note_stray(segment);
             self.counters.stray += 1;
             if believed {
-                self.restart(now, id, segment, path);
+                self.restart(now, id, came);
             }
             return place;
         }
-        let in_turn = flow.note_path(path, segment);
+        let in_turn = flow.note_path(came.path, segment);
         match place {
-            Place::Old | Place::Duplicate => self.note_old(now, id, segment, in_turn),
-            Place::Next => self.go_on(now, id, segment, path, in_turn),
+            Place::Old => self.note_repeated(id, came, in_turn),
+            Place::Duplicate => self.note_old(id, came, in_turn),
+            Place::Next => self.go_on(now, id, came, in_turn),
             _ => {}
         }
         place
     }
 
-    fn restart(&mut self, now: Time, id: FlowId, segment: &Segment, path: PathId) {
-        self.give_up(now, id, Cause::Ended, |_| true);
+    fn restart(&mut self, now: Time, id: FlowId, came: &Arrival) {
+        self.empty(now, id);
         if let Some(flow) = self.table.get_mut(id) {
-            flow.restart(segment);
-            flow.note_path(path, segment);
+            flow.restart(&came.segment);
+            flow.note_path(came.path, &came.segment);
+        }
+    }
+
+    /// What was let go without it comes after all, sent again or not.
+    fn note_repeated(&mut self, id: FlowId, came: &Arrival, in_turn: bool) {
+        self.note_old(id, came, in_turn);
+        // Of paths that do not keep their order nothing is known.
+        if let Some(flow) = self.table.get_mut(id).filter(|_| self.settings.paths > 0) {
+            flow.note_repeated(came.at);
         }
     }
 
     /// A retransmission, unless its path has delivered nothing later: then the gap was given up too soon.
-    fn note_old(&mut self, now: Time, id: FlowId, segment: &Segment, in_turn: bool) {
+    fn note_old(&mut self, id: FlowId, came: &Arrival, in_turn: bool) {
         self.counters.old += 1;
-        let opened = self.table.get_mut(id).and_then(|flow| flow.gap_of(segment));
+        let opened = self.table.get_mut(id).and_then(|flow| flow.gap_of(&came.segment));
         if let Some(opened) = opened.filter(|_| in_turn) {
             self.counters.spurious += 1;
-            self.skew.observe(now, now.since(opened));
+            self.skew.observe(came.at, came.at.since(opened));
         }
     }
 
-    fn go_on(&mut self, now: Time, id: FlowId, segment: &Segment, path: PathId, in_turn: bool) {
+    fn go_on(&mut self, now: Time, id: FlowId, came: &Arrival, in_turn: bool) {
         let Some(flow) = self.table.get_mut(id) else { return };
-        flow.advance(segment.end());
+        flow.advance(came.segment.end());
         let Some(first) = flow.first() else { return };
-        let opened = self.store.entry(first.slot).map_or(now, |entry| entry.arrival);
+        let opened = self.store.entry(first.slot).map_or(came.at, |entry| entry.arrival);
         if self.release_next(now, id) {
             self.counters.gaps_filled += 1;
         }
-        if in_turn {
-            self.path_mut(path).late += 1;
-            self.skew.observe(now, now.since(opened));
+        if in_turn && came.at >= opened {
+            self.path_mut(came.path).late += 1;
+            self.skew.observe(came.at, came.at.since(opened));
         }
         self.release_passed(now, id);
     }
 
-    fn hold(
-        &mut self,
-        now: Time,
-        id: FlowId,
-        segment: &Segment,
-        size: u32,
-        packet: impl FnOnce() -> P,
-    ) -> Fate {
-        let charge = charge(size);
-        if !self.store.has_room(charge) && !self.make_room(now, id, segment, charge) {
-            return self.overflow(now, id, segment, packet);
+    fn hold(&mut self, id: FlowId, came: &Arrival, packet: impl FnOnce() -> P) -> Fate {
+        let charge = charge(came.size);
+        if !self.store.has_room(charge) && !self.make_room(id, came, charge) {
+            return self.overflow(id, came, packet);
         }
-        let Some(flow) = self.table.get_mut(id) else { return self.forward() };
-        let (seq, end) = (segment.seq, segment.end());
-        let entry = Entry { arrival: now, flow: id, seq, charge, packet: packet() };
-        flow.hold(Held { seq, end, slot: self.store.push(entry), charge });
+        let slot = self.keep(id, came, false, packet);
+        self.wait(came.at, id, Held::new(&came.segment, slot, charge));
+        Fate::Taken
+    }
+
+    /// Puts a packet where packets wait.
+    fn keep(&mut self, id: FlowId, came: &Arrival, takes_turn: bool, packet: impl FnOnce() -> P) -> u32 {
+        let (arrival, seq, charge) = (came.at, came.segment.seq, charge(came.size));
+        let slot = self.store.push(Entry { arrival, flow: id, seq, charge, takes_turn, packet: packet() });
         self.counters.held += 1;
-        let exceeds = flow.held_bytes() > u64::from(self.settings.threshold);
         self.counters.note_inside(self.gauge());
-        if exceeds {
+        slot
+    }
+
+    /// A packet that is kept waits for those before it.
+    fn wait(&mut self, now: Time, id: FlowId, held: Held) {
+        let Some(flow) = self.table.get_mut(id) else { return };
+        flow.hold(held);
+        if flow.held_bytes() > u64::from(self.settings.threshold) {
             self.exceed(now, id);
         } else {
             self.release_passed(now, id);
         }
-        Fate::Taken
     }
 
     /// Has the flow of which a packet has waited longest let its first go, so that who sends most to be held does not keep others
     /// from it; whether the segment fits now and is still ahead.
-    fn make_room(&mut self, now: Time, id: FlowId, segment: &Segment, charge: u32) -> bool {
+    fn make_room(&mut self, id: FlowId, came: &Arrival, charge: u32) -> bool {
         while !self.store.has_room(charge) {
             let Some(flow) = self.store.oldest().map(|oldest| oldest.flow) else { return false };
+            if self.end_oldest_turn(came.at) {
+                continue;
+            }
             let first = self.table.get_mut(flow).and_then(|flow| flow.first());
-            self.give_up(now, flow, Cause::Overflow, |held| {
+            self.give_up(came.at, flow, Cause::Overflow, |held| {
                 first.is_some_and(|first| first.slot == held.slot)
             });
         }
-        self.table.get_mut(id).is_some_and(|flow| flow.is_before(segment))
+        self.table.get_mut(id).is_some_and(|flow| flow.is_before(&came.segment))
     }
 
     /// The segment cannot wait: it goes after what was let go for its sake.
-    fn overflow(&mut self, now: Time, id: FlowId, segment: &Segment, packet: impl FnOnce() -> P) -> Fate {
+    fn overflow(&mut self, id: FlowId, came: &Arrival, packet: impl FnOnce() -> P) -> Fate {
         self.counters.held += 1;
         self.ready.push_back(packet());
         if let Some(flow) = self.table.get_mut(id) {
-            flow.advance(segment.end());
+            flow.advance(came.segment.end());
         }
-        self.release_next(now, id);
+        self.release_next(came.at, id);
         Fate::Taken
     }
 }

@@ -37,6 +37,12 @@ impl<P> Resequencer<P> {
         }
     }
 
+    /// Lets all of a flow go.
+    pub(super) fn empty(&mut self, now: Time, id: FlowId) {
+        self.end_turns(now, id);
+        self.give_up(now, id, Cause::Ended, |_| true);
+    }
+
     /// Lets packets go from the first on, as long as they are `wanted` or nothing before them is missing.
     pub(super) fn give_up(&mut self, now: Time, id: FlowId, cause: Cause, wanted: impl Fn(&Held) -> bool) {
         while let Some(flow) = self.table.get_mut(id) {
@@ -60,12 +66,17 @@ impl<P> Resequencer<P> {
         released
     }
 
-    pub(super) fn release(&mut self, now: Time, held: Held) {
-        let Some(entry) = self.store.remove(held.slot) else { return };
+    fn release(&mut self, now: Time, held: Held) {
+        self.release_at(now, held.slot, self.ready.len());
+    }
+
+    /// Lets a packet go before those that are ready from `place` on.
+    pub(super) fn release_at(&mut self, now: Time, slot: u32, place: usize) {
+        let Some(entry) = self.store.remove(slot) else { return };
         let waited = now.since(entry.arrival);
         self.counters.note_released(waited);
         self.waits.note(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX));
-        self.ready.push_back(entry.packet);
+        self.ready.insert(place, entry.packet);
     }
 }
 

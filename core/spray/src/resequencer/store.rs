@@ -35,6 +35,8 @@ pub(super) struct Entry<P> {
     pub(super) flow: FlowId,
     pub(super) seq: SeqNo,
     pub(super) charge: u32,
+    /// Whether it waits for its turn, and not yet for what is missing before it.
+    pub(super) takes_turn: bool,
     pub(super) packet: P,
 }
 
@@ -76,8 +78,17 @@ impl<P> Store<P> {
         self.entry(self.ends.first?)
     }
 
+    /// Its slot.
+    pub(super) const fn oldest_slot(&self) -> Option<u32> {
+        self.ends.first
+    }
+
     pub(super) fn entry(&self, slot: u32) -> Option<&Entry<P>> {
         self.slots.get(slot as usize)?.entry.as_ref()
+    }
+
+    pub(super) fn entry_mut(&mut self, slot: u32) -> Option<&mut Entry<P>> {
+        self.slots.get_mut(slot as usize)?.entry.as_mut()
     }
 
     /// Adds the latest arrival and gives its slot.

@@ -27,12 +27,9 @@ fn segment() -> impl Strategy<Value = Segment> {
     let near = prop_oneof![0..20_000_u32, (u32::MAX - 20_000)..u32::MAX, any::<u32>()];
     let payload = prop_oneof![Just(0), Just(1), 1..1_460_u32, Just(65_000)];
     let flag = || prop::bool::weighted(0.03);
-    (near, payload, flag(), flag(), flag()).prop_map(|(seq, payload, syn, fin, rst)| Segment {
-        seq: SeqNo(seq),
-        payload,
-        syn,
-        fin,
-        rst,
+    let timestamp = prop::option::weighted(0.9, prop_oneof![0..40_u32, any::<u32>()]);
+    (near, payload, flag(), flag(), flag(), timestamp).prop_map(|(seq, payload, syn, fin, rst, timestamp)| {
+        Segment { seq: SeqNo(seq), payload, syn, fin, rst, timestamp }
     })
 }
 

@@ -8,3 +8,4 @@ mod reference;
 mod scheduler;
 mod shared_path;
 mod sprayed;
+mod turns;
