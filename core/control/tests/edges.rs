@@ -29,7 +29,7 @@ impl Channel {
         let identity = Identity { dpid: EDGE, name: "edge".into(), version: "1".into(), seed: 1 };
         let mut edge = Switch::new(identity);
         let mac = MacAddr::from_u64(0x0200_0000_0001);
-        let port = PortDescription { name: "p1".into(), mac, up: true, kbps: 1 };
+        let port = PortDescription { name: "p1".into(), mac, up: true, kbps: 1, ..Default::default() };
         edge.set_port(Time::ZERO, PortNo(1), port);
         edge.connect(CONTROLLER);
         let mut to_edge = Vec::new();

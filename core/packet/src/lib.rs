@@ -28,6 +28,7 @@ mod error;
 mod frame;
 mod ip;
 mod tcp;
+mod too_big;
 
 pub mod arp;
 pub mod build;
@@ -40,6 +41,7 @@ pub use etherparse::{EtherType, IpNumber};
 pub use frame::{Frame, Payload, VlanTag};
 pub use ip::{Ip, Transport, Udp, ip_addresses};
 pub use tcp::{TcpFlags, TcpOption, TcpOptionError, TcpOptions, TcpSegment};
+pub use too_big::TooBig;
 
 /// The EtherType of LLDP. IEEE 802.1AB-2016 §7.3.
 pub const ETHERTYPE_LLDP: EtherType = EtherType(0x88cc);

@@ -32,4 +32,4 @@ pub use port::{PortCounters, PortDescription};
 pub use switch::{ConnectionId, Identity, Switch};
 pub use train::Train;
 pub use tunnel::Ends;
-pub use uplink::{Arrival, TunnelSettings, UplinkAddress, UplinkError, UplinkSettings, Uplinks};
+pub use uplink::{Arrival, TunnelPort, TunnelSettings, UplinkAddress, UplinkError, UplinkSettings, Uplinks};

@@ -1,3 +1,5 @@
+use braid_types::MacAddr;
+
 /// A frame, and what its sender left to the network card.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Packet {
@@ -85,6 +87,14 @@ impl Packet {
         Self { data, offload: Offload::default() }
     }
 
+    /// Gives it these Ethernet addresses.
+    pub(crate) fn put_addresses(&mut self, dst: MacAddr, src: MacAddr) {
+        if let Some(place) = self.data.get_mut(..12) {
+            place[..6].copy_from_slice(&dst.octets());
+            place[6..].copy_from_slice(&src.octets());
+        }
+    }
+
     /// How many frames it is once a super-frame has been cut.
     pub(crate) fn segments(&self) -> u32 {
         let Offload { gso_type, gso_size, .. } = self.offload;
@@ -93,6 +103,14 @@ impl Packet {
         }
         let payload = self.data.len().saturating_sub(self.header_length());
         u32::try_from(payload.div_ceil(gso_size.into())).unwrap_or(u32::MAX)
+    }
+
+    /// How long the longest frame is once a super-frame has been cut.
+    pub(crate) fn longest_part(&self) -> usize {
+        match self.offload.gso_type {
+            0 => self.data.len(),
+            _ => self.data.len().min(self.header_length() + usize::from(self.offload.gso_size)),
+        }
     }
 
     /// The headers of a super-frame. What the offload says of them may be longer: of one that a card has made, with a segment.

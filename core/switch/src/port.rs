@@ -1,8 +1,11 @@
 use braid_openflow::{Kbps, Port, PortConfig, PortFeatures, PortState, PortStats, Text};
 use braid_types::{MacAddr, PortNo, Time};
 
+/// The addresses and the type.
+const ETHERNET: usize = 14;
+
 /// What the machine says of an interface.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PortDescription {
     /// Its name, of at most 15 bytes.
     pub name: String,
@@ -12,6 +15,17 @@ pub struct PortDescription {
     pub up: bool,
     /// What it carries, in kbit/s; 0 if that is unknown.
     pub kbps: u32,
+    /// The longest packet that leaves whole, in bytes behind Ethernet's header; 0 if that is unknown.
+    pub mtu: u32,
+    /// Whether VLAN tags count as a part of the packet, as they do in a tunnel.
+    pub is_tunnel: bool,
+}
+
+impl PortDescription {
+    /// Whether OpenFlow says the same of both.
+    pub(crate) fn is_told_like(&self, other: &Self) -> bool {
+        (&self.name, self.mac, self.up, self.kbps) == (&other.name, other.mac, other.up, other.kbps)
+    }
 }
 
 /// A port of the switch.
@@ -45,6 +59,13 @@ impl SwitchPort {
     /// Whether frames may leave by it.
     pub(crate) fn is_live(&self) -> bool {
         self.description.up && !self.config.contains(PortConfig::PORT_DOWN)
+    }
+
+    /// How long a packet may be whose IP header is at `network`; `None` if any may.
+    pub(crate) fn mtu(&self, network: usize) -> Option<usize> {
+        let PortDescription { mtu, is_tunnel, .. } = self.description;
+        let tags = if is_tunnel { network.saturating_sub(ETHERNET) } else { 0 };
+        (mtu > 0).then(|| (mtu as usize).saturating_sub(tags))
     }
 
     /// As OpenFlow describes it.

@@ -154,7 +154,7 @@ impl Edge {
         for interface in &self.interfaces {
             let description = interface.describe();
             if let Some(uplink) = interface.uplink {
-                self.uplinks.set_device(uplink, description.mac, interface.mtu(), description.up);
+                self.uplinks.set_device(uplink, description.mac, description.mtu, description.up);
             }
             let missed = interface.port.socket.missed().unwrap_or(0);
             if let Some(number) = interface.number {

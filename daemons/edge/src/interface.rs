@@ -43,7 +43,8 @@ impl Interface {
     /// As it is now; gone, it is down.
     pub(crate) fn describe(&self) -> PortDescription {
         let (mac, up) = self.port.socket.state(&self.device).unwrap_or_default();
-        PortDescription { name: self.device.clone(), mac: MacAddr::new(mac), up, kbps: self.kbps }
+        let (name, mac, mtu) = (self.device.clone(), MacAddr::new(mac), self.mtu());
+        PortDescription { name, mac, up, kbps: self.kbps, mtu, is_tunnel: false }
     }
 
     /// Passes what has arrived through the switch, but no more than its turn; whether there was something.
@@ -56,7 +57,7 @@ impl Interface {
         for count in 0..READ {
             let Some(packet) = self.next(buffers) else { return count > 0 };
             let arrival = packet.map(|packet| match self.uplink {
-                Some(uplink) => uplinks.handle_packet(uplink, packet),
+                Some(uplink) => uplinks.handle_packet(now, uplink, packet),
                 None => Arrival::Other(packet),
             });
             match (arrival, self.number) {

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use braid_switch::{PortDescription, Switch, TunnelSettings, UplinkSettings, Uplinks};
+use braid_switch::{PortDescription, Switch, TunnelPort, TunnelSettings, UplinkSettings, Uplinks};
 use braid_types::{PortNo, Time};
 
 use crate::error::EdgeError;
@@ -63,9 +63,9 @@ impl Tunnels {
 
     /// Tells the switch which of them can be passed now.
     pub(crate) fn look(&self, now: Time, uplinks: &Uplinks, switch: &mut Switch) {
-        for (number, mac, up) in uplinks.ports() {
-            let kbps = self.0.get(&number).copied().unwrap_or(0);
-            switch.set_port(now, number, PortDescription { name: format!("gre{number}"), mac, up, kbps });
+        for TunnelPort { number, mac, mtu, is_up: up } in uplinks.ports() {
+            let (name, kbps) = (format!("gre{number}"), self.0.get(&number).copied().unwrap_or(0));
+            switch.set_port(now, number, PortDescription { name, mac, up, kbps, mtu, is_tunnel: true });
         }
     }
 }

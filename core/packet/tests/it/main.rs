@@ -9,3 +9,4 @@ mod mptcp_captures;
 mod mptcp_golden;
 mod neighbours;
 mod properties;
+mod too_big;

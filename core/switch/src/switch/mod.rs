@@ -9,6 +9,7 @@ mod ports;
 mod probes;
 mod reports;
 mod requests;
+mod too_long;
 mod tunnels;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ use crate::tally::Tallies;
 pub use connections::ConnectionId;
 use connections::Connections;
 pub(crate) use probes::Probing;
+use too_long::Allowance;
 
 /// How many tables there are.
 const TABLES: u8 = 8;
@@ -62,6 +64,7 @@ pub struct Switch {
     /// What left by paths that this edge probes, and what came by those that others do.
     left: Tallies,
     came: Tallies,
+    allowance: Allowance,
     next_tick: Time,
 }
 
@@ -77,6 +80,7 @@ impl Switch {
             sent: Vec::new(),
             left: Tallies::default(),
             came: Tallies::default(),
+            allowance: Allowance::default(),
             next_tick: Time::ZERO,
         }
     }

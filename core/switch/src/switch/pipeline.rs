@@ -17,6 +17,7 @@ use crate::key::{self, Key, Layout};
 use crate::packet::Packet;
 use crate::probe::put_sent;
 use crate::rewrite;
+use crate::tunnel::decapsulate;
 
 /// Groups may hand packets to groups, so far.
 const DEPTH: u8 = 4;
@@ -27,8 +28,13 @@ pub(super) struct Journey {
     pub(super) packet: Packet,
     pub(super) key: Key,
     pub(super) layout: Layout,
-    /// The destination address with which it came.
+    /// The addresses with which it came.
     label: MacAddr,
+    src: MacAddr,
+    /// Whether nothing but those has changed since its sender had it.
+    is_original: bool,
+    /// How much longer this edge has made it, to encapsulate it.
+    pub(super) added: usize,
     set: ActionSet,
     table: TableId,
     cookie: Cookie,
@@ -48,6 +54,9 @@ impl Journey {
         Self {
             in_port,
             label: MacAddr::from_u64(key.get(key::ETH_DST)),
+            src: MacAddr::from_u64(key.get(key::ETH_SRC)),
+            is_original: true,
+            added: 0,
             packet,
             key,
             layout,
@@ -67,7 +76,10 @@ impl Journey {
         match change {
             Act::Set(SetField::EthDst(mac)) => self.key.set(key::ETH_DST, mac.to_u64()),
             Act::Set(SetField::EthSrc(mac)) => self.key.set(key::ETH_SRC, mac.to_u64()),
-            _ => self.reread(),
+            _ => {
+                self.is_original = false;
+                self.reread();
+            }
         }
     }
 
@@ -75,6 +87,21 @@ impl Journey {
         let metadata = self.key.get(key::METADATA);
         (self.key, self.layout) = key::read(self.in_port, &self.packet.data);
         self.key.set(key::METADATA, metadata);
+    }
+
+    /// How long its IP packet is, or each that will be cut from it.
+    fn length(&self) -> usize {
+        self.packet.longest_part().saturating_sub(self.layout.network.unwrap_or_default())
+    }
+
+    /// The packet as its sender had it; `None` if it is another by now.
+    pub(super) fn original(&self) -> Option<(PortNo, Packet)> {
+        let mut packet = self.is_original.then(|| self.packet.clone())?;
+        if self.added > 0 {
+            decapsulate(&mut packet, &self.key, &self.layout)?;
+        }
+        packet.put_addresses(self.label, self.src);
+        Some((self.in_port, packet))
     }
 
     fn bytes(&self) -> u64 {
@@ -204,6 +231,11 @@ impl Switch {
             port.counters.tx_dropped += 1;
             return;
         }
+        let mtu = journey.layout.network.and_then(|network| port.mtu(network));
+        if mtu.is_some_and(|mtu| journey.length() > mtu) {
+            port.counters.tx_dropped += 1;
+            return self.tell_too_long(now, journey, mtu.unwrap_or_default());
+        }
         port.counters.tx_packets += 1;
         port.counters.tx_bytes += journey.bytes();
         let mut packet = journey.give();
@@ -319,7 +351,8 @@ impl Switch {
         let next =
             |it: &mut Self| it.groups.get_mut(&id).and_then(|it| it.order.as_mut()?.buffer.poll_packet());
         while let Some(Waiting { in_port, packet }) = next(self) {
-            self.through_bucket(now, &mut Journey::new(in_port, packet), id, 0);
+            let journey = Journey { is_original: false, ..Journey::new(in_port, packet) };
+            self.through_bucket(now, &mut { journey }, id, 0);
         }
     }
 

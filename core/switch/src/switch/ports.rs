@@ -20,7 +20,9 @@ impl Switch {
         let known = self.ports.get_mut(&number);
         let reason = if known.is_some() { PortReason::Modify } else { PortReason::Add };
         match known {
-            Some(port) if port.description == description => return,
+            Some(port) if port.description.is_told_like(&description) => {
+                return port.description = description;
+            }
             Some(port) => port.description = description,
             None => {
                 let (config, counters) = (PortConfig::NONE, PortCounters::default());

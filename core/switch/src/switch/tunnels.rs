@@ -38,8 +38,10 @@ impl Switch {
         let tunnel = self.groups.get_mut(&id).and_then(|group| group.tunnel.as_deref_mut());
         if let (Some(flow), Some(Tunnel::Enters { ends, numbers })) = (flow, tunnel)
             && let Some(ends) = ends.get(bucket)
-            && encapsulate(&mut journey.packet, &journey.layout, *ends, || numbers.next(&flow))
         {
+            let before = journey.packet.data.len();
+            encapsulate(&mut journey.packet, &journey.layout, *ends, || numbers.next(&flow));
+            journey.added = journey.packet.data.len().saturating_sub(before);
             journey.reread();
         }
         self.through_bucket(now, journey, id, bucket);

@@ -25,7 +25,7 @@ pub(super) fn answer(device: &Device, packet: &Packet) -> Option<Packet> {
     let mut answer = Packet::complete(packet.data.clone());
     swap(&mut answer.data, network, dst)?;
     let asker = braid_types::MacAddr::new(*packet.data.get(6..)?.first_chunk()?);
-    frame::put_addresses(&mut answer.data, asker, device.mac);
+    answer.put_addresses(asker, device.mac);
     *answer.data.get_mut(transport)? = answered;
     // The type is the high byte of its word.
     let difference = (u64::from(answered) << 8) + u64::from(!((asked as u16) << 8));

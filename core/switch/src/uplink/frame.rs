@@ -75,10 +75,3 @@ pub(super) fn addresses(frame: &[u8]) -> Option<(IpAddr, IpAddr)> {
         _ => None,
     }
 }
-
-pub(super) fn put_addresses(frame: &mut [u8], dst: MacAddr, src: MacAddr) {
-    if let Some(place) = frame.get_mut(..12) {
-        place[..6].copy_from_slice(&dst.octets());
-        place[6..].copy_from_slice(&src.octets());
-    }
-}

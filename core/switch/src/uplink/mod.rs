@@ -3,6 +3,7 @@
 mod device;
 mod echo;
 mod frame;
+mod learned;
 mod neighbours;
 mod segments;
 mod settings;
@@ -15,6 +16,7 @@ use braid_types::{MacAddr, PortNo, Time};
 use crate::packet::Packet;
 use crate::tunnel::Ends;
 use device::Device;
+use learned::Learned;
 pub use settings::{TunnelSettings, UplinkAddress, UplinkError, UplinkSettings};
 
 /// The uplinks of an edge, and the tunnels over them, each of which is a port of the switch. Performs no I/O.
@@ -52,6 +54,28 @@ struct Tunnel {
     device: usize,
     /// Who is asked to pass it on, by the place among the device's neighbours.
     next_hop: usize,
+    /// What routers have said of the longest packet that gets through.
+    learned: Option<Learned>,
+}
+
+/// A tunnel as a port of the switch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TunnelPort {
+    /// Its number.
+    pub number: PortNo,
+    /// An Ethernet address that a port like that may have.
+    pub mac: MacAddr,
+    /// The longest packet that goes through any of the edge's tunnels, as what is sprayed goes through all; 0 if that is unknown.
+    pub mtu: u32,
+    /// Whether frames can pass.
+    pub is_up: bool,
+}
+
+impl Tunnel {
+    /// The longest packet that goes by it; 0 if that is unknown.
+    fn mtu(&self, device: &Device) -> u32 {
+        self.learned.map_or(device.mtu, |learned| learned.mtu.min(device.mtu))
+    }
 }
 
 impl Uplinks {
@@ -73,7 +97,7 @@ impl Uplinks {
         if self.by_ends.insert((ends.src, ends.dst), port).is_some() {
             return Err(UplinkError::SameEnds(ends.src, ends.dst));
         }
-        if self.tunnels.insert(port, Tunnel { ends, device, next_hop }).is_some() {
+        if self.tunnels.insert(port, Tunnel { ends, device, next_hop, learned: None }).is_some() {
             return Err(UplinkError::SamePort(port));
         }
         Ok(())
@@ -87,13 +111,14 @@ impl Uplinks {
         Ok((place, device.neighbours.watch(next, address.address)))
     }
 
-    /// The ports that are tunnels, and whether frames can pass each; with the Ethernet address that a port like that may have.
-    pub fn ports(&self) -> impl Iterator<Item = (PortNo, MacAddr, bool)> {
-        self.tunnels.iter().map(|(port, tunnel)| {
+    /// The ports that are tunnels.
+    pub fn ports(&self) -> impl Iterator<Item = TunnelPort> {
+        let mtu = u32::try_from(self.room.saturating_sub(frame::ETHERNET)).unwrap_or(u32::MAX);
+        self.tunnels.iter().map(move |(number, tunnel)| {
             let device = self.devices.get(tunnel.device);
-            let mac = device.map_or(MacAddr::ZERO, |it| it.mac);
+            let mac = port_mac(device.map_or(MacAddr::ZERO, |it| it.mac), *number);
             let reached = |it: &Device| it.is_up && it.neighbours.mac(tunnel.next_hop).is_some();
-            (*port, port_mac(mac, *port), device.is_some_and(reached))
+            TunnelPort { number: *number, mac, mtu, is_up: device.is_some_and(reached) }
         })
     }
 
@@ -114,13 +139,13 @@ impl Uplinks {
 
     fn least_room(&self) -> usize {
         let known =
-            self.tunnels.values().filter_map(|tunnel| Some((tunnel.ends, self.devices.get(tunnel.device)?)));
+            self.tunnels.values().filter_map(|tunnel| Some((tunnel, self.devices.get(tunnel.device)?)));
         let known = known.filter(|(_, device)| device.mtu > 0);
-        known.map(|(ends, device)| segments::room(device.mtu, ends)).min().unwrap_or(0)
+        known.map(|(tunnel, device)| segments::room(tunnel.mtu(device), tunnel.ends)).min().unwrap_or(0)
     }
 
     /// A frame came in by an uplink.
-    pub fn handle_packet(&mut self, uplink: usize, packet: Packet) -> Arrival {
+    pub fn handle_packet(&mut self, now: Time, uplink: usize, packet: Packet) -> Arrival {
         let Some(device) = self.devices.get_mut(uplink) else { return Arrival::Other(packet) };
         if device.is_for_neighbours(&packet.data) {
             let (taken, answer) = device.hear(&packet.data);
@@ -130,7 +155,10 @@ impl Uplinks {
         if let Some((ends, inner)) = frame::inner(&packet) {
             return self.leave(uplink, ends, inner);
         }
-        match echo::answer(device, &packet) {
+        if self.learn(now, uplink, &packet.data) {
+            return Arrival::Taken;
+        }
+        match self.devices.get(uplink).and_then(|device| echo::answer(device, &packet)) {
             Some(answer) => {
                 self.sent.push((uplink, answer));
                 Arrival::Taken
@@ -161,7 +189,7 @@ impl Uplinks {
             return false;
         };
         let around = frame::Around { ends: tunnel.ends, src: device.mac, dst: next };
-        let longest = device.mtu as usize + frame::ETHERNET;
+        let longest = tunnel.mtu(device) as usize + frame::ETHERNET;
         let frames = parts.iter().map(|part| around.put(part).filter(|frame| frame.len() <= longest));
         let Some(frames) = frames.collect::<Option<Vec<_>>>() else { return false };
         self.sent.extend(frames.into_iter().map(|frame| (tunnel.device, Packet::complete(frame))));
@@ -176,7 +204,7 @@ impl Uplinks {
         let Some(own) = device.address(src) else { return true };
         let Some(next) = own.next_hop(dst) else { return true };
         let Some(mac) = device.neighbours.mac_of(next) else { return own.gateway.is_none() };
-        frame::put_addresses(&mut packet.data, mac, device.mac);
+        packet.put_addresses(mac, device.mac);
         true
     }
 
@@ -187,11 +215,13 @@ impl Uplinks {
 
     /// When to call [`Self::handle_timeout`]; nothing if there is nobody to ask for.
     pub fn poll_timeout(&self) -> Option<Time> {
-        self.devices.iter().filter(|it| it.is_up).filter_map(|it| it.neighbours.next()).min()
+        let questions = self.devices.iter().filter(|it| it.is_up).filter_map(|it| it.neighbours.next());
+        questions.chain(self.tunnels.values().filter_map(|it| Some(it.learned?.until))).min()
     }
 
-    /// Asks where next hops are.
+    /// Asks where next hops are, and forgets what routers have said long ago.
     pub fn handle_timeout(&mut self, now: Time) {
+        self.forget(now);
         for (place, device) in self.devices.iter_mut().enumerate().filter(|(_, it)| it.is_up) {
             let questions = device.neighbours.questions(now, device.mac);
             self.sent.extend(questions.into_iter().map(|frame| (place, Packet::complete(frame))));

@@ -31,7 +31,13 @@ impl Bench {
 
     pub(crate) fn port(&mut self, number: u32, up: bool) {
         let mac = MacAddr::from_u64(0x0200_0000_0000 + u64::from(number));
-        let description = PortDescription { name: format!("port{number}"), mac, up, kbps: 100_000 };
+        let description = PortDescription {
+            name: format!("port{number}"),
+            mac,
+            up,
+            kbps: 100_000,
+            ..PortDescription::default()
+        };
         self.switch.set_port(self.now, PortNo(number), description);
     }
 

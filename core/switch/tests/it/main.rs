@@ -9,6 +9,7 @@ mod probes;
 mod rewriting;
 mod session;
 mod telemetry;
+mod too_long;
 mod trains;
 mod tunnels;
 mod uplinks;

@@ -1,10 +1,11 @@
 //! Uplinks with addresses: routers next to them are answered and asked, and tunnels pass frames between two edges.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
 
 use braid_packet::arp::{Arp, ArpOp};
 use braid_packet::nd::{Endpoint, NdMessage, NeighborAdvertisement, NeighborSolicitation};
-use braid_packet::{Frame, Payload, TcpFlags, Transport, build};
+use braid_packet::{Frame, Payload, TcpFlags, TooBig, Transport, build};
 use braid_switch::{
     Arrival, Ends, Offload, Packet, Train, TunnelSettings, UplinkAddress, UplinkError, UplinkSettings,
     Uplinks,
@@ -12,7 +13,7 @@ use braid_switch::{
 use braid_types::{MacAddr, PortNo, Time};
 use proptest::prelude::*;
 
-use crate::bench::{tcp_v4, tuple};
+use crate::bench::{NOW, tcp_v4, tuple};
 use crate::trains::Sender;
 
 const EDGE: MacAddr = MacAddr::new([2, 0, 0, 0, 1, 1]);
@@ -56,7 +57,7 @@ fn ready(v6: bool, other: bool) -> Uplinks {
     let gateway = if other { "192.0.2.69" } else { "192.0.2.5" };
     let here = if other { "192.0.2.70" } else { "192.0.2.6" };
     let arp = Arp::request(ROUTER, gateway.parse().unwrap(), here.parse().unwrap());
-    assert_eq!(uplinks.handle_packet(0, Packet::complete(arp.frame())), Arrival::Taken);
+    assert_eq!(uplinks.handle_packet(NOW, 0, Packet::complete(arp.frame())), Arrival::Taken);
     let link_local: Ipv6Addr = "fe80::5".parse().unwrap();
     let told = NeighborAdvertisement {
         target: link_local,
@@ -68,7 +69,7 @@ fn ready(v6: bool, other: bool) -> Uplinks {
     let own: Ipv6Addr = "2001:db8::6".parse().unwrap();
     let from = Endpoint { mac: ROUTER, ip: link_local };
     let frame = told.frame(from, Endpoint { mac: EDGE, ip: own });
-    assert_eq!(uplinks.handle_packet(0, Packet::complete(frame)), Arrival::Taken);
+    assert_eq!(uplinks.handle_packet(NOW, 0, Packet::complete(frame)), Arrival::Taken);
     uplinks.poll_packets().for_each(drop);
     uplinks
 }
@@ -82,7 +83,7 @@ fn through(near: &mut Uplinks, far: &mut Uplinks, packet: Packet) -> Vec<Vec<u8>
     assert!(near.send(PORT, packet));
     let frames = sent(near);
     assert!(frames.iter().all(|frame| frame[..12] == [ROUTER.octets(), EDGE.octets()].concat()));
-    let arrivals = frames.into_iter().map(|frame| far.handle_packet(0, Packet::complete(frame)));
+    let arrivals = frames.into_iter().map(|frame| far.handle_packet(NOW, 0, Packet::complete(frame)));
     arrivals
         .map(|arrival| match arrival {
             Arrival::Inner(PORT, packet) => packet.data,
@@ -95,14 +96,14 @@ fn through(near: &mut Uplinks, far: &mut Uplinks, packet: Packet) -> Vec<Vec<u8>
 fn a_router_that_asks_for_an_uplinks_address_is_answered_and_others_are_not() {
     let mut uplinks = edge(false, false);
     let asked = Arp::request(ROUTER, GATEWAY, OWN);
-    assert_eq!(uplinks.handle_packet(0, Packet::complete(asked.frame())), Arrival::Taken);
+    assert_eq!(uplinks.handle_packet(NOW, 0, Packet::complete(asked.frame())), Arrival::Taken);
     let answers = sent(&mut uplinks);
     let answer = Frame::parse(&answers[0]).unwrap();
     let Payload::Arp(arp) = answer.payload else { panic!("{answer:?}") };
     assert_eq!((arp.op, arp.sender_mac, arp.sender_ip), (ArpOp::Reply, EDGE, OWN));
     assert_eq!((answer.dst, arp.target_ip), (ROUTER, GATEWAY));
     let other = Packet::complete(Arp::request(ROUTER, GATEWAY, Ipv4Addr::new(192, 0, 2, 7)).frame());
-    assert_eq!(uplinks.handle_packet(0, other.clone()), Arrival::Other(other));
+    assert_eq!(uplinks.handle_packet(NOW, 0, other.clone()), Arrival::Other(other));
     assert!(sent(&mut uplinks).is_empty());
 }
 
@@ -112,7 +113,7 @@ fn a_router_that_solicits_an_uplinks_address_is_told() {
     let target: Ipv6Addr = "2001:db8::6".parse().unwrap();
     let from = Endpoint { mac: ROUTER, ip: "fe80::5".parse().unwrap() };
     let asked = NeighborSolicitation { target, source_mac: Some(ROUTER) };
-    assert_eq!(uplinks.handle_packet(0, Packet::complete(asked.frame(from))), Arrival::Taken);
+    assert_eq!(uplinks.handle_packet(NOW, 0, Packet::complete(asked.frame(from))), Arrival::Taken);
     let answers = sent(&mut uplinks);
     let answer = Frame::parse(&answers[0]).unwrap();
     let Some(Transport::Icmpv6(NdMessage::Advertisement(told))) = answer.ip().map(|ip| &ip.transport) else {
@@ -125,13 +126,13 @@ fn a_router_that_solicits_an_uplinks_address_is_told() {
     assert_eq!(answer.dst, ROUTER);
     let other = NeighborSolicitation { target: "2001:db8::7".parse().unwrap(), source_mac: Some(ROUTER) };
     let other = Packet::complete(other.frame(from));
-    assert_eq!(uplinks.handle_packet(0, other.clone()), Arrival::Other(other));
+    assert_eq!(uplinks.handle_packet(NOW, 0, other.clone()), Arrival::Other(other));
 }
 
 #[test]
 fn next_hops_are_asked_for_every_second_until_they_answer_and_then_the_tunnel_is_up() {
     let mut uplinks = edge(false, false);
-    let up = |uplinks: &Uplinks| uplinks.ports().map(|(port, _, up)| (port, up)).collect::<Vec<_>>();
+    let up = |uplinks: &Uplinks| uplinks.ports().map(|it| (it.number, it.is_up)).collect::<Vec<_>>();
     assert_eq!(up(&uplinks), [(PORT, false)]);
     for second in 0..3 {
         let now = Time::from_millis(second * 1_000);
@@ -139,14 +140,14 @@ fn next_hops_are_asked_for_every_second_until_they_answer_and_then_the_tunnel_is
         uplinks.handle_timeout(now);
         let asked = sent(&mut uplinks);
         assert_eq!(asked.len(), 2, "the gateways of both families");
-        uplinks.handle_timeout(now + std::time::Duration::from_millis(900));
+        uplinks.handle_timeout(now + Duration::from_millis(900));
         assert!(sent(&mut uplinks).is_empty());
     }
     assert!(!uplinks.send(PORT, Packet::complete(tcp_v4(0))), "nobody passes it on");
     let Payload::Arp(asked) = Frame::parse(&Arp::request(EDGE, OWN, GATEWAY).frame()).unwrap().payload else {
         panic!()
     };
-    uplinks.handle_packet(0, Packet::complete(asked.reply(ROUTER).frame()));
+    uplinks.handle_packet(NOW, 0, Packet::complete(asked.reply(ROUTER).frame()));
     assert_eq!(up(&uplinks), [(PORT, true)]);
     uplinks.set_device(0, EDGE, 1_500, false);
     assert_eq!(up(&uplinks), [(PORT, false)]);
@@ -159,9 +160,9 @@ fn a_group_and_strangers_are_no_next_hops() {
     let group = MacAddr::new([3, 0, 0, 0, 0, 1]);
     for (mac, address) in [(group, GATEWAY), (MacAddr::ZERO, GATEWAY), (ROUTER, Ipv4Addr::new(192, 0, 2, 7))]
     {
-        uplinks.handle_packet(0, Packet::complete(Arp::request(mac, address, OWN).frame()));
+        uplinks.handle_packet(NOW, 0, Packet::complete(Arp::request(mac, address, OWN).frame()));
     }
-    assert!(uplinks.ports().all(|(_, _, up)| !up));
+    assert!(uplinks.ports().all(|it| !it.is_up));
 }
 
 #[test]
@@ -234,7 +235,7 @@ fn segments_fit_through_the_narrowest_of_all_tunnels() {
         [(PORT, false), (PortNo(3), true)].map(|(port, v6)| TunnelSettings { port, ends: ends(v6) });
     let mut near = Uplinks::new(&[settings], &tunnels).unwrap();
     near.set_device(0, EDGE, 1_500, true);
-    near.handle_packet(0, Packet::complete(Arp::request(ROUTER, GATEWAY, OWN).frame()));
+    near.handle_packet(NOW, 0, Packet::complete(Arp::request(ROUTER, GATEWAY, OWN).frame()));
     near.poll_packets().for_each(drop);
     let syn = |mss: [u8; 2]| {
         let options = [2, 4, mss[0], mss[1]];
@@ -245,6 +246,52 @@ fn segments_fit_through_the_narrowest_of_all_tunnels() {
 }
 
 #[test]
+fn a_tunnel_is_as_long_as_routers_on_its_way_say_and_tried_again_later() {
+    for v6 in [false, true] {
+        let (mut near, mut far) = (ready(v6, false), ready(v6, true));
+        let (outside, least) = if v6 { (58, 1_280) } else { (38, 552) };
+        let mtu = |uplinks: &Uplinks| uplinks.ports().next().unwrap().mtu;
+        assert_eq!(mtu(&near), 1_500 - outside);
+        assert!(near.send(PORT, Packet::complete(vec![0; 1_456])));
+        let lost = sent(&mut near).pop().unwrap();
+        let said = |link| Packet::complete(TooBig::answer(&lost, link).unwrap());
+        assert_eq!(near.handle_packet(NOW, 0, said(1_400)), Arrival::Taken);
+        assert_eq!(mtu(&near), 1_400 - outside);
+        assert!(!near.send(PORT, Packet::complete(vec![0; 1_456])));
+        let fits = vec![0; 1_400 - outside as usize + 14];
+        assert_eq!(through(&mut near, &mut far, Packet::complete(fits.clone())), [fits]);
+        // Nobody makes it less than any link takes, nor longer than the interface.
+        near.handle_packet(NOW, 0, said(if v6 { 1_280 } else { 100 }));
+        assert_eq!(mtu(&near), least - outside);
+        near.handle_packet(NOW, 0, said(9_000));
+        assert_eq!(mtu(&near), least - outside);
+        let over = near.poll_timeout().unwrap();
+        assert!(over <= NOW + Duration::from_secs(600));
+        near.handle_timeout(NOW + Duration::from_secs(600));
+        assert_eq!(mtu(&near), 1_500 - outside);
+    }
+}
+
+#[test]
+fn what_strangers_say_of_lengths_is_not_believed() {
+    let mut near = ready(false, false);
+    assert!(near.send(PORT, Packet::complete(vec![0; 1_400])));
+    let lost = sent(&mut near).pop().unwrap();
+    let told = TooBig::answer(&lost, 1_000).unwrap();
+    // Of what went elsewhere, from elsewhere, of another protocol, or corrupted.
+    for (at, byte) in [(30 + 3, 71), (26 + 3, 7), (23, 17), (50, 1)] {
+        let mut other = lost.clone();
+        other[at] = byte;
+        let mut strange = if at == 50 { told.clone() } else { TooBig::answer(&other, 1_000).unwrap() };
+        strange[50] = if at == 50 { byte } else { strange[50] };
+        near.handle_packet(NOW, 0, Packet::complete(strange));
+        assert_eq!(near.ports().next().unwrap().mtu, 1_462, "byte {at}");
+    }
+    near.handle_packet(NOW, 0, Packet::complete(told));
+    assert_eq!(near.ports().next().unwrap().mtu, 962);
+}
+
+#[test]
 fn what_is_not_from_the_other_end_is_nobodys() {
     let (mut near, mut far) = (ready(false, false), ready(false, true));
     assert!(near.send(PORT, Packet::complete(tcp_v4(0))));
@@ -252,16 +299,16 @@ fn what_is_not_from_the_other_end_is_nobodys() {
     for (place, value) in [(29, 9), (33, 9)] {
         let mut strange = frame.clone();
         strange[place] = value;
-        assert_eq!(far.handle_packet(0, Packet::complete(strange)), Arrival::Taken, "ends");
+        assert_eq!(far.handle_packet(NOW, 0, Packet::complete(strange)), Arrival::Taken, "ends");
     }
     for (place, value) in [(34, 0x20), (36, 8), (20, 0x20), (23, 4), (14, 0x41)] {
         let mut strange = frame.clone();
         strange[place] = value;
-        let arrival = far.handle_packet(0, Packet::complete(strange));
+        let arrival = far.handle_packet(NOW, 0, Packet::complete(strange));
         assert!(matches!(arrival, Arrival::Other(_)), "{place}: {arrival:?}");
     }
     for length in 0..frame.len() {
-        let arrival = far.handle_packet(0, Packet::complete(frame[..length].to_vec()));
+        let arrival = far.handle_packet(NOW, 0, Packet::complete(frame[..length].to_vec()));
         assert!(matches!(arrival, Arrival::Other(_)), "{length} bytes");
     }
 }
@@ -281,13 +328,13 @@ fn one_next_to_an_uplink_gets_an_echo_and_one_farther_away_does_not() {
     icmp[2..4].copy_from_slice(&sum.to_be_bytes());
     let ethernet = [&EDGE.octets()[..], &ROUTER.octets(), &[8, 0]].concat();
     let asked = |src| Packet::complete([&ethernet[..], &header(src), &icmp].concat());
-    assert_eq!(uplinks.handle_packet(0, asked(GATEWAY)), Arrival::Taken);
+    assert_eq!(uplinks.handle_packet(NOW, 0, asked(GATEWAY)), Arrival::Taken);
     let answer = sent(&mut uplinks).remove(0);
     assert_eq!(answer[..12], [ROUTER.octets(), EDGE.octets()].concat());
     assert_eq!((&answer[26..30], &answer[30..34]), (&OWN.octets()[..], &GATEWAY.octets()[..]));
     assert_eq!((answer[34], folded(&answer[14..34]), folded(&answer[34..])), (0, 0xffff, 0xffff));
     let farther = asked(Ipv4Addr::new(198, 51, 100, 1));
-    assert_eq!(uplinks.handle_packet(0, farther.clone()), Arrival::Other(farther));
+    assert_eq!(uplinks.handle_packet(NOW, 0, farther.clone()), Arrival::Other(farther));
 }
 
 #[test]
@@ -351,7 +398,7 @@ proptest! {
             }
         }
         let mut packet = Packet { data: frame, offload: Offload::from_bytes(offload) };
-        uplinks.handle_packet(0, packet.clone());
+        uplinks.handle_packet(NOW, 0, packet.clone());
         uplinks.address(0, &mut packet);
         uplinks.send(PORT, packet);
     }
