@@ -190,6 +190,7 @@ def copies(braid):
 
 
 def copy(content, address):
+    """The SHA-256 of what arrives; nothing if it does not in time."""
     receiver = f"ip netns exec {RIGHT} {sys.executable} -c"
     listen = (
         "import socket,hashlib,sys\n"
@@ -200,8 +201,14 @@ def copy(content, address):
     process = subprocess.Popen([*receiver.split(), listen], stdout=subprocess.PIPE, text=True)
     process.stdout.readline()
     send = f"import socket,sys\ns=socket.create_connection(('{address}',7001))\ns.sendall(sys.stdin.buffer.read())"
-    subprocess.run(["ip", "netns", "exec", LEFT, sys.executable, "-c", send], input=content, check=True)
-    return process.communicate(timeout=60)[0].strip()
+    sender = ["ip", "netns", "exec", LEFT, sys.executable, "-c", send]
+    try:
+        subprocess.run(sender, input=content, check=True, timeout=60)
+        return process.communicate(timeout=60)[0].strip()
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        process.kill()
 
 
 def tagged():

@@ -108,7 +108,7 @@ def main():
         run(f"ip -n {ROUTER} link set far mtu 1400")
         for address in HOSTS:
             whole = edge.copy(content, address) == hashlib.sha256(content).hexdigest()
-            wrong += [] if whole else [f"the copy to {address} differs"]
+            wrong += [] if whole else [f"the copy to {address} is not whole"]
         wrong += learn(1400)
     print("\n".join(wrong) or "hosts know how long packets may be, by the edge and by a router in the middle; copies are equal")
     sys.exit(1 if wrong else 0)

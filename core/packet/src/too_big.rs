@@ -1,5 +1,6 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use etherparse::checksum::Sum16BitWords;
 use etherparse::icmpv4::DestUnreachableHeader::FragmentationNeeded;
 use etherparse::{
     EtherType, Ethernet2Header, Icmpv4Header, Icmpv4Slice, Icmpv4Type, Icmpv6Header, Icmpv6Slice, Icmpv6Type,
@@ -32,6 +33,8 @@ pub struct TooBig {
     pub dst: IpAddr,
     /// What it carried.
     pub proto: IpNumber,
+    /// How long it was, in bytes with its IP header.
+    pub length: u32,
     /// The longest packet, in bytes with its IP header, that the link takes.
     pub mtu: u32,
 }
@@ -55,7 +58,7 @@ impl TooBig {
         else {
             return None;
         };
-        let is_right = icmp.icmp_type().calc_checksum(icmp.payload()) == icmp.checksum();
+        let is_right = Sum16BitWords::new().add_slice(icmp.slice()).ones_complement() == 0;
         let quoted = Ipv4HeaderSlice::from_slice(icmp.payload()).ok()?;
         let told = outer.header().destination() == quoted.source();
         // Routers older than RFC 1191 say 0.
@@ -63,6 +66,7 @@ impl TooBig {
             src: quoted.source_addr().into(),
             dst: quoted.destination_addr().into(),
             proto: quoted.protocol(),
+            length: quoted.total_len().into(),
             mtu: next_hop_mtu.into(),
         })
     }
@@ -80,6 +84,7 @@ impl TooBig {
             src: quoted.source_addr().into(),
             dst: quoted.destination_addr().into(),
             proto: quoted.next_header(),
+            length: u32::from(quoted.payload_length()) + Ipv6Header::LEN as u32,
             mtu,
         })
     }

@@ -12,6 +12,7 @@ pub mod extension;
 pub mod telemetry;
 
 mod action;
+mod allowance;
 mod group;
 mod key;
 mod matching;

@@ -1,6 +1,8 @@
 use braid_openflow::{Kbps, Port, PortConfig, PortFeatures, PortState, PortStats, Text};
 use braid_types::{MacAddr, PortNo, Time};
 
+use crate::allowance::Allowance;
+
 /// The addresses and the type.
 const ETHERNET: usize = 14;
 
@@ -35,6 +37,8 @@ pub(crate) struct SwitchPort {
     pub(crate) description: PortDescription,
     pub(crate) config: PortConfig,
     pub(crate) counters: PortCounters,
+    /// How many of those behind it may still be told that something was too long.
+    pub(crate) allowance: Allowance,
     pub(crate) created: Time,
 }
 

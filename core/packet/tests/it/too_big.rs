@@ -40,7 +40,8 @@ fn the_sender_of_a_packet_is_told_as_if_by_its_receiver() {
             let sent = sent.ip().unwrap();
             assert_eq!((told.src, told.dst), (sent.dst, sent.src));
             assert!(answer.len() <= 14 + longest);
-            let said = TooBig { src: sent.src, dst: sent.dst, proto: IpNumber::TCP, mtu: 1_400 };
+            let length = frame.len() as u32 - 14;
+            let said = TooBig { src: sent.src, dst: sent.dst, proto: IpNumber::TCP, length, mtu: 1_400 };
             assert_eq!(TooBig::parse(&answer), Some(said));
         }
     }
@@ -54,6 +55,18 @@ fn another_implementation_reads_what_is_said_and_finds_the_checksums_right() {
     let fields = ["icmpv6.type", "icmpv6.mtu", "icmpv6.checksum.status", "tcp.dstport"];
     let answer = TooBig::answer(&segment(true, &[7; 1_440]), 1_362).unwrap();
     assert_eq!(tshark(&[answer], &fields), [["2", "1362", "1", "5201"]]);
+}
+
+#[test]
+fn routers_may_say_how_much_they_quote() {
+    // RFC 4884 §4.1: in 32-bit words, with the checksum over it.
+    let mut told = TooBig::answer(&segment(false, &[7; 1_440]), 1_400).unwrap();
+    let (length, sum) = (128, 14 + 20 + 2);
+    told[14 + 20 + 5] = length;
+    let before = u32::from(!u16::from_be_bytes([told[sum], told[sum + 1]])) + u32::from(length);
+    let after = !((before & 0xffff) + (before >> 16)) as u16;
+    told[sum..sum + 2].copy_from_slice(&after.to_be_bytes());
+    assert_eq!(TooBig::parse(&told).map(|said| said.mtu), Some(1_400));
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub struct Counters {
     pub held: u64,
     /// Of `forwarded`: those of flows that there was no room to know.
     pub unknown: u64,
-    /// Of `forwarded`: too far from what was expected to be believed.
+    /// Too far from what was expected to be believed.
     pub stray: u64,
     /// Retransmissions and duplicates, as far as the buffer can tell.
     pub old: u64,

@@ -170,8 +170,9 @@ impl Flow {
     }
 
     /// What paths have delivered means nothing any more.
-    pub(super) const fn forget_paths(&mut self) {
+    pub(super) fn forget_paths(&mut self) {
         (self.paths, self.packets, self.sent) = ([None; PATHS], 0, [None; PATHS]);
+        self.turns.as_mut().into_iter().for_each(|turns| turns.forget_paths());
     }
 
     /// Counts a segment that is not believed; whether it is now.
@@ -191,10 +192,14 @@ impl Flow {
     }
 
     /// A segment came; its moment, if others that were sent before it may come yet.
-    pub(super) fn note_sent(&mut self, came: &Arrival) -> Option<Moment> {
-        let moment = Moment::of(&came.segment)?;
-        *self.sent.get_mut(usize::from(came.path.0))? = Some(moment);
-        let turns = self.turns.as_ref().filter(|turns| turns.are_taken(came.at))?;
+    pub(super) fn note_sent(&mut self, came: &Arrival, horizon: u32) -> Option<Moment> {
+        let is_believed = came.segment.seq.ahead_of(self.next).unsigned_abs() <= horizon;
+        let moment = Moment::of(&came.segment).filter(|_| is_believed)?;
+        let sent = self.sent.get_mut(usize::from(came.path.0))?;
+        let moment = moment.not_before(*sent);
+        *sent = Some(moment);
+        let lost = self.given_up.map(|gap| gap.opened);
+        let turns = self.turns.as_ref().filter(|turns| turns.are_taken(came.at, lost))?;
         let waits = !turns.is_empty() || !self.is_next(moment, came.path);
         waits.then_some(moment)
     }
@@ -216,6 +221,11 @@ impl Flow {
         behind.for_each(|sent| *sent = None);
     }
 
+    /// Whether no more can wait for their turn.
+    pub(super) fn has_enough_turns(&self) -> bool {
+        self.turns.as_ref().is_some_and(|turns| turns.is_full())
+    }
+
     pub(super) fn wait_for_turn(&mut self, turn: Turn) {
         self.turns.get_or_insert_default().wait(turn);
     }
@@ -223,11 +233,11 @@ impl Flow {
     /// Takes out the first that waits for its turn, if that has come.
     pub(super) fn take_turn(&mut self) -> Option<Turn> {
         let first = *self.turns.as_ref()?.first()?;
-        self.is_next(first.moment, first.came.path).then(|| self.take_any_turn())?
+        self.is_next(first.moment, first.came.path).then(|| self.take_first_turn())?
     }
 
     /// Takes out the first that waits for its turn.
-    pub(super) fn take_any_turn(&mut self) -> Option<Turn> {
+    pub(super) fn take_first_turn(&mut self) -> Option<Turn> {
         self.turns.as_mut()?.take_first()
     }
 

@@ -119,8 +119,9 @@ impl<P> Resequencer<P> {
             return self.end(now, id, packet);
         }
         let came = Arrival { at: now, segment, path, size };
-        if let Some(moment) = self.table.get_mut(id).and_then(|flow| flow.note_sent(&came))
-            && self.store.has_room(charge(size))
+        let horizon = self.settings.horizon;
+        if let Some(moment) = self.table.get_mut(id).and_then(|flow| flow.note_sent(&came, horizon))
+            && self.can_wait(id, charge(size))
         {
             return self.wait_for_turn(id, &came, moment, packet);
         }
@@ -145,7 +146,8 @@ impl<P> Resequencer<P> {
         let hold_time = self.hold_time();
         while let Some(oldest) = self.store.oldest().filter(|it| it.arrival + hold_time <= now) {
             let (id, seq) = (oldest.flow, oldest.seq);
-            if self.end_oldest_turn(now) {
+            // What fills the gap may be here, and wait for its turn.
+            if self.end_oldest_turn(now) || self.end_turns(now, id) {
                 continue;
             }
             self.give_up(now, id, Cause::TimedOut, |first| first.seq.ahead_of(seq) <= 0);
@@ -198,6 +200,12 @@ impl<P> Resequencer<P> {
         Fate::Forward
     }
 
+    /// Whether one more may wait for its turn.
+    fn can_wait(&mut self, id: FlowId, charge: u32) -> bool {
+        let has_enough = self.table.get_mut(id).is_none_or(|flow| flow.has_enough_turns());
+        self.store.has_room(charge) && !has_enough
+    }
+
     /// The first segment of a flow says where it goes on.
     fn meet(&mut self, now: Time, key: &FiveTuple, segment: &Segment, path: PathId) -> Fate {
         if !segment.is_empty() && !segment.rst {
@@ -247,18 +255,19 @@ impl<P> Resequencer<P> {
             }
             return place;
         }
-        let in_turn = flow.note_path(came.path, segment);
+        let is_latest = flow.note_path(came.path, segment);
         match place {
-            Place::Old => self.note_repeated(id, came, in_turn),
-            Place::Duplicate => self.note_old(id, came, in_turn),
-            Place::Next => self.go_on(now, id, came, in_turn),
+            Place::Old => self.note_repeated(id, came, is_latest),
+            Place::Duplicate => self.note_old(id, came, is_latest),
+            Place::Next => self.go_on(now, id, came, is_latest),
             _ => {}
         }
         place
     }
 
+    // What waits for its turn was sent later, and belongs to what begins.
     fn restart(&mut self, now: Time, id: FlowId, came: &Arrival) {
-        self.empty(now, id);
+        self.give_up(now, id, Cause::Ended, |_| true);
         if let Some(flow) = self.table.get_mut(id) {
             flow.restart(&came.segment);
             flow.note_path(came.path, &came.segment);
@@ -266,8 +275,8 @@ impl<P> Resequencer<P> {
     }
 
     /// What was let go without it comes after all, sent again or not.
-    fn note_repeated(&mut self, id: FlowId, came: &Arrival, in_turn: bool) {
-        self.note_old(id, came, in_turn);
+    fn note_repeated(&mut self, id: FlowId, came: &Arrival, is_latest: bool) {
+        self.note_old(id, came, is_latest);
         // Of paths that do not keep their order nothing is known.
         if let Some(flow) = self.table.get_mut(id).filter(|_| self.settings.paths > 0) {
             flow.note_repeated(came.at);
@@ -275,16 +284,16 @@ impl<P> Resequencer<P> {
     }
 
     /// A retransmission, unless its path has delivered nothing later: then the gap was given up too soon.
-    fn note_old(&mut self, id: FlowId, came: &Arrival, in_turn: bool) {
+    fn note_old(&mut self, id: FlowId, came: &Arrival, is_latest: bool) {
         self.counters.old += 1;
         let opened = self.table.get_mut(id).and_then(|flow| flow.gap_of(&came.segment));
-        if let Some(opened) = opened.filter(|_| in_turn) {
+        if let Some(opened) = opened.filter(|opened| is_latest && came.at >= *opened) {
             self.counters.spurious += 1;
             self.skew.observe(came.at, came.at.since(opened));
         }
     }
 
-    fn go_on(&mut self, now: Time, id: FlowId, came: &Arrival, in_turn: bool) {
+    fn go_on(&mut self, now: Time, id: FlowId, came: &Arrival, is_latest: bool) {
         let Some(flow) = self.table.get_mut(id) else { return };
         flow.advance(came.segment.end());
         let Some(first) = flow.first() else { return };
@@ -292,7 +301,7 @@ impl<P> Resequencer<P> {
         if self.release_next(now, id) {
             self.counters.gaps_filled += 1;
         }
-        if in_turn && came.at >= opened {
+        if is_latest && came.at >= opened {
             self.path_mut(came.path).late += 1;
             self.skew.observe(came.at, came.at.since(opened));
         }

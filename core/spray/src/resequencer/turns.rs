@@ -11,12 +11,18 @@ use braid_types::Time;
 use super::flow::{Flow, Held, Place};
 use super::store::charge;
 use super::table::FlowId;
-use super::{Arrival, Fate, Resequencer};
+use super::{Arrival, Fate, PathId, Resequencer};
 use crate::segment::{Segment, SeqNo};
 
 /// So many retransmissions, none so long after the one before, are more than one lost packet.
 const SEVERAL: u8 = 3;
 const LINGERS: Duration = Duration::from_millis(250);
+/// What was lost is sent again within so long: what comes again later, as when the end of an answer is probed for, was not.
+const RECOVERY: Duration = Duration::from_secs(2);
+/// So many of a flow wait at most.
+const MOST: usize = 4_096;
+/// A path keeps its order, so that what seems to have been sent before what came there last was sent in the same tick, or is forged.
+const TICKS: u32 = 64;
 
 /// When a segment left its sender: by the timestamp in it, and by its number among those of one tick.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +42,7 @@ pub(super) struct Turn {
 /// The packets of a flow that wait for theirs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turns {
-    // Invariant: in the order of their moments, unless timestamps contradict each other.
+    // In the order of their moments. Where forged timestamps have none, each still waits no longer than the time-out.
     waiting: VecDeque<Turn>,
     repeated: u8,
     last: Option<Time>,
@@ -49,6 +55,12 @@ impl Moment {
             Some(tick) if !segment.is_empty() && !segment.syn => Some(Self { tick, seq: segment.seq }),
             _ => None,
         }
+    }
+
+    /// The later of this and what came last by the same path.
+    pub(super) fn not_before(self, last: Option<Self>) -> Self {
+        let is_like = |last: &Self| last.is_after(self) && last.tick.wrapping_sub(self.tick) <= TICKS;
+        last.filter(is_like).unwrap_or(self)
     }
 
     pub(super) const fn is_after(self, other: Self) -> bool {
@@ -64,10 +76,20 @@ impl Turns {
         self.waiting.is_empty()
     }
 
-    /// Whether order counts now.
-    pub(super) fn are_taken(&self, now: Time) -> bool {
+    pub(super) fn is_full(&self) -> bool {
+        self.waiting.len() >= MOST
+    }
+
+    /// Whether order counts now, if the last gap that was given up was opened at `lost`.
+    pub(super) fn are_taken(&self, now: Time, lost: Option<Time>) -> bool {
         let lasts = self.last.is_some_and(|last| now.since(last) < LINGERS);
-        !self.is_empty() || self.repeated >= SEVERAL && lasts
+        let is_recovery = lost.is_some_and(|lost| now.since(lost) < RECOVERY);
+        !self.is_empty() || self.repeated >= SEVERAL && lasts && is_recovery
+    }
+
+    /// Paths have other numbers from now on.
+    pub(super) fn forget_paths(&mut self) {
+        self.waiting.iter_mut().for_each(|turn| turn.came.path = PathId(u8::MAX));
     }
 
     /// A retransmission has come.
@@ -87,7 +109,11 @@ impl Turns {
     }
 
     pub(super) fn take_first(&mut self) -> Option<Turn> {
-        self.waiting.pop_front()
+        let first = self.waiting.pop_front();
+        if self.waiting.is_empty() {
+            self.waiting = VecDeque::new();
+        }
+        first
     }
 }
 
@@ -104,20 +130,26 @@ impl<P> Resequencer<P> {
         if let Some(flow) = self.table.get_mut(id) {
             flow.wait_for_turn(Turn { moment, slot, came: *came });
         }
-        while let Some(turn) = self.table.get_mut(id).and_then(Flow::take_turn) {
-            self.come(came.at, id, &turn);
-        }
+        self.take_turns(came.at, id);
         Fate::Taken
+    }
+
+    /// Those come whose turn it is.
+    fn take_turns(&mut self, now: Time, id: FlowId) {
+        while let Some(turn) = self.table.get_mut(id).and_then(Flow::take_turn) {
+            self.come(now, id, &turn);
+        }
     }
 
     /// The packet that has waited longest, if it waits for its turn, waits no longer, nor do those whose turn is before; whether it did.
     pub(super) fn end_oldest_turn(&mut self, now: Time) -> bool {
         let Some((entry, slot)) = self.store.oldest().zip(self.store.oldest_slot()) else { return false };
         let (id, takes_turn) = (entry.flow, entry.takes_turn);
-        while takes_turn && let Some(turn) = self.table.get_mut(id).and_then(Flow::take_any_turn) {
+        while takes_turn && let Some(turn) = self.table.get_mut(id).and_then(Flow::take_first_turn) {
             self.come(now, id, &turn);
             if turn.slot == slot {
                 self.table.get_mut(id).into_iter().for_each(|flow| flow.stop_waiting(turn.moment));
+                self.take_turns(now, id);
                 break;
             }
         }
@@ -128,11 +160,14 @@ impl<P> Resequencer<P> {
         takes_turn
     }
 
-    /// Nothing of the flow waits for its turn any more.
-    pub(super) fn end_turns(&mut self, now: Time, id: FlowId) {
-        while let Some(turn) = self.table.get_mut(id).and_then(Flow::take_any_turn) {
+    /// Nothing of the flow waits for its turn any more; whether something did.
+    pub(super) fn end_turns(&mut self, now: Time, id: FlowId) -> bool {
+        let mut any = false;
+        while let Some(turn) = self.table.get_mut(id).and_then(Flow::take_first_turn) {
             self.come(now, id, &turn);
+            any = true;
         }
+        any
     }
 
     /// It is a packet's turn: it goes on, before what has waited for it, or waits for what is missing before it.
@@ -157,5 +192,8 @@ mod tests {
         assert!(moment(7, 5).is_after(moment(7, u32::MAX)));
         assert!(!moment(7, 5).is_after(moment(7, 5)));
         assert!(!moment(6, 9).is_after(moment(7, 5)));
+        let (early, late, far) = (moment(7, 5), moment(7, 9), moment(7 + TICKS + 1, 5));
+        assert_eq!((early.not_before(Some(late)), late.not_before(Some(early))), (late, late));
+        assert_eq!((early.not_before(Some(far)), early.not_before(None)), (early, early));
     }
 }

@@ -3,6 +3,7 @@
 mod connections;
 mod flows;
 mod groups;
+mod journey;
 mod multipart;
 mod pipeline;
 mod ports;
@@ -26,7 +27,6 @@ use crate::tally::Tallies;
 pub use connections::ConnectionId;
 use connections::Connections;
 pub(crate) use probes::Probing;
-use too_long::Allowance;
 
 /// How many tables there are.
 const TABLES: u8 = 8;
@@ -64,7 +64,6 @@ pub struct Switch {
     /// What left by paths that this edge probes, and what came by those that others do.
     left: Tallies,
     came: Tallies,
-    allowance: Allowance,
     next_tick: Time,
 }
 
@@ -80,7 +79,6 @@ impl Switch {
             sent: Vec::new(),
             left: Tallies::default(),
             came: Tallies::default(),
-            allowance: Allowance::default(),
             next_tick: Time::ZERO,
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use braid_openflow::{
-    BufferId, Bytes, Cookie, ErrorCode, GroupId, GroupType, Match, MaxLen, Message, OxmField, PacketIn,
+    BufferId, Bytes, ErrorCode, GroupId, GroupType, Match, MaxLen, Message, OxmField, PacketIn,
     PacketInReason, PacketInReasons, PacketOut, PortConfig, TableId,
 };
 use braid_spray::Fate;
@@ -11,108 +11,16 @@ use braid_types::{MacAddr, PortNo, Time};
 
 use super::Switch;
 use super::connections::Unasked;
-use crate::action::{Act, ActionSet, SetField, acts};
+use super::journey::Journey;
+use crate::action::{Act, acts};
 use crate::group::Waiting;
-use crate::key::{self, Key, Layout};
+use crate::key::{self, Key};
 use crate::packet::Packet;
 use crate::probe::put_sent;
 use crate::rewrite;
-use crate::tunnel::decapsulate;
 
 /// Groups may hand packets to groups, so far.
 const DEPTH: u8 = 4;
-
-/// A packet on its way.
-pub(super) struct Journey {
-    in_port: PortNo,
-    pub(super) packet: Packet,
-    pub(super) key: Key,
-    pub(super) layout: Layout,
-    /// The addresses with which it came.
-    label: MacAddr,
-    src: MacAddr,
-    /// Whether nothing but those has changed since its sender had it.
-    is_original: bool,
-    /// How much longer this edge has made it, to encapsulate it.
-    pub(super) added: usize,
-    set: ActionSet,
-    table: TableId,
-    cookie: Cookie,
-    reason: PacketInReason,
-    depth: u8,
-    /// Whether nothing is done with the packet after what is done now, so that it need not be copied.
-    pub(super) last: bool,
-    /// Whether it is a probe of this edge's, which says what left before it.
-    pub(super) is_probe: bool,
-    /// Whether it answers a probe: the other edge takes it before it counts what came.
-    pub(super) is_answer: bool,
-}
-
-impl Journey {
-    pub(super) fn new(in_port: PortNo, packet: Packet) -> Self {
-        let (key, layout) = key::read(in_port, &packet.data);
-        Self {
-            in_port,
-            label: MacAddr::from_u64(key.get(key::ETH_DST)),
-            src: MacAddr::from_u64(key.get(key::ETH_SRC)),
-            is_original: true,
-            added: 0,
-            packet,
-            key,
-            layout,
-            set: ActionSet::default(),
-            table: TableId(0),
-            cookie: Cookie(u64::MAX),
-            reason: PacketInReason::Action,
-            depth: 0,
-            last: true,
-            is_probe: false,
-            is_answer: false,
-        }
-    }
-
-    /// Knows the packet as `change` has made it.
-    fn follow(&mut self, change: &Act) {
-        match change {
-            Act::Set(SetField::EthDst(mac)) => self.key.set(key::ETH_DST, mac.to_u64()),
-            Act::Set(SetField::EthSrc(mac)) => self.key.set(key::ETH_SRC, mac.to_u64()),
-            _ => {
-                self.is_original = false;
-                self.reread();
-            }
-        }
-    }
-
-    pub(super) fn reread(&mut self) {
-        let metadata = self.key.get(key::METADATA);
-        (self.key, self.layout) = key::read(self.in_port, &self.packet.data);
-        self.key.set(key::METADATA, metadata);
-    }
-
-    /// How long its IP packet is, or each that will be cut from it.
-    fn length(&self) -> usize {
-        self.packet.longest_part().saturating_sub(self.layout.network.unwrap_or_default())
-    }
-
-    /// The packet as its sender had it; `None` if it is another by now.
-    pub(super) fn original(&self) -> Option<(PortNo, Packet)> {
-        let mut packet = self.is_original.then(|| self.packet.clone())?;
-        if self.added > 0 {
-            decapsulate(&mut packet, &self.key, &self.layout)?;
-        }
-        packet.put_addresses(self.label, self.src);
-        Some((self.in_port, packet))
-    }
-
-    fn bytes(&self) -> u64 {
-        self.packet.data.len() as u64
-    }
-
-    /// The packet, for somebody to keep.
-    fn give(&mut self) -> Packet {
-        if self.last { std::mem::take(&mut self.packet) } else { self.packet.clone() }
-    }
-}
 
 impl Switch {
     /// A frame came in by a port. [`Self::poll_packets`] gives what leaves for it.
@@ -221,6 +129,7 @@ impl Switch {
     fn flood(&mut self, now: Time, journey: &mut Journey) {
         let ports: Vec<_> = self.ports.keys().copied().filter(|it| *it != journey.in_port).collect();
         let last = std::mem::replace(&mut journey.last, false);
+        journey.is_original = false;
         ports.into_iter().for_each(|port| self.send(now, port, journey));
         journey.last = last;
     }
@@ -306,6 +215,7 @@ impl Switch {
     fn through_all(&mut self, now: Time, journey: &mut Journey, id: GroupId) {
         let count = self.groups.get(&id).map_or(0, |group| group.buckets.len());
         let last = journey.last;
+        journey.is_original &= count == 1;
         for bucket in 0..count {
             journey.last = last && bucket + 1 == count;
             self.through_bucket(now, journey, id, bucket);
@@ -351,8 +261,8 @@ impl Switch {
         let next =
             |it: &mut Self| it.groups.get_mut(&id).and_then(|it| it.order.as_mut()?.buffer.poll_packet());
         while let Some(Waiting { in_port, packet }) = next(self) {
-            let journey = Journey { is_original: false, ..Journey::new(in_port, packet) };
-            self.through_bucket(now, &mut { journey }, id, 0);
+            let mut journey = Journey { is_original: false, ..Journey::new(in_port, packet) };
+            self.through_bucket(now, &mut journey, id, 0);
         }
     }
 

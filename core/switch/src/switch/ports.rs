@@ -7,6 +7,7 @@ use braid_types::{PortNo, Time};
 
 use super::Switch;
 use super::connections::Unasked;
+use crate::allowance::Allowance;
 use crate::port::{PortCounters, PortDescription, SwitchPort};
 
 /// What can be set.
@@ -26,7 +27,8 @@ impl Switch {
             Some(port) => port.description = description,
             None => {
                 let (config, counters) = (PortConfig::NONE, PortCounters::default());
-                let port = SwitchPort { number, description, config, counters, created: now };
+                let allowance = Allowance::default();
+                let port = SwitchPort { number, description, config, counters, allowance, created: now };
                 self.ports.insert(number, port);
             }
         }

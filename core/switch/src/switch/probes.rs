@@ -5,7 +5,7 @@ use braid_spray::{Feedback, PathWeight, ProbeSettings, Scheduler, Tally};
 use braid_types::{DatapathId, MacAddr, PortNo, Time};
 
 use super::Switch;
-use super::pipeline::Journey;
+use super::journey::Journey;
 use crate::extension::Probing as Wanted;
 use crate::packet::Packet;
 use crate::probe::ProbeFrame;

@@ -4,7 +4,7 @@ use braid_openflow::GroupId;
 use braid_types::Time;
 
 use super::Switch;
-use super::pipeline::Journey;
+use super::journey::Journey;
 use crate::key;
 use crate::tunnel::{Numbered, Tunnel, cut_datagrams, decapsulate, encapsulate};
 
@@ -27,7 +27,7 @@ impl Switch {
             }
         }
         if let Some(before) = before {
-            journey.packet = before;
+            (journey.packet, journey.added) = (before, 0);
             journey.reread();
         }
     }
@@ -51,6 +51,7 @@ impl Switch {
     pub(super) fn leave_tunnel(&self, journey: &mut Journey, id: GroupId) -> Option<Numbered> {
         let leaves = matches!(self.groups.get(&id)?.tunnel.as_deref(), Some(Tunnel::Leaves));
         let numbered = leaves.then(|| decapsulate(&mut journey.packet, &journey.key, &journey.layout))??;
+        journey.is_original = false;
         journey.reread();
         Some(numbered)
     }

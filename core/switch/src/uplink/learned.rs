@@ -11,9 +11,9 @@ use crate::tunnel::Ends;
 
 /// After so long it is tried again, whether more gets through. RFC 1191 §6.3, RFC 8201 §4.
 const LASTS: Duration = Duration::from_secs(600);
-/// Nobody can make it less, as others might wish to. Linux has the same for IPv4; RFC 8200 §5.
-const LEAST_V4: u32 = 552;
-const LEAST_V6: u32 = 1_280;
+/// Nobody can make it so short that IPv6 and QUIC would not get through: 1,280 bytes and a tag, in Ethernet, in GRE.
+const LEAST_V4: u32 = 1_280 + 4 + 18 + 20;
+const LEAST_V6: u32 = 1_280 + 4 + 18 + 40;
 const ICMP: [u8; 2] = [1, 58];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,11 +31,12 @@ impl Uplinks {
         let tunnel = port.and_then(|port| self.tunnels.get_mut(port));
         let Some(tunnel) = tunnel.filter(|tunnel| tunnel.device == uplink) else { return false };
         let mtu = said.mtu.max(least(tunnel.ends));
-        let before = tunnel.learned.map(|learned| learned.mtu);
-        // Of two routers the one that takes less counts; who says it again has not changed.
-        let mtu = before.map_or(mtu, |before| before.min(mtu));
-        tunnel.learned = Some(Learned { mtu, until: now + LASTS });
-        self.room = self.least_room();
+        // Of two routers the one that takes less counts; and nothing was too long that was not longer.
+        let is_news = said.length > said.mtu && tunnel.learned.is_none_or(|known| mtu <= known.mtu);
+        if is_news {
+            tunnel.learned = Some(Learned { mtu, until: now + LASTS });
+            self.room = self.least_room();
+        }
         true
     }
 

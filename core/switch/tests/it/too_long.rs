@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use braid_openflow::{Action, Bucket, GroupId, GroupType, OxmField};
 use braid_packet::{Frame, TcpFlags, TooBig, VlanTag, build};
-use braid_spray::Policy;
+use braid_spray::{Policy, Settings};
 use braid_switch::extension::Extension;
 use braid_switch::{Ends, Offload, Packet, PortDescription};
 use braid_types::{MacAddr, PortNo};
@@ -107,6 +107,14 @@ fn nobody_is_told_of_a_packet_that_it_has_not_sent_like_that() {
     let other = OxmField::Ipv4Src("192.0.2.1".parse::<Ipv4Addr>().unwrap().into());
     changed.all_do(&[Action::SetField(other), output(2)]);
     assert_eq!(changed.passes(1, &frame(false, 1_500)), []);
+    let mut flooded = bench(1_400, false);
+    flooded.all_do(&[Action::output(PortNo::FLOOD)]);
+    assert_eq!(flooded.ports(1, &frame(false, 1_500)), [3, 4], "it may have arrived elsewhere");
+    let mut path = bench(1_400, false);
+    path.group(1, GroupType::Indirect, &[Bucket::new(&[output(2)])]);
+    path.all_do(&[Action::Group(GroupId(1))]);
+    path.extend(&Extension::SetOrder { group: GroupId(1), settings: Some(Settings::default()) });
+    assert_eq!(path.passes(1, &frame(false, 1_500)), [], "another edge has sprayed it");
     let mut tunnel = bench(1_400, true);
     tunnel.all_do(&[Action::output(PortNo::IN_PORT)]);
     assert_eq!(tunnel.passes(2, &frame(false, 1_500)), [], "the other edge has");
