@@ -94,7 +94,13 @@ fn switch() -> Switch {
     let mut switch = Switch::new(identity);
     for number in 1..=4_u32 {
         let mac = MacAddr::from_u64(0x0200_0000_0000 + u64::from(number));
-        let description = PortDescription { name: format!("port{number}"), mac, up: true, ..PortDescription::default() };
+        let description = PortDescription {
+            name: format!("port{number}"),
+            mac,
+            up: true,
+            mtu: 1_000 * (number % 2),
+            ..PortDescription::default()
+        };
         switch.set_port(Time::ZERO, PortNo(number), description);
     }
     switch.connect(CONTROLLER);

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use braid_packet::arp::Arp;
 use braid_switch::{Arrival, Ends, Offload, Packet, TunnelSettings, UplinkAddress, UplinkSettings, Uplinks};
-use braid_types::{MacAddr, PortNo};
+use braid_types::{MacAddr, PortNo, Time};
 
 const PORT: PortNo = PortNo(2);
 const ADDRESSES: [[u8; 4]; 2] = [[192, 0, 2, 1], [192, 0, 2, 2]];
@@ -21,15 +21,19 @@ pub fn run(bytes: &[u8]) {
         if comes {
             let mut addressed = packet.clone();
             near.address(0, &mut addressed);
-            near.handle_packet(0, packet);
+            near.handle_packet(Time::ZERO, 0, packet);
             near.poll_packets().for_each(drop);
+            let mtu = near.ports().map(|port| port.mtu).min();
+            assert!(mtu >= Some(1_280), "nobody makes it shorter than hosts may expect");
             continue;
         }
         let (length, alone) = (packet.data.len(), packet.offload.gso_type == 0);
         let sent = near.send(PORT, packet);
         let mut count = 0;
         for (_, frame) in near.poll_packets() {
-            let Arrival::Inner(PORT, inner) = far.handle_packet(0, frame) else { panic!("it comes out") };
+            let Arrival::Inner(PORT, inner) = far.handle_packet(Time::ZERO, 0, frame) else {
+                panic!("it comes out")
+            };
             assert!(!alone || inner.data.len() == length, "whole");
             count += 1;
         }
@@ -50,7 +54,7 @@ fn edges() -> [Uplinks; 2] {
             ADDRESSES[other].into(),
             ADDRESSES[own].into(),
         );
-        edge.handle_packet(0, Packet::complete(asks.frame()));
+        edge.handle_packet(Time::ZERO, 0, Packet::complete(asks.frame()));
         edge.poll_packets().for_each(drop);
         edge
     })
