@@ -21,10 +21,12 @@ impl Switch {
         let known = self.ports.get_mut(&number);
         let reason = if known.is_some() { PortReason::Modify } else { PortReason::Add };
         match known {
-            Some(port) if port.description.is_told_like(&description) => {
-                return port.description = description;
+            Some(port) => {
+                let before = std::mem::replace(&mut port.description, description);
+                if before.is_told_like(&port.description) {
+                    return;
+                }
             }
-            Some(port) => port.description = description,
             None => {
                 let (config, counters) = (PortConfig::NONE, PortCounters::default());
                 let allowance = Allowance::default();

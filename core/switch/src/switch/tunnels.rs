@@ -40,9 +40,10 @@ impl Switch {
             && let Some(ends) = ends.get(bucket)
         {
             let before = journey.packet.data.len();
-            encapsulate(&mut journey.packet, &journey.layout, *ends, || numbers.next(&flow));
-            journey.added = journey.packet.data.len().saturating_sub(before);
-            journey.reread();
+            if encapsulate(&mut journey.packet, &journey.layout, *ends, || numbers.next(&flow)) {
+                journey.added = journey.packet.data.len().saturating_sub(before);
+                journey.reread();
+            }
         }
         self.through_bucket(now, journey, id, bucket);
     }

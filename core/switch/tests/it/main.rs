@@ -12,5 +12,6 @@ mod telemetry;
 mod too_long;
 mod trains;
 mod tunnels;
+mod uplink_lengths;
 mod uplinks;
 mod whole;

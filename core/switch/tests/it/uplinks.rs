@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use braid_packet::arp::{Arp, ArpOp};
 use braid_packet::nd::{Endpoint, NdMessage, NeighborAdvertisement, NeighborSolicitation};
-use braid_packet::{Frame, Payload, TcpFlags, TooBig, Transport, build};
+use braid_packet::{Frame, Payload, TcpFlags, Transport, build};
 use braid_switch::{
     Arrival, Ends, Offload, Packet, Train, TunnelSettings, UplinkAddress, UplinkError, UplinkSettings,
     Uplinks,
@@ -18,7 +18,7 @@ use crate::trains::Sender;
 
 const EDGE: MacAddr = MacAddr::new([2, 0, 0, 0, 1, 1]);
 const ROUTER: MacAddr = MacAddr::new([2, 0, 0, 0, 2, 2]);
-const PORT: PortNo = PortNo(2);
+pub(crate) const PORT: PortNo = PortNo(2);
 const GATEWAY: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 5);
 const OWN: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 6);
 
@@ -52,7 +52,7 @@ fn edge(v6: bool, other: bool) -> Uplinks {
 }
 
 /// The same, that knows its router.
-fn ready(v6: bool, other: bool) -> Uplinks {
+pub(crate) fn ready(v6: bool, other: bool) -> Uplinks {
     let mut uplinks = edge(v6, other);
     let gateway = if other { "192.0.2.69" } else { "192.0.2.5" };
     let here = if other { "192.0.2.70" } else { "192.0.2.6" };
@@ -74,12 +74,12 @@ fn ready(v6: bool, other: bool) -> Uplinks {
     uplinks
 }
 
-fn sent(uplinks: &mut Uplinks) -> Vec<Vec<u8>> {
+pub(crate) fn sent(uplinks: &mut Uplinks) -> Vec<Vec<u8>> {
     uplinks.poll_packets().map(|(_, packet)| packet.data).collect()
 }
 
 /// What comes out at the other edge.
-fn through(near: &mut Uplinks, far: &mut Uplinks, packet: Packet) -> Vec<Vec<u8>> {
+pub(crate) fn through(near: &mut Uplinks, far: &mut Uplinks, packet: Packet) -> Vec<Vec<u8>> {
     assert!(near.send(PORT, packet));
     let frames = sent(near);
     assert!(frames.iter().all(|frame| frame[..12] == [ROUTER.octets(), EDGE.octets()].concat()));
@@ -243,52 +243,6 @@ fn segments_fit_through_the_narrowest_of_all_tunnels() {
     };
     let out = through(&mut near, &mut ready(false, true), Packet::complete(syn([0x05, 0xb4])));
     assert_eq!(out, [syn(1_402_u16.to_be_bytes())], "as if it went by the IPv6 tunnel");
-}
-
-#[test]
-fn a_tunnel_is_as_long_as_routers_on_its_way_say_and_tried_again_later() {
-    for v6 in [false, true] {
-        let (mut near, mut far) = (ready(v6, false), ready(v6, true));
-        let (outside, least) = if v6 { (58, 1_342) } else { (38, 1_322) };
-        let mtu = |uplinks: &Uplinks| uplinks.ports().next().unwrap().mtu;
-        assert_eq!(mtu(&near), 1_500 - outside);
-        assert!(near.send(PORT, Packet::complete(vec![0; 1_456])));
-        let lost = sent(&mut near).pop().unwrap();
-        let said = |link| Packet::complete(TooBig::answer(&lost, link).unwrap());
-        assert_eq!(near.handle_packet(NOW, 0, said(1_400)), Arrival::Taken);
-        assert_eq!(mtu(&near), 1_400 - outside);
-        assert!(!near.send(PORT, Packet::complete(vec![0; 1_456])));
-        let fits = vec![0; 1_400 - outside as usize + 14];
-        assert_eq!(through(&mut near, &mut far, Packet::complete(fits.clone())), [fits]);
-        // Nobody makes it less than hosts may expect, nor longer than it was.
-        near.handle_packet(NOW, 0, said(1_280));
-        assert_eq!(mtu(&near), least - outside);
-        near.handle_packet(NOW, 0, said(9_000));
-        assert_eq!(mtu(&near), least - outside);
-        let over = near.poll_timeout().unwrap();
-        assert!(over <= NOW + Duration::from_secs(600));
-        near.handle_timeout(NOW + Duration::from_secs(600));
-        assert_eq!(mtu(&near), 1_500 - outside);
-    }
-}
-
-#[test]
-fn what_strangers_say_of_lengths_is_not_believed() {
-    let mut near = ready(false, false);
-    assert!(near.send(PORT, Packet::complete(vec![0; 1_400])));
-    let lost = sent(&mut near).pop().unwrap();
-    let told = TooBig::answer(&lost, 1_390).unwrap();
-    // Of what went elsewhere, from elsewhere, of another protocol, or corrupted.
-    for (at, byte) in [(30 + 3, 71), (26 + 3, 7), (23, 17), (50, 1)] {
-        let mut other = lost.clone();
-        other[at] = byte;
-        let mut strange = if at == 50 { told.clone() } else { TooBig::answer(&other, 1_390).unwrap() };
-        strange[50] = if at == 50 { byte } else { strange[50] };
-        near.handle_packet(NOW, 0, Packet::complete(strange));
-        assert_eq!(near.ports().next().unwrap().mtu, 1_462, "byte {at}");
-    }
-    near.handle_packet(NOW, 0, Packet::complete(told));
-    assert_eq!(near.ports().next().unwrap().mtu, 1_352);
 }
 
 #[test]
