@@ -16,6 +16,18 @@ pub struct Tally {
     pub came: u32,
 }
 
+impl Tally {
+    /// How many more of what was sent than at `base` have not come: if some of that came late, fewer.
+    pub(super) const fn missing_since(self, base: Self) -> i32 {
+        self.sent.wrapping_sub(base.sent).wrapping_sub(self.came.wrapping_sub(base.came)).cast_signed()
+    }
+
+    /// Whether one of the edges has begun to count anew since.
+    pub(super) const fn begins_anew_after(self, last: Self) -> bool {
+        self.sent.wrapping_sub(last.sent) > JUMP || self.came.wrapping_sub(last.came) > JUMP
+    }
+}
+
 /// The part of what a path carries that it loses. A path keeps its order, so that what was sent before a probe and has not come
 /// before it is lost.
 #[derive(Clone, Debug, Default)]
@@ -29,11 +41,11 @@ pub(super) struct Loss {
 impl Loss {
     pub(super) fn note(&mut self, now: Time, tally: Tally) {
         let Some((before, last)) = self.last.replace((now, tally)) else { return };
-        let [sent, came] =
-            [(tally.sent, last.sent), (tally.came, last.came)].map(|(new, old)| new.wrapping_sub(old));
-        if sent > JUMP || came > JUMP {
+        if tally.begins_anew_after(last) {
             return;
         }
+        let [sent, came] =
+            [(tally.sent, last.sent), (tally.came, last.came)].map(|(new, old)| new.wrapping_sub(old));
         let keep = (-now.since(before).as_secs_f64() / SMOOTHING).exp();
         self.sent = self.sent * keep + f64::from(sent);
         self.lost = self.lost * keep + f64::from(sent) - f64::from(came);

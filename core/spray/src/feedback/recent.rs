@@ -6,14 +6,14 @@ use super::loss::Tally;
 
 /// Probes whose counts are kept.
 const MARKS: usize = 16;
+/// Probes before and after one that tell as well how much was missing at it.
+const AROUND: usize = 3;
 /// Answers after which what is known of a path is all of after a change.
 const FRESH: usize = 3;
-/// Counts that differ by more have begun anew.
-const JUMP: u32 = 1 << 24;
-
 /// What had been sent and had come before each of the last probes, by when those were sent.
 ///
 /// The probes of all paths are sent at once, so that what went by one path between two of them can be compared with what went by another.
+/// Probes may overtake segments, or be overtaken, while a machine in between is busy: what seems to be missing for a moment is not lost.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recent {
     marks: VecDeque<(Time, Tally)>,
@@ -31,6 +31,9 @@ pub(super) struct Carried {
 impl Recent {
     /// A probe was answered that was sent at `sent`.
     pub(super) fn note(&mut self, sent: Time, tally: Tally) {
+        if self.marks.back().is_some_and(|(_, last)| tally.begins_anew_after(*last)) {
+            self.marks.clear();
+        }
         self.answered.rotate_right(1);
         self.answered[0] = sent;
         let mut last = self.marks.iter().rev().take(2).map(|(_, tally)| *tally);
@@ -48,9 +51,9 @@ impl Recent {
         self.answered.iter().all(|sent| *sent > since)
     }
 
-    /// When the last probe was sent that was answered.
-    pub(super) fn newest(&self) -> Option<Time> {
-        self.times().next()
+    /// When the last probe was sent of which another tells as well what was missing then.
+    pub(super) fn confirmed(&self) -> Option<Time> {
+        self.times().nth(1)
     }
 
     /// When probes were sent that were answered, the last first.
@@ -70,11 +73,15 @@ impl Recent {
 
     /// What was sent between two probes; between those around them, if one of these was not answered.
     pub(super) fn between(&self, from: Time, to: Time) -> Option<Carried> {
-        let (_, first) = self.marks.iter().rev().find(|(sent, _)| *sent <= from)?;
-        let (_, last) = self.marks.iter().find(|(sent, _)| *sent >= to)?;
-        let [sent, came] =
-            [(last.sent, first.sent), (last.came, first.came)].map(|(new, old)| new.wrapping_sub(old));
-        (sent < JUMP && came < JUMP).then_some(Carried { sent, came: came.min(sent) })
+        let first = self.marks.iter().rposition(|(sent, _)| *sent <= from)?;
+        let last = self.marks.iter().position(|(sent, _)| *sent >= to)?;
+        let (base, end) = (self.marks.get(first)?.1, self.marks.get(last)?.1);
+        let sent = end.sent.wrapping_sub(base.sent);
+        let missing = |(_, tally): &(Time, Tally)| tally.missing_since(base);
+        let before = self.marks.range(first.saturating_sub(AROUND)..=first).map(missing).max()?;
+        let after = self.marks.range(last..).take(AROUND + 1).map(missing).min()?;
+        let lost = u32::try_from(after.saturating_sub(before)).unwrap_or(0);
+        Some(Carried { sent, came: sent.saturating_sub(lost) })
     }
 }
 
@@ -101,7 +108,7 @@ mod tests {
             let sent = (step * 10).wrapping_sub(150);
             recent.note(at(step), Tally { sent, came: (step * 9).wrapping_sub(150) });
         }
-        assert_eq!(recent.newest(), Some(at(19)));
+        assert_eq!(recent.confirmed(), Some(at(18)));
         let carried = |from, to| recent.between(at(from), at(to));
         assert_eq!(carried(10, 14), Some(Carried { sent: 40, came: 36 }));
         assert_eq!(carried(15, 17), Some(Carried { sent: 30, came: 27 }), "from the one before");
@@ -109,5 +116,21 @@ mod tests {
         assert_eq!(carried(10, 14).map(|it| (it.lost(), it.kept())), Some((4, 0.9)));
         recent.note(at(20), Tally { sent: 7, came: 0 });
         assert_eq!(recent.between(at(19), at(20)), None, "counted anew");
+    }
+    #[test]
+    fn what_comes_before_or_after_a_probe_that_was_sent_after_or_before_it_is_not_lost() {
+        let mut recent = Recent::default();
+        let at = |step: usize| Time::from_millis(step as u64 * 20);
+        for (step, came) in [0, 10, 33, 33, 40, 44, 60, 70, 80, 90, 95, 105].into_iter().enumerate() {
+            recent.note(at(step), Tally { sent: step as u32 * 10, came });
+        }
+        let lost = |from, to| recent.between(at(from), at(to)).unwrap().lost();
+        assert_eq!(
+            (lost(2, 3), lost(2, 4), lost(1, 3)),
+            (0, 0, 0),
+            "13 were sent after the probe that they overtook"
+        );
+        assert_eq!((lost(4, 5), lost(3, 5)), (0, 0), "six came after a probe that was sent after them");
+        assert_eq!((lost(9, 10), lost(9, 11), lost(0, 11)), (5, 5, 5), "these are lost");
     }
 }

@@ -121,7 +121,7 @@ impl Shed {
 
     fn verdict(&self, path: &PathState, share: f64, others: &[&PathState]) -> Option<Verdict> {
         let other = others.iter().min_by(|one, other| one.measure().total_cmp(&other.measure()))?;
-        let to = path.recent.newest()?.min(other.recent.newest()?);
+        let to = path.recent.confirmed()?.min(other.recent.confirmed()?);
         let earlier = path.recent.times().filter(|it| *it < to).skip(SHORTEST - 1);
         let mut windows = earlier.take_while(|it| *it >= self.since).take(WINDOWS);
         if is_taken(path, other, to) {
@@ -338,10 +338,10 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_loses_most_while_another_does_not_is_left_within_two_probes() {
+    fn a_path_that_loses_most_while_another_does_not_is_left_within_three_probes() {
         let (mut lossy, mut clean) = (Bench::new(), Bench::new());
         (0..50).for_each(|_| [&mut lossy, &mut clean].into_iter().for_each(|it| it.carry(8, 0)));
-        (0..2).for_each(|_| (lossy.carry(8, 6), clean.carry(8, 0)).1);
+        (0..3).for_each(|_| (lossy.carry(8, 6), clean.carry(8, 0)).1);
         let judge = |path: &Bench, share, others: &[&PathState]| {
             Shed::default().judge(Time::from_millis(1_000), &path.path, share, others)
         };
