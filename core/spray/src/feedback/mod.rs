@@ -5,6 +5,7 @@ mod path;
 mod recent;
 mod shed;
 mod trial;
+mod verdict;
 
 use std::time::Duration;
 

@@ -3,36 +3,12 @@ use std::time::Duration;
 use braid_types::Time;
 
 use super::path::PathState;
-use super::recent::Carried;
+use super::verdict::{self, HALF, IDLE, Verdict};
 use super::{LEAST, NOISE};
 
-/// Probes that are compared, one after the other: over two intervals, and up to so many.
-const SHORTEST: usize = 2;
-const WINDOWS: usize = 11;
-/// So many lost segments, and so small a part of what another path delivers, which is most, are more than chance or a queue that TCP has
-/// overfilled.
-const MANY: u32 = 4;
-const HALF: f64 = 0.5;
-const WELL: f64 = 0.7;
-/// So many are, if the other path has room besides.
-const MOST: u32 = 8;
-const PART: f64 = 0.9;
-const CLEAN: f64 = 0.98;
-/// Of less than this nobody's own sending is the cause: slow start doubles, so that half of what it overfills a queue with comes.
-const LITTLE_COMES: f64 = 0.35;
 /// So many round trips a sender has to react by itself to other losses, which are seen for so long when they have ended.
 const REACTION: u32 = 2;
 const SEEN: Duration = Duration::from_millis(300);
-/// A path with a greater share is given less, but not left.
-const MOST_LEFT: f64 = 0.8;
-const MOST_LEFT_FOR_ROOM: f64 = 0.67;
-/// A queue that is so much longer than the other path's, in seconds, and loses some, is full.
-const FULL: f64 = 0.02;
-const SOME: u32 = 2;
-/// A queue that is there after so long with next to nothing sent is not the flow's.
-const IDLE: Duration = Duration::from_millis(200);
-/// So many segments say how a path is.
-const FEW: u32 = 4;
 /// What is left of what a path delivers, so that its queue becomes empty.
 const MARGIN: f64 = 0.9;
 /// A path that is shed again so soon rests for a while, and twice as long each time.
@@ -45,9 +21,10 @@ const LONGEST: Duration = Duration::from_secs(60);
 const STANDS: f64 = 0.01;
 /// With what part of what it has to spare a path begins when it is taken again.
 const LITTLE: f64 = 4.0;
-/// How a share grows each round trip, up to what the path seemed to have to spare, and beyond.
+/// How a share grows each round trip, up to what the path seemed to have to spare, and beyond, where each step is longer than the one before.
 const DOUBLES: f64 = 2.0;
 const GROWS: f64 = 1.15;
+const FASTER: f64 = 1.5;
 
 /// Leaves a path at once that loses what is sent by it while others do not, and takes it again with little.
 ///
@@ -67,6 +44,8 @@ pub(super) struct Shed {
     since: Time,
     /// When it began to lose what others do not, and when it last did.
     loses: Option<(Time, Time)>,
+    /// Since when others seem to fill it.
+    taken: Option<Time>,
     returned: Option<Time>,
     pause: Duration,
     goal: f64,
@@ -86,6 +65,8 @@ enum Phase {
     Returns {
         threshold: f64,
         grown: Time,
+        /// By what the share is multiplied next beyond the threshold.
+        growth: f64,
     },
 }
 
@@ -112,30 +93,16 @@ impl Shed {
         share: f64,
         others: &[&PathState],
     ) -> Option<Verdict> {
-        let verdict = self.verdict(path, share, others)?;
+        let verdict = verdict::of(path, share, others, self.since);
+        self.taken = (verdict == Some(Verdict::Taken)).then(|| self.taken.unwrap_or(now));
+        let verdict = verdict?;
+        if let Some(since) = self.taken {
+            return (now.since(since) >= IDLE).then_some(verdict);
+        }
         let began = self.loses.filter(|(_, last)| now.since(*last) < SEEN).map_or(now, |(began, _)| began);
         self.loses = Some((began, now));
         let lasts = now.since(began) >= path.round_trip() * REACTION + SEEN;
         (lasts || verdict.is_urgent()).then_some(verdict)
-    }
-
-    fn verdict(&self, path: &PathState, share: f64, others: &[&PathState]) -> Option<Verdict> {
-        let other = others.iter().min_by(|one, other| one.measure().total_cmp(&other.measure()))?;
-        let to = path.recent.confirmed()?.min(other.recent.confirmed()?);
-        let earlier = path.recent.times().filter(|it| *it < to).skip(SHORTEST - 1);
-        let mut windows = earlier.take_while(|it| *it >= self.since).take(WINDOWS);
-        if is_taken(path, other, to) {
-            return Some(Verdict::Taken);
-        }
-        windows.find_map(|from| {
-            let beside = Beside {
-                path,
-                other,
-                mine: path.recent.between(from, to)?,
-                theirs: other.recent.within(from, to)?,
-            };
-            beside.verdict(share)
-        })
     }
 
     /// Does what a verdict says of the path, which has `share`; the share that it has then, if it goes on carrying.
@@ -192,22 +159,24 @@ impl Shed {
         }
         (self.since, self.returned) = (now, Some(now));
         let threshold = (share * spare(kept, drain) * MARGIN).clamp(LEAST, self.goal.max(LEAST));
-        self.phase = Phase::Returns { threshold, grown: now };
+        self.phase = Phase::Returns { threshold, grown: now, growth: GROWS };
         // A queue that runs empty as fast as the link can send was the flow's alone.
         Some(if drain > HALF { threshold } else { threshold / LITTLE })
     }
 
     /// The share that the path has next, if it grows now, which it does while nothing queues there.
     pub(super) fn grows(&mut self, now: Time, path: &PathState, share: f64) -> Option<f64> {
-        let Phase::Returns { threshold, grown } = self.phase else { return None };
+        let Phase::Returns { threshold, grown, growth } = self.phase else { return None };
         if share >= self.goal {
             (self.phase, self.returned) = (Phase::Carries, Some(now));
         }
         if share >= self.goal || path.queue > NOISE || now.since(grown) < path.round_trip() {
             return None;
         }
-        self.phase = Phase::Returns { threshold, grown: now };
-        Some((share * if share < threshold { DOUBLES } else { GROWS }).min(self.goal))
+        let (factor, growth) =
+            if share < threshold { (DOUBLES, GROWS) } else { (growth, growth.powf(FASTER).min(DOUBLES)) };
+        self.phase = Phase::Returns { threshold, grown: now, growth };
+        Some((share * factor).min(self.goal))
     }
 }
 
@@ -224,69 +193,6 @@ fn spare(kept: f64, drain: f64) -> f64 {
     drain / (1.0 / kept.max(1e-3) - 1.0 + drain)
 }
 
-/// Whether others fill a path: its queue stays long, though next to nothing is sent into it.
-fn is_taken(path: &PathState, other: &PathState, to: Time) -> bool {
-    let sent = path.recent.within(to - IDLE, to).map(|it| it.sent);
-    path.queue > FULL + other.queue * 2.0 && path.slope > -HALF && sent.is_some_and(|sent| sent <= FEW)
-}
-
-/// What is to be done about a path.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Verdict {
-    /// It is left: of what is sent by it, so much comes.
-    Leave { kept: f64 },
-    /// It is left, since others fill it.
-    Taken,
-    /// It is given less.
-    Less,
-}
-
-impl Verdict {
-    fn is_urgent(self) -> bool {
-        match self {
-            Self::Leave { kept } => kept < LITTLE_COMES,
-            Self::Taken => true,
-            Self::Less => false,
-        }
-    }
-}
-
-/// What a path and the best of the others carried in the same time.
-struct Beside<'a> {
-    path: &'a PathState,
-    other: &'a PathState,
-    mine: Carried,
-    theirs: Carried,
-}
-
-impl Beside<'_> {
-    fn verdict(&self, share: f64) -> Option<Verdict> {
-        if self.mine.lost() < SOME || self.theirs.sent < FEW && self.other.queue >= NOISE {
-            return None;
-        }
-        let kept = self.mine.kept();
-        // A sender that waits for time-outs hardly sends: the queue shows then that it is not by chance.
-        let many = if self.is_full() { SOME } else { MANY };
-        let delivers = self.theirs.kept();
-        let heavily = self.mine.lost() >= many && kept < HALF * delivers && delivers >= WELL;
-        let clearly =
-            self.mine.lost() >= MOST && kept < PART && self.theirs.kept() >= CLEAN && self.has_room();
-        // What carries most of all is not left for the sake of what may carry next to nothing.
-        if heavily && share <= MOST_LEFT || clearly && share <= MOST_LEFT_FOR_ROOM {
-            return Some(Verdict::Leave { kept });
-        }
-        (self.is_full() && self.theirs.kept() >= CLEAN && kept < CLEAN).then_some(Verdict::Less)
-    }
-
-    fn has_room(&self) -> bool {
-        self.other.queue < NOISE.max(self.path.queue * 0.75)
-    }
-
-    fn is_full(&self) -> bool {
-        self.path.queue > FULL + self.other.queue * 2.0
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -298,12 +204,14 @@ mod tests {
         tally: Tally,
         number: u32,
         round_trip: Duration,
+        /// How long a probe waits in the queue.
+        delay: Duration,
     }
 
     impl Bench {
         fn new() -> Self {
             let (path, round_trip) = (PathState::new(Time::ZERO), Duration::ZERO);
-            Self { path, tally: Tally::default(), number: 0, round_trip }
+            Self { path, tally: Tally::default(), number: 0, round_trip, delay: Duration::ZERO }
         }
 
         fn carry(&mut self, sent: u32, lost: u32) {
@@ -311,7 +219,7 @@ mod tests {
             self.tally.came = self.tally.came.wrapping_add(sent - lost);
             let at = Time::from_millis(u64::from(self.number) * 20);
             self.path.note_sent(at, self.number);
-            let arrived = at.as_nanos().cast_signed();
+            let arrived = (at + self.delay).as_nanos().cast_signed();
             self.path.note_answer(at + self.round_trip, self.number, arrived, Some(self.tally));
             self.number += 1;
         }
@@ -331,7 +239,7 @@ mod tests {
                 let lost = (0..segments).filter(|_| random(&mut seed) < loss).count() as u32;
                 lossy.carry(segments, lost);
                 clean.carry(segments, 0);
-                let verdict = Shed::default().verdict(&lossy.path, 0.5, &[&clean.path]);
+                let verdict = verdict::of(&lossy.path, 0.5, &[&clean.path], Time::ZERO);
                 assert_eq!(verdict, None, "{segments} segments, {loss}, round {round}");
             }
         }
@@ -378,5 +286,39 @@ mod tests {
         assert!((spare(0.75, 1.0 / 3.0) - 0.5).abs() < 1e-9);
         assert!((spare(0.5, 1.0) - 0.5).abs() < 1e-9, "all of it was the flow's");
         assert!((spare(0.5, 0.0) - 0.5).abs() < 1e-9, "nothing queued");
+    }
+
+    #[test]
+    fn a_share_that_meets_no_queue_grows_in_ever_longer_steps() {
+        let mut bench = Bench::new();
+        bench.round_trip = Duration::from_millis(100);
+        bench.carry(1, 0);
+        let returns = Phase::Returns { threshold: LEAST, grown: Time::ZERO, growth: GROWS };
+        let mut shed = Shed { phase: returns, goal: 0.5, ..Shed::default() };
+        let mut shares = vec![LEAST];
+        for round in 1..=30 {
+            let share = *shares.last().unwrap();
+            shares.extend(shed.grows(Time::from_millis(round * 100), &bench.path, share));
+        }
+        let factors: Vec<f64> = shares.windows(2).map(|it| it[1] / it[0]).collect();
+        assert!(factors[0] < 1.2 && factors.windows(2).rev().skip(1).all(|it| it[1] >= it[0]), "{factors:?}");
+        assert!(shares.len() <= 10 && shares.last() == Some(&0.5), "{shares:?}");
+        assert_eq!(shed.phase, Phase::Carries);
+    }
+
+    #[test]
+    fn a_path_is_left_to_others_when_its_queue_has_stayed_long_for_a_while() {
+        let left_after = |late: std::ops::Range<u32>| {
+            let (mut full, mut empty, mut shed) = (Bench::new(), Bench::new(), Shed::default());
+            (0..60).find(|round| {
+                full.delay = Duration::from_millis(if late.contains(round) { 60 } else { 0 });
+                full.carry(u32::from(round % 20 == 0), 0);
+                empty.carry(4, 0);
+                let now = Time::from_millis(u64::from(full.number) * 20);
+                shed.judge(now, &full.path, 0.5, &[&empty.path]).is_some()
+            })
+        };
+        assert_eq!(left_after(20..26), None, "for a moment");
+        assert!(left_after(20..60).is_some_and(|round| (30..40).contains(&round)));
     }
 }
