@@ -28,8 +28,8 @@ impl Tally {
     }
 }
 
-/// The part of what a path carries that it loses. A path keeps its order, so that what was sent before a probe and has not come
-/// before it is lost.
+/// The part of what a path carries that it loses. A path keeps its order but for moments, so that in the mean what was sent before a
+/// probe and has not come before it is lost.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Loss {
     last: Option<(Time, Tally)>,

@@ -110,6 +110,7 @@ impl Feedback {
         let even = 1.0 / shares.len().max(1) as f64;
         let share = |share: &u32| if total > 0.0 { f64::from(*share) / total } else { even };
         self.shares = shares.iter().map(share).collect();
+        self.sheds.iter_mut().for_each(Shed::begin_anew);
         self.told.clear();
     }
 

@@ -53,7 +53,8 @@ impl Recent {
 
     /// When the last probe was sent of which another tells as well what was missing then.
     pub(super) fn confirmed(&self) -> Option<Time> {
-        self.times().nth(1)
+        // Marks of a path by which nothing goes are fewer than its probes.
+        (self.marks.len() > 1).then_some(self.answered[1])
     }
 
     /// When probes were sent that were answered, the last first.
@@ -61,14 +62,15 @@ impl Recent {
         self.marks.iter().rev().map(|(sent, _)| *sent)
     }
 
-    /// What was sent between the first and the last probe that are kept.
+    /// What was sent between the first probe that is kept and the last of which more is known.
     pub(super) fn lately(&self) -> Option<Carried> {
-        self.between(self.marks.front()?.0, self.marks.back()?.0)
+        self.between(self.marks.front()?.0, self.confirmed()?)
     }
 
     /// As [`Self::between`], or as far back as is known.
     pub(super) fn within(&self, from: Time, to: Time) -> Option<Carried> {
-        self.between(from.max(self.marks.front()?.0), to)
+        let oldest = self.marks.front()?.0;
+        if to < oldest { None } else { self.between(from.max(oldest), to) }
     }
 
     /// What was sent between two probes; between those around them, if one of these was not answered.

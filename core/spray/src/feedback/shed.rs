@@ -25,6 +25,8 @@ const LITTLE: f64 = 4.0;
 const DOUBLES: f64 = 2.0;
 const GROWS: f64 = 1.15;
 const FASTER: f64 = 1.5;
+/// Longer than an answer takes, a queue is seen: the least of some probes counts.
+const SHOWS: Duration = Duration::from_millis(60);
 
 /// Leaves a path at once that loses what is sent by it while others do not, and takes it again with little.
 ///
@@ -33,7 +35,7 @@ const FASTER: f64 = 1.5;
 ///  Carries ──────────────────────▶ Rests ───────────────────────▶ Returns
 ///     ▲                              ▲        again: later           │  │
 ///     │                              └────────── loses ──────────────┘  │
-///     └────────────── has its share again, or queues ───────────────────┘
+///     └───────────── has its share again, or is given less ─────────────┘
 /// ```
 ///
 /// While a path rests, a queue that was the flow's own runs empty, and the link goes on sending what is in it; a queue that stays is that of others.
@@ -44,8 +46,8 @@ pub(super) struct Shed {
     since: Time,
     /// When it began to lose what others do not, and when it last did.
     loses: Option<(Time, Time)>,
-    /// Since when others seem to fill it.
-    taken: Option<Time>,
+    /// Since when others seem to fill it, and when they last did.
+    taken: Option<(Time, Time)>,
     returned: Option<Time>,
     pause: Duration,
     goal: f64,
@@ -76,6 +78,13 @@ impl Shed {
         matches!(self.phase, Phase::Rests { .. })
     }
 
+    /// Shares are given anew: the path does not grow towards what it had.
+    pub(super) fn begin_anew(&mut self) {
+        if let Phase::Returns { .. } = self.phase {
+            self.phase = Phase::Carries;
+        }
+    }
+
     /// No other path is left; the share stays what it was.
     pub(super) fn must_carry(&mut self, now: Time) -> Option<f64> {
         (self.phase, self.since) = (Phase::Carries, now);
@@ -94,13 +103,13 @@ impl Shed {
         others: &[&PathState],
     ) -> Option<Verdict> {
         let verdict = verdict::of(path, share, others, self.since);
-        self.taken = (verdict == Some(Verdict::Taken)).then(|| self.taken.unwrap_or(now));
+        let taken = verdict == Some(Verdict::Taken);
+        self.taken = taken.then(|| goes_on(self.taken, now, IDLE));
         let verdict = verdict?;
-        if let Some(since) = self.taken {
-            return (now.since(since) >= IDLE).then_some(verdict);
+        if let Some((began, _)) = self.taken {
+            return (now.since(began) >= IDLE).then_some(verdict);
         }
-        let began = self.loses.filter(|(_, last)| now.since(*last) < SEEN).map_or(now, |(began, _)| began);
-        self.loses = Some((began, now));
+        let (began, _) = *self.loses.insert(goes_on(self.loses, now, SEEN));
         let lasts = now.since(began) >= path.round_trip() * REACTION + SEEN;
         (lasts || verdict.is_urgent()).then_some(verdict)
     }
@@ -169,15 +178,29 @@ impl Shed {
         let Phase::Returns { threshold, grown, growth } = self.phase else { return None };
         if share >= self.goal {
             (self.phase, self.returned) = (Phase::Carries, Some(now));
-        }
-        if share >= self.goal || path.queue > NOISE || now.since(grown) < path.round_trip() {
             return None;
         }
-        let (factor, growth) =
-            if share < threshold { (DOUBLES, GROWS) } else { (growth, growth.powf(FASTER).min(DOUBLES)) };
-        self.phase = Phase::Returns { threshold, grown: now, growth };
+        if path.queue > NOISE {
+            self.phase = Phase::Returns { threshold, grown, growth: GROWS };
+            return None;
+        }
+        let (factor, next, shows) = if share < threshold {
+            (DOUBLES, GROWS, Duration::ZERO)
+        } else {
+            (growth, growth.powf(FASTER).min(DOUBLES), SHOWS)
+        };
+        if now.since(grown) < path.round_trip() + shows {
+            return None;
+        }
+        self.phase = Phase::Returns { threshold, grown: now, growth: next };
         Some((share * factor).min(self.goal))
     }
+}
+
+/// Since when something is so and until when, now that it is; unless it was not for `gap`.
+fn goes_on(seen: Option<(Time, Time)>, now: Time, gap: Duration) -> (Time, Time) {
+    let began = seen.filter(|(_, last)| now.since(*last) < gap).map_or(now, |(began, _)| began);
+    (began, now)
 }
 
 /// The part of what was sent by a path that it has to spare, if `kept` of it came by a queue that was full, and that queue ran empty by `drain` seconds a
@@ -288,22 +311,43 @@ mod tests {
         assert!((spare(0.5, 0.0) - 0.5).abs() < 1e-9, "nothing queued");
     }
 
-    #[test]
-    fn a_share_that_meets_no_queue_grows_in_ever_longer_steps() {
-        let mut bench = Bench::new();
-        bench.round_trip = Duration::from_millis(100);
-        bench.carry(1, 0);
+    /// By what a share of `LEAST` grows at each step, towards a half, if probes wait for `queue` from the tenth on.
+    fn steps(round_trip: Duration, queue: Duration) -> Vec<f64> {
+        let mut bench = Bench { round_trip, ..Bench::new() };
         let returns = Phase::Returns { threshold: LEAST, grown: Time::ZERO, growth: GROWS };
         let mut shed = Shed { phase: returns, goal: 0.5, ..Shed::default() };
         let mut shares = vec![LEAST];
-        for round in 1..=30 {
-            let share = *shares.last().unwrap();
-            shares.extend(shed.grows(Time::from_millis(round * 100), &bench.path, share));
+        for round in 0..100 {
+            bench.delay = if (10..20).contains(&round) { queue } else { Duration::ZERO };
+            bench.carry(1, 0);
+            let now = Time::from_millis(round * 20) + round_trip;
+            shares.extend(shed.grows(now, &bench.path, *shares.last().unwrap()));
         }
-        let factors: Vec<f64> = shares.windows(2).map(|it| it[1] / it[0]).collect();
-        assert!(factors[0] < 1.2 && factors.windows(2).rev().skip(1).all(|it| it[1] >= it[0]), "{factors:?}");
-        assert!(shares.len() <= 10 && shares.last() == Some(&0.5), "{shares:?}");
-        assert_eq!(shed.phase, Phase::Carries);
+        assert_eq!((shed.phase, shares.last()), (Phase::Carries, Some(&0.5)), "{shares:?}");
+        shares.windows(2).map(|it| it[1] / it[0]).collect()
+    }
+
+    #[test]
+    fn a_share_that_meets_no_queue_grows_in_ever_longer_steps_until_it_meets_one() {
+        for round_trip in [5, 100].map(Duration::from_millis) {
+            let free = steps(round_trip, Duration::ZERO);
+            assert!(free[0] < 1.2 && free.windows(2).rev().skip(1).all(|it| it[1] >= it[0]), "{free:?}");
+            assert!((6..12).contains(&free.len()), "{free:?}");
+        }
+        let queued = steps(Duration::from_millis(5), Duration::from_millis(30));
+        assert!(queued[1..].iter().any(|it| (it - GROWS).abs() < 1e-9), "carefully again: {queued:?}");
+    }
+
+    #[test]
+    fn a_path_is_left_though_the_other_carries_next_to_nothing() {
+        let (mut lossy, mut idle, mut shed) = (Bench::new(), Bench::new(), Shed::default());
+        let left = (0..100).find(|round| {
+            lossy.carry(8, if *round < 50 { 0 } else { 8 });
+            idle.carry(if *round == 10 { 8 } else { 0 }, 0);
+            let now = Time::from_millis(u64::from(lossy.number) * 20);
+            shed.judge(now, &lossy.path, 0.7, &[&idle.path]).is_some()
+        });
+        assert_eq!(left, Some(52));
     }
 
     #[test]

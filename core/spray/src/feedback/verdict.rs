@@ -54,10 +54,7 @@ pub(super) fn of(path: &PathState, share: f64, others: &[&PathState], since: Tim
     let to = path.recent.confirmed()?.min(other.recent.confirmed()?);
     let earlier = path.recent.times().filter(|it| *it < to).skip(SHORTEST - 1);
     let mut windows = earlier.take_while(|it| *it >= since).take(WINDOWS);
-    if is_taken(path, other, to) {
-        return Some(Verdict::Taken);
-    }
-    windows.find_map(|from| {
+    let losses = windows.find_map(|from| {
         let beside = Beside {
             path,
             other,
@@ -65,7 +62,11 @@ pub(super) fn of(path: &PathState, share: f64, others: &[&PathState], since: Tim
             theirs: other.recent.within(from, to)?,
         };
         beside.verdict(share)
-    })
+    });
+    if losses.is_none_or(|it| !it.is_urgent()) && is_taken(path, other, to) {
+        return Some(Verdict::Taken);
+    }
+    losses
 }
 
 /// Whether others fill a path: its queue stays long, though next to nothing is sent into it.
