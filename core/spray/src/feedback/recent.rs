@@ -10,6 +10,7 @@ const MARKS: usize = 16;
 const AROUND: usize = 3;
 /// Answers after which what is known of a path is all of after a change.
 const FRESH: usize = 3;
+
 /// What had been sent and had come before each of the last probes, by when those were sent.
 ///
 /// The probes of all paths are sent at once, so that what went by one path between two of them can be compared with what went by another.
@@ -119,6 +120,7 @@ mod tests {
         recent.note(at(20), Tally { sent: 7, came: 0 });
         assert_eq!(recent.between(at(19), at(20)), None, "counted anew");
     }
+
     #[test]
     fn what_comes_before_or_after_a_probe_that_was_sent_after_or_before_it_is_not_lost() {
         let mut recent = Recent::default();
