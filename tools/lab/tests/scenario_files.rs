@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use braid_lab::scenario::LinkAction;
+use braid_lab::scenario::{EndpointFlag, LinkAction, Mptcp};
 use braid_lab::{LabName, Scenario};
 use braid_types::BitsPerSec;
 
@@ -307,7 +307,15 @@ fn every_shipped_scenario_can_be_deployed_by_its_name() {
         let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
         let name = scenario.name.parse::<LabName>();
         assert!(name.is_ok(), "{}: {name:?}", path.display());
+        for host in scenario.topology.hosts.iter().filter(|it| announces(&it.mptcp)) {
+            let Mptcp { subflows, accept_addresses: accepted, .. } = host.mptcp;
+            assert!(accepted == 0 || subflows >= 2 * accepted, "{}: {}", path.display(), host.name);
+        }
     }
+}
+
+fn announces(mptcp: &Mptcp) -> bool {
+    mptcp.endpoints.iter().any(|it| it.flags.contains(&EndpointFlag::Signal))
 }
 
 #[test]
