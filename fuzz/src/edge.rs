@@ -92,13 +92,14 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
 fn switch() -> Switch {
     let identity = Identity { dpid: DatapathId(7), name: "edge".into(), version: "0".into(), seed: 1 };
     let mut switch = Switch::new(identity);
-    for number in 1..=4_u32 {
+    // By port 3 what is longer leaves in fragments, or not at all.
+    for (number, mtu) in (1..).zip([1_000, 0, 150, 0]) {
         let mac = MacAddr::from_u64(0x0200_0000_0000 + u64::from(number));
         let description = PortDescription {
             name: format!("port{number}"),
             mac,
             up: true,
-            mtu: 1_000 * (number % 2),
+            mtu,
             ..PortDescription::default()
         };
         switch.set_port(Time::ZERO, PortNo(number), description);

@@ -4,8 +4,8 @@
 Usage, as root: tests/edge/mtu.py BRAID
 
 host - edge = router = edge - host, in network namespaces; the tunnel goes by the router, which knows nothing of the hosts. What is too long for
-the tunnel is answered by the edge. Then the router's link becomes shorter: it tells the edge, which tells the hosts. Hosts must know the
-lengths by then, of IPv4 and IPv6, what is just as long must pass, and a copy must come whole. Ends with 1 if not.
+the tunnel is cut by the edge, if its sender lets it be, or answered. Then the router's link becomes shorter: it tells the edge, which tells the
+hosts. Hosts must know the lengths by then, of IPv4 and IPv6, what is just as long must pass, and a copy must come whole. Ends with 1 if not.
 """
 
 import contextlib
@@ -66,10 +66,10 @@ def build():
         run(f"ip -n {ROUTER} address add {GATEWAYS[space]}/30 dev {device}")
 
 
-def passes(address, length, tries=1):
-    """Whether a packet of so many bytes that nobody may cut is answered."""
+def passes(address, length, tries=1, cut="do"):
+    """Whether a packet of so many bytes is answered; nobody may cut it unless `cut` is `dont`."""
     headers = 28 if ":" not in address else 48
-    ping = f"ping -M do -n -q -c {tries} -i 0.2 -W 1 -s {length - headers} {address}"
+    ping = f"ping -M {cut} -n -q -c {tries} -i 0.2 -W 1 -s {length - headers} {address}"
     return subprocess.run(f"ip netns exec {LEFT} {ping}".split(), capture_output=True).returncode == 0
 
 
@@ -88,6 +88,15 @@ def wait_until_open():
     sys.exit("nothing passes the tunnel")
 
 
+def cut():
+    """Packets that may be cut pass while hosts know no lengths yet; what is wrong, in words."""
+    for length in [1500, 3000, 20000]:
+        if not passes(HOSTS[0], length, cut="dont"):
+            yield f"{length} bytes that may be cut do not get to {HOSTS[0]}"
+    if known(HOSTS[0]) is not None:
+        yield f"{LEFT} was told of what can be cut"
+
+
 def learn(link):
     """The hosts find out what goes over a link of so many bytes; what is wrong, in words."""
     wanted = link - OUTSIDE
@@ -104,13 +113,13 @@ def main():
     braid, content = os.path.abspath(sys.argv[1]), os.urandom(4 << 20)
     with network(braid):
         wait_until_open()
-        wrong = list(learn(1500))
+        wrong = [*cut(), *learn(1500)]
         run(f"ip -n {ROUTER} link set far mtu 1400")
         for address in HOSTS:
             whole = edge.copy(content, address) == hashlib.sha256(content).hexdigest()
             wrong += [] if whole else [f"the copy to {address} is not whole"]
         wrong += learn(1400)
-    print("\n".join(wrong) or "hosts know how long packets may be, by the edge and by a router in the middle; copies are equal")
+    print("\n".join(wrong) or "what may be cut passes; of all else hosts know how long it may be, by the edge and by a router in the middle; copies are equal")
     sys.exit(1 if wrong else 0)
 
 

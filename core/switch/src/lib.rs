@@ -13,6 +13,7 @@ pub mod telemetry;
 
 mod action;
 mod allowance;
+mod fragment;
 mod group;
 mod key;
 mod matching;

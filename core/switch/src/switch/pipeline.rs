@@ -141,9 +141,8 @@ impl Switch {
             return;
         }
         let mtu = journey.layout.network.and_then(|network| port.mtu(network));
-        if mtu.is_some_and(|mtu| journey.length() > mtu) {
-            port.counters.tx_dropped += 1;
-            return self.tell_too_long(now, journey, mtu.unwrap_or_default());
+        if let Some(mtu) = mtu.filter(|mtu| journey.length() > *mtu) {
+            return self.send_too_long(now, number, journey, mtu);
         }
         port.counters.tx_packets += 1;
         port.counters.tx_bytes += journey.bytes();

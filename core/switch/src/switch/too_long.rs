@@ -1,4 +1,4 @@
-//! Packets that are too long for a port: their senders are told, as by a router.
+//! Packets that are too long for a port: they are cut if their senders let them be, or these are told, as by a router.
 
 use braid_openflow::PortConfig;
 use braid_packet::TooBig;
@@ -6,14 +6,30 @@ use braid_types::{PortNo, Time};
 
 use super::Switch;
 use super::journey::Journey;
+use crate::fragment::fragments;
 use crate::packet::Packet;
 
 impl Switch {
+    /// Sends by a port what is longer than the `mtu` bytes that it takes: in fragments, or not at all.
+    pub(super) fn send_too_long(&mut self, now: Time, number: PortNo, journey: &mut Journey, mtu: usize) {
+        let Some(port) = self.ports.get_mut(&number) else { return };
+        let Some(parts) = fragments(&journey.packet, &journey.key, &journey.layout, mtu) else {
+            port.counters.tx_dropped += 1;
+            return self.tell_too_long(now, journey, mtu);
+        };
+        for part in parts {
+            port.counters.tx_packets += 1;
+            port.counters.tx_bytes += part.data.len() as u64;
+            self.left.count(number, &part);
+            self.sent.push((number, part));
+        }
+    }
+
     /// Tells who has sent a packet that nothing longer than `mtu` gets through, by the port by which it came; once for each packet.
     ///
     /// Hosts know no address of this switch: the message comes as if from whom the packet was for, as Linux has it from bridges
     /// over tunnels.
-    pub(super) fn tell_too_long(&mut self, now: Time, journey: &mut Journey, mtu: usize) {
+    fn tell_too_long(&mut self, now: Time, journey: &mut Journey, mtu: usize) {
         if !journey.is_original || !self.may_tell(now, journey.in_port) {
             return;
         }

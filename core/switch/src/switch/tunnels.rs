@@ -5,8 +5,12 @@ use braid_types::Time;
 
 use super::Switch;
 use super::journey::Journey;
+use crate::action::Act;
+use crate::fragment::fragments;
+use crate::group::Bucket;
 use crate::key;
-use crate::tunnel::{Numbered, Tunnel, cut_datagrams, decapsulate, encapsulate};
+use crate::packet::Packet;
+use crate::tunnel::{Ends, Numbered, Tunnel, added, cut_datagrams, decapsulate, encapsulate};
 
 impl Switch {
     /// Through a group that sprays and encapsulates: all that is IP and not TCP, which has numbers of its own.
@@ -15,7 +19,7 @@ impl Switch {
             return self.through_selected(now, journey, id);
         }
         let before = (!journey.last).then(|| journey.packet.clone());
-        match cut_datagrams(&journey.packet, &journey.key, &journey.layout) {
+        match self.cut(journey, id) {
             None => self.enter_tunnel(now, journey, id),
             Some(parts) => {
                 for part in parts {
@@ -30,6 +34,28 @@ impl Switch {
             (journey.packet, journey.added) = (before, 0);
             journey.reread();
         }
+    }
+
+    /// The datagrams of a super-frame, and the fragments of what would be too long for some path; `None` if it enters as it is.
+    fn cut(&self, journey: &Journey, id: GroupId) -> Option<Vec<Packet>> {
+        let Journey { packet, key, layout, .. } = journey;
+        let room = self.room(id, layout.network?).filter(|room| journey.length() > *room);
+        let cut = room.and_then(|room| fragments(packet, key, layout, room));
+        cut.or_else(|| cut_datagrams(packet, key, layout))
+    }
+
+    /// How long a packet may be that is to enter, whichever bucket it goes through; `None` if any may.
+    fn room(&self, id: GroupId, network: usize) -> Option<usize> {
+        let group = self.groups.get(&id)?;
+        let Some(Tunnel::Enters { ends, .. }) = group.tunnel.as_deref() else { return None };
+        let room = |(bucket, ends): (&Bucket, &Ends)| {
+            let mtu = |act: &Act| match act {
+                Act::Output { port, .. } => self.ports.get(port)?.mtu(network),
+                _ => None,
+            };
+            Some(bucket.actions.iter().filter_map(mtu).min()?.saturating_sub(added(*ends)))
+        };
+        group.buckets.iter().zip(ends).filter_map(room).min()
     }
 
     fn enter_tunnel(&mut self, now: Time, journey: &mut Journey, id: GroupId) {

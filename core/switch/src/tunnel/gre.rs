@@ -14,6 +14,11 @@ const DONT_FRAGMENT: [u8; 2] = [0x40, 0];
 const IPV4: [u8; 2] = [0x08, 0];
 const IPV6: [u8; 2] = [0x86, 0xdd];
 
+/// How much longer it makes a packet.
+pub(crate) const fn added(ends: Ends) -> usize {
+    HEADER + if ends.src.is_ipv4() { 20 } else { 40 }
+}
+
 /// Puts a packet that is none of many into GRE, between `ends`; whether it is one that can be.
 ///
 /// The tag and Ethernet addresses stay, and the class of traffic is copied. RFC 2784, RFC 2890.

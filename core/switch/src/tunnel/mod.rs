@@ -7,7 +7,7 @@ mod numbers;
 use std::net::IpAddr;
 
 pub(crate) use cut::{cut_datagrams, cut_segments};
-pub(crate) use gre::{class as traffic_class, decapsulate, encapsulate, header as outer_header};
+pub(crate) use gre::{added, class as traffic_class, decapsulate, encapsulate, header as outer_header};
 pub(crate) use numbers::Numbers;
 
 /// Where what is encapsulated goes from and to, by one path.

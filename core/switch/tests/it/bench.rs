@@ -30,14 +30,12 @@ impl Bench {
     }
 
     pub(crate) fn port(&mut self, number: u32, up: bool) {
-        let mac = MacAddr::from_u64(0x0200_0000_0000 + u64::from(number));
-        let description = PortDescription {
-            name: format!("port{number}"),
-            mac,
-            up,
-            kbps: 100_000,
-            ..PortDescription::default()
-        };
+        self.switch.set_port(self.now, PortNo(number), description(number, up));
+    }
+
+    /// Nothing longer than `mtu` bytes from the IP header on leaves by a port.
+    pub(crate) fn limit(&mut self, number: u32, mtu: u32) {
+        let description = PortDescription { mtu, ..description(number, true) };
         self.switch.set_port(self.now, PortNo(number), description);
     }
 
@@ -103,6 +101,11 @@ impl Bench {
     pub(crate) fn ports(&mut self, port: u32, data: &[u8]) -> Vec<u32> {
         self.passes(port, data).into_iter().map(|(port, _)| port).collect()
     }
+}
+
+fn description(number: u32, up: bool) -> PortDescription {
+    let mac = MacAddr::from_u64(0x0200_0000_0000 + u64::from(number));
+    PortDescription { name: format!("port{number}"), mac, up, kbps: 100_000, ..PortDescription::default() }
 }
 
 pub(crate) fn group_mod<'a>(id: u32, group_type: GroupType, buckets: &'a [Bucket<'a>]) -> Message<'a> {

@@ -3,6 +3,7 @@
 mod bench;
 mod flows;
 mod forwarding;
+mod fragments;
 mod groups;
 mod malformed;
 mod probes;

@@ -18,7 +18,7 @@ fn ends(v6: bool) -> Vec<Ends> {
     [1, 2].map(|path| Ends { src: end(path, 1), dst: end(path, 2) }).into()
 }
 
-fn near(v6: bool) -> Bench {
+pub(crate) fn near(v6: bool) -> Bench {
     let mut bench = Bench::new();
     let outputs = [[output(2)], [output(3)]];
     let buckets =
@@ -30,7 +30,7 @@ fn near(v6: bool) -> Bench {
     bench
 }
 
-fn far() -> Bench {
+pub(crate) fn far() -> Bench {
     let mut bench = Bench::new();
     bench.group(1, GroupType::Indirect, &[Bucket::new(&[output(1)])]);
     bench.all_do(&[Action::Group(GROUP)]);
@@ -39,7 +39,7 @@ fn far() -> Bench {
     bench
 }
 
-fn folded(bytes: &[u8]) -> u16 {
+pub(crate) fn folded(bytes: &[u8]) -> u16 {
     let mut sum: u32 =
         bytes.chunks(2).map(|it| u32::from(it[0]) << 8 | u32::from(*it.get(1).unwrap_or(&0))).sum();
     while sum > 0xffff {
@@ -49,7 +49,7 @@ fn folded(bytes: &[u8]) -> u16 {
 }
 
 /// A datagram over IPv4 with its checksums, from a port of the sender's.
-fn datagram(port: u16, id: u16, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn datagram(port: u16, id: u16, payload: &[u8]) -> Vec<u8> {
     let mut ip = [0x45, 0xb8, 0, 0, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
     ip[2..4].copy_from_slice(&(28 + payload.len() as u16).to_be_bytes());
     ip[4..6].copy_from_slice(&id.to_be_bytes());
@@ -63,7 +63,7 @@ fn datagram(port: u16, id: u16, payload: &[u8]) -> Vec<u8> {
     [&[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0], &ip[..], &udp].concat()
 }
 
-fn frames(leaves: Vec<(u32, Vec<u8>)>) -> Vec<Vec<u8>> {
+pub(crate) fn frames(leaves: Vec<(u32, Vec<u8>)>) -> Vec<Vec<u8>> {
     leaves.into_iter().map(|(_, frame)| frame).collect()
 }
 

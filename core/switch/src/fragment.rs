@@ -1,0 +1,88 @@
+//! IPv4 packets that are too long, and whose senders let them be cut on the way: RFC 791 §3.2.
+
+use crate::key::{self, Key, Layout};
+use crate::packet::{Packet, fold, sum};
+use crate::tunnel::{cut_datagrams, cut_segments};
+
+const DONT_FRAGMENT: u16 = 0x4000;
+const MORE: u16 = 0x2000;
+const OFFSET: u16 = 0x1fff;
+/// What offsets count, in bytes.
+const UNIT: usize = 8;
+const HEADER: usize = 20;
+const IPV4: u64 = 0x0800;
+const END: u8 = 0;
+const NO_OPERATION: u8 = 1;
+/// Of an option's kind: every fragment has it.
+const COPIED: u8 = 0x80;
+
+/// The fragments of a packet, of a super-frame those of its parts, each with `mtu` bytes from its IP header on at most; `None` if it
+/// must not be cut, or cannot.
+pub(crate) fn fragments(packet: &Packet, key: &Key, layout: &Layout, mtu: usize) -> Option<Vec<Packet>> {
+    let network = layout.network.filter(|_| key.get(key::ETH_TYPE) == IPV4)?;
+    if word(&packet.data, network + 6)? & DONT_FRAGMENT != 0 {
+        return None;
+    }
+    let parts = match packet.offload.gso_type {
+        0 => vec![packet.clone()],
+        _ => cut_segments(packet, key, layout).or_else(|| cut_datagrams(packet, key, layout))?,
+    };
+    let cut = parts.into_iter().map(|mut part| {
+        part.finish_checksum();
+        of_one(&part.data, network, mtu)
+    });
+    Some(cut.collect::<Option<Vec<_>>>()?.concat())
+}
+
+fn of_one(data: &[u8], network: usize, mtu: usize) -> Option<Vec<Packet>> {
+    let length = usize::from(data.get(network)? & 0xf) * 4;
+    let total = usize::from(word(data, network + 2)?);
+    let (headers, rest) = data.split_at_checked(network + length)?;
+    let payload = rest.get(..total.checked_sub(length)?).filter(|it| !it.is_empty())?;
+    let most = Some(mtu.checked_sub(length)? / UNIT * UNIT).filter(|it| *it > 0)?;
+    let place = word(headers, network + 6)?;
+    let last = payload.len().div_ceil(most) - 1;
+    let parts = payload.chunks(most).enumerate();
+    let part = |(number, payload): (usize, &[u8])| {
+        let offset = usize::from(place & OFFSET) + number * most / UNIT;
+        let offset = u16::try_from(offset).ok().filter(|it| *it <= OFFSET)?;
+        let more = if number < last { MORE } else { place & MORE };
+        fragment(headers, network, payload, more | offset)
+    };
+    parts.map(part).collect()
+}
+
+fn fragment(headers: &[u8], network: usize, payload: &[u8], place: u16) -> Option<Packet> {
+    let mut data = [headers, payload].concat();
+    let total = u16::try_from(data.len() - network).ok()?;
+    let header = data.get_mut(network..headers.len())?;
+    header.get_mut(2..4)?.copy_from_slice(&total.to_be_bytes());
+    header.get_mut(6..8)?.copy_from_slice(&place.to_be_bytes());
+    if place & OFFSET != 0 {
+        forget_options(header.get_mut(HEADER..)?);
+    }
+    header.get_mut(10..12)?.fill(0);
+    let checksum = !fold(sum(header));
+    header.get_mut(10..12)?.copy_from_slice(&checksum.to_be_bytes());
+    Some(Packet::complete(data))
+}
+
+/// Leaves those options that every fragment has; the header stays as long as it was.
+fn forget_options(mut options: &mut [u8]) {
+    while let [kind, rest @ ..] = options {
+        let length = match *kind {
+            END => return,
+            NO_OPERATION => 1,
+            _ => usize::from(rest.first().copied().unwrap_or_default()).max(2),
+        };
+        let Some((option, rest)) = std::mem::take(&mut options).split_at_mut_checked(length) else { return };
+        if option.first().is_some_and(|kind| kind & COPIED == 0) {
+            option.fill(NO_OPERATION);
+        }
+        options = rest;
+    }
+}
+
+fn word(data: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes(*data.get(at..)?.first_chunk()?))
+}
