@@ -10,6 +10,8 @@ const OFFSET: u16 = 0x1fff;
 /// What offsets count, in bytes.
 const UNIT: usize = 8;
 const HEADER: usize = 20;
+/// No link takes less: RFC 791 §3.2.
+const LEAST: usize = 68;
 const IPV4: u64 = 0x0800;
 const END: u8 = 0;
 const NO_OPERATION: u8 = 1;
@@ -17,36 +19,38 @@ const NO_OPERATION: u8 = 1;
 const COPIED: u8 = 0x80;
 
 /// The fragments of a packet, of a super-frame those of its parts, each with `mtu` bytes from its IP header on at most; `None` if it
-/// must not be cut, or cannot.
+/// must not be cut, or cannot. What is corrupted is not, as its fragments would look right.
 pub(crate) fn fragments(packet: &Packet, key: &Key, layout: &Layout, mtu: usize) -> Option<Vec<Packet>> {
     let network = layout.network.filter(|_| key.get(key::ETH_TYPE) == IPV4)?;
-    if word(&packet.data, network + 6)? & DONT_FRAGMENT != 0 {
+    if mtu < LEAST || word(&packet.data, network + 6)? & DONT_FRAGMENT != 0 {
         return None;
     }
     let parts = match packet.offload.gso_type {
         0 => vec![packet.clone()],
         _ => cut_segments(packet, key, layout).or_else(|| cut_datagrams(packet, key, layout))?,
     };
-    let cut = parts.into_iter().map(|mut part| {
+    let mut all = Vec::new();
+    for mut part in parts {
         part.finish_checksum();
-        of_one(&part.data, network, mtu)
-    });
-    Some(cut.collect::<Option<Vec<_>>>()?.concat())
+        all.extend(of_one(&part.data, network, mtu)?);
+    }
+    Some(all).filter(|all| !all.is_empty())
 }
 
 fn of_one(data: &[u8], network: usize, mtu: usize) -> Option<Vec<Packet>> {
     let length = usize::from(data.get(network)? & 0xf) * 4;
     let total = usize::from(word(data, network + 2)?);
     let (headers, rest) = data.split_at_checked(network + length)?;
-    let payload = rest.get(..total.checked_sub(length)?).filter(|it| !it.is_empty())?;
+    let payload = rest.get(..total.checked_sub(length)?)?;
     let most = Some(mtu.checked_sub(length)? / UNIT * UNIT).filter(|it| *it > 0)?;
-    let place = word(headers, network + 6)?;
-    let last = payload.len().div_ceil(most) - 1;
+    let is_whole = fold(sum(headers.get(network..)?)) == 0xffff;
+    let place = word(headers, network + 6).filter(|_| is_whole)?;
+    let count = payload.len().div_ceil(most);
     let parts = payload.chunks(most).enumerate();
     let part = |(number, payload): (usize, &[u8])| {
         let offset = usize::from(place & OFFSET) + number * most / UNIT;
         let offset = u16::try_from(offset).ok().filter(|it| *it <= OFFSET)?;
-        let more = if number < last { MORE } else { place & MORE };
+        let more = if number + 1 < count { MORE } else { place & MORE };
         fragment(headers, network, payload, more | offset)
     };
     parts.map(part).collect()

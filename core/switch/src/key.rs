@@ -120,6 +120,8 @@ pub(crate) struct Layout {
     pub(crate) transport: Option<usize>,
     /// Where IP says that the packet ends.
     pub(crate) end: usize,
+    /// Whether it is a fragment.
+    pub(crate) is_fragment: bool,
     /// A whole TCP header's segment.
     pub(crate) segment: Option<Segment>,
 }
@@ -150,7 +152,9 @@ pub(crate) fn five_tuple(key: &Key, layout: &Layout) -> Option<(FiveTuple, Segme
 pub(crate) fn datagram_flow(key: &Key, layout: &Layout) -> Option<Key> {
     layout.network.filter(|_| key.get(IP_PROTO) != TCP)?;
     let mut flow = Key::default();
-    for field in [ETH_TYPE, IP_PROTO, SRC_PORT, DST_PORT] {
+    // Only the first of a packet's fragments has ports; all are of one flow.
+    let ports = [SRC_PORT, DST_PORT].into_iter().filter(|_| !layout.is_fragment);
+    for field in [ETH_TYPE, IP_PROTO].into_iter().chain(ports) {
         flow.set(field, key.get(field));
     }
     for word in [SRC_IP, SRC_IP + 1, DST_IP, DST_IP + 1] {
@@ -276,6 +280,7 @@ impl KeyReader<'_> {
 
     fn transport(&mut self, at: usize, proto: u8, fragment: bool, later: bool) -> Option<()> {
         self.key.set(IP_PROTO, proto.into());
+        self.layout.is_fragment = fragment;
         if later {
             return None;
         }

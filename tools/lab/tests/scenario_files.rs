@@ -307,9 +307,16 @@ fn every_shipped_scenario_can_be_deployed_by_its_name() {
         let scenario = Scenario::load(&path).unwrap_or_else(|error| panic!("{error}"));
         let name = scenario.name.parse::<LabName>();
         assert!(name.is_ok(), "{}: {name:?}", path.display());
-        for host in scenario.topology.hosts.iter().filter(|it| announces(&it.mptcp)) {
-            let Mptcp { subflows, accept_addresses: accepted, .. } = host.mptcp;
-            assert!(accepted == 0 || subflows >= 2 * accepted, "{}: {}", path.display(), host.name);
+    }
+}
+
+#[test]
+fn hosts_of_shipped_scenarios_have_room_for_the_vain_attempts_of_servers() {
+    for name in ["ams-gva", "gva-ams-four-paths", "multihomed"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../scenarios/{name}.yaml"));
+        for host in Scenario::load(&path).unwrap().topology.hosts {
+            let Mptcp { subflows, accept_addresses, .. } = host.mptcp;
+            assert!(announces(&host.mptcp) && subflows >= 2 * accept_addresses, "{name}: {}", host.name);
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::probe::put_sent;
 use crate::rewrite;
 
 /// Groups may hand packets to groups, so far.
-const DEPTH: u8 = 4;
+pub(super) const DEPTH: u8 = 4;
 
 impl Switch {
     /// A frame came in by a port. [`Self::poll_packets`] gives what leaves for it.

@@ -5,27 +5,31 @@ use braid_types::Time;
 
 use super::Switch;
 use super::journey::Journey;
+use super::pipeline::DEPTH;
 use crate::action::Act;
 use crate::fragment::fragments;
 use crate::group::Bucket;
-use crate::key;
+use crate::key::{self, Key};
 use crate::packet::Packet;
 use crate::tunnel::{Ends, Numbered, Tunnel, added, cut_datagrams, decapsulate, encapsulate};
+
+/// How long a VLAN tag is.
+const TAG: usize = 4;
 
 impl Switch {
     /// Through a group that sprays and encapsulates: all that is IP and not TCP, which has numbers of its own.
     pub(super) fn through_tunnel(&mut self, now: Time, journey: &mut Journey, id: GroupId) {
-        if key::datagram_flow(&journey.key, &journey.layout).is_none() {
+        let Some(flow) = key::datagram_flow(&journey.key, &journey.layout) else {
             return self.through_selected(now, journey, id);
-        }
+        };
         let before = (!journey.last).then(|| journey.packet.clone());
         match self.cut(journey, id) {
-            None => self.enter_tunnel(now, journey, id),
+            None => self.enter_tunnel(now, journey, id, &flow),
             Some(parts) => {
                 for part in parts {
                     (journey.packet, journey.last) = (part, true);
                     journey.reread();
-                    self.enter_tunnel(now, journey, id);
+                    self.enter_tunnel(now, journey, id, &flow);
                 }
                 journey.last = before.is_none();
             }
@@ -49,24 +53,40 @@ impl Switch {
         let group = self.groups.get(&id)?;
         let Some(Tunnel::Enters { ends, .. }) = group.tunnel.as_deref() else { return None };
         let room = |(bucket, ends): (&Bucket, &Ends)| {
-            let mtu = |act: &Act| match act {
-                Act::Output { port, .. } => self.ports.get(port)?.mtu(network),
-                _ => None,
-            };
-            Some(bucket.actions.iter().filter_map(mtu).min()?.saturating_sub(added(*ends)))
+            Some(self.least_mtu(&bucket.actions, network, 1)?.saturating_sub(added(*ends)))
         };
         group.buckets.iter().zip(ends).filter_map(room).min()
     }
 
-    fn enter_tunnel(&mut self, now: Time, journey: &mut Journey, id: GroupId) {
+    /// The least that ports take to which these actions lead; `None` if there is no limit.
+    fn least_mtu(&self, acts: &[Act], mut network: usize, depth: u8) -> Option<usize> {
+        let mut least = None;
+        for act in acts {
+            let mtu = match act {
+                Act::Output { port, .. } => self.ports.get(port).and_then(|port| port.mtu(network)),
+                Act::Group(group) if depth < DEPTH => {
+                    let buckets = self.groups.get(group).into_iter().flat_map(|group| &group.buckets);
+                    buckets.filter_map(|it| self.least_mtu(&it.actions, network, depth + 1)).min()
+                }
+                Act::PushVlan(_) => {
+                    network += TAG;
+                    None
+                }
+                _ => None,
+            };
+            least = least.into_iter().chain(mtu).min();
+        }
+        least
+    }
+
+    fn enter_tunnel(&mut self, now: Time, journey: &mut Journey, id: GroupId, flow: &Key) {
         let Some(bucket) = self.select(now, journey, id) else { return };
-        let flow = key::datagram_flow(&journey.key, &journey.layout);
         let tunnel = self.groups.get_mut(&id).and_then(|group| group.tunnel.as_deref_mut());
-        if let (Some(flow), Some(Tunnel::Enters { ends, numbers })) = (flow, tunnel)
+        if let Some(Tunnel::Enters { ends, numbers }) = tunnel
             && let Some(ends) = ends.get(bucket)
         {
             let before = journey.packet.data.len();
-            if encapsulate(&mut journey.packet, &journey.layout, *ends, || numbers.next(&flow)) {
+            if encapsulate(&mut journey.packet, &journey.layout, *ends, || numbers.next(flow)) {
                 journey.added = journey.packet.data.len().saturating_sub(before);
                 journey.reread();
             }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use braid_packet::VlanTag;
-use braid_switch::{Offload, Packet};
+use braid_switch::{Offload, Packet, PortDescription};
 use braid_types::PortNo;
 use proptest::prelude::*;
 
@@ -52,6 +52,10 @@ fn whole(fragments: &[Vec<u8>], mtu: usize) -> Vec<u8> {
     for fragment in fragments {
         let headers = 14 + usize::from(fragment[14] & 0xf) * 4;
         assert!(fragment.len() <= 14 + mtu, "{} bytes", fragment.len());
+        // Who it is from and for, which packet of theirs, how far it may go.
+        for same in [0..15, 18..20, 22..24, 26..34] {
+            assert_eq!(fragment[same.clone()], fragments[0][same]);
+        }
         assert_eq!(folded(&fragment[14..headers]), 0xffff, "the header's checksum");
         assert_eq!(usize::from(u16::from_be_bytes([fragment[16], fragment[17]])), fragment.len() - 14);
         assert_eq!(usize::from((place(fragment) & !MORE) - first) * 8, whole.len() - headers);
@@ -133,5 +137,51 @@ fn what_is_to_be_encapsulated_is_cut_before() {
         let room = 1_000 - if v6 { 52 } else { 32 };
         let out: Vec<_> = passed.iter().flat_map(|(port, frame)| frames(far.passes(*port, frame))).collect();
         assert_eq!((out.len(), whole(&out, room)), (4, sent));
+    }
+}
+
+#[test]
+fn a_packet_is_whole_for_the_next_port_and_tags_count_where_they_take_room() {
+    let mut bench = bench(1_000);
+    bench.all_do(&[output(2), output(3)]);
+    let mut sent = packet(&[7; 1_500], &[]);
+    let leaves = bench.passes(1, &sent);
+    assert_eq!(leaves.iter().map(|(port, _)| *port).collect::<Vec<_>>(), [2, 2, 3]);
+    assert_eq!(leaves[2].1, sent);
+    let description = PortDescription { up: true, mtu: 1_000, is_tunnel: true, ..PortDescription::default() };
+    bench.switch.set_port(bench.now, PortNo(2), description);
+    VlanTag { id: 42, pcp: 0, dei: false }.push(&mut sent);
+    let leaves = bench.passes(1, &sent);
+    assert_eq!(leaves.len(), 3);
+    assert!(leaves[..2].iter().all(|(_, frame)| frame.len() <= 1_014), "with Ethernet's header and the tag");
+}
+
+#[test]
+fn what_is_corrupted_or_would_be_crumbs_is_not_cut() {
+    let mut corrupted = packet(&[7; 1_500], &[]);
+    corrupted[19] ^= 1;
+    assert_eq!(bench(1_000).passes(1, &corrupted), []);
+    assert_eq!(bench(67).passes(1, &packet(&[7; 1_500], &[])), []);
+}
+
+#[test]
+fn fragments_of_a_flow_keep_their_place_among_its_datagrams() {
+    for is_cut_by_host in [false, true] {
+        let (mut near, mut far) = (near(false), far());
+        [2, 3].into_iter().for_each(|port| near.limit(port, if is_cut_by_host { 0 } else { 1_000 }));
+        let small = |id: u16| if is_cut_by_host { Vec::new() } else { vec![datagram(40_000, id, b"small")] };
+        let large = |id: u16| match is_cut_by_host {
+            false => vec![packet(&[id as u8; 2_500], &[])],
+            true => [MORE, 60].map(|place| placed(datagram(40_000, id, &[id as u8; 472]), place)).into(),
+        };
+        let sent: Vec<_> = (0..10).flat_map(|id| [large(id), small(id)].concat()).collect();
+        let passed: Vec<_> = sent.iter().flat_map(|frame| near.passes(1, frame)).collect();
+        let of = |path| passed.iter().filter(move |(port, _)| *port == path);
+        let mut arrives = |(port, frame): &(u32, Vec<u8>)| frames(far.passes(*port, frame));
+        let out: Vec<_> = of(2).chain(of(3)).flat_map(&mut arrives).collect();
+        let mut straight = crate::tunnels::far();
+        let wanted: Vec<_> =
+            passed.iter().flat_map(|(port, frame)| frames(straight.passes(*port, frame))).collect();
+        assert!(out == wanted && of(2).count() > 5 && of(3).count() > 5, "cut by the host: {is_cut_by_host}");
     }
 }
