@@ -33,5 +33,5 @@ mod wire;
 
 pub use counters::{Amount, Counters, Gauge};
 pub use one_way::{Fate, OneWay};
-pub use parameters::{Change, ParameterError, Parameters};
+pub use parameters::{Change, LEAST_RATE, MOST_RATE, ParameterError, Parameters};
 pub use values::{Delay, Distribution, Probability, QueueLimit};

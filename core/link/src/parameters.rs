@@ -6,6 +6,11 @@ use serde::{Deserialize, Serialize};
 use crate::random::Random;
 use crate::values::{Delay, Distribution, Probability, QueueLimit};
 
+/// Below, a full frame takes more than a second.
+pub const LEAST_RATE: BitsPerSec = BitsPerSec(8_000);
+/// Beyond what any interface has.
+pub const MOST_RATE: BitsPerSec = BitsPerSec(1_000_000_000_000);
+
 /// What one direction of a link is like. The default is a cable: no limit, no delay, no loss.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -69,9 +74,17 @@ pub struct Change {
 /// Why parameters make no link.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum ParameterError {
-    /// Nothing would ever be sent.
-    #[error("the rate is zero; give one such as 100Mbit")]
-    NoRate,
+    /// Hardly anything would ever be sent, or no machine could.
+    #[error("the rate of {0} is out of range; give {LEAST_RATE} to {MOST_RATE}")]
+    Rate(BitsPerSec),
+    /// Frames would have to arrive before they are sent.
+    #[error("a jitter of {jitter} is more than the delay of {delay}")]
+    Jitter {
+        /// How far the delay is to stray.
+        jitter: Delay,
+        /// The delay.
+        delay: Delay,
+    },
     /// It is below one frame, not a number, or longer than a million frames.
     #[error("a burst of {0} losses is out of range; give 1 to 1000000 frames")]
     LossBurst(f64),
@@ -121,8 +134,11 @@ impl Parameters {
     ///
     /// [`ParameterError`] with the first thing that is wrong. A link that is made all the same only behaves oddly.
     pub fn check(&self) -> Result<(), ParameterError> {
-        if self.rate == Some(BitsPerSec(0)) {
-            return Err(ParameterError::NoRate);
+        if let Some(rate) = self.rate.filter(|rate| !(LEAST_RATE..=MOST_RATE).contains(rate)) {
+            return Err(ParameterError::Rate(rate));
+        }
+        if self.jitter > self.delay {
+            return Err(ParameterError::Jitter { jitter: self.jitter, delay: self.delay });
         }
         if !(1.0..=1e6).contains(&self.loss_burst) {
             return Err(ParameterError::LossBurst(self.loss_burst));

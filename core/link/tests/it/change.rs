@@ -69,7 +69,9 @@ fn an_impossible_change_changes_nothing() {
     let error = link.change(Time::ZERO, &dense).unwrap_err();
     assert!(matches!(error, ParameterError::LossTooDense { .. }), "{error}");
     let still = Change { rate: Some(BitsPerSec(0)), ..Change::default() };
-    assert_eq!(link.change(Time::ZERO, &still), Err(ParameterError::NoRate));
+    assert_eq!(link.change(Time::ZERO, &still), Err(ParameterError::Rate(BitsPerSec(0))));
+    let far = Change { jitter: Some(Delay::from_millis(1_000)), ..Change::default() };
+    assert!(matches!(link.change(Time::ZERO, &far), Err(ParameterError::Jitter { .. })));
     for burst in [0.5, f64::NAN, f64::INFINITY] {
         let change = Change { loss_burst: Some(burst), ..Change::default() };
         assert!(matches!(link.change(Time::ZERO, &change), Err(ParameterError::LossBurst(_))));

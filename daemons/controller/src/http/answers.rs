@@ -1,6 +1,7 @@
 use braid_control::view::SwitchView;
 use serde::Serialize;
 use tokio::sync::mpsc;
+use tracing::info;
 use utoipa::ToSchema;
 
 use super::live::Sample;
@@ -20,6 +21,7 @@ pub(crate) async fn answer(engine: Shared, mut questions: mpsc::Receiver<Questio
             Question::Measure(src, answer) => _ = answer.send(capacity::begin(&mut engine.borrow_mut(), src)),
             Question::SetPolicy(text, answer) => {
                 policy::set(&engine, text);
+                info!("a policy was loaded over the API");
                 _ = answer.send(engine.borrow().now());
             }
             Question::Request(request, answer) => engine.borrow_mut().ask(request, answer),

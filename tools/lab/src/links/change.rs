@@ -96,7 +96,10 @@ fn find(plan: &Plan, which: &WhichLink) -> Result<(usize, bool), LabError> {
         Some(found) => Ok(*found),
         None => Err(LabError::NoLink {
             lab: plan.lab.clone(),
-            link: format!("{} - {}", which.from, which.to),
+            link: match which.nth.filter(|_| !found.is_empty()) {
+                Some(nth) => format!("{} - {} number {nth}", which.from, which.to),
+                None => format!("{} - {}", which.from, which.to),
+            },
             links: plan.cables.iter().map(title).collect(),
         }),
     }

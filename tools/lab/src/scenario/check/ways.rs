@@ -1,4 +1,4 @@
-use braid_link_model::{Parameters, QueueLimit};
+use braid_link_model::{LEAST_RATE, MOST_RATE, ParameterError, Parameters, QueueLimit};
 use braid_types::BitsPerSec;
 use serde_saphyr::{Location, Spanned};
 
@@ -63,25 +63,23 @@ pub(super) fn check_values(way: &Way, key: &str, problems: &mut Problems) {
 
 /// The values together.
 fn check_whole(way: &Parameters, at: Location, key: &str, problems: &mut Problems) {
-    if way.jitter > way.delay {
-        let what = format!("a jitter of {} is more than the delay of {}", way.jitter, way.delay);
-        problems.add(
-            at,
-            format!("{key}.jitter"),
-            what,
-            "frames cannot arrive before they are sent: lower it",
-        );
-    }
     let checked = Parameters { rate: None, loss_burst: way.loss_burst.clamp(1.0, 1e6), ..*way }.check();
     if let Err(error) = checked {
-        problems.add(at, format!("{key}.loss"), error.to_string(), "lower the loss, or raise loss_burst");
+        let (name, remedy) = match error {
+            ParameterError::Jitter { .. } => {
+                ("jitter", "frames cannot arrive before they are sent: lower it")
+            }
+            _ => ("loss", "lower the loss, or raise loss_burst"),
+        };
+        problems.add(at, format!("{key}.{name}"), error.to_string(), remedy);
     }
 }
 
 fn check_rate(rate: &Spanned<BitsPerSec>, key: &str, problems: &mut Problems) {
-    if rate.value == BitsPerSec(0) {
-        let remedy = "give a rate such as 100Mbit, or remove the link";
-        problems.add(rate.referenced, key, "the rate is zero", remedy);
+    if !(LEAST_RATE..=MOST_RATE).contains(&rate.value) {
+        let what = format!("the rate of {} is out of range", rate.value);
+        let remedy = format!("give {LEAST_RATE} to {MOST_RATE}, such as 100Mbit");
+        problems.add(rate.referenced, key, what, remedy);
     }
 }
 

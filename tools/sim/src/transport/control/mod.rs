@@ -3,7 +3,7 @@ mod cubic;
 use std::fmt;
 use std::str::FromStr;
 
-use braid_congestion::{Algorithm, Connection, Subflow, UnknownAlgorithm, fixed};
+use braid_congestion::{Algorithm, Connection, Subflow, fixed};
 use cubic::Cubic;
 
 use super::sender::Sender;
@@ -61,14 +61,19 @@ impl fmt::Display for Control {
     }
 }
 
-impl FromStr for Control {
-    type Err = UnknownAlgorithm;
+/// No congestion control has this name.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("no congestion control is called {0:?}: cubic, reno, lia, olia or balia")]
+pub struct UnknownControl(String);
 
-    fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
+impl FromStr for Control {
+    type Err = UnknownControl;
+
+    fn from_str(name: &str) -> Result<Self, UnknownControl> {
         match name {
             "cubic" => Ok(Self::Cubic),
             "reno" => Ok(Self::Coupled(Algorithm::Uncoupled)),
-            name => name.parse().map(Self::Coupled),
+            name => name.parse().map(Self::Coupled).map_err(|_| UnknownControl(name.to_owned())),
         }
     }
 }
