@@ -157,7 +157,7 @@ fn hosts_are_listed_with_all_their_addresses() {
 
 #[test]
 fn transfers_are_listed_with_a_row_for_each_stream() {
-    let stream = |id, path: &[u64], bytes| StreamView {
+    let stream = |id, path: &[u64], port, bytes| StreamView {
         sprayed: Vec::new(),
         id: StreamId(id),
         src: "10.0.0.1".parse().unwrap(),
@@ -165,17 +165,26 @@ fn transfers_are_listed_with_a_row_for_each_stream() {
         src_port: 40_000,
         dst_port: 5_201,
         path: path.iter().copied().map(DatapathId).collect(),
+        ports: path
+            .split_last()
+            .map_or(&[][..], |(_, others)| others)
+            .iter()
+            .map(|dpid| at(*dpid, port))
+            .collect(),
         bytes_sent: bytes,
         bytes_received: 0,
         sent_bps: 0,
         received_bps: 0,
     };
-    let streams = vec![stream(1, &[1, 2, 0xc], 1_500_000), stream(2, &[], 7)];
+    let one = stream(1, &[1, 2, 0xc], 7, 1_500_000);
+    let streams = vec![one, stream(2, &[], 0, 7), stream(3, &[3, 4], 5, 0), stream(4, &[3, 4], 6, 0)];
     let opened_at = Time::from_millis(20_000);
     let transfer = TransferView { id: TransferId(3), kind: TransferKind::Mptcp, opened_at, streams };
     let expected = "TRANSFER  KIND   AGE         FROM            TO             SENT    RECEIVED  PATH
 3         mptcp  1 min 10 s  10.0.0.1:40000  10.0.0.2:5201  1.5 MB  0 B       1 > 2 > c
                              10.0.0.1:40000  10.0.0.2:5201  7 B     0 B       default route
+                             10.0.0.1:40000  10.0.0.2:5201  0 B     0 B       3:5 > 4
+                             10.0.0.1:40000  10.0.0.2:5201  0 B     0 B       3:6 > 4
 ";
     assert_eq!(table("transfers", &[transfer]), expected);
 }

@@ -4,6 +4,7 @@ mod fetch;
 mod filter;
 mod follow;
 pub(crate) mod format;
+pub(crate) mod route;
 pub(crate) mod view;
 mod watch;
 

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use braid_types::{BitsPerSec, DatapathId, MacAddr, SwitchPort, Time};
+use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, SwitchPort, Time};
 use serde::Deserialize;
 
 /// A switch that is connected.
@@ -169,6 +169,9 @@ pub(crate) struct Stream {
     dst_port: u16,
     /// The switches on its way; empty while it follows the default route.
     pub(crate) path: Vec<DatapathId>,
+    /// By which it leaves them.
+    #[serde(default)]
+    pub(crate) ports: Vec<SwitchPort>,
     pub(crate) bytes_sent: u64,
     pub(crate) bytes_received: u64,
 }
@@ -225,5 +228,9 @@ impl Stream {
 
     pub(crate) const fn to(&self) -> SocketAddr {
         SocketAddr::new(self.dst, self.dst_port)
+    }
+
+    pub(crate) const fn tuple(&self) -> FiveTuple {
+        FiveTuple { src: self.src, dst: self.dst, src_port: self.src_port, dst_port: self.dst_port }
     }
 }

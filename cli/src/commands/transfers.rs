@@ -1,28 +1,30 @@
 use braid_types::Time;
 
+use crate::client::route::Routes;
 use crate::client::view::{Stream, Transfer};
 use crate::client::{Answer, WatchArgs, format, show_or_watch};
 use crate::table::table;
 
 pub(crate) fn execute(args: &WatchArgs) -> anyhow::Result<()> {
     show_or_watch(args, "transfers", |answer: &Answer<Transfer>| {
-        let rows = answer.items.iter().flat_map(|transfer| rows(transfer, answer.now));
+        let routes = Routes::of(answer.items.iter().flat_map(|transfer| &transfer.streams));
+        let rows = answer.items.iter().flat_map(|transfer| rows(transfer, &routes, answer.now));
         table(["TRANSFER", "KIND", "AGE", "FROM", "TO", "SENT", "RECEIVED", "PATH"], rows)
     })
 }
 
 /// One row a stream, of which the first tells of the transfer, too.
-fn rows(transfer: &Transfer, now: Time) -> Vec<[String; 8]> {
+fn rows(transfer: &Transfer, routes: &Routes<'_>, now: Time) -> Vec<[String; 8]> {
     let age = format::duration(now.since(transfer.opened_at));
     let about = [transfer.id.to_string(), transfer.kind.clone(), age];
     let abouts = std::iter::once(about).chain(std::iter::repeat([const { String::new() }; 3]));
-    transfer.streams.iter().zip(abouts).map(|(stream, about)| row(stream, about)).collect()
+    transfer.streams.iter().zip(abouts).map(|(stream, about)| row(stream, routes, about)).collect()
 }
 
-fn row(stream: &Stream, [id, kind, age]: [String; 3]) -> [String; 8] {
+fn row(stream: &Stream, routes: &Routes<'_>, [id, kind, age]: [String; 3]) -> [String; 8] {
     let path = match stream.path.is_empty() {
         true => "default route".to_owned(),
-        false => format::list(stream.path.iter().copied().map(format::switch), " > "),
+        false => format::list(routes.hops(stream), " > "),
     };
     let (sent, received) = (format::bytes(stream.bytes_sent), format::bytes(stream.bytes_received));
     [id, kind, age, stream.from().to_string(), stream.to().to_string(), sent, received, path]

@@ -5,6 +5,7 @@ use braid_types::FiveTuple;
 use serde::Serialize;
 
 use super::announcer::Announcer;
+use crate::client::route::Routes;
 use crate::client::view::Transfer;
 use crate::client::{format, list};
 use crate::table::table;
@@ -42,18 +43,16 @@ pub(super) fn print(announcer: &Announcer, json: bool) {
 }
 
 fn by_path(transfers: &[Transfer], placed: &BTreeSet<&FiveTuple>) -> Vec<Carried> {
+    let streams = || transfers.iter().flat_map(|it| &it.streams).filter(|it| placed.contains(&it.tuple()));
+    let routes = Routes::of(streams());
     let mut paths: BTreeMap<Vec<String>, Carried> = BTreeMap::new();
-    for stream in transfers.iter().flat_map(|transfer| &transfer.streams) {
-        let (from, to) = (stream.from(), stream.to());
-        let tuple = FiveTuple { src: from.ip(), dst: to.ip(), src_port: from.port(), dst_port: to.port() };
-        if placed.contains(&tuple) {
-            let path: Vec<String> = stream.path.iter().copied().map(format::switch).collect();
-            let carried = paths.entry(path.clone()).or_default();
-            carried.path = path;
-            carried.streams += 1;
-            carried.bytes_sent += stream.bytes_sent;
-            carried.bytes_received += stream.bytes_received;
-        }
+    for stream in streams() {
+        let path = routes.hops(stream);
+        let carried = paths.entry(path.clone()).or_default();
+        carried.path = path;
+        carried.streams += 1;
+        carried.bytes_sent += stream.bytes_sent;
+        carried.bytes_received += stream.bytes_received;
     }
     paths.into_values().collect()
 }

@@ -1433,6 +1433,8 @@ export interface components {
             id: components["schemas"]["StreamId"];
             /** @description The switches on its way, the first one if it is sprayed; empty while it follows the default route. */
             path: components["schemas"]["DatapathId"][];
+            /** @description The ports by which it leaves them: which it takes of several cables between two switches. */
+            ports?: components["schemas"]["SwitchPort"][];
             /**
              * Format: int64
              * @description What goes to the opening host, likewise.

@@ -151,6 +151,10 @@ pub struct StreamView {
     pub dst_port: u16,
     /// The switches on its way, the first one if it is sprayed; empty while it follows the default route.
     pub path: Vec<DatapathId>,
+    /// The ports by which it leaves them: which it takes of several cables between two switches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub ports: Vec<SwitchPort>,
     /// The paths that its packets are spread over from the opening host, if they are; those of the lowest delay first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(required = false))]
@@ -269,6 +273,7 @@ fn stream_view(stream: &Stream, sprayed: Vec<SprayView>) -> StreamView {
     let [bytes_sent, bytes_received] = stream.bytes;
     let [sent_bps, received_bps] = stream.rates.map(|rate| rate.0);
     let path = stream.route.iter().flat_map(|route| route.forward.switches()).collect();
+    let ports = stream.route.iter().flat_map(|route| route.forward.links()).map(|link| link.src).collect();
     let id = stream.id;
     StreamView {
         id,
@@ -277,6 +282,7 @@ fn stream_view(stream: &Stream, sprayed: Vec<SprayView>) -> StreamView {
         src_port,
         dst_port,
         path,
+        ports,
         sprayed,
         bytes_sent,
         bytes_received,

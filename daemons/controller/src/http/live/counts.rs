@@ -51,6 +51,7 @@ mod tests {
             src_port: 1,
             dst_port: 2,
             path: Vec::new(),
+            ports: Vec::new(),
             sprayed: Vec::new(),
             bytes_sent: bytes,
             bytes_received: 0,

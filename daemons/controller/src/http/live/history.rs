@@ -272,6 +272,7 @@ mod tests {
             src_port: 1,
             dst_port: 2,
             path: Vec::new(),
+            ports: Vec::new(),
             bytes_sent: *bytes,
             bytes_received: 0,
             sent_bps: 0,

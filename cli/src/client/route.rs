@@ -1,0 +1,30 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use braid_types::{DatapathId, SwitchPort};
+
+use super::format;
+use super::view::Stream;
+
+/// The ways of streams, in words: by their switches, and with the ports where others take other cables between the same ones.
+pub(crate) struct Routes<'a>(BTreeMap<&'a [DatapathId], BTreeSet<&'a [SwitchPort]>>);
+
+impl<'a> Routes<'a> {
+    pub(crate) fn of(streams: impl IntoIterator<Item = &'a Stream>) -> Self {
+        let mut routes = Self(BTreeMap::new());
+        for stream in streams {
+            routes.0.entry(&stream.path).or_default().insert(&stream.ports);
+        }
+        routes
+    }
+
+    /// The hops of a stream.
+    pub(crate) fn hops(&self, stream: &Stream) -> Vec<String> {
+        let is_one_of_several = self.0.get(stream.path.as_slice()).is_some_and(|ports| ports.len() > 1);
+        let ports =
+            stream.ports.iter().filter(|_| is_one_of_several).map(Some).chain(std::iter::repeat(None));
+        let hop = |(dpid, port): (&DatapathId, Option<&SwitchPort>)| {
+            port.map_or_else(|| format::switch(*dpid), |port| format::port(*port))
+        };
+        stream.path.iter().zip(ports).map(hop).collect()
+    }
+}
