@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// The controller that advises which subflows to open, such as http://127.0.0.1:8653; of one with https, the
     /// certificate has to lead to one of those in the file that BRAID_CA names
     #[arg(long, value_name = "URL", env = "BRAID_CONTROLLER")]
-    controller: Option<String>,
+    controller: Option<client::Controller>,
     /// A file with the token that tells the controller who asks
     #[arg(long, value_name = "FILE", requires = "controller", env = "BRAID_TOKEN_FILE")]
     token_file: Option<PathBuf>,
@@ -95,9 +95,11 @@ fn adviser(args: &Args) -> anyhow::Result<Option<Box<dyn Adviser>>> {
         std::fs::read_to_string(path).with_context(|| format!("cannot read the token in {}", path.display()))
     };
     let token = args.token_file.as_ref().map(read).transpose()?;
-    let controller = |url: &String| match url.starts_with("https:") {
-        true => client::tls().map(|tls| Controller::over_tls(url, token.as_deref(), tls)),
-        false => Ok(Controller::new(url, token.as_deref())),
+    let controller = |url: &client::Controller| match url.to_string() {
+        url if url.starts_with("https:") => {
+            client::tls().map(|tls| Controller::over_tls(&url, token.as_deref(), tls))
+        }
+        url => Ok(Controller::new(&url, token.as_deref())),
     };
     let controller = args.controller.as_ref().map(controller).transpose()?;
     Ok(controller.map(|controller| Box::new(controller) as Box<dyn Adviser>))
