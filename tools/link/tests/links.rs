@@ -104,7 +104,7 @@ fn what_makes_no_sense_is_refused_and_nothing_changes() {
         let nowhere = Change { link: 7, ..Change::default() };
         refused(client.change(nowhere).unwrap_err(), "there is no link 7; there are 1");
         let zero = Change { link: 0, ways: [change(r#"{"delay":"9ms"}"#), change(r#"{"rate":"0bit"}"#)] };
-        refused(client.change(zero).unwrap_err(), "the rate is zero");
+        refused(client.change(zero).unwrap_err(), "the rate of 0bit is out of range");
         assert_eq!(
             client.status().unwrap().links[0].ways.map(|way| way.parameters),
             [Parameters::default(); 2]
@@ -165,6 +165,7 @@ fn frames_beyond_the_mtu_are_counted_and_not_cut() {
 fn what_cannot_be_opened_is_named() {
     let Some(bench) = bench() else { return };
     bench.inside(|| {
+        const MBIT: u64 = 1_000_000;
         let setup = |device: &str, rate: u64, socket: &str| Setup {
             socket: socket.into(),
             seed: 0,
@@ -174,12 +175,12 @@ fn what_cannot_be_opened_is_named() {
             }],
         };
         let error = |setup: Setup| Engine::new(&setup).err().unwrap();
-        let missing = error(setup("eth7", 1, "/nowhere"));
+        let missing = error(setup("eth7", MBIT, "/nowhere"));
         assert!(matches!(missing, LinkError::Device { ref device, .. } if device == "eth7"), "{missing}");
-        let long = error(setup("a-name-that-no-interface-can-have", 1, "/nowhere"));
+        let long = error(setup("a-name-that-no-interface-can-have", MBIT, "/nowhere"));
         assert!(matches!(long, LinkError::Device { .. }), "{long}");
         assert!(matches!(error(setup("b1", 0, "/nowhere")), LinkError::Parameters { .. }));
-        assert!(matches!(error(setup("b1", 1, "/nowhere/at/all")), LinkError::Socket { .. }));
+        assert!(matches!(error(setup("b1", MBIT, "/nowhere/at/all")), LinkError::Socket { .. }));
     });
 }
 

@@ -15,7 +15,10 @@ let [passed, controller, page] = [0, null, null];
 
 async function step(name, act) {
   const result = await act().catch(async (error) => {
-    if (page) await screenshot(page, "failed.png");
+    if (page) {
+      await screenshot(page, "failed.png");
+      console.log(await page.locator("#transfers").innerText({ timeout: 1000 }).catch(() => "no transfers are shown"));
+    }
     throw error;
   });
   passed += 1;
