@@ -95,13 +95,11 @@ fn adviser(args: &Args) -> anyhow::Result<Option<Box<dyn Adviser>>> {
         std::fs::read_to_string(path).with_context(|| format!("cannot read the token in {}", path.display()))
     };
     let token = args.token_file.as_ref().map(read).transpose()?;
-    let controller = |url: &client::Controller| match url.to_string() {
-        url if url.starts_with("https:") => {
-            client::tls().map(|tls| Controller::over_tls(&url, token.as_deref(), tls))
-        }
-        url => Ok(Controller::new(&url, token.as_deref())),
+    let controller = |url: String| match url.starts_with("https:") {
+        true => client::tls().map(|tls| Controller::over_tls(&url, token.as_deref(), tls)),
+        false => Ok(Controller::new(&url, token.as_deref())),
     };
-    let controller = args.controller.as_ref().map(controller).transpose()?;
+    let controller = args.controller.as_ref().map(ToString::to_string).map(controller).transpose()?;
     Ok(controller.map(|controller| Box::new(controller) as Box<dyn Adviser>))
 }
 

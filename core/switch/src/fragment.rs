@@ -1,7 +1,7 @@
 //! IPv4 packets that are too long, and whose senders let them be cut on the way: RFC 791 §3.2.
 
 use crate::key::{self, Key, Layout};
-use crate::packet::{Packet, fold, sum};
+use crate::packet::{Packet, fold, put_ipv4_checksum, sum, u16_at};
 use crate::tunnel::{cut_datagrams, cut_segments};
 
 const DONT_FRAGMENT: u16 = 0x4000;
@@ -22,7 +22,7 @@ const COPIED: u8 = 0x80;
 /// must not be cut, or cannot. What is corrupted is not, as its fragments would look right.
 pub(crate) fn fragments(packet: &Packet, key: &Key, layout: &Layout, mtu: usize) -> Option<Vec<Packet>> {
     let network = layout.network.filter(|_| key.get(key::ETH_TYPE) == IPV4)?;
-    if mtu < LEAST || word(&packet.data, network + 6)? & DONT_FRAGMENT != 0 {
+    if mtu < LEAST || u16_at(&packet.data, network + 6)? & DONT_FRAGMENT != 0 {
         return None;
     }
     let parts = match packet.offload.gso_type {
@@ -39,12 +39,12 @@ pub(crate) fn fragments(packet: &Packet, key: &Key, layout: &Layout, mtu: usize)
 
 fn of_one(data: &[u8], network: usize, mtu: usize) -> Option<Vec<Packet>> {
     let length = usize::from(data.get(network)? & 0xf) * 4;
-    let total = usize::from(word(data, network + 2)?);
+    let total = usize::from(u16_at(data, network + 2)?);
     let (headers, rest) = data.split_at_checked(network + length)?;
     let payload = rest.get(..total.checked_sub(length)?)?;
     let most = Some(mtu.checked_sub(length)? / UNIT * UNIT).filter(|it| *it > 0)?;
     let is_whole = fold(sum(headers.get(network..)?)) == 0xffff;
-    let place = word(headers, network + 6).filter(|_| is_whole)?;
+    let place = u16_at(headers, network + 6).filter(|_| is_whole)?;
     let count = payload.len().div_ceil(most);
     let parts = payload.chunks(most).enumerate();
     let part = |(number, payload): (usize, &[u8])| {
@@ -65,9 +65,7 @@ fn fragment(headers: &[u8], network: usize, payload: &[u8], place: u16) -> Optio
     if place & OFFSET != 0 {
         forget_options(header.get_mut(HEADER..)?);
     }
-    header.get_mut(10..12)?.fill(0);
-    let checksum = !fold(sum(header));
-    header.get_mut(10..12)?.copy_from_slice(&checksum.to_be_bytes());
+    put_ipv4_checksum(header)?;
     Some(Packet::complete(data))
 }
 
@@ -85,8 +83,4 @@ fn forget_options(mut options: &mut [u8]) {
         }
         options = rest;
     }
-}
-
-fn word(data: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_be_bytes(*data.get(at..)?.first_chunk()?))
 }

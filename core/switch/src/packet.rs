@@ -150,6 +150,19 @@ impl Packet {
     }
 }
 
+/// Makes the checksum of an IPv4 header anew; `None` if it is cut off.
+pub(crate) fn put_ipv4_checksum(header: &mut [u8]) -> Option<()> {
+    header.get_mut(10..12)?.fill(0);
+    let checksum = !fold(sum(header));
+    header.get_mut(10..12)?.copy_from_slice(&checksum.to_be_bytes());
+    Some(())
+}
+
+/// A word in the order of the network.
+pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..at + 2)?.try_into().ok().map(u16::from_be_bytes)
+}
+
 /// The sum of 16-bit words. RFC 1071.
 pub(crate) fn sum(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<2>();

@@ -1,6 +1,6 @@
 //! Frames of one TCP flow that leave in a row, as one super-frame: what a receiver's GRO makes of them, and TSO undoes.
 
-use crate::packet::{GSO_TCPV4, GSO_TCPV6, Offload, Packet, fold, sum};
+use crate::packet::{GSO_TCPV4, GSO_TCPV6, Offload, Packet, fold, sum, u16_at};
 
 /// A super-frame has no more parts, and no more bytes behind Ethernet's header.
 const PARTS: usize = 64;
@@ -158,10 +158,6 @@ fn is_plain_v4(header: &[u8]) -> bool {
         && whole.get(9) == Some(&6)
         && fragment & !0x4000 == 0
         && fold(sum(whole)) == u16::MAX
-}
-
-fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    bytes.get(at..at + 2)?.try_into().ok().map(u16::from_be_bytes)
 }
 
 fn put<const N: usize>(packet: &mut Packet, at: usize, bytes: [u8; N]) {

@@ -1,5 +1,5 @@
 use crate::key::{self, Key, Layout};
-use crate::packet::{GSO_ECN, GSO_TCPV4, GSO_TCPV6, GSO_UDP, Offload, Packet, fold, sum};
+use crate::packet::{GSO_ECN, GSO_TCPV4, GSO_TCPV6, GSO_UDP, Offload, Packet, fold, put_ipv4_checksum, sum};
 
 const TCP: u64 = 6;
 const TCP_CHECKSUM: u16 = 16;
@@ -85,9 +85,7 @@ fn part(mut data: Vec<u8>, number: u16, places: Headers, proto: u64, csum_offset
         put(&mut data, network + 2, total)?;
         let id = u16::from_be_bytes(data.get(network + 4..network + 6)?.try_into().ok()?);
         put(&mut data, network + 4, id.wrapping_add(number))?;
-        put(&mut data, network + 10, 0)?;
-        let checksum = !fold(sum(data.get(network..transport)?));
-        put(&mut data, network + 10, checksum)?;
+        put_ipv4_checksum(data.get_mut(network..transport)?)?;
     } else {
         let length = u16::try_from(data.len() - network - 40).ok()?;
         put(&mut data, network + 4, length)?;

@@ -2,7 +2,7 @@ use std::net::IpAddr;
 
 use super::{Ends, Numbered};
 use crate::key::{self, Key, Layout};
-use crate::packet::{Packet, fold, sum};
+use crate::packet::{Packet, put_ipv4_checksum};
 
 const PROTOCOL: u8 = 47;
 /// A key and a number, no checksum, version 0.
@@ -82,8 +82,7 @@ pub(crate) fn header(ends: Ends, class: u8, length: u16) -> Option<([u8; 2], Vec
             let total = length.checked_add(20)?.to_be_bytes();
             let mut header = [[0x45, class], total, [0, 0], DONT_FRAGMENT, [TTL, PROTOCOL], [0, 0]].concat();
             header.extend(src.octets().into_iter().chain(dst.octets()));
-            let checksum = !fold(sum(&header));
-            header.get_mut(10..12)?.copy_from_slice(&checksum.to_be_bytes());
+            put_ipv4_checksum(&mut header)?;
             Some((IPV4, header))
         }
         (IpAddr::V6(src), IpAddr::V6(dst)) => {
