@@ -45,6 +45,13 @@ pub enum Opening {
     Advised,
 }
 
+impl Opening {
+    /// Whether the answer to its first packet will be seen, and says whether the stream comes about.
+    pub const fn awaits_answer(self) -> bool {
+        matches!(self, Self::Capable | Self::Join(_))
+    }
+}
+
 /// The way of a stream through the network, for each direction of its packets.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Route {
@@ -65,6 +72,8 @@ pub struct Stream {
     pub tuple: FiveTuple,
     /// What its first packet said.
     pub opening: Opening,
+    /// Whether its handshake is complete, as far as it was seen: one that is not may be refused yet.
+    pub established: bool,
     /// Its way; `None` while it follows the default route.
     pub route: Option<Route>,
     /// When its first packet was seen.

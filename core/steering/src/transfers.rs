@@ -218,6 +218,12 @@ impl Transfers {
         early.map(|early| self.absorb(id, early)).unwrap_or_default()
     }
 
+    /// The handshake of a stream is complete; says whether it was not before.
+    pub fn establish(&mut self, id: StreamId) -> bool {
+        let stream = self.streams.get_mut(id);
+        stream.is_some_and(|stream| !std::mem::replace(&mut stream.established, true))
+    }
+
     /// Sets the way of a stream.
     pub fn set_route(&mut self, id: StreamId, route: Option<Route>) {
         let Some(stream) = self.streams.get_mut(id) else { return };
@@ -367,7 +373,9 @@ impl Transfers {
         }
         self.unrouted.insert(id);
         let (route, bytes, rates, counted) = (None, [0; 2], [BitsPerSec(0); 2], [(now, 0); 2]);
-        let stream = Stream { id, transfer, tuple, opening, route, opened_at: now, bytes, rates, counted };
+        let (opened_at, established) = (now, !opening.awaits_answer());
+        let stream =
+            Stream { id, transfer, tuple, opening, established, route, opened_at, bytes, rates, counted };
         self.streams.insert(id, stream);
         Ok(id)
     }

@@ -43,7 +43,9 @@ fn ways() -> Vec<Path> {
 fn choose(policy: &mut dyn Placement, now: u64, siblings: &[&Path], graph: &Graph) -> Choice {
     let (ways, now) = (ways(), Time::from_millis(now));
     let candidates: Vec<_> = ways.iter().collect();
-    policy.place(&Question { now, stream: None, candidates: &candidates, siblings, graph }).expect("a choice")
+    policy
+        .place(&Question { now, stream: None, candidates: &candidates, siblings, opening: &[], graph })
+        .expect("a choice")
 }
 
 #[test]
@@ -103,8 +105,14 @@ fn a_shared_link_is_worse_than_a_full_one() {
 fn without_candidates_there_is_no_choice() {
     for policy in Policy::ALL {
         let graph = network(&[]);
-        let question =
-            Question { now: Time::ZERO, stream: None, candidates: &[], siblings: &[], graph: &graph };
+        let question = Question {
+            now: Time::ZERO,
+            stream: None,
+            candidates: &[],
+            siblings: &[],
+            opening: &[],
+            graph: &graph,
+        };
         assert_eq!(policy.placement().place(&question), None);
         assert_eq!(policy.to_string().parse(), Ok(policy));
     }
@@ -117,7 +125,7 @@ fn open(policy: &mut LeastLoaded, now: u64, stream: u64, among: &[usize]) -> Cho
     let stream = Some((TransferId(stream), StreamId(stream)));
     let now = Time::from_millis(now);
     policy
-        .place(&Question { now, stream, candidates: &candidates, siblings: &[], graph: &graph })
+        .place(&Question { now, stream, candidates: &candidates, siblings: &[], opening: &[], graph: &graph })
         .expect("a choice")
 }
 
@@ -164,7 +172,7 @@ proptest! {
         let (graph, mut siblings) = (network(&[]), Vec::<&Path>::new());
         let candidates: Vec<_> = ways.iter().collect();
         for stream in 0..streams {
-            let question = Question { now: Time::ZERO, stream: None, candidates: &candidates, siblings: &siblings, graph: &graph };
+            let question = Question { now: Time::ZERO, stream: None, candidates: &candidates, siblings: &siblings, opening: &[], graph: &graph };
             let choice = Deterministic.place(&question).expect("a choice");
             prop_assert_eq!(choice.index, stream % ways.len());
             siblings.push(&ways[choice.index]);
@@ -176,7 +184,7 @@ proptest! {
     fn random_is_uniform_and_the_same_for_the_same_seed(seed in any::<u64>()) {
         let (ways, graph) = (ways(), network(&[]));
         let candidates: Vec<_> = ways.iter().collect();
-        let question = Question { now: Time::ZERO, stream: None, candidates: &candidates, siblings: &[], graph: &graph };
+        let question = Question { now: Time::ZERO, stream: None, candidates: &candidates, siblings: &[], opening: &[], graph: &graph };
         let draw = |policy: &mut Random| policy.place(&question).expect("a choice").index;
         let (mut one, mut other) = (Random::new(seed), Random::new(seed));
         let mut counts = [0_i32; 4];
@@ -199,7 +207,7 @@ proptest! {
         let (candidates, mut siblings): (Vec<_>, Vec<&Path>) = (ways.iter().collect(), Vec::new());
         for (sibling, pause) in opened {
             now = now + Duration::from_millis(pause);
-            let question = Question { now, stream: None, candidates: &candidates, siblings: &siblings, graph: &graph };
+            let question = Question { now, stream: None, candidates: &candidates, siblings: &siblings, opening: &[], graph: &graph };
             let (choice, fewest) = (policy.place(&question), FewestShared.place(&question));
             prop_assert_eq!(choice.map(|choice| choice.shared), fewest.map(|choice| choice.shared));
             siblings.push(&ways[sibling]);
@@ -226,7 +234,7 @@ proptest! {
             let candidates: Vec<_> = among.iter().map(|way| &ways[*way]).collect();
             let ids = Some((TransferId(transfer), StreamId(stream)));
             let question =
-                Question { now: Time::ZERO, stream: ids, candidates: &candidates, siblings: &siblings, graph: &graph };
+                Question { now: Time::ZERO, stream: ids, candidates: &candidates, siblings: &siblings, opening: &[], graph: &graph };
             let choice = policy.place(&question).expect("a choice");
             taken.insert(stream, (transfer, among.clone(), among[choice.index]));
             for Move { stream, path } in choice.moves {

@@ -239,6 +239,6 @@ fn from_link(at: SwitchPort) -> [Rule; 2] {
 fn admission(at: SwitchPort) -> impl Iterator<Item = Rule> {
     let port = at.port;
     let talk = Talk::ALL.map(|talk| Rule::Neighbour { port, talk });
-    let answers = [Rule::SynAck { ipv6: false, port }, Rule::SynAck { ipv6: true, port }];
-    answers.into_iter().chain(talk).chain([Rule::FromHost { port }])
+    let answers = [false, true].map(|ipv6| [Rule::SynAck { ipv6, port }, Rule::Reset { ipv6, port }]);
+    answers.into_iter().flatten().chain(talk).chain([Rule::FromHost { port }])
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use braid_assign::AssignmentId;
 use braid_packet::TcpFlags;
 use braid_steering::{Group, Opening, StreamId};
-use braid_types::{FiveTuple, SwitchPort};
+use braid_types::{FiveTuple, SwitchPort, Time};
 
 use super::Brain;
 use crate::command::Commands;
@@ -51,7 +51,10 @@ impl Brain {
     }
 
     /// A copy of a packet that ends one direction of a stream, or all of it.
-    pub(super) fn on_ending(&mut self, tuple: &FiveTuple, flags: TcpFlags, out: &mut Commands) {
+    pub(super) fn on_ending(&mut self, now: Time, tuple: &FiveTuple, flags: TcpFlags, out: &mut Commands) {
+        if flags.contains(TcpFlags::RST) {
+            self.on_reset(now, tuple, out);
+        }
         let reverse = self.streams.by_tuple(tuple).is_none();
         let known =
             if reverse { self.streams.by_tuple(&tuple.reversed()) } else { self.streams.by_tuple(tuple) };

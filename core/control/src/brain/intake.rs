@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use braid_packet::arp::ArpOp;
 use braid_packet::nd::NdMessage;
-use braid_packet::{Frame, Ip, Payload, Transport, mptcp};
+use braid_packet::{Frame, Ip, Payload, TcpFlags, Transport, mptcp};
 use braid_types::{PortNo, SwitchPort, Time};
 
 use super::Brain;
@@ -37,7 +37,7 @@ impl Brain {
         let is_answer = match &frame.payload {
             Payload::Arp(arp) => arp.op == ArpOp::Reply,
             Payload::Ip(Ip { transport: Transport::Icmpv6(NdMessage::Advertisement(_)), .. }) => true,
-            _ => frame.tcp().is_some_and(|tcp| tcp.flags.is_syn_ack()),
+            _ => frame.tcp().is_some_and(|tcp| tcp.flags.is_syn_ack() || tcp.flags.contains(TcpFlags::RST)),
         };
         let rate = if is_answer { &mut state.answers } else { &mut state.packets };
         let may = rate.take(now, limit, SAVED);

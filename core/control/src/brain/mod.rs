@@ -20,6 +20,7 @@ mod endings;
 mod evidence;
 mod flood;
 mod found;
+mod handshakes;
 mod hosts;
 mod install;
 mod intake;
@@ -73,6 +74,7 @@ use detours::Detours;
 use endings::Endings;
 use flood::Flood;
 use found::Found;
+use handshakes::Handshakes;
 use install::Labels;
 use learning::Learning;
 use measure::Measurements;
@@ -134,6 +136,7 @@ pub struct Brain {
     confirmations: Confirmations,
     departed: Departed,
     endings: Endings,
+    handshakes: Handshakes,
     learning: Learning,
     recognised: Recognised,
     sprays: Sprays,
@@ -155,6 +158,7 @@ impl Brain {
             confirmations: Confirmations::default(),
             departed: Departed::default(),
             endings: Endings::default(),
+            handshakes: Handshakes::default(),
             learning: Learning::default(),
             recognised: Recognised::default(),
             sprays: Sprays::default(),
@@ -291,6 +295,7 @@ impl Brain {
         self.tick_returns(now, out);
         self.tick_advice(now, out);
         self.expire_searches(now);
+        self.settle_transfers(now, out);
         self.update_flood(out);
         self.tick_measurements(now, out);
         if now.since(self.counters_read_at) >= self.settings.counters_interval {

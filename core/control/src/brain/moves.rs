@@ -47,26 +47,34 @@ impl Brain {
         }
     }
 
-    /// A path on which a stream shares fewer links with its siblings than where it is.
-    fn better_path(&mut self, now: Time, id: StreamId) -> Option<Path> {
+    /// A path on which a stream meets fewer of its siblings, or on fewer links, than where it is.
+    pub(super) fn better_path(&mut self, now: Time, id: StreamId) -> Option<Path> {
         let stream = self.streams.stream(id)?;
         let current = &stream.route.as_ref()?.forward;
-        let before = self.shared(stream, current);
-        if before == 0 {
+        let before = self.overlap(stream, current);
+        if before.0 == 0 {
             return None;
         }
         let chosen = self.choose_path(now, (id, None), (current.ingress(), current.egress()))?;
-        (chosen.shared < before).then_some(chosen.path)
+        let after = self.overlap(self.streams.stream(id)?, &chosen.path);
+        (after < before).then_some(chosen.path)
     }
 
-    /// How many links of `path` the stream's siblings use.
+    /// How many of the stream's established siblings `path` meets, and on how many links in all.
+    fn overlap(&self, stream: &Stream, path: &Path) -> (usize, usize) {
+        let shared = self.sibling_paths(stream).into_iter().map(|sibling| path.shared_cables(sibling));
+        shared.filter(|links| *links > 0).fold((0, 0), |(met, all), links| (met + 1, all + links))
+    }
+
+    /// How many links of `path` the stream's established siblings use.
     pub(super) fn shared(&self, stream: &Stream, path: &Path) -> usize {
         self.sibling_paths(stream).iter().map(|sibling| path.shared_cables(sibling)).sum()
     }
 
-    /// Where the other streams of its transfer go.
+    /// Where the other streams of its transfer go that are established.
     fn sibling_paths<'a>(&'a self, stream: &'a Stream) -> SmallVec<[&'a Path; 8]> {
-        let routes = self.streams.siblings(stream).filter_map(|sibling| sibling.route.as_ref());
+        let established = self.streams.siblings(stream).filter(|sibling| sibling.established);
+        let routes = established.filter_map(|sibling| sibling.route.as_ref());
         routes.map(|route| &route.forward).collect()
     }
 }

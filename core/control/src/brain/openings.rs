@@ -83,12 +83,16 @@ impl Brain {
         let Some(stream) = self.streams.by_tuple(&opened) else { return };
         match (stream.opening, handshake) {
             (Opening::Capable, Ok(Some(Handshake::Capable(answer)))) => {
+                self.streams.establish(stream.id);
                 if let Some(key) = answer.sender_key() {
                     let early = self.streams.learn_token(&opened, key.token(answer.version));
                     self.spread(now, &early, out);
                 }
             }
-            (Opening::Capable, Ok(None)) => self.end_stream(stream.id, out),
+            (Opening::Join(_), Ok(Some(Handshake::Join(MpJoin::SynAck { .. })))) => {
+                self.establish_join(now, stream.id)
+            }
+            (Opening::Capable | Opening::Join(_), Ok(None)) => self.end_stream(stream.id, out),
             _ => {}
         }
     }

@@ -63,7 +63,7 @@ impl Brain {
             }
             Transport::Icmpv6(message) => self.on_nd(now, at, (frame, ip), message, bytes, out),
             Transport::Tcp(tcp) if table == Table::Admit as u8 => match frame.five_tuple() {
-                Some(tuple) if is_ending(tcp.flags) => self.on_ending(&tuple, tcp.flags, out),
+                Some(tuple) if is_ending(tcp.flags) => self.on_ending(now, &tuple, tcp.flags, out),
                 Some(tuple) if tcp.flags.is_syn_ack() => self.on_syn_ack(now, tuple, tcp, out),
                 Some(_) if self.may_steer(now, at, frame) => self.on_syn(now, at.dpid, frame, bytes, out),
                 Some(_) => self.forward_or_search(now, at.dpid, ip.dst, bytes, out),

@@ -6,7 +6,7 @@ use braid_types::{DatapathId, Time};
 use smallvec::SmallVec;
 
 use super::Brain;
-use super::policy::{choose, siblings};
+use super::policy::{Siblings, choose, siblings};
 use crate::command::Commands;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
@@ -84,7 +84,9 @@ impl Brain {
         let candidates: SmallVec<[&Path; 8]> = self.paths.usable(&paths, now).collect();
         let siblings = siblings(&self.streams, owner, &tuple, manner.placement);
         let (stream, graph) = (transfer.map(|transfer| (transfer, id)), self.paths.graph());
-        let question = Question { now, stream, candidates: &candidates, siblings: &siblings, graph };
+        let Siblings { established, opening } = &siblings;
+        let question =
+            Question { now, stream, candidates: &candidates, siblings: established, opening, graph };
         let Choice { index, shared, moves } = choose(&mut self.placements, manner.placement, &question)?;
         candidates.get(index).map(|path| Chosen { path: (*path).clone(), shared, moves })
     }

@@ -74,20 +74,33 @@ impl Brain {
 /// The policies that are in use, with what they remember.
 pub(super) type Placements = BTreeMap<Policy, Box<dyn Placement>>;
 
+/// Where the other streams of a transfer go.
+#[derive(Default)]
+pub(super) struct Siblings<'a> {
+    /// Those that are established.
+    pub(super) established: SmallVec<[&'a Path; 8]>,
+    /// Those that may be refused yet.
+    pub(super) opening: SmallVec<[&'a Path; 8]>,
+}
+
 /// Where the streams of a transfer go that count for the placement of one more between these addresses.
 pub(super) fn siblings<'a>(
     streams: &'a Transfers,
     transfer: TransferId,
     tuple: &FiveTuple,
     policy: Policy,
-) -> SmallVec<[&'a Path; 8]> {
+) -> Siblings<'a> {
     let ids = streams.transfer(transfer).map(|it| it.streams.as_slice()).unwrap_or_default();
     let counts = |it: &&Stream| {
         let pair = (it.tuple.src, it.tuple.dst);
         it.tuple != *tuple && (!policy.is_by_address_pair() || pair == (tuple.src, tuple.dst))
     };
-    let all = ids.iter().filter_map(|id| streams.stream(*id)).filter(counts);
-    all.filter_map(|it| it.route.as_ref()).map(|route| &route.forward).collect()
+    let mut siblings = Siblings::default();
+    for stream in ids.iter().filter_map(|id| streams.stream(*id)).filter(counts) {
+        let paths = if stream.established { &mut siblings.established } else { &mut siblings.opening };
+        paths.extend(stream.route.as_ref().map(|route| &route.forward));
+    }
+    siblings
 }
 
 /// Which path a stream is to take.

@@ -129,7 +129,7 @@ pub struct TransferView {
     pub kind: TransferKind,
     /// When its first stream opened, on the controller's clock.
     pub opened_at: Time,
-    /// Its streams, in the order in which they opened.
+    /// Its streams that are established, in the order in which they opened.
     pub streams: Vec<StreamView>,
 }
 
@@ -214,12 +214,17 @@ impl Brain {
 
     /// The transfers in progress, oldest first.
     pub fn transfers(&self) -> Vec<TransferView> {
-        self.streams.transfers().map(|transfer| self.transfer_view(transfer)).collect()
+        self.established_transfers().collect()
     }
 
     /// The transfers in progress that opened first, at most so many.
     pub fn oldest_transfers(&self, limit: usize) -> Vec<TransferView> {
-        self.streams.transfers().take(limit).map(|transfer| self.transfer_view(transfer)).collect()
+        self.established_transfers().take(limit).collect()
+    }
+
+    fn established_transfers(&self) -> impl Iterator<Item = TransferView> {
+        let views = self.streams.transfers().map(|transfer| self.transfer_view(transfer));
+        views.filter(|transfer| !transfer.streams.is_empty())
     }
 
     fn ports_of(&self, switch: &Switch) -> Vec<PortView> {
@@ -234,6 +239,7 @@ impl Brain {
 
     fn transfer_view(&self, transfer: &Transfer) -> TransferView {
         let streams = transfer.streams.iter().filter_map(|id| self.streams.stream(*id));
+        let streams = streams.filter(|stream| stream.established);
         TransferView {
             id: transfer.id,
             kind: transfer.kind,

@@ -31,8 +31,9 @@ fn base_rules(flow: &FlowStats<'_>) -> impl Iterator<Item = Rule> {
     let of_port = flow.matching.in_port().map(|port| {
         let metered = Asking::ALL.map(|asking| Rule::Metered { port, asking });
         [false, true]
-            .map(|ipv6| Rule::SynAck { ipv6, port })
+            .map(|ipv6| [Rule::SynAck { ipv6, port }, Rule::Reset { ipv6, port }])
             .into_iter()
+            .flatten()
             .chain([Rule::FromLink { port }, Rule::FromDetour { port }, Rule::FromHost { port }])
             .chain(metered)
             .chain(source(flow).map(|src| Rule::Deny { port, src }))

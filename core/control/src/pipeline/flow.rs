@@ -80,9 +80,10 @@ pub(super) fn matching(rule: &Rule) -> Fields {
         }
         Rule::NeighbourSolicitation => icmpv6(NEIGHBOUR_SOLICITATION),
         Rule::NeighbourAdvertisement => icmpv6(NEIGHBOUR_ADVERTISEMENT),
-        Rule::Syn { ipv6 } => tcp_flags(ipv6, TcpFlags::SYN),
+        Rule::Syn { ipv6 } => tcp_flags(ipv6, TcpFlags::SYN, SYN_OR_ACK),
         Rule::Metered { port, asking } => from_port(port, &matching(&asking.base())),
-        Rule::SynAck { ipv6, port } => from_port(port, &tcp_flags(ipv6, SYN_OR_ACK)),
+        Rule::SynAck { ipv6, port } => from_port(port, &tcp_flags(ipv6, SYN_OR_ACK, SYN_OR_ACK)),
+        Rule::Reset { ipv6, port } => from_port(port, &tcp_flags(ipv6, TcpFlags::RST, TcpFlags::RST)),
         Rule::Deny { port, src } => {
             fields([OxmField::InPort(port), OxmField::EthType(eth_type(src.is_ipv6())), ip_src(src)])
         }
@@ -126,6 +127,7 @@ pub(super) fn applied(rule: &Rule) -> Actions {
         | Rule::NeighbourAdvertisement
         | Rule::Syn { .. }
         | Rule::SynAck { .. }
+        | Rule::Reset { .. }
         | Rule::Ending { .. }
         | Rule::Metered { .. }
         | Rule::Neighbour { .. }
@@ -165,6 +167,7 @@ pub(super) fn next_table(rule: &Rule) -> Option<Table> {
         | Rule::Expected { .. }
         | Rule::Ending { .. }
         | Rule::SynAck { .. }
+        | Rule::Reset { .. }
         | Rule::Neighbour { .. } => Some(Table::Stream),
         Rule::NoStream => Some(Table::Route),
         Rule::LocalRoute { .. } | Rule::ArpLocalRoute { .. } | Rule::Egress { .. } => Some(Table::Deliver),
@@ -210,8 +213,8 @@ fn icmpv6(kind: u8) -> Fields {
     fields([OxmField::EthType(EthType::IPV6), OxmField::IpProto(ICMPV6), OxmField::Icmpv6Type(kind)])
 }
 
-fn tcp_flags(ipv6: bool, flags: TcpFlags) -> Fields {
-    let flags = OxmField::TcpFlags(Masked::new(flags, SYN_OR_ACK));
+fn tcp_flags(ipv6: bool, flags: TcpFlags, among: TcpFlags) -> Fields {
+    let flags = OxmField::TcpFlags(Masked::new(flags, among));
     fields([OxmField::EthType(eth_type(ipv6)), OxmField::IpProto(TCP), flags])
 }
 

@@ -79,6 +79,13 @@ pub enum Rule {
         /// The port where hosts are.
         port: PortNo,
     },
+    /// TCP resets of hosts go on, and a copy goes to the controller.
+    Reset {
+        /// Of IPv6, else of IPv4.
+        ipv6: bool,
+        /// The port where hosts are.
+        port: PortNo,
+    },
     /// The SYN and the SYN/ACK of a stream that has its rules already go on without the controller.
     Expected {
         /// The port where the host is that sends them.
@@ -249,7 +256,8 @@ impl Rule {
             | Self::NeighbourSolicitation
             | Self::NeighbourAdvertisement
             | Self::Syn { .. }
-            | Self::SynAck { .. } => Table::Admit,
+            | Self::SynAck { .. }
+            | Self::Reset { .. } => Table::Admit,
             Self::NoStream | Self::Stream { .. } => Table::Stream,
             Self::Broadcast
             | Self::NoRoute { .. }
@@ -281,6 +289,7 @@ impl Rule {
             Self::Broadcast | Self::FabricBroadcast => 60,
             Self::Return { .. } | Self::Ordered { .. } => 55,
             Self::Syn { .. } | Self::SynAck { .. } => 50,
+            Self::Reset { .. } => 49,
             Self::Stream { .. } | Self::Route { .. } | Self::LocalRoute { .. } => 50,
             Self::ArpRoute { .. } | Self::ArpLocalRoute { .. } | Self::ArpDeliver { .. } => 50,
             Self::Transit(hop) if hop.is_from_one_port_of_trunk() => 52,

@@ -1,3 +1,5 @@
+use braid_paths::Path;
+
 use super::{Choice, Placement, Question};
 
 /// The path that the fewest of the siblings take; among equals the first, which is the shortest.
@@ -11,8 +13,9 @@ pub struct Deterministic;
 
 impl Placement for Deterministic {
     fn place(&mut self, question: &Question<'_>) -> Option<Choice> {
-        let takes = |path| question.siblings.iter().filter(|sibling| **sibling == path).count();
-        let (index, path) = question.candidates.iter().enumerate().min_by_key(|(_, path)| takes(**path))?;
+        let takes = |path, streams: &[&Path]| streams.iter().filter(|taken| **taken == path).count();
+        let takers = |path| (takes(path, question.siblings), takes(path, question.opening));
+        let (index, path) = question.candidates.iter().enumerate().min_by_key(|(_, path)| takers(**path))?;
         let shared = question.siblings.iter().map(|sibling| path.shared_cables(sibling)).sum();
         Some(Choice { index, shared, moves: Vec::new() })
     }

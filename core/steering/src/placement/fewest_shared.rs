@@ -1,4 +1,4 @@
-use super::{Choice, Placement, Question, overlap};
+use super::{Choice, Meets, Placement, Question};
 
 /// The path that meets the fewest of the transfer's own streams, and on the fewest cables; among equals the shortest.
 ///
@@ -9,8 +9,8 @@ pub struct FewestShared;
 
 impl Placement for FewestShared {
     fn place(&mut self, question: &Question<'_>) -> Option<Choice> {
-        let overlaps = question.candidates.iter().map(|path| overlap(path, question.siblings));
-        let (index, (_, shared)) = overlaps.enumerate().min_by_key(|(_, overlap)| *overlap)?;
-        Some(Choice { index, shared, moves: Vec::new() })
+        let meets = question.candidates.iter().map(|path| Meets::of(path, question));
+        let (index, least) = meets.enumerate().min_by_key(|(_, meets)| *meets)?;
+        Some(Choice { index, shared: least.siblings.1, moves: Vec::new() })
     }
 }

@@ -28,6 +28,8 @@ pub struct Question<'a> {
     pub candidates: &'a [&'a Path],
     /// The paths of the other streams of its transfer.
     pub siblings: &'a [&'a Path],
+    /// The paths of those that may be refused yet: they count among paths that are equal otherwise.
+    pub opening: &'a [&'a Path],
     /// What is known of the links of all these.
     pub graph: &'a Graph,
 }
@@ -121,6 +123,19 @@ impl FromStr for Policy {
 
     fn from_str(text: &str) -> Result<Self, PolicyError> {
         Self::ALL.into_iter().find(|policy| policy.name() == text).ok_or_else(|| PolicyError(text.to_owned()))
+    }
+}
+
+/// How a path meets the other streams of a transfer; the least is the best.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Meets {
+    siblings: (usize, usize),
+    opening: (usize, usize),
+}
+
+impl Meets {
+    fn of(path: &Path, question: &Question<'_>) -> Self {
+        Self { siblings: overlap(path, question.siblings), opening: overlap(path, question.opening) }
     }
 }
 

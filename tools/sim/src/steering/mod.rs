@@ -125,8 +125,8 @@ impl Steering {
         let siblings: Vec<_> = family.map(|(_, it)| &it.path).collect();
         let candidates: Vec<_> = set.iter().collect();
         let ids = Some((TransferId(transfer as u64), StreamId(stream as u64)));
-        let question =
-            Question { now, stream: ids, candidates: &candidates, siblings: &siblings, graph: &self.graph };
+        let (candidates, siblings, opening) = (&candidates, &siblings, &[]);
+        let question = Question { now, stream: ids, candidates, siblings, opening, graph: &self.graph };
         let Some(Choice { index, moves, .. }) = self.placement.place(&question) else { return Vec::new() };
         let own = set.get(index).map(|path| Move { stream: StreamId(stream as u64), path: path.clone() });
         own.into_iter().chain(moves).filter_map(|it| self.lead(network, it)).collect()
@@ -162,8 +162,8 @@ impl Steering {
         let (number, own) = (StreamId(self.streams.len() as u64), self.transfers.len() - 1);
         let (candidates, siblings): (Vec<_>, Vec<_>) = (set.iter().collect(), taken.values().collect());
         let stream = Some((TransferId(own as u64), number));
-        let question =
-            Question { now, stream, candidates: &candidates, siblings: &siblings, graph: &self.graph };
+        let (candidates, siblings, opening) = (&candidates, &siblings, &[]);
+        let question = Question { now, stream, candidates, siblings, opening, graph: &self.graph };
         let Some(Choice { index, moves, .. }) = self.placement.place(&question) else { return };
         let Some((path, way)) = set.get(index).and_then(|path| Some((path, network.way(&ends, path)?)))
         else {

@@ -9,7 +9,7 @@ use braid_steering::{AdviceRequest, Question as Placing, StreamId, SubflowEnds, 
 use braid_types::{FiveTuple, SwitchPort, Time, common_prefix};
 
 use super::super::Brain;
-use super::super::policy::{choose, siblings};
+use super::super::policy::{Siblings, choose, siblings};
 use super::{ASK_AGAIN, ASK_SOON, Waiting};
 use crate::command::Commands;
 use crate::request::Ticket;
@@ -129,13 +129,14 @@ impl Brain {
         placed.filter(|(_, host, peer)| host.dpid != peer.dpid).collect()
     }
 
-    /// Where the streams of a transfer go, but not its first if that has failed.
+    /// Where the established streams of a transfer go, but not its first if that has failed.
     fn paths_of(&self, transfer: TransferId, request: &AdviceRequest) -> Vec<Path> {
         let first = request.connection.tuple();
         let has_failed = |tuple: FiveTuple| tuple == first && request.failed.contains(&request.connection);
         let ids = self.streams.transfer(transfer).map(|it| it.streams.as_slice()).unwrap_or_default();
         let streams = ids.iter().filter_map(|id| self.streams.stream(*id));
-        let routes = streams.filter(|it| !has_failed(it.tuple)).filter_map(|it| it.route.as_ref());
+        let live = streams.filter(|it| it.established && !has_failed(it.tuple));
+        let routes = live.filter_map(|it| it.route.as_ref());
         routes.map(|route| route.forward.clone()).collect()
     }
 
@@ -162,11 +163,13 @@ impl Brain {
         let first = ways.first()?;
         let best = rank(first);
         let policy = self.manner(&request.connection.tuple()).placement;
-        let siblings = siblings(&self.streams, transfer, &first.ends.tuple(), policy);
+        let Siblings { established, opening } =
+            siblings(&self.streams, transfer, &first.ends.tuple(), policy);
         let candidates: Vec<_> =
             ways.iter().take_while(|way| rank(way) == best).map(|way| &way.path).collect();
         let graph = self.paths.graph();
-        let question = Placing { now, stream: None, candidates: &candidates, siblings: &siblings, graph };
+        let (candidates, siblings, opening) = (&candidates, &established, &opening);
+        let question = Placing { now, stream: None, candidates, siblings, opening, graph };
         let choice = choose(&mut self.placements, policy, &question)?;
         (choice.index < ways.len()).then_some(choice.index)
     }

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::time::Duration;
 
 use braid_packet::TcpFlags;
 use braid_packet::mptcp::{Key, Keys, MpCapable, MpCapableFlags, MpJoin, Version};
@@ -11,6 +11,7 @@ use super::network::{Network, ip, tuple};
 pub(super) const THREE_WAYS: [(u64, u64); 6] = [(1, 9), (1, 2), (2, 9), (1, 3), (3, 4), (4, 9)];
 const KEY: Key = Key(0x0123_4567_89ab_cdef);
 const SYN_ACK: TcpFlags = TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0);
+const RST_ACK: TcpFlags = TcpFlags(TcpFlags::RST.0 | TcpFlags::ACK.0);
 
 fn capable(keys: Keys) -> Vec<u8> {
     let mut option = Vec::new();
@@ -42,10 +43,43 @@ fn open_with(network: &mut Network, tuple: FiveTuple, key: Key) {
     assert_eq!(network.received(1).len(), 1, "the SYN/ACK arrives");
 }
 
-/// One more subflow's SYN.
+fn join_answer() -> Vec<u8> {
+    let mut option = Vec::new();
+    MpJoin::SynAck { backup: false, address_id: 1, hmac: 7, nonce: 7 }.encode(&mut option);
+    option
+}
+
+/// One more subflow, which the answering host accepts.
 pub(super) fn add(network: &mut Network, tuple: FiveTuple) {
+    attempt(network, tuple);
+    accept(network, 9, tuple);
+}
+
+/// One more subflow's SYN.
+fn attempt(network: &mut Network, tuple: FiveTuple) {
     network.send_tcp(1, 9, tuple, TcpFlags::SYN, &join(KEY));
     assert_eq!(network.received(9).len(), 1, "the SYN arrives");
+}
+
+/// The host answers a subflow's SYN.
+fn accept(network: &mut Network, host: u64, tuple: FiveTuple) {
+    let opener = 10 - host;
+    network.send_tcp(host, opener, tuple.reversed(), SYN_ACK, &join_answer());
+    assert_eq!(network.received(opener).len(), 1, "the SYN/ACK arrives");
+}
+
+/// The server tries to open a subflow to the port of its client, where nobody listens.
+fn call_back(network: &mut Network, first: FiveTuple) -> FiveTuple {
+    let back = FiveTuple { dst_port: first.src_port, ..tuple(ip(9), 4000, ip(1)) };
+    network.send_tcp(9, 1, back, TcpFlags::SYN, &join(Key(0x0b0b)));
+    assert_eq!(network.received(1).len(), 1, "the SYN arrives");
+    back
+}
+
+/// A host refuses a subflow, or gives it up.
+fn reset(network: &mut Network, (from, to): (u64, u64), tuple: FiveTuple) {
+    network.send_tcp(from, to, tuple, RST_ACK, &[]);
+    assert_eq!(network.received(to).len(), 1, "the reset arrives");
 }
 
 /// The ways of a stream's data and of its acknowledgements.
@@ -88,9 +122,8 @@ fn a_subflow_that_the_answering_host_opens_takes_another_path() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     let first = tuple(ip(1), 1000, ip(9));
     open(&mut network, first);
-    let back = FiveTuple { dst_port: first.src_port, ..tuple(ip(9), 4000, ip(1)) };
-    network.send_tcp(9, 1, back, TcpFlags::SYN, &join(Key(0x0b0b)));
-    assert_eq!(network.received(1).len(), 1, "the SYN arrives");
+    let back = call_back(&mut network, first);
+    accept(&mut network, 1, back);
     let taken = [ways(&mut network, first), ways(&mut network, back.reversed())];
     assert_eq!(taken, [vec![1, 9], vec![1, 2, 9]].map(|way| [way.clone(), way]));
     assert_eq!(network.brain.transfers().len(), 1);
@@ -100,11 +133,99 @@ fn a_subflow_that_the_answering_host_opens_takes_another_path() {
 fn the_first_packet_of_a_subflow_takes_its_path_already() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     open(&mut network, tuple(ip(1), 1000, ip(9)));
-    add(&mut network, tuple(ip(1), 1001, ip(9)));
-    add(&mut network, tuple(ip(1), 1002, ip(9)));
-    let placed = network.brain.transfers();
-    let paths: BTreeSet<_> = placed[0].streams.iter().map(|stream| stream.path.clone()).collect();
-    assert_eq!(paths.len(), 3);
+    let ways = [1001, 1002].map(|port| {
+        attempt(&mut network, tuple(ip(1), port, ip(9)));
+        network.way_to(9)
+    });
+    assert_eq!(ways, [vec![1, 2, 9], vec![1, 3, 4, 9]]);
+}
+
+#[test]
+fn an_attempt_that_is_refused_keeps_no_path_from_the_subflow_that_is_not() {
+    for refused_first in [true, false] {
+        let mut network = Network::start(&[(1, 9), (1, 2), (2, 9)], &[1, 9]);
+        let (first, second) = (tuple(ip(1), 1000, ip(9)), tuple(ip(1), 1001, ip(9)));
+        open(&mut network, first);
+        let back = call_back(&mut network, first);
+        if refused_first {
+            reset(&mut network, (1, 9), back.reversed());
+        }
+        add(&mut network, second);
+        if !refused_first {
+            reset(&mut network, (1, 9), back.reversed());
+        }
+        let taken = [first, second].map(|stream| ways(&mut network, stream)[0].clone());
+        assert_eq!(taken, [vec![1, 9], vec![1, 2, 9]], "refused first: {refused_first}");
+        assert_eq!(network.brain.sizes().streams, 2, "its place is free");
+    }
+}
+
+#[test]
+fn a_subflow_that_was_accepted_and_then_refused_leaves_its_path_to_others() {
+    let mut network = Network::start(&[(1, 9), (1, 2), (2, 9)], &[1, 9]);
+    open(&mut network, tuple(ip(1), 1000, ip(9)));
+    let rules = network.rules(1);
+    let (rejected, next) = (tuple(ip(1), 1001, ip(9)), tuple(ip(1), 1002, ip(9)));
+    add(&mut network, rejected);
+    reset(&mut network, (9, 1), rejected.reversed());
+    assert_eq!(network.rules(1), rules, "without waiting for it to be idle");
+    add(&mut network, next);
+    assert_eq!(ways(&mut network, next)[0], [1, 2, 9]);
+}
+
+#[test]
+fn an_answer_without_mptcp_refuses_a_subflow() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    open(&mut network, tuple(ip(1), 1000, ip(9)));
+    let stream = tuple(ip(1), 1001, ip(9));
+    attempt(&mut network, stream);
+    network.send_tcp(9, 1, stream.reversed(), SYN_ACK, &[]);
+    assert_eq!(network.brain.sizes().streams, 1);
+}
+
+#[test]
+fn what_is_not_answered_yet_is_no_part_of_a_transfer() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let (first, second) = (tuple(ip(1), 1000, ip(9)), tuple(ip(1), 1001, ip(9)));
+    network.send_tcp(1, 9, first, TcpFlags::SYN, &capable(Keys::None));
+    assert_eq!(network.brain.transfers(), []);
+    open(&mut network, first);
+    attempt(&mut network, second);
+    assert_eq!(network.brain.transfers()[0].streams.len(), 1);
+    accept(&mut network, 9, second);
+    assert_eq!(network.brain.transfers()[0].streams.len(), 2);
+}
+
+#[test]
+fn subflows_that_opened_at_once_are_spread_evenly_soon_after_they_are_accepted() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    open(&mut network, tuple(ip(1), 1000, ip(9)));
+    let joins = [1001, 1002, 1003, 1004, 1005].map(|port| tuple(ip(1), port, ip(9)));
+    joins.iter().for_each(|join| attempt(&mut network, *join));
+    joins.iter().for_each(|join| accept(&mut network, 9, *join));
+    network.advance(Duration::from_secs(1));
+    assert_eq!(subflows_by_hops(&network), [2, 2, 2]);
+}
+
+#[test]
+fn a_subflow_takes_the_path_of_one_that_ends() {
+    let mut network = Network::start(&[(1, 9), (1, 2), (2, 9)], &[1, 9]);
+    open(&mut network, tuple(ip(1), 1000, ip(9)));
+    let joins = [1001, 1002, 1003].map(|port| tuple(ip(1), port, ip(9)));
+    joins.iter().for_each(|join| add(&mut network, *join));
+    assert_eq!(subflows_by_hops(&network), [2, 2, 0]);
+    let on_second = joins.map(|join| (ways(&mut network, join)[0].len() == 3, join));
+    for (_, join) in on_second.into_iter().filter(|(is_on, _)| *is_on) {
+        reset(&mut network, (1, 9), join);
+    }
+    network.advance(Duration::from_secs(1));
+    assert_eq!(subflows_by_hops(&network), [1, 1, 0]);
+}
+
+/// How many subflows take paths of one, two and three links.
+fn subflows_by_hops(network: &Network) -> [usize; 3] {
+    let transfers = network.brain.transfers();
+    [2, 3, 4].map(|count| transfers[0].streams.iter().filter(|stream| stream.path.len() == count).count())
 }
 
 #[test]
@@ -121,9 +242,7 @@ fn more_subflows_than_paths_are_spread_evenly() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     open(&mut network, tuple(ip(1), 1000, ip(9)));
     (1001..1006).for_each(|port| add(&mut network, tuple(ip(1), port, ip(9))));
-    let transfers = network.brain.transfers();
-    let hops = |count| transfers[0].streams.iter().filter(|stream| stream.path.len() == count).count();
-    assert_eq!([2, 3, 4].map(hops), [2, 2, 2]);
+    assert_eq!(subflows_by_hops(&network), [2, 2, 2]);
 }
 
 #[test]
@@ -163,10 +282,10 @@ fn a_repeated_syn_changes_nothing_and_arrives() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     let stream = tuple(ip(1), 1000, ip(9));
     network.send_tcp(1, 9, stream, TcpFlags::SYN, &capable(Keys::None));
-    let before = network.brain.transfers();
+    let before = network.brain.sizes();
     network.send_tcp(1, 9, stream, TcpFlags::SYN, &capable(Keys::None));
     assert_eq!(network.received(9).len(), 1);
-    assert_eq!(network.brain.transfers(), before);
+    assert_eq!(network.brain.sizes(), before);
 }
 
 #[test]

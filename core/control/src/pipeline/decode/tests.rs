@@ -55,6 +55,7 @@ fn rule() -> impl Strategy<Value = Rule> {
         (any::<u32>(), port()).prop_map(|(label, port)| Rule::Detour { label: Label(label), port }),
         any::<u32>().prop_map(|label| Rule::DetourEnd { label: Label(label) }),
         (any::<bool>(), port()).prop_map(|(ipv6, port)| Rule::SynAck { ipv6, port }),
+        (any::<bool>(), port()).prop_map(|(ipv6, port)| Rule::Reset { ipv6, port }),
         (0..1_u64 << 47, any::<bool>(), tuple(), any_hop())
             .prop_map(|(id, reverse, tuple, hop)| { Rule::Stream { id: StreamId(id), reverse, tuple, hop } }),
         (port(), ip()).prop_map(|(port, src)| Rule::Deny { port, src }),

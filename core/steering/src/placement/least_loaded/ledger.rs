@@ -55,7 +55,7 @@ impl Ledger {
             self.by_transfer.entry(transfer).or_default().push(ticket);
         }
         let known = owner.and_then(|(transfer, _)| self.by_transfer.get(&transfer)).map_or(0, SmallVec::len);
-        let movable = known == question.siblings.len() + 1;
+        let movable = known == question.siblings.len() + question.opening.len() + 1;
         self.streams.insert(ticket, Entry { owner, paths, place, moves: 0, movable });
         self.order.push_back((question.now, ticket));
         self.put(ticket, place);

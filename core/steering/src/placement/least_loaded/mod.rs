@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use self::ledger::Ledger;
 use self::walk::Walks;
-use super::{Choice, Placement, Question, overlap};
+use super::{Choice, Meets, Placement, Question};
 use crate::StreamId;
 
 /// So long it takes until the counters of ports show what a stream carries.
@@ -50,11 +50,11 @@ impl Placement for LeastLoaded {
         if let Some((_, stream)) = question.stream {
             self.ledger.forget(stream);
         }
-        let overlaps: SmallVec<[_; 8]> =
-            question.candidates.iter().map(|path| overlap(path, question.siblings)).collect();
-        let least = *overlaps.iter().min()?;
+        let meets: SmallVec<[_; 8]> =
+            question.candidates.iter().map(|path| Meets::of(path, question)).collect();
+        let least = *meets.iter().min()?;
         let apart: SmallVec<[usize; 16]> =
-            (0..overlaps.len()).filter(|index| overlaps.get(*index) == Some(&least)).collect();
+            (0..meets.len()).filter(|index| meets.get(*index) == Some(&least)).collect();
         let (place, share) = self.best(question, &apart)?;
         let hoped = self.hoped(question, &apart);
         let ticket = self.ledger.enter(question, &apart, place);
@@ -63,7 +63,7 @@ impl Placement for LeastLoaded {
             false => Vec::new(),
         };
         let index = *apart.get(self.ledger.place_of(ticket)?)?;
-        Some(Choice { index, shared: least.1, moves })
+        Some(Choice { index, shared: least.siblings.1, moves })
     }
 
     fn ended(&mut self, stream: StreamId) {
