@@ -7,25 +7,35 @@
 //!
 //! What it does not do: sockets, clocks, logging, configuration files. Those are `daemons/controller`.
 
+mod admission;
 mod brain;
 mod command;
+mod context;
 mod cookie;
+mod counters;
 mod event;
 mod label;
 mod notice;
+mod path_cache;
 pub mod pipeline;
 mod port_counters;
 mod request;
+mod role;
 mod session;
+mod settings;
 mod threat;
 
-pub use brain::{Alarm, Brain, Counters, Measuring, Relief, Role, Settings, Sizes, view};
+pub use admission::Alarm;
+pub use brain::{Brain, Measuring, Relief, view};
 pub use command::{Command, Commands, Target};
 pub use cookie::{Cookie, Purpose};
+pub use counters::{Counters, Sizes};
 pub use event::{Event, FoundMeters, FoundRules, PortStatus, Recorded, Stray, SwitchPorts};
 pub use label::Label;
 pub use notice::Notice;
 pub use port_counters::PortCounters;
 pub use request::{Asker, AssignedPath, AssignmentView, PlacedView, Refusal, Reply, Request, Ticket};
+pub use role::Role;
 pub use session::{Session, SessionError, SessionEvent};
+pub use settings::Settings;
 pub use threat::Threat;

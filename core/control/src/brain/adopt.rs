@@ -10,13 +10,13 @@ use braid_types::{DatapathId, FiveTuple, MacAddr, PortNo, SwitchPort, Time};
 use super::Brain;
 use super::batches::Replaces;
 use super::found::{BothWays, first_hop, highest, port_of};
-use super::ports::Role;
 use super::routes::Way;
 use crate::command::{Command, Commands};
 use crate::event::FoundRules;
 use crate::label::Label;
 use crate::notice::{LinkLoss, Notice};
 use crate::pipeline::{Hop, Rule};
+use crate::role::Role;
 
 /// Numbers left free above those that were found, for what switches may know that join later.
 const GAP: u32 = 1 << 16;

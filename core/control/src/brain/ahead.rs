@@ -34,7 +34,8 @@ impl Brain {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::brain::{Brain, Settings};
+    use crate::brain::Brain;
+    use crate::settings::Settings;
 
     proptest! {
         #[test]

@@ -12,9 +12,9 @@ use std::net::IpAddr;
 
 use braid_types::{MacAddr, SwitchPort, Time};
 
-use super::Brain;
-use super::ports::Role;
+use super::{Brain, context};
 use crate::command::Commands;
+use crate::role::Role;
 use crate::threat::Threat;
 
 /// Claims at one time; more are refused.
@@ -65,7 +65,9 @@ impl Brain {
             }
             return false;
         }
-        if self.claims.0.len() < MAX_CLAIMS && self.may_be_new(now, speaker.at, out) {
+        if self.claims.0.len() < MAX_CLAIMS
+            && self.admission.admit_address(&mut context!(self, now, out), speaker.at)
+        {
             let until = now + self.settings.claim_timeout;
             self.ask_at(holder.at, holder.ip, out);
             self.claims.0.insert(subject, Claim { by: speaker, holder, until, refused: false });
@@ -116,7 +118,7 @@ impl Brain {
             Subject::Mac(mac) => Threat::StolenMac { mac, holder },
             Subject::Ip(ip) => Threat::StolenIp { ip, holder },
         };
-        self.alarm(now, at, threat, out);
+        self.admission.raise(&mut context!(self, now, out), at, threat);
     }
 
     /// Asks the holders again, and believes the claims whose holders did not answer in time; called once a tick.

@@ -8,9 +8,9 @@ use std::net::IpAddr;
 use braid_types::{SwitchPort, Time};
 
 use super::Brain;
-use super::ports::Role;
 use crate::command::Commands;
 use crate::pipeline::Rule;
+use crate::role::Role;
 
 /// At one time; claims are refused without.
 const MAX_DENIALS: usize = 1_024;

@@ -6,12 +6,13 @@ use braid_packet::lldp::LldpProbe;
 use braid_topology::{Link, LinkState, Port};
 use braid_types::{BitsPerSec, DatapathId, SwitchPort, Time};
 
-use super::Brain;
-use super::ports::{PortState, Role};
+use super::ports::PortState;
+use super::{Brain, context};
 use crate::command::{Command, Commands, Target};
 use crate::event::{PortStatus, SwitchPorts};
 use crate::notice::{LinkLoss, Notice};
 use crate::pipeline::{BASE, Rule, Talk};
+use crate::role::Role;
 
 /// Of a link whose switches know no speed.
 const UNKNOWN_SPEED: BitsPerSec = BitsPerSec(10_000_000_000);
@@ -23,7 +24,7 @@ impl Brain {
         self.topology.add_switch(dpid, []);
         match &switch.found {
             Some(found) => {
-                self.meters.add(dpid, &found.meters);
+                self.admission.handle_switch_up(dpid, &found.meters);
                 self.take_up(now, dpid, found, out);
             }
             None => out.push(Command::Reset { dpid }),
@@ -50,7 +51,7 @@ impl Brain {
         self.ports.remove_switch(dpid);
         self.flood.forget(dpid);
         self.found.forget(dpid);
-        self.meters.forget(dpid);
+        self.admission.handle_switch_down(dpid);
         self.forget_denials(dpid);
         self.forget_ingress(now, dpid);
         self.labels.trunks.close_at(dpid);
@@ -75,6 +76,7 @@ impl Brain {
         match (up, self.ports.role(at)) {
             (true, None) => {
                 self.ports.insert(at, now, self.settings.role_hold);
+                self.admission.handle_port_up(at);
                 self.probe_port(now, at, out);
             }
             (false, Some(_)) => self.close_port(now, at, out),
@@ -92,6 +94,7 @@ impl Brain {
         self.flood.touch();
         if let Some(state) = self.ports.remove(at, now) {
             self.leave_role(at, state.role, out);
+            self.admission.handle_port_down(&mut context!(self, now, out), at);
         }
     }
 
@@ -197,24 +200,16 @@ impl Brain {
         self.flood.touch();
         self.leave_role(at, old, out);
         match role {
-            Role::Host => {
-                admission(at).for_each(|rule| out.add(at.dpid, rule));
-                self.meter(at, out);
-            }
-            Role::Link => {
-                from_link(at).into_iter().for_each(|rule| out.add(at.dpid, rule));
-                self.drop_found_meter(at, out);
-            }
-            Role::Pending | Role::Silent => self.drop_found_meter(at, out),
+            Role::Host => admission(at).for_each(|rule| out.add(at.dpid, rule)),
+            Role::Link => from_link(at).into_iter().for_each(|rule| out.add(at.dpid, rule)),
+            Role::Pending | Role::Silent => {}
         }
+        self.admission.handle_role(&mut context!(self, now, out), at, role);
     }
 
     fn leave_role(&mut self, at: SwitchPort, role: Role, out: &mut Commands) {
         match role {
-            Role::Host => {
-                admission(at).for_each(|rule| self.delete(at.dpid, rule, out));
-                self.stop_metering(at, out);
-            }
+            Role::Host => admission(at).for_each(|rule| self.delete(at.dpid, rule, out)),
             Role::Link => from_link(at).into_iter().for_each(|rule| self.delete(at.dpid, rule, out)),
             Role::Pending | Role::Silent => {}
         }

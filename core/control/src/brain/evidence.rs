@@ -8,7 +8,7 @@ use braid_packet::lldp::{LldpError, LldpProbe};
 use braid_topology::Link;
 use braid_types::{PortNo, SwitchPort, Time};
 
-use super::Brain;
+use super::{Brain, context};
 use crate::command::Commands;
 use crate::threat::Threat;
 
@@ -21,7 +21,7 @@ impl Brain {
         };
         if let Err(threat) = believed {
             self.counters.lldp_refused += 1;
-            self.alarm(now, at, threat, out);
+            self.admission.raise(&mut context!(self, now, out), at, threat);
         }
     }
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use braid_types::{DatapathId, PortNo, SwitchPort};
 
 use super::Brain;
-use super::ports::Role;
 use crate::command::{Command, Commands};
+use crate::role::Role;
 
 /// The ports to which each switch was told to flood.
 #[derive(Debug, Default)]

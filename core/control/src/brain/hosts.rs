@@ -5,14 +5,13 @@ use std::net::IpAddr;
 use braid_topology::{Change, Host};
 use braid_types::{MacAddr, SwitchPort, Time};
 
-use super::Brain;
 use super::batches::Replaces;
 use super::claims::Speaker;
-use super::intake::SAVED;
-use super::ports::Role;
+use super::{Brain, context};
 use crate::command::Commands;
 use crate::notice::{LinkLoss, Notice};
 use crate::pipeline::Rule;
+use crate::role::Role;
 use crate::threat::Threat;
 
 impl Brain {
@@ -35,7 +34,7 @@ impl Brain {
         let is_known =
             self.topology.host(mac).is_some_and(|host| host.at == at && host.addresses.contains(&ip));
         self.has_right(now, Speaker { mac, ip, at }, out)
-            && (is_known || self.may_be_new(now, at, out))
+            && (is_known || self.admission.admit_address(&mut context!(self, now, out), at))
             && self.learn_at(now, mac, Some(ip), at, out)
     }
 
@@ -51,23 +50,13 @@ impl Brain {
         match self.topology.learn_host(mac, at, ip, now) {
             Ok(changes) => self.follow(now, &changes, LinkLoss::Port, out),
             Err(error) => {
-                self.alarm(now, at, Threat::NotBelieved { mac, why: error.to_string() }, out);
+                let threat = Threat::NotBelieved { mac, why: error.to_string() };
+                self.admission.raise(&mut context!(self, now, out), at, threat);
                 return false;
             }
         }
         ip.into_iter().for_each(|ip| self.end_search(now, ip, out));
         true
-    }
-
-    /// Whether a port may show one more new address, claim or search now.
-    pub(super) fn may_be_new(&mut self, now: Time, at: SwitchPort, out: &mut Commands) -> bool {
-        let limit = self.settings.new_addresses;
-        let Some(state) = self.ports.get_mut(at) else { return false };
-        let may = state.newcomers.take(now, limit, SAVED);
-        if !may {
-            self.alarm(now, at, Threat::TooManyAddresses, out);
-        }
-        may
     }
 
     /// Draws the consequences of changes of the topology; `why` is for the links among them.

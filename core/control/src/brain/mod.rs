@@ -3,12 +3,10 @@
 mod adopt;
 mod advice;
 mod ahead;
-mod alarms;
 mod assignments;
 mod batches;
 mod claims;
 mod confirmations;
-mod counted;
 mod damping;
 mod deals;
 mod denials;
@@ -23,26 +21,21 @@ mod found;
 mod handshakes;
 mod hosts;
 mod install;
-mod intake;
 mod learning;
 mod measure;
-mod meters;
 mod moves;
 mod openings;
 mod packets;
 mod parallel;
-mod path_cache;
 mod placing;
 mod policy;
 mod ports;
-mod rate;
 mod relief;
 mod resolve;
 mod retire;
 mod returns;
 mod routes;
 mod search;
-mod settings;
 mod spray;
 mod streams;
 #[cfg(test)]
@@ -58,12 +51,15 @@ use braid_steering::{Policies, StreamId, Transfers};
 use braid_topology::Topology;
 use braid_types::{DatapathId, SwitchPort, Time};
 
+use crate::admission::Admission;
 use crate::command::Commands;
+use crate::counters::{Counters, Sizes};
 use crate::event::Event;
 use crate::notice::Notice;
+use crate::path_cache::PathCache;
 use crate::pipeline::Rule;
+use crate::settings::Settings;
 use advice::Advising;
-use alarms::Alarms;
 use batches::Replaces;
 use claims::Claims;
 use confirmations::Confirmations;
@@ -78,9 +74,7 @@ use handshakes::Handshakes;
 use install::Labels;
 use learning::Learning;
 use measure::Measurements;
-use meters::Meters;
 use parallel::Recognised;
-use path_cache::PathCache;
 use policy::Placements;
 use ports::Ports;
 use relief::Reliefs;
@@ -90,12 +84,22 @@ use routes::Routes;
 use search::Searches;
 use spray::Sprays;
 
-pub use alarms::Alarm;
-pub use counted::{Counters, Sizes};
 pub use measure::Measuring;
-pub use ports::Role;
 pub use relief::Relief;
-pub use settings::Settings;
+
+/// What the machines of `$brain` may use while an event is handled. A macro, as it borrows some of its fields only.
+macro_rules! context {
+    ($brain:expr, $now:expr, $out:expr) => {
+        crate::context::Context {
+            now: $now,
+            settings: &$brain.settings,
+            topology: &mut $brain.topology,
+            counters: &mut $brain.counters,
+            out: $out,
+        }
+    };
+}
+pub(crate) use context;
 
 /// The controller's state machine. Performs no I/O.
 ///
@@ -125,10 +129,9 @@ pub struct Brain {
     may_spread: bool,
     damping: Damping,
     reliefs: Reliefs,
-    alarms: Alarms,
+    admission: Admission,
     claims: Claims,
     denials: Denials,
-    meters: Meters,
     detours: Detours,
     returns: Returns,
     advising: Advising,
@@ -180,10 +183,9 @@ impl Brain {
             may_spread: false,
             damping: Damping::default(),
             reliefs: Reliefs::default(),
-            alarms: Alarms::default(),
+            admission: Admission::default(),
             claims: Claims::default(),
             denials: Denials::default(),
-            meters: Meters::default(),
             detours: Detours::default(),
             returns: Returns::default(),
             advising: Advising::default(),
@@ -286,7 +288,7 @@ impl Brain {
         self.tick_ports(now, out);
         self.tick_claims(now, out);
         self.tick_denials(now, out);
-        self.alarms.tick(now, out);
+        self.admission.handle_timeout(&mut context!(self, now, out));
         self.let_go_due(now, out);
         self.tick_labels(now, out);
         self.tick_assignments(now, out);

@@ -3,12 +3,12 @@
 use braid_packet::mptcp::{self, Handshake, MpJoin};
 use braid_packet::{Frame, TcpSegment};
 use braid_steering::{Opening, SteerAs, StreamId};
-use braid_types::{DatapathId, FiveTuple, Time};
+use braid_types::{DatapathId, FiveTuple, SwitchPort, Time};
 
-use super::Brain;
 use super::batches::Replaces;
 use super::placing::Hops;
 use super::streams::is_announced;
+use super::{Brain, context};
 use crate::command::{Commands, Target};
 use crate::notice::Notice;
 
@@ -52,6 +52,23 @@ impl Brain {
         }
     }
 
+    /// Whether a connection may get a path of its own. Above the limit of its port it goes the way of all others.
+    pub(super) fn may_steer(
+        &mut self,
+        now: Time,
+        at: SwitchPort,
+        frame: &Frame<'_>,
+        out: &mut Commands,
+    ) -> bool {
+        let (Some(tuple), Some(tcp)) = (frame.five_tuple(), frame.tcp()) else { return true };
+        let is_plain = !matches!(mptcp::handshake(tcp.options), Ok(Some(_)));
+        let is_alone = is_plain && self.manner(&tuple).parallel_paths < 2;
+        if is_alone || self.streams.by_tuple(&tuple).is_some() {
+            return true;
+        }
+        self.admission.admit_stream(&mut context!(self, now, out), at)
+    }
+
     /// What a plain connection is to be carried as; nothing if by the default route.
     fn opening_of_plain(
         &mut self,
@@ -90,7 +107,7 @@ impl Brain {
                 }
             }
             (Opening::Join(_), Ok(Some(Handshake::Join(MpJoin::SynAck { .. })))) => {
-                self.establish_join(now, stream.id)
+                self.establish_join(now, stream.id);
             }
             (Opening::Capable | Opening::Join(_), Ok(None)) => self.end_stream(stream.id, out),
             _ => {}

@@ -6,10 +6,11 @@ use braid_packet::{Frame, Ip, Payload, Transport};
 use braid_types::{DatapathId, PortNo, SwitchPort, Time};
 
 use super::endings::is_ending;
-use super::{Brain, Role};
+use super::{Brain, context};
 use crate::command::{Commands, Target};
 use crate::label::Label;
 use crate::pipeline::Table;
+use crate::role::Role;
 
 /// The UDP port of DHCP clients. RFC 2131 §4.1.
 pub(super) const DHCP_CLIENT: u16 = 68;
@@ -28,11 +29,12 @@ impl Brain {
             self.counters.unreadable += 1;
             return;
         };
-        if !self.may_ask(now, at, &frame, out) {
+        let role = self.ports.role(at);
+        if !self.admission.admit_punt(&mut context!(self, now, out), at, role, &frame) {
             return;
         }
         // What has a label was forwarded by a switch that is not connected: its sender is elsewhere.
-        let from_host = self.ports.role(at) == Some(Role::Host) && Label::from_mac(frame.dst).is_none();
+        let from_host = role == Some(Role::Host) && Label::from_mac(frame.dst).is_none();
         match &frame.payload {
             Payload::Lldp(pdu) => self.on_lldp(now, at, pdu, out),
             Payload::Arp(arp) if from_host && is_copy(&frame, table) => self.overhear_arp(now, at, arp, out),
@@ -54,7 +56,7 @@ impl Brain {
         bytes: &[u8],
         out: &mut Commands,
     ) {
-        if !self.learn(now, frame.src, ip.src, at, out) || !self.may_search(now, at, ip, out) {
+        if !self.learn(now, frame.src, ip.src, at, out) || !self.may_look_up(now, at, ip, out) {
             return;
         }
         match &ip.transport {
@@ -65,7 +67,9 @@ impl Brain {
             Transport::Tcp(tcp) if table == Table::Admit as u8 => match frame.five_tuple() {
                 Some(tuple) if is_ending(tcp.flags) => self.on_ending(now, &tuple, tcp.flags, out),
                 Some(tuple) if tcp.flags.is_syn_ack() => self.on_syn_ack(now, tuple, tcp, out),
-                Some(_) if self.may_steer(now, at, frame) => self.on_syn(now, at.dpid, frame, bytes, out),
+                Some(_) if self.may_steer(now, at, frame, out) => {
+                    self.on_syn(now, at.dpid, frame, bytes, out);
+                }
                 Some(_) => self.forward_or_search(now, at.dpid, ip.dst, bytes, out),
                 None => {}
             },

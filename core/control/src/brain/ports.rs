@@ -4,36 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use braid_types::{DatapathId, PortNo, SwitchPort, Time};
-use serde::Serialize;
 
-use super::rate::Rate;
-
-/// What a port leads to.
-///
-/// ```text
-///            settled                     LLDP heard
-///  Pending ───────────▶ Host      Pending, Host, Silent ───────▶ Link
-///     ▲                   │                                       │ LLDP missing
-///     └─ port down and up ┴──────────── Silent ◀──────────────────┘
-/// ```
-///
-/// A silent port stays one until the port has been down for [`role_hold`](super::Settings::role_hold): behind it may
-/// be a switch that forwards and is not connected, and to flood there could close a loop. A port that has shown a host
-/// stays a host's for as long, whatever discovery frames come in there: hosts can pass them on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = PortRole))]
-pub enum Role {
-    /// Too new to tell; nothing but discovery passes.
-    Pending,
-    /// Hosts may be there.
-    Host,
-    /// Another switch is there.
-    Link,
-    /// Another switch was there and is not heard any more.
-    Silent,
-}
+use crate::role::Role;
 
 /// One port that is up.
 #[derive(Debug)]
@@ -48,14 +20,6 @@ pub(super) struct PortState {
     pub(super) sent_and_heard: Option<Time>,
     /// What the port has shown, so that it is not taken for the other.
     pub(super) shown: Shown,
-    /// Addresses that are new there, claims and searches.
-    pub(super) newcomers: Rate,
-    /// Connections that get a path of their own.
-    pub(super) streams: Rate,
-    /// Packets for the controller,
-    pub(super) packets: Rate,
-    /// and those among them that answer others.
-    pub(super) answers: Rate,
 }
 
 /// What has been seen at a port since it was last down for long.
@@ -86,10 +50,6 @@ impl Ports {
             last_heard: now,
             sent_and_heard: None,
             shown,
-            newcomers: Rate::default(),
-            streams: Rate::default(),
-            packets: Rate::default(),
-            answers: Rate::default(),
         };
         self.up.insert(at, state);
     }

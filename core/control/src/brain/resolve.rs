@@ -8,7 +8,7 @@ use braid_packet::nd::{Endpoint, NdMessage, NeighborAdvertisement, NeighborSolic
 use braid_packet::{Frame, Ip};
 use braid_types::{MacAddr, SwitchPort, Time};
 
-use super::Brain;
+use super::{Brain, context};
 use crate::command::{Commands, Target};
 
 /// The IPv6 addresses whose owners have advertised them, and whether as routers.
@@ -158,7 +158,7 @@ impl Brain {
 
     /// Passes a packet on to every port of hosts, which costs so much that a port may do so at its limit only.
     fn tell_hosts(&mut self, now: Time, from: SwitchPort, bytes: &[u8], out: &mut Commands) {
-        if !self.may_be_new(now, from, out) {
+        if !self.admission.admit_address(&mut context!(self, now, out), from) {
             return;
         }
         for at in self.ports.hosts().filter(|at| *at != from) {

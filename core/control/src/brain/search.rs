@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use braid_types::{DatapathId, Time};
+use braid_packet::{Ip, Transport};
+use braid_types::{DatapathId, SwitchPort, Time};
 
-use super::Brain;
+use super::packets::DHCP_CLIENT;
+use super::{Brain, context};
 use crate::command::Commands;
 use crate::notice::Notice;
 
@@ -27,6 +29,17 @@ impl Searches {
 }
 
 impl Brain {
+    /// Whether a packet may go on: if its destination must be looked for first, only so many of a port may.
+    pub(super) fn may_look_up(&mut self, now: Time, at: SwitchPort, ip: &Ip<'_>, out: &mut Commands) -> bool {
+        let is_for_many = match &ip.transport {
+            Transport::Icmpv6(_) => true,
+            Transport::Udp(udp) => udp.dst_port == DHCP_CLIENT,
+            _ => false,
+        };
+        let is_known = || self.topology.host_with_address(ip.dst).is_some() || self.searches.is_open(ip.dst);
+        is_for_many || is_known() || self.admission.admit_address(&mut context!(self, now, out), at)
+    }
+
     /// Holds a packet that entered at `dpid` until `target` is found.
     pub(super) fn search(
         &mut self,

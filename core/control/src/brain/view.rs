@@ -9,9 +9,11 @@ use braid_topology::{Host, Link, LinkState, Port, Switch};
 use braid_types::{DatapathId, FiveTuple, MacAddr, PortNo, SwitchPort, Time};
 use serde::Serialize;
 
+use super::Brain;
 use super::measure::LinkReading;
-use super::{Brain, Role};
+use crate::admission::Alarm;
 use crate::request::AssignmentView;
+use crate::role::Role;
 
 pub use super::spray::{
     EdgeHeldView, EdgeOrderCounts, EdgeOrderView, EdgePathState, EdgePathView, EdgeSprayView, EdgeView,
@@ -210,6 +212,11 @@ impl Brain {
     /// What applications have set aside, by name.
     pub fn assignments(&self) -> Vec<AssignmentView> {
         self.assignments.iter().map(|assignment| self.assignment_view(assignment)).collect()
+    }
+
+    /// What was done at ports that must not be, by port and kind.
+    pub fn alarms(&self) -> Vec<Alarm> {
+        self.admission.alarms()
     }
 
     /// The transfers in progress, oldest first.

@@ -8,8 +8,8 @@ use braid_paths::Path;
 use braid_steering::{AdviceRequest, Question as Placing, StreamId, SubflowEnds, TransferId};
 use braid_types::{FiveTuple, SwitchPort, Time, common_prefix};
 
-use super::super::Brain;
 use super::super::policy::{Siblings, choose, siblings};
+use super::super::{Brain, context};
 use super::{ASK_AGAIN, ASK_SOON, Waiting};
 use crate::command::Commands;
 use crate::request::Ticket;
@@ -48,7 +48,7 @@ impl Brain {
                 ways.remove(index);
                 continue;
             };
-            if !self.may_place(now, ways[index].host) {
+            if !self.admission.admit_stream(&mut context!(self, now, out), ways[index].host) {
                 break;
             }
             let path = ways[index].path.clone();

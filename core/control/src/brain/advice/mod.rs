@@ -11,8 +11,8 @@ use braid_paths::Path;
 use braid_steering::{Advice, AdviceRefusal, AdviceRequest, Opening, StreamId, SubflowEnds, TransferId};
 use braid_types::{DatapathId, FiveTuple, SwitchPort, Time};
 
-use super::Brain;
 use super::batches::Replaces;
+use super::{Brain, context};
 use crate::command::Commands;
 use crate::request::{Asker, Reply, Ticket};
 
@@ -204,7 +204,7 @@ impl Brain {
         if place.switches.0 == place.switches.1 {
             return Ok(None);
         }
-        if !self.may_place(now, place.host) {
+        if !self.admission.admit_stream(&mut context!(self, now, out), place.host) {
             return Err(AdviceRefusal::Full("the host's port opens too many connections".to_owned()));
         }
         let opened = self.streams.open(now, first, Opening::Unseen);

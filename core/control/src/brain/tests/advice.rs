@@ -11,10 +11,10 @@ use proptest::prelude::*;
 
 use super::mptcp::{THREE_WAYS, add, join, open, ways};
 use super::network::{Network, dpid, ip, tuple};
-use crate::brain::Settings;
 use crate::event::Event;
 use crate::pipeline::Rule;
 use crate::request::{Asker, Reply, Request, Ticket};
+use crate::settings::Settings;
 
 const SYN_ACK: TcpFlags = TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0);
 

@@ -10,9 +10,9 @@ use braid_types::{BitsPerSec, FiveTuple, SwitchPort};
 
 use super::mptcp::{THREE_WAYS, ways};
 use super::network::{Network, dpid, ip, ip6, port, tuple};
-use crate::brain::Settings;
 use crate::event::Event;
 use crate::request::{AssignmentView, PlacedView, Refusal, Reply, Request, Ticket};
+use crate::settings::Settings;
 
 fn owner(name: &str) -> Owner {
     name.parse().expect("a name")

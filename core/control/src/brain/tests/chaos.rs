@@ -10,7 +10,7 @@ use std::time::Duration;
 use braid_packet::TcpFlags;
 
 use super::network::{Network, ip, tuple};
-use crate::brain::Settings;
+use crate::settings::Settings;
 
 /// Some of the networks are sparse, with bridges and rings, and others dense.
 const SEEDS: Range<u64> = 0..24;

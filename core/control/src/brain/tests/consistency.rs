@@ -8,9 +8,10 @@ use braid_types::FiveTuple;
 
 use super::mptcp::{add, open};
 use super::network::{Network, dpid, ip, mac, tuple};
-use crate::brain::{Brain, Settings};
+use crate::brain::Brain;
 use crate::command::Commands;
 use crate::event::Event;
+use crate::settings::Settings;
 
 /// Four edge-disjoint ways from 1 to 9.
 const FOUR_WAYS: [(u64, u64); 10] =

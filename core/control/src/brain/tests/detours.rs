@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::mptcp::{THREE_WAYS, add, open, ways};
 use super::network::{Network, dpid, ip, tuple};
-use crate::brain::Settings;
 use crate::command::Command;
 use crate::event::Event;
 use crate::pipeline::Rule;
+use crate::settings::Settings;
 
 const RING: [(u64, u64); 5] = [(1, 2), (2, 9), (9, 4), (4, 5), (5, 1)];
 

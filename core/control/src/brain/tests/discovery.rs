@@ -5,9 +5,9 @@ use braid_packet::lldp::{LldpProbe, ProbeKey};
 use braid_types::MacAddr;
 
 use super::network::{HOST_PORT, Network, dpid, port};
-use crate::brain::ports::Role;
 use crate::event::Event;
 use crate::notice::{LinkLoss, Notice};
+use crate::role::Role;
 
 const RING: [(u64, u64); 4] = [(1, 2), (2, 3), (3, 4), (4, 1)];
 

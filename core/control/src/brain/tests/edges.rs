@@ -9,11 +9,11 @@ use braid_types::{DatapathId, MacAddr};
 
 use super::mptcp::THREE_WAYS;
 use super::network::{Network, dpid, ip, mac, tuple};
-use crate::brain::Settings;
 use crate::brain::view::{EdgePathState, EdgeView};
 use crate::command::Command;
 use crate::event::Event;
 use crate::pipeline::{EdgeGroup, Spray};
+use crate::settings::Settings;
 
 /// Two edges, and a plain connection from one to the other over three paths.
 fn sprayed() -> Network {

@@ -6,9 +6,9 @@ use braid_packet::lldp::{LldpProbe, ProbeKey};
 use braid_types::{MacAddr, SwitchPort};
 
 use super::network::{HOST_PORT, Network, dpid, port};
-use crate::brain::Settings;
-use crate::brain::ports::Role;
 use crate::notice::Notice;
+use crate::role::Role;
+use crate::settings::Settings;
 
 const PAIRS: [(u64, u64); 2] = [(1, 2), (3, 4)];
 const LINKS: usize = 4;

@@ -10,10 +10,10 @@ use braid_types::{FiveTuple, SwitchPort};
 
 use super::mptcp::{THREE_WAYS, add, open, open_with_key, ways};
 use super::network::{HOST_PORT, Network, dpid, ip, ip6, mac, tuple};
-use crate::brain::Settings;
 use crate::command::{Command, Commands};
 use crate::cookie::{Cookie, Purpose};
 use crate::event::Event;
+use crate::settings::Settings;
 
 const CAPABLE: [u8; 4] = [30, 4, 0x01, 0x01];
 const FORGED: u32 = 100_000;

@@ -8,7 +8,7 @@ use braid_steering::Policy;
 use braid_types::{BitsPerSec, FiveTuple};
 
 use super::network::{Network, ip, port, tuple};
-use crate::brain::Settings;
+use crate::settings::Settings;
 
 /// Two ways from 1 to 9, and one each from 2 and from 5, over the same two links.
 const TWO_WAYS: [(u64, u64); 6] = [(1, 3), (3, 9), (1, 4), (4, 9), (2, 3), (5, 4)];

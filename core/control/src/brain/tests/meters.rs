@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::network::{HOST_PORT, Network, dpid};
-use crate::brain::Settings;
 use crate::command::Command;
 use crate::pipeline::{Asking, Rule};
+use crate::settings::Settings;
 
 const PAIR: [(u64, u64); 1] = [(1, 2)];
 

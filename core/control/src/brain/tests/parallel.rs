@@ -4,7 +4,7 @@ use braid_packet::TcpFlags;
 
 use super::mptcp::{THREE_WAYS, ways};
 use super::network::{Network, ip, tuple};
-use crate::brain::Settings;
+use crate::settings::Settings;
 
 fn spreading() -> Network {
     let settings = Settings { parallel_paths: 3, ..Settings::default() };

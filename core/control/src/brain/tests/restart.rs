@@ -9,12 +9,12 @@ use braid_types::{FiveTuple, PortNo};
 
 use super::mptcp::{THREE_WAYS, add, open, ways};
 use super::network::{Network, dpid, ip, mac, port, tuple};
-use crate::brain::ports::Role;
 use crate::command::Command;
 use crate::cookie::{Cookie, OURS, Purpose};
 use crate::event::Event;
 use crate::label::Label;
 use crate::pipeline::{Hop, Rule};
+use crate::role::Role;
 
 const WAYS: [&[u64]; 3] = [&[1, 9], &[1, 2, 9], &[1, 3, 4, 9]];
 

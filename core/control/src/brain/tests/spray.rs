@@ -10,9 +10,9 @@ use braid_types::{BitsPerSec, FiveTuple};
 
 use super::mptcp::{THREE_WAYS, open};
 use super::network::{Network, ip, ip6, mac, port, tuple};
-use crate::brain::Settings;
 use crate::event::Event;
 use crate::notice::Notice;
+use crate::settings::Settings;
 
 const DIRECT: [u64; 2] = [1, 9];
 const BY_2: [u64; 3] = [1, 2, 9];

@@ -7,11 +7,11 @@ use braid_packet::arp::Arp;
 
 use super::mptcp::{THREE_WAYS, open, ways};
 use super::network::{Network, dpid, ip, mac, port, tuple};
-use crate::brain::Settings;
-use crate::brain::ports::Role;
 use crate::command::Command;
 use crate::event::Event;
 use crate::pipeline::Rule;
+use crate::role::Role;
+use crate::settings::Settings;
 
 #[test]
 fn a_route_that_a_switch_has_lost_is_written_anew_for_the_second_packet() {

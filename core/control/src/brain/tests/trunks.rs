@@ -8,11 +8,11 @@ use braid_paths::Path;
 use braid_topology::Link;
 
 use super::network::{Network, dpid, ip, port, tuple};
-use crate::brain::Settings;
 use crate::brain::trunks::Trunks;
 use crate::event::Event;
 use crate::label::{Label, MEMBERS};
 use crate::pipeline::{Hop, Rule, Table};
+use crate::settings::Settings;
 
 const STAR: [(u64, u64); 6] = [(1, 5), (2, 5), (3, 5), (5, 6), (5, 7), (5, 8)];
 const ENDS: [u64; 6] = [1, 2, 3, 6, 7, 8];

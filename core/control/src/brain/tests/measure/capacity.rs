@@ -4,7 +4,7 @@ use braid_types::BitsPerSec;
 
 use super::latent::{Channel, Latent, millis};
 use super::port;
-use crate::brain::Settings;
+use crate::settings::Settings;
 
 const LONG: Duration = Duration::from_secs(20);
 

@@ -5,7 +5,7 @@ use braid_types::{MacAddr, PortNo};
 
 use super::latent::{Channel, Latent, millis};
 use super::{dpid, port};
-use crate::brain::Settings;
+use crate::settings::Settings;
 
 /// Hardly equal, and from near to far.
 const CHANNELS: [Channel; 4] = [even(200), even(3_000), even(900), even(25_000)];

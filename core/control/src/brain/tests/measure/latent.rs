@@ -7,11 +7,12 @@ use std::time::Duration;
 use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
 
 use super::HOST_PORT;
+use crate::brain::Brain;
 use crate::brain::view::LinkView;
-use crate::brain::{Brain, Settings};
 use crate::command::{Command, Commands, Target};
 use crate::event::{Event, PortStatus, SwitchPorts};
 use crate::port_counters::PortCounters;
+use crate::settings::Settings;
 
 /// Bytes of every packet.
 pub(super) const PACKET: u64 = 1_250;

@@ -3,7 +3,7 @@ use std::time::Duration;
 use braid_types::DatapathId;
 
 use super::latent::{Channel, Latent, PACKET, millis};
-use crate::brain::Settings;
+use crate::settings::Settings;
 
 /// Packets a second, which are 10 Mbit/s.
 const RATE: f64 = 1_000.0;

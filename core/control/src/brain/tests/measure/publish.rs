@@ -8,9 +8,9 @@ use braid_types::{DatapathId, PortNo};
 
 use super::latent::{Channel, Latent, millis};
 use super::{ip, mac, port, tuple};
-use crate::brain::Settings;
 use crate::command::Command;
 use crate::pipeline::Rule;
+use crate::settings::Settings;
 
 const CHANNELS: [Channel; 3] = [Channel { down: millis(1), up: millis(1) }; 3];
 /// The way round takes less time than the direct one.

@@ -13,11 +13,12 @@ use braid_packet::{TcpFlags, build};
 use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, PortNo, SwitchPort, Time};
 
 use super::switch::FakeSwitch;
-use crate::brain::{Brain, Settings};
+use crate::brain::Brain;
 use crate::command::Command;
 use crate::event::{Event, PortStatus, SwitchPorts};
 use crate::notice::Notice;
 use crate::request::{Reply, Ticket};
+use crate::settings::Settings;
 
 /// Every host's port on its switch.
 pub(super) const HOST_PORT: PortNo = PortNo(100);

@@ -8,8 +8,7 @@ use braid_steering::{Limits, Policy};
 use braid_topology::HostLimits;
 use braid_types::{BitsPerSec, DatapathId, SwitchPort};
 
-use super::measure::Measuring;
-use super::relief::Relief;
+use crate::brain::{Measuring, Relief};
 
 /// How the brain behaves. Durations are of the clock that its events carry.
 #[derive(Clone, Debug)]

@@ -6,8 +6,8 @@ use std::time::Duration;
 use braid_types::{SwitchPort, Time};
 use serde::Serialize;
 
-use super::Brain;
 use crate::command::Commands;
+use crate::context::Context;
 use crate::notice::Notice;
 use crate::threat::Threat;
 
@@ -48,8 +48,9 @@ pub struct Alarm {
 }
 
 impl Alarms {
-    fn raise(&mut self, now: Time, at: SwitchPort, threat: Threat, out: &mut Commands) {
-        let key = (at, threat.kind());
+    /// Something at a port did what it must not.
+    pub(super) fn raise(&mut self, cx: &mut Context<'_>, at: SwitchPort, threat: Threat) {
+        let (now, key) = (cx.now, (at, threat.kind()));
         if self.0.len() >= MAX_ALARMS && !self.0.contains_key(&key) {
             self.forget_oldest();
         }
@@ -68,12 +69,18 @@ impl Alarms {
         record.alarm.count = record.alarm.count.saturating_add(1);
         record.untold = record.untold.saturating_add(1);
         (record.alarm.last_at, record.alarm.threat) = (now, threat);
-        record.tell(now, out);
+        record.tell(now, cx.out);
     }
 
     /// Tells what was not told yet, to be called every tick.
-    pub(super) fn tick(&mut self, now: Time, out: &mut Commands) {
-        self.0.values_mut().for_each(|record| record.tell(now, out));
+    pub(super) fn tick(&mut self, cx: &mut Context<'_>) {
+        self.0.values_mut().for_each(|record| record.tell(cx.now, cx.out));
+    }
+
+    /// What was done, by port and kind.
+    pub(super) fn all(&self) -> Vec<Alarm> {
+        let alarms = self.0.values().map(|record| &record.alarm);
+        alarms.map(|alarm| Alarm { text: alarm.threat.to_string(), ..alarm.clone() }).collect()
     }
 
     fn forget_oldest(&mut self) {
@@ -90,18 +97,5 @@ impl Record {
             out.notice(Notice::Alarm { at, threat, count: std::mem::take(&mut self.untold) });
             self.told_at = Some(now);
         }
-    }
-}
-
-impl Brain {
-    pub(super) fn alarm(&mut self, now: Time, at: SwitchPort, threat: Threat, out: &mut Commands) {
-        self.counters.alarms += 1;
-        self.alarms.raise(now, at, threat, out);
-    }
-
-    /// What was done at ports that must not be, by port and kind.
-    pub fn alarms(&self) -> Vec<Alarm> {
-        let alarms = self.alarms.0.values().map(|record| &record.alarm);
-        alarms.map(|alarm| Alarm { text: alarm.threat.to_string(), ..alarm.clone() }).collect()
     }
 }

@@ -15,7 +15,7 @@ const MAX_BARRED: usize = 2 * MEMBERS as usize;
 
 /// Paths over cables of which both directions are known, as replies return on them.
 #[derive(Debug)]
-pub(super) struct PathCache {
+pub(crate) struct PathCache {
     service: PathService,
     disjoint: Request,
     shortest: Request,
@@ -31,7 +31,7 @@ const MAX_AT_HAND: usize = 16_384;
 
 impl PathCache {
     /// Sets have up to `k` paths, which are short by `weight`.
-    pub(super) fn new(graph: Arc<Graph>, k: usize, weight: Weight) -> Self {
+    pub(crate) fn new(graph: Arc<Graph>, k: usize, weight: Weight) -> Self {
         let constraints = Constraints { both_ways: true, ..Constraints::default() };
         let terms = Terms { weight, constraints };
         Self {
@@ -45,14 +45,14 @@ impl PathCache {
     }
 
     /// Goes on with another graph.
-    pub(super) fn set_graph(&mut self, graph: Arc<Graph>) {
+    pub(crate) fn set_graph(&mut self, graph: Arc<Graph>) {
         self.service.set_graph(graph);
         self.recent.clear();
         self.routes.clear();
     }
 
     /// The greatest flow from one switch to another over so much room on each link, and up to `k` paths of it.
-    pub(super) fn max_flow(
+    pub(crate) fn max_flow(
         &self,
         (src, dst): (DatapathId, DatapathId),
         k: usize,
@@ -61,17 +61,17 @@ impl PathCache {
         self.disjoint.terms.finder(self.service.graph()).max_flow(src, dst, k, room)
     }
 
-    pub(super) fn graph(&self) -> &Graph {
+    pub(crate) fn graph(&self) -> &Graph {
         self.service.graph()
     }
 
     /// What others may read while the brain goes on.
-    pub(super) fn snapshot(&self) -> Snapshot {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         self.service.snapshot()
     }
 
     /// Leaves a path alone until `until`, in both directions.
-    pub(super) fn bar(&mut self, path: Path, until: Time) {
+    pub(crate) fn bar(&mut self, path: Path, until: Time) {
         if self.barred.len() >= MAX_BARRED {
             self.barred.pop_front();
         }
@@ -79,7 +79,7 @@ impl PathCache {
     }
 
     /// The edge-disjoint paths from one switch to another.
-    pub(super) fn disjoint(&mut self, src: DatapathId, dst: DatapathId) -> Arc<PathSet> {
+    pub(crate) fn disjoint(&mut self, src: DatapathId, dst: DatapathId) -> Arc<PathSet> {
         if let Some(set) = self.recent.get(&(src, dst)) {
             return set.clone();
         }
@@ -92,7 +92,7 @@ impl PathCache {
     }
 
     /// A path there, and the same cables back.
-    pub(super) fn route(&mut self, path: &Path) -> Route {
+    pub(crate) fn route(&mut self, path: &Path) -> Route {
         let place = path.links().as_ptr().addr();
         if let Some(route) = self.routes.get(&place).filter(|route| route.forward == *path) {
             return route.clone();
@@ -106,7 +106,7 @@ impl PathCache {
     }
 
     /// The paths of any kind from one switch to another, `k` at most.
-    pub(super) fn of_kind(
+    pub(crate) fn of_kind(
         &mut self,
         kind: Kind,
         k: usize,
@@ -120,13 +120,13 @@ impl PathCache {
     }
 
     /// The shortest paths from one switch to another that pass no switch twice, `k` at most.
-    pub(super) fn k_shortest(&mut self, src: DatapathId, dst: DatapathId, k: usize) -> Arc<PathSet> {
+    pub(crate) fn k_shortest(&mut self, src: DatapathId, dst: DatapathId, k: usize) -> Arc<PathSet> {
         let request = Request { kind: Kind::KShortest, k, terms: self.disjoint.terms.clone() };
         self.service.paths(src, dst, &request)
     }
 
     /// The shortest path, or if that is left alone the first of the others.
-    pub(super) fn shortest(&mut self, now: Time, src: DatapathId, dst: DatapathId) -> Option<Path> {
+    pub(crate) fn shortest(&mut self, now: Time, src: DatapathId, dst: DatapathId) -> Option<Path> {
         let set = self.service.paths(src, dst, &self.shortest);
         if let Some(path) = self.usable(&set, now).next() {
             return Some(path.clone());
@@ -136,12 +136,12 @@ impl PathCache {
     }
 
     /// The paths of a set that are not left alone.
-    pub(super) fn usable<'a>(&'a self, set: &'a PathSet, now: Time) -> impl Iterator<Item = &'a Path> {
+    pub(crate) fn usable<'a>(&'a self, set: &'a PathSet, now: Time) -> impl Iterator<Item = &'a Path> {
         set.paths.iter().filter(move |path| !self.is_left_alone(path, now))
     }
 
     /// Whether a path is left alone.
-    pub(super) fn is_left_alone(&self, path: &Path, now: Time) -> bool {
+    pub(crate) fn is_left_alone(&self, path: &Path, now: Time) -> bool {
         let same = |barred: &Path| barred == path || barred.is_reverse_of(path);
         self.barred.iter().any(|(barred, until)| *until > now && same(barred))
     }

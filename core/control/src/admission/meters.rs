@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use braid_types::{DatapathId, PortNo, SwitchPort};
 
-use super::Brain;
-use crate::command::{Command, Commands};
+use crate::command::Command;
+use crate::context::Context;
 use crate::event::FoundMeters;
 use crate::pipeline::{Asking, Rule};
 
@@ -34,39 +34,37 @@ impl Meters {
         self.set.retain(|at| at.dpid != dpid);
     }
 
-    fn can_have(&self, at: SwitchPort) -> bool {
-        self.highest.get(&at.dpid).is_some_and(|highest| (PortNo(1)..=PortNo(*highest)).contains(&at.port))
-    }
-}
-
-impl Brain {
     /// Hosts are at the port: what they ask is metered where the switch can.
-    pub(super) fn meter(&mut self, at: SwitchPort, out: &mut Commands) {
-        let (SwitchPort { dpid, port }, rate) = (at, self.settings.packet_ins);
-        if rate == 0 || !self.meters.can_have(at) {
-            return self.drop_found_meter(at, out);
+    pub(super) fn set(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
+        let (SwitchPort { dpid, port }, rate) = (at, cx.settings.packet_ins);
+        if rate == 0 || !self.can_have(at) {
+            return self.remove_found(cx, at);
         }
-        let found = self.meters.found.remove(&at);
+        let found = self.found.remove(&at);
         if found != Some(rate) {
-            out.push(Command::SetMeter { dpid, port, rate, known: found.is_some() });
+            cx.out.push(Command::SetMeter { dpid, port, rate, known: found.is_some() });
         }
-        self.meters.set.insert(at);
-        metered(at).into_iter().for_each(|rule| out.add(dpid, rule));
+        self.set.insert(at);
+        metered(at).into_iter().for_each(|rule| cx.out.add(dpid, rule));
     }
 
     /// Hosts are not at the port any more.
-    pub(super) fn stop_metering(&mut self, at: SwitchPort, out: &mut Commands) {
-        if self.meters.set.remove(&at) {
-            metered(at).into_iter().for_each(|rule| self.delete(at.dpid, rule, out));
-            out.push(Command::DeleteMeter { dpid: at.dpid, port: at.port });
+    pub(super) fn remove(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
+        if self.set.remove(&at) {
+            metered(at).into_iter().for_each(|rule| cx.delete(at.dpid, rule));
+            cx.out.push(Command::DeleteMeter { dpid: at.dpid, port: at.port });
         }
     }
 
     /// The port is not to have the meter that an earlier controller gave it.
-    pub(super) fn drop_found_meter(&mut self, at: SwitchPort, out: &mut Commands) {
-        if self.meters.found.remove(&at).is_some() {
-            out.push(Command::DeleteMeter { dpid: at.dpid, port: at.port });
+    pub(super) fn remove_found(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
+        if self.found.remove(&at).is_some() {
+            cx.out.push(Command::DeleteMeter { dpid: at.dpid, port: at.port });
         }
+    }
+
+    fn can_have(&self, at: SwitchPort) -> bool {
+        self.highest.get(&at.dpid).is_some_and(|highest| (PortNo(1)..=PortNo(*highest)).contains(&at.port))
     }
 }
 

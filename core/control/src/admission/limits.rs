@@ -1,0 +1,76 @@
+//! How much each port may ask of the controller.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use braid_packet::arp::ArpOp;
+use braid_packet::nd::NdMessage;
+use braid_packet::{Frame, Ip, Payload, TcpFlags, Transport};
+use braid_types::{DatapathId, PortNo, SwitchPort};
+
+use super::rate::Rate;
+use crate::context::Context;
+
+/// What is not used of most limits can be saved up for so long,
+const SAVED: Duration = Duration::from_secs(1);
+/// and of that for streams: a transfer opens many at once, and then none for long.
+const STREAMS_SAVED: Duration = Duration::from_secs(10);
+
+/// The shares of the ports that are up.
+#[derive(Debug, Default)]
+pub(super) struct Limits(BTreeMap<SwitchPort, Shares>);
+
+/// How much one port has asked for.
+#[derive(Debug, Default)]
+struct Shares {
+    /// Addresses that are new there, address conflicts and lookups.
+    addresses: Rate,
+    /// Connections that get a path of their own.
+    streams: Rate,
+    /// Packets for the controller,
+    packets: Rate,
+    /// and those among them that answer others.
+    answers: Rate,
+}
+
+impl Limits {
+    pub(super) fn add(&mut self, at: SwitchPort) {
+        self.0.insert(at, Shares::default());
+    }
+
+    pub(super) fn forget(&mut self, at: SwitchPort) {
+        self.0.remove(&at);
+    }
+
+    pub(super) fn forget_switch(&mut self, dpid: DatapathId) {
+        self.0.retain(|at, _| at.dpid != dpid);
+    }
+
+    /// Whether a packet is within the limit of its port; none but the controller's own comes from a port that is not known.
+    pub(super) fn take_packet(&mut self, cx: &Context<'_>, at: SwitchPort, frame: &Frame<'_>) -> bool {
+        let Some(shares) = self.0.get_mut(&at) else { return at.port == PortNo::CONTROLLER };
+        let rate = if is_answer(frame) { &mut shares.answers } else { &mut shares.packets };
+        rate.take(cx.now, cx.settings.packet_ins, SAVED)
+    }
+
+    /// Whether one more stream is within the limit of its port.
+    pub(super) fn take_stream(&mut self, cx: &Context<'_>, at: SwitchPort) -> bool {
+        let limit = cx.settings.new_streams;
+        self.0.get_mut(&at).is_none_or(|shares| shares.streams.take(cx.now, limit, STREAMS_SAVED))
+    }
+
+    /// Whether one more address is within the limit of its port; `None` for a port that is not known.
+    pub(super) fn take_address(&mut self, cx: &Context<'_>, at: SwitchPort) -> Option<bool> {
+        let shares = self.0.get_mut(&at)?;
+        Some(shares.addresses.take(cx.now, cx.settings.new_addresses, SAVED))
+    }
+}
+
+/// A server has no say in how many connections it is to answer, and should be heard all the same.
+fn is_answer(frame: &Frame<'_>) -> bool {
+    match &frame.payload {
+        Payload::Arp(arp) => arp.op == ArpOp::Reply,
+        Payload::Ip(Ip { transport: Transport::Icmpv6(NdMessage::Advertisement(_)), .. }) => true,
+        _ => frame.tcp().is_some_and(|tcp| tcp.flags.is_syn_ack() || tcp.flags.contains(TcpFlags::RST)),
+    }
+}

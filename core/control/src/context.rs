@@ -1,0 +1,25 @@
+use braid_topology::Topology;
+use braid_types::{DatapathId, Time};
+
+use crate::command::Commands;
+use crate::counters::Counters;
+use crate::pipeline::Rule;
+use crate::settings::Settings;
+
+/// What a machine may use while it handles an event: what all of them share, the time, and where commands go.
+pub(crate) struct Context<'a> {
+    pub(crate) now: Time,
+    pub(crate) settings: &'a Settings,
+    pub(crate) topology: &'a mut Topology,
+    pub(crate) counters: &'a mut Counters,
+    pub(crate) out: &'a mut Commands,
+}
+
+impl Context<'_> {
+    /// Deletes a rule at a switch that may have left.
+    pub(crate) fn delete(&mut self, dpid: DatapathId, rule: Rule) {
+        if self.topology.switch(dpid).is_some() {
+            self.out.delete(dpid, rule);
+        }
+    }
+}
