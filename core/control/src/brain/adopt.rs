@@ -1,20 +1,19 @@
 //! A switch that joins with rules goes on with them: what is still true is adopted, the rest is mended.
 
-use std::net::IpAddr;
-
 use braid_paths::Path;
 use braid_steering::{Route, StreamId};
 use braid_topology::Link;
-use braid_types::{DatapathId, FiveTuple, MacAddr, PortNo, SwitchPort, Time};
+use braid_types::{DatapathId, FiveTuple, PortNo, SwitchPort, Time};
 
-use super::Brain;
 use super::batches::Replaces;
 use super::found::{BothWays, first_hop, highest, port_of};
 use super::routes::Way;
+use super::{Brain, below, context};
 use crate::command::{Command, Commands};
 use crate::event::FoundRules;
+use crate::hosts::Binding;
 use crate::label::Label;
-use crate::notice::{LinkLoss, Notice};
+use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
 use crate::role::Role;
 
@@ -55,7 +54,9 @@ impl Brain {
         self.adopt_flood(dpid, found);
         for rule in self.found.of(dpid, |rule| matches!(rule, Rule::Deliver { .. })) {
             if let Rule::Deliver { dst, mac, port } = rule {
-                self.adopt_host(now, (mac, dst), SwitchPort::new(dpid, port), out);
+                let host = Binding { mac, ip: dst, at: SwitchPort::new(dpid, port) };
+                self.hosts.restore(&mut context!(self, now, out), &below!(self), host);
+                self.drain_hosts(now, out);
             }
         }
         for rule in self.found.of(dpid, |rule| matches!(rule, Rule::LocalRoute { .. })) {
@@ -81,20 +82,6 @@ impl Brain {
         let links = ports.iter().map(|port| at(*port)).filter(|at| self.ports.role(*at) == Some(Role::Link));
         let links: Vec<_> = links.collect();
         self.flood.adopt(dpid, ports, links);
-    }
-
-    /// The host is taken to be where it was, and asked.
-    fn adopt_host(&mut self, now: Time, (mac, ip): (MacAddr, IpAddr), at: SwitchPort, out: &mut Commands) {
-        self.ask_at(at, ip, out);
-        let elsewhere = self.topology.host(mac).is_some_and(|host| host.at != at);
-        let taken = self.topology.host_with_address(ip).is_some_and(|host| host.mac != mac);
-        if elsewhere || taken || self.ports.role(at) != Some(Role::Host) {
-            return;
-        }
-        // It was not heard yet by this controller.
-        if let Ok(changes) = self.topology.learn_host(mac, at, Some(ip), Time::ZERO) {
-            self.follow(now, &changes, LinkLoss::Port, out);
-        }
     }
 
     /// Adopts the labels whose path has become known, and what leads there.

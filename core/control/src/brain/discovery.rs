@@ -4,18 +4,15 @@ use std::time::Duration;
 
 use braid_packet::lldp::LldpProbe;
 use braid_topology::{Link, LinkState, Port};
-use braid_types::{BitsPerSec, DatapathId, SwitchPort, Time};
+use braid_types::{DatapathId, SwitchPort, Time};
 
-use super::ports::PortState;
 use super::{Brain, context};
 use crate::command::{Command, Commands, Target};
 use crate::event::{PortStatus, SwitchPorts};
 use crate::notice::{LinkLoss, Notice};
 use crate::pipeline::{BASE, Rule, Talk};
+use crate::ports::PortState;
 use crate::role::Role;
-
-/// Of a link whose switches know no speed.
-const UNKNOWN_SPEED: BitsPerSec = BitsPerSec(10_000_000_000);
 
 impl Brain {
     pub(super) fn on_switch_up(&mut self, now: Time, switch: &SwitchPorts, out: &mut Commands) {
@@ -52,7 +49,7 @@ impl Brain {
         self.flood.forget(dpid);
         self.found.forget(dpid);
         self.admission.handle_switch_down(dpid);
-        self.forget_denials(dpid);
+        self.hosts.handle_switch_down(dpid);
         self.forget_ingress(now, dpid);
         self.labels.trunks.close_at(dpid);
         self.forget_guards(now, dpid);
@@ -165,22 +162,11 @@ impl Brain {
         if self.is_left_alone(now, &link) {
             return;
         }
-        let state = LinkState::of_capacity(self.link_capacity(src, dst));
+        let capacity = self.measurement.link_capacity(&self.settings, &self.topology, &link);
+        let state = LinkState::of_capacity(capacity);
         if let Ok(changes) = self.topology.add_link(link, state) {
             self.follow(now, &changes, LinkLoss::Recabled, out);
         }
-    }
-
-    /// What a link carries: as it was said, or else measured, or else as far as its ports tell.
-    pub(super) fn link_capacity(&self, src: SwitchPort, dst: SwitchPort) -> BitsPerSec {
-        if let Some(capacity) = self.settings.capacities.get(&src) {
-            return *capacity;
-        }
-        if let Some(reading) = self.measured.of(&Link { src, dst }).capacity {
-            return reading.capacity;
-        }
-        let speeds = [src, dst].into_iter().filter_map(|at| self.topology.port(at)).map(|port| port.speed);
-        speeds.filter(|speed| speed.0 > 0).min().unwrap_or(UNKNOWN_SPEED)
     }
 
     /// Removes the link at `at` in both directions.
@@ -217,7 +203,7 @@ impl Brain {
 }
 
 /// The interval less up to a fifth, so that frames of many ports do not leave together and wait for each other.
-pub(super) fn jittered(interval: Duration, at: SwitchPort, now: Time) -> Duration {
+pub(crate) fn jittered(interval: Duration, at: SwitchPort, now: Time) -> Duration {
     let seed = at.dpid.0.rotate_left(32) ^ u64::from(at.port.0) ^ now.as_nanos();
     // Fibonacci hashing: the upper bits depend on all of the seed.
     let parts = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;

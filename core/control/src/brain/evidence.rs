@@ -35,7 +35,7 @@ impl Brain {
         let src = SwitchPort::new(probe.dpid, probe.port);
         if src == at {
             let returned = at.port == PortNo::CONTROLLER;
-            self.on_returned_probe(now, at, probe.sent_at);
+            self.measurement.handle_returned_probe(&context!(self, now, out), at, probe.sent_at);
             return if returned { Ok(()) } else { Err(Threat::ReflectedProbe) };
         }
         if !self.is_fresh(now, src, at, probe.sent_at)? {
@@ -47,7 +47,7 @@ impl Brain {
         self.link_heard(now, src, at, out);
         let link = Link { src, dst: at };
         if self.topology.link_at(src) == Some(link) {
-            self.measure_delay(now, link, probe.sent_at);
+            self.measurement.handle_probe(&context!(self, now, out), link, probe.sent_at);
         }
         Ok(())
     }

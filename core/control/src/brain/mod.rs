@@ -5,11 +5,9 @@ mod advice;
 mod ahead;
 mod assignments;
 mod batches;
-mod claims;
 mod confirmations;
 mod damping;
 mod deals;
-mod denials;
 mod departed;
 mod detours;
 mod discovery;
@@ -17,25 +15,21 @@ mod displaced;
 mod endings;
 mod evidence;
 mod flood;
+mod follow;
 mod found;
 mod handshakes;
-mod hosts;
 mod install;
 mod learning;
-mod measure;
 mod moves;
 mod openings;
 mod packets;
 mod parallel;
 mod placing;
 mod policy;
-mod ports;
 mod relief;
-mod resolve;
 mod retire;
 mod returns;
 mod routes;
-mod search;
 mod spray;
 mod streams;
 #[cfg(test)]
@@ -55,16 +49,17 @@ use crate::admission::Admission;
 use crate::command::Commands;
 use crate::counters::{Counters, Sizes};
 use crate::event::Event;
+use crate::hosts::Hosts;
+use crate::measurement::Measurement;
 use crate::notice::Notice;
 use crate::path_cache::PathCache;
 use crate::pipeline::Rule;
+use crate::ports::Ports;
 use crate::settings::Settings;
 use advice::Advising;
 use batches::Replaces;
-use claims::Claims;
 use confirmations::Confirmations;
 use damping::Damping;
-use denials::Denials;
 use departed::Departed;
 use detours::Detours;
 use endings::Endings;
@@ -73,18 +68,14 @@ use found::Found;
 use handshakes::Handshakes;
 use install::Labels;
 use learning::Learning;
-use measure::Measurements;
 use parallel::Recognised;
 use policy::Placements;
-use ports::Ports;
 use relief::Reliefs;
-use resolve::Advertised;
 use returns::Returns;
 use routes::Routes;
-use search::Searches;
 use spray::Sprays;
 
-pub use measure::Measuring;
+pub(crate) use discovery::jittered;
 pub use relief::Relief;
 
 /// What the machines of `$brain` may use while an event is handled. A macro, as it borrows some of its fields only.
@@ -101,6 +92,14 @@ macro_rules! context {
 }
 pub(crate) use context;
 
+/// The machines of `$brain` that the one of hosts asks.
+macro_rules! below {
+    ($brain:expr) => {
+        crate::hosts::Below { ports: &$brain.ports, admission: &mut $brain.admission }
+    };
+}
+pub(crate) use below;
+
 /// The controller's state machine. Performs no I/O.
 ///
 /// After each [`handle`](Self::handle), carry out the commands in their order at each switch.
@@ -112,10 +111,9 @@ pub struct Brain {
     paths: PathCache,
     labels: Labels,
     routes: Routes,
-    searches: Searches,
-    advertised: Advertised,
+    hosts: Hosts,
     flood: Flood,
-    measured: Measurements,
+    measurement: Measurement,
     found: Found,
     streams: Transfers,
     policies: Policies,
@@ -130,8 +128,6 @@ pub struct Brain {
     damping: Damping,
     reliefs: Reliefs,
     admission: Admission,
-    claims: Claims,
-    denials: Denials,
     detours: Detours,
     returns: Returns,
     advising: Advising,
@@ -171,10 +167,9 @@ impl Brain {
             ports: Ports::default(),
             labels: Labels::default(),
             routes: Routes::default(),
-            searches: Searches::default(),
-            advertised: Advertised::default(),
+            hosts: Hosts::default(),
             flood: Flood::default(),
-            measured: Measurements::default(),
+            measurement: Measurement::default(),
             found: Found::default(),
             counters: Counters::default(),
             counters_read_at: Time::ZERO,
@@ -184,8 +179,6 @@ impl Brain {
             damping: Damping::default(),
             reliefs: Reliefs::default(),
             admission: Admission::default(),
-            claims: Claims::default(),
-            denials: Denials::default(),
             detours: Detours::default(),
             returns: Returns::default(),
             advising: Advising::default(),
@@ -213,11 +206,17 @@ impl Brain {
                 self.on_flow_removed(now, *cookie, *bytes, out);
             }
             Event::StreamCounters { rules, .. } => self.on_counters(now, rules),
-            Event::PortCounters { dpid, ports } => self.on_port_counters(now, *dpid, ports),
+            Event::PortCounters { dpid, ports } => {
+                self.measurement.handle_port_counters(&context!(self, now, out), *dpid, ports);
+            }
             Event::EdgeReports { dpid, reports } => self.on_edge_reports(now, *dpid, reports),
-            Event::Echo { dpid, sent_at } => self.on_echo(now, *dpid, *sent_at),
+            Event::Echo { dpid, sent_at } => {
+                self.measurement.handle_echo(&context!(self, now, out), *dpid, *sent_at);
+            }
             Event::Refused { dpid, rule, reason } => self.on_refused(now, *dpid, *rule, reason, out),
-            Event::MeasureCapacity { src } => self.measure_capacity(now, *src, out),
+            Event::MeasureCapacity { src } => {
+                self.measurement.measure_capacity(&mut context!(self, now, out), *src);
+            }
             Event::Request { ticket, request } => self.on_request(now, *ticket, request, out),
             Event::Policy { text } => self.set_policy(text),
             Event::Tick => self.tick(now, out),
@@ -286,8 +285,8 @@ impl Brain {
     fn tick(&mut self, now: Time, out: &mut Commands) {
         self.tick_adoption(now, out);
         self.tick_ports(now, out);
-        self.tick_claims(now, out);
-        self.tick_denials(now, out);
+        self.hosts.handle_timeout(&mut context!(self, now, out), &mut below!(self));
+        self.drain_hosts(now, out);
         self.admission.handle_timeout(&mut context!(self, now, out));
         self.let_go_due(now, out);
         self.tick_labels(now, out);
@@ -296,10 +295,9 @@ impl Brain {
         self.tick_detours(now, out);
         self.tick_returns(now, out);
         self.tick_advice(now, out);
-        self.expire_searches(now);
         self.settle_transfers(now, out);
         self.update_flood(out);
-        self.tick_measurements(now, out);
+        self.measurement.handle_timeout(&mut context!(self, now, out));
         if now.since(self.counters_read_at) >= self.settings.counters_interval {
             self.counters_read_at = now;
             self.read_counters(out);

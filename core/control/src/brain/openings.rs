@@ -25,7 +25,7 @@ impl Brain {
         self.counters.syns += 1;
         let (Some(tuple), Some(tcp)) = (frame.five_tuple(), frame.tcp()) else { return };
         let Some(dst) = self.topology.host_with_address(tuple.dst).map(|host| host.at.dpid) else {
-            return self.search(now, dpid, tuple.dst, bytes, out);
+            return self.look_up(now, dpid, tuple.dst, bytes, out);
         };
         let opening = opening(tcp);
         self.counters.joins += u64::from(matches!(opening, Some(Opening::Join(_))));

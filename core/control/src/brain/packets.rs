@@ -6,14 +6,12 @@ use braid_packet::{Frame, Ip, Payload, Transport};
 use braid_types::{DatapathId, PortNo, SwitchPort, Time};
 
 use super::endings::is_ending;
-use super::{Brain, context};
+use super::{Brain, below, context};
 use crate::command::{Commands, Target};
+use crate::hosts::{Binding, DHCP_CLIENT, NeighborPacket};
 use crate::label::Label;
 use crate::pipeline::Table;
 use crate::role::Role;
-
-/// The UDP port of DHCP clients. RFC 2131 §4.1.
-pub(super) const DHCP_CLIENT: u16 = 68;
 
 impl Brain {
     pub(super) fn on_packet(
@@ -37,8 +35,12 @@ impl Brain {
         let from_host = role == Some(Role::Host) && Label::from_mac(frame.dst).is_none();
         match &frame.payload {
             Payload::Lldp(pdu) => self.on_lldp(now, at, pdu, out),
-            Payload::Arp(arp) if from_host && is_copy(&frame, table) => self.overhear_arp(now, at, arp, out),
-            Payload::Arp(arp) if from_host => self.on_arp(now, at, arp, bytes, out),
+            Payload::Arp(arp) if from_host => {
+                let packet = neighbor_packet(at, &frame, table, bytes);
+                let (mut cx, mut below) = (context!(self, now, out), below!(self));
+                self.hosts.handle_arp(&mut cx, &mut below, packet, arp);
+                self.drain_hosts(now, out);
+            }
             Payload::Ip(ip) if from_host => self.on_ip(now, at, table, (&frame, ip), bytes, out),
             Payload::Ip(ip) if at.port == PortNo::CONTROLLER => {
                 self.on_returned(now, at.dpid, ip.dst, bytes, out);
@@ -56,14 +58,19 @@ impl Brain {
         bytes: &[u8],
         out: &mut Commands,
     ) {
-        if !self.learn(now, frame.src, ip.src, at, out) || !self.may_look_up(now, at, ip, out) {
+        let host = Binding { mac: frame.src, ip: ip.src, at };
+        if !self.learn(now, host, out)
+            || !self.hosts.admit_lookup(&mut context!(self, now, out), &mut below!(self), (at, ip))
+        {
             return;
         }
         match &ip.transport {
-            Transport::Icmpv6(message) if is_copy(frame, table) => {
-                self.overhear_nd(now, at, frame.src, message, out);
+            Transport::Icmpv6(message) => {
+                let packet = neighbor_packet(at, frame, table, bytes);
+                let (mut cx, mut below) = (context!(self, now, out), below!(self));
+                self.hosts.handle_nd(&mut cx, &mut below, packet, (ip.src, message));
+                self.drain_hosts(now, out);
             }
-            Transport::Icmpv6(message) => self.on_nd(now, at, (frame, ip), message, bytes, out),
             Transport::Tcp(tcp) if table == Table::Admit as u8 => match frame.five_tuple() {
                 Some(tuple) if is_ending(tcp.flags) => self.on_ending(now, &tuple, tcp.flags, out),
                 Some(tuple) if tcp.flags.is_syn_ack() => self.on_syn_ack(now, tuple, tcp, out),
@@ -75,6 +82,14 @@ impl Brain {
             },
             Transport::Udp(udp) if udp.dst_port == DHCP_CLIENT => self.offer(now, at, ip.dst, bytes, out),
             _ => self.forward_or_search(now, at.dpid, ip.dst, bytes, out),
+        }
+    }
+
+    /// A DHCP server answers a client that may not have its address yet.
+    fn offer(&mut self, now: Time, at: SwitchPort, dst: IpAddr, bytes: &[u8], out: &mut Commands) {
+        match self.topology.host_with_address(dst) {
+            Some(_) => self.forward_or_search(now, at.dpid, dst, bytes, out),
+            None => self.hosts.relay(&mut context!(self, now, out), &mut below!(self), at, bytes),
         }
     }
 
@@ -122,6 +137,10 @@ impl Brain {
             _ => {}
         }
     }
+}
+
+fn neighbor_packet<'a>(at: SwitchPort, frame: &Frame<'_>, table: u8, bytes: &'a [u8]) -> NeighborPacket<'a> {
+    NeighborPacket { at, src: frame.src, dst: frame.dst, frame: bytes, is_copy: is_copy(frame, table) }
 }
 
 /// Whether the packet of a host, sent up by `table`, goes on without the controller: neighbours talk to each other.

@@ -190,7 +190,7 @@ impl Brain {
     }
 
     fn load(&self, link: &Link) -> BitsPerSec {
-        self.measured.of(link).load.map(|reading| reading.load).unwrap_or_default()
+        self.measurement.of(link).load.map(|reading| reading.load).unwrap_or_default()
     }
 }
 

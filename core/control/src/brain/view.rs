@@ -10,8 +10,8 @@ use braid_types::{DatapathId, FiveTuple, MacAddr, PortNo, SwitchPort, Time};
 use serde::Serialize;
 
 use super::Brain;
-use super::measure::LinkReading;
 use crate::admission::Alarm;
+use crate::measurement::LinkReading;
 use crate::request::AssignmentView;
 use crate::role::Role;
 
@@ -180,7 +180,10 @@ impl Brain {
 
     /// The links, by sending end.
     pub fn links(&self) -> Vec<LinkView> {
-        self.topology.links().map(|(link, state)| link_view(&link, state, &self.measured.of(&link))).collect()
+        self.topology
+            .links()
+            .map(|(link, state)| link_view(&link, state, &self.measurement.of(&link)))
+            .collect()
     }
 
     /// The path sets and the graph behind them, to be read elsewhere while the brain goes on.

@@ -29,7 +29,7 @@ impl Brain {
     ) {
         match self.topology.host_with_address(dst) {
             Some(_) => self.forward(now, dpid, dst, frame, out),
-            None => self.search(now, dpid, dst, frame, out),
+            None => self.look_up(now, dpid, dst, frame, out),
         }
     }
 

@@ -88,7 +88,7 @@ impl Brain {
     fn note_others(&mut self) {
         let own = self.sprayed_loads();
         for (link, _) in self.topology.links() {
-            let reading = self.measured.of(&link);
+            let reading = self.measurement.of(&link);
             let Some(load) = reading.load else { continue };
             let own = own.get(&link.src).copied().unwrap_or(0);
             self.sprays.others.note(link.src, load.at, reading.sent.bytes_out, own);

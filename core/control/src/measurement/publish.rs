@@ -3,30 +3,28 @@
 use std::time::Duration;
 
 use braid_topology::{Link, LinkState};
-use braid_types::Time;
 
-use super::{LinkReading, Measuring};
-use crate::brain::Brain;
+use super::{LinkReading, Measurement, Measuring};
+use crate::context::Context;
 
-impl Brain {
+impl Measurement {
     /// Writes readings that have moved enough, and long enough after the last ones, into the topology.
-    pub(super) fn publish_measurements(&mut self, now: Time) {
-        let links: Vec<_> = self.topology.links().collect();
+    pub(super) fn publish(&mut self, cx: &mut Context<'_>) {
+        let links: Vec<_> = cx.topology.links().collect();
         for (link, known) in links {
-            let reading = self.measured.of(&link);
-            let capacity = self.link_capacity(link.src, link.dst);
-            let state = reading.state(LinkState { capacity, ..known });
-            let due = self.is_due(&link, now) && is_news(&known, &state, &self.settings.measuring);
+            let capacity = self.link_capacity(cx.settings, cx.topology, &link);
+            let state = self.of(&link).state(LinkState { capacity, ..known });
+            let due = self.is_due(cx, &link) && is_news(&known, &state, &cx.settings.measuring);
             if due || capacity != known.capacity {
-                self.topology.set_link_state(link.src, state);
-                self.measured.links.entry(link).or_default().published_at = Some(now);
+                cx.topology.set_link_state(link.src, state);
+                self.links.entry(link).or_default().published_at = Some(cx.now);
             }
         }
     }
 
-    fn is_due(&self, link: &Link, now: Time) -> bool {
-        let published_at = self.measured.links.get(link).and_then(|meter| meter.published_at);
-        published_at.is_none_or(|at| now.since(at) >= self.settings.measuring.publish_interval)
+    fn is_due(&self, cx: &Context<'_>, link: &Link) -> bool {
+        let published_at = self.links.get(link).and_then(|meter| meter.published_at);
+        published_at.is_none_or(|at| cx.now.since(at) >= cx.settings.measuring.publish_interval)
     }
 }
 

@@ -9,38 +9,38 @@ use crate::role::Role;
 
 /// One port that is up.
 #[derive(Debug)]
-pub(super) struct PortState {
-    pub(super) role: Role,
-    pub(super) since: Time,
+pub(crate) struct PortState {
+    pub(crate) role: Role,
+    pub(crate) since: Time,
     /// When the next discovery frame leaves.
-    pub(super) next_probe: Time,
+    pub(crate) next_probe: Time,
     /// When the last discovery frame of the other end came in.
-    pub(super) last_heard: Time,
+    pub(crate) last_heard: Time,
     /// When the newest discovery frame of this port was sent that came in elsewhere.
-    pub(super) sent_and_heard: Option<Time>,
+    pub(crate) sent_and_heard: Option<Time>,
     /// What the port has shown, so that it is not taken for the other.
-    pub(super) shown: Shown,
+    pub(crate) shown: Shown,
 }
 
 /// What has been seen at a port since it was last down for long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Shown {
+pub(crate) struct Shown {
     /// A host.
-    pub(super) host: bool,
+    pub(crate) host: bool,
     /// Another switch.
-    pub(super) link: bool,
+    pub(crate) link: bool,
 }
 
 /// The ports that are up, and what those showed that went down a moment ago.
 #[derive(Debug, Default)]
-pub(super) struct Ports {
+pub(crate) struct Ports {
     up: BTreeMap<SwitchPort, PortState>,
     down: BTreeMap<SwitchPort, (Time, Shown)>,
 }
 
 impl Ports {
     /// The port is up, and what it showed less than `hold` ago counts still.
-    pub(super) fn insert(&mut self, at: SwitchPort, now: Time, hold: Duration) {
+    pub(crate) fn insert(&mut self, at: SwitchPort, now: Time, hold: Duration) {
         self.down.retain(|_, (since, _)| now.since(*since) < hold);
         let shown = self.down.remove(&at).map(|(_, shown)| shown).unwrap_or_default();
         let state = PortState {
@@ -55,7 +55,7 @@ impl Ports {
     }
 
     /// The port is down or gone.
-    pub(super) fn remove(&mut self, at: SwitchPort, now: Time) -> Option<PortState> {
+    pub(crate) fn remove(&mut self, at: SwitchPort, now: Time) -> Option<PortState> {
         let state = self.up.remove(&at)?;
         if state.shown != Shown::default() {
             self.down.insert(at, (now, state.shown));
@@ -63,45 +63,45 @@ impl Ports {
         Some(state)
     }
 
-    pub(super) fn remove_switch(&mut self, dpid: DatapathId) {
+    pub(crate) fn remove_switch(&mut self, dpid: DatapathId) {
         self.up.retain(|at, _| at.dpid != dpid);
     }
 
     /// The switch starts anew: its ports were all down.
-    pub(super) fn forget_switch(&mut self, dpid: DatapathId) {
+    pub(crate) fn forget_switch(&mut self, dpid: DatapathId) {
         self.down.retain(|at, _| at.dpid != dpid);
     }
 
     /// A host was seen there.
-    pub(super) fn show_host(&mut self, at: SwitchPort) {
+    pub(crate) fn show_host(&mut self, at: SwitchPort) {
         if let Some(state) = self.up.get_mut(&at) {
             state.shown.host = true;
         }
     }
 
     /// Whether a host was seen there.
-    pub(super) fn has_shown_host(&self, at: SwitchPort) -> bool {
+    pub(crate) fn has_shown_host(&self, at: SwitchPort) -> bool {
         self.up.get(&at).is_some_and(|state| state.shown.host)
     }
 
-    pub(super) fn role(&self, at: SwitchPort) -> Option<Role> {
+    pub(crate) fn role(&self, at: SwitchPort) -> Option<Role> {
         self.up.get(&at).map(|state| state.role)
     }
 
-    pub(super) fn get(&self, at: SwitchPort) -> Option<&PortState> {
+    pub(crate) fn get(&self, at: SwitchPort) -> Option<&PortState> {
         self.up.get(&at)
     }
 
-    pub(super) fn get_mut(&mut self, at: SwitchPort) -> Option<&mut PortState> {
+    pub(crate) fn get_mut(&mut self, at: SwitchPort) -> Option<&mut PortState> {
         self.up.get_mut(&at)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (SwitchPort, &PortState)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (SwitchPort, &PortState)> {
         self.up.iter().map(|(at, state)| (*at, state))
     }
 
     /// The ports of one switch.
-    pub(super) fn of(&self, dpid: DatapathId) -> impl Iterator<Item = (SwitchPort, &PortState)> {
+    pub(crate) fn of(&self, dpid: DatapathId) -> impl Iterator<Item = (SwitchPort, &PortState)> {
         let (first, last) = (PortNo(0), PortNo::ANY);
         self.up
             .range(SwitchPort { dpid, port: first }..=SwitchPort { dpid, port: last })
@@ -109,7 +109,7 @@ impl Ports {
     }
 
     /// The ports where hosts may be.
-    pub(super) fn hosts(&self) -> impl Iterator<Item = SwitchPort> {
+    pub(crate) fn hosts(&self) -> impl Iterator<Item = SwitchPort> {
         self.iter().filter(|(_, state)| state.role == Role::Host).map(|(at, _)| at)
     }
 }

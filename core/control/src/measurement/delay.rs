@@ -37,17 +37,17 @@ pub(super) struct HalfTrip {
 
 /// What is known of a link's delay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::brain) struct DelayReading {
+pub(crate) struct DelayReading {
     /// The link without queues.
-    pub(in crate::brain) base: Duration,
+    pub(crate) base: Duration,
     /// The link as it is now; never less than the base.
-    pub(in crate::brain) current: Duration,
+    pub(crate) current: Duration,
     /// In the last minute, half of the frames took no longer.
-    pub(in crate::brain) p50: Duration,
+    pub(crate) p50: Duration,
     /// And 99 of 100 no longer.
-    pub(in crate::brain) p99: Duration,
+    pub(crate) p99: Duration,
     /// When the last discovery frame came that counted.
-    pub(in crate::brain) at: Time,
+    pub(crate) at: Time,
 }
 
 /// The discovery frames that came through one link.

@@ -10,8 +10,8 @@ use std::time::Duration;
 use braid_packet::lldp::LldpProbe;
 use braid_types::{BitsPerSec, SwitchPort, Time};
 
-use crate::brain::Brain;
-use crate::command::{Commands, Target};
+use crate::command::Target;
+use crate::context::Context;
 use crate::notice::Notice;
 
 const TRAINS: usize = 5;
@@ -31,17 +31,17 @@ const MAX_AT_ONCE: usize = 16;
 
 /// What was measured on demand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::brain) struct CapacityReading {
-    pub(in crate::brain) capacity: BitsPerSec,
-    pub(in crate::brain) at: Time,
+pub(crate) struct CapacityReading {
+    pub(crate) capacity: BitsPerSec,
+    pub(crate) at: Time,
 }
 
 /// The measurements that go on, by the port that the link leaves.
 #[derive(Debug, Default)]
-pub(super) struct Trains(BTreeMap<SwitchPort, Measurement>);
+pub(super) struct Trains(BTreeMap<SwitchPort, Sampling>);
 
 #[derive(Debug, Default)]
-struct Measurement {
+struct Sampling {
     /// When the last train left; its frames are a nanosecond apart by their stamps.
     sent_at: Time,
     arrivals: Vec<Time>,
@@ -62,7 +62,7 @@ impl Trains {
     }
 }
 
-impl Measurement {
+impl Sampling {
     fn has_arrived(&self, now: Time) -> bool {
         match self.arrivals.last() {
             Some(last) => self.arrivals.len() as u64 >= FRAMES || now.since(*last) >= QUIET,
@@ -90,52 +90,52 @@ fn rate(arrivals: &[Time]) -> Option<BitsPerSec> {
     Some(BitsPerSec(((after * FRAME * 8) as f64 / taken.as_secs_f64()) as u64))
 }
 
-impl Brain {
+impl super::Measurement {
     /// Sends trains through the link that leaves `src`, if there is one and few others are being measured.
-    pub(in crate::brain) fn measure_capacity(&mut self, now: Time, src: SwitchPort, out: &mut Commands) {
-        let trains = &mut self.measured.trains.0;
+    pub(crate) fn measure_capacity(&mut self, cx: &mut Context<'_>, src: SwitchPort) {
+        let trains = &mut self.trains.0;
         let may = trains.len() < MAX_AT_ONCE && !trains.contains_key(&src);
-        if may && self.topology.link_at(src).is_some() {
-            trains.insert(src, Measurement { left: TRAINS, ..Measurement::default() });
-            self.send_train(now, src, out);
+        if may && cx.topology.link_at(src).is_some() {
+            trains.insert(src, Sampling { left: TRAINS, ..Sampling::default() });
+            self.send_train(cx, src);
         }
     }
 
     /// Goes on with what is being measured; called once a tick.
-    pub(super) fn tick_trains(&mut self, now: Time, out: &mut Commands) {
-        let due = self.measured.trains.0.iter().filter(|(_, it)| it.has_arrived(now));
+    pub(super) fn tick_trains(&mut self, cx: &mut Context<'_>) {
+        let due = self.trains.0.iter().filter(|(_, it)| it.has_arrived(cx.now));
         for src in due.map(|(src, _)| *src).collect::<Vec<_>>() {
-            self.end_train(now, src, out);
+            self.end_train(cx, src);
         }
     }
 
-    fn end_train(&mut self, now: Time, src: SwitchPort, out: &mut Commands) {
-        let Some(measurement) = self.measured.trains.0.get_mut(&src) else { return };
+    fn end_train(&mut self, cx: &mut Context<'_>, src: SwitchPort) {
+        let Some(measurement) = self.trains.0.get_mut(&src) else { return };
         measurement.rates.extend(rate(&measurement.arrivals));
         if measurement.left > 0 {
-            return self.send_train(now, src, out);
+            return self.send_train(cx, src);
         }
         let capacity = measurement.median();
-        self.measured.trains.0.remove(&src);
-        out.notice(Notice::CapacityMeasured { link: src, capacity });
-        let Some(link) = self.topology.link_at(src) else { return };
-        let reading = capacity.map(|capacity| CapacityReading { capacity, at: now });
-        let meter = self.measured.links.entry(link).or_default();
-        (meter.capacity, meter.capacity_asked_at) = (reading.or(meter.capacity), Some(now));
+        self.trains.0.remove(&src);
+        cx.out.notice(Notice::CapacityMeasured { link: src, capacity });
+        let Some(link) = cx.topology.link_at(src) else { return };
+        let reading = capacity.map(|capacity| CapacityReading { capacity, at: cx.now });
+        let meter = self.links.entry(link).or_default();
+        (meter.capacity, meter.capacity_asked_at) = (reading.or(meter.capacity), Some(cx.now));
     }
 
-    fn send_train(&mut self, now: Time, src: SwitchPort, out: &mut Commands) {
-        let Some(measurement) = self.measured.trains.0.get_mut(&src) else { return };
-        let Some(port) = self.topology.port(src) else { return };
+    fn send_train(&mut self, cx: &mut Context<'_>, src: SwitchPort) {
+        let Some(measurement) = self.trains.0.get_mut(&src) else { return };
+        let Some(port) = cx.topology.port(src) else { return };
         measurement.left -= 1;
-        measurement.sent_at = now;
+        measurement.sent_at = cx.now;
         measurement.arrivals.clear();
         for place in 0..FRAMES {
-            let sent_at = now + Duration::from_nanos(place);
+            let sent_at = cx.now + Duration::from_nanos(place);
             let probe = LldpProbe { dpid: src.dpid, port: src.port, sent_at };
-            let mut frame = probe.encode(&self.settings.lldp_key, port.mac);
+            let mut frame = probe.encode(&cx.settings.lldp_key, port.mac);
             frame.resize(FRAME, 0);
-            out.send(src.dpid, Target::Port(src.port), &frame);
+            cx.out.send(src.dpid, Target::Port(src.port), &frame);
         }
     }
 }

@@ -13,11 +13,11 @@ const SHORTEST: Duration = Duration::from_millis(1_500);
 
 /// The share of packets that a link loses.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(in crate::brain) struct LossReading {
+pub(crate) struct LossReading {
     /// From 0 to 1.
-    pub(in crate::brain) ratio: f64,
+    pub(crate) ratio: f64,
     /// The end of the time over which it was counted.
-    pub(in crate::brain) at: Time,
+    pub(crate) at: Time,
 }
 
 /// How what one end counts lies in time to what the other does.

@@ -14,20 +14,20 @@ const MAX_HISTORY: usize = 16;
 
 /// What went out of a port since it was first read, whatever happened to the switch's own counters in between.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(in crate::brain) struct Totals {
-    pub(in crate::brain) bytes_out: u64,
-    pub(in crate::brain) packets_out: u64,
-    pub(in crate::brain) dropped_in: u64,
-    pub(in crate::brain) dropped_out: u64,
-    pub(in crate::brain) errors: u64,
+pub(crate) struct Totals {
+    pub(crate) bytes_out: u64,
+    pub(crate) packets_out: u64,
+    pub(crate) dropped_in: u64,
+    pub(crate) dropped_out: u64,
+    pub(crate) errors: u64,
 }
 
 /// The load that leaves a port, smoothed.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(in crate::brain) struct LoadReading {
-    pub(in crate::brain) load: BitsPerSec,
+pub(crate) struct LoadReading {
+    pub(crate) load: BitsPerSec,
     /// When the counters were read that it is of.
-    pub(in crate::brain) at: Time,
+    pub(crate) at: Time,
 }
 
 /// A number of packets at a time.

@@ -1,0 +1,55 @@
+//! Source filters: where an address was claimed whose holder is alive elsewhere, packets with it are dropped for a while by
+//! the switch.
+//!
+//! ARP and ND still reach the controller, so that a host that moves there after all is found.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use braid_types::{DatapathId, SwitchPort, Time};
+
+use super::Below;
+use crate::context::Context;
+use crate::pipeline::Rule;
+
+/// At one time; conflicts are decided without.
+const MAX_FILTERS: usize = 1_024;
+
+/// What is dropped at which port.
+#[derive(Debug, Default)]
+pub(super) struct SourceFilters(BTreeMap<(SwitchPort, IpAddr), SourceFilter>);
+
+#[derive(Clone, Copy, Debug)]
+struct SourceFilter {
+    until: Time,
+    holder: SwitchPort,
+}
+
+impl SourceFilters {
+    /// Drops packets from `src` at a port, as it is that of a host at `holder`.
+    pub(super) fn add(&mut self, cx: &mut Context<'_>, at: SwitchPort, src: IpAddr, holder: SwitchPort) {
+        let filter = SourceFilter { until: cx.now + cx.settings.denial, holder };
+        if self.0.len() < MAX_FILTERS && self.0.insert((at, src), filter).is_none() {
+            cx.out.add(at.dpid, Rule::Deny { port: at.port, src });
+        }
+    }
+
+    /// Lets through what is no lie any more; called once a tick.
+    pub(super) fn expire(&mut self, cx: &mut Context<'_>, below: &Below<'_>) {
+        let filters = std::mem::take(&mut self.0);
+        for ((at, src), filter) in filters {
+            let is_held = cx.topology.host_with_address(src).is_some_and(|host| host.at == filter.holder);
+            let both_up = below.is_host_port(at) && below.is_host_port(filter.holder);
+            if cx.now < filter.until && is_held && both_up {
+                self.0.insert((at, src), filter);
+            } else {
+                cx.delete(at.dpid, Rule::Deny { port: at.port, src });
+            }
+        }
+    }
+
+    /// The switch left, and its rules are nobody's.
+    pub(super) fn forget(&mut self, dpid: DatapathId) {
+        self.0.retain(|(at, _), _| at.dpid != dpid);
+    }
+}

@@ -1,0 +1,62 @@
+//! Packets to addresses that are not known yet wait while every host is asked.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use braid_types::{DatapathId, Time};
+
+use super::{Below, Hosts, neighbors};
+use crate::command::Held;
+use crate::context::Context;
+use crate::notice::Notice;
+
+/// The addresses that are looked up, and the packets that wait for each.
+#[derive(Debug, Default)]
+pub(super) struct Lookups(BTreeMap<IpAddr, Lookup>);
+
+#[derive(Debug)]
+struct Lookup {
+    asked_at: Time,
+    held: Vec<Held>,
+}
+
+impl Lookups {
+    /// Whether the address is looked up.
+    pub(super) fn is_pending(&self, target: IpAddr) -> bool {
+        self.0.contains_key(&target)
+    }
+
+    /// The address was seen; returns the packets that wait for it.
+    pub(super) fn finish(&mut self, found: IpAddr) -> Vec<Held> {
+        self.0.remove(&found).map(|lookup| lookup.held).unwrap_or_default()
+    }
+
+    /// Gives up the lookups that nobody answered.
+    pub(super) fn expire(&mut self, cx: &Context<'_>) {
+        self.0.retain(|_, lookup| cx.now.since(lookup.asked_at) < cx.settings.search_timeout);
+    }
+}
+
+impl Hosts {
+    /// Holds a packet that entered at `dpid` until `target` is found.
+    pub(crate) fn look_up(
+        &mut self,
+        cx: &mut Context<'_>,
+        below: &Below<'_>,
+        (dpid, target): (DatapathId, IpAddr),
+        frame: &[u8],
+    ) {
+        let lookups = &mut self.lookups.0;
+        if !lookups.contains_key(&target) {
+            if lookups.len() >= cx.settings.max_searches {
+                return cx.out.notice(Notice::Full { what: "addresses looked for" });
+            }
+            lookups.insert(target, Lookup { asked_at: cx.now, held: Vec::new() });
+            below.ports.hosts().for_each(|at| neighbors::ask_at(cx, at, target));
+        }
+        let has_room = |lookup: &&mut Lookup| lookup.held.len() < cx.settings.max_held;
+        if let Some(lookup) = lookups.get_mut(&target).filter(has_room) {
+            lookup.held.push((dpid, frame.to_vec()));
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Where hosts are: learned from what they send, written as deliver rules, and told to those who ask.
+
+mod conflicts;
+mod filters;
+mod lookups;
+mod neighbors;
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+
+use braid_packet::{Ip, Transport};
+use braid_topology::{Change, Host};
+use braid_types::{DatapathId, MacAddr, SwitchPort, Time};
+
+use crate::admission::Admission;
+use crate::context::Context;
+use crate::notice::Notice;
+use crate::pipeline::Rule;
+use crate::ports::Ports;
+use crate::role::Role;
+use crate::threat::Threat;
+use conflicts::Conflicts;
+use filters::SourceFilters;
+use lookups::Lookups;
+use neighbors::Advertised;
+
+pub(crate) use neighbors::NeighborPacket;
+
+/// The UDP port of DHCP clients. RFC 2131 §4.1.
+pub(crate) const DHCP_CLIENT: u16 = 68;
+
+/// Knows which host has which addresses, and where.
+#[derive(Debug, Default)]
+pub(crate) struct Hosts {
+    conflicts: Conflicts,
+    filters: SourceFilters,
+    lookups: Lookups,
+    advertised: Advertised,
+    events: VecDeque<HostsEvent>,
+}
+
+/// What follows for others.
+#[derive(Debug)]
+pub(crate) enum HostsEvent {
+    /// Hosts or addresses have come, moved or gone.
+    Changed(Vec<Change>),
+    /// The host that a packet waited for is known: it goes on as if it had just entered.
+    Found {
+        /// The switch where it entered.
+        dpid: DatapathId,
+        /// The packet.
+        frame: Vec<u8>,
+    },
+}
+
+/// Somebody who sends from a port, with addresses as its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Binding {
+    pub(crate) mac: MacAddr,
+    pub(crate) ip: IpAddr,
+    pub(crate) at: SwitchPort,
+}
+
+/// The machines that this one asks.
+pub(crate) struct Below<'a> {
+    pub(crate) ports: &'a Ports,
+    pub(crate) admission: &'a mut Admission,
+}
+
+impl Below<'_> {
+    fn is_host_port(&self, at: SwitchPort) -> bool {
+        self.ports.role(at) == Some(Role::Host)
+    }
+}
+
+impl Hosts {
+    /// Notes that a host was heard; says whether what it says of itself is to be believed.
+    pub(crate) fn learn(&mut self, cx: &mut Context<'_>, below: &mut Below<'_>, host: Binding) -> bool {
+        let Binding { mac, ip, at } = host;
+        if !below.is_host_port(at) || ip.is_unspecified() {
+            return true;
+        }
+        // Most packets are of hosts that go on as before.
+        if self.conflicts.is_empty() && cx.topology.hear_host(mac, at, ip, cx.now) {
+            return true;
+        }
+        let is_known =
+            cx.topology.host(mac).is_some_and(|host| host.at == at && host.addresses.contains(&ip));
+        self.has_right(cx, below, host)
+            && (is_known || below.admission.admit_address(cx, at))
+            && self.learn_at(cx, below, (mac, Some(ip)), at)
+    }
+
+    /// Takes a host to be where an earlier controller has seen it, and asks it.
+    pub(crate) fn restore(&mut self, cx: &mut Context<'_>, below: &Below<'_>, host: Binding) {
+        let Binding { mac, ip, at } = host;
+        neighbors::ask_at(cx, at, ip);
+        let elsewhere = cx.topology.host(mac).is_some_and(|host| host.at != at);
+        let taken = cx.topology.host_with_address(ip).is_some_and(|host| host.mac != mac);
+        if elsewhere || taken || !below.is_host_port(at) {
+            return;
+        }
+        // It was not heard yet by this controller.
+        if let Ok(changes) = cx.topology.learn_host(mac, at, Some(ip), Time::ZERO) {
+            self.events.push_back(HostsEvent::Changed(changes));
+        }
+    }
+
+    /// Whether a packet may go on: if its destination must be looked up first, only so many of a port may.
+    pub(crate) fn admit_lookup(
+        &self,
+        cx: &mut Context<'_>,
+        below: &mut Below<'_>,
+        (at, ip): (SwitchPort, &Ip<'_>),
+    ) -> bool {
+        let is_for_many = match &ip.transport {
+            Transport::Icmpv6(_) => true,
+            Transport::Udp(udp) => udp.dst_port == DHCP_CLIENT,
+            _ => false,
+        };
+        is_for_many
+            || cx.topology.host_with_address(ip.dst).is_some()
+            || self.lookups.is_pending(ip.dst)
+            || below.admission.admit_address(cx, at)
+    }
+
+    /// The topology has changed: switches deliver to hosts where they are.
+    pub(crate) fn handle_change(&mut self, cx: &mut Context<'_>, change: &Change) {
+        match change {
+            Change::HostAdded { mac, at } => cx.out.notice(Notice::HostSeen { mac: *mac, at: *at }),
+            Change::HostMoved { mac, from, to } => move_host(cx, *mac, (*from, *to)),
+            Change::HostRemoved { host } => self.remove_host(cx, host),
+            Change::AddressAdded { address, mac } => deliver(cx, *address, *mac),
+            Change::AddressMoved { address, from, to } => {
+                self.withdraw(cx, *address, *from);
+                deliver(cx, *address, *to);
+            }
+            Change::AddressRemoved { address, mac } => self.withdraw(cx, *address, *mac),
+            _ => {}
+        }
+    }
+
+    /// A switch left, and its rules are nobody's.
+    pub(crate) fn handle_switch_down(&mut self, dpid: DatapathId) {
+        self.filters.forget(dpid);
+    }
+
+    /// Concludes what was waited for; called once a tick.
+    pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>, below: &mut Below<'_>) {
+        self.settle_conflicts(cx, below);
+        self.filters.expire(cx, below);
+        self.lookups.expire(cx);
+    }
+
+    /// What follows for others, in order.
+    pub(crate) fn poll_event(&mut self) -> Option<HostsEvent> {
+        self.events.pop_front()
+    }
+
+    /// Takes the host to be there, as the topology has room for it; says whether it has.
+    fn learn_at(
+        &mut self,
+        cx: &mut Context<'_>,
+        below: &mut Below<'_>,
+        (mac, ip): (MacAddr, Option<IpAddr>),
+        at: SwitchPort,
+    ) -> bool {
+        match cx.topology.learn_host(mac, at, ip, cx.now) {
+            Ok(changes) => self.events.push_back(HostsEvent::Changed(changes)),
+            Err(error) => {
+                let threat = Threat::NotBelieved { mac, why: error.to_string() };
+                below.admission.raise(cx, at, threat);
+                return false;
+            }
+        }
+        let found = ip.map(|ip| self.lookups.finish(ip)).unwrap_or_default();
+        self.events.extend(found.into_iter().map(|(dpid, frame)| HostsEvent::Found { dpid, frame }));
+        true
+    }
+
+    fn remove_host(&mut self, cx: &mut Context<'_>, host: &Host) {
+        for dst in host.addresses.iter().copied() {
+            self.advertised.forget(dst);
+            cx.delete(host.at.dpid, Rule::Deliver { dst, mac: host.mac, port: host.at.port });
+        }
+    }
+
+    /// The host no longer has the address.
+    fn withdraw(&mut self, cx: &mut Context<'_>, dst: IpAddr, mac: MacAddr) {
+        self.advertised.forget(dst);
+        if let Some(at) = cx.topology.host(mac).map(|host| host.at) {
+            cx.delete(at.dpid, Rule::Deliver { dst, mac, port: at.port });
+        }
+    }
+}
+
+fn deliver(cx: &mut Context<'_>, dst: IpAddr, mac: MacAddr) {
+    let Some(at) = cx.topology.host(mac).map(|host| host.at) else { return };
+    cx.out.notice(Notice::AddressSeen { mac, ip: dst });
+    cx.out.add(at.dpid, Rule::Deliver { dst, mac, port: at.port });
+}
+
+fn move_host(cx: &mut Context<'_>, mac: MacAddr, (from, to): (SwitchPort, SwitchPort)) {
+    cx.out.notice(Notice::HostMoved { mac, from, to });
+    let addresses = cx.topology.host(mac).map(|host| host.addresses.clone());
+    for dst in addresses.unwrap_or_default() {
+        cx.out.add(to.dpid, Rule::Deliver { dst, mac, port: to.port });
+        if from.dpid != to.dpid {
+            cx.delete(from.dpid, Rule::Deliver { dst, mac, port: from.port });
+        }
+    }
+}

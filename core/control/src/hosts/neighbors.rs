@@ -1,0 +1,169 @@
+//! Proxy ARP and ND: who has which address, answered here as far as the answer is known.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv6Addr};
+
+use braid_packet::arp::{Arp, ArpOp};
+use braid_packet::nd::{Endpoint, NdMessage, NeighborAdvertisement, NeighborSolicitation};
+use braid_types::{MacAddr, SwitchPort};
+
+use super::{Below, Binding, Hosts};
+use crate::command::Target;
+use crate::context::Context;
+
+/// The IPv6 addresses whose owners have advertised them, and whether as routers.
+///
+/// Only these are answered for: an answer that denies a router its role would make hosts drop it.
+#[derive(Debug, Default)]
+pub(super) struct Advertised(BTreeMap<Ipv6Addr, bool>);
+
+impl Advertised {
+    /// The address has another owner, or none.
+    pub(super) fn forget(&mut self, address: IpAddr) {
+        if let IpAddr::V6(address) = address {
+            self.0.remove(&address);
+        }
+    }
+}
+
+/// A packet of ARP or ND as it came in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NeighborPacket<'a> {
+    /// Where it came in.
+    pub(crate) at: SwitchPort,
+    /// The sender's Ethernet address.
+    pub(crate) src: MacAddr,
+    /// Where it is for.
+    pub(crate) dst: MacAddr,
+    /// The whole frame.
+    pub(crate) frame: &'a [u8],
+    /// Whether it is a copy of one that goes on to its neighbor by itself.
+    pub(crate) is_copy: bool,
+}
+
+impl Hosts {
+    /// A host asks by ARP, or answers.
+    pub(crate) fn handle_arp(
+        &mut self,
+        cx: &mut Context<'_>,
+        below: &mut Below<'_>,
+        packet: NeighborPacket<'_>,
+        arp: &Arp,
+    ) {
+        let NeighborPacket { at, frame, .. } = packet;
+        let sender = Binding { mac: arp.sender_mac, ip: IpAddr::V4(arp.sender_ip), at };
+        if !self.learn(cx, below, sender) || packet.is_copy {
+            return;
+        }
+        if arp.op == ArpOp::Reply {
+            return deliver_to(cx, arp.target_mac, frame);
+        }
+        // An announcement is for everyone's caches; every other question has one right answer.
+        match cx.topology.host_with_address(IpAddr::V4(arp.target_ip)).map(|host| host.mac) {
+            _ if arp.is_announcement() => self.relay(cx, below, at, frame),
+            Some(mac) if mac == arp.sender_mac => {}
+            // Whether an address is taken is for its owner to say: it may be gone.
+            Some(mac) if arp.is_probe() => deliver_to(cx, mac, frame),
+            Some(mac) => cx.out.send(at.dpid, Target::Port(at.port), &arp.reply(mac).frame()),
+            None => self.relay(cx, below, at, frame),
+        }
+    }
+
+    /// A host that was believed asks or answers by neighbor discovery, from the address `src`.
+    pub(crate) fn handle_nd(
+        &mut self,
+        cx: &mut Context<'_>,
+        below: &mut Below<'_>,
+        packet: NeighborPacket<'_>,
+        (src, message): (IpAddr, &NdMessage),
+    ) {
+        match (message, src) {
+            (NdMessage::Advertisement(answer), _) => {
+                let believed = self.handle_advertisement(cx, below, packet, answer);
+                if !believed || packet.is_copy {
+                } else if packet.dst.is_multicast() {
+                    self.relay(cx, below, packet.at, packet.frame);
+                } else {
+                    deliver_to(cx, packet.dst, packet.frame);
+                }
+            }
+            (NdMessage::Solicitation(question), IpAddr::V6(ip)) if !packet.is_copy => {
+                let asker = Endpoint { mac: packet.src, ip };
+                self.handle_solicitation(cx, below, packet, (asker, question));
+            }
+            (NdMessage::Solicitation(_), _) => {}
+        }
+    }
+
+    /// Passes a packet on to every port of hosts, which costs so much that a port may do so at its limit only.
+    pub(crate) fn relay(&self, cx: &mut Context<'_>, below: &mut Below<'_>, from: SwitchPort, frame: &[u8]) {
+        if !below.admission.admit_address(cx, from) {
+            return;
+        }
+        for at in below.ports.hosts().filter(|at| *at != from) {
+            cx.out.send(at.dpid, Target::Port(at.port), frame);
+        }
+    }
+
+    fn handle_advertisement(
+        &mut self,
+        cx: &mut Context<'_>,
+        below: &mut Below<'_>,
+        packet: NeighborPacket<'_>,
+        answer: &NeighborAdvertisement,
+    ) -> bool {
+        let (mac, ip) = (answer.target_mac.unwrap_or(packet.src), IpAddr::V6(answer.target));
+        let believed = self.learn(cx, below, Binding { mac, ip, at: packet.at });
+        if believed && cx.topology.host_with_address(ip).is_some_and(|host| host.mac == mac) {
+            self.advertised.0.insert(answer.target, answer.router);
+        }
+        believed
+    }
+
+    fn handle_solicitation(
+        &mut self,
+        cx: &mut Context<'_>,
+        below: &mut Below<'_>,
+        packet: NeighborPacket<'_>,
+        (asker, question): (Endpoint, &NeighborSolicitation),
+    ) {
+        let NeighborPacket { at, frame, .. } = packet;
+        let owner = cx.topology.host_with_address(IpAddr::V6(question.target)).map(|host| host.mac);
+        match owner {
+            Some(mac) if mac == asker.mac => {}
+            Some(mac) => match self.advertised.0.get(&question.target) {
+                Some(router) if !asker.ip.is_unspecified() => {
+                    cx.out.send(at.dpid, Target::Port(at.port), &question.answer(asker, mac, *router));
+                }
+                // Whether an address is taken is for its owner to say: it may be gone.
+                _ => deliver_to(cx, mac, frame),
+            },
+            None => self.relay(cx, below, at, frame),
+        }
+    }
+}
+
+/// Asks the hosts at one port whether one of them has `target`.
+pub(super) fn ask_at(cx: &mut Context<'_>, at: SwitchPort, target: IpAddr) {
+    let Some(mac) = cx.topology.port(at).map(|port| port.mac) else { return };
+    let question = match target {
+        IpAddr::V4(ip) => Arp::probe(mac, ip).frame(),
+        IpAddr::V6(ip) => solicit(mac, ip),
+    };
+    cx.out.send(at.dpid, Target::Port(at.port), &question);
+}
+
+fn deliver_to(cx: &mut Context<'_>, mac: MacAddr, frame: &[u8]) {
+    if let Some(at) = cx.topology.host(mac).map(|host| host.at) {
+        cx.out.send(at.dpid, Target::Port(at.port), frame);
+    }
+}
+
+/// A question from the port's own link-local address, so that the answer comes back to that port.
+fn solicit(mac: MacAddr, target: Ipv6Addr) -> Vec<u8> {
+    let [a, b, c, d, e, f] = mac.octets();
+    let pair = |high, low| u16::from_be_bytes([high, low]);
+    // The modified EUI-64 of the address. RFC 4291 appendix A.
+    let ip = Ipv6Addr::new(0xfe80, 0, 0, 0, pair(a ^ 2, b), pair(c, 0xff), pair(0xfe, d), pair(e, f));
+    NeighborSolicitation { target, source_mac: Some(mac) }.frame(Endpoint { mac, ip })
+}

@@ -1,0 +1,235 @@
+//! What is measured of links: delay, load, loss, each with its age.
+//!
+//! Delays come from discovery frames, frames that a switch sends back, and echoes; load and loss from the counters of ports, which are read once a second.
+//! Nothing that falls silent becomes zero: its last reading grows old. [`publish`] decides when the graph hears of it.
+
+mod capacity;
+mod counts;
+mod delay;
+mod loss;
+mod publish;
+mod settings;
+mod window;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use braid_packet::lldp::LldpProbe;
+use braid_topology::{Link, Topology};
+use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
+
+use crate::brain::jittered;
+use crate::command::{Command, Target};
+use crate::context::Context;
+use crate::port_counters::PortCounters;
+use crate::settings::Settings;
+use capacity::{CapacityReading, Trains};
+use counts::{LoadReading, PortMeter, Totals};
+use delay::{DelayMeter, DelayReading, HalfTrip, RoundTrips};
+use loss::{Lag, LossReading, loss};
+
+pub use settings::Measuring;
+
+/// A switch that has not answered is asked again only after this long.
+const UNANSWERED: Duration = Duration::from_secs(5);
+
+/// How long a switch may take to read its counters.
+const SLACK: Duration = Duration::from_millis(10);
+
+/// Of a link whose switches know no speed.
+const UNKNOWN_SPEED: BitsPerSec = BitsPerSec(10_000_000_000);
+
+/// Measures everything that is in the topology.
+#[derive(Debug, Default)]
+pub(crate) struct Measurement {
+    switches: BTreeMap<DatapathId, SwitchMeter>,
+    ports: BTreeMap<SwitchPort, PortMeter>,
+    links: BTreeMap<Link, LinkMeter>,
+    polled_at: Option<Time>,
+    trains: Trains,
+}
+
+#[derive(Debug, Default)]
+struct SwitchMeter {
+    echoes: RoundTrips,
+    /// Of frames, which a switch may handle more slowly than echoes.
+    frames: RoundTrips,
+    next_frame: Time,
+    /// When its counters were asked for, until they come.
+    asked_at: Option<Time>,
+}
+
+#[derive(Debug, Default)]
+struct LinkMeter {
+    delay: DelayMeter,
+    loss: Option<LossReading>,
+    capacity: Option<CapacityReading>,
+    /// When it was tried to measure that last, with whatever success.
+    capacity_asked_at: Option<Time>,
+    published_at: Option<Time>,
+}
+
+/// What is known of a link, as far as it was measured.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct LinkReading {
+    pub(crate) delay: Option<DelayReading>,
+    pub(crate) load: Option<LoadReading>,
+    pub(crate) loss: Option<LossReading>,
+    pub(crate) capacity: Option<CapacityReading>,
+    pub(crate) capacity_asked_at: Option<Time>,
+    /// What left its first port.
+    pub(crate) sent: Totals,
+    /// Packets dropped at either port on their way into the link or out of it.
+    pub(crate) dropped: u64,
+    /// Packets with errors at either port.
+    pub(crate) errors: u64,
+}
+
+impl Measurement {
+    /// An echo request that was sent to a switch then has come back.
+    pub(crate) fn handle_echo(&mut self, cx: &Context<'_>, dpid: DatapathId, sent_at: Time) {
+        if cx.topology.switch(dpid).is_some() {
+            let window = cx.settings.measuring.delay_window;
+            self.switches.entry(dpid).or_default().echoes.note(cx.now, sent_at, window);
+        }
+    }
+
+    /// A frame that a switch was to send back at once has come back.
+    pub(crate) fn handle_returned_probe(&mut self, cx: &Context<'_>, at: SwitchPort, sent_at: Time) {
+        if at.port == PortNo::CONTROLLER
+            && let Some(switch) = self.switches.get_mut(&at.dpid)
+        {
+            switch.frames.note(cx.now, sent_at, cx.settings.measuring.delay_window);
+        }
+    }
+
+    /// A discovery frame that was sent then has come through a link.
+    pub(crate) fn handle_probe(&mut self, cx: &Context<'_>, link: Link, sent_at: Time) {
+        if self.trains.note(cx.now, link.src, sent_at) {
+            return;
+        }
+        let window = cx.settings.measuring.delay_window;
+        let half = |at: SwitchPort| self.half_trip(at.dpid);
+        let ends = half(link.src).zip(half(link.dst)).map(|(src, dst)| [src, dst]);
+        self.links.entry(link).or_default().delay.note(cx.now, sent_at, ends, window);
+    }
+
+    /// A switch has read its ports' counters, or a part of them.
+    pub(crate) fn handle_port_counters(
+        &mut self,
+        cx: &Context<'_>,
+        dpid: DatapathId,
+        ports: &[PortCounters],
+    ) {
+        let at = self.done_at(cx.now, dpid);
+        if let Some(switch) = self.switches.get_mut(&dpid) {
+            switch.asked_at = None;
+        }
+        for counters in ports {
+            let port = SwitchPort::new(dpid, counters.port);
+            if cx.topology.port(port).is_some() {
+                let meter = self.ports.entry(port).or_default();
+                meter.note(at, counters, cx.settings.measuring.smoothing);
+            }
+        }
+    }
+
+    /// Sends what is due; once an interval, asks for counters, compares those that came, and tells the graph.
+    pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
+        self.send_frames_out_and_back(cx);
+        self.tick_trains(cx);
+        let interval = cx.settings.measuring.poll_interval;
+        if self.polled_at.is_some_and(|at| cx.now.since(at) < interval) {
+            return;
+        }
+        self.polled_at = Some(cx.now);
+        self.forget_what_is_gone(cx.topology);
+        for (link, _) in cx.topology.links() {
+            self.compare_ends(&link, cx.settings.measuring.loss_window);
+        }
+        self.publish(cx);
+        self.read_ports(cx);
+    }
+
+    /// What a link carries: as it was said, or else measured, or else as far as its ports tell.
+    pub(crate) fn link_capacity(&self, settings: &Settings, topology: &Topology, link: &Link) -> BitsPerSec {
+        if let Some(capacity) = settings.capacities.get(&link.src) {
+            return *capacity;
+        }
+        if let Some(reading) = self.links.get(link).and_then(|meter| meter.capacity) {
+            return reading.capacity;
+        }
+        let ports = [link.src, link.dst].into_iter().filter_map(|at| topology.port(at));
+        let speeds = ports.map(|port| port.speed).filter(|speed| speed.0 > 0);
+        speeds.min().unwrap_or(UNKNOWN_SPEED)
+    }
+
+    /// What is known of a link.
+    pub(crate) fn of(&self, link: &Link) -> LinkReading {
+        let meter = self.links.get(link);
+        let (src, dst) = (self.ports.get(&link.src), self.ports.get(&link.dst));
+        let totals = |port: Option<&PortMeter>| port.map(PortMeter::totals).copied().unwrap_or_default();
+        let (sent, received) = (totals(src), totals(dst));
+        LinkReading {
+            delay: meter.and_then(|meter| meter.delay.reading()),
+            load: src.and_then(PortMeter::load),
+            loss: meter.and_then(|meter| meter.loss),
+            capacity: meter.and_then(|meter| meter.capacity),
+            capacity_asked_at: meter.and_then(|meter| meter.capacity_asked_at),
+            sent,
+            dropped: sent.dropped_out.saturating_add(received.dropped_in),
+            errors: sent.errors.saturating_add(received.errors),
+        }
+    }
+
+    /// Half the way of a frame to a switch and back; of an echo while no frame has come back.
+    fn half_trip(&self, dpid: DatapathId) -> Option<HalfTrip> {
+        let switch = self.switches.get(&dpid)?;
+        switch.frames.half().or_else(|| switch.echoes.half())
+    }
+
+    /// When a switch did what it now tells.
+    fn done_at(&self, now: Time, dpid: DatapathId) -> Time {
+        let echo = self.switches.get(&dpid).and_then(|switch| switch.echoes.half());
+        now - echo.map(HalfTrip::usual).unwrap_or_default()
+    }
+
+    fn compare_ends(&mut self, link: &Link, window: Duration) {
+        let half_trips = [link.src, link.dst].into_iter().filter_map(|at| self.half_trip(at.dpid));
+        let half_trips: Duration = half_trips.map(HalfTrip::usual).sum();
+        let (Some(src), Some(dst)) = (self.ports.get(&link.src), self.ports.get(&link.dst)) else { return };
+        let meter = self.links.entry(*link).or_default();
+        let delay = meter.delay.reading().map(|reading| reading.current).unwrap_or_default();
+        let slack = half_trips + SLACK;
+        meter.loss = loss(&src.sent, &dst.received, Lag { delay, slack }, window).or(meter.loss);
+    }
+
+    /// Asks all switches at the same time, so that what both ends of a link have counted compares well.
+    fn read_ports(&mut self, cx: &mut Context<'_>) {
+        for switch in cx.topology.switches() {
+            let meter = self.switches.entry(switch.dpid()).or_default();
+            if meter.asked_at.is_none_or(|at| cx.now.since(at) >= UNANSWERED) {
+                meter.asked_at = Some(cx.now);
+                cx.out.push(Command::ReadPorts { dpid: switch.dpid() });
+            }
+        }
+    }
+
+    /// Sends each switch a frame that comes back at once, with the interval and the jitter of discovery frames.
+    fn send_frames_out_and_back(&mut self, cx: &mut Context<'_>) {
+        let due = self.switches.iter_mut().filter(|(_, switch)| switch.next_frame <= cx.now);
+        for (dpid, switch) in due {
+            let at = SwitchPort::new(*dpid, PortNo::CONTROLLER);
+            switch.next_frame = cx.now + jittered(cx.settings.probe_interval, at, cx.now);
+            let probe = LldpProbe { dpid: at.dpid, port: at.port, sent_at: cx.now };
+            let frame = probe.encode(&cx.settings.lldp_key, MacAddr::ZERO);
+            cx.out.send(at.dpid, Target::Controller, &frame);
+        }
+    }
+
+    fn forget_what_is_gone(&mut self, topology: &Topology) {
+        self.switches.retain(|dpid, _| topology.switch(*dpid).is_some());
+        self.ports.retain(|at, _| topology.port(*at).is_some());
+        self.links.retain(|link, _| topology.link_at(link.src) == Some(*link));
+    }
+}
