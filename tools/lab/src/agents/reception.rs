@@ -53,17 +53,22 @@ fn lay_cables(lab: &Deployment) -> Result<(), LabError> {
             "link add {end} netns {} type veth peer name {DEVICE} netns {}\n",
             lab.plan.fabric, host.namespace
         );
-        fabric +=
-            &format!("address add {CONTROLLER} peer {} dev {end}\nlink set {end} up\n", address(number));
+        fabric += &point_to_point(CONTROLLER, address(number), &end);
     }
     batch().input(cables).run()?;
     batch().input(fabric).within(&lab.fabric()).run()?;
     for (number, host) in hosts(lab) {
-        let text =
-            format!("address add {} peer {CONTROLLER} dev {DEVICE}\nlink set {DEVICE} up\n", address(number));
+        let text = point_to_point(address(number), CONTROLLER, DEVICE);
         batch().input(text).within(&Namespace::named(&host.namespace)).run()?;
     }
     Ok(())
+}
+
+/// For `ip -batch`: one end of a cable. Not as `peer`: with arp_ignore the kernel answers no ARP for such an address.
+fn point_to_point(own: Ipv4Addr, other: Ipv4Addr, device: &str) -> String {
+    format!(
+        "link set {device} up\naddress add {own}/32 dev {device}\nroute add {other}/32 dev {device} src {own}\n"
+    )
 }
 
 /// A host's address for the controller; there are fewer hosts than these.

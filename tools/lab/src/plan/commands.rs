@@ -5,7 +5,7 @@ use braid_congestion::Algorithm;
 use super::{
     Cable, CableEnd, HostPlan, InterfacePlan, LinkBackend, Plan, SwitchPlan, shape, user_space_devices,
 };
-use crate::scenario::{Cidr, Endpoint, EndpointFlag, PathManager};
+use crate::scenario::{Cidr, Endpoint, EndpointFlag, Mptcp, PathManager};
 
 /// What makes a plan real, one text or list for each run of a tool.
 pub(crate) struct Commands<'a>(pub(crate) &'a Plan);
@@ -58,26 +58,8 @@ impl Commands<'_> {
             lines.push(format!("link set {} address {} {mtu}up", interface.name, interface.mac));
             lines.extend(interface.addresses.iter().map(|cidr| address_line(*cidr, &interface.name)));
         }
-        lines.extend(mptcp(host, host.mptcp.accept_addresses, |_| true));
+        lines.extend(mptcp(host));
         lines.join("\n") + "\n"
-    }
-
-    /// For `ip -batch` inside a host: Multipath TCP of a client, which connects and announces nothing.
-    pub(crate) fn client_mptcp(&self, host: &HostPlan) -> String {
-        let lines = mptcp(host, host.mptcp.accept_addresses, |it| !it.flags.contains(&EndpointFlag::Signal));
-        "mptcp endpoint flush\n".to_owned() + &lines.join("\n") + "\n"
-    }
-
-    /// For `ip -batch` inside a host: Multipath TCP of a server, which announces and connects nowhere.
-    pub(crate) fn server_mptcp(&self, host: &HostPlan) -> String {
-        let lines = mptcp(host, 0, |it| it.flags.contains(&EndpointFlag::Signal));
-        "mptcp endpoint flush\n".to_owned() + &lines.join("\n") + "\n"
-    }
-
-    /// For `ip -batch` inside a host: Multipath TCP of one that is both at the same time.
-    pub(crate) fn peer_mptcp(&self, host: &HostPlan) -> String {
-        let lines = mptcp(host, host.mptcp.accept_addresses, |_| true);
-        "mptcp endpoint flush\n".to_owned() + &lines.join("\n") + "\n"
     }
 
     /// For `tc -batch` inside `namespace`: the rate of every end.
@@ -188,15 +170,14 @@ fn parameter(key: &str, value: &str) -> (String, String) {
     (key.to_owned(), value.to_owned())
 }
 
-fn mptcp(host: &HostPlan, accept_addresses: u8, used: impl Fn(&Endpoint) -> bool) -> Vec<String> {
+fn mptcp(host: &HostPlan) -> Vec<String> {
     if !host.uses_kernel_path_manager() {
         return Vec::new();
     }
-    let subflows = host.mptcp.subflows;
+    let Mptcp { subflows, accept_addresses, endpoints, .. } = &host.mptcp;
     let mut lines =
         vec![format!("mptcp limits set subflows {subflows} add_addr_accepted {accept_addresses}")];
-    let endpoints = host.mptcp.endpoints.iter().filter(|it| used(it));
-    lines.extend(endpoints.map(|endpoint| endpoint_line(host, endpoint)));
+    lines.extend(endpoints.iter().map(|endpoint| endpoint_line(host, endpoint)));
     lines
 }
 

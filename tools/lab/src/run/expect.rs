@@ -122,7 +122,9 @@ fn value(metric: Metric, row: &Row) -> f64 {
         Metric::GoodputBps => row.goodput_bps,
         // Not of one row.
         Metric::PeakStreams | Metric::Fairness | Metric::SumFractionOfCapacity | Metric::StreamsA => f64::NAN,
-        Metric::FractionOfCapacity | Metric::MeanFractionOfCapacity => row.fraction_of_capacity,
+        Metric::FractionOfCapacity | Metric::WorstFractionOfCapacity | Metric::MeanFractionOfCapacity => {
+            row.fraction_of_capacity
+        }
         Metric::BackgroundShare => {
             let background = row.background_bps.unwrap_or(0.0);
             background / (background + row.goodput_bps).max(1.0)
@@ -258,6 +260,13 @@ mod tests {
         let judged = |value| judge(&expectation(value, None, Limit::AtLeast(0.0)), &rows).value;
         assert!((judged(Metric::FractionOfCapacity) - 0.6).abs() < 1e-9);
         assert!((judged(Metric::MeanFractionOfCapacity) - 0.7).abs() < 1e-9);
+    }
+
+    #[test]
+    fn one_run_below_the_limit_fails_where_every_run_counts() {
+        let rows = [row(Mode::Mptcp, 0.94, &[]), row(Mode::Mptcp, 0.47, &[])];
+        let verdict = judge(&expectation(Metric::WorstFractionOfCapacity, None, Limit::AtLeast(0.85)), &rows);
+        assert_eq!((verdict.value, verdict.ok), (0.47, false));
     }
 
     #[test]

@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::background::{self, Running};
@@ -13,7 +12,6 @@ use crate::controller::Client;
 use crate::deploy::Deployment;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
-use crate::plan::{Commands, HostPlan};
 use crate::progress::Progress;
 use crate::scenario::{Direction, Scenario, Tool, Traffic};
 use crate::system::Namespace;
@@ -48,7 +46,6 @@ impl<'a> Round<'a> {
         interrupt: &Interrupt,
     ) -> Result<Vec<Row>, LabError> {
         progress.transfer(&self.title(), self.traffic.warm_up + self.traffic.duration);
-        self.set_roles()?;
         let mut schedule = Schedule::new(self.lab, &self.scenario.events);
         let mut background = Running::start(self.lab, self.traffic, first, interrupt)?;
         let captures = Captures::start(self.lab, &self.scenario.captures, first, interrupt)?;
@@ -152,35 +149,6 @@ impl<'a> Round<'a> {
         let streams = if connections > 1 { format!(", {connections} streams") } else { String::new() };
         let run = if self.traffic.repeat > 1 { format!(", run {run}") } else { String::new() };
         format!("{what}{streams}{run}")
-    }
-
-    // Only clients open subflows. The kernel lets a server do so too; then both try the same pairs at the same
-    // time, and which of them uses up the limit is chance: one connection in ten was left with a single subflow.
-    fn set_roles(&self) -> Result<(), LabError> {
-        let mut roles: BTreeMap<usize, [bool; 2]> = BTreeMap::new();
-        for Transfer { direction, .. } in &self.transfers {
-            roles.entry(direction.from).or_default()[0] = true;
-            roles.entry(direction.to).or_default()[1] = true;
-        }
-        let commands = Commands(&self.lab.plan);
-        for (host, role) in roles {
-            let host = &self.lab.plan.hosts[host];
-            let text = match role {
-                [true, true] => commands.peer_mptcp(host),
-                [true, false] => commands.client_mptcp(host),
-                [false, _] => commands.server_mptcp(host),
-            };
-            self.set_mptcp(host, text)?;
-        }
-        Ok(())
-    }
-
-    fn set_mptcp(&self, host: &HostPlan, commands: String) -> Result<(), LabError> {
-        if !host.uses_kernel_path_manager() {
-            return Ok(());
-        }
-        let tool = self.lab.tool("ip").args(["-batch", "-"]).input(commands);
-        tool.within(&Namespace::named(&host.namespace)).run().map(drop)
     }
 }
 

@@ -151,11 +151,11 @@ fn local_token(tokens: &str) -> Option<u32> {
     u32::from_str_radix(local.split_once('(')?.0, 16).ok()
 }
 
-/// An address and port; a link-local one has its interface after a percent sign.
+/// An address and port; one that is bound to an interface has its name after a percent sign.
 fn address(text: &str) -> Option<SocketAddr> {
     let (host, port) = text.rsplit_once(':')?;
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    let host: IpAddr = host.split('%').next()?.parse().ok()?;
+    let host = host.split('%').next()?.trim_start_matches('[').trim_end_matches(']');
+    let host: IpAddr = host.parse().ok()?;
     Some(SocketAddr::new(host.to_canonical(), port.parse().ok()?))
 }
 
@@ -200,6 +200,15 @@ FIN-WAIT-1 0 0 10.0.1.1:56118 10.0.1.2:5201
         sockets.add(0.5, "ESTAB 0 0 [2001:db8::1]:40000 [2001:db8::2]:5201\n\t cubic bytes_acked:7\n");
         assert_eq!(streams(&sockets, 40000), ["2001:db8::1:40000 7"]);
         assert_eq!(streams(&sockets, 40001), [""; 0]);
+    }
+
+    #[test]
+    fn a_subflow_that_is_bound_to_its_interface_is_found() {
+        for local in ["[fd00:3::11]%eth0", "10.0.2.11%eth0", "[fe80::1%eth0]"] {
+            let mut sockets = Sockets::default();
+            sockets.add(0.5, &format!("ESTAB 0 0 {local}:40000 [fd00:3::2]:5201\n\t reno bytes_acked:7\n"));
+            assert_eq!(streams(&sockets, 40000).len(), 1, "{local}");
+        }
     }
 
     #[test]

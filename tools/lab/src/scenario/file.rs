@@ -302,6 +302,8 @@ pub(super) struct Variant {
     pub streams: Option<Spanned<OneOrMany>>,
     pub assign: Option<Spanned<Assign>>,
     pub subflows: Option<Spanned<u8>>,
+    pub accept_addresses: Option<Spanned<u8>>,
+    pub endpoint_flags: Option<Spanned<Vec<EndpointFlag>>>,
     pub congestion_control: Option<Spanned<String>>,
     pub agents: Option<Spanned<Agents>>,
 }

@@ -115,7 +115,7 @@ pub struct Mptcp {
     pub path_manager: PathManager,
     /// How many subflows a connection may have beyond its first.
     pub subflows: u8,
-    /// How many addresses that the peer announces are connected to, while this host is the client.
+    /// How many addresses that the peer announces are connected to.
     pub accept_addresses: u8,
     /// The addresses that are announced or connected from.
     pub endpoints: Vec<Endpoint>,
@@ -254,6 +254,10 @@ pub struct Variant {
     pub assign: Option<Assign>,
     /// [`Mptcp::subflows`] of every host that uses it.
     pub subflows: Option<u8>,
+    /// [`Mptcp::accept_addresses`] of every host that uses it.
+    pub accept_addresses: Option<u8>,
+    /// [`Endpoint::flags`] of every endpoint of every host.
+    pub endpoint_flags: Option<Vec<EndpointFlag>>,
     /// [`Host::congestion_control`] of every host that has one.
     pub congestion_control: Option<String>,
     /// What agents on hosts that use Multipath TCP do.

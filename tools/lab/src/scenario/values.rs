@@ -95,7 +95,9 @@ pub enum Metric {
     GoodputBps,
     /// Goodput over the maximum flow between the two hosts.
     FractionOfCapacity,
-    /// The mean of that over all directions.
+    /// The same of every run, not of their mean.
+    WorstFractionOfCapacity,
+    /// The mean of [`Self::FractionOfCapacity`] over all directions.
     MeanFractionOfCapacity,
     /// What the background carries of all that is carried.
     BackgroundShare,
@@ -156,6 +158,7 @@ impl Metric {
                 | Self::LongestPause
                 | Self::LongestSlump
                 | Self::JoinPacketIns
+                | Self::WorstFractionOfCapacity
         )
     }
 

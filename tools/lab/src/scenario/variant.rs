@@ -10,6 +10,12 @@ impl Scenario {
             if let Some(subflows) = variant.subflows.filter(|_| is_multipath(host)) {
                 host.mptcp.subflows = subflows;
             }
+            if let Some(accept) = variant.accept_addresses.filter(|_| is_multipath(host)) {
+                host.mptcp.accept_addresses = accept;
+            }
+            if let Some(flags) = &variant.endpoint_flags {
+                host.mptcp.endpoints.iter_mut().for_each(|endpoint| endpoint.flags.clone_from(flags));
+            }
             let is_meant = host.congestion_control.is_some() && (all_alike || is_multipath(host));
             if let Some(name) = variant.congestion_control.as_ref().filter(|_| is_meant) {
                 host.congestion_control = Some(name.clone());

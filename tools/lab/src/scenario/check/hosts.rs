@@ -1,4 +1,4 @@
-use serde_saphyr::Spanned;
+use serde_saphyr::{Location, Spanned};
 
 use super::super::file::{self, Topology};
 use super::super::problem::Problems;
@@ -101,17 +101,17 @@ fn check_endpoint(host: &file::Host, endpoint: &Spanned<file::Endpoint>, key: &s
             "give it to one of the interfaces of the host, or name one of theirs",
         );
     }
+    check_flags(at, flags, &format!("{key}.flags"), problems);
+}
+
+/// Whether an endpoint may have these flags together.
+pub(super) fn check_flags(at: Location, flags: &[EndpointFlag], key: &str, problems: &mut Problems) {
     if flags.is_empty() {
-        problems.add(at, format!("{key}.flags"), "no flag is given", "give subflow, signal or fullmesh");
+        problems.add(at, key, "no flag is given", "give subflow, signal or fullmesh");
     }
     // The kernel refuses the pair: net/mptcp/pm_kernel.c.
     if flags.contains(&EndpointFlag::Signal) && flags.contains(&EndpointFlag::Fullmesh) {
-        problems.add(
-            at,
-            format!("{key}.flags"),
-            "signal and fullmesh exclude each other",
-            "remove one of them",
-        );
+        problems.add(at, key, "signal and fullmesh exclude each other", "remove one of them");
     }
 }
 

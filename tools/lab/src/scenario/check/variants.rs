@@ -42,6 +42,13 @@ fn variant(variant: &file::Variant, key: &str, file: &File, problems: &mut Probl
     let assign = assign.map(|it| traffic::check_assign(it, tools, &format!("{key}.assign"), problems));
     let subflows = variant.subflows.as_ref();
     let subflows = subflows.map(|it| hosts::limit(Some(it), &format!("{key}.subflows"), problems));
+    let accept_addresses = variant.accept_addresses.as_ref();
+    let accept_addresses =
+        accept_addresses.map(|it| hosts::limit(Some(it), &format!("{key}.accept_addresses"), problems));
+    let endpoint_flags = variant.endpoint_flags.as_ref().map(|flags| {
+        hosts::check_flags(flags.referenced, &flags.value, &format!("{key}.endpoint_flags"), problems);
+        flags.value.clone()
+    });
     let congestion_control = variant.congestion_control.as_ref().map(|name| {
         hosts::check_congestion_control(name, &format!("{key}.congestion_control"), problems);
         name.value.clone()
@@ -56,6 +63,8 @@ fn variant(variant: &file::Variant, key: &str, file: &File, problems: &mut Probl
         streams,
         assign,
         subflows,
+        accept_addresses,
+        endpoint_flags,
         congestion_control,
         agents,
     }
