@@ -27,5 +27,5 @@ pub use label::Label;
 pub use notice::Notice;
 pub use port_counters::PortCounters;
 pub use request::{Asker, AssignedPath, AssignmentView, PlacedView, Refusal, Reply, Request, Ticket};
-pub use session::{Session, SessionError, SessionEvent};
+pub use session::{Session, SessionError, SessionEvent, SessionLimits, Unusable};
 pub use threat::Threat;

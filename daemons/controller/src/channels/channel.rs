@@ -2,7 +2,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::rc::Rc;
 
-use braid_control::{Event, Session, SessionError, SessionEvent};
+use braid_control::{Event, Session, SessionError, SessionEvent, SessionLimits};
 use braid_types::Time;
 use tracing::{debug, info, warn};
 
@@ -63,7 +63,7 @@ pub(super) struct Channel {
 impl Channel {
     pub(super) fn open(stream: TcpStream, address: SocketAddr, outbox: Rc<Outbox>, now: Time) -> Self {
         let (mut pending, rest) = (Vec::new(), Vec::new());
-        let session = Session::open(now, generation(), &mut pending);
+        let session = Session::open(now, generation(), SessionLimits::DEFAULT, &mut pending);
         let wanted = Wanted { read: true, write: true };
         Self { stream, address, session, outbox, joined: false, rest, pending, sent: 0, wanted, due: now }
     }
@@ -129,6 +129,10 @@ impl Channel {
             SessionEvent::Up(switch) => {
                 engine.join(switch.dpid, self.address, &self.outbox)?;
                 self.joined = true;
+                if let Some(why) = self.session.unusable() {
+                    let dpid = tracing::field::display(switch.dpid);
+                    warn!(dpid, reason = %why, "rules of an earlier controller are removed and written anew");
+                }
                 engine.handle(arrived_at, &Event::SwitchUp(switch));
             }
             SessionEvent::Refused { dpid, xid, reason } => engine.refused_by(arrived_at, dpid, xid, reason),
@@ -144,6 +148,9 @@ impl Channel {
 
     /// Writes as much as the switch takes; the channel ends when all is written and it was to close.
     pub(super) fn flush(&mut self) -> Result<(), ChannelError> {
+        for (xid, kind) in self.outbox.take_requests() {
+            self.session.expect(xid, kind);
+        }
         self.outbox.drain_into(&mut self.pending);
         while self.sent < self.pending.len() {
             match self.stream.write(&self.pending[self.sent..]) {
