@@ -1,5 +1,6 @@
 use std::ops::Range;
 
+use braid_openflow::MultipartType;
 use braid_types::{DatapathId, PortNo};
 use serde::{Deserialize, Serialize};
 
@@ -175,6 +176,19 @@ impl Command {
             | Self::ReadStreams { dpid }
             | Self::ReadEdge { dpid }
             | Self::ReadPorts { dpid } => dpid,
+        }
+    }
+}
+
+impl Command {
+    /// What kind of multipart request it is, if it is one: the switch's channel is to
+    /// [expect](crate::Session::expect) the answer.
+    pub const fn asks_for(&self) -> Option<MultipartType> {
+        match self {
+            Self::ReadStreams { .. } => Some(MultipartType::Flow),
+            Self::ReadPorts { .. } => Some(MultipartType::Port),
+            Self::ReadEdge { .. } => Some(MultipartType::Experimenter),
+            _ => None,
         }
     }
 }

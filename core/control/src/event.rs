@@ -196,7 +196,14 @@ impl Stray {
         let mut bytes = Vec::new();
         // The match came in a message, so it fits into one.
         let _ = Message::FlowMod(deletion).encode(Xid(0), &mut bytes);
+        bytes.shrink_to_fit();
         Self(Cow::Owned(bytes))
+    }
+
+    /// About how many bytes of memory it takes, with what the allocator adds.
+    pub(crate) fn size(&self) -> usize {
+        const BLOCK: usize = 16;
+        (size_of::<Self>() + BLOCK).saturating_add(self.0.len())
     }
 }
 

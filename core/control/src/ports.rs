@@ -6,6 +6,7 @@ use std::time::Duration;
 use braid_types::{DatapathId, PortNo, SwitchPort, Time};
 
 use crate::role::Role;
+use crate::session::SessionLimits;
 
 /// One port that is up.
 #[derive(Debug)]
@@ -31,25 +32,28 @@ pub(crate) struct Shown {
     pub(crate) link: bool,
 }
 
+/// Of one switch, what so many ports showed that went down is remembered: as many as it may have.
+const MAX_DOWN: usize = SessionLimits::DEFAULT.ports;
+
 /// The ports that are up, and what those showed that went down a moment ago.
 #[derive(Debug, Default)]
 pub(crate) struct Ports {
     up: BTreeMap<SwitchPort, PortState>,
-    down: BTreeMap<SwitchPort, (Time, Shown)>,
+    down: BTreeMap<DatapathId, BTreeMap<PortNo, (Time, Shown)>>,
 }
 
 impl Ports {
     /// The port is up, and what it showed less than `hold` ago counts still.
     pub(crate) fn insert(&mut self, at: SwitchPort, now: Time, hold: Duration) {
-        self.down.retain(|_, (since, _)| now.since(*since) < hold);
-        let shown = self.down.remove(&at).map(|(_, shown)| shown).unwrap_or_default();
+        let shown = self.down.get_mut(&at.dpid).and_then(|down| down.remove(&at.port));
+        let shown = shown.filter(|(since, _)| now.since(*since) < hold).map(|(_, shown)| shown);
         let state = PortState {
             role: Role::Pending,
             since: now,
             next_probe: now,
             last_heard: now,
             sent_and_heard: None,
-            shown,
+            shown: shown.unwrap_or_default(),
         };
         self.up.insert(at, state);
     }
@@ -58,9 +62,21 @@ impl Ports {
     pub(crate) fn remove(&mut self, at: SwitchPort, now: Time) -> Option<PortState> {
         let state = self.up.remove(&at)?;
         if state.shown != Shown::default() {
-            self.down.insert(at, (now, state.shown));
+            let down = self.down.entry(at.dpid).or_default();
+            if down.len() >= MAX_DOWN {
+                down.pop_first();
+            }
+            down.insert(at.port, (now, state.shown));
         }
         Some(state)
+    }
+
+    /// Forgets what ports showed that have been down for `hold`; called once a tick.
+    pub(crate) fn tick(&mut self, now: Time, hold: Duration) {
+        self.down.retain(|_, down| {
+            down.retain(|_, (since, _)| now.since(*since) < hold);
+            !down.is_empty()
+        });
     }
 
     pub(crate) fn remove_switch(&mut self, dpid: DatapathId) {
@@ -69,7 +85,7 @@ impl Ports {
 
     /// The switch starts anew: its ports were all down.
     pub(crate) fn forget_switch(&mut self, dpid: DatapathId) {
-        self.down.retain(|at, _| at.dpid != dpid);
+        self.down.remove(&dpid);
     }
 
     /// A host was seen there.
@@ -111,5 +127,48 @@ impl Ports {
     /// The ports where hosts may be.
     pub(crate) fn hosts(&self) -> impl Iterator<Item = SwitchPort> {
         self.iter().filter(|(_, state)| state.role == Role::Host).map(|(at, _)| at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOLD: Duration = Duration::from_secs(5);
+
+    fn at(dpid: u64, port: usize) -> SwitchPort {
+        SwitchPort::new(DatapathId(dpid), PortNo(port as u32))
+    }
+
+    /// The port comes up, shows a host, and goes.
+    fn flap(ports: &mut Ports, at: SwitchPort, now: Time) {
+        ports.insert(at, now, HOLD);
+        ports.show_host(at);
+        ports.remove(at, now);
+    }
+
+    fn remembers(ports: &mut Ports, at: SwitchPort, now: Time) -> bool {
+        ports.insert(at, now, HOLD);
+        ports.has_shown_host(at)
+    }
+
+    #[test]
+    fn what_a_port_showed_is_forgotten_when_it_was_down_for_long() {
+        let (mut ports, after) = (Ports::default(), |seconds| Time::ZERO + Duration::from_secs(seconds));
+        (1..=3).for_each(|number| flap(&mut ports, at(1, number), Time::ZERO));
+        assert!(remembers(&mut ports, at(1, 1), after(4)));
+        assert!(!remembers(&mut ports, at(1, 2), after(5)), "whether a tick has come or not");
+        ports.tick(after(5), HOLD);
+        assert!(ports.down.is_empty());
+    }
+
+    #[test]
+    fn a_switch_whose_ports_come_and_go_without_end_makes_only_its_own_forgotten() {
+        let mut ports = Ports::default();
+        flap(&mut ports, at(1, 1), Time::ZERO);
+        (1..=2 * MAX_DOWN).for_each(|number| flap(&mut ports, at(2, number), Time::ZERO));
+        assert_eq!(ports.down.values().map(BTreeMap::len).collect::<Vec<_>>(), [1, MAX_DOWN]);
+        assert!(remembers(&mut ports, at(1, 1), Time::ZERO));
+        assert!(remembers(&mut ports, at(2, 2 * MAX_DOWN), Time::ZERO));
     }
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use braid_control::{Event, Recorded, Session, SessionEvent};
+use braid_control::{Event, Recorded, Session, SessionEvent, SessionLimits};
 use braid_openflow::{
     Action, Bucket, Bytes, Experimenter, GroupId, GroupMod, GroupModCommand, GroupType, List, Message,
-    RequestBody, Xid, frames,
+    MultipartType, RequestBody, Xid, frames,
 };
 use braid_spray::{Policy, Settings};
 use braid_switch::extension::{BRAID, Extension};
@@ -33,7 +33,7 @@ impl Channel {
         edge.set_port(Time::ZERO, PortNo(1), port);
         edge.connect(CONTROLLER);
         let mut to_edge = Vec::new();
-        let session = Session::open(Time::ZERO, 1, &mut to_edge);
+        let session = Session::open(Time::ZERO, 1, SessionLimits::DEFAULT, &mut to_edge);
         let mut channel = Self { session, edge, to_edge };
         let is_up =
             channel.exchange().iter().any(|event| matches!(event, SessionEvent::Up(it) if it.is_edge()));
@@ -91,6 +91,7 @@ fn what_an_edge_tells_of_its_groups_is_an_event_that_can_be_recorded() {
     }
     let question = Experimenter { experimenter: BRAID, exp_type: TELEMETRY, data: Bytes(&[]) };
     channel.say(&Message::MultipartRequest(RequestBody::Experimenter(question).into()));
+    channel.session.expect(Xid(9), MultipartType::Experimenter);
     let events = channel.exchange();
     let [SessionEvent::Other(event @ Event::EdgeReports { dpid, reports })] = &events[..] else {
         panic!("{events:?}");
@@ -111,6 +112,7 @@ fn an_answer_that_is_cut_off_or_of_somebody_else_is_none() {
         let mut bytes = Vec::new();
         let body = braid_openflow::ReplyBody::Experimenter(answer);
         Message::MultipartReply(body.into()).encode(Xid(9), &mut bytes).expect("a short message");
+        channel.session.expect(Xid(9), MultipartType::Experimenter);
         assert_eq!(channel.session.handle_message(Time::ZERO, &bytes, &mut Vec::new()), Ok(None));
     }
 }

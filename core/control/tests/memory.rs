@@ -1,12 +1,9 @@
 //! Streams that come and go leave nothing behind: the brain needs no more memory after many than after some.
 
-#![allow(unsafe_code, reason = "only a global allocator can count what is in use, and its trait is unsafe")]
-
+mod counting;
 mod two_switches;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
@@ -15,37 +12,8 @@ use braid_control::pipeline::Rule;
 use braid_control::{Brain, Command, Commands, Cookie, Event, Settings};
 use braid_packet::{TcpFlags, build};
 use braid_types::{DatapathId, FiveTuple, Time};
+use counting::in_use;
 use two_switches::{HOST_PORT, MP_CAPABLE, follows, mac, switch, v4};
-
-struct Counting;
-
-thread_local! {
-    static IN_USE: Cell<isize> = const { Cell::new(0) };
-}
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        IN_USE.set(IN_USE.get() + layout.size() as isize);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        IN_USE.set(IN_USE.get() + size as isize - layout.size() as isize);
-        // SAFETY: the caller keeps the contract of `realloc`.
-        unsafe { System.realloc(block, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        IN_USE.set(IN_USE.get() - layout.size() as isize);
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(block, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Streams at a time; of more, the oldest end.
 const STREAMS: usize = 100;
@@ -135,9 +103,9 @@ fn streams_that_have_ended_take_no_memory() {
     let mut network = Network::start();
     // Until tables have the capacity that they need, and windows of time are full.
     network.open(10_000);
-    let before = IN_USE.get();
+    let before = in_use();
     network.open(10_000);
-    let (sizes, grown) = (network.brain.sizes(), IN_USE.get() - before);
+    let (sizes, grown) = (network.brain.sizes(), in_use() - before);
     assert_eq!((sizes.streams, sizes.transfers), (STREAMS as u64, STREAMS as u64), "each has opened");
     assert!(grown < 4 << 10, "{grown} bytes more after 10,000 streams");
 }

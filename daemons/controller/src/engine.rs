@@ -222,6 +222,9 @@ impl Engine {
             if let Command::Add { rule, .. } = command {
                 peer.written.note(xid, rule);
             }
+            if let Some(kind) = command.asks_for() {
+                peer.outbox.note_request((xid, kind));
+            }
             peer.outbox.append(|out| {
                 let start = out.len();
                 if let Err(error) = self.encoder.encode(command, commands, xid, out) {

@@ -199,12 +199,11 @@ impl Brain {
     /// Whether it is known where the hosts are that the rules left speak of.
     fn all_hosts_are_known(&self) -> bool {
         let is_known = |ip| self.topology.host_with_address(ip).is_some();
-        let unknown = self.found.all(|rule| match rule {
+        !self.found.any(|rule| match rule {
             Rule::Stream { tuple, .. } => !is_known(tuple.src) || !is_known(tuple.dst),
             Rule::Route { dst, .. } => !is_known(*dst),
             _ => false,
-        });
-        unknown.is_empty()
+        })
     }
 
     /// What could not be adopted as it is gets new paths; what nobody wants is removed.

@@ -97,6 +97,7 @@ impl Brain {
 
     /// Sends the discovery frames that are due, and draws conclusions from those that did not come.
     pub(super) fn tick_ports(&mut self, now: Time, out: &mut Commands) {
+        self.ports.tick(now, self.settings.role_hold);
         let due: Vec<_> =
             self.ports.iter().filter(|(_, state)| state.next_probe <= now).map(|(at, _)| at).collect();
         for at in due {

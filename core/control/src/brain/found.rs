@@ -147,6 +147,11 @@ impl Found {
         rules.filter(|rule| test(rule)).copied().collect()
     }
 
+    /// Whether there is a rule that passes `test`.
+    pub(super) fn any(&self, test: impl Fn(&Rule) -> bool) -> bool {
+        self.rules.values().flat_map(BTreeMap::values).any(test)
+    }
+
     /// The rules that pass `test`, with their switches.
     pub(super) fn all(&self, test: impl Fn(&Rule) -> bool) -> Vec<(DatapathId, Rule)> {
         let rules = self.rules.iter().flat_map(|(dpid, rules)| rules.values().map(|rule| (*dpid, *rule)));

@@ -130,14 +130,10 @@ fn remove(stray: &Stray, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError>
     }
 }
 
-/// The flows that we have written, and the groups.
-pub(crate) fn read_all(xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+/// Asks for the flows that we have written.
+pub(crate) fn our_flows() -> RequestBody<'static> {
     let (cookie, cookie_mask) = (WireCookie(OURS.0), WireCookie(OURS_MASK));
-    let flows = RequestBody::Flow(FlowStatsRequest { cookie, cookie_mask, ..FlowStatsRequest::default() });
-    for body in [flows, RequestBody::GroupDesc] {
-        Message::MultipartRequest(body.into()).encode(xid, out)?;
-    }
-    Ok(())
+    RequestBody::Flow(FlowStatsRequest { cookie, cookie_mask, ..FlowStatsRequest::default() })
 }
 
 fn flood(command: GroupModCommand, ports: &[PortNo], xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {

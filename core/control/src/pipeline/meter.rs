@@ -4,7 +4,7 @@
 
 use braid_openflow::{
     BandTypes, EncodeError, List, Message, MeterBand, MeterConfig, MeterFeatures, MeterFlags, MeterId,
-    MeterMod, MeterModCommand, MeterRequest, RequestBody, Xid,
+    MeterMod, MeterModCommand, Xid,
 };
 use braid_types::PortNo;
 
@@ -26,15 +26,6 @@ pub(super) fn set(
     let bands = if command == MeterModCommand::Delete { &[] } else { bands.as_slice() };
     let meter = MeterMod { command, flags: FLAGS, meter_id: id(port), bands: List::new(bands) };
     Message::MeterMod(meter).encode(xid, out)
-}
-
-/// What the switch can do, and its meters.
-pub(crate) fn read(xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-    let all = MeterRequest { meter_id: MeterId::ALL };
-    for body in [RequestBody::MeterFeatures, RequestBody::MeterConfig(all)] {
-        Message::MultipartRequest(body.into()).encode(xid, out)?;
-    }
-    Ok(())
 }
 
 /// The highest number of a meter that can count packets and drop them; 0 if there is none.

@@ -20,7 +20,7 @@ mod says;
 mod spray;
 
 pub use decode::decode;
-pub(crate) use encode::read_all;
+pub(crate) use encode::our_flows;
 pub use encode::{Encoder, FLOOD_GROUP};
 pub use group::decode_guard;
 pub(crate) use group::{can_be_guarded, is_guard};

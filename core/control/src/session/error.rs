@@ -1,7 +1,8 @@
 use std::time::Duration;
 
-use braid_openflow::{DecodeError, EncodeError};
+use braid_openflow::{DecodeError, EncodeError, MultipartType};
 
+use super::SessionLimits;
 use crate::pipeline::TABLES;
 
 /// Why a channel must be closed.
@@ -44,11 +45,55 @@ pub enum SessionError {
     #[error("nothing heard for {} s", .0.as_secs())]
     Silent(Duration),
     /// The handshake was not finished in time.
-    #[error("the handshake is not done after {} s", .0.as_secs())]
-    SlowHandshake(Duration),
+    #[error("the handshake is not done after {} s; the limit is {} s", took.as_secs(), limit.as_secs())]
+    SlowHandshake {
+        /// So far.
+        took: Duration,
+        /// At most.
+        limit: Duration,
+    },
+    /// More ports than a switch may have.
+    #[error("the switch has {ports} ports or more; the limit is {limit}")]
+    TooManyPorts {
+        /// How many there are so far.
+        ports: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// An answer that does not end.
+    #[error("the {kind:?} answer goes on after {bytes} bytes; the limit is {limit}")]
+    LongAnswer {
+        /// What was asked for.
+        kind: MultipartType,
+        /// Of its messages so far.
+        bytes: usize,
+        /// Of its messages at most.
+        limit: usize,
+    },
     /// A reply could not be written.
     #[error(transparent)]
     Encode(#[from] EncodeError),
+}
+
+/// Why what an earlier controller left in a switch is removed and written anew.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Unusable {
+    /// A group is not as we write it.
+    #[error("a group with a number of Braid's is not as Braid writes it")]
+    Foreign,
+    /// More than is taken up.
+    #[error(
+        "it has {count} rules, groups and meters of {bytes} bytes or more; the limits are {} and {}",
+        limits.found, limits.found_bytes
+    )]
+    TooMuch {
+        /// Rules, groups and meters so far.
+        count: usize,
+        /// What they take.
+        bytes: usize,
+        /// What there may be.
+        limits: SessionLimits,
+    },
 }
 
 fn version(wire: u8) -> String {

@@ -2,33 +2,42 @@
 
 use braid_openflow::{
     Bytes, ControllerRole, DecodeError, ErrorCode, ErrorMsg, FragHandling, GroupTypes, Hello,
-    HelloFailedCode, MaxLen, Message, MultipartFlags, MultipartReply, MultipartRequest, PortReason,
-    PortStatus as PortStatusMsg, ReplyBody, RequestBody, Role, SwitchConfig, VERSION, Xid,
+    HelloFailedCode, MaxLen, Message, MultipartReply, ReplyBody, RequestBody, Role, SwitchConfig, VERSION,
+    Xid,
 };
 
 use braid_types::DatapathId;
 
-use super::reading::Reading;
-use super::{SessionError, port_status};
+use super::answers::{Answers, Part};
+use super::ports::{Ports, port_status};
+use super::reading::{METER_XIDS, Reading};
+use super::{SessionError, SessionLimits, Unusable};
 use crate::event::{PortStatus, SwitchPorts};
 use crate::pipeline::TABLES;
 
-/// After those of the first requests.
-const READ_XID: Xid = Xid(7);
-/// Of the request for what groups can do, which a switch may refuse.
+const FEATURES_XID: Xid = Xid(1);
+const CONFIG_XID: Xid = Xid(2);
+const DESC_XID: Xid = Xid(3);
+const PORT_DESC_XID: Xid = Xid(4);
 const GROUP_FEATURES_XID: Xid = Xid(5);
+const ROLE_XID: Xid = Xid(6);
+/// Of requests for what a switch need not have; it may refuse them.
+const MAY_BE_REFUSED: [Xid; 3] = [GROUP_FEATURES_XID, METER_XIDS[0], METER_XIDS[1]];
 
 /// What the switch has said of itself so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Handshake {
+    limits: SessionLimits,
+    answers: Answers,
     features: Option<(DatapathId, u8)>,
     description: String,
-    ports: Vec<PortStatus>,
+    ports: Ports<PortStatus>,
     all_ports: bool,
     /// How many groups of type fast failover there can be; none if the switch does not say.
     failover_groups: u32,
     /// Begins with the MASTER role, so that no other controller writes any more.
     reading: Option<Reading>,
+    unusable: Option<Unusable>,
 }
 
 /// Sends our HELLO.
@@ -42,6 +51,7 @@ impl Handshake {
     pub(super) fn begin(
         message: &Message<'_>,
         generation: u64,
+        limits: SessionLimits,
         out: &mut Vec<u8>,
     ) -> Result<Self, SessionError> {
         let Message::Hello(hello) = message else {
@@ -50,30 +60,47 @@ impl Handshake {
         if !hello.speaks(VERSION) {
             return Err(refuse_version(hello.version, out));
         }
-        let config = SwitchConfig { flags: FragHandling::FragNormal, miss_send_len: MaxLen::NO_BUFFER };
-        let requests = [
-            Message::FeaturesRequest,
-            Message::SetConfig(config),
-            Message::MultipartRequest(request(RequestBody::Desc)),
-            Message::MultipartRequest(request(RequestBody::PortDesc)),
-            Message::MultipartRequest(request(RequestBody::GroupFeatures)),
-            Message::RoleRequest(Role { role: ControllerRole::Master, generation_id: generation }),
-        ];
-        for (xid, request) in (1..).zip(requests) {
-            request.encode(Xid(xid), out)?;
-        }
-        Ok(Self::default())
+        let mut handshake = Self::new(limits);
+        handshake.ask(generation, out)?;
+        Ok(handshake)
     }
 
-    /// Takes an answer, in whatever order they come; the last one gives the whole.
+    const fn new(limits: SessionLimits) -> Self {
+        Self {
+            limits,
+            answers: Answers::new(limits),
+            features: None,
+            description: String::new(),
+            ports: Ports::new(limits.ports),
+            all_ports: false,
+            failover_groups: 0,
+            reading: None,
+            unusable: None,
+        }
+    }
+
+    fn ask(&mut self, generation: u64, out: &mut Vec<u8>) -> Result<(), SessionError> {
+        let config = SwitchConfig { flags: FragHandling::FragNormal, miss_send_len: MaxLen::NO_BUFFER };
+        let role = Role { role: ControllerRole::Master, generation_id: generation };
+        Message::FeaturesRequest.encode(FEATURES_XID, out)?;
+        Message::SetConfig(config).encode(CONFIG_XID, out)?;
+        self.answers.ask(DESC_XID, RequestBody::Desc, out)?;
+        self.answers.ask(PORT_DESC_XID, RequestBody::PortDesc, out)?;
+        self.answers.ask(GROUP_FEATURES_XID, RequestBody::GroupFeatures, out)?;
+        Message::RoleRequest(role).encode(ROLE_XID, out)?;
+        Ok(())
+    }
+
+    /// Takes an answer, whose message has `length` bytes, in whatever order they come; the last one gives the whole.
     pub(super) fn handle(
         &mut self,
         xid: Xid,
         message: &Message<'_>,
+        length: usize,
         out: &mut Vec<u8>,
     ) -> Result<Option<SwitchPorts>, SessionError> {
         match message {
-            Message::Error(_) if xid == GROUP_FEATURES_XID => {}
+            Message::Error(_) if MAY_BE_REFUSED.contains(&xid) => {}
             Message::FeaturesReply(features) if features.auxiliary_id != 0 => {
                 return Err(SessionError::Auxiliary(features.auxiliary_id));
             }
@@ -83,13 +110,16 @@ impl Handshake {
             Message::FeaturesReply(features) => {
                 self.features = Some((features.datapath_id, features.n_tables));
             }
-            Message::MultipartReply(reply) => self.note(reply),
-            Message::PortStatus(status) => self.update(status),
+            Message::MultipartReply(reply) => match self.answers.take(xid, reply, length)? {
+                Part::Unasked => {}
+                part => self.note(reply, part == Part::Last)?,
+            },
+            Message::PortStatus(status) => self.ports.update(status, port_status)?,
             Message::RoleReply(role) if role.role != ControllerRole::Master => {
                 return Err(SessionError::NotMaster { role: format!("{:?}", role.role) });
             }
             Message::RoleReply(_) if self.reading.is_none() => {
-                self.reading = Some(Reading::begin(READ_XID, out)?);
+                self.reading = Some(Reading::begin(self.limits, &mut self.answers, out)?);
             }
             Message::FlowRemoved(removed) => {
                 self.reading.iter_mut().for_each(|reading| reading.forget(removed));
@@ -100,43 +130,40 @@ impl Handshake {
         Ok(self.finish())
     }
 
-    fn note(&mut self, reply: &MultipartReply<'_>) {
+    fn note(&mut self, reply: &MultipartReply<'_>, is_last: bool) -> Result<(), SessionError> {
         match reply.body {
             ReplyBody::Desc(desc) => {
                 self.description = format!("{} {} {}", desc.mfr_desc, desc.hw_desc, desc.sw_desc);
             }
             ReplyBody::PortDesc(ports) => {
-                self.ports.extend(ports.iter().map(|port| port_status(&port)));
-                self.all_ports = !reply.flags.contains(MultipartFlags::MORE);
+                for port in ports.iter() {
+                    self.ports.set(port.port_no, port_status(&port))?;
+                }
+                self.all_ports |= is_last;
             }
             ReplyBody::GroupFeatures(features) => {
                 let [.., most] = features.max_groups;
                 let has = features.types.contains(GroupTypes::FF);
                 self.failover_groups = if has { most } else { 0 };
             }
-            _ => self.reading.iter_mut().for_each(|reading| reading.note(reply)),
+            _ => self.reading.iter_mut().for_each(|reading| reading.note(reply, is_last)),
         }
+        Ok(())
     }
 
-    /// A port that changes before the handshake is done.
-    fn update(&mut self, status: &PortStatusMsg<'_>) {
-        self.ports.retain(|port| port.port != status.desc.port_no);
-        if status.reason != PortReason::Delete {
-            self.ports.push(port_status(&status.desc));
-        }
+    /// Why the switch is set up anew, if it is; known in the end.
+    pub(super) const fn unusable(&self) -> Option<Unusable> {
+        self.unusable
     }
 
     fn finish(&mut self) -> Option<SwitchPorts> {
         let (dpid, tables) = self.features.filter(|_| self.all_ports)?;
         let failover_groups = self.failover_groups;
         let found = self.reading.take_if(|reading| reading.is_done())?.finish();
-        let (description, ports) = (std::mem::take(&mut self.description), std::mem::take(&mut self.ports));
-        Some(SwitchPorts { dpid, tables, description, ports, failover_groups, found })
+        self.unusable = found.as_ref().err().copied();
+        let (description, ports) = (std::mem::take(&mut self.description), self.ports.take());
+        Some(SwitchPorts { dpid, tables, description, ports, failover_groups, found: found.ok() })
     }
-}
-
-const fn request(body: RequestBody<'_>) -> MultipartRequest<'_> {
-    MultipartRequest { flags: MultipartFlags::NONE, body }
 }
 
 /// Answers a message that cannot be read with an error.

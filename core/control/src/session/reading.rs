@@ -1,41 +1,78 @@
 //! What an earlier controller left in the switch, read once we are its master.
 
+use std::collections::BTreeSet;
+
 use braid_openflow::{
-    Action, EncodeError, FlowRemoved, FlowStats, GroupDesc, GroupType, MultipartFlags, MultipartReply,
-    ReplyBody, Xid,
+    Action, EncodeError, FlowRemoved, FlowStats, GroupDesc, GroupType, MeterConfig, MeterId, MeterRequest,
+    MultipartReply, ReplyBody, RequestBody, Xid,
 };
 use braid_types::PortNo;
 
+use super::answers::Answers;
+use super::{SessionLimits, Unusable};
 use crate::cookie::Cookie;
 use crate::event::{FoundRules, Stray};
-use crate::pipeline::{self, EdgeGroup, FLOOD_GROUP};
+use crate::pipeline::{self, EdgeGroup, FLOOD_GROUP, Guard, Rule};
 
-/// More rules than this are not taken up: the switch is set up anew.
-const MAX_RULES: usize = 1 << 20;
+/// Of the questions for meters, which switches may refuse: what they can do, and what there are.
+pub(super) const METER_XIDS: [Xid; 2] = [Xid(7), Xid(8)];
+const FLOW_XID: Xid = Xid(9);
+const GROUP_DESC_XID: Xid = Xid(10);
 
-/// Of the questions for meters, which switches may refuse.
-pub(super) const METERS_XID: Xid = Xid(7);
+/// About what a small entry of a tree takes.
+const ENTRY_BYTES: usize = 32;
 
 /// The answers so far, each of which comes in as many parts as it needs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Reading {
+    limits: SessionLimits,
     found: FoundRules,
-    foreign_groups: bool,
+    /// The cookies of streams whose rules have ended since.
+    ended: BTreeSet<Cookie>,
+    /// How much was found, and what it takes.
+    count: usize,
+    bytes: usize,
+    /// Why the switch is set up anew, if it is.
+    unusable: Option<Unusable>,
     all_flows: bool,
     all_groups: bool,
 }
 
 impl Reading {
     /// Asks for everything.
-    pub(super) fn begin(xid: Xid, out: &mut Vec<u8>) -> Result<Self, EncodeError> {
-        // Who has no meters says so before the rest comes, and is not asked to say so.
-        pipeline::meter::read(METERS_XID, out)?;
-        pipeline::read_all(xid, out)?;
-        Ok(Self::default())
+    pub(super) fn begin(
+        limits: SessionLimits,
+        answers: &mut Answers,
+        out: &mut Vec<u8>,
+    ) -> Result<Self, EncodeError> {
+        let requests = [
+            // Who has no meters says so before the rest comes, and is not asked to say so.
+            (METER_XIDS[0], RequestBody::MeterFeatures),
+            (METER_XIDS[1], RequestBody::MeterConfig(MeterRequest { meter_id: MeterId::ALL })),
+            (FLOW_XID, pipeline::our_flows()),
+            (GROUP_DESC_XID, RequestBody::GroupDesc),
+        ];
+        for (xid, body) in requests {
+            answers.ask(xid, body, out)?;
+        }
+        Ok(Self::new(limits))
     }
 
-    pub(super) fn note(&mut self, reply: &MultipartReply<'_>) {
-        let is_last = !reply.flags.contains(MultipartFlags::MORE);
+    fn new(limits: SessionLimits) -> Self {
+        Self {
+            limits,
+            found: FoundRules::default(),
+            ended: BTreeSet::new(),
+            count: 0,
+            bytes: 0,
+            unusable: None,
+            all_flows: false,
+            all_groups: false,
+        }
+    }
+
+    /// Takes a part of an answer.
+    pub(super) fn note(&mut self, reply: &MultipartReply<'_>, is_last: bool) {
         match reply.body {
             ReplyBody::Flow(flows) => {
                 flows.iter().for_each(|flow| self.note_flow(&flow));
@@ -48,54 +85,92 @@ impl Reading {
             ReplyBody::MeterFeatures(features) => {
                 self.found.meters.highest = pipeline::meter::highest(&features);
             }
-            ReplyBody::MeterConfig(meters) => {
-                let ours = meters.iter().filter_map(|meter| pipeline::meter::decode(&meter));
-                self.found.meters.rates.extend(ours);
-            }
+            ReplyBody::MeterConfig(meters) => meters.iter().for_each(|meter| self.note_meter(&meter)),
             _ => {}
         }
     }
 
     fn note_flow(&mut self, flow: &FlowStats<'_>) {
-        if !Cookie(flow.cookie.0).is_ours() || self.len() > MAX_RULES {
+        if self.unusable.is_some() || !Cookie(flow.cookie.0).is_ours() {
             return;
         }
-        match pipeline::decode(flow) {
-            Some(rule) => self.found.rules.push(rule),
-            None => self.found.strays.push(Stray::new(flow)),
+        if let Some(rule) = pipeline::decode(flow) {
+            if self.has_room(size_of::<Rule>()) {
+                self.found.rules.push(rule);
+            }
+            return;
+        }
+        let stray = Stray::new(flow);
+        if self.has_room(stray.size()) {
+            self.found.strays.push(stray);
         }
     }
 
     fn note_group(&mut self, group: &GroupDesc<'_>) {
         if group.group_id == FLOOD_GROUP {
-            self.found.flood = flood_ports(group);
-            self.foreign_groups |= self.found.flood.is_none();
+            let ports = flood_ports(group);
+            self.require(ports.is_some());
+            self.found.flood = ports;
         } else if pipeline::is_guard(group.group_id) {
             let guard = pipeline::decode_guard(group);
-            self.foreign_groups |= guard.is_none();
-            self.found.guards.extend(guard);
-        } else {
-            self.found.edge_groups.extend(EdgeGroup::of(group.group_id));
+            self.require(guard.is_some());
+            if self.has_room(size_of::<Guard>()) {
+                self.found.guards.extend(guard);
+            }
+        } else if let Some(group) = EdgeGroup::of(group.group_id)
+            && self.has_room(size_of::<EdgeGroup>())
+        {
+            self.found.edge_groups.push(group);
         }
     }
 
-    /// A rule that was read ended before everything was.
-    pub(super) fn forget(&mut self, removed: &FlowRemoved<'_>) {
-        let cookie = Cookie(removed.cookie.0);
-        self.found.rules.retain(|rule| Cookie::new(rule.purpose()) != cookie || cookie.is_shared());
+    fn note_meter(&mut self, meter: &MeterConfig<'_>) {
+        if let Some((port, rate)) = pipeline::meter::decode(meter)
+            && self.has_room(ENTRY_BYTES)
+        {
+            self.found.meters.rates.insert(port, rate);
+        }
     }
 
-    fn len(&self) -> usize {
-        self.found.rules.len().saturating_add(self.found.strays.len())
+    /// A rule ended before everything was read.
+    pub(super) fn forget(&mut self, removed: &FlowRemoved<'_>) {
+        let cookie = Cookie(removed.cookie.0);
+        // A rule that shares its cookie with others may be another one.
+        if cookie.is_ours() && !cookie.is_shared() && self.has_room(ENTRY_BYTES) {
+            self.ended.insert(cookie);
+        }
+    }
+
+    fn require(&mut self, is_as_written: bool) {
+        if !is_as_written {
+            self.unusable.get_or_insert(Unusable::Foreign);
+        }
+    }
+
+    /// Whether one more of so many bytes can be kept. If not, nothing of all is of use, and nothing is kept.
+    fn has_room(&mut self, bytes: usize) -> bool {
+        let (count, bytes) = (self.count.saturating_add(1), self.bytes.saturating_add(bytes));
+        (self.count, self.bytes) = (count, bytes);
+        let limits = self.limits;
+        if count > limits.found || bytes > limits.found_bytes {
+            self.unusable.get_or_insert(Unusable::TooMuch { count, bytes, limits });
+        }
+        if self.unusable.is_some() {
+            (self.found, self.ended) = Default::default();
+        }
+        self.unusable.is_none()
     }
 
     pub(super) const fn is_done(&self) -> bool {
         self.all_flows && self.all_groups
     }
 
-    /// What was found; `None` if it is of no use.
-    pub(super) fn finish(self) -> Option<FoundRules> {
-        (self.len() <= MAX_RULES && !self.foreign_groups).then_some(self.found)
+    /// What was found, or why it is of no use.
+    pub(super) fn finish(mut self) -> Result<FoundRules, Unusable> {
+        if !self.ended.is_empty() {
+            self.found.rules.retain(|rule| !self.ended.contains(&Cookie::new(rule.purpose())));
+        }
+        self.unusable.map_or(Ok(self.found), Err)
     }
 }
 

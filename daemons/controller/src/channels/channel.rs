@@ -1,8 +1,9 @@
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::rc::Rc;
+use std::time::Duration;
 
-use braid_control::{Event, Session, SessionError, SessionEvent};
+use braid_control::{Event, Session, SessionError, SessionEvent, SessionLimits};
 use braid_types::Time;
 use tracing::{debug, info, warn};
 
@@ -13,6 +14,12 @@ use crate::engine::{Duplicate, Engine};
 
 /// A switch that leaves so much unread is not read either.
 const MAX_UNREAD: usize = 1 << 20;
+
+/// How long the messages of one switch are taken in a turn before the others have theirs.
+const TURN_BUDGET: Duration = Duration::from_millis(5);
+
+/// Memory that is kept for the front of a message.
+const KEPT: usize = 4 << 10;
 
 /// Bytes of some packets at least: for one, nothing is gained.
 const WORTH_LOOKING_AHEAD: usize = 1 << 10;
@@ -50,8 +57,10 @@ pub(super) struct Channel {
     outbox: Rc<Outbox>,
     /// Whether the engine counts this channel's switch as connected.
     joined: bool,
-    /// The front of a message that has not arrived as a whole.
+    /// What was read and not taken: the front of a message that has not arrived as a whole, or many messages.
     rest: Vec<u8>,
+    /// Whether there was no time left for the messages in `rest`, so that nothing is read before they are taken.
+    is_behind: bool,
     pending: Vec<u8>,
     sent: usize,
     /// What the poller waits for.
@@ -63,9 +72,10 @@ pub(super) struct Channel {
 impl Channel {
     pub(super) fn open(stream: TcpStream, address: SocketAddr, outbox: Rc<Outbox>, now: Time) -> Self {
         let (mut pending, rest) = (Vec::new(), Vec::new());
-        let session = Session::open(now, generation(), &mut pending);
+        let session = Session::open(now, generation(), SessionLimits::DEFAULT, &mut pending);
         let wanted = Wanted { read: true, write: true };
-        Self { stream, address, session, outbox, joined: false, rest, pending, sent: 0, wanted, due: now }
+        let (joined, is_behind, sent) = (false, false, 0);
+        Self { stream, address, session, outbox, joined, rest, is_behind, pending, sent, wanted, due: now }
     }
 
     /// What there is to be waited for: a switch that does not read is not heard either, until it does.
@@ -73,31 +83,49 @@ impl Channel {
         Wanted { read: self.pending.len() < MAX_UNREAD, write: !self.pending.is_empty() }
     }
 
-    /// Reads once and takes the messages that are whole. `inbox` has room for the front of a message and more.
+    /// Whether there are messages to be taken without anything being read.
+    pub(super) const fn goes_on(&self) -> bool {
+        self.is_behind && self.wants().read
+    }
+
+    /// Reads once and takes the messages that are whole, as far as its turn goes. `inbox` has room for what was not taken
+    /// and more.
     pub(super) fn read(&mut self, engine: &mut Engine, inbox: &mut [u8]) -> Result<(), ChannelError> {
         if !self.wants().read {
             return Ok(());
         }
         let rest = self.rest.len();
         inbox[..rest].copy_from_slice(&self.rest);
-        match self.stream.read(&mut inbox[rest..]) {
-            Ok(0) if rest == 0 => Err(ChannelError::Closed),
-            Ok(0) => Err(ChannelError::ClosedInMessage),
-            Ok(read) => {
-                // Nothing else runs until all of it is handled, so that the brain's time does not go back.
-                let arrived_at = engine.now();
-                let (all, _) = inbox.split_at(rest + read);
-                let used = self.take_messages(engine, arrived_at, all)?;
-                self.rest.clear();
-                self.rest.extend_from_slice(&all[used..]);
-                Ok(())
+        let read = if self.is_behind { 0 } else { self.receive(&mut inbox[rest..])? };
+        if read > 0 || self.is_behind {
+            // Nothing else runs until all of it is handled, so that the brain's time does not go back.
+            let arrived_at = engine.now();
+            let (all, _) = inbox.split_at(rest + read);
+            if read >= WORTH_LOOKING_AHEAD {
+                engine.brain().look_ahead(all);
             }
-            Err(error) if is_for_later(&error) => Ok(()),
+            let used = self.take_messages(engine, arrived_at, all)?;
+            self.rest.clear();
+            self.rest.extend_from_slice(&all[used..]);
+            if self.rest.len() < KEPT {
+                self.rest.shrink_to(KEPT);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many bytes have come now; none if there will be some later.
+    fn receive(&mut self, room: &mut [u8]) -> Result<usize, ChannelError> {
+        match self.stream.read(room) {
+            Ok(0) if self.rest.is_empty() => Err(ChannelError::Closed),
+            Ok(0) => Err(ChannelError::ClosedInMessage),
+            Ok(read) => Ok(read),
+            Err(error) if is_for_later(&error) => Ok(0),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Says how many bytes the messages were that are whole.
+    /// Says how many bytes the messages were that were taken.
     fn take_messages(
         &mut self,
         engine: &mut Engine,
@@ -105,10 +133,12 @@ impl Channel {
         stream: &[u8],
     ) -> Result<usize, ChannelError> {
         let mut rest = stream;
-        if stream.len() >= WORTH_LOOKING_AHEAD {
-            engine.brain().look_ahead(stream);
-        }
+        self.is_behind = false;
         while let Some(length) = self.session.message_length(rest)?.filter(|length| *length <= rest.len()) {
+            if engine.now().since(arrived_at) >= TURN_BUDGET {
+                self.is_behind = true;
+                break;
+            }
             let (message, after) = rest.split_at(length);
             self.take_message(engine, arrived_at, message)?;
             rest = after;
@@ -129,6 +159,10 @@ impl Channel {
             SessionEvent::Up(switch) => {
                 engine.join(switch.dpid, self.address, &self.outbox)?;
                 self.joined = true;
+                if let Some(why) = self.session.unusable() {
+                    let dpid = tracing::field::display(switch.dpid);
+                    warn!(dpid, reason = %why, "rules of an earlier controller are removed and written anew");
+                }
                 engine.handle(arrived_at, &Event::SwitchUp(switch));
             }
             SessionEvent::Refused { dpid, xid, reason } => engine.refused_by(arrived_at, dpid, xid, reason),
@@ -144,6 +178,9 @@ impl Channel {
 
     /// Writes as much as the switch takes; the channel ends when all is written and it was to close.
     pub(super) fn flush(&mut self) -> Result<(), ChannelError> {
+        for (xid, kind) in self.outbox.take_requests() {
+            self.session.expect(xid, kind);
+        }
         self.outbox.drain_into(&mut self.pending);
         while self.sent < self.pending.len() {
             match self.stream.write(&self.pending[self.sent..]) {

@@ -2,7 +2,7 @@
 //!
 //! In each turn, every channel is read once that can be, and then what all of it caused is written, once to each: no switch
 //! waits for another that says much, and a turn costs one system call for all channels, one for each that says something
-//! and one for each that is told something.
+//! and one for each that is told something. What a switch says beyond its share of a turn waits for the next.
 
 mod accept;
 mod channel;
@@ -50,6 +50,8 @@ pub(crate) struct Channels {
     inbox: Vec<u8>,
     /// Those that are served in this turn.
     served: Vec<Place>,
+    /// Those that had said more than there was time for in their turn.
+    behind: Vec<Place>,
 }
 
 impl Channels {
@@ -62,8 +64,10 @@ impl Channels {
             free: Vec::new(),
             filled: Rc::default(),
             due: BTreeSet::new(),
+            // For what a channel is behind with, or for the front of a message and more.
             inbox: vec![0; MAX_MESSAGE + READ_CHUNK],
             served: Vec::new(),
+            behind: Vec::new(),
         })
     }
 
@@ -104,6 +108,9 @@ impl Channels {
         }
         self.served.clear();
         self.poller.look(&mut self.served)?;
+        let mut behind = std::mem::take(&mut self.behind);
+        behind.retain(|place| !self.served.contains(place));
+        self.served.append(&mut behind);
         for index in 0..self.served.len() {
             self.read(self.served[index]);
         }
@@ -119,7 +126,7 @@ impl Channels {
                 self.filled.take_into(&mut self.served);
             }
         }
-        Ok(flushed > 0)
+        Ok(flushed > 0 || !self.behind.is_empty())
     }
 
     fn tick(&mut self) {
@@ -140,17 +147,23 @@ impl Channels {
     fn read(&mut self, place: Place) {
         let Some(channel) = self.places.get_mut(place).and_then(Option::as_mut) else { return };
         let read = channel.read(&mut self.engine.borrow_mut(), &mut self.inbox);
-        if let Err(why) = read {
-            self.close(place, &why);
+        match read {
+            Ok(()) if channel.goes_on() => self.behind.push(place),
+            Ok(()) => {}
+            Err(why) => self.close(place, &why),
         }
     }
 
     fn flush(&mut self, place: Place) {
         let Some(channel) = self.places.get_mut(place).and_then(Option::as_mut) else { return };
         let result = channel.flush().and_then(|()| {
-            let wants = channel.wants();
-            if std::mem::replace(&mut channel.wanted, wants) != wants {
+            let (wants, wanted) = (channel.wants(), channel.wanted);
+            if wants != wanted {
+                channel.wanted = wants;
                 self.poller.change(&channel.stream, place, wants)?;
+            }
+            if !wanted.read && channel.goes_on() {
+                self.behind.push(place);
             }
             Ok(())
         });

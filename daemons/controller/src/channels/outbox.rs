@@ -1,6 +1,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use braid_openflow::{MultipartType, Xid};
 use tokio::sync::Notify;
 
 /// A switch that leaves more than this unread is cut off.
@@ -15,10 +16,15 @@ pub(crate) type Place = usize;
 #[derive(Debug)]
 pub(crate) struct Outbox {
     bytes: RefCell<Vec<u8>>,
+    /// The multipart requests among them.
+    requests: RefCell<Vec<Request>>,
     closed: Cell<bool>,
     place: Place,
     filled: Rc<Filled>,
 }
+
+/// A multipart request: its transaction, and what it asks for.
+pub(crate) type Request = (Xid, MultipartType);
 
 /// The channels with something new in their outboxes.
 #[derive(Debug, Default)]
@@ -32,8 +38,8 @@ pub(crate) struct Filled {
 impl Outbox {
     /// Empty; `filled` hears when it is not any more.
     pub(crate) fn new(place: Place, filled: &Rc<Filled>) -> Rc<Self> {
-        let (bytes, closed) = (RefCell::default(), Cell::default());
-        Rc::new(Self { bytes, closed, place, filled: filled.clone() })
+        let (bytes, requests, closed) = (RefCell::default(), RefCell::default(), Cell::default());
+        Rc::new(Self { bytes, requests, closed, place, filled: filled.clone() })
     }
 
     /// Lets `write` append messages.
@@ -43,6 +49,16 @@ impl Outbox {
             self.filled.note(self.place);
         }
         write(&mut bytes);
+    }
+
+    /// The messages have this request among them, whose answer the channel must expect.
+    pub(crate) fn note_request(&self, request: Request) {
+        self.requests.borrow_mut().push(request);
+    }
+
+    /// The requests that are new.
+    pub(crate) fn take_requests(&self) -> Vec<Request> {
+        std::mem::take(&mut self.requests.borrow_mut())
     }
 
     /// Moves everything to the end of `pending`.

@@ -128,6 +128,39 @@ fn a_switch_that_does_not_read_is_not_heard_and_misses_nothing_when_it_does() {
 }
 
 #[test]
+fn many_short_questions_are_all_answered_though_nobody_reads_the_answers_for_a_while() {
+    // More than sockets hold on the way back, and more at once than a turn is long.
+    const QUESTIONS: u32 = 1_000_000;
+    let controller = Running::start(None);
+    let (mut lazy, mut other) = (Switch::join(controller.openflow, 1), Switch::join(controller.openflow, 2));
+    let mut stream = lazy.stream.try_clone().expect("a socket");
+    let asking = thread::spawn(move || {
+        let mut bytes = Vec::new();
+        for number in 0..QUESTIONS {
+            let echo = Message::EchoRequest(Echo { data: Bytes(&[7; 8]) });
+            echo.encode(Xid(number), &mut bytes).expect("it fits");
+            if bytes.len() > 1 << 16 || number + 1 == QUESTIONS {
+                stream.write_all(&bytes).expect("an open channel");
+                bytes.clear();
+            }
+        }
+    });
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_millis(500) {
+        assert!(other.is_served());
+    }
+    let mut next = 0;
+    while next < QUESTIONS {
+        let answer = lazy.receive().expect("an open channel");
+        if let Ok((xid, Message::EchoReply(_))) = Message::decode(&answer) {
+            assert_eq!(xid, Xid(next));
+            next += 1;
+        }
+    }
+    asking.join().expect("all is said");
+}
+
+#[test]
 fn a_switch_is_let_in_while_another_says_all_that_it_can() {
     let controller = Running::start(None);
     let loud = Switch::join(controller.openflow, 1);

@@ -233,7 +233,7 @@ impl Switch {
     }
 }
 
-fn features(dpid: u64) -> SwitchFeatures {
+pub(crate) fn features(dpid: u64) -> SwitchFeatures {
     SwitchFeatures {
         datapath_id: DatapathId(dpid),
         n_buffers: 0,
@@ -244,7 +244,7 @@ fn features(dpid: u64) -> SwitchFeatures {
     }
 }
 
-fn port(number: u32) -> Port<'static> {
+pub(crate) fn port(number: u32) -> Port<'static> {
     Port {
         port_no: PortNo(number),
         hw_addr: MacAddr::from_u64(u64::from(number)),
@@ -264,6 +264,6 @@ fn port_desc<'a>(ports: &'a [Port<'a>]) -> Message<'a> {
     reply(ReplyBody::PortDesc(List::new(ports)))
 }
 
-fn reply(body: ReplyBody<'_>) -> Message<'_> {
+pub(crate) fn reply(body: ReplyBody<'_>) -> Message<'_> {
     Message::MultipartReply(MultipartReply { flags: MultipartFlags::NONE, body })
 }

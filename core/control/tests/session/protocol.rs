@@ -1,124 +1,18 @@
-//! One OpenFlow channel, message by message.
+//! The handshake, and what comes after it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use braid_control::{Event, FoundMeters, PortCounters, Session, SessionError, SessionEvent};
+use braid_control::{Event, FoundMeters, PortCounters, SessionError, SessionEvent};
 use braid_openflow::{
-    ActionTypes, BadRequestCode, BandTypes, Bytes, Capabilities, ControllerRole, Cookie, Echo, ErrorCode,
-    ErrorMsg, FlowModFlags, FlowRemoved, FlowRemovedReason, FlowStats, GroupCapabilities, GroupFeatures,
-    GroupTypes, Hello, HelloFailedCode, Kbps, List, Match, Message, MeterBand, MeterConfig, MeterFeatures,
-    MeterFlags, MeterId, MultipartFlags, MultipartReply, Port, PortConfig, PortFeatures, PortReason,
-    PortState, PortStats, PortStatus, ReplyBody, RequestBody, Role, Seconds, SwitchFeatures, TableId, Text,
-    Xid, frames,
+    ActionTypes, BadRequestCode, BandTypes, Bytes, ControllerRole, Echo, ErrorCode, ErrorMsg,
+    FlowRemovedReason, GroupCapabilities, GroupFeatures, GroupTypes, HelloFailedCode, List, Message,
+    MeterBand, MeterConfig, MeterFeatures, MeterFlags, MeterId, MultipartFlags, MultipartReply,
+    MultipartType, PortReason, PortState, PortStats, PortStatus, ReplyBody, Xid, frames,
 };
-use braid_types::{DatapathId, MacAddr, PortNo, Time};
+use braid_types::{DatapathId, PortNo, Time};
 
-type Result<'a> = std::result::Result<Option<SessionEvent<'a>>, SessionError>;
-
-struct Channel {
-    session: Session,
-    sent: Vec<u8>,
-}
-
-impl Channel {
-    fn open() -> Self {
-        let mut sent = Vec::new();
-        Self { session: Session::open(Time::ZERO, 1, &mut sent), sent }
-    }
-
-    /// After both HELLOs.
-    fn greeted() -> Self {
-        let mut channel = Self::open();
-        assert_eq!(channel.tell(&Message::Hello(Hello::V1_3)), Ok(None));
-        channel
-    }
-
-    fn tell(&mut self, message: &Message<'_>) -> Result<'static> {
-        self.tell_as(Xid(9), message)
-    }
-
-    fn tell_as(&mut self, xid: Xid, message: &Message<'_>) -> Result<'static> {
-        let mut bytes = Vec::new();
-        message.encode(xid, &mut bytes).expect("short message");
-        self.session.handle_message(Time::ZERO, bytes.leak(), &mut self.sent)
-    }
-
-    fn names_sent(&self) -> Vec<String> {
-        let decoded = frames(&self.sent).map(|frame| frame.and_then(|frame| frame.decode()));
-        decoded.map(|message| format!("{:?}", message.expect("valid message").1.message_type())).collect()
-    }
-}
-
-fn features(n_tables: u8, auxiliary_id: u8) -> Message<'static> {
-    let (datapath_id, capabilities) = (DatapathId(7), Capabilities::FLOW_STATS);
-    let reply =
-        SwitchFeatures { datapath_id, n_buffers: 0, n_tables, auxiliary_id, capabilities, reserved: 0 };
-    Message::FeaturesReply(reply)
-}
-
-fn role(role: ControllerRole) -> Message<'static> {
-    Message::RoleReply(Role { role, generation_id: 1 })
-}
-
-fn port(number: u32, state: PortState) -> Port<'static> {
-    Port {
-        port_no: PortNo(number),
-        hw_addr: MacAddr::from_u64(number.into()),
-        name: Text::new("eth").expect("short name"),
-        config: PortConfig::NONE,
-        state,
-        curr: PortFeatures::NONE,
-        advertised: PortFeatures::NONE,
-        supported: PortFeatures::NONE,
-        peer: PortFeatures::NONE,
-        curr_speed: Kbps(1_000),
-        max_speed: Kbps(0),
-    }
-}
-
-fn ports<'a>(ports: &'a [Port<'a>], flags: MultipartFlags) -> Message<'a> {
-    Message::MultipartReply(MultipartReply { flags, body: ReplyBody::PortDesc(List::new(ports)) })
-}
-
-fn removed(reason: FlowRemovedReason) -> Message<'static> {
-    Message::FlowRemoved(FlowRemoved {
-        cookie: Cookie(5),
-        priority: 1,
-        reason,
-        table_id: TableId(1),
-        duration_sec: 1,
-        duration_nsec: 0,
-        idle_timeout: Seconds(60),
-        hard_timeout: Seconds(0),
-        packet_count: 1,
-        byte_count: 99,
-        matching: Match::ANY,
-    })
-}
-
-/// Flows and groups.
-fn nothing_found() -> [Message<'static>; 2] {
-    let reply = |body| Message::MultipartReply(MultipartReply { flags: MultipartFlags::NONE, body });
-    [reply(ReplyBody::Flow(List::EMPTY)), reply(ReplyBody::GroupDesc(List::EMPTY))]
-}
-
-fn flow(cookie: u64, priority: u16) -> FlowStats<'static> {
-    FlowStats {
-        table_id: TableId(3),
-        duration_sec: 1,
-        duration_nsec: 0,
-        priority,
-        idle_timeout: Seconds(0),
-        hard_timeout: Seconds(0),
-        flags: FlowModFlags::NONE,
-        cookie: Cookie(cookie),
-        packet_count: 1,
-        byte_count: 99,
-        matching: Match::ANY,
-        instructions: List::EMPTY,
-    }
-}
+use crate::channel::{Channel, features, flow, nothing_found, port, ports, removed, reply, role};
 
 #[test]
 fn the_handshake_asks_for_everything_and_for_the_role_of_master() {
@@ -220,25 +114,21 @@ fn the_rules_of_an_earlier_controller_are_read_once_we_are_master() {
     assert_eq!((found.rules.len(), found.strays.len(), found.flood), (0, 2, None));
 }
 
-fn reply(body: ReplyBody<'_>) -> Message<'_> {
-    Message::MultipartReply(body.into())
-}
-
 /// What is known of a switch's meters when it answers the questions for them so.
 fn meters_after(answers: &[Message<'_>]) -> FoundMeters {
     let mut channel = Channel::greeted();
     for message in [features(254, 0), ports(&[], MultipartFlags::NONE), role(ControllerRole::Master)] {
         channel.tell(&message).expect("fine");
     }
-    let xid =
-        frames(&channel.sent).flatten().filter_map(|frame| frame.decode().ok()).find_map(|sent| match sent {
-            (xid, Message::MultipartRequest(request)) if request.body == RequestBody::MeterFeatures => {
-                Some(xid)
-            }
-            _ => None,
-        });
     for answer in answers {
-        assert_eq!(channel.tell_as(xid.expect("asked for meters"), answer), Ok(None));
+        let told = match answer {
+            Message::Error(_) => {
+                let refused = channel.xid_of(MultipartType::MeterFeatures).expect("asked for meters");
+                channel.tell_as(refused, answer)
+            }
+            answer => channel.tell(answer),
+        };
+        assert_eq!(told, Ok(None));
     }
     let [flows, groups] = nothing_found();
     channel.tell(&flows).expect("fine");
@@ -299,17 +189,6 @@ fn only_rules_that_timed_out_are_news() {
     assert!(matches!(news, Ok(Some(SessionEvent::Other(Event::FlowRemoved { bytes: 99, .. })))));
 }
 
-/// After the handshake, with nothing in `sent`.
-fn joined() -> Channel {
-    let mut channel = Channel::greeted();
-    let asked = [features(254, 0), ports(&[], MultipartFlags::NONE), role(ControllerRole::Master)];
-    for message in asked.into_iter().chain(nothing_found()) {
-        channel.tell(&message).expect("fine");
-    }
-    channel.sent.clear();
-    channel
-}
-
 fn echo(millis: u64) -> Message<'static> {
     let data = Time::from_millis(millis).as_nanos().to_be_bytes();
     Message::EchoReply(Echo { data: Bytes(Box::leak(Box::new(data))) })
@@ -317,7 +196,7 @@ fn echo(millis: u64) -> Message<'static> {
 
 #[test]
 fn echoes_come_back_with_the_time_at_which_they_were_sent() {
-    let mut channel = joined();
+    let mut channel = Channel::joined();
     channel.session.handle_timeout(Time::from_millis(1_000), &mut channel.sent).expect("alive");
     let [frame] = frames(&channel.sent).collect::<Vec<_>>().try_into().expect("one message");
     let request = frame.and_then(|frame| frame.decode()).expect("valid message").1;
@@ -331,7 +210,7 @@ fn echoes_come_back_with_the_time_at_which_they_were_sent() {
 
 #[test]
 fn echoes_that_were_not_asked_for_measure_nothing() {
-    let mut channel = joined();
+    let mut channel = Channel::joined();
     assert_eq!(channel.tell(&echo(0)), Ok(None));
     channel.session.handle_timeout(Time::from_millis(1_000), &mut channel.sent).expect("alive");
     assert_eq!(channel.tell(&echo(999)), Ok(None));
@@ -342,7 +221,7 @@ fn echoes_that_were_not_asked_for_measure_nothing() {
 
 #[test]
 fn one_echo_is_under_way_at_a_time() {
-    let mut channel = joined();
+    let mut channel = Channel::joined();
     for second in 1..=4 {
         channel.session.handle_timeout(Time::from_millis(second * 1_000), &mut channel.sent).expect("alive");
     }
@@ -386,7 +265,10 @@ fn counters_of_ports_are_passed_on_and_those_that_are_not_kept_left_out() {
         errors: Some(6),
     };
     let event = Event::PortCounters { dpid: DatapathId(7), ports: vec![expected] };
-    assert_eq!(joined().tell(&Message::MultipartReply(reply)), Ok(Some(SessionEvent::Other(event))));
+    let mut channel = Channel::joined();
+    channel.session.expect(Xid(5), MultipartType::Port);
+    let told = channel.tell_as(Xid(5), &Message::MultipartReply(reply));
+    assert_eq!(told, Ok(Some(SessionEvent::Other(event))));
 }
 
 #[test]

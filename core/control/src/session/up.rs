@@ -1,0 +1,140 @@
+//! A switch that has joined: its messages as events.
+
+use std::borrow::Cow;
+
+use braid_openflow::{
+    EncodeError, ErrorMsg, FlowRemoved, FlowRemovedReason, Message, MultipartReply, MultipartType, PacketIn,
+    PortReason, PortStatus as PortStatusMsg, ReplyBody, Xid,
+};
+use braid_switch::extension::BRAID;
+use braid_switch::telemetry::{self, TELEMETRY};
+use braid_types::{DatapathId, Time};
+
+use super::answers::{Answers, Part};
+use super::echo::EchoTimer;
+use super::ports::{Ports, port_status};
+use super::{SessionError, SessionEvent, SessionLimits, Unusable};
+use crate::cookie::Cookie;
+use crate::event::{Event, SwitchPorts};
+use crate::pipeline::EdgeGroup;
+use crate::port_counters::PortCounters;
+
+/// The channel of a switch that has joined.
+#[derive(Debug)]
+pub(super) struct Up {
+    dpid: DatapathId,
+    unusable: Option<Unusable>,
+    echoes: EchoTimer,
+    ports: Ports<()>,
+    answers: Answers,
+}
+
+impl Up {
+    pub(super) fn new(switch: &SwitchPorts, unusable: Option<Unusable>, limits: SessionLimits) -> Self {
+        Self {
+            dpid: switch.dpid,
+            unusable,
+            echoes: EchoTimer::default(),
+            ports: Ports::of(limits.ports, switch.ports.iter().map(|port| port.port)),
+            answers: Answers::new(limits),
+        }
+    }
+
+    pub(super) const fn dpid(&self) -> DatapathId {
+        self.dpid
+    }
+
+    pub(super) const fn unusable(&self) -> Option<Unusable> {
+        self.unusable
+    }
+
+    /// A request was sent.
+    pub(super) fn expect(&mut self, xid: Xid, kind: MultipartType) {
+        self.answers.expect(xid, kind);
+    }
+
+    /// Sends an echo request if one is due.
+    pub(super) fn ask_for_echo(&mut self, now: Time, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        self.echoes.ask(now, out)
+    }
+
+    /// Takes a message of `length` bytes.
+    pub(super) fn handle<'a>(
+        &mut self,
+        xid: Xid,
+        message: Message<'a>,
+        length: usize,
+    ) -> Result<Option<SessionEvent<'a>>, SessionError> {
+        match &message {
+            Message::PortStatus(status) => self.ports.update(status, |_| ())?,
+            Message::MultipartReply(reply) if self.answers.take(xid, reply, length)? == Part::Unasked => {
+                return Ok(None);
+            }
+            _ => {}
+        }
+        let dpid = self.dpid;
+        Ok(match message {
+            Message::Error(error) => Some(refusal(dpid, xid, &error)),
+            Message::EchoReply(reply) => {
+                let echo = |sent_at| SessionEvent::Other(Event::Echo { dpid, sent_at });
+                self.echoes.answered(&reply).map(echo)
+            }
+            message => event(dpid, xid, message).map(SessionEvent::Other),
+        })
+    }
+}
+
+fn event<'a>(dpid: DatapathId, xid: Xid, message: Message<'a>) -> Option<Event<'a>> {
+    match message {
+        Message::PacketIn(packet) => packet_in(dpid, &packet),
+        Message::PortStatus(status) => Some(port_event(dpid, &status)),
+        Message::BarrierReply => Some(Event::Barrier { dpid, token: xid.0 }),
+        Message::FlowRemoved(flow) => flow_removed(dpid, &flow),
+        Message::MultipartReply(reply) => counters(dpid, &reply),
+        _ => None,
+    }
+}
+
+fn packet_in<'a>(dpid: DatapathId, packet: &PacketIn<'a>) -> Option<Event<'a>> {
+    let in_port = packet.in_port()?;
+    Some(Event::PacketIn { dpid, in_port, table: packet.table_id.0, data: Cow::Borrowed(packet.data.0) })
+}
+
+/// Only what timed out is news: what was deleted was deleted by us, and may be there again.
+fn flow_removed(dpid: DatapathId, flow: &FlowRemoved<'_>) -> Option<Event<'static>> {
+    let timed_out = [FlowRemovedReason::IdleTimeout, FlowRemovedReason::HardTimeout].contains(&flow.reason);
+    timed_out.then_some(Event::FlowRemoved { dpid, cookie: Cookie(flow.cookie.0), bytes: flow.byte_count })
+}
+
+fn port_event(dpid: DatapathId, status: &PortStatusMsg<'_>) -> Event<'static> {
+    match status.reason {
+        PortReason::Delete => Event::PortGone { dpid, port: status.desc.port_no },
+        _ => Event::PortUp { dpid, port: port_status(&status.desc) },
+    }
+}
+
+fn counters(dpid: DatapathId, reply: &MultipartReply<'_>) -> Option<Event<'static>> {
+    match reply.body {
+        ReplyBody::Flow(flows) => {
+            let rules = flows.iter().map(|flow| (Cookie(flow.cookie.0), flow.byte_count)).collect();
+            Some(Event::StreamCounters { dpid, rules })
+        }
+        ReplyBody::Port(ports) => {
+            let ports = ports.iter().map(|stats| PortCounters::from(&stats)).collect();
+            Some(Event::PortCounters { dpid, ports })
+        }
+        ReplyBody::Experimenter(message)
+            if message.experimenter == BRAID && message.exp_type == TELEMETRY =>
+        {
+            let reports = telemetry::decode(&message).ok()?.into_iter();
+            let reports =
+                reports.filter_map(|(group, report)| Some((EdgeGroup::of(group)?, report))).collect();
+            Some(Event::EdgeReports { dpid, reports })
+        }
+        _ => None,
+    }
+}
+
+fn refusal(dpid: DatapathId, xid: Xid, error: &ErrorMsg<'_>) -> SessionEvent<'static> {
+    SessionEvent::Refused { dpid, xid, reason: format!("{:?}", error.error) }
+}
