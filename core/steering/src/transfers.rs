@@ -218,6 +218,14 @@ impl Transfers {
         early.map(|early| self.absorb(id, early)).unwrap_or_default()
     }
 
+    /// Whether a subflow with this token leads to the end that opened its connection, as the answering host opens it.
+    pub fn is_call_back(&self, token: Token, tuple: &FiveTuple) -> bool {
+        let names_opener =
+            |id: &TransferId| self.transfers.get(*id).is_some_and(|it| it.opener_token == Some(token));
+        self.by_opener.called(tuple).is_some()
+            || self.by_token.get(&token).is_some_and(|candidates| candidates.iter().any(names_opener))
+    }
+
     /// The handshake of a stream is complete; says whether it was not before.
     pub fn establish(&mut self, id: StreamId) -> bool {
         let stream = self.streams.get_mut(id);

@@ -33,6 +33,15 @@ impl Brain {
         if let Some(id) = announced.map(|stream| stream.id).filter(|_| dst != dpid) {
             return self.place_and_send(now, id, (dpid, dst), bytes, out);
         }
+        if let Some(Opening::Join(token)) = opening
+            && self.streams.is_call_back(token, &tuple)
+            && self.streams.by_tuple(&tuple).is_none()
+            && !self.manner(&tuple).is_single()
+        {
+            // Most are refused, and until then they take places from the opener's own subflows: they wait for nothing.
+            self.handshakes.call_back(now, tuple, token);
+            return self.forward(now, dpid, tuple.dst, bytes, out);
+        }
         let opening = match opening {
             None if dst != dpid => self.opening_of_plain(now, &tuple, (dpid, dst), out),
             mptcp => mptcp,
@@ -97,7 +106,12 @@ impl Brain {
         let opened = tuple.reversed();
         let handshake = mptcp::handshake(tcp.options);
         self.counters.joins += u64::from(matches!(handshake, Ok(Some(Handshake::Join(_)))));
-        let Some(stream) = self.streams.by_tuple(&opened) else { return };
+        let Some(stream) = self.streams.by_tuple(&opened) else {
+            if let Ok(Some(Handshake::Join(MpJoin::SynAck { .. }))) = handshake {
+                self.establish_call_back(now, opened, out);
+            }
+            return;
+        };
         match (stream.opening, handshake) {
             (Opening::Capable, Ok(Some(Handshake::Capable(answer)))) => {
                 self.streams.establish(stream.id);

@@ -146,7 +146,9 @@ fn an_attempt_that_is_refused_keeps_no_path_from_the_subflow_that_is_not() {
         let mut network = Network::start(&[(1, 9), (1, 2), (2, 9)], &[1, 9]);
         let (first, second) = (tuple(ip(1), 1000, ip(9)), tuple(ip(1), 1001, ip(9)));
         open(&mut network, first);
+        let rules = network.rules(1);
         let back = call_back(&mut network, first);
+        assert_eq!(network.rules(1), rules, "an attempt costs no rules");
         if refused_first {
             reset(&mut network, (1, 9), back.reversed());
         }
