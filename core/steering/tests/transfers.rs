@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
-use braid_steering::{Changed, Group, Limits, Opening, Stream, StreamId, TransferId, TransferKind, Transfers};
+use braid_steering::{
+    Changed, Group, Limits, Opening, Stream, StreamId, TransferId, TransferKind, Transfers,
+};
 use braid_types::{BitsPerSec, FiveTuple, Time, Token};
 use proptest::prelude::*;
 

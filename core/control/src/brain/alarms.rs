@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use braid_types::{SwitchPort, Time};
+use braid_types::{SwitchPort, Time, following};
 use serde::Serialize;
 
 use super::Brain;
@@ -101,7 +101,12 @@ impl Brain {
 
     /// What was done at ports that must not be, by port and kind.
     pub fn alarms(&self) -> Vec<Alarm> {
-        let alarms = self.alarms.0.values().map(|record| &record.alarm);
-        alarms.map(|alarm| Alarm { text: alarm.threat.to_string(), ..alarm.clone() }).collect()
+        self.alarms_after(None).collect()
+    }
+
+    /// What was done that follows something of this kind at this port.
+    pub fn alarms_after(&self, alarm: Option<(SwitchPort, &'static str)>) -> impl Iterator<Item = Alarm> {
+        let alarms = self.alarms.0.range(following(alarm)).map(|(_, record)| &record.alarm);
+        alarms.map(|alarm| Alarm { text: alarm.threat.to_string(), ..alarm.clone() })
     }
 }

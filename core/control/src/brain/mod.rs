@@ -35,6 +35,7 @@ mod placing;
 mod policy;
 mod ports;
 mod rate;
+mod records;
 mod relief;
 mod resolve;
 mod retire;
@@ -51,6 +52,7 @@ pub mod view;
 mod waits;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use braid_assign::Assignments;
 use braid_steering::{Policies, StreamId, Transfers};
@@ -112,7 +114,7 @@ pub struct Brain {
     measured: Measurements,
     found: Found,
     streams: Transfers,
-    policies: Policies,
+    policies: Arc<Policies>,
     placements: Placements,
     counters: Counters,
     counters_read_at: Time,
@@ -149,7 +151,7 @@ impl Brain {
         let topology = Topology::with_limits(settings.hosts);
         Self {
             streams: Transfers::new(settings.streams),
-            policies: Policies::default(),
+            policies: Arc::default(),
             placements: Placements::default(),
             assignments: Assignments::new(settings.assignments, settings.assignment_seed),
             confirmations: Confirmations::default(),
