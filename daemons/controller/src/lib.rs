@@ -10,6 +10,7 @@ mod agents;
 mod channels;
 mod clock;
 mod controller;
+mod copying;
 mod drawing;
 mod engine;
 mod http;
