@@ -37,7 +37,7 @@ pub(crate) fn latency(what: &str, mut times: Vec<Duration>) {
 }
 
 /// How two sets of latencies compare, at the middle and at the slow end.
-pub(crate) fn quotient(mut these: Vec<Duration>, mut those: Vec<Duration>) {
+pub(crate) fn quotient(what: &str, mut these: Vec<Duration>, mut those: Vec<Duration>) {
     let mut at = |percent: usize| {
         let of = |times: &mut Vec<Duration>| {
             times.sort_unstable();
@@ -45,7 +45,7 @@ pub(crate) fn quotient(mut these: Vec<Duration>, mut those: Vec<Duration>) {
         };
         of(&mut these) / of(&mut those)
     };
-    println!("  {:30} p50 {:.3} x, p99 {:.3} x", "against nobody watching", at(50), at(99));
+    println!("  {what:30} p50 {:.3} x, p99 {:.3} x", at(50), at(99));
 }
 
 /// How many of something the controller knows.

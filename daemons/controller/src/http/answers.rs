@@ -127,3 +127,6 @@ fn answer_one(engine: &Shared, question: Question) {
         Question::Paths(query, answer) => drop(answer.send(Search::prepare(&engine.borrow(), &query))),
     }
 }
+
+#[cfg(test)]
+mod tests;

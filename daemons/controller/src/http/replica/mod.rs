@@ -117,7 +117,7 @@ impl Renewal {
                 sleep_until(rested).await;
             }
             let Some(took) = self.renew().await else { return };
-            rested = rested.max(Instant::now()) + (took * REST).min(MAX_REST);
+            rested = rested.max(Instant::now()) + took.saturating_mul(REST).min(MAX_REST);
         }
     }
 
@@ -133,3 +133,6 @@ impl Renewal {
         Some(took)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -115,3 +115,78 @@ impl<T: Listed> Table<T> {
 }
 
 const TAIL: &str = "]}";
+
+#[cfg(test)]
+mod tests {
+    use braid_control::view::HostView;
+    use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort};
+    use serde_json::Value;
+
+    use super::*;
+
+    fn host(number: u64, name: usize) -> HostView {
+        let at = SwitchPort::new(DatapathId(1), PortNo(1));
+        let addresses = vec![std::net::Ipv4Addr::LOCALHOST.into(); name];
+        HostView { mac: MacAddr::from_u64(number), at, addresses, last_seen: Time::ZERO }
+    }
+
+    fn table(hosts: &[(u64, usize)]) -> Table<HostView> {
+        let mut table = Table::default();
+        table.replace(Time::from_nanos(7), hosts.iter().map(|(number, name)| host(*number, *name)).collect());
+        table
+    }
+
+    /// The Ethernet addresses of all pages, and how many pages there were.
+    fn read(table: &Table<HostView>, limit: usize) -> (Vec<String>, usize) {
+        let (mut all, mut pages, mut cursor) = (Vec::new(), 0, None);
+        loop {
+            let page: Value = serde_json::from_str(&table.page(cursor, limit)).expect("JSON");
+            assert_eq!((&page["schema"], &page["now"]), (&"braid/v1".into(), &7.into()));
+            let hosts = page["hosts"].as_array().expect("a list");
+            assert!(hosts.len() <= limit);
+            all.extend(hosts.iter().filter_map(|host| host["mac"].as_str().map(str::to_owned)));
+            pages += 1;
+            let Some(next) = page["next_cursor"].as_str() else { return (all, pages) };
+            cursor = MacAddr::read(next);
+            assert!(cursor.is_some(), "{next}");
+        }
+    }
+
+    #[test]
+    fn pages_have_every_item_once_and_in_order() {
+        let hosts = table(&[(3, 0), (1, 0), (5, 0), (4, 0), (2, 0)]);
+        let all: Vec<_> = (1..=5).map(|number| MacAddr::from_u64(number).to_string()).collect();
+        for (limit, pages) in [(1, 5), (2, 3), (5, 1), (9, 1)] {
+            assert_eq!(read(&hosts, limit), (all.clone(), pages), "{limit}");
+        }
+        assert_eq!(read(&table(&[]), 1), (Vec::new(), 1), "an empty list is a page");
+        let gone: Value = serde_json::from_str(&hosts.page(Some(MacAddr::from_u64(9)), 1)).expect("JSON");
+        assert_eq!((&gone["hosts"], &gone["next_cursor"]), (&serde_json::json!([]), &Value::Null));
+    }
+
+    #[test]
+    fn a_page_ends_where_it_would_be_too_long() {
+        let table = table(&(0..9).map(|number| (number, 30_000)).collect::<Vec<_>>());
+        let (all, pages) = read(&table, 9);
+        assert_eq!((all.len(), pages), (9, 3));
+        assert!(table.page(None, 9).len() < 2 * MAX_BYTES);
+    }
+
+    #[test]
+    fn what_has_not_changed_is_not_encoded_again() {
+        let mut table = table(&[(1, 0), (2, 0)]);
+        let encoded =
+            |table: &Table<HostView>| -> Vec<_> { table.items().map(|item| item.json().clone()).collect() };
+        let is_same = |one: &Bytes, other: &Bytes| one.as_ptr() == other.as_ptr();
+        let before = encoded(&table);
+        table.replace(Time::ZERO, vec![host(1, 0), host(2, 1)]);
+        let after = encoded(&table);
+        assert_eq!((is_same(&before[0], &after[0]), is_same(&before[1], &after[1])), (true, false));
+        let changes = vec![(MacAddr::from_u64(2), None), (MacAddr::from_u64(3), Some(host(3, 0)))];
+        table.update(Time::ZERO, false, changes);
+        assert!(is_same(&before[0], &encoded(&table)[0]));
+        assert_eq!(table.items().count(), 2);
+        table.update(Time::ZERO, true, vec![(MacAddr::from_u64(4), Some(host(4, 0)))]);
+        assert_eq!(table.items().count(), 1);
+    }
+}
