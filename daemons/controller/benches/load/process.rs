@@ -65,7 +65,7 @@ pub(crate) fn announce(openflow: SocketAddr, http: SocketAddr) {
 
 /// This thread has a core only while no other wants it: it stands for somebody on another machine.
 pub(crate) fn yield_to_others() {
-    rustix::process::setpriority_process(None, 19).expect("a lower priority");
+    rustix::process::nice(15).expect("a lower priority");
 }
 
 /// Returns once nobody wants this process any more.

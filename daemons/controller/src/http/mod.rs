@@ -40,6 +40,7 @@ use braid_control::view::{EdgeView, HostView, LinkView, TransferRecord};
 use braid_control::{Alarm, AssignmentView, Reply, Request};
 use braid_paths::query::{Query, QueryError};
 use braid_types::{SwitchPort, Time};
+use rustix::process::nice;
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
 use tracing::error;
@@ -61,6 +62,8 @@ use replica::{Listed, Renewal, Replica};
 
 /// Questions that wait for the engine; more are turned away.
 const MAX_WAITING: usize = 64;
+/// How much sooner another thread has a core that both want: by a quarter more of it each.
+const NICE: i32 = 10;
 /// Bytes of a request's body.
 const MAX_BODY: usize = 64 << 10;
 
@@ -102,11 +105,18 @@ pub(crate) fn serve(
     let (replica, renewal) = Replica::new(copies);
     let desk = Desk { questions, replica, live: Live::new(clock::generation()), agents, testbed };
     thread::Builder::new().name("http".to_owned()).spawn(move || {
+        give_way();
         if let Err(error) = runtime.block_on(run(listeners, access, desk, (renewal, notices))) {
             error!(%error, "the HTTP server has stopped");
         }
     })?;
     Ok(Asked { questions: asked, copies: copies_asked })
+}
+
+/// The network has the core first where it has to share one with this thread, and with those that search for paths.
+fn give_way() {
+    // Where it is not allowed, they are equals.
+    let _ = nice(NICE);
 }
 
 async fn run(
