@@ -15,7 +15,7 @@ use predicates::prelude::PredicateBooleanExt;
 use predicates::str::{contains, starts_with};
 use serde::Serialize;
 use serde_json::json;
-use support::controller::{Controller, answer_with, connect_switch};
+use support::controller::{Controller, answer_by_path, answer_with, connect_switch};
 use support::{braid, lines, run, text};
 
 const VERBS: [&str; 5] = ["switches", "links", "hosts", "edges", "transfers"];
@@ -255,6 +255,34 @@ fn lists_are_filtered_and_a_filter_that_makes_no_sense_is_a_wrong_usage() {
     let wrong = ask("port>x", &[]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(text(&wrong.stderr).contains("no number"), "{}", text(&wrong.stderr));
+}
+
+#[test]
+fn lists_are_shown_with_all_their_pages() {
+    let page = |links: &[LinkView], now: u64, next: Option<&str>| {
+        json!({ "schema": "braid/v1", "now": now, "next_cursor": next, "links": links }).to_string()
+    };
+    let path = |cursor: &str| format!("/api/v1/links?limit=10000{cursor}");
+    let links = [1, 2, 3].map(|dpid| unmeasured(at(dpid, 1), at(9, 1)));
+    let url = answer_by_path(vec![
+        (path("&cursor=1%3A1"), page(&links[1..2], 2, Some("2:1"))),
+        (path("&cursor=2%3A1"), page(&links[2..], 3, None)),
+        (path(""), page(&links[..1], 1, Some("1:1"))),
+    ]);
+    let ask = |rest: &[&str]| text(&run(&[&["links", "--controller", &url], rest].concat()).stdout);
+    assert_eq!(ask(&[]).lines().count(), 4);
+    let json: serde_json::Value = serde_json::from_str(&ask(&["--json"])).unwrap();
+    let sources: Vec<_> = json["links"].as_array().unwrap().iter().map(|link| &link["src"]["dpid"]).collect();
+    assert_eq!(sources, ["0000000000000001", "0000000000000002", "0000000000000003"]);
+    assert_eq!((&json["now"], &json["next_cursor"]), (&json!(3), &json!(null)), "as one answer");
+    assert_eq!(ask(&["--filter", "src.dpid=3"]).lines().count(), 2, "whatever page an item is on");
+}
+
+#[test]
+fn pages_that_do_not_end_are_refused() {
+    let body = json!({ "schema": "braid/v1", "now": 0, "next_cursor": "1:1", "links": [] }).to_string();
+    let url = answer_with("200 OK", body);
+    braid().args(["links", "--controller", &url]).assert().code(1).stderr(contains("its pages do not end"));
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod fetch;
 mod filter;
 mod follow;
 pub(crate) mod format;
+mod pages;
 pub(crate) mod route;
 pub(crate) mod view;
 mod watch;
@@ -103,13 +104,13 @@ impl ListArgs {
         if self.filter == Filter::default() {
             return controller.list(name);
         }
-        let (_, body) = controller.get(name, &[], |body| {
+        let filtered = |body: &str| {
             let mut body = read(body)?;
             self.filter.apply(body.get_mut(name));
-            Ok(body.to_string())
-        })?;
-        let answer = read_list(&body, name).map_err(|reason| exit::error(Code::Failure, reason))?;
-        Ok((body, answer))
+            let body = body.to_string();
+            read_list(&body, name).map(|answer| (body, answer))
+        };
+        filtered(&controller.whole(name)?).map_err(|reason| controller.no_answer(&reason))
     }
 }
 
@@ -154,7 +155,9 @@ impl Args {
 
 impl Controller {
     fn list<T: DeserializeOwned>(&self, name: &str) -> anyhow::Result<(String, Answer<T>)> {
-        self.get(name, &[], |body| read_list(body, name))
+        let body = self.whole(name)?;
+        let answer = read_list(&body, name).map_err(|reason| self.no_answer(&reason))?;
+        Ok((body, answer))
     }
 
     fn stream(&self, name: &str, last: &str) -> anyhow::Result<impl BufRead + use<>> {
@@ -163,20 +166,15 @@ impl Controller {
 
     fn post(&self, name: &str, parameters: &[(&str, String)]) -> anyhow::Result<Time> {
         let body = fetch::post(&self.0, &format!("/api/v1/{name}"), parameters)?;
-        let refuse = |reason| {
-            exit::error(Code::Failure, format!("{self} gave no answer of a Braid controller: {reason}"))
-        };
-        let mut answer = read(&body).map_err(refuse)?;
+        let mut answer = read(&body).map_err(|reason| self.no_answer(&reason))?;
         let now = answer.get_mut("now").map(Value::take).unwrap_or_default();
-        serde_json::from_value(now).map_err(|error| refuse(format!("now: {error}")))
+        serde_json::from_value(now).map_err(|error| self.no_answer(&format!("now: {error}")))
     }
 
     /// Sends an object to `name`; the answer.
     pub(crate) fn send(&self, method: &str, name: &str, body: &Value) -> anyhow::Result<Value> {
         let answer = fetch::send(&self.0, method, &format!("/api/v1/{name}"), &body.to_string())?;
-        read(&answer).map_err(|reason| {
-            exit::error(Code::Failure, format!("{self} gave no answer of a Braid controller: {reason}"))
-        })
+        read(&answer).map_err(|reason| self.no_answer(&reason))
     }
 
     fn get<T>(
@@ -186,9 +184,12 @@ impl Controller {
         read: impl Fn(&str) -> Result<T, String>,
     ) -> anyhow::Result<(String, T)> {
         let body = fetch::get(&self.0, &format!("/api/v1/{name}"), parameters)?;
-        let refuse = |reason| format!("{self} gave no answer of a Braid controller: {reason}");
-        let answer = read(&body).map_err(|reason| exit::error(Code::Failure, refuse(reason)))?;
+        let answer = read(&body).map_err(|reason| self.no_answer(&reason))?;
         Ok((body, answer))
+    }
+
+    fn no_answer(&self, reason: &str) -> anyhow::Error {
+        exit::error(Code::Failure, format!("{self} gave no answer of a Braid controller: {reason}"))
     }
 }
 

@@ -121,9 +121,10 @@ pub(crate) fn answer_with(status: &'static str, body: String) -> String {
     serve(move |_| (status, body.clone()))
 }
 
-/// A server that has a body for each of these paths; its URL.
+/// A server that has a body for each of these paths, with parameters or whatever they are; its URL.
 pub(crate) fn answer_by_path(bodies: Vec<(String, String)>) -> String {
-    serve(move |path| match bodies.iter().find(|(known, _)| known == path) {
+    let is_of = |known: &str, path: &str| known == path || path.split('?').next() == Some(known);
+    serve(move |path| match bodies.iter().find(|(known, _)| is_of(known, path)) {
         Some((_, body)) => ("200 OK", body.clone()),
         None => ("404 Not Found", String::new()),
     })

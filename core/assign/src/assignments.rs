@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use braid_paths::Path;
 use braid_topology::Link;
-use braid_types::{SwitchPort, Time};
+use braid_types::{SwitchPort, Time, following};
 
 use crate::assignment::{Assignment, AssignmentId, Claim, Owner};
 
@@ -82,6 +82,11 @@ impl Assignments {
     /// All of them, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Assignment> {
         self.by_id.values()
+    }
+
+    /// Those that follow `id` by name, without it; all of them after `None`.
+    pub fn after(&self, id: Option<AssignmentId>) -> impl Iterator<Item = &Assignment> {
+        self.by_id.range(following(id)).map(|(_, assignment)| assignment)
     }
 
     /// The assignment of this name, whoever's it is.

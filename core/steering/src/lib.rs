@@ -8,6 +8,7 @@
 //! (`braid-control`).
 
 mod advice;
+mod changes;
 mod ids;
 mod numbered;
 mod openers;
@@ -17,6 +18,7 @@ mod stream;
 mod transfers;
 
 pub use advice::{Advice, AdviceRefusal, AdviceRequest, SubflowEnds};
+pub use changes::Changed;
 pub use ids::{StreamId, TransferId};
 pub use placement::{
     Choice, Deterministic, FewestShared, LeastLoaded, Move, Placement, Policy, PolicyError, Question, Random,

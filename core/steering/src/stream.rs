@@ -103,6 +103,8 @@ pub struct Transfer {
     pub opened_at: Time,
     /// Its streams.
     pub streams: SmallVec<[StreamId; 8]>,
+    /// Whether it is among the changes that a copy of it lacks.
+    pub(crate) is_changed: bool,
 }
 
 impl fmt::Display for TransferKind {

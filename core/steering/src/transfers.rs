@@ -5,6 +5,7 @@ use std::time::Duration;
 use braid_types::{BitsPerSec, FiveTuple, Index, Time, Token};
 use smallvec::SmallVec;
 
+use crate::changes::{Changed, Changes};
 use crate::ids::{StreamId, TransferId};
 use crate::numbered::Numbered;
 use crate::openers::Openers;
@@ -67,6 +68,7 @@ pub struct Transfers {
     adopted: BTreeMap<(IpAddr, IpAddr), TransferId>,
     last_transfer: u64,
     last_stream: u64,
+    changes: Changes,
 }
 
 impl Transfers {
@@ -78,6 +80,28 @@ impl Transfers {
     /// The transfers, oldest first. O(n log n).
     pub fn transfers(&self) -> impl Iterator<Item = &Transfer> {
         self.transfers.iter()
+    }
+
+    /// The transfers to visit so that a copy of all of them is up to date; O(1) but for the first time.
+    pub fn take_changes(&mut self) -> Changed {
+        match self.changes.take() {
+            Some(ids) => Changed::Some(ids),
+            None => Changed::All(self.transfers.iter().map(|transfer| transfer.id).collect()),
+        }
+    }
+
+    /// A transfer by its number, for a copy: when it changes after this, it is among the changes again.
+    pub fn visit(&mut self, id: TransferId) -> Option<&Transfer> {
+        let transfer = self.transfers.get_mut(id)?;
+        transfer.is_changed = false;
+        Some(transfer)
+    }
+
+    /// What is shown of a transfer beside what is known here has changed.
+    pub fn note_change(&mut self, id: TransferId) {
+        if let Some(transfer) = self.transfers.get_mut(id) {
+            self.changes.note(transfer);
+        }
     }
 
     /// How many transfers there are.
@@ -228,8 +252,12 @@ impl Transfers {
 
     /// The handshake of a stream is complete; says whether it was not before.
     pub fn establish(&mut self, id: StreamId) -> bool {
-        let stream = self.streams.get_mut(id);
-        stream.is_some_and(|stream| !std::mem::replace(&mut stream.established, true))
+        let Some(stream) = self.streams.get_mut(id) else { return false };
+        let (is_new, transfer) = (!std::mem::replace(&mut stream.established, true), stream.transfer);
+        if is_new {
+            self.note_change(transfer);
+        }
+        is_new
     }
 
     /// Sets the way of a stream.
@@ -241,6 +269,8 @@ impl Transfers {
             self.unrouted.insert(id);
         }
         stream.route = route;
+        let transfer = stream.transfer;
+        self.note_change(transfer);
     }
 
     /// The transfer of a group, if one is in progress.
@@ -252,6 +282,7 @@ impl Transfers {
     pub fn set_bytes(&mut self, now: Time, id: StreamId, reverse: bool, bytes: u64) {
         let Some(stream) = self.streams.get_mut(id) else { return };
         let at = usize::from(reverse);
+        let shown = (stream.bytes[at], stream.rates[at]);
         stream.bytes[at] = bytes;
         let (since, before) = stream.counted[at];
         let elapsed = now.since(since);
@@ -259,6 +290,10 @@ impl Transfers {
             let bits = bytes.saturating_sub(before) as f64 * 8.0;
             stream.rates[at] = BitsPerSec((bits / elapsed.as_secs_f64()) as u64);
             stream.counted[at] = (now, bytes);
+        }
+        if shown != (bytes, stream.rates[at]) {
+            let transfer = stream.transfer;
+            self.note_change(transfer);
         }
     }
 
@@ -314,8 +349,9 @@ impl Transfers {
             return Vec::new();
         }
         let moved = early.streams.to_vec();
-        if let Some(token) = self.transfers.remove(from).and_then(|early| early.token) {
-            self.forget_token(token, from);
+        if let Some(early) = self.transfers.remove(from) {
+            self.changes.note_end(&early);
+            early.token.into_iter().for_each(|token| self.forget_token(token, from));
         }
         for stream in &moved {
             if let Some(stream) = self.streams.get_mut(*stream) {
@@ -324,6 +360,7 @@ impl Transfers {
         }
         if let Some(transfer) = self.transfers.get_mut(id) {
             transfer.streams.extend_from_slice(&moved);
+            self.changes.note(transfer);
         }
         moved
     }
@@ -357,7 +394,8 @@ impl Transfers {
             self.by_group.insert(group, id);
         }
         let streams = SmallVec::new();
-        let transfer = Transfer { id, kind, token, opener_token: None, group, opened_at: now, streams };
+        let (opened_at, opener_token, is_changed) = (now, None, false);
+        let transfer = Transfer { id, kind, token, opener_token, group, opened_at, streams, is_changed };
         self.transfers.insert(id, transfer);
         id
     }
@@ -375,6 +413,7 @@ impl Transfers {
             return Err(Full { what: "streams of one transfer", limit });
         };
         owner.streams.push(id);
+        self.changes.note(owner);
         self.by_tuple.insert(tuple, id);
         if opening == Opening::Capable {
             self.by_opener.insert(&tuple, transfer);
@@ -392,8 +431,10 @@ impl Transfers {
         let Some(transfer) = self.transfers.get_mut(stream.transfer) else { return false };
         transfer.streams.retain(|id| *id != stream.id);
         if !transfer.streams.is_empty() {
+            self.changes.note(transfer);
             return false;
         }
+        self.changes.note_end(transfer);
         let (tokens, group) = ([transfer.token, transfer.opener_token], transfer.group);
         self.transfers.remove(stream.transfer);
         if let Some(group) = group {

@@ -1,8 +1,11 @@
 //! Which stream belongs to which transfer.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
-use braid_steering::{Group, Limits, Opening, StreamId, TransferId, TransferKind, Transfers};
+use braid_steering::{
+    Changed, Group, Limits, Opening, Stream, StreamId, TransferId, TransferKind, Transfers,
+};
 use braid_types::{BitsPerSec, FiveTuple, Time, Token};
 use proptest::prelude::*;
 
@@ -185,6 +188,7 @@ enum Step {
     Parallel(FiveTuple, u64),
     Join(FiveTuple, Token),
     Answer(FiveTuple, Token),
+    Count(usize, bool, u64),
     End(usize),
 }
 
@@ -196,6 +200,7 @@ fn step() -> impl Strategy<Value = Step> {
         (tuple(), 0..3_u64).prop_map(|(tuple, group)| Step::Parallel(tuple, group)),
         (tuple(), token()).prop_map(|(tuple, token)| Step::Join(tuple, token)),
         (tuple(), token()).prop_map(|(tuple, token)| Step::Answer(tuple, token)),
+        (0..8_usize, any::<bool>(), 0..3_u64).prop_map(|(at, back, bytes)| Step::Count(at, back, bytes)),
         (0..8_usize).prop_map(Step::End),
     ]
 }
@@ -210,10 +215,47 @@ fn take(transfers: &mut Transfers, step: Step) {
         }
         Step::Join(tuple, token) => drop(transfers.open(Time::ZERO, tuple, Opening::Join(token))),
         Step::Answer(tuple, token) => drop(transfers.learn_token(&tuple, token)),
+        Step::Count(index, reverse, bytes) => {
+            let id = transfers.streams().nth(index).map(|stream| stream.id);
+            id.into_iter().for_each(|id| transfers.set_bytes(Time::ZERO, id, reverse, bytes));
+        }
         Step::End(index) => {
             let id = transfers.streams().nth(index).map(|stream| stream.id);
             drop(id.and_then(|id| transfers.end(id)));
         }
+    }
+}
+
+/// What is shown of a transfer.
+fn shown(transfers: &Transfers, id: TransferId) -> Option<Vec<Stream>> {
+    let streams = &transfers.transfer(id)?.streams;
+    Some(streams.iter().filter_map(|id| transfers.stream(*id).cloned()).collect())
+}
+
+/// A copy of all transfers that is brought up to date piece by piece.
+#[derive(Default)]
+struct Copy {
+    transfers: BTreeMap<TransferId, Vec<Stream>>,
+    pending: VecDeque<TransferId>,
+}
+
+impl Copy {
+    /// Visits at most so many transfers; whether the copy was up to date when this round of visits began.
+    fn update(&mut self, original: &mut Transfers, count: usize) -> bool {
+        if self.pending.is_empty() {
+            match original.take_changes() {
+                Changed::All(ids) => (self.transfers, self.pending) = (BTreeMap::new(), ids.into()),
+                Changed::Some(ids) => self.pending = ids.into(),
+            }
+        }
+        for id in self.pending.drain(..count.min(self.pending.len())) {
+            original.visit(id);
+            match shown(original, id) {
+                Some(streams) => _ = self.transfers.insert(id, streams),
+                None => _ = self.transfers.remove(&id),
+            }
+        }
+        self.pending.is_empty()
     }
 }
 
@@ -292,5 +334,23 @@ proptest! {
                 prop_assert_eq!(transfers.by_tuple(&stream.tuple).map(|found| found.id), Some(stream.id));
             }
         }
+    }
+
+    #[test]
+    fn a_copy_kept_by_changes_has_what_there_is(
+        steps in proptest::collection::vec((step(), 0..3_usize), 0..80)
+    ) {
+        let mut transfers = Transfers::new(Limits { streams: 10, streams_per_transfer: 4 });
+        let mut copy = Copy::default();
+        for (step, visits) in steps {
+            take(&mut transfers, step);
+            copy.update(&mut transfers, visits);
+        }
+        // What was begun, and what has changed since.
+        while !copy.update(&mut transfers, 1) {}
+        while !copy.update(&mut transfers, 1) {}
+        let all: BTreeMap<_, _> =
+            transfers.transfers().filter_map(|it| Some((it.id, shown(&transfers, it.id)?))).collect();
+        prop_assert_eq!(copy.transfers, all);
     }
 }

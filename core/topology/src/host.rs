@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use braid_types::{Index, MacAddr, SwitchPort, Time};
+use braid_types::{Index, MacAddr, SwitchPort, Time, following};
 use serde::{Deserialize, Serialize};
 
 use crate::{Change, TopologyError};
@@ -73,7 +73,12 @@ impl HostTable {
 
     /// By interface address.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Host> {
-        self.by_mac.values().filter_map(|place| self.at_place(*place))
+        self.after(None)
+    }
+
+    /// Those with higher interface addresses, in their order.
+    pub(crate) fn after(&self, mac: Option<MacAddr>) -> impl Iterator<Item = &Host> {
+        self.by_mac.range(following(mac)).filter_map(|(_, place)| self.at_place(*place))
     }
 
     pub(crate) fn get(&self, mac: MacAddr) -> Option<&Host> {

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 
-use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time};
+use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time, following};
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
@@ -52,6 +52,11 @@ impl Topology {
         self.switches.values()
     }
 
+    /// The switches that follow `after` by identifier, without it; all of them after `None`.
+    pub fn switches_after(&self, after: Option<DatapathId>) -> impl Iterator<Item = &Switch> {
+        self.switches.range(following(after)).map(|(_, switch)| switch)
+    }
+
     /// The switch with this identifier.
     pub fn switch(&self, dpid: DatapathId) -> Option<&Switch> {
         self.switches.get(&dpid)
@@ -65,6 +70,11 @@ impl Topology {
     /// All links by the port they leave, each with what is known of it.
     pub fn links(&self) -> impl ExactSizeIterator<Item = (Link, LinkState)> {
         self.links.values().copied()
+    }
+
+    /// The links that follow the one that leaves `after`, as [`links`](Self::links) has them; all of them after `None`.
+    pub fn links_after(&self, after: Option<SwitchPort>) -> impl Iterator<Item = (Link, LinkState)> {
+        self.links.range(following(after)).map(|(_, link)| *link)
     }
 
     /// The link that leaves this port.
@@ -85,6 +95,11 @@ impl Topology {
     /// All hosts by interface address.
     pub fn hosts(&self) -> impl Iterator<Item = &Host> {
         self.hosts.iter()
+    }
+
+    /// The hosts that follow `after` by interface address, without it; all of them after `None`.
+    pub fn hosts_after(&self, after: Option<MacAddr>) -> impl Iterator<Item = &Host> {
+        self.hosts.after(after)
     }
 
     /// How many hosts there are.

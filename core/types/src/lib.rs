@@ -11,6 +11,7 @@
 //! ```
 
 mod datapath;
+mod following;
 mod index;
 mod mac;
 mod prefix;
@@ -21,6 +22,7 @@ mod token;
 mod tuple;
 
 pub use datapath::{DatapathId, PortNo, SwitchPort};
+pub use following::following;
 pub use index::Index;
 pub use mac::MacAddr;
 pub use prefix::{IpPrefix, common_prefix};

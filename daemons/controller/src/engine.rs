@@ -98,6 +98,11 @@ impl Engine {
         &self.brain
     }
 
+    /// For copies of what it shows.
+    pub(crate) fn brain_mut(&mut self) -> &mut Brain {
+        &mut self.brain
+    }
+
     pub(crate) fn now(&self) -> Time {
         self.clock.now()
     }

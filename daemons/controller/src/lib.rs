@@ -1,7 +1,7 @@
 //! Sockets, HTTP and metrics around the controller's brain.
 //!
 //! One thread owns the brain and every OpenFlow channel, so that a packet-in is answered without passing
-//! from thread to thread; another serves HTTP and asks the first for what it shows.
+//! from thread to thread; another serves HTTP from a copy of what the first shows.
 //!
 //! What it does not do: decide anything. That is `braid-control`.
 
@@ -10,6 +10,7 @@ mod agents;
 mod channels;
 mod clock;
 mod controller;
+mod copying;
 mod drawing;
 mod engine;
 mod http;

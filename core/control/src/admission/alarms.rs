@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use braid_types::{SwitchPort, Time};
+use braid_types::{SwitchPort, Time, following};
 use serde::Serialize;
 
 use crate::command::Commands;
@@ -77,10 +77,10 @@ impl Alarms {
         self.0.values_mut().for_each(|record| record.tell(cx.now, cx.out));
     }
 
-    /// What was done, by port and kind.
-    pub(super) fn all(&self) -> Vec<Alarm> {
-        let alarms = self.0.values().map(|record| &record.alarm);
-        alarms.map(|alarm| Alarm { text: alarm.threat.to_string(), ..alarm.clone() }).collect()
+    /// What was done, by port and kind, that follows something of this kind at this port.
+    pub(super) fn after(&self, alarm: Option<(SwitchPort, &'static str)>) -> impl Iterator<Item = Alarm> {
+        let alarms = self.0.range(following(alarm)).map(|(_, record)| &record.alarm);
+        alarms.map(|alarm| Alarm { text: alarm.threat.to_string(), ..alarm.clone() })
     }
 
     fn forget_oldest(&mut self) {

@@ -104,8 +104,11 @@ impl Admission {
         self.alarms.tick(cx);
     }
 
-    /// What was done at ports that must not be, by port and kind.
-    pub(crate) fn alarms(&self) -> Vec<Alarm> {
-        self.alarms.all()
+    /// What was done at ports that must not be, by port and kind, that follows something of this kind at this port.
+    pub(crate) fn alarms_after(
+        &self,
+        alarm: Option<(SwitchPort, &'static str)>,
+    ) -> impl Iterator<Item = Alarm> {
+        self.alarms.after(alarm)
     }
 }

@@ -26,6 +26,7 @@ mod packets;
 mod parallel;
 mod placing;
 mod policy;
+mod records;
 mod relief;
 mod retire;
 mod returns;
@@ -39,6 +40,7 @@ pub mod view;
 mod waits;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use braid_assign::Assignments;
 use braid_steering::{Policies, StreamId, Transfers};
@@ -116,7 +118,7 @@ pub struct Brain {
     measurement: Measurement,
     found: Found,
     streams: Transfers,
-    policies: Policies,
+    policies: Arc<Policies>,
     placements: Placements,
     counters: Counters,
     counters_read_at: Time,
@@ -151,7 +153,7 @@ impl Brain {
         let topology = Topology::with_limits(settings.hosts);
         Self {
             streams: Transfers::new(settings.streams),
-            policies: Policies::default(),
+            policies: Arc::default(),
             placements: Placements::default(),
             assignments: Assignments::new(settings.assignments, settings.assignment_seed),
             confirmations: Confirmations::default(),

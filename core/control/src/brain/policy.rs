@@ -39,12 +39,12 @@ impl Brain {
     /// The text of a policy file that was checked; of one that was not, nothing is taken over.
     pub(super) fn set_policy(&mut self, text: &str) {
         if let Ok(policies) = Policies::parse(text) {
-            self.policies = policies;
+            self.policies = Arc::new(policies);
         }
     }
 
     /// What is steered how.
-    pub fn policies(&self) -> &Policies {
+    pub fn policies(&self) -> &Arc<Policies> {
         &self.policies
     }
 

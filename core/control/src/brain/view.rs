@@ -3,10 +3,11 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use braid_assign::AssignmentId;
 use braid_paths::Snapshot;
-use braid_steering::{Stream, StreamId, Transfer, TransferId, TransferKind};
+use braid_steering::{StreamId, TransferId, TransferKind};
 use braid_topology::{Host, Link, LinkState, Port, Switch};
-use braid_types::{DatapathId, FiveTuple, MacAddr, PortNo, SwitchPort, Time};
+use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use serde::Serialize;
 
 use super::Brain;
@@ -15,9 +16,10 @@ use crate::measurement::LinkReading;
 use crate::request::AssignmentView;
 use crate::role::Role;
 
+pub use super::records::TransferRecord;
 pub use super::spray::{
-    EdgeHeldView, EdgeOrderCounts, EdgeOrderView, EdgePathState, EdgePathView, EdgeSprayView, EdgeView,
-    EdgeWaitedView, SprayView,
+    EdgeHeldView, EdgeList, EdgeOrderCounts, EdgeOrderView, EdgePathState, EdgePathView, EdgeSprayView,
+    EdgeView, EdgeWaitedView, SprayView,
 };
 
 /// A switch that is connected.
@@ -171,19 +173,34 @@ pub struct StreamView {
     pub received_bps: u64,
 }
 
+/// Lists are given as a whole, or from any item on: so that a copy of a long one can be made in turns, between which the
+/// brain goes on. Of each list what follows an item is in the same order, whatever has come and gone meanwhile.
 impl Brain {
     /// The switches, by datapath id.
     pub fn switches(&self) -> Vec<SwitchView> {
-        let switches = self.topology.switches();
-        switches.map(|switch| SwitchView { dpid: switch.dpid(), ports: self.ports_of(switch) }).collect()
+        self.switches_after(None).collect()
+    }
+
+    /// The switches that follow this one.
+    pub fn switches_after(&self, dpid: Option<DatapathId>) -> impl Iterator<Item = SwitchView> {
+        let switches = self.topology.switches_after(dpid);
+        switches.map(|switch| SwitchView { dpid: switch.dpid(), ports: self.ports_of(switch) })
     }
 
     /// The links, by sending end.
     pub fn links(&self) -> Vec<LinkView> {
-        self.topology
-            .links()
-            .map(|(link, state)| link_view(&link, state, &self.measurement.of(&link)))
-            .collect()
+        self.links_after(None).collect()
+    }
+
+    /// The links that follow the one that leaves this port.
+    pub fn links_after(&self, src: Option<SwitchPort>) -> impl Iterator<Item = LinkView> {
+        let links = self.topology.links_after(src);
+        links.map(|(link, state)| link_view(&link, state, &self.measurement.of(&link)))
+    }
+
+    /// Whether a link leaves this port.
+    pub fn has_link(&self, src: SwitchPort) -> bool {
+        self.topology.link_at(src).is_some()
     }
 
     /// The path sets and the graph behind them, to be read elsewhere while the brain goes on.
@@ -203,38 +220,38 @@ impl Brain {
 
     /// The hosts, by Ethernet address.
     pub fn hosts(&self) -> Vec<HostView> {
+        self.hosts_after(None).collect()
+    }
+
+    /// The hosts that follow the one with this Ethernet address.
+    pub fn hosts_after(&self, mac: Option<MacAddr>) -> impl Iterator<Item = HostView> {
         let view = |host: &Host| HostView {
             mac: host.mac,
             at: host.at,
             addresses: host.addresses.clone(),
             last_seen: host.last_seen,
         };
-        self.topology.hosts().map(view).collect()
+        self.topology.hosts_after(mac).map(view)
     }
 
     /// What applications have set aside, by name.
     pub fn assignments(&self) -> Vec<AssignmentView> {
-        self.assignments.iter().map(|assignment| self.assignment_view(assignment)).collect()
+        self.assignments_after(None).collect()
     }
 
     /// What was done at ports that must not be, by port and kind.
     pub fn alarms(&self) -> Vec<Alarm> {
-        self.admission.alarms()
+        self.alarms_after(None).collect()
     }
 
-    /// The transfers in progress, oldest first.
-    pub fn transfers(&self) -> Vec<TransferView> {
-        self.established_transfers().collect()
+    /// What was done that follows something of this kind at this port.
+    pub fn alarms_after(&self, alarm: Option<(SwitchPort, &'static str)>) -> impl Iterator<Item = Alarm> {
+        self.admission.alarms_after(alarm)
     }
 
-    /// The transfers in progress that opened first, at most so many.
-    pub fn oldest_transfers(&self, limit: usize) -> Vec<TransferView> {
-        self.established_transfers().take(limit).collect()
-    }
-
-    fn established_transfers(&self) -> impl Iterator<Item = TransferView> {
-        let views = self.streams.transfers().map(|transfer| self.transfer_view(transfer));
-        views.filter(|transfer| !transfer.streams.is_empty())
+    /// What applications have set aside that follows this one.
+    pub fn assignments_after(&self, id: Option<AssignmentId>) -> impl Iterator<Item = AssignmentView> {
+        self.assignments.after(id).map(|assignment| self.assignment_view(assignment))
     }
 
     fn ports_of(&self, switch: &Switch) -> Vec<PortView> {
@@ -245,17 +262,6 @@ impl Brain {
             role: self.ports.role(SwitchPort::new(switch.dpid(), port.number)),
         };
         switch.ports().map(view).collect()
-    }
-
-    fn transfer_view(&self, transfer: &Transfer) -> TransferView {
-        let streams = transfer.streams.iter().filter_map(|id| self.streams.stream(*id));
-        let streams = streams.filter(|stream| stream.established);
-        TransferView {
-            id: transfer.id,
-            kind: transfer.kind,
-            opened_at: transfer.opened_at,
-            streams: streams.map(|stream| stream_view(stream, self.sprays.view(stream.id))).collect(),
-        }
     }
 }
 
@@ -281,28 +287,5 @@ fn link_view(link: &Link, state: LinkState, reading: &LinkReading) -> LinkView {
         loss: loss.map(|it| it.ratio),
         loss_at: loss.map(|it| it.at),
         counted: LinkCounts { bytes: sent.bytes_out, packets: sent.packets_out, dropped, errors },
-    }
-}
-
-fn stream_view(stream: &Stream, sprayed: Vec<SprayView>) -> StreamView {
-    let FiveTuple { src, dst, src_port, dst_port } = stream.tuple;
-    let [bytes_sent, bytes_received] = stream.bytes;
-    let [sent_bps, received_bps] = stream.rates.map(|rate| rate.0);
-    let path = stream.route.iter().flat_map(|route| route.forward.switches()).collect();
-    let ports = stream.route.iter().flat_map(|route| route.forward.links()).map(|link| link.src).collect();
-    let id = stream.id;
-    StreamView {
-        id,
-        src,
-        dst,
-        src_port,
-        dst_port,
-        path,
-        ports,
-        sprayed,
-        bytes_sent,
-        bytes_received,
-        sent_bps,
-        received_bps,
     }
 }

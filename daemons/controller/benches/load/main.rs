@@ -3,7 +3,7 @@
 //! The controller is a process on one core; switches and hosts are emulated on the other. It is set up as an
 //! administrator would who has thousands of hosts behind each port: without limits of what a port may ask.
 //!
-//! `cargo bench -p braid-controller --bench load -- fat-tree` measures one part alone; others are `watched`, `rules`, `16`
+//! `cargo bench -p braid-controller --bench load -- fat-tree` measures one part alone; others are `watched`, `readers`, `rules`, `16`
 //! and `64`; `memory` is a minute of it.
 
 mod audience;
@@ -12,6 +12,7 @@ mod network;
 mod packets;
 mod poller;
 mod process;
+mod readers;
 mod report;
 mod responder;
 mod rules;
@@ -55,6 +56,9 @@ fn measure(arguments: &[String]) {
     if wants("watched") {
         watched::run(Duration::from_secs(10));
     }
+    if wants("readers") {
+        readers::run();
+    }
     if wants("rules") {
         rules::run();
     }
@@ -70,7 +74,8 @@ fn control() {
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let settings = Settings { packet_ins: 0, new_streams: 0, new_addresses: 0, ..Settings::default() };
     let hosts = braid_topology::HostLimits { addresses_per_host: single::ADDRESSES, ..settings.hosts };
-    let settings = Settings { hosts, ..settings };
+    let streams = braid_steering::Limits { streams: 2 * readers::TRANSFERS, ..settings.streams };
+    let settings = Settings { hosts, streams, ..settings };
     let (openflow, agents) = (Listen::Address(any), Agents::default());
     let config = Config {
         openflow,

@@ -63,6 +63,11 @@ pub(crate) fn announce(openflow: SocketAddr, http: SocketAddr) {
     println!("{openflow} {http}");
 }
 
+/// This thread has a core only while no other wants it: it stands for somebody on another machine.
+pub(crate) fn yield_to_others() {
+    rustix::process::nice(15).expect("a lower priority");
+}
+
 /// Returns once nobody wants this process any more.
 pub(crate) fn wait_until_dropped() {
     let _ = std::io::stdin().read_to_end(&mut Vec::new());

@@ -37,7 +37,7 @@ pub(crate) fn latency(what: &str, mut times: Vec<Duration>) {
 }
 
 /// How two sets of latencies compare, at the middle and at the slow end.
-pub(crate) fn quotient(mut these: Vec<Duration>, mut those: Vec<Duration>) {
+pub(crate) fn quotient(what: &str, mut these: Vec<Duration>, mut those: Vec<Duration>) {
     let mut at = |percent: usize| {
         let of = |times: &mut Vec<Duration>| {
             times.sort_unstable();
@@ -45,7 +45,7 @@ pub(crate) fn quotient(mut these: Vec<Duration>, mut those: Vec<Duration>) {
         };
         of(&mut these) / of(&mut those)
     };
-    println!("  {:30} p50 {:.3} x, p99 {:.3} x", "against nobody watching", at(50), at(99));
+    println!("  {what:30} p50 {:.3} x, p99 {:.3} x", at(50), at(99));
 }
 
 /// How many of something the controller knows.
@@ -53,14 +53,22 @@ pub(crate) fn count(controller: &Process, what: &str) -> usize {
     list(controller, what).len()
 }
 
-/// What the controller knows of something.
+/// What the controller knows of something, page after page.
 pub(crate) fn list(controller: &Process, what: &str) -> Vec<serde_json::Value> {
+    let (mut all, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let mut page = get(controller, &format!("/api/v1/{what}?limit=10000{cursor}"));
+        all.extend(page[what].as_array_mut().map(std::mem::take).unwrap_or_default());
+        let Some(next) = page["next_cursor"].as_str() else { return all };
+        cursor = format!("&cursor={next}");
+    }
+}
+
+fn get(controller: &Process, path: &str) -> serde_json::Value {
     let mut stream = TcpStream::connect(controller.http).expect("HTTP port");
-    write!(stream, "GET /api/v1/{what} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-        .expect("a request");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("a request");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("an answer");
     let body = answer.split_once("\r\n\r\n").map(|(_, body)| body).expect("a body");
-    let mut body: serde_json::Value = serde_json::from_str(body).expect("JSON");
-    body[what].as_array_mut().map(std::mem::take).unwrap_or_default()
+    serde_json::from_str(body).expect("JSON")
 }

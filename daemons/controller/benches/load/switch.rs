@@ -48,6 +48,8 @@ pub(crate) struct Switch {
     /// Streams whose first packets enter here.
     pub(crate) opened: Vec<u64>,
     pub(crate) is_up: bool,
+    /// How often its counters were read.
+    readings: u64,
 }
 
 impl Switch {
@@ -67,6 +69,7 @@ impl Switch {
             fabric: BTreeSet::new(),
             opened: Vec::new(),
             is_up: false,
+            readings: 0,
         };
         switch.say(Xid(0), &Message::Hello(Hello::V1_3));
         switch
@@ -228,7 +231,8 @@ impl Switch {
     }
 
     fn describe_rules(&mut self, xid: Xid) {
-        let all: Vec<_> = self.rules.iter().map(|cookie| counted(*cookie)).collect();
+        self.readings += 1;
+        let all: Vec<_> = self.rules.iter().map(|cookie| counted(*cookie, self.readings)).collect();
         for some in all.chunks(RULES_A_MESSAGE) {
             self.say(xid, &reply(MultipartFlags::MORE, ReplyBody::Flow(List::new(some))));
         }
@@ -263,7 +267,8 @@ fn port(number: PortNo) -> Port<'static> {
     }
 }
 
-fn counted(cookie: u64) -> FlowStats<'static> {
+/// A packet more at each reading.
+fn counted(cookie: u64, packets: u64) -> FlowStats<'static> {
     FlowStats {
         table_id: TableId(STREAM_TABLE),
         duration_sec: 1,
@@ -273,8 +278,8 @@ fn counted(cookie: u64) -> FlowStats<'static> {
         hard_timeout: Seconds(0),
         flags: FlowModFlags::SEND_FLOW_REM,
         cookie: Cookie(cookie),
-        packet_count: 1,
-        byte_count: 74,
+        packet_count: packets,
+        byte_count: packets * 74,
         matching: Match::ANY,
         instructions: List::EMPTY,
     }

@@ -39,7 +39,7 @@ pub(crate) fn run(time: Duration) {
     }
     report::latency("nobody watches", alone.clone());
     report::latency(&format!("{WATCHERS} watch"), watched.clone());
-    report::quotient(watched, alone);
+    report::quotient("against nobody watching", watched, alone);
 
     let asker = Asker::start(controller.http);
     let half = network.load(&mut requests, Load { time, rate: Some(ceiling / 2.0), ..load });

@@ -1,76 +1,132 @@
-use braid_control::view::SwitchView;
-use serde::Serialize;
-use tokio::sync::mpsc;
-use tracing::info;
-use utoipa::ToSchema;
+use std::time::{Duration, Instant};
 
-use super::live::Sample;
+use tokio::sync::mpsc;
+use tokio::task::yield_now;
+use tracing::info;
+
 use super::paths::Search;
-use super::{Question, Resource, capacity, metrics};
-use crate::drawing::Drawn;
-use crate::engine::{Engine, Shared};
+use super::{Question, capacity};
+use crate::copying::{CopyRequest, Copying};
+use crate::engine::Shared;
 use crate::policy;
 
-/// Answers the questions of clients, on the engine's thread.
-pub(crate) async fn answer(engine: Shared, mut questions: mpsc::Receiver<Question>) {
-    while let Some(question) = questions.recv().await {
-        // The client may have gone; then nobody is interested.
-        match question {
-            Question::Show(resource, answer) => drop(answer.send(body(&engine.borrow(), resource))),
-            Question::Sample(answer) => drop(answer.send(Sample::take(&engine.borrow()))),
-            Question::Measure(src, answer) => _ = answer.send(capacity::begin(&mut engine.borrow_mut(), src)),
-            Question::SetPolicy(text, answer) => {
-                policy::set(&engine, text);
-                info!("a policy was loaded over the API");
-                _ = answer.send(engine.borrow().now());
+/// What is asked of the engine.
+pub(crate) struct Asked {
+    pub(super) questions: mpsc::Receiver<Question>,
+    pub(super) copies: mpsc::Receiver<CopyRequest>,
+}
+
+/// How long programs are served before the OpenFlow channels have their turn, but for what takes longer by itself: an
+/// answer, or a piece of a copy.
+const SLICE: Duration = Duration::from_micros(50);
+/// The same while turns of the channels are long: a part of these,
+const SHARE: u32 = 16;
+/// and never longer than this.
+const MAX_SLICE: Duration = Duration::from_millis(1);
+/// Questions of a turn.
+const MAX_QUESTIONS: usize = 16;
+
+/// Answers the questions of programs and copies what is shown, on the engine's thread, in turns with the channels.
+pub(crate) async fn answer(engine: Shared, asked: Asked) {
+    let mut desk = Desk { engine, asked, next: None, copying: None };
+    let mut others = Duration::ZERO;
+    while desk.has_work().await {
+        let start = Instant::now();
+        desk.serve(start + slice(others));
+        let served = Instant::now();
+        yield_now().await;
+        others = served.elapsed();
+    }
+}
+
+/// How long programs are served, by how long others on this thread took since the last time.
+fn slice(others: Duration) -> Duration {
+    (others / SHARE).clamp(SLICE, MAX_SLICE)
+}
+
+struct Desk {
+    engine: Shared,
+    asked: Asked,
+    /// What is to be answered next.
+    next: Option<Question>,
+    copying: Option<(Copying, Duration)>,
+}
+
+impl Desk {
+    /// Waits until there is something to do; false if nobody can ask any more.
+    async fn has_work(&mut self) -> bool {
+        if self.next.is_some() || self.copying.is_some() {
+            return true;
+        }
+        tokio::select! {
+            question = self.asked.questions.recv() => {
+                self.next = question;
+                self.next.is_some()
             }
-            Question::Request(request, answer) => engine.borrow_mut().ask(request, answer),
-            Question::Paths(query, answer) => drop(answer.send(Search::prepare(&engine.borrow(), &query))),
+            Some(request) = self.asked.copies.recv() => {
+                self.begin(request);
+                true
+            }
+        }
+    }
+
+    /// Answers questions, and goes on with a copy, until then; at least one question and a piece.
+    fn serve(&mut self, until: Instant) {
+        for _ in 0..MAX_QUESTIONS {
+            let Some(question) = self.next.take().or_else(|| self.asked.questions.try_recv().ok()) else {
+                break;
+            };
+            answer_one(&self.engine, question);
+            if Instant::now() >= until {
+                break;
+            }
+        }
+        if self.copying.is_none()
+            && let Ok(request) = self.asked.copies.try_recv()
+        {
+            self.begin(request);
+        }
+        self.go_on(until);
+    }
+
+    fn begin(&mut self, request: CopyRequest) {
+        let start = Instant::now();
+        let copying = Copying::begin(&mut self.engine.borrow_mut(), request);
+        self.copying = Some((copying, start.elapsed()));
+    }
+
+    /// Copies pieces until then, and one at least.
+    fn go_on(&mut self, until: Instant) {
+        let Some((mut copying, before)) = self.copying.take() else { return };
+        let (mut engine, start) = (self.engine.borrow_mut(), Instant::now());
+        loop {
+            let is_all = copying.step(&mut engine);
+            let now = Instant::now();
+            let took = before + now.duration_since(start);
+            if is_all {
+                return copying.finish(took);
+            }
+            if now >= until {
+                self.copying = Some((copying, took));
+                return;
+            }
         }
     }
 }
 
-fn body(engine: &Engine, resource: Resource) -> String {
-    let brain = engine.brain();
-    let now = engine.now();
-    match resource {
-        Resource::Switches => json("switches", &switches(engine), now),
-        Resource::Links => json("links", &brain.links(), now),
-        Resource::Hosts => json("hosts", &brain.hosts(), now),
-        Resource::Edges => json("edges", &brain.edges(), now),
-        Resource::Transfers => json("transfers", &brain.transfers(), now),
-        Resource::Policy => json("policy", brain.policies(), now),
-        Resource::Alarms => json("alarms", &brain.alarms(), now),
-        Resource::Assignments => json("assignments", &brain.assignments(), now),
-        Resource::Metrics => metrics::encode(engine),
+/// The client may have gone; then nobody is interested.
+fn answer_one(engine: &Shared, question: Question) {
+    match question {
+        Question::Measure(src, answer) => _ = answer.send(capacity::begin(&mut engine.borrow_mut(), src)),
+        Question::SetPolicy(text, answer) => {
+            policy::set(engine, text);
+            info!("a policy was loaded over the API");
+            _ = answer.send(engine.borrow().now());
+        }
+        Question::Request(request, answer) => engine.borrow_mut().ask(request, answer),
+        Question::Paths(query, answer) => drop(answer.send(Search::prepare(&engine.borrow(), &query))),
     }
 }
 
-/// A switch with what only the daemon knows of it.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Switch)]
-pub(super) struct ConnectedSwitch {
-    #[serde(flatten)]
-    pub(super) switch: SwitchView,
-    /// Where it connects from.
-    #[schema(value_type = Option<String>)]
-    address: Option<std::net::SocketAddr>,
-    #[serde(flatten)]
-    drawn: Drawn,
-}
-
-pub(super) fn switches(engine: &Engine) -> Vec<ConnectedSwitch> {
-    let switches = engine.brain().switches().into_iter();
-    let connected = |switch: SwitchView| ConnectedSwitch {
-        address: engine.address(switch.dpid),
-        drawn: engine.drawn(switch.dpid),
-        switch,
-    };
-    switches.map(connected).collect()
-}
-
-fn json(name: &str, items: &impl Serialize, now: braid_types::Time) -> String {
-    // Views have text for keys, and are always written. Nothing is made of them before: the brain waits meanwhile.
-    let items = serde_json::to_string(items).unwrap_or_default();
-    format!(r#"{{"schema":"braid/v1","now":{},"{name}":{items}}}"#, now.as_nanos())
-}
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::post;
 use axum::{Json, Router};
 use braid_assign::{Claim, DealBy, Growth, Owner, OwnerError, StreamModel};
 use braid_control::{AssignmentView, Refusal, Reply, Request};
@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 
 use super::body::{Named, Object, Optional};
 use super::problem::Problem;
-use super::{Question, Questions, Resource, ask, show, unavailable};
+use super::{Question, Questions, ask, unavailable};
 
 /// Nothing that can be asked for is longer.
 pub(super) const MAX_BODY: usize = 64 * 1024;
@@ -79,9 +79,8 @@ pub(super) struct Asker {
 }
 
 pub(super) fn routes(questions: &Questions) -> Router<Questions> {
-    let list = get(|State(questions): State<Questions>| show(questions, Resource::Assignments));
     Router::new()
-        .route("/api/v1/assignments", list.post(assign))
+        .route("/api/v1/assignments", post(assign))
         .route("/api/v1/assignments/{id}", axum::routing::delete(release).put(renew))
         .route("/api/v1/assignments/{id}/streams", post(place).delete(end))
         .layer(DefaultBodyLimit::max(MAX_BODY))

@@ -44,8 +44,9 @@ pub(super) async fn measure(
 
 /// Lets the measurement begin; nothing if no link leaves the port.
 pub(super) fn begin(engine: &mut Engine, src: SwitchPort) -> Option<Time> {
-    engine.brain().links().iter().find(|link| link.src == src)?;
     let now = engine.now();
-    engine.handle(now, &Event::MeasureCapacity { src });
-    Some(now)
+    engine.brain().has_link(src).then(|| {
+        engine.handle(now, &Event::MeasureCapacity { src });
+        now
+    })
 }

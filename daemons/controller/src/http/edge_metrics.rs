@@ -10,7 +10,7 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 
-use crate::engine::Engine;
+use super::replica::Table;
 
 /// Paths, and groups that put in order, beyond these have no metrics of their own.
 const MAX_ITEMS: usize = 2_048;
@@ -81,11 +81,11 @@ const CAUSES: [Cause; 6] = [
 ];
 
 impl Edges {
-    pub(super) fn take(engine: &Engine) -> Self {
+    pub(super) fn take(edges: &Table<EdgeView>) -> Self {
         let (mut paths, mut orders) = (Vec::new(), Vec::new());
-        for edge in engine.brain().edges() {
-            paths.extend(paths_of(&edge));
-            orders.extend(edge.orders.into_iter().map(|order| {
+        for edge in edges.items().map(|edge| &edge.value) {
+            paths.extend(paths_of(edge));
+            orders.extend(edge.orders.iter().cloned().map(|order| {
                 let [edge, from] = [edge.dpid, order.from].map(|it| it.to_string());
                 ([("edge", edge), ("from", from), ("group", order.group.to_string())], order)
             }));

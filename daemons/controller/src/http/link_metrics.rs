@@ -11,7 +11,7 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 
-use crate::engine::Engine;
+use super::replica::Table;
 
 /// Links beyond these, by sending port, have no metrics of their own.
 const MAX_LINKS: usize = 8_192;
@@ -49,9 +49,9 @@ const READINGS: [Reading; 3] =
     [("latency", |link| link.delay_at), ("load", |link| link.load_at), ("loss", |link| link.loss_at)];
 
 impl Links {
-    pub(super) fn take(engine: &Engine) -> Self {
-        let links = engine.brain().links().into_iter().take(MAX_LINKS);
-        Self { now: engine.now(), links: links.map(|link| (labels(&link), link)).collect() }
+    pub(super) fn take(links: &Table<LinkView>) -> Self {
+        let known = links.items().take(MAX_LINKS).map(|link| link.value.clone());
+        Self { now: links.now, links: known.map(|link| (labels(&link), link)).collect() }
     }
 
     fn age(&self, at: Time) -> Duration {

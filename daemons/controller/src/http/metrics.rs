@@ -1,3 +1,6 @@
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, text};
 use prometheus_client::metrics::MetricType;
@@ -7,7 +10,9 @@ use prometheus_client::registry::Registry;
 
 use super::edge_metrics::Edges;
 use super::link_metrics::Links;
-use crate::engine::Engine;
+use super::problem::Problem;
+use super::replica::{Replica, Tables};
+use crate::copying::{List, Lists, Totals};
 
 /// The values at one moment.
 #[derive(Debug)]
@@ -16,12 +21,21 @@ struct Snapshot {
     counters: [(&'static str, &'static str, u64); 10],
 }
 
+const LISTS: Lists = Lists::of(&[List::Links, List::Edges, List::Totals]);
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Answers `GET /metrics`.
+pub(super) async fn serve(State(replica): State<Replica>) -> Result<Response, Problem> {
+    replica.refresh(LISTS).await?;
+    Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], replica.read(encode)).into_response())
+}
+
 /// Everything in the OpenMetrics text format.
-pub(super) fn encode(engine: &Engine) -> String {
+fn encode(tables: &Tables) -> String {
     let mut registry = Registry::with_prefix("braid");
-    registry.register_collector(Box::new(Snapshot::take(engine)));
-    registry.register_collector(Box::new(Links::take(engine)));
-    registry.register_collector(Box::new(Edges::take(engine)));
+    registry.register_collector(Box::new(Snapshot::take(&tables.totals)));
+    registry.register_collector(Box::new(Links::take(&tables.links)));
+    registry.register_collector(Box::new(Edges::take(&tables.edges)));
     let mut body = String::new();
     // Writing to a String does not fail.
     let _ = text::encode(&mut body, &registry);
@@ -29,8 +43,8 @@ pub(super) fn encode(engine: &Engine) -> String {
 }
 
 impl Snapshot {
-    fn take(engine: &Engine) -> Self {
-        let (sizes, counters) = (engine.brain().sizes(), engine.brain().counters());
+    fn take(totals: &Totals) -> Self {
+        let Totals { sizes, counters, refused } = *totals;
         Self {
             gauges: [
                 ("switches", "Switches that are connected", sizes.switches),
@@ -55,7 +69,7 @@ impl Snapshot {
                 ),
                 ("packets_over_limit", "Packets of ports that sent too many", counters.packets_over_limit),
                 ("alarms", "What was done at ports that must not be", counters.alarms),
-                ("channels_refused", "Channels closed because a switch did not behave", engine.refused()),
+                ("channels_refused", "Channels closed because a switch did not behave", refused),
             ],
         }
     }

@@ -19,6 +19,7 @@ mod playback;
 mod policy;
 mod problem;
 mod rate;
+mod replica;
 mod rpc;
 mod stream;
 mod testbed;
@@ -29,15 +30,17 @@ use std::sync::Arc;
 use std::thread;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, State};
-use axum::http::{StatusCode, header};
+use axum::extract::DefaultBodyLimit;
+use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use axum::serve::ListenerExt;
-use braid_control::{Reply, Request};
+use braid_control::view::{EdgeView, HostView, LinkView, TransferRecord};
+use braid_control::{Alarm, AssignmentView, Reply, Request};
 use braid_paths::query::{Query, QueryError};
 use braid_types::{SwitchPort, Time};
+use rustix::process::nice;
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
 use tracing::error;
@@ -45,41 +48,27 @@ use tracing::error;
 use crate::access::Access;
 use crate::agents::Agents;
 use crate::clock;
+use crate::copying::ConnectedSwitch;
 use crate::notices::Listener;
 use crate::testbed::Testbed;
-pub(crate) use answers::answer;
+pub(crate) use answers::{Asked, answer};
 use connections::Limited;
 use guard::Guard;
-use live::{Live, Sample};
+use live::Live;
 use paths::Search;
 pub use playback::{Playback, SavedRun};
 use problem::Problem;
+use replica::{Listed, Renewal, Replica};
 
 /// Questions that wait for the engine; more are turned away.
 const MAX_WAITING: usize = 64;
+/// How much sooner another thread has a core that both want: by a quarter more of it each.
+const NICE: i32 = 10;
 /// Bytes of a request's body.
 const MAX_BODY: usize = 64 << 10;
 
-/// What a client wants to see.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Resource {
-    Switches,
-    Links,
-    Hosts,
-    Edges,
-    Transfers,
-    Alarms,
-    Policy,
-    Assignments,
-    Metrics,
-}
-
 /// A question to the engine's thread and the way back.
 pub(crate) enum Question {
-    /// What the engine shows.
-    Show(Resource, oneshot::Sender<String>),
-    /// A copy of what watchers see.
-    Sample(oneshot::Sender<Sample>),
     /// What is needed to find paths on another thread.
     Paths(Box<Query>, oneshot::Sender<Result<Search, QueryError>>),
     /// An application, or the agent of a host, asks the network for something.
@@ -92,6 +81,15 @@ pub(crate) enum Question {
 
 type Questions = mpsc::Sender<Question>;
 
+/// What clients are served from.
+struct Desk {
+    questions: Questions,
+    replica: Replica,
+    live: Live,
+    agents: Agents,
+    testbed: Option<Arc<dyn Testbed>>,
+}
+
 /// Serves clients on a thread of its own; returns what they ask.
 pub(crate) fn serve(
     listeners: Vec<TcpListener>,
@@ -99,52 +97,68 @@ pub(crate) fn serve(
     access: Access,
     testbed: Option<Arc<dyn Testbed>>,
     notices: Listener,
-) -> io::Result<mpsc::Receiver<Question>> {
-    let (questions, receiver) = mpsc::channel(MAX_WAITING);
+) -> io::Result<Asked> {
+    let (questions, asked) = mpsc::channel(MAX_WAITING);
+    let (copies, copies_asked) = mpsc::channel(1);
     let mut runtime = Builder::new_current_thread();
     let runtime = runtime.enable_all().max_blocking_threads(paths::MAX_RUNNING).build()?;
+    let (replica, renewal) = Replica::new(copies);
+    let desk = Desk { questions, replica, live: Live::new(clock::generation()), agents, testbed };
     thread::Builder::new().name("http".to_owned()).spawn(move || {
-        let served = runtime.block_on(async {
-            let live = Live::new(clock::generation());
-            tokio::spawn(live.clone().follow(questions.clone(), notices));
-            let router = router(questions, agents, live, testbed);
-            let mut serving = tokio::task::JoinSet::new();
-            let tls = access.tls.clone();
-            let router = router.layer(from_fn_with_state(Guard::new(access.into()), guard::check));
-            for listener in listeners {
-                // Nothing is encrypted that does not leave the machine.
-                let tls =
-                    tls.clone().filter(|_| listener.local_addr().is_ok_and(|it| !it.ip().is_loopback()));
-                let service = router.clone().into_make_service_with_connect_info::<SocketAddr>();
-                // With nothing to tap, so that axum tells addresses of this listener's connections, too.
-                let listener = Limited::new(tokio::net::TcpListener::from_std(listener)?, tls).tap_io(|_| {});
-                serving.spawn(async move { axum::serve(listener, service).await });
-            }
-            serving.join_next().await.map_or(Ok(()), |ended| ended.map_err(io::Error::other)?)
-        });
-        if let Err(error) = served {
+        give_way();
+        if let Err(error) = runtime.block_on(run(listeners, access, desk, (renewal, notices))) {
             error!(%error, "the HTTP server has stopped");
         }
     })?;
-    Ok(receiver)
+    Ok(Asked { questions: asked, copies: copies_asked })
 }
 
-fn router(questions: Questions, agents: Agents, live: Live, testbed: Option<Arc<dyn Testbed>>) -> Router {
-    let resource = |resource| get(move |State(questions): State<Questions>| show(questions, resource));
+/// The network has the core first where it has to share one with this thread, and with those that search for paths.
+fn give_way() {
+    // Where it is not allowed, they are equals.
+    let _ = nice(NICE);
+}
+
+async fn run(
+    listeners: Vec<TcpListener>,
+    access: Access,
+    desk: Desk,
+    (renewal, notices): (Renewal, Listener),
+) -> io::Result<()> {
+    tokio::spawn(renewal.run());
+    tokio::spawn(desk.live.clone().follow(notices));
+    tokio::spawn(desk.live.clone().sample(desk.replica.clone()));
+    let mut serving = tokio::task::JoinSet::new();
+    let tls = access.tls.clone();
+    let router = router(desk).layer(from_fn_with_state(Guard::new(access.into()), guard::check));
+    for listener in listeners {
+        // Nothing is encrypted that does not leave the machine.
+        let tls = tls.clone().filter(|_| listener.local_addr().is_ok_and(|it| !it.ip().is_loopback()));
+        let service = router.clone().into_make_service_with_connect_info::<SocketAddr>();
+        // With nothing to tap, so that axum tells addresses of this listener's connections, too.
+        let listener = Limited::new(tokio::net::TcpListener::from_std(listener)?, tls).tap_io(|_| {});
+        serving.spawn(async move { axum::serve(listener, service).await });
+    }
+    serving.join_next().await.map_or(Ok(()), |ended| ended.map_err(io::Error::other)?)
+}
+
+fn router(desk: Desk) -> Router {
+    let Desk { questions, replica, live, agents, testbed } = desk;
     Router::new()
-        .route("/api/v1/switches", resource(Resource::Switches))
-        .route("/api/v1/links", resource(Resource::Links))
+        .route("/api/v1/switches", listing::<ConnectedSwitch>(&replica))
+        .route("/api/v1/links", listing::<LinkView>(&replica))
         .route("/api/v1/links/measure", post(capacity::measure))
-        .route("/api/v1/hosts", resource(Resource::Hosts))
-        .route("/api/v1/edges", resource(Resource::Edges))
-        .route("/api/v1/transfers", resource(Resource::Transfers))
-        .route("/api/v1/alarms", resource(Resource::Alarms))
+        .route("/api/v1/hosts", listing::<HostView>(&replica))
+        .route("/api/v1/edges", listing::<EdgeView>(&replica))
+        .route("/api/v1/transfers", listing::<TransferRecord>(&replica))
+        .route("/api/v1/alarms", listing::<Alarm>(&replica))
+        .route("/api/v1/assignments", listing::<AssignmentView>(&replica))
         .merge(assignments::routes(&questions))
         .merge(rpc::routes(&questions))
         .route("/api/v1/paths", get(paths::find).with_state(paths::Route::new(questions.clone())))
-        .route("/api/v1/policy", resource(Resource::Policy).merge(policy::route()))
+        .route("/api/v1/policy", get(replica::policy).with_state(replica.clone()).merge(policy::route()))
         .route("/api/v1/advice", advice::route(questions.clone(), agents))
-        .route("/metrics", resource(Resource::Metrics))
+        .route("/metrics", get(metrics::serve).with_state(replica))
         .merge(live::routes(live))
         .merge(testbed::routes(testbed))
         .merge(page::routes())
@@ -155,11 +169,9 @@ fn router(questions: Questions, agents: Agents, live: Live, testbed: Option<Arc<
         .with_state(questions)
 }
 
-async fn show(questions: Questions, resource: Resource) -> Response {
-    match ask(&questions, |answer| Question::Show(resource, answer)).await {
-        Ok(body) => ([(header::CONTENT_TYPE, content_type(resource))], body).into_response(),
-        Err(response) => response,
-    }
+/// `GET` for a list.
+fn listing<T: Listed + Send + 'static>(replica: &Replica) -> MethodRouter<Questions> {
+    get(replica::list::<T>).with_state(replica.clone())
 }
 
 /// What the engine answers, or what to tell the client if it does not.
@@ -183,11 +195,4 @@ async fn unknown() -> Problem {
 
 async fn not_that_way() -> Problem {
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method", "this is not served for that method")
-}
-
-const fn content_type(resource: Resource) -> &'static str {
-    match resource {
-        Resource::Metrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
-        _ => "application/json",
-    }
 }

@@ -105,13 +105,23 @@ impl Running {
         BufReader::new(stream)
     }
 
-    /// The items of a resource of the API.
+    /// The items of a list of the API, however many pages it has.
     pub(crate) fn list(&self, name: &str) -> Vec<serde_json::Value> {
-        let (status, body) = self.get(&format!("/api/v1/{name}"));
-        assert_eq!(status, 200, "{body}");
-        let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
-        assert_eq!(body["schema"], "braid/v1");
-        body[name].as_array().expect("a list").clone()
+        self.pages(name, 1_000).concat()
+    }
+
+    /// The items of a list, page by page.
+    pub(crate) fn pages(&self, name: &str, limit: usize) -> Vec<Vec<serde_json::Value>> {
+        let (mut pages, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let (status, body) = self.get(&format!("/api/v1/{name}?limit={limit}{cursor}"));
+            assert_eq!(status, 200, "{body}");
+            let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
+            assert_eq!(body["schema"], "braid/v1");
+            pages.push(body[name].as_array().expect("a list").clone());
+            let Some(next) = body["next_cursor"].as_str() else { return pages };
+            cursor = format!("&cursor={next}");
+        }
     }
 
     /// Waits until the API lists this many switches.

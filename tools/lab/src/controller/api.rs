@@ -33,6 +33,15 @@ pub(crate) struct Stream {
     pub path: Vec<DatapathId>,
 }
 
+/// A part of a list.
+#[derive(Deserialize)]
+struct Page<T> {
+    /// Where the next part begins.
+    next_cursor: Option<String>,
+    #[serde(flatten)]
+    items: T,
+}
+
 #[derive(Deserialize)]
 struct Switches {
     switches: Vec<Switch>,
@@ -72,19 +81,19 @@ impl Client {
 
     /// The switches that are connected.
     pub(crate) fn switches(&self) -> Result<Vec<DatapathId>, ureq::Error> {
-        let answer: Switches = self.get("switches")?;
-        Ok(answer.switches.into_iter().map(|switch| switch.dpid).collect())
+        let switches = self.list("switches", |page: Switches| page.switches)?;
+        Ok(switches.into_iter().map(|switch| switch.dpid).collect())
     }
 
     /// The links between switches, once in each direction.
     pub(crate) fn links(&self) -> Result<Vec<Link>, ureq::Error> {
-        self.get("links").map(|answer: Links| answer.links)
+        self.list("links", |page: Links| page.links)
     }
 
     /// The streams of all transfers in progress.
     pub(crate) fn streams(&self) -> Result<Vec<Stream>, ureq::Error> {
-        let answer: Transfers = self.get("transfers")?;
-        Ok(answer.transfers.into_iter().flat_map(|transfer| transfer.streams).collect())
+        let transfers = self.list("transfers", |page: Transfers| page.transfers)?;
+        Ok(transfers.into_iter().flat_map(|transfer| transfer.streams).collect())
     }
 
     /// How many packets that open further subflows it was sent.
@@ -95,9 +104,23 @@ impl Client {
         Ok(value.and_then(|value| value.parse().ok()).unwrap_or_default())
     }
 
-    fn get<T: DeserializeOwned>(&self, what: &str) -> Result<T, ureq::Error> {
-        let mut answer = self.agent.get(format!("http://{}/api/v1/{what}", self.address)).call()?;
-        let body = serde_json::from_reader(answer.body_mut().as_reader());
-        body.map_err(|error| ureq::Error::Io(error.into()))
+    /// All pages of a list.
+    fn list<P: DeserializeOwned, T>(
+        &self,
+        what: &str,
+        items: impl Fn(P) -> Vec<T>,
+    ) -> Result<Vec<T>, ureq::Error> {
+        let (mut all, mut cursor) = (Vec::new(), None);
+        loop {
+            let request = self.agent.get(format!("http://{}/api/v1/{what}", self.address));
+            let mut answer = request.query_pairs(cursor.map(|cursor: String| ("cursor", cursor))).call()?;
+            let page = serde_json::from_reader(answer.body_mut().as_reader());
+            let page: Page<P> = page.map_err(|error| ureq::Error::Io(error.into()))?;
+            all.extend(items(page.items));
+            if page.next_cursor.is_none() {
+                return Ok(all);
+            }
+            cursor = page.next_cursor;
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use braid_paths::Path;
 use braid_spray::Waits;
 use braid_switch::telemetry::PathState;
-use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time};
+use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time, following};
 use serde::Serialize;
 
 use super::telling::{OrderReading, PathReading};
@@ -177,25 +177,51 @@ pub struct EdgeOrderCounts {
     pub gaps_ended: u64,
 }
 
+/// A list of edges that is made piece by piece.
+#[derive(Debug, Default)]
+pub struct EdgeList {
+    edges: BTreeMap<DatapathId, EdgeView>,
+    /// The last group that is in it.
+    last: Option<Key>,
+}
+
+impl EdgeList {
+    /// The edges by datapath id.
+    pub fn into_views(self) -> Vec<EdgeView> {
+        self.edges.into_values().collect()
+    }
+}
+
 impl Brain {
     /// The edges, and what they spray and put in order, by datapath id.
     pub fn edges(&self) -> Vec<EdgeView> {
-        let telling = &self.sprays.telling;
-        let edge = |dpid: &DatapathId| {
-            let answered_at = telling.answered_at(*dpid);
-            (*dpid, EdgeView { dpid: *dpid, answered_at, sprays: Vec::new(), orders: Vec::new() })
-        };
-        let mut edges: BTreeMap<_, _> = self.sprays.edges.iter().map(edge).collect();
-        for (key, bundle) in &self.sprays.bundles {
-            if let Some(edge) = edges.get_mut(&key.0) {
+        let mut list = EdgeList::default();
+        while !self.list_edges(&mut list, usize::MAX) {}
+        list.into_views()
+    }
+
+    /// Goes on with a list of edges by at most so many groups that spray; whether that was all.
+    pub fn list_edges(&self, list: &mut EdgeList, count: usize) -> bool {
+        if list.last.is_none() {
+            list.edges = self.sprays.edges.iter().map(|dpid| (*dpid, self.edge(*dpid))).collect();
+        }
+        let mut bundles = self.sprays.bundles.range(following(list.last)).peekable();
+        for (key, bundle) in bundles.by_ref().take(count) {
+            if let Some(edge) = list.edges.get_mut(&key.0) {
                 edge.sprays.push(self.spray_group(key, bundle));
             }
-            if let Some(edge) = edges.get_mut(&key.1) {
+            if let Some(edge) = list.edges.get_mut(&key.1) {
                 let orders = bundle.orders.iter();
                 edge.orders.extend(orders.map(|(host, group)| self.order_group(key, *host, *group)));
             }
+            list.last = Some(*key);
         }
-        edges.into_values().collect()
+        bundles.peek().is_none()
+    }
+
+    fn edge(&self, dpid: DatapathId) -> EdgeView {
+        let answered_at = self.sprays.telling.answered_at(dpid);
+        EdgeView { dpid, answered_at, sprays: Vec::new(), orders: Vec::new() }
     }
 
     fn spray_group(&self, key: &Key, bundle: &Bundle) -> EdgeSprayView {

@@ -113,6 +113,7 @@ impl Brain {
             out.push(Command::Spray { dpid: key.0, spray: spray_over(group, key.1, &left) });
         }
         if members.is_empty() {
+            self.note_shown(&key);
             return self.tell_orders(&key, out);
         }
         (bundle.members, bundle.plan, bundle.changed_at) = (members, plan, now);
@@ -143,6 +144,14 @@ impl Brain {
                 let route = Route { forward: there.path.clone(), reverse: here.path.clone() };
                 self.streams.set_route(id, Some(route));
             }
+        }
+    }
+
+    /// The paths that are shown of a bundle's streams have changed.
+    fn note_shown(&mut self, key: &Key) {
+        for id in self.sprays.streams_of(key) {
+            let transfer = self.streams.stream(id).map(|stream| stream.transfer);
+            transfer.into_iter().for_each(|id| self.streams.note_change(id));
         }
     }
 

@@ -26,8 +26,8 @@ use plan::Plan;
 use telling::Telling;
 
 pub use edges::{
-    EdgeHeldView, EdgeOrderCounts, EdgeOrderView, EdgePathState, EdgePathView, EdgeSprayView, EdgeView,
-    EdgeWaitedView,
+    EdgeHeldView, EdgeList, EdgeOrderCounts, EdgeOrderView, EdgePathState, EdgePathView, EdgeSprayView,
+    EdgeView, EdgeWaitedView,
 };
 
 /// How paths are chosen for what is sprayed, and whether it is put in order.

@@ -100,7 +100,7 @@ struct EdgeOrderHistory {
 }
 
 impl EdgeHistories {
-    pub(super) fn record(&mut self, step: u64, now: Time, edges: &[EdgeView]) {
+    pub(super) fn record(&mut self, step: u64, now: Time, edges: &[&EdgeView]) {
         self.make_room_for_edges(step, edges);
         self.make_room(step, edges);
         for edge in edges {
@@ -139,7 +139,7 @@ impl EdgeHistories {
         self.orders.retain(|_, it| it.series.next() > heard);
     }
 
-    fn make_room_for_edges(&mut self, step: u64, edges: &[EdgeView]) {
+    fn make_room_for_edges(&mut self, step: u64, edges: &[&EdgeView]) {
         let new = edges.iter().filter(|edge| !self.known.contains_key(&edge.dpid)).count();
         let over = (self.known.len() + new).saturating_sub(MAX_EDGES);
         let gone = self.known.iter().filter(|(_, next)| **next < step).map(|(dpid, next)| (*next, *dpid));
@@ -149,7 +149,7 @@ impl EdgeHistories {
     }
 
     /// Forgets series that have ended, those first that ended first, as far as new ones need their room.
-    fn make_room(&mut self, step: u64, edges: &[EdgeView]) {
+    fn make_room(&mut self, step: u64, edges: &[&EdgeView]) {
         let over = (self.paths.len() + self.orders.len() + self.count_new(edges)).saturating_sub(MAX_SERIES);
         if over == 0 {
             return;
@@ -164,8 +164,8 @@ impl EdgeHistories {
         }
     }
 
-    fn count_new(&self, edges: &[EdgeView]) -> usize {
-        let of = |edge: &EdgeView| {
+    fn count_new(&self, edges: &[&EdgeView]) -> usize {
+        let of = |edge: &&EdgeView| {
             let paths =
                 edge.sprays.iter().flat_map(|group| group.paths.iter().map(|path| (group.group, path)));
             let keys = paths.map(|(group, path)| (edge.dpid, group, path.ports.clone()));

@@ -103,9 +103,9 @@ impl History {
     pub(super) fn record(
         &mut self,
         now: Time,
-        links: &[LinkView],
+        links: &[&LinkView],
         transfers: &[TransferView],
-        edges: &[EdgeView],
+        edges: &[&EdgeView],
     ) {
         let step = self.next;
         push(&mut self.fine, now, FINE);

@@ -1,7 +1,7 @@
 //! What happens, as it happens: state with its changes, events, and what was measured for a while.
 //!
-//! All of it is made on the thread that serves programs. The engine gives notices away without waiting, and once a
-//! second a copy of what it shows; whether one or a hundred watch is nothing to it.
+//! All of it is made on the thread that serves programs. The engine gives notices away without waiting, and what it shows is
+//! looked at once a second in the copy that lists are read from; whether one or a hundred watch is nothing to it.
 
 mod counts;
 mod edges;
@@ -19,22 +19,24 @@ use std::time::Duration;
 
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::{Question, Questions, ask};
+use super::replica::{Replica, Tables};
+use crate::copying::{List, Lists};
 use crate::notices::Listener;
 pub(super) use edges::EdgeHistory;
 use history::History;
 pub(super) use history::{LinkHistory, TransferHistory};
 pub(super) use routes::routes;
-pub(crate) use state::Sample;
-use state::State;
+use state::{Sample, State};
 pub(super) use told::Event;
 use told::Events;
 use topic::Topic;
 
 /// Notices are passed on together: a watcher costs one write a beat, however many there are.
 const BEAT: Duration = Duration::from_millis(50);
-/// Beats from one copy of the state to the next.
-const SAMPLE: u64 = 20;
+/// From one look at the state to the next.
+const SAMPLE: Duration = Duration::from_secs(1);
+/// What watchers see of it.
+const WATCHED: Lists = Lists::of(&[List::Switches, List::Links, List::Hosts, List::Edges, List::Transfers]);
 /// Beats after which silent connections are shown to be alive.
 const ALIVE: u64 = 200;
 /// Notices of a beat; more wait for the next.
@@ -67,8 +69,8 @@ impl Live {
         })))
     }
 
-    /// Takes in what the engine tells, and asks it, until it has gone.
-    pub(super) async fn follow(self, questions: Questions, mut listener: Listener) {
+    /// Takes in what the engine tells until it has gone.
+    pub(super) async fn follow(self, mut listener: Listener) {
         let mut timer = interval(BEAT);
         timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
         for beat in 0_u64.. {
@@ -80,12 +82,19 @@ impl Live {
             if beat.is_multiple_of(ALIVE) {
                 self.inner().told.keep_alive();
             }
-            // One that is busy is asked again a second later.
-            if beat.is_multiple_of(SAMPLE)
-                && let Ok(sample) = ask(&questions, Question::Sample).await
-            {
-                self.inner().take(&sample);
+        }
+    }
+
+    /// Looks at the state once a second until the engine has gone.
+    pub(super) async fn sample(self, replica: Replica) {
+        let mut timer = interval(SAMPLE);
+        timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            timer.tick().await;
+            if replica.refresh(WATCHED).await.is_err() {
+                break;
             }
+            replica.read(|tables| self.inner().take(tables));
         }
     }
 
@@ -104,10 +113,11 @@ impl Inner {
         }
     }
 
-    fn take(&mut self, sample: &Sample) {
+    fn take(&mut self, tables: &Tables) {
+        let sample = Sample::of(tables);
         self.history.record(sample.now, &sample.links, &sample.transfers, &sample.edges);
         // Told even if nothing has changed: what is shown is as old as the last message.
-        let delta = self.state.update(sample);
+        let delta = self.state.update(tables);
         self.all.send(&[("delta", delta)]);
     }
 }

@@ -1,66 +1,61 @@
-use braid_control::view::{EdgeView, HostView, LinkView, TransferView};
+use braid_control::view::{EdgeView, LinkView, TransferView};
 use braid_types::Time;
 use serde::Serialize;
 
-use super::table::Table;
-use crate::engine::Engine;
-use crate::http::answers::{ConnectedSwitch, switches};
+use super::table::Told;
+use crate::http::replica::Tables;
 
-/// Transfers of a copy; of more, those that have gone on for longest.
+/// Transfers that are told; of more, those that have gone on for longest.
 const MAX_TRANSFERS: usize = 1_024;
-/// Edges of a copy.
+/// Edges that are told.
 const MAX_EDGES: usize = 1_024;
-/// Links and hosts of a copy.
+/// Links and hosts that are told.
 const MAX_ITEMS: usize = 8_192;
 
-/// A copy of what the engine shows at one moment.
+/// What is recorded of a moment.
 #[derive(Debug)]
-pub(crate) struct Sample {
+pub(super) struct Sample<'a> {
     pub(super) now: Time,
-    switches: Vec<ConnectedSwitch>,
-    pub(super) links: Vec<LinkView>,
-    hosts: Vec<HostView>,
-    pub(super) edges: Vec<EdgeView>,
+    pub(super) links: Vec<&'a LinkView>,
+    pub(super) edges: Vec<&'a EdgeView>,
     pub(super) transfers: Vec<TransferView>,
 }
 
-impl Sample {
-    /// What the engine shows now.
-    pub(crate) fn take(engine: &Engine) -> Self {
-        let brain = engine.brain();
-        let (mut links, mut hosts, mut edges) = (brain.links(), brain.hosts(), brain.edges());
-        links.truncate(MAX_ITEMS);
-        hosts.truncate(MAX_ITEMS);
-        edges.truncate(MAX_EDGES);
-        let transfers = brain.oldest_transfers(MAX_TRANSFERS);
-        Self { now: engine.now(), switches: switches(engine), links, hosts, edges, transfers }
+impl<'a> Sample<'a> {
+    pub(super) fn of(tables: &'a Tables) -> Self {
+        Self {
+            now: now(tables),
+            links: tables.links.items().take(MAX_ITEMS).map(|link| &link.value).collect(),
+            edges: tables.edges.items().take(MAX_EDGES).map(|edge| &edge.value).collect(),
+            transfers: tables.transfers.items().take(MAX_TRANSFERS).map(|it| it.value.view()).collect(),
+        }
     }
 }
 
-/// The state as the last copy told it.
+/// The state as watchers were told it last.
 #[derive(Debug)]
 pub(super) struct State {
     now: Time,
-    tables: [Table; 5],
+    told: [Told; 5],
 }
 
 impl Default for State {
     fn default() -> Self {
-        Self { now: Time::ZERO, tables: ["switches", "links", "hosts", "edges", "transfers"].map(Table::new) }
+        Self { now: Time::ZERO, told: ["switches", "links", "hosts", "edges", "transfers"].map(Told::new) }
     }
 }
 
 impl State {
-    /// Takes in a copy; what has changed, as JSON: `set` what is new or different, `gone` what is not there any more.
-    pub(super) fn update(&mut self, sample: &Sample) -> String {
-        self.now = sample.now;
-        let [switches, links, hosts, edges, transfers] = &mut self.tables;
+    /// Takes in the lists; what has changed, as JSON: `set` what is new or different, `gone` what is not there any more.
+    pub(super) fn update(&mut self, tables: &Tables) -> String {
+        self.now = now(tables);
+        let [switches, links, hosts, edges, transfers] = &mut self.told;
         let changes = [
-            switches.update(&sample.switches, |switch| switch.switch.dpid),
-            links.update(&sample.links, |link| link.src),
-            hosts.update(&sample.hosts, |host| host.mac),
-            edges.update(&sample.edges, |edge| edge.dpid),
-            transfers.update(&sample.transfers, |transfer| transfer.id),
+            switches.update(&tables.switches, usize::MAX),
+            links.update(&tables.links, MAX_ITEMS),
+            hosts.update(&tables.hosts, MAX_ITEMS),
+            edges.update(&tables.edges, MAX_EDGES),
+            transfers.update(&tables.transfers, MAX_TRANSFERS),
         ];
         self.object(changes.into_iter().flatten())
     }
@@ -68,10 +63,10 @@ impl State {
     /// All of it as JSON, with the last events.
     pub(super) fn snapshot(&self, events: &impl Serialize) -> String {
         let events = serde_json::to_string(events).unwrap_or_default();
-        self.object(self.tables.iter().map(Table::list).chain([format!(r#""events":{events}"#)]))
+        self.object(self.told.iter().map(Told::list).chain([format!(r#""events":{events}"#)]))
     }
 
-    /// When the last copy was made.
+    /// What happened until then was told.
     pub(super) const fn now(&self) -> Time {
         self.now
     }
@@ -81,4 +76,11 @@ impl State {
         let members: String = members.map(|member| format!(",{member}")).collect();
         format!(r#"{{"schema":"braid/v1","now":{now}{members}}}"#)
     }
+}
+
+/// What happened until then is in all that watchers see.
+fn now(tables: &Tables) -> Time {
+    let Tables { switches, links, hosts, edges, transfers, .. } = tables;
+    let times = [switches.now, links.now, hosts.now, edges.now, transfers.now];
+    times.into_iter().min().unwrap_or_default()
 }

@@ -1,32 +1,31 @@
 use std::collections::BTreeMap;
-use std::fmt::Display;
 
-use serde::Serialize;
+use axum::body::Bytes;
 
-/// The items of a list as JSON, by their keys.
+use crate::http::replica::{Cursor, Listed, Table};
+
+/// The items of a list as JSON, by their keys, as watchers know them.
 #[derive(Debug)]
-pub(super) struct Table {
-    pub(super) name: &'static str,
-    items: BTreeMap<String, String>,
+pub(super) struct Told {
+    name: &'static str,
+    items: BTreeMap<String, Bytes>,
 }
 
-impl Table {
+impl Told {
     pub(super) const fn new(name: &'static str) -> Self {
         Self { name, items: BTreeMap::new() }
     }
 
-    /// Takes in the list as it is now; what has changed, as JSON, if anything has.
-    pub(super) fn update<K: Display, T: Serialize>(
-        &mut self,
-        items: &[T],
-        key: impl Fn(&T) -> K,
-    ) -> Option<String> {
-        // Views have text for keys, and are always written.
-        let json = |item: &T| serde_json::to_string(item).unwrap_or_default();
-        let items: BTreeMap<_, _> = items.iter().map(|item| (key(item).to_string(), json(item))).collect();
+    /// Takes in the first items of the list as it is now; what has changed, as JSON, if anything has.
+    pub(super) fn update<T: Listed>(&mut self, table: &Table<T>, limit: usize) -> Option<String> {
+        let items = table.items().take(limit);
+        self.set(items.map(|item| (item.value.key().write(), item.json().clone())).collect())
+    }
+
+    fn set(&mut self, items: BTreeMap<String, Bytes>) -> Option<String> {
         let before = std::mem::replace(&mut self.items, items);
         let changed = self.items.iter().filter(|(key, item)| before.get(*key) != Some(item));
-        let changed: Vec<_> = changed.map(|(_, item)| item.as_str()).collect();
+        let changed: Vec<_> = changed.map(|(_, item)| text(item)).collect();
         let gone: Vec<_> = before.keys().filter(|key| !self.items.contains_key(*key)).collect();
         if changed.is_empty() && gone.is_empty() {
             return None;
@@ -37,9 +36,14 @@ impl Table {
 
     /// The list as JSON.
     pub(super) fn list(&self) -> String {
-        let items: Vec<_> = self.items.values().map(String::as_str).collect();
+        let items: Vec<_> = self.items.values().map(text).collect();
         format!(r#""{}":[{}]"#, self.name, items.join(","))
     }
+}
+
+/// JSON is UTF-8.
+fn text(item: &Bytes) -> &str {
+    std::str::from_utf8(item).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -48,8 +52,9 @@ mod tests {
 
     #[test]
     fn only_what_has_changed_is_told() {
-        let mut table = Table::new("hosts");
-        let mut update = |items: &[(u8, &str)]| table.update(items, |item| item.0);
+        let mut table = Told::new("hosts");
+        let item = |(key, name): &(u8, &str)| (key.to_string(), Bytes::from(format!(r#"[{key},"{name}"]"#)));
+        let mut update = |items: &[(u8, &str)]| table.set(items.iter().map(item).collect());
         assert_eq!(update(&[]), None);
         assert_eq!(
             update(&[(1, "a"), (2, "b")]).as_deref(),

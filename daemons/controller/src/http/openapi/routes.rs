@@ -33,18 +33,28 @@ macro_rules! route {
     };
 }
 
-route!(/// Switches that are connected.
-    switches, get "/api/v1/switches", 200 Switches, []);
-route!(/// Links between switches, each direction by itself.
-    links, get "/api/v1/links", 200 Links, []);
-route!(/// Interfaces of hosts.
-    hosts, get "/api/v1/hosts", 200 Hosts, []);
-route!(/// Edges: what they spray over which paths, and put in order for whom.
-    edges, get "/api/v1/edges", 200 Edges, []);
-route!(/// Transfers in progress.
-    transfers, get "/api/v1/transfers", 200 Transfers, []);
-route!(/// What was done at ports that must not be.
-    alarms, get "/api/v1/alarms", 200 Alarms, []);
+/// Describes a list that is read page after page.
+macro_rules! list_route {
+    ($(#[doc = $doc:literal])* $name:ident, $path:tt, $answer:ident) => {
+        route!($(#[doc = $doc])* $name, get $path, 200 $answer, [
+            ("limit" = Option<u32>, Query, description = "items of a page at most; 1000 unless it is said", minimum = 1, maximum = 10000),
+            ("cursor" = Option<String>, Query, description = "`next_cursor` of the page before; without: the first page")
+        ]);
+    };
+}
+
+list_route!(/// Switches that are connected.
+    switches, "/api/v1/switches", Switches);
+list_route!(/// Links between switches, each direction by itself.
+    links, "/api/v1/links", Links);
+list_route!(/// Interfaces of hosts.
+    hosts, "/api/v1/hosts", Hosts);
+list_route!(/// Edges: what they spray over which paths, and put in order for whom.
+    edges, "/api/v1/edges", Edges);
+list_route!(/// Transfers in progress.
+    transfers, "/api/v1/transfers", Transfers);
+list_route!(/// What was done at ports that must not be.
+    alarms, "/api/v1/alarms", Alarms);
 route!(/// Has the capacity of the link that leaves a port measured.
 measure, post "/api/v1/links/measure", 202 Done, [
     ("dpid" = DatapathId, Query), ("port" = PortNo, Query)
@@ -84,8 +94,8 @@ edge_history, get "/api/v1/edges/history", 200 EdgeHistory, [
     ("since" = Option<Time>, Query, description = "nothing older")
 ]);
 
-route!(/// Sets of paths that applications have set aside.
-    assignments, get "/api/v1/assignments", 200 Assignments, []);
+list_route!(/// Sets of paths that applications have set aside.
+    assignments, "/api/v1/assignments", Assignments);
 route!(/// Sets paths aside.
     assign, post "/api/v1/assignments", 201 Assigned, [], content = NewAssignment);
 route!(/// Begins an assignment's lease anew.

@@ -6,7 +6,7 @@ use braid_steering::Policies;
 use braid_types::Time;
 use utoipa::ToSchema;
 
-use crate::http::answers::ConnectedSwitch;
+use crate::copying::ConnectedSwitch;
 use crate::http::live::Event;
 
 /// Describes an answer with one list.
@@ -17,7 +17,10 @@ macro_rules! list {
         pub(super) struct $answer {
             /// `braid/v1`
             schema: String,
+            /// What happened until then is in the list.
             now: Time,
+            /// Where the next page begins; null after the last one.
+            next_cursor: Option<String>,
             $name: Vec<$item>,
         }
     };

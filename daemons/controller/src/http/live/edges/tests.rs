@@ -47,7 +47,7 @@ fn groups(history: &History) -> Vec<u32> {
 fn an_edge_has_what_it_told_of_each_path_and_nothing_where_it_was_silent() {
     let mut history = History::default();
     for (at, told) in [(1, 1), (2, 2), (6, 2), (7, 7)] {
-        history.record(second(at), &[], &[], &[edge(5..6, at as f64, second(told))]);
+        history.record(second(at), &[], &[], &[&edge(5..6, at as f64, second(told))]);
     }
     let found = history.edge(EDGE, ALL).expect("known");
     let paths = &found.sprays[0].paths;
@@ -60,7 +60,7 @@ fn an_edge_has_what_it_told_of_each_path_and_nothing_where_it_was_silent() {
 #[test]
 fn what_is_kept_of_edges_is_bounded_and_forgotten_after_an_hour() {
     let mut history = History::default();
-    history.record(second(0), &[], &[], &[edge(0..10_000, 0.5, second(0))]);
+    history.record(second(0), &[], &[], &[&edge(0..10_000, 0.5, second(0))]);
     assert_eq!(kept(&history), MAX_SERIES);
     (1..3_700).for_each(|at| history.record(second(at), &[], &[], &[]));
     assert_eq!(kept(&history), 0);
@@ -71,13 +71,13 @@ fn what_is_kept_of_edges_is_bounded_and_forgotten_after_an_hour() {
 fn groups_that_ended_first_make_room_and_those_that_go_on_do_not() {
     let mut history = History::default();
     let all = MAX_SERIES as u32 / 2;
-    history.record(second(0), &[], &[], &[edge(0..all, 0.5, second(0))]);
-    history.record(second(1), &[], &[], &[edge(1..all, 0.5, second(1))]);
-    history.record(second(2), &[], &[], &[edge(3..all, 0.5, second(2))]);
-    history.record(second(3), &[], &[], &[edge(3..all + 2, 0.5, second(3))]);
+    history.record(second(0), &[], &[], &[&edge(0..all, 0.5, second(0))]);
+    history.record(second(1), &[], &[], &[&edge(1..all, 0.5, second(1))]);
+    history.record(second(2), &[], &[], &[&edge(3..all, 0.5, second(2))]);
+    history.record(second(3), &[], &[], &[&edge(3..all + 2, 0.5, second(3))]);
     assert_eq!(kept(&history), MAX_SERIES);
     assert_eq!(groups(&history), (2..all + 2).collect::<Vec<_>>());
-    history.record(second(4), &[], &[], &[edge(3..all + 9, 0.5, second(4))]);
+    history.record(second(4), &[], &[], &[&edge(3..all + 9, 0.5, second(4))]);
     assert_eq!(groups(&history), (3..all + 3).collect::<Vec<_>>());
 }
 
@@ -87,12 +87,15 @@ fn edges_that_left_first_make_room() {
     let edges = |of: std::ops::Range<u64>| -> Vec<_> {
         of.map(|number| EdgeView { dpid: DatapathId(number), ..edge(0..0, 0.0, second(0)) }).collect()
     };
+    let record = |history: &mut History, at: u64, of: std::ops::Range<u64>| {
+        history.record(second(at), &[], &[], &edges(of).iter().collect::<Vec<_>>());
+    };
     let all = MAX_EDGES as u64;
-    history.record(second(0), &[], &[], &edges(0..all));
-    history.record(second(1), &[], &[], &edges(1..all));
-    history.record(second(2), &[], &[], &edges(2..all + 1));
+    record(&mut history, 0, 0..all);
+    record(&mut history, 1, 1..all);
+    record(&mut history, 2, 2..all + 1);
     let known = |history: &History, number| history.edge(DatapathId(number), ALL).is_some();
     assert_eq!([0, 1, 2, all].map(|number| known(&history, number)), [false, true, true, true]);
-    history.record(second(3), &[], &[], &edges(2..all + 9));
+    record(&mut history, 3, 2..all + 9);
     assert_eq!([1, 2, all + 1, all + 2].map(|number| known(&history, number)), [false, true, true, false]);
 }

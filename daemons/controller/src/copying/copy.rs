@@ -1,0 +1,71 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use braid_control::view::{EdgeView, HostView, LinkView, SwitchView, TransferRecord};
+use braid_control::{Alarm, AssignmentView, Counters, Sizes};
+use braid_steering::{Policies, TransferId};
+use braid_types::Time;
+use serde::Serialize;
+use tokio::sync::oneshot;
+use utoipa::ToSchema;
+
+use super::Lists;
+use crate::drawing::Drawn;
+
+/// Asks for a copy of some lists.
+#[derive(Debug)]
+pub(crate) struct CopyRequest {
+    pub(crate) lists: Lists,
+    pub(crate) answer: oneshot::Sender<StateCopy>,
+}
+
+/// A copy of what the engine shows, as far as it was asked for.
+#[derive(Debug, Default)]
+pub(crate) struct StateCopy {
+    /// What happened until then is in it.
+    pub(crate) now: Time,
+    /// The lists that are in it. Others are empty.
+    pub(crate) lists: Lists,
+    pub(crate) switches: Vec<ConnectedSwitch>,
+    pub(crate) links: Vec<LinkView>,
+    pub(crate) hosts: Vec<HostView>,
+    pub(crate) edges: Vec<EdgeView>,
+    pub(crate) transfers: TransferChanges,
+    pub(crate) alarms: Vec<Alarm>,
+    pub(crate) assignments: Vec<AssignmentView>,
+    pub(crate) policy: Arc<Policies>,
+    pub(crate) totals: Totals,
+    /// How long the engine was occupied with it.
+    pub(crate) took: Duration,
+}
+
+/// What has changed of transfers since the last copy.
+#[derive(Debug, Default)]
+pub(crate) struct TransferChanges {
+    /// These are all, whatever earlier copies had.
+    pub(crate) are_all: bool,
+    /// Each as it is now; `None` if it has ended.
+    pub(crate) changed: Vec<(TransferId, Option<TransferRecord>)>,
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) sizes: Sizes,
+    pub(crate) counters: Counters,
+    /// Channels that were refused or broken off because the other end did not behave.
+    pub(crate) refused: u64,
+}
+
+/// A switch with what only the daemon knows of it.
+#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
+#[schema(as = Switch)]
+pub(crate) struct ConnectedSwitch {
+    #[serde(flatten)]
+    pub(crate) switch: SwitchView,
+    /// Where it connects from.
+    #[schema(value_type = Option<String>)]
+    pub(crate) address: Option<std::net::SocketAddr>,
+    #[serde(flatten)]
+    pub(crate) drawn: Drawn,
+}

@@ -1,0 +1,81 @@
+/// What is shown, as far as it is asked for together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum List {
+    Switches,
+    Links,
+    Hosts,
+    Edges,
+    Transfers,
+    Alarms,
+    Assignments,
+    /// What is steered how.
+    Policy,
+    /// What is counted.
+    Totals,
+}
+
+impl List {
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Switches,
+        Self::Links,
+        Self::Hosts,
+        Self::Edges,
+        Self::Transfers,
+        Self::Alarms,
+        Self::Assignments,
+        Self::Policy,
+        Self::Totals,
+    ];
+}
+
+/// Some of the lists.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Lists(u16);
+
+impl Lists {
+    pub(crate) const NONE: Self = Self(0);
+
+    pub(crate) const fn of(lists: &[List]) -> Self {
+        let (mut bits, mut at) = (0, 0);
+        while at < lists.len() {
+            bits |= 1 << lists[at] as u16;
+            at += 1;
+        }
+        Self(bits)
+    }
+
+    pub(crate) const fn has(self, list: List) -> bool {
+        self.0 & 1 << list as u16 != 0
+    }
+
+    pub(crate) const fn and(self, more: Self) -> Self {
+        Self(self.0 | more.0)
+    }
+
+    pub(crate) const fn without(self, list: List) -> Self {
+        Self(self.0 & !(1 << list as u16))
+    }
+
+    /// The first of them.
+    pub(crate) fn first(self) -> Option<List> {
+        List::ALL.into_iter().find(|list| self.has(*list))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_list_is_had_until_it_is_taken_out() {
+        let mut lists = Lists::of(&[List::Totals]).and(Lists::of(&[List::Links, List::Hosts]));
+        let mut order = Vec::new();
+        while let Some(list) = lists.first() {
+            order.push(list);
+            lists = lists.without(list);
+        }
+        assert_eq!(order, [List::Links, List::Hosts, List::Totals]);
+        assert_eq!(lists, Lists::NONE);
+        assert!(List::ALL.into_iter().all(|list| Lists::of(&List::ALL).has(list)));
+    }
+}

@@ -1,0 +1,111 @@
+use std::cell::{Cell, RefCell};
+use std::net::SocketAddr;
+use std::rc::Rc;
+
+use braid_control::{Event, Settings, SwitchPorts};
+use braid_types::{DatapathId, PortNo, SwitchPort};
+use tokio::runtime::Builder;
+use tokio::sync::oneshot;
+use tokio::task::{LocalSet, spawn_local};
+
+use super::*;
+use crate::channels::Outbox;
+use crate::clock::Clock;
+use crate::copying::{List, Lists, StateCopy};
+use crate::engine::Engine;
+
+const SWITCHES: u64 = 200;
+
+/// An engine that knows switches, and the other end of what it is asked.
+fn desk() -> (Desk, mpsc::Sender<Question>, mpsc::Sender<CopyRequest>) {
+    let mut engine = Engine::new(Clock::start(), Settings::default(), None);
+    for dpid in (1..=SWITCHES).map(DatapathId) {
+        let (ports, description) = (Vec::new(), String::new());
+        let address = SocketAddr::from(([127, 0, 0, 1], 1));
+        engine.join(dpid, address, &Outbox::new(0, &Rc::default())).expect("a new switch");
+        let switch = SwitchPorts { dpid, tables: 254, description, ports, failover_groups: 0, found: None };
+        engine.handle(engine.now(), &Event::SwitchUp(switch));
+    }
+    let (questions, asked) = mpsc::channel(64);
+    let (copies, copies_asked) = mpsc::channel(1);
+    let asked = Asked { questions: asked, copies: copies_asked };
+    let engine = Rc::new(RefCell::new(engine));
+    (Desk { engine, asked, next: None, copying: None }, questions, copies)
+}
+
+fn ask_for_copy(copies: &mpsc::Sender<CopyRequest>) -> oneshot::Receiver<StateCopy> {
+    let (answer, copy) = oneshot::channel();
+    copies.try_send(CopyRequest { lists: Lists::of(&[List::Switches, List::Totals]), answer }).expect("room");
+    copy
+}
+
+fn ask(questions: &mpsc::Sender<Question>) -> oneshot::Receiver<Option<braid_types::Time>> {
+    let (answer, answered) = oneshot::channel();
+    let nowhere = SwitchPort::new(DatapathId(1), PortNo(1));
+    questions.try_send(Question::Measure(nowhere, answer)).expect("room");
+    answered
+}
+
+#[test]
+fn a_copy_is_made_in_pieces_when_time_is_short_and_at_once_when_it_is_not() {
+    let (mut desk, _questions, copies) = desk();
+    let mut copy = ask_for_copy(&copies);
+    let mut turns = 0;
+    let made = loop {
+        desk.serve(Instant::now());
+        turns += 1;
+        if let Ok(copy) = copy.try_recv() {
+            break copy;
+        }
+    };
+    assert_eq!((made.switches.len() as u64, made.totals.sizes.switches), (SWITCHES, SWITCHES));
+    assert!(made.switches.is_sorted_by_key(|switch| switch.switch.dpid));
+    assert!((SWITCHES / 10..=SWITCHES).contains(&turns), "{turns}");
+    let mut copy = ask_for_copy(&copies);
+    desk.serve(Instant::now() + Duration::from_secs(60));
+    assert!(copy.try_recv().is_ok());
+}
+
+#[test]
+fn a_turn_answers_one_question_at_least_and_leaves_the_rest_for_the_next() {
+    let (mut desk, questions, copies) = desk();
+    let mut answers: Vec<_> = (0..40).map(|_| ask(&questions)).collect();
+    let _copy = ask_for_copy(&copies);
+    let mut answered = || answers.extract_if(.., |answer| answer.try_recv().is_ok()).count();
+    desk.serve(Instant::now());
+    assert_eq!(answered(), 1);
+    assert!(desk.copying.is_some(), "and the copy goes on beside them");
+    desk.serve(Instant::now() + Duration::from_secs(60));
+    assert_eq!(answered(), MAX_QUESTIONS);
+}
+
+#[test]
+fn others_on_the_thread_have_their_turn_between_all_that_is_asked() {
+    const QUESTIONS: usize = 60;
+    let (desk, questions, copies) = desk();
+    let turns = Rc::new(Cell::new(0));
+    let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let others = turns.clone();
+    LocalSet::new().block_on(&runtime, async move {
+        let answers: Vec<_> = (0..QUESTIONS).map(|_| ask(&questions)).collect();
+        let copy = ask_for_copy(&copies);
+        spawn_local(answer(desk.engine, desk.asked));
+        spawn_local(async move {
+            loop {
+                others.set(others.get() + 1);
+                yield_now().await;
+            }
+        });
+        for answer in answers {
+            answer.await.expect("an answer");
+        }
+        copy.await.expect("a copy");
+    });
+    assert!(turns.get() >= QUESTIONS / MAX_QUESTIONS, "{}", turns.get());
+}
+
+#[test]
+fn slices_grow_with_the_turns_of_others_within_bounds() {
+    let micros = |micros| slice(Duration::from_micros(micros)).as_micros();
+    assert_eq!([0, 700, 1_600, 1_000_000].map(micros), [50, 50, 100, 1_000]);
+}

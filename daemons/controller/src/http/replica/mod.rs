@@ -1,0 +1,138 @@
+//! What the engine shows, copied to the thread that serves programs: every list of the API is read from here.
+//!
+//! A program that asks for a list waits for a copy that is begun after it has asked, so that what it reads has everything
+//! that happened before. All who wait share one copy, and copies rest in between: sixty-four readers cost the engine no more
+//! than one, and never more than a small part of its time.
+
+mod listed;
+mod pages;
+mod table;
+mod tables;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep_until};
+
+use super::problem::Problem;
+use crate::copying::{CopyRequest, Lists};
+pub(super) use listed::{Cursor, Listed};
+pub(super) use pages::{list, policy};
+pub(super) use table::Table;
+pub(super) use tables::Tables;
+
+/// After a copy that occupied the engine for a time, it has so many times that time for the network.
+const REST: u32 = 19;
+/// But no more.
+const MAX_REST: Duration = Duration::from_millis(250);
+/// Rests are saved up to this long, as timers go by milliseconds.
+const SAVED: Duration = Duration::from_millis(2);
+
+/// The copy, and those who wait for it to be renewed.
+#[derive(Clone, Debug)]
+pub(super) struct Replica {
+    shared: Arc<Shared>,
+    /// The last round that is over; closed when the engine has gone.
+    done: watch::Receiver<u64>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    asked: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    tables: Tables,
+    wanted: Lists,
+    /// Rounds that have begun.
+    begun: u64,
+}
+
+/// Renews a replica; it can do so until it is dropped.
+pub(super) struct Renewal {
+    replica: Replica,
+    copies: mpsc::Sender<CopyRequest>,
+    done: watch::Sender<u64>,
+}
+
+impl Replica {
+    /// Empty, and what renews it from those copies.
+    pub(super) fn new(copies: mpsc::Sender<CopyRequest>) -> (Self, Renewal) {
+        let (sender, done) = watch::channel(0);
+        let shared = Arc::new(Shared { state: Mutex::default(), asked: Notify::new() });
+        let replica = Self { shared, done };
+        (replica.clone(), Renewal { replica, copies, done: sender })
+    }
+
+    /// Waits until the lists have everything that has happened by now.
+    ///
+    /// # Errors
+    ///
+    /// The controller stops.
+    pub(super) async fn refresh(&self, lists: Lists) -> Result<(), Problem> {
+        let round = {
+            let mut state = self.state();
+            state.wanted = state.wanted.and(lists);
+            state.begun + 1
+        };
+        self.shared.asked.notify_one();
+        let over = self.done.clone().wait_for(|done| *done >= round).await.map(drop);
+        over.map_err(|_| Problem::unavailable("the controller is stopping"))
+    }
+
+    /// As [`refresh`](Self::refresh), unless the list is no older than this.
+    pub(super) async fn refresh_if_older<T: Listed>(&self, age: Duration) -> Result<(), Problem> {
+        let copied_at = self.read(|tables| T::table(tables).copied_at);
+        let is_fresh = copied_at.is_some_and(|at| at.elapsed() <= age);
+        if is_fresh { Ok(()) } else { self.refresh(Lists::of(&[T::LIST])).await }
+    }
+
+    /// Hands out the lists as they were copied last.
+    pub(super) fn read<T>(&self, read: impl FnOnce(&Tables) -> T) -> T {
+        read(&self.state().tables)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A round begins: its number, and what is to be copied.
+    fn begin(&self) -> (u64, Lists) {
+        let mut state = self.state();
+        state.begun += 1;
+        (state.begun, std::mem::take(&mut state.wanted))
+    }
+}
+
+impl Renewal {
+    /// Makes a copy whenever somebody waits for one, until the engine has gone.
+    pub(super) async fn run(self) {
+        let mut rested = Instant::now();
+        loop {
+            self.replica.shared.asked.notified().await;
+            if rested > Instant::now() + SAVED {
+                sleep_until(rested).await;
+            }
+            let Some(took) = self.renew().await else { return };
+            rested = rested.max(Instant::now()) + took.saturating_mul(REST).min(MAX_REST);
+        }
+    }
+
+    /// One round; how long it has occupied the engine, unless that has gone.
+    async fn renew(&self) -> Option<Duration> {
+        let (round, lists) = self.replica.begin();
+        let (answer, copy) = oneshot::channel();
+        self.copies.send(CopyRequest { lists, answer }).await.ok()?;
+        let copy = copy.await.ok()?;
+        let took = copy.took;
+        self.replica.state().tables.take(copy);
+        self.done.send_replace(round);
+        Some(took)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use axum::body::Bytes;
+use braid_types::{Time, following};
+use tokio::time::Instant;
+
+use super::Listed;
+use super::listed::Cursor;
+
+/// Bytes of a page after which no item follows.
+const MAX_BYTES: usize = 1 << 20;
+
+/// A list as it was copied last, in the order of its keys. What is asked for of it is encoded once.
+#[derive(Debug)]
+pub(in crate::http) struct Table<T: Listed> {
+    /// What happened until then is in it.
+    pub(in crate::http) now: Time,
+    /// When that came here.
+    pub(super) copied_at: Option<Instant>,
+    items: BTreeMap<T::Key, Item<T>>,
+}
+
+/// An item of a list.
+#[derive(Debug)]
+pub(in crate::http) struct Item<T> {
+    pub(in crate::http) value: T,
+    json: OnceLock<Bytes>,
+}
+
+impl<T: Listed> Default for Table<T> {
+    fn default() -> Self {
+        Self { now: Time::ZERO, copied_at: None, items: BTreeMap::new() }
+    }
+}
+
+impl<T: Listed> Item<T> {
+    const fn new(value: T) -> Self {
+        Self { value, json: OnceLock::new() }
+    }
+
+    /// The item as JSON.
+    pub(in crate::http) fn json(&self) -> &Bytes {
+        // Views have text for keys, and are always written.
+        self.json.get_or_init(|| serde_json::to_vec(&self.value).unwrap_or_default().into())
+    }
+}
+
+impl<T: Listed> Table<T> {
+    /// These are all items now.
+    pub(super) fn replace(&mut self, now: Time, values: Vec<T>) {
+        let mut before = std::mem::take(&mut self.items);
+        let item = |value: T| {
+            let key = value.key();
+            // What was encoded stays so.
+            let known = before.remove(&key).filter(|known| known.value == value);
+            (key, known.unwrap_or_else(|| Item::new(value)))
+        };
+        self.items = values.into_iter().map(item).collect();
+        self.note(now);
+    }
+
+    /// These items have changed, or are gone; if they are all, the others are gone, too.
+    pub(super) fn update(&mut self, now: Time, are_all: bool, changes: Vec<(T::Key, Option<T>)>) {
+        if are_all {
+            self.items.clear();
+        }
+        for (key, value) in changes {
+            match value {
+                Some(value) => _ = self.items.insert(key, Item::new(value)),
+                None => _ = self.items.remove(&key),
+            }
+        }
+        self.note(now);
+    }
+
+    /// The items by key.
+    pub(in crate::http) fn items(&self) -> impl Iterator<Item = &Item<T>> {
+        self.items.values()
+    }
+
+    /// A part of the list as an answer of the API: at most `limit` of the items after `after`, and where the next part begins.
+    pub(super) fn page(&self, after: Option<T::Key>, limit: usize) -> String {
+        let mut rest = self.items.range(following(after)).peekable();
+        let (mut items, mut length, mut last) = (Vec::new(), 0, None);
+        while items.len() < limit
+            && length < MAX_BYTES
+            && let Some((key, item)) = rest.next()
+        {
+            length += item.json().len() + 1;
+            items.push(item.json());
+            last = Some(key);
+        }
+        let next = last.filter(|_| rest.peek().is_some()).map(Cursor::write);
+        let mut page = self.head(next);
+        page.reserve(length + TAIL.len());
+        for (index, item) in items.into_iter().enumerate() {
+            page.push_str(if index > 0 { "," } else { "" });
+            // JSON is UTF-8.
+            page.push_str(std::str::from_utf8(item).unwrap_or_default());
+        }
+        page + TAIL
+    }
+
+    /// Up to the items.
+    fn head(&self, next: Option<String>) -> String {
+        let next = serde_json::to_string(&next).unwrap_or_default();
+        let (now, name) = (self.now.as_nanos(), T::NAME);
+        format!(r#"{{"schema":"braid/v1","now":{now},"next_cursor":{next},"{name}":["#)
+    }
+
+    fn note(&mut self, now: Time) {
+        (self.now, self.copied_at) = (now, Some(Instant::now()));
+    }
+}
+
+const TAIL: &str = "]}";
+
+#[cfg(test)]
+mod tests {
+    use braid_control::view::HostView;
+    use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort};
+    use serde_json::Value;
+
+    use super::*;
+
+    fn host(number: u64, name: usize) -> HostView {
+        let at = SwitchPort::new(DatapathId(1), PortNo(1));
+        let addresses = vec![std::net::Ipv4Addr::LOCALHOST.into(); name];
+        HostView { mac: MacAddr::from_u64(number), at, addresses, last_seen: Time::ZERO }
+    }
+
+    fn table(hosts: &[(u64, usize)]) -> Table<HostView> {
+        let mut table = Table::default();
+        table.replace(Time::from_nanos(7), hosts.iter().map(|(number, name)| host(*number, *name)).collect());
+        table
+    }
+
+    /// The Ethernet addresses of all pages, and how many pages there were.
+    fn read(table: &Table<HostView>, limit: usize) -> (Vec<String>, usize) {
+        let (mut all, mut pages, mut cursor) = (Vec::new(), 0, None);
+        loop {
+            let page: Value = serde_json::from_str(&table.page(cursor, limit)).expect("JSON");
+            assert_eq!((&page["schema"], &page["now"]), (&"braid/v1".into(), &7.into()));
+            let hosts = page["hosts"].as_array().expect("a list");
+            assert!(hosts.len() <= limit);
+            all.extend(hosts.iter().filter_map(|host| host["mac"].as_str().map(str::to_owned)));
+            pages += 1;
+            let Some(next) = page["next_cursor"].as_str() else { return (all, pages) };
+            cursor = MacAddr::read(next);
+            assert!(cursor.is_some(), "{next}");
+        }
+    }
+
+    #[test]
+    fn pages_have_every_item_once_and_in_order() {
+        let hosts = table(&[(3, 0), (1, 0), (5, 0), (4, 0), (2, 0)]);
+        let all: Vec<_> = (1..=5).map(|number| MacAddr::from_u64(number).to_string()).collect();
+        for (limit, pages) in [(1, 5), (2, 3), (5, 1), (9, 1)] {
+            assert_eq!(read(&hosts, limit), (all.clone(), pages), "{limit}");
+        }
+        assert_eq!(read(&table(&[]), 1), (Vec::new(), 1), "an empty list is a page");
+        let gone: Value = serde_json::from_str(&hosts.page(Some(MacAddr::from_u64(9)), 1)).expect("JSON");
+        assert_eq!((&gone["hosts"], &gone["next_cursor"]), (&serde_json::json!([]), &Value::Null));
+    }
+
+    #[test]
+    fn a_page_ends_where_it_would_be_too_long() {
+        let table = table(&(0..9).map(|number| (number, 30_000)).collect::<Vec<_>>());
+        let (all, pages) = read(&table, 9);
+        assert_eq!((all.len(), pages), (9, 3));
+        assert!(table.page(None, 9).len() < 2 * MAX_BYTES);
+    }
+
+    #[test]
+    fn what_has_not_changed_is_not_encoded_again() {
+        let mut table = table(&[(1, 0), (2, 0)]);
+        let encoded =
+            |table: &Table<HostView>| -> Vec<_> { table.items().map(|item| item.json().clone()).collect() };
+        let is_same = |one: &Bytes, other: &Bytes| one.as_ptr() == other.as_ptr();
+        let before = encoded(&table);
+        table.replace(Time::ZERO, vec![host(1, 0), host(2, 1)]);
+        let after = encoded(&table);
+        assert_eq!((is_same(&before[0], &after[0]), is_same(&before[1], &after[1])), (true, false));
+        let changes = vec![(MacAddr::from_u64(2), None), (MacAddr::from_u64(3), Some(host(3, 0)))];
+        table.update(Time::ZERO, false, changes);
+        assert!(is_same(&before[0], &encoded(&table)[0]));
+        assert_eq!(table.items().count(), 2);
+        table.update(Time::ZERO, true, vec![(MacAddr::from_u64(4), Some(host(4, 0)))]);
+        assert_eq!(table.items().count(), 1);
+    }
+}

@@ -1,0 +1,118 @@
+//! Lists as many programs read them, while the network goes on.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use braid_controller::Settings;
+use braid_packet::TcpFlags;
+use serde_json::{Value, json};
+
+use crate::network::{ADMIT, CAPABLE, HOSTS, Network, segment};
+use crate::support::wait_for;
+
+const TRANSFERS: u16 = 3_000;
+const READERS: usize = 64;
+
+/// Without limits of what a port may ask.
+fn network() -> Network {
+    Network::start_with(Settings { new_streams: 0, packet_ins: 0, ..Settings::default() })
+}
+
+/// The first packet of a connection from host 1 to host 2.
+fn opening(port: u16) -> Vec<u8> {
+    segment(1, 2, (port, 5_201)).flags(TcpFlags::SYN).options(&CAPABLE).frame()
+}
+
+fn ids(page: &[Value]) -> Vec<u64> {
+    page.iter().filter_map(|transfer| transfer["id"].as_u64()).collect()
+}
+
+#[test]
+fn many_readers_get_every_transfer_while_connections_open() {
+    let network = network();
+    for port in 1..=TRANSFERS {
+        network.channel_of(1).send_up(HOSTS, ADMIT, &opening(port));
+    }
+    let open = || ids(&network.controller.list("transfers"));
+    wait_for(|| open().len() == usize::from(TRANSFERS), || format!("{} transfers", open().len()));
+    let known: BTreeSet<_> = open().into_iter().collect();
+    let over = AtomicBool::new(false);
+    let read = |limit| {
+        let pages = network.controller.pages("transfers", limit);
+        assert!(pages.iter().all(|page| page.len() <= limit), "pages are as long as asked for");
+        let ids = ids(&pages.concat());
+        assert!(ids.is_sorted_by(|one, next| one < next), "each once, in their order");
+        assert!(known.is_subset(&ids.into_iter().collect()), "and every one");
+    };
+    thread::scope(|scope| {
+        let readers: Vec<_> = (0..READERS).map(|number| scope.spawn(move || read(300 + number))).collect();
+        let opening = scope.spawn(|| {
+            let mut port = TRANSFERS;
+            while !over.load(Ordering::Relaxed) {
+                port += 1;
+                network.assert_goes_on(1, &opening(port), "of a new connection");
+            }
+        });
+        readers.into_iter().for_each(|reader| reader.join().expect("a reader"));
+        over.store(true, Ordering::Relaxed);
+        opening.join().expect("connections that open");
+    });
+    assert_eq!(network.controller.list("links").len(), 2, "no link was given up");
+}
+
+#[test]
+fn a_list_has_what_was_done_before_it_was_asked_for() {
+    let network = network();
+    let controller = &network.controller;
+    for port in 1..20 {
+        network.assert_goes_on(1, &opening(port), "of a new connection");
+        assert_eq!(network.transfers(), usize::from(port));
+    }
+    let wanted = json!({ "src": "fd00::1", "dst": "fd00::2", "paths": 1 }).to_string();
+    for _ in 0..10 {
+        let (status, body) = controller.send("POST", "/api/v1/assignments", wanted.as_bytes());
+        assert_eq!(status, 201, "{body}");
+        let made: Value = serde_json::from_str(&body).expect("JSON");
+        let id = made["assignment"]["id"].as_str().expect("a name");
+        assert_eq!(controller.list("assignments")[0]["id"], id);
+        assert_eq!(controller.request("DELETE", &format!("/api/v1/assignments/{id}")).0, 200);
+        assert!(controller.list("assignments").is_empty());
+    }
+    for name in ["one", "other"] {
+        let policy = format!("[[rule]]\nname = \"{name}\"\n");
+        assert_eq!(controller.send("PUT", "/api/v1/policy", policy.as_bytes()).0, 200);
+        assert!(controller.get("/api/v1/policy").1.contains(name));
+    }
+}
+
+#[test]
+fn every_list_is_read_page_by_page() {
+    let network = network();
+    let controller = &network.controller;
+    (1..=3).for_each(|port| network.assert_goes_on(1, &opening(port), "of a new connection"));
+    for (name, count) in [("switches", 2), ("links", 2), ("hosts", 3), ("transfers", 3), ("edges", 0)] {
+        let pages = controller.pages(name, 1);
+        assert_eq!(pages.len(), count.max(1), "{name}");
+        assert_eq!(pages.concat(), controller.list(name), "{name}");
+    }
+}
+
+#[test]
+fn a_page_that_there_is_none_of_is_refused() {
+    let network = network();
+    let cases = [
+        ("transfers?limit=0", "limit"),
+        ("transfers?limit=10001", "limit"),
+        ("transfers?limit=x", "limit"),
+        ("transfers?cursor=x", "cursor"),
+        ("links?cursor=1", "cursor"),
+        ("hosts?cursor=", "cursor"),
+        ("alarms?cursor=1:1", "cursor"),
+    ];
+    for (question, parameter) in cases {
+        let (status, body) = network.controller.get(&format!("/api/v1/{question}"));
+        let problem: Value = serde_json::from_str(&body).expect("JSON");
+        assert_eq!((status, problem["parameter"].as_str()), (400, Some(parameter)), "{question}: {body}");
+    }
+}
