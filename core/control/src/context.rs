@@ -3,6 +3,7 @@ use braid_types::{DatapathId, Time};
 
 use crate::command::Commands;
 use crate::counters::Counters;
+use crate::path_cache::PathCache;
 use crate::pipeline::Rule;
 use crate::settings::Settings;
 
@@ -11,6 +12,7 @@ pub(crate) struct Context<'a> {
     pub(crate) now: Time,
     pub(crate) settings: &'a Settings,
     pub(crate) topology: &'a mut Topology,
+    pub(crate) paths: &'a mut PathCache,
     pub(crate) counters: &'a mut Counters,
     pub(crate) out: &'a mut Commands,
 }

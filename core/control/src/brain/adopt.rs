@@ -70,8 +70,9 @@ impl Brain {
             let role = if matches!(rule, Rule::FromLink { .. }) { Role::Link } else { Role::Host };
             let at = port_of(&rule).map(|port| SwitchPort::new(dpid, port));
             // Where a port has both, the link comes first in a slot's order, and stays.
-            if let Some(at) = at.filter(|at| self.ports.role(*at) == Some(Role::Pending)) {
-                self.set_role(now, at, role, out);
+            if let Some(at) = at {
+                self.discovery.restore_role(&mut context!(self, now, out), at, role);
+                self.drain_discovery(now, out);
             }
         }
     }
@@ -79,9 +80,10 @@ impl Brain {
     fn adopt_flood(&mut self, dpid: DatapathId, found: &FoundRules) {
         let Some(ports) = &found.flood else { return };
         let at = |port| SwitchPort::new(dpid, port);
-        let links = ports.iter().map(|port| at(*port)).filter(|at| self.ports.role(*at) == Some(Role::Link));
+        let links =
+            ports.iter().map(|port| at(*port)).filter(|at| self.discovery.role(*at) == Some(Role::Link));
         let links: Vec<_> = links.collect();
-        self.flood.adopt(dpid, ports, links);
+        self.broadcast.restore(dpid, ports, links);
     }
 
     /// Adopts the labels whose path has become known, and what leads there.
@@ -189,8 +191,7 @@ impl Brain {
     }
 
     fn all_links_are_heard(&self) -> bool {
-        let mut links = self.ports.iter().filter(|(_, state)| state.role == Role::Link).map(|(at, _)| at);
-        links.all(|at| {
+        self.discovery.ports_with(Role::Link).all(|at| {
             let back = self.topology.link_at(at).and_then(|link| self.topology.link_at(link.dst));
             back.is_some_and(|back| back.dst == at)
         })
@@ -212,9 +213,9 @@ impl Brain {
         let mended = self.take_streams(now);
         // Packets may be under way with labels that go: their rules stay until what replaces them is confirmed.
         self.found.sweep_at(now + self.settings.install_timeout);
-        self.flood.touch();
+        self.broadcast.handle_change();
         // To a controller that starts all links are new, but they were there: no reason to move what flows.
-        self.may_spread &= self.flood.has_begun();
+        self.may_spread &= self.broadcast.has_begun();
         self.renew_routes(now, out);
         self.place_again(now, Replaces::Nothing, out);
         for (id, rules) in mended {

@@ -52,14 +52,11 @@ impl Brain {
                     out.notice(Notice::LinkUp { src: link.src, dst: link.dst });
                 }
                 Change::LinkRemoved { link } => {
-                    if why != LinkLoss::Recabled {
-                        self.note_loss(now, link, out);
-                    }
                     out.notice(Notice::LinkDown { src: link.src, dst: link.dst, why });
                 }
-                Change::HostAdded { at, .. } => self.ports.show_host(*at),
+                Change::HostAdded { at, .. } => self.discovery.handle_host_seen(*at),
                 Change::HostMoved { mac, from, to } => {
-                    self.ports.show_host(*to);
+                    self.discovery.handle_host_seen(*to);
                     let addresses = self.topology.host(*mac).map(|host| host.addresses.clone());
                     self.move_addresses(now, &addresses.unwrap_or_default(), (*from, *to), out);
                 }

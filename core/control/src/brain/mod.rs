@@ -6,15 +6,11 @@ mod ahead;
 mod assignments;
 mod batches;
 mod confirmations;
-mod damping;
 mod deals;
 mod departed;
 mod detours;
-mod discovery;
 mod displaced;
 mod endings;
-mod evidence;
-mod flood;
 mod follow;
 mod found;
 mod handshakes;
@@ -33,6 +29,7 @@ mod returns;
 mod routes;
 mod spray;
 mod streams;
+mod switches;
 #[cfg(test)]
 mod tests;
 mod trunks;
@@ -50,22 +47,21 @@ use braid_types::{DatapathId, SwitchPort, Time};
 use crate::admission::Admission;
 use crate::command::Commands;
 use crate::counters::{Counters, Sizes};
+use crate::discovery::Discovery;
 use crate::event::Event;
 use crate::hosts::Hosts;
 use crate::measurement::Measurement;
 use crate::notice::Notice;
 use crate::path_cache::PathCache;
 use crate::pipeline::Rule;
-use crate::ports::Ports;
+use crate::routing::BroadcastTree;
 use crate::settings::Settings;
 use advice::Advising;
 use batches::Replaces;
 use confirmations::Confirmations;
-use damping::Damping;
 use departed::Departed;
 use detours::Detours;
 use endings::Endings;
-use flood::Flood;
 use found::Found;
 use handshakes::Handshakes;
 use install::Labels;
@@ -77,7 +73,6 @@ use returns::Returns;
 use routes::Routes;
 use spray::Sprays;
 
-pub(crate) use discovery::jittered;
 pub use relief::Relief;
 
 /// What the machines of `$brain` may use while an event is handled. A macro, as it borrows some of its fields only.
@@ -87,6 +82,7 @@ macro_rules! context {
             now: $now,
             settings: &$brain.settings,
             topology: &mut $brain.topology,
+            paths: &mut $brain.paths,
             counters: &mut $brain.counters,
             out: $out,
         }
@@ -97,7 +93,7 @@ pub(crate) use context;
 /// The machines of `$brain` that the one of hosts asks.
 macro_rules! below {
     ($brain:expr) => {
-        crate::hosts::Below { ports: &$brain.ports, admission: &mut $brain.admission }
+        crate::hosts::Below { discovery: &$brain.discovery, admission: &mut $brain.admission }
     };
 }
 pub(crate) use below;
@@ -109,12 +105,12 @@ pub(crate) use below;
 pub struct Brain {
     settings: Settings,
     topology: Topology,
-    ports: Ports,
+    discovery: Discovery,
     paths: PathCache,
     labels: Labels,
     routes: Routes,
     hosts: Hosts,
-    flood: Flood,
+    broadcast: BroadcastTree,
     measurement: Measurement,
     found: Found,
     streams: Transfers,
@@ -122,12 +118,10 @@ pub struct Brain {
     placements: Placements,
     counters: Counters,
     counters_read_at: Time,
-    first_switch_at: Option<Time>,
     /// The topology's structure that labels, routes and streams are in line with.
     followed: u64,
     /// Whether links have come since streams were spread over them.
     may_spread: bool,
-    damping: Damping,
     reliefs: Reliefs,
     admission: Admission,
     detours: Detours,
@@ -166,19 +160,17 @@ impl Brain {
             paths: PathCache::new(topology.graph(), settings.paths, settings.weight),
             settings,
             topology,
-            ports: Ports::default(),
+            discovery: Discovery::default(),
             labels: Labels::default(),
             routes: Routes::default(),
             hosts: Hosts::default(),
-            flood: Flood::default(),
+            broadcast: BroadcastTree::default(),
             measurement: Measurement::default(),
             found: Found::default(),
             counters: Counters::default(),
             counters_read_at: Time::ZERO,
-            first_switch_at: None,
             followed: 0,
             may_spread: false,
-            damping: Damping::default(),
             reliefs: Reliefs::default(),
             admission: Admission::default(),
             detours: Detours::default(),
@@ -286,7 +278,7 @@ impl Brain {
 
     fn tick(&mut self, now: Time, out: &mut Commands) {
         self.tick_adoption(now, out);
-        self.tick_ports(now, out);
+        self.tick_discovery(now, out);
         self.hosts.handle_timeout(&mut context!(self, now, out), &mut below!(self));
         self.drain_hosts(now, out);
         self.admission.handle_timeout(&mut context!(self, now, out));
@@ -298,7 +290,8 @@ impl Brain {
         self.tick_returns(now, out);
         self.tick_advice(now, out);
         self.settle_transfers(now, out);
-        self.update_flood(out);
+        let settling = self.found.is_settling();
+        self.broadcast.handle_timeout(&mut context!(self, now, out), &self.discovery, settling);
         self.measurement.handle_timeout(&mut context!(self, now, out));
         if now.since(self.counters_read_at) >= self.settings.counters_interval {
             self.counters_read_at = now;
@@ -322,7 +315,7 @@ impl Brain {
         self.paths.set_graph(self.topology.graph());
         let structure = self.topology.structure();
         if std::mem::replace(&mut self.followed, structure) != structure {
-            self.flood.touch();
+            self.broadcast.handle_change();
             self.detours.on_links(now);
             self.adopt_labels(now, out);
             self.mend_sprays(now, out);

@@ -27,7 +27,7 @@ impl Brain {
             self.counters.unreadable += 1;
             return;
         };
-        let role = self.ports.role(at);
+        let role = self.discovery.role(at);
         if !self.admission.admit_punt(&mut context!(self, now, out), at, role, &frame) {
             return;
         }

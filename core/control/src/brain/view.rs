@@ -259,7 +259,7 @@ impl Brain {
             port: port.number,
             name: port.name.clone(),
             up: port.up,
-            role: self.ports.role(SwitchPort::new(switch.dpid(), port.number)),
+            role: self.discovery.role(SwitchPort::new(switch.dpid(), port.number)),
         };
         switch.ports().map(view).collect()
     }

@@ -52,7 +52,7 @@ impl Hosts {
                 return cx.out.notice(Notice::Full { what: "addresses looked for" });
             }
             lookups.insert(target, Lookup { asked_at: cx.now, held: Vec::new() });
-            below.ports.hosts().for_each(|at| neighbors::ask_at(cx, at, target));
+            below.host_ports().for_each(|at| neighbors::ask_at(cx, at, target));
         }
         let has_room = |lookup: &&mut Lookup| lookup.held.len() < cx.settings.max_held;
         if let Some(lookup) = lookups.get_mut(&target).filter(has_room) {

@@ -14,9 +14,9 @@ use braid_types::{DatapathId, MacAddr, SwitchPort, Time};
 
 use crate::admission::Admission;
 use crate::context::Context;
+use crate::discovery::Discovery;
 use crate::notice::Notice;
 use crate::pipeline::Rule;
-use crate::ports::Ports;
 use crate::role::Role;
 use crate::threat::Threat;
 use conflicts::Conflicts;
@@ -63,13 +63,17 @@ pub(crate) struct Binding {
 
 /// The machines that this one asks.
 pub(crate) struct Below<'a> {
-    pub(crate) ports: &'a Ports,
+    pub(crate) discovery: &'a Discovery,
     pub(crate) admission: &'a mut Admission,
 }
 
 impl Below<'_> {
     fn is_host_port(&self, at: SwitchPort) -> bool {
-        self.ports.role(at) == Some(Role::Host)
+        self.discovery.role(at) == Some(Role::Host)
+    }
+
+    fn host_ports(&self) -> impl Iterator<Item = SwitchPort> {
+        self.discovery.ports_with(Role::Host)
     }
 }
 

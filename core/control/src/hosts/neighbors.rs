@@ -100,7 +100,7 @@ impl Hosts {
         if !below.admission.admit_address(cx, from) {
             return;
         }
-        for at in below.ports.hosts().filter(|at| *at != from) {
+        for at in below.host_ports().filter(|at| *at != from) {
             cx.out.send(at.dpid, Target::Port(at.port), frame);
         }
     }

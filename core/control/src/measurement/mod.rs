@@ -18,9 +18,9 @@ use braid_packet::lldp::LldpProbe;
 use braid_topology::{Link, Topology};
 use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
 
-use crate::brain::jittered;
 use crate::command::{Command, Target};
 use crate::context::Context;
+use crate::discovery::jittered;
 use crate::port_counters::PortCounters;
 use crate::settings::Settings;
 use capacity::{CapacityReading, Trains};

@@ -10,26 +10,26 @@ use crate::session::SessionLimits;
 
 /// One port that is up.
 #[derive(Debug)]
-pub(crate) struct PortState {
-    pub(crate) role: Role,
-    pub(crate) since: Time,
+pub(super) struct PortState {
+    pub(super) role: Role,
+    pub(super) since: Time,
     /// When the next discovery frame leaves.
-    pub(crate) next_probe: Time,
+    pub(super) next_probe: Time,
     /// When the last discovery frame of the other end came in.
-    pub(crate) last_heard: Time,
+    pub(super) last_heard: Time,
     /// When the newest discovery frame of this port was sent that came in elsewhere.
-    pub(crate) sent_and_heard: Option<Time>,
+    pub(super) sent_and_heard: Option<Time>,
     /// What the port has shown, so that it is not taken for the other.
-    pub(crate) shown: Shown,
+    pub(super) shown: Shown,
 }
 
 /// What has been seen at a port since it was last down for long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Shown {
+pub(super) struct Shown {
     /// A host.
-    pub(crate) host: bool,
+    pub(super) host: bool,
     /// Another switch.
-    pub(crate) link: bool,
+    pub(super) link: bool,
 }
 
 /// Of one switch, what so many ports showed that went down is remembered: as many as it may have.
@@ -37,14 +37,14 @@ const MAX_DOWN: usize = SessionLimits::DEFAULT.ports;
 
 /// The ports that are up, and what those showed that went down a moment ago.
 #[derive(Debug, Default)]
-pub(crate) struct Ports {
+pub(super) struct Ports {
     up: BTreeMap<SwitchPort, PortState>,
     down: BTreeMap<DatapathId, BTreeMap<PortNo, (Time, Shown)>>,
 }
 
 impl Ports {
     /// The port is up, and what it showed less than `hold` ago counts still.
-    pub(crate) fn insert(&mut self, at: SwitchPort, now: Time, hold: Duration) {
+    pub(super) fn insert(&mut self, at: SwitchPort, now: Time, hold: Duration) {
         let shown = self.down.get_mut(&at.dpid).and_then(|down| down.remove(&at.port));
         let shown = shown.filter(|(since, _)| now.since(*since) < hold).map(|(_, shown)| shown);
         let state = PortState {
@@ -59,7 +59,7 @@ impl Ports {
     }
 
     /// The port is down or gone.
-    pub(crate) fn remove(&mut self, at: SwitchPort, now: Time) -> Option<PortState> {
+    pub(super) fn remove(&mut self, at: SwitchPort, now: Time) -> Option<PortState> {
         let state = self.up.remove(&at)?;
         if state.shown != Shown::default() {
             let down = self.down.entry(at.dpid).or_default();
@@ -72,61 +72,56 @@ impl Ports {
     }
 
     /// Forgets what ports showed that have been down for `hold`; called once a tick.
-    pub(crate) fn tick(&mut self, now: Time, hold: Duration) {
+    pub(super) fn tick(&mut self, now: Time, hold: Duration) {
         self.down.retain(|_, down| {
             down.retain(|_, (since, _)| now.since(*since) < hold);
             !down.is_empty()
         });
     }
 
-    pub(crate) fn remove_switch(&mut self, dpid: DatapathId) {
+    pub(super) fn remove_switch(&mut self, dpid: DatapathId) {
         self.up.retain(|at, _| at.dpid != dpid);
     }
 
     /// The switch starts anew: its ports were all down.
-    pub(crate) fn forget_switch(&mut self, dpid: DatapathId) {
+    pub(super) fn forget_switch(&mut self, dpid: DatapathId) {
         self.down.remove(&dpid);
     }
 
     /// A host was seen there.
-    pub(crate) fn show_host(&mut self, at: SwitchPort) {
+    pub(super) fn show_host(&mut self, at: SwitchPort) {
         if let Some(state) = self.up.get_mut(&at) {
             state.shown.host = true;
         }
     }
 
     /// Whether a host was seen there.
-    pub(crate) fn has_shown_host(&self, at: SwitchPort) -> bool {
+    pub(super) fn has_shown_host(&self, at: SwitchPort) -> bool {
         self.up.get(&at).is_some_and(|state| state.shown.host)
     }
 
-    pub(crate) fn role(&self, at: SwitchPort) -> Option<Role> {
+    pub(super) fn role(&self, at: SwitchPort) -> Option<Role> {
         self.up.get(&at).map(|state| state.role)
     }
 
-    pub(crate) fn get(&self, at: SwitchPort) -> Option<&PortState> {
+    pub(super) fn get(&self, at: SwitchPort) -> Option<&PortState> {
         self.up.get(&at)
     }
 
-    pub(crate) fn get_mut(&mut self, at: SwitchPort) -> Option<&mut PortState> {
+    pub(super) fn get_mut(&mut self, at: SwitchPort) -> Option<&mut PortState> {
         self.up.get_mut(&at)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (SwitchPort, &PortState)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (SwitchPort, &PortState)> {
         self.up.iter().map(|(at, state)| (*at, state))
     }
 
     /// The ports of one switch.
-    pub(crate) fn of(&self, dpid: DatapathId) -> impl Iterator<Item = (SwitchPort, &PortState)> {
+    pub(super) fn of(&self, dpid: DatapathId) -> impl Iterator<Item = (SwitchPort, &PortState)> {
         let (first, last) = (PortNo(0), PortNo::ANY);
         self.up
             .range(SwitchPort { dpid, port: first }..=SwitchPort { dpid, port: last })
             .map(|(at, state)| (*at, state))
-    }
-
-    /// The ports where hosts may be.
-    pub(crate) fn hosts(&self) -> impl Iterator<Item = SwitchPort> {
-        self.iter().filter(|(_, state)| state.role == Role::Host).map(|(at, _)| at)
     }
 }
 

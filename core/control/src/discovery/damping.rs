@@ -1,0 +1,71 @@
+//! Links that go down again and again are left alone for a while, each time for longer.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use braid_topology::Link;
+use braid_types::{SwitchPort, Time};
+
+use crate::context::Context;
+use crate::notice::Notice;
+use crate::settings::Settings;
+
+/// The cables that went down lately, by their ends in order.
+#[derive(Debug, Default)]
+pub(super) struct Damping(BTreeMap<[SwitchPort; 2], Record>);
+
+#[derive(Debug, Default)]
+struct Record {
+    /// When it went down, as far as that counts.
+    losses: VecDeque<Time>,
+    /// How often it was left alone without a long quiet time in between.
+    strikes: u32,
+    /// Until when it is left alone.
+    until: Time,
+}
+
+impl Damping {
+    /// Whether the link is not to be used yet. Where no other path leads across, it is better than none.
+    pub(super) fn suppresses(&self, cx: &mut Context<'_>, link: &Link) -> bool {
+        let is_held = self.0.get(&cable(link)).is_some_and(|record| cx.now < record.until);
+        is_held && cx.paths.shortest(cx.now, link.src.dpid, link.dst.dpid).is_some()
+    }
+
+    /// Takes note that a link went down. Both directions of a cable that goes down at one time are one loss.
+    pub(super) fn note_loss(&mut self, cx: &mut Context<'_>, link: &Link) {
+        let (now, settings) = (cx.now, cx.settings);
+        self.prune(now, settings.flap_hold_max.max(settings.flap_window));
+        let record = self.0.entry(cable(link)).or_default();
+        if record.losses.back() == Some(&now) || now < record.until {
+            return;
+        }
+        record.losses.push_back(now);
+        record.losses.retain(|at| now.since(*at) <= settings.flap_window);
+        if record.losses.len() >= settings.flap_limit {
+            let hold = record.strike(settings);
+            record.until = now + hold;
+            let losses = settings.flap_limit;
+            cx.out.notice(Notice::LinkDamped { src: link.src, dst: link.dst, losses, hold });
+        }
+    }
+
+    /// Forgets the cables that have been quiet for long.
+    fn prune(&mut self, now: Time, quiet: Duration) {
+        let last = |record: &Record| record.losses.back().copied().unwrap_or_default().max(record.until);
+        self.0.retain(|_, record| now.since(last(record)) < quiet);
+    }
+}
+
+impl Record {
+    /// It went down too often once more; returns for how long it is left alone.
+    fn strike(&mut self, settings: &Settings) -> Duration {
+        let factor = 1_u32.checked_shl(self.strikes).unwrap_or(u32::MAX);
+        self.losses.clear();
+        self.strikes = self.strikes.saturating_add(1);
+        settings.flap_hold.saturating_mul(factor).min(settings.flap_hold_max)
+    }
+}
+
+fn cable(link: &Link) -> [SwitchPort; 2] {
+    [link.src.min(link.dst), link.src.max(link.dst)]
+}

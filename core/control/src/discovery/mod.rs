@@ -1,0 +1,277 @@
+//! Switches and their ports come and go; LLDP tells which ports are joined by links.
+
+mod damping;
+mod lldp;
+mod ports;
+mod probes;
+
+use std::collections::VecDeque;
+
+use braid_topology::{Change, Link, LinkState, Port};
+use braid_types::{DatapathId, SwitchPort, Time};
+
+use crate::context::Context;
+use crate::event::PortStatus;
+use crate::measurement::Measurement;
+use crate::notice::{LinkLoss, Notice};
+use crate::pipeline::{Rule, Talk};
+use crate::role::Role;
+use crate::threat::Threat;
+use damping::Damping;
+use ports::{PortState, Ports};
+
+pub(crate) use probes::jittered;
+
+/// Knows what each port leads to.
+#[derive(Debug, Default)]
+pub(crate) struct Discovery {
+    ports: Ports,
+    damping: Damping,
+    first_switch_at: Option<Time>,
+    events: VecDeque<DiscoveryEvent>,
+}
+
+/// What follows for others.
+#[derive(Debug)]
+pub(crate) enum DiscoveryEvent {
+    /// Switches, ports or links have come or gone.
+    Changed {
+        /// In order.
+        changes: Vec<Change>,
+        /// What the links among them were lost by.
+        why: LinkLoss,
+    },
+    /// A port leads to something else; `None` if it is down.
+    RoleChanged {
+        /// The port.
+        at: SwitchPort,
+        /// What it leads to now.
+        role: Option<Role>,
+    },
+    /// Something at a port did what it must not.
+    Threat {
+        /// The port.
+        at: SwitchPort,
+        /// What it did.
+        threat: Threat,
+    },
+}
+
+impl Discovery {
+    /// A switch joins; one that is blank has started anew.
+    pub(crate) fn handle_switch_up(&mut self, cx: &mut Context<'_>, dpid: DatapathId, is_blank: bool) {
+        self.first_switch_at.get_or_insert(cx.now);
+        cx.topology.add_switch(dpid, []);
+        if is_blank {
+            self.ports.forget_switch(dpid);
+        }
+    }
+
+    /// A switch left.
+    pub(crate) fn handle_switch_down(&mut self, cx: &mut Context<'_>, dpid: DatapathId) {
+        self.ports.remove_switch(dpid);
+        let changes = cx.topology.remove_switch(dpid);
+        self.change(cx, changes, LinkLoss::Switch);
+    }
+
+    /// A port was added or changed.
+    pub(crate) fn handle_port(&mut self, cx: &mut Context<'_>, dpid: DatapathId, status: &PortStatus) {
+        if !status.port.is_physical() || cx.topology.switch(dpid).is_none() {
+            return;
+        }
+        let PortStatus { port, mac, up, speed, .. } = *status;
+        let at = SwitchPort::new(dpid, port);
+        let described = Port { number: port, name: status.name.clone(), mac, up, speed };
+        if let Ok(changes) = cx.topology.set_port(dpid, described) {
+            self.change(cx, changes, LinkLoss::Port);
+        }
+        match (up, self.ports.role(at)) {
+            (true, None) => {
+                self.ports.insert(at, cx.now, cx.settings.role_hold);
+                self.events.push_back(DiscoveryEvent::RoleChanged { at, role: Some(Role::Pending) });
+                self.probe_port(cx, at);
+            }
+            (false, Some(_)) => self.close_port(cx, at),
+            _ => {}
+        }
+    }
+
+    /// A port was removed.
+    pub(crate) fn handle_port_gone(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
+        self.close_port(cx, at);
+        let changes = cx.topology.remove_port(at);
+        self.change(cx, changes, LinkLoss::Port);
+    }
+
+    /// A discovery frame came in, or what looks like one; what it measures goes to `measurement`.
+    pub(crate) fn handle_lldp(
+        &mut self,
+        cx: &mut Context<'_>,
+        measurement: &mut Measurement,
+        at: SwitchPort,
+        pdu: &[u8],
+    ) {
+        if let Err(threat) = self.validate(cx, measurement, at, pdu) {
+            cx.counters.lldp_refused += 1;
+            self.events.push_back(DiscoveryEvent::Threat { at, threat });
+        }
+    }
+
+    /// Sends the discovery frames that are due, and draws conclusions from those that did not come; called once a tick.
+    ///
+    /// While what switches had is `settling`, the switches at other ends may be on their way still.
+    pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>, settling: bool) {
+        self.ports.tick(cx.now, cx.settings.role_hold);
+        self.probe_due_ports(cx);
+        self.settle_ports(cx);
+        self.lose_silent_links(cx, settling);
+    }
+
+    /// A host was seen at a port.
+    pub(crate) fn handle_host_seen(&mut self, at: SwitchPort) {
+        self.ports.show_host(at);
+    }
+
+    /// A new port goes on as what it was with an earlier controller.
+    pub(crate) fn restore_role(&mut self, cx: &mut Context<'_>, at: SwitchPort, role: Role) {
+        if self.ports.role(at) == Some(Role::Pending) {
+            self.set_role(cx, at, role);
+        }
+    }
+
+    /// What a port leads to; `None` while it is down.
+    pub(crate) fn role(&self, at: SwitchPort) -> Option<Role> {
+        self.ports.role(at)
+    }
+
+    /// The ports of a switch that are up.
+    pub(crate) fn roles_of(&self, dpid: DatapathId) -> impl Iterator<Item = (SwitchPort, Role)> {
+        self.ports.of(dpid).map(|(at, state)| (at, state.role))
+    }
+
+    /// The ports that lead there.
+    pub(crate) fn ports_with(&self, role: Role) -> impl Iterator<Item = SwitchPort> {
+        self.ports.iter().filter(move |(_, state)| state.role == role).map(|(at, _)| at)
+    }
+
+    /// What follows for others, in order.
+    pub(crate) fn poll_event(&mut self) -> Option<DiscoveryEvent> {
+        self.events.pop_front()
+    }
+
+    fn close_port(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
+        if let Some(state) = self.ports.remove(at, cx.now) {
+            leave_role(cx, at, state.role);
+            self.events.push_back(DiscoveryEvent::RoleChanged { at, role: None });
+        }
+    }
+
+    /// A port that has shown no switch for a while has hosts.
+    fn settle_ports(&mut self, cx: &mut Context<'_>) {
+        // Switches that rules of an earlier controller keep busy need their time to find this one.
+        let starting = self.first_switch_at.is_none_or(|at| cx.now.since(at) < cx.settings.start_hold);
+        let is_settled = |state: &PortState| {
+            state.role == Role::Pending && cx.now.since(state.since) >= cx.settings.settle && !starting
+        };
+        let settled = self.ports.iter().filter(|(_, state)| is_settled(state));
+        for (at, shown) in settled.map(|(at, state)| (at, state.shown)).collect::<Vec<_>>() {
+            if shown.link {
+                cx.out.notice(Notice::PortHeld { at, hold: cx.settings.role_hold });
+            }
+            self.set_role(cx, at, if shown.link { Role::Silent } else { Role::Host });
+        }
+    }
+
+    fn lose_silent_links(&mut self, cx: &mut Context<'_>, settling: bool) {
+        let is_silent = |at, state: &PortState| {
+            let is_awaited = settling && cx.topology.is_edge(at);
+            let is_late = cx.now.since(state.last_heard) > cx.settings.link_timeout;
+            state.role == Role::Link && is_late && !is_awaited
+        };
+        let silent = self.ports.iter().filter(|(at, state)| is_silent(*at, state));
+        for at in silent.map(|(at, _)| at).collect::<Vec<_>>() {
+            self.unlink(cx, at, LinkLoss::Silent);
+            self.set_role(cx, at, Role::Silent);
+        }
+    }
+
+    /// A discovery frame proves a link.
+    fn hear_link(&mut self, cx: &mut Context<'_>, measurement: &Measurement, link: Link) {
+        let Link { src, dst } = link;
+        let Some(state) = self.ports.get_mut(dst) else { return };
+        state.last_heard = cx.now;
+        if cx.topology.link_at(src) == Some(link) {
+            return;
+        }
+        if cx.topology.link_at(dst).is_some_and(|link| link.dst != src) {
+            self.unlink(cx, dst, LinkLoss::Recabled);
+        }
+        self.set_role(cx, src, Role::Link);
+        self.set_role(cx, dst, Role::Link);
+        if self.damping.suppresses(cx, &link) {
+            return;
+        }
+        let state = LinkState::of_capacity(measurement.link_capacity(cx.settings, cx.topology, &link));
+        if let Ok(changes) = cx.topology.add_link(link, state) {
+            self.change(cx, changes, LinkLoss::Recabled);
+        }
+    }
+
+    /// Removes the link at `at` in both directions.
+    fn unlink(&mut self, cx: &mut Context<'_>, at: SwitchPort, why: LinkLoss) {
+        let changes = cx.topology.remove_links_at(at);
+        self.change(cx, changes, why);
+    }
+
+    fn change(&mut self, cx: &mut Context<'_>, changes: Vec<Change>, why: LinkLoss) {
+        if why != LinkLoss::Recabled {
+            for change in &changes {
+                if let Change::LinkRemoved { link } = change {
+                    self.damping.note_loss(cx, link);
+                }
+            }
+        }
+        if !changes.is_empty() {
+            self.events.push_back(DiscoveryEvent::Changed { changes, why });
+        }
+    }
+
+    fn set_role(&mut self, cx: &mut Context<'_>, at: SwitchPort, role: Role) {
+        let Some(state) = self.ports.get_mut(at) else { return };
+        let old = std::mem::replace(&mut state.role, role);
+        if old == role {
+            return;
+        }
+        (state.since, state.last_heard) = (cx.now, cx.now);
+        state.shown.link |= role == Role::Link;
+        leave_role(cx, at, old);
+        match role {
+            Role::Host => from_hosts(at).for_each(|rule| cx.out.add(at.dpid, rule)),
+            Role::Link => from_link(at).into_iter().for_each(|rule| cx.out.add(at.dpid, rule)),
+            Role::Pending | Role::Silent => {}
+        }
+        self.events.push_back(DiscoveryEvent::RoleChanged { at, role: Some(role) });
+    }
+}
+
+fn leave_role(cx: &mut Context<'_>, at: SwitchPort, role: Role) {
+    match role {
+        Role::Host => from_hosts(at).for_each(|rule| cx.delete(at.dpid, rule)),
+        Role::Link => from_link(at).into_iter().for_each(|rule| cx.delete(at.dpid, rule)),
+        Role::Pending | Role::Silent => {}
+    }
+}
+
+/// What lets the packets of another switch in.
+fn from_link(at: SwitchPort) -> [Rule; 2] {
+    let port = at.port;
+    [Rule::FromDetour { port }, Rule::FromLink { port }]
+}
+
+/// What lets the packets of hosts at a port in.
+fn from_hosts(at: SwitchPort) -> impl Iterator<Item = Rule> {
+    let port = at.port;
+    let talk = Talk::ALL.map(|talk| Rule::Neighbour { port, talk });
+    let answers = [false, true].map(|ipv6| [Rule::SynAck { ipv6, port }, Rule::Reset { ipv6, port }]);
+    answers.into_iter().flatten().chain(talk).chain([Rule::FromHost { port }])
+}

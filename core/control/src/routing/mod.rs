@@ -1,0 +1,5 @@
+//! Where packets go that belong to no stream.
+
+mod broadcast;
+
+pub(crate) use broadcast::BroadcastTree;
