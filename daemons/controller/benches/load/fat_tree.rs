@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use braid_packet::mptcp::Key;
 use braid_topology::generate::{Links, fat_tree};
 use braid_types::MacAddr;
 
 use crate::network::{Load, Network, Requests};
-use crate::packets::{ADMIT, Host, MP_CAPABLE, announcement, ipv4, packet_in, syn};
+use crate::packets::{
+    ADMIT, Host, MP_CAPABLE, SYN_ACK, announcement, capable_answer, ipv4, opening, packet_in, syn,
+};
 use crate::process::Process;
 use crate::report;
 
@@ -93,19 +96,39 @@ fn placed(number: u32, end: braid_topology::blueprint::End) -> Placed {
     (end.switch, Host { mac, ip: ipv4(number), port: end.port })
 }
 
-/// Connections of each switch's hosts to hosts elsewhere.
+/// A connection that a host opens: to whom, and both ports.
+type Connection = (Host, Placed, (u16, u16));
+
+/// The first packets of connections of each switch's hosts to hosts elsewhere.
 pub(crate) fn requests(hosts: &[Placed]) -> BTreeMap<usize, Requests> {
+    let message = |(from, (_, to), ports): &Connection| {
+        packet_in(from.port, ADMIT, &syn(*from, *to, *ports, &MP_CAPABLE))
+    };
+    let requests = |all: Vec<Connection>| Requests::new(&all.iter().map(message).collect::<Vec<_>>());
+    connections(hosts).into_iter().map(|(index, all)| (index, requests(all))).collect()
+}
+
+/// What is answered to the first `most` of [`requests`] of each switch, and where.
+pub(crate) fn answers(hosts: &[Placed], most: usize) -> Vec<(usize, Vec<u8>)> {
+    let first = connections(hosts).into_values().flat_map(|all| all.into_iter().take(most));
+    let answer = |(number, (from, (at, to), (src, dst))): (u64, Connection)| {
+        let option = capable_answer(Key(number));
+        (at, packet_in(to.port, ADMIT, &opening(to, from, (dst, src), SYN_ACK, &option)))
+    };
+    (1..).zip(first).map(answer).collect()
+}
+
+fn connections(hosts: &[Placed]) -> BTreeMap<usize, Vec<Connection>> {
     let switches: std::collections::BTreeSet<_> = hosts.iter().map(|(index, _)| *index).collect();
     let mut random = fastrand(1);
     let of = |index: usize| {
         let here: Vec<_> = hosts.iter().filter(|(at, _)| *at == index).map(|(_, host)| *host).collect();
-        let there: Vec<_> = hosts.iter().filter(|(at, _)| *at != index).map(|(_, host)| *host).collect();
-        let message = |number: usize| {
-            let (from, to) = (here[number % here.len()], there[random() % there.len()]);
+        let there: Vec<_> = hosts.iter().filter(|(at, _)| *at != index).copied().collect();
+        let connection = |number: usize| {
             let ports = (1_024 + number as u16, 5_201 + (number >> 16) as u16);
-            packet_in(from.port, ADMIT, &syn(from, to, ports, &MP_CAPABLE))
+            (here[number % here.len()], there[random() % there.len()], ports)
         };
-        Requests::new(&(0..CONNECTIONS).map(message).collect::<Vec<_>>())
+        (0..CONNECTIONS).map(connection).collect()
     };
     let mut of = of;
     switches.into_iter().map(|index| (index, of(index))).collect()

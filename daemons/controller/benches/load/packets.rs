@@ -6,6 +6,7 @@ use braid_openflow::{
     BufferId, Bytes, Cookie, Match, Message, OxmField, PacketIn, PacketInReason, TableId, Xid,
 };
 use braid_packet::arp::Arp;
+use braid_packet::mptcp::{Key, Keys, MpCapable, MpCapableFlags, Version};
 use braid_packet::nd::{Endpoint, NeighborAdvertisement};
 use braid_packet::{TcpFlags, build};
 use braid_types::{FiveTuple, MacAddr, PortNo};
@@ -40,6 +41,16 @@ pub(crate) fn packet_in(port: PortNo, table_id: TableId, frame: &[u8]) -> Vec<u8
     let mut bytes = Vec::new();
     message.encode(Xid(0), &mut bytes).expect("a short message");
     bytes
+}
+
+/// What an answering host says with.
+pub(crate) const SYN_ACK: TcpFlags = TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0);
+
+/// The option of the answer to the first packet of an MPTCP connection.
+pub(crate) fn capable_answer(key: Key) -> Vec<u8> {
+    let mut option = Vec::new();
+    MpCapable { version: Version::V1, flags: MpCapableFlags(1), keys: Keys::Sender(key) }.encode(&mut option);
+    option
 }
 
 /// The first packet of a TCP connection.

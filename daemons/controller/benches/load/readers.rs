@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::net::{RecvFlags, recv};
 
-use crate::fat_tree;
+use crate::fat_tree::{self, Placed};
 use crate::network::{Load, Network, Requests};
 use crate::poller::Poller;
 use crate::process::{self, Process};
@@ -33,6 +33,7 @@ pub(crate) fn run() {
     let mut requests = fat_tree::requests(&hosts);
     println!("FatTree, k = 8: 80 switches, 128 hosts, {TRANSFERS} transfers, all of which carry something");
     fill(&mut network, &mut requests);
+    answer(&mut network, &hosts, requests.len());
     let (mut alone, mut read, mut took) = (Vec::new(), Vec::new(), Vec::new());
     for (index, requests) in requests.iter_mut().take(ROUNDS) {
         alone.extend(network.time(*index, requests, (CONNECTIONS, RULES), TRANSFERS));
@@ -78,6 +79,13 @@ fn fill(network: &mut Network, requests: &mut BTreeMap<usize, Requests>) {
         }
     }
     panic!("{open} connections");
+}
+
+/// Has all of them answered, by which they become transfers.
+fn answer(network: &mut Network, hosts: &[Placed], switches: usize) {
+    let answers = fat_tree::answers(hosts, TRANSFERS.div_ceil(switches));
+    answers.chunks(1_000).for_each(|some| network.tell(some.iter().cloned()));
+    settle(network);
 }
 
 /// Plays the network until it is as it will be.

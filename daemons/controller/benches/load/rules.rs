@@ -3,19 +3,18 @@
 use std::collections::BTreeMap;
 
 use braid_packet::TcpFlags;
-use braid_packet::mptcp::{Key, Keys, MpCapable, MpCapableFlags, MpJoin, Version};
+use braid_packet::mptcp::{Key, MpJoin, Version};
 use serde_json::Value;
 
 use crate::fat_tree::{Placed, deploy, fastrand};
 use crate::network::Network;
-use crate::packets::{ADMIT, Host, MP_CAPABLE, opening, packet_in};
+use crate::packets::{ADMIT, Host, MP_CAPABLE, SYN_ACK, capable_answer, opening, packet_in};
 use crate::process::Process;
 use crate::report;
 
 const SUBFLOWS: u16 = 8;
 /// Switches are numbered from 1, those of the core first.
 const CORE: std::ops::RangeInclusive<u64> = 1..=16;
-const SYN_ACK: TcpFlags = TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0);
 
 pub(crate) fn run() {
     println!("FatTree, k = 8: a connection of each host, {SUBFLOWS} subflows");
@@ -60,9 +59,10 @@ fn measure(what: &str, pairs: impl Fn(&[Placed]) -> Vec<(Placed, Placed)>) {
 fn open(network: &mut Network, ((from_at, from), (to_at, to)): (Placed, Placed), key: Key) {
     let syn = |port, options: &[u8]| (from_at, sent(from, to, (port, 5_201), TcpFlags::SYN, options));
     network.tell([syn(1_024, &MP_CAPABLE)]);
-    network.tell([(to_at, sent(to, from, (5_201, 1_024), SYN_ACK, &answer(key)))]);
+    network.tell([(to_at, sent(to, from, (5_201, 1_024), SYN_ACK, &capable_answer(key)))]);
     for port in 1_025..1_024 + SUBFLOWS {
         network.tell([syn(port, &join(key))]);
+        network.tell([(to_at, sent(to, from, (5_201, port), SYN_ACK, &join_answer()))]);
     }
 }
 
@@ -70,16 +70,16 @@ fn sent(from: Host, to: Host, ports: (u16, u16), flags: TcpFlags, options: &[u8]
     packet_in(from.port, ADMIT, &opening(from, to, ports, flags, options))
 }
 
-fn answer(key: Key) -> Vec<u8> {
-    let mut option = Vec::new();
-    MpCapable { version: Version::V1, flags: MpCapableFlags(1), keys: Keys::Sender(key) }.encode(&mut option);
-    option
-}
-
 fn join(key: Key) -> Vec<u8> {
     let mut option = Vec::new();
     let token = key.token(Version::V1);
     MpJoin::Syn { backup: false, address_id: 1, token, nonce: 7 }.encode(&mut option);
+    option
+}
+
+fn join_answer() -> Vec<u8> {
+    let mut option = Vec::new();
+    MpJoin::SynAck { backup: false, address_id: 1, hmac: 7, nonce: 7 }.encode(&mut option);
     option
 }
 

@@ -47,21 +47,23 @@ fn a_hundred_thousand_forged_openings_leave_room_for_real_ones() {
         let forged = segment(3, 2, ports).flags(TcpFlags::SYN).options(&CAPABLE).frame();
         network.channel_of(3).send_up(HOSTS, ADMIT, &forged);
     }
-    let seen = || network.controller.get("/metrics").1;
-    wait_for(|| packet_ins(&seen()) >= f64::from(FORGED), seen);
+    let seen = || network.metric("braid_packet_ins_total");
+    wait_for(|| seen() >= f64::from(FORGED), || seen().to_string());
     let real = segment(2, 1, (1_000, 5_201)).flags(TcpFlags::SYN).options(&CAPABLE).frame();
     network.assert_goes_on(2, &real, "of a real connection");
+    let key = [&[30, 12, 0x01, 0x01][..], &[7; 8]].concat();
+    let answer = segment(1, 2, (5_201, 1_000))
+        .flags(TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0))
+        .options(&key)
+        .frame();
+    network.channel_of(1).send_up(HOSTS, ADMIT, &answer);
     let of_real = |transfer: &serde_json::Value| transfer["streams"][0]["src"] == ip(2).to_string();
-    let transfers = network.controller.list("transfers");
-    assert!(transfers.iter().any(of_real), "it has a path of its own");
+    let transfers = || network.controller.list("transfers");
+    let answered = || transfers().iter().any(of_real);
+    wait_for(answered, || "it has no path of its own".to_owned());
+    assert_eq!(transfers().len(), 1, "nobody has answered the others");
     // A port may open 200 at once and 20 a second, and the test goes on for less than ten minutes.
-    assert!(transfers.len() < 200 + 20 * 600, "{}", transfers.len());
-}
-
-/// How many packets switches have sent up, as the metrics say.
-fn packet_ins(metrics: &str) -> f64 {
-    let line = metrics.lines().find_map(|line| line.strip_prefix("braid_packet_ins_total "));
-    line.and_then(|value| value.parse().ok()).unwrap_or_default()
+    assert!(network.transfers() < 200 + 20 * 600, "{}", network.transfers());
 }
 
 /// The opening of a connection with eight bytes of another header before TCP's.

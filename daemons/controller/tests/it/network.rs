@@ -126,8 +126,16 @@ impl Network {
         wait_for(|| self.has_forwarded(frame), || format!("without the packet {what}"));
     }
 
+    /// How many transfers the controller knows, those included that nobody has answered yet.
     pub(crate) fn transfers(&self) -> usize {
-        self.controller.list("transfers").len()
+        self.metric("braid_transfers") as usize
+    }
+
+    /// The value of a metric without labels.
+    pub(crate) fn metric(&self, name: &str) -> f64 {
+        let (_, metrics) = self.controller.get("/metrics");
+        let line = metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.and_then(|value| value.parse().ok()).unwrap_or_default()
     }
 }
 

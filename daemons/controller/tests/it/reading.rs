@@ -24,6 +24,23 @@ fn opening(port: u16) -> Vec<u8> {
     segment(1, 2, (port, 5_201)).flags(TcpFlags::SYN).options(&CAPABLE).frame()
 }
 
+/// What host 2 answers, by which the connection becomes a transfer.
+fn answer(port: u16) -> Vec<u8> {
+    let key = [&[30, 12, 0x01, 0x01][..], &u64::from(port).to_be_bytes()].concat();
+    let both = TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0);
+    segment(2, 1, (5_201, port)).flags(both).options(&key).frame()
+}
+
+/// Opens a connection, and waits until the controller has heard of its first packet.
+fn connect(network: &Network, port: u16) {
+    network.assert_goes_on(1, &opening(port), "of a new connection");
+    network.channel_of(2).send_up(HOSTS, ADMIT, &answer(port));
+}
+
+fn listed(network: &Network) -> usize {
+    network.controller.list("transfers").len()
+}
+
 fn ids(page: &[Value]) -> Vec<u64> {
     page.iter().filter_map(|transfer| transfer["id"].as_u64()).collect()
 }
@@ -34,6 +51,9 @@ fn many_readers_get_every_transfer_while_connections_open() {
     for port in 1..=TRANSFERS {
         network.channel_of(1).send_up(HOSTS, ADMIT, &opening(port));
     }
+    let seen = || network.transfers();
+    wait_for(|| seen() == usize::from(TRANSFERS), || format!("{} transfers", seen()));
+    (1..=TRANSFERS).for_each(|port| network.channel_of(2).send_up(HOSTS, ADMIT, &answer(port)));
     let open = || ids(&network.controller.list("transfers"));
     wait_for(|| open().len() == usize::from(TRANSFERS), || format!("{} transfers", open().len()));
     let known: BTreeSet<_> = open().into_iter().collect();
@@ -51,7 +71,7 @@ fn many_readers_get_every_transfer_while_connections_open() {
             let mut port = TRANSFERS;
             while !over.load(Ordering::Relaxed) {
                 port += 1;
-                network.assert_goes_on(1, &opening(port), "of a new connection");
+                connect(&network, port);
             }
         });
         readers.into_iter().for_each(|reader| reader.join().expect("a reader"));
@@ -69,6 +89,8 @@ fn a_list_has_what_was_done_before_it_was_asked_for() {
         network.assert_goes_on(1, &opening(port), "of a new connection");
         assert_eq!(network.transfers(), usize::from(port));
     }
+    (1..20).for_each(|port| network.channel_of(2).send_up(HOSTS, ADMIT, &answer(port)));
+    wait_for(|| listed(&network) == 19, || format!("{} transfers", listed(&network)));
     let wanted = json!({ "src": "fd00::1", "dst": "fd00::2", "paths": 1 }).to_string();
     for _ in 0..10 {
         let (status, body) = controller.send("POST", "/api/v1/assignments", wanted.as_bytes());
@@ -90,7 +112,8 @@ fn a_list_has_what_was_done_before_it_was_asked_for() {
 fn every_list_is_read_page_by_page() {
     let network = network();
     let controller = &network.controller;
-    (1..=3).for_each(|port| network.assert_goes_on(1, &opening(port), "of a new connection"));
+    (1..=3).for_each(|port| connect(&network, port));
+    wait_for(|| listed(&network) == 3, || format!("{} transfers", listed(&network)));
     for (name, count) in [("switches", 2), ("links", 2), ("hosts", 3), ("transfers", 3), ("edges", 0)] {
         let pages = controller.pages(name, 1);
         assert_eq!(pages.len(), count.max(1), "{name}");
