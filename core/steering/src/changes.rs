@@ -1,50 +1,92 @@
-use crate::ids::TransferId;
-use crate::stream::Transfer;
+use braid_types::BitsPerSec;
+
+use crate::ids::{StreamId, TransferId};
+use crate::stream::{Stream, Transfer};
 
 /// More changes than these are not listed: whoever asks for them gets all transfers instead.
 const MAX_CHANGES: usize = 1 << 20;
 
-/// Which transfers have changed since they were last copied, those that ended too. Each is listed once.
+/// What has changed of transfers since they were last copied.
+///
+/// Counts are listed as they are noted, since the stream is at hand then: looking each up again later would cost ten times as
+/// much. Of all else it is listed which transfers have changed, those that ended too, each once.
 ///
 /// Invariant: a transfer that is marked is listed here, or in what was taken from here and not visited yet.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     /// `None`: nobody has asked yet, or there were too many.
-    listed: Option<Vec<TransferId>>,
+    listed: Option<Listed>,
 }
 
-/// Transfers to visit so that a copy of all of them is up to date.
+#[derive(Debug, Default)]
+struct Listed {
+    transfers: Vec<TransferId>,
+    counts: Vec<Count>,
+}
+
+/// What brings a copy of all transfers up to date.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Changed {
-    /// Every transfer that there is; the copy begins anew.
+    /// Every transfer that there is, to be visited; the copy begins anew.
     All(Vec<TransferId>),
-    /// Those that have changed, or ended, since the last time.
-    Some(Vec<TransferId>),
+    /// What has changed since the last time.
+    Some {
+        /// What was counted. It goes before what visits find, which is newer; streams that the copy lacks are to be visited.
+        counts: Vec<Count>,
+        /// Transfers to be visited, which have changed otherwise or ended.
+        transfers: Vec<TransferId>,
+    },
+}
+
+/// What one direction of a stream has carried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Count {
+    /// The transfer of the stream.
+    pub transfer: TransferId,
+    /// The stream.
+    pub stream: StreamId,
+    /// Whether it is what goes to the opening host.
+    pub reverse: bool,
+    /// Bytes of frames.
+    pub bytes: u64,
+    /// The rate between the last two counts.
+    pub rate: BitsPerSec,
 }
 
 impl Changes {
     pub(crate) fn note(&mut self, transfer: &mut Transfer) {
         if self.listed.is_some() && !std::mem::replace(&mut transfer.is_changed, true) {
-            self.list(transfer.id);
+            self.list(|listed| listed.transfers.push(transfer.id));
         }
     }
 
     /// A transfer is not there any more.
     pub(crate) fn note_end(&mut self, transfer: &Transfer) {
         if !transfer.is_changed {
-            self.list(transfer.id);
+            self.list(|listed| listed.transfers.push(transfer.id));
         }
     }
 
-    /// What was listed, unless that is not everything; from now on changes are listed.
-    pub(crate) fn take(&mut self) -> Option<Vec<TransferId>> {
-        self.listed.replace(Vec::new())
+    /// A direction of a stream was counted.
+    pub(crate) fn note_count(&mut self, stream: &Stream, reverse: bool) {
+        let Stream { id, transfer, bytes, rates, .. } = *stream;
+        let at = usize::from(reverse);
+        let count = Count { transfer, stream: id, reverse, bytes: bytes[at], rate: rates[at] };
+        self.list(|listed| listed.counts.push(count));
     }
 
-    fn list(&mut self, id: TransferId) {
-        match &mut self.listed {
-            Some(listed) if listed.len() < MAX_CHANGES => listed.push(id),
-            listed => *listed = None,
+    /// What was listed, unless that is not everything; from now on changes are listed.
+    pub(crate) fn take(&mut self) -> Option<Changed> {
+        let Listed { transfers, counts } = self.listed.replace(Listed::default())?;
+        Some(Changed::Some { counts, transfers })
+    }
+
+    fn list(&mut self, add: impl FnOnce(&mut Listed)) {
+        let Some(listed) = &mut self.listed else { return };
+        if listed.transfers.len().max(listed.counts.len()) < MAX_CHANGES {
+            add(listed);
+        } else {
+            self.listed = None;
         }
     }
 }
@@ -79,6 +121,7 @@ mod tests {
         (0..=MAX_CHANGES as u64).for_each(|id| changes.note(&mut transfer(id)));
         assert_eq!(changes.take(), None, "as it is if there are too many");
         changes.note(&mut transfer(1));
-        assert_eq!(changes.take(), Some(vec![TransferId(1)]));
+        let transfers = vec![TransferId(1)];
+        assert_eq!(changes.take(), Some(Changed::Some { counts: Vec::new(), transfers }));
     }
 }

@@ -18,7 +18,7 @@ mod stream;
 mod transfers;
 
 pub use advice::{Advice, AdviceRefusal, AdviceRequest, SubflowEnds};
-pub use changes::Changed;
+pub use changes::{Changed, Count};
 pub use ids::{StreamId, TransferId};
 pub use placement::{
     Choice, Deterministic, FewestShared, LeastLoaded, Move, Placement, Policy, PolicyError, Question, Random,

@@ -82,12 +82,10 @@ impl Transfers {
         self.transfers.iter()
     }
 
-    /// The transfers to visit so that a copy of all of them is up to date; O(1) but for the first time.
+    /// What brings a copy of all transfers up to date; O(1) but for the first time.
     pub fn take_changes(&mut self) -> Changed {
-        match self.changes.take() {
-            Some(ids) => Changed::Some(ids),
-            None => Changed::All(self.transfers.iter().map(|transfer| transfer.id).collect()),
-        }
+        let all = || Changed::All(self.transfers.iter().map(|transfer| transfer.id).collect());
+        self.changes.take().unwrap_or_else(all)
     }
 
     /// A transfer by its number, for a copy: when it changes after this, it is among the changes again.
@@ -292,8 +290,7 @@ impl Transfers {
             stream.counted[at] = (now, bytes);
         }
         if shown != (bytes, stream.rates[at]) {
-            let transfer = stream.transfer;
-            self.note_change(transfer);
+            self.changes.note_count(stream, reverse);
         }
     }
 

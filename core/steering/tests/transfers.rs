@@ -1,13 +1,9 @@
 //! Which stream belongs to which transfer.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
-use braid_steering::{
-    Changed, Group, Limits, Opening, Stream, StreamId, TransferId, TransferKind, Transfers,
-};
+use braid_steering::{Group, Limits, Opening, StreamId, TransferId, TransferKind, Transfers};
 use braid_types::{BitsPerSec, FiveTuple, Time, Token};
-use proptest::prelude::*;
 
 const TOKEN: Token = Token(0xdead_beef);
 
@@ -181,84 +177,6 @@ fn limits_hold() {
     assert_eq!(full.limit, 4);
 }
 
-/// What may happen, in numbers small enough to collide.
-#[derive(Clone, Debug)]
-enum Step {
-    Capable(FiveTuple),
-    Parallel(FiveTuple, u64),
-    Join(FiveTuple, Token),
-    Answer(FiveTuple, Token),
-    Count(usize, bool, u64),
-    End(usize),
-}
-
-fn step() -> impl Strategy<Value = Step> {
-    let tuple = || (1..4_u8, 1..4_u16, 7..10_u8).prop_map(|(src, port, dst)| tuple(src, port, dst));
-    let token = || (0..3_u32).prop_map(Token);
-    prop_oneof![
-        tuple().prop_map(Step::Capable),
-        (tuple(), 0..3_u64).prop_map(|(tuple, group)| Step::Parallel(tuple, group)),
-        (tuple(), token()).prop_map(|(tuple, token)| Step::Join(tuple, token)),
-        (tuple(), token()).prop_map(|(tuple, token)| Step::Answer(tuple, token)),
-        (0..8_usize, any::<bool>(), 0..3_u64).prop_map(|(at, back, bytes)| Step::Count(at, back, bytes)),
-        (0..8_usize).prop_map(Step::End),
-    ]
-}
-
-fn take(transfers: &mut Transfers, step: Step) {
-    match step {
-        Step::Capable(tuple) | Step::Join(tuple, _) | Step::Parallel(tuple, _)
-            if transfers.by_tuple(&tuple).is_some() => {}
-        Step::Capable(tuple) => drop(transfers.open(Time::ZERO, tuple, Opening::Capable)),
-        Step::Parallel(tuple, group) => {
-            _ = transfers.open(Time::ZERO, tuple, Opening::Parallel(Group::Announced(group)));
-        }
-        Step::Join(tuple, token) => drop(transfers.open(Time::ZERO, tuple, Opening::Join(token))),
-        Step::Answer(tuple, token) => drop(transfers.learn_token(&tuple, token)),
-        Step::Count(index, reverse, bytes) => {
-            let id = transfers.streams().nth(index).map(|stream| stream.id);
-            id.into_iter().for_each(|id| transfers.set_bytes(Time::ZERO, id, reverse, bytes));
-        }
-        Step::End(index) => {
-            let id = transfers.streams().nth(index).map(|stream| stream.id);
-            drop(id.and_then(|id| transfers.end(id)));
-        }
-    }
-}
-
-/// What is shown of a transfer.
-fn shown(transfers: &Transfers, id: TransferId) -> Option<Vec<Stream>> {
-    let streams = &transfers.transfer(id)?.streams;
-    Some(streams.iter().filter_map(|id| transfers.stream(*id).cloned()).collect())
-}
-
-/// A copy of all transfers that is brought up to date piece by piece.
-#[derive(Default)]
-struct Copy {
-    transfers: BTreeMap<TransferId, Vec<Stream>>,
-    pending: VecDeque<TransferId>,
-}
-
-impl Copy {
-    /// Visits at most so many transfers; whether the copy was up to date when this round of visits began.
-    fn update(&mut self, original: &mut Transfers, count: usize) -> bool {
-        if self.pending.is_empty() {
-            match original.take_changes() {
-                Changed::All(ids) => (self.transfers, self.pending) = (BTreeMap::new(), ids.into()),
-                Changed::Some(ids) => self.pending = ids.into(),
-            }
-        }
-        for id in self.pending.drain(..count.min(self.pending.len())) {
-            original.visit(id);
-            match shown(original, id) {
-                Some(streams) => _ = self.transfers.insert(id, streams),
-                None => _ = self.transfers.remove(&id),
-            }
-        }
-        self.pending.is_empty()
-    }
-}
-
 #[test]
 fn adopted_streams_of_two_addresses_are_one_transfer_and_keep_their_numbers() {
     let mut transfers = Transfers::new(Limits { streams: 4, streams_per_transfer: 2 });
@@ -305,52 +223,4 @@ fn rates_follow_from_counts_and_their_times() {
     assert_eq!(count(1_010, 9_000), ([0, 9_000], BitsPerSec(8_000)), "too soon for a rate");
     assert_eq!(count(3_000, 11_000), ([0, 11_000], BitsPerSec(40_000)));
     assert_eq!(count(4_000, 0), ([0, 0], BitsPerSec(0)), "a switch that began anew");
-}
-
-proptest! {
-    #[test]
-    fn streams_and_transfers_always_agree(steps in proptest::collection::vec(step(), 0..60)) {
-        let mut transfers = Transfers::new(Limits { streams: 10, streams_per_transfer: 4 });
-        for step in steps {
-            take(&mut transfers, step);
-            let mut listed = 0;
-            for transfer in transfers.transfers() {
-                prop_assert!((1..=4).contains(&transfer.streams.len()));
-                listed += transfer.streams.len();
-                for id in &transfer.streams {
-                    prop_assert_eq!(transfers.stream(*id).map(|stream| stream.transfer), Some(transfer.id));
-                }
-            }
-            for group in (0..3).map(Group::Announced) {
-                let members = transfers.streams().filter(|stream| stream.opening == Opening::Parallel(group));
-                let members: Vec<_> = members.map(|stream| stream.transfer).collect();
-                let of_group = transfers.of_group(group).map(|transfer| transfer.id);
-                prop_assert_eq!(of_group.is_some(), !members.is_empty());
-                prop_assert!(members.iter().all(|transfer| Some(*transfer) == of_group));
-            }
-            prop_assert_eq!(listed, transfers.streams().count());
-            prop_assert!(listed <= 10);
-            for stream in transfers.streams() {
-                prop_assert_eq!(transfers.by_tuple(&stream.tuple).map(|found| found.id), Some(stream.id));
-            }
-        }
-    }
-
-    #[test]
-    fn a_copy_kept_by_changes_has_what_there_is(
-        steps in proptest::collection::vec((step(), 0..3_usize), 0..80)
-    ) {
-        let mut transfers = Transfers::new(Limits { streams: 10, streams_per_transfer: 4 });
-        let mut copy = Copy::default();
-        for (step, visits) in steps {
-            take(&mut transfers, step);
-            copy.update(&mut transfers, visits);
-        }
-        // What was begun, and what has changed since.
-        while !copy.update(&mut transfers, 1) {}
-        while !copy.update(&mut transfers, 1) {}
-        let all: BTreeMap<_, _> =
-            transfers.transfers().filter_map(|it| Some((it.id, shown(&transfers, it.id)?))).collect();
-        prop_assert_eq!(copy.transfers, all);
-    }
 }

@@ -1,7 +1,7 @@
 //! Transfers as they are copied: quickly, as there may be a hundred thousand, and to be made readable elsewhere.
 
 use braid_paths::Path;
-use braid_steering::{Changed, Stream, StreamId, Transfer, TransferId, TransferKind};
+use braid_steering::{Changed, Count, Stream, StreamId, Transfer, TransferId, TransferKind};
 use braid_types::{BitsPerSec, FiveTuple, Time};
 use serde::{Serialize, Serializer};
 use smallvec::SmallVec;
@@ -36,6 +36,15 @@ impl TransferRecord {
     pub fn view(&self) -> TransferView {
         let streams = self.streams.iter().map(StreamRecord::view).collect();
         TransferView { id: self.id, kind: self.kind, opened_at: self.opened_at, streams }
+    }
+
+    /// Takes over what was counted of one of its streams; whether it has that stream.
+    pub fn count(&mut self, count: &Count) -> bool {
+        let stream = self.streams.iter_mut().find(|stream| stream.id == count.stream);
+        let Some(stream) = stream else { return false };
+        let at = usize::from(count.reverse);
+        (stream.bytes[at], stream.rates[at]) = (count.bytes, count.rate);
+        true
     }
 }
 
@@ -80,14 +89,14 @@ impl Brain {
         self.streams.transfers().filter_map(|transfer| self.record(transfer)).map(|it| it.view()).collect()
     }
 
-    /// The transfers to copy so that a copy of all of them is up to date.
+    /// What brings a copy of all transfers up to date; those that are to be visited by [`copy_transfer`](Self::copy_transfer).
     ///
-    /// This, like [`copy_transfer`](Self::copy_transfer), changes nothing that the brain decides by.
-    pub fn take_changed_transfers(&mut self) -> Changed {
+    /// Neither changes anything that the brain decides by.
+    pub fn take_transfer_changes(&mut self) -> Changed {
         self.streams.take_changes()
     }
 
-    /// The transfer as it is now, if a stream of it is established. When it changes after this, it is among the changed ones again.
+    /// The transfer as it is now, if a stream of it is established. When it changes after this, it is among the changes again.
     pub fn copy_transfer(&mut self, id: TransferId) -> Option<TransferRecord> {
         self.streams.visit(id)?;
         self.streams.transfer(id).and_then(|transfer| self.record(transfer))

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use braid_control::view::{EdgeView, HostView, LinkView, SwitchView, TransferRecord};
 use braid_control::{Alarm, AssignmentView, Counters, Sizes};
-use braid_steering::{Policies, TransferId};
+use braid_steering::{Count, Policies, TransferId};
 use braid_types::Time;
 use serde::Serialize;
 use tokio::sync::oneshot;
@@ -44,6 +44,8 @@ pub(crate) struct StateCopy {
 pub(crate) struct TransferChanges {
     /// These are all, whatever earlier copies had.
     pub(crate) are_all: bool,
+    /// What was counted of transfers that earlier copies had.
+    pub(crate) counts: Vec<Count>,
     /// Each as it is now; `None` if it has ended.
     pub(crate) changed: Vec<(TransferId, Option<TransferRecord>)>,
 }

@@ -42,11 +42,17 @@ impl Copying {
         }
         let mut transfers = Vec::new();
         if lists.has(List::Transfers) {
-            let changed = engine.brain_mut().take_changed_transfers();
-            copy.transfers.are_all = matches!(changed, Changed::All(_));
-            let (Changed::All(ids) | Changed::Some(ids)) = changed;
-            copy.transfers.changed.reserve(ids.len());
-            transfers = ids;
+            transfers = match engine.brain_mut().take_transfer_changes() {
+                Changed::All(ids) => {
+                    copy.transfers.are_all = true;
+                    ids
+                }
+                Changed::Some { counts, transfers } => {
+                    copy.transfers.counts = counts;
+                    transfers
+                }
+            };
+            copy.transfers.changed.reserve(transfers.len());
         }
         Self { copy, left: lists, edges: EdgeList::default(), transfers: transfers.into_iter(), answer }
     }

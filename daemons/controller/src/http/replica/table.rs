@@ -74,6 +74,15 @@ impl<T: Listed> Table<T> {
         self.note(now);
     }
 
+    /// Changes an item, if it is there; `change` says whether it has.
+    pub(super) fn change(&mut self, key: &T::Key, change: impl FnOnce(&mut T) -> bool) {
+        if let Some(item) = self.items.get_mut(key)
+            && change(&mut item.value)
+        {
+            item.json = OnceLock::new();
+        }
+    }
+
     /// The items by key.
     pub(in crate::http) fn items(&self) -> impl Iterator<Item = &Item<T>> {
         self.items.values()
@@ -185,6 +194,13 @@ mod tests {
         let changes = vec![(MacAddr::from_u64(2), None), (MacAddr::from_u64(3), Some(host(3, 0)))];
         table.update(Time::ZERO, false, changes);
         assert!(is_same(&before[0], &encoded(&table)[0]));
+        table.change(&MacAddr::from_u64(1), |_| false);
+        assert!(is_same(&before[0], &encoded(&table)[0]));
+        table.change(&MacAddr::from_u64(1), |host| {
+            host.last_seen = Time::from_nanos(9);
+            true
+        });
+        assert!(table.page(None, 1).contains(r#""last_seen":9"#));
         assert_eq!(table.items().count(), 2);
         table.update(Time::ZERO, true, vec![(MacAddr::from_u64(4), Some(host(4, 0)))]);
         assert_eq!(table.items().count(), 1);

@@ -40,7 +40,11 @@ impl Tables {
             self.edges.replace(now, copy.edges);
         }
         if lists.has(List::Transfers) {
-            let TransferChanges { are_all, changed } = copy.transfers;
+            let TransferChanges { are_all, counts, changed } = copy.transfers;
+            for count in counts {
+                self.transfers.change(&count.transfer, |transfer| transfer.count(&count));
+            }
+            // Newer than what was counted.
             self.transfers.update(now, are_all, changed);
         }
         if lists.has(List::Alarms) {
