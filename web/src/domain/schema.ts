@@ -430,6 +430,9 @@ export interface components {
         };
         Alarms: {
             alarms: components["schemas"]["Alarm"][];
+            /** @description Where the next page begins; null after the last one. */
+            next_cursor?: string | null;
+            /** @description What happened until then is in the list. */
             now: components["schemas"]["Time"];
             /** @description `braid/v1` */
             schema: string;
@@ -499,6 +502,9 @@ export interface components {
         AssignmentId: string;
         Assignments: {
             assignments: components["schemas"]["Assignment"][];
+            /** @description Where the next page begins; null after the last one. */
+            next_cursor?: string | null;
+            /** @description What happened until then is in the list. */
             now: components["schemas"]["Time"];
             /** @description `braid/v1` */
             schema: string;
@@ -600,7 +606,7 @@ export interface components {
                 kind: components["schemas"]["TransferKind"];
                 /** @description When its first stream opened, on the controller's clock. */
                 opened_at: components["schemas"]["Time"];
-                /** @description Its streams, in the order in which they opened. */
+                /** @description Its streams that are established, in the order in which they opened. */
                 streams: components["schemas"]["StreamView"][];
             }[];
         };
@@ -936,6 +942,9 @@ export interface components {
         };
         Edges: {
             edges: components["schemas"]["EdgeView"][];
+            /** @description Where the next page begins; null after the last one. */
+            next_cursor?: string | null;
+            /** @description What happened until then is in the list. */
             now: components["schemas"]["Time"];
             /** @description `braid/v1` */
             schema: string;
@@ -989,6 +998,9 @@ export interface components {
         };
         Hosts: {
             hosts: components["schemas"]["HostView"][];
+            /** @description Where the next page begins; null after the last one. */
+            next_cursor?: string | null;
+            /** @description What happened until then is in the list. */
             now: components["schemas"]["Time"];
             /** @description `braid/v1` */
             schema: string;
@@ -1101,6 +1113,9 @@ export interface components {
         };
         Links: {
             links: components["schemas"]["LinkView"][];
+            /** @description Where the next page begins; null after the last one. */
+            next_cursor?: string | null;
+            /** @description What happened until then is in the list. */
             now: components["schemas"]["Time"];
             /** @description `braid/v1` */
             schema: string;
@@ -1280,7 +1295,7 @@ export interface components {
          *         └─ port down and up ┴──────────── Silent ◀──────────────────┘
          *     ```
          *
-         *     A silent port stays one until the port has been down for [`role_hold`](super::Settings::role_hold): behind it may
+         *     A silent port stays one until the port has been down for [`role_hold`](crate::Settings::role_hold): behind it may
          *     be a switch that forwards and is not connected, and to flood there could close a loop. A port that has shown a host
          *     stays a host's for as long, whatever discovery frames come in there: hosts can pass them on.
          * @enum {string}
@@ -1482,6 +1497,9 @@ export interface components {
             ports: components["schemas"]["PortView"][];
         };
         Switches: {
+            /** @description Where the next page begins; null after the last one. */
+            next_cursor?: string | null;
+            /** @description What happened until then is in the list. */
             now: components["schemas"]["Time"];
             /** @description `braid/v1` */
             schema: string;
@@ -1631,10 +1649,13 @@ export interface components {
             kind: components["schemas"]["TransferKind"];
             /** @description When its first stream opened, on the controller's clock. */
             opened_at: components["schemas"]["Time"];
-            /** @description Its streams, in the order in which they opened. */
+            /** @description Its streams that are established, in the order in which they opened. */
             streams: components["schemas"]["StreamView"][];
         };
         Transfers: {
+            /** @description Where the next page begins; null after the last one. */
+            next_cursor?: string | null;
+            /** @description What happened until then is in the list. */
             now: components["schemas"]["Time"];
             /** @description `braid/v1` */
             schema: string;
@@ -1715,7 +1736,12 @@ export interface operations {
     };
     alarms: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description items of a page at most; 1000 unless it is said */
+                limit?: number;
+                /** @description `next_cursor` of the page before; without: the first page */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -1743,7 +1769,12 @@ export interface operations {
     };
     assignments: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description items of a page at most; 1000 unless it is said */
+                limit?: number;
+                /** @description `next_cursor` of the page before; without: the first page */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -1939,7 +1970,12 @@ export interface operations {
     };
     edges: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description items of a page at most; 1000 unless it is said */
+                limit?: number;
+                /** @description `next_cursor` of the page before; without: the first page */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2056,7 +2092,12 @@ export interface operations {
     };
     hosts: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description items of a page at most; 1000 unless it is said */
+                limit?: number;
+                /** @description `next_cursor` of the page before; without: the first page */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2084,7 +2125,12 @@ export interface operations {
     };
     links: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description items of a page at most; 1000 unless it is said */
+                limit?: number;
+                /** @description `next_cursor` of the page before; without: the first page */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2305,7 +2351,12 @@ export interface operations {
     };
     switches: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description items of a page at most; 1000 unless it is said */
+                limit?: number;
+                /** @description `next_cursor` of the page before; without: the first page */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2398,7 +2449,12 @@ export interface operations {
     };
     transfers: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description items of a page at most; 1000 unless it is said */
+                limit?: number;
+                /** @description `next_cursor` of the page before; without: the first page */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
