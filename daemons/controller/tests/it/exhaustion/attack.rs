@@ -33,7 +33,7 @@ pub(super) fn attack_until_closed(
 ) {
     let controller = ControllerProcess::start();
     // The first one goes on until it is closed, however slow the machine is.
-    let felt = withstand(what, &controller, &hostile, Instant::now() + PATIENCE);
+    let felt = withstand(what, &controller, &hostile, PATIENCE);
     assert!(felt.closed > 0, "nothing is closed");
     wait_for(
         || controller.has_logged(&[&["switch disconnected"], words].concat()),
@@ -44,14 +44,14 @@ pub(super) fn attack_until_closed(
 /// Has connections attack that may stay.
 pub(super) fn attack(what: &str, hostile: impl Fn(&ControllerProcess, Instant) -> Hostile + Sync) {
     let controller = ControllerProcess::start();
-    withstand(what, &controller, &hostile, Instant::now() + ATTACK);
+    withstand(what, &controller, &hostile, ATTACK);
 }
 
 fn withstand(
     what: &str,
     controller: &ControllerProcess,
     hostile: &(impl Fn(&ControllerProcess, Instant) -> Hostile + Sync),
-    first_until: Instant,
+    patience: Duration,
 ) -> Felt {
     let mut honest = Switch::join(controller.openflow, 1);
     (0..200).for_each(|_| _ = echo(&mut honest));
@@ -59,7 +59,7 @@ fn withstand(
     let (mut most, mut echoes) = (before, Vec::new());
     let closed = thread::scope(|scope| {
         let attacking = scope.spawn(|| {
-            let closed = go_on(controller, hostile, first_until);
+            let closed = go_on(controller, hostile, patience);
             is_over.store(true, Ordering::Release);
             closed
         });
@@ -82,10 +82,11 @@ fn withstand(
 fn go_on(
     controller: &ControllerProcess,
     hostile: &impl Fn(&ControllerProcess, Instant) -> Hostile,
-    first_until: Instant,
+    patience: Duration,
 ) -> u32 {
-    let until = Instant::now() + ATTACK;
-    let mut closed = u32::from(hostile(controller, first_until).is_closed);
+    let start = Instant::now();
+    let until = start + ATTACK;
+    let mut closed = u32::from(hostile(controller, start + patience).is_closed);
     while Instant::now() < until {
         closed += u32::from(hostile(controller, until).is_closed);
     }

@@ -1,6 +1,7 @@
 //! A connection that says whatever it likes, and what it says.
 
 use std::io::Write;
+use std::net::Shutdown;
 use std::thread;
 use std::time::Instant;
 
@@ -82,6 +83,13 @@ impl Hostile {
         while !self.is_closed && Instant::now() < self.until {
             self.is_closed = self.switch.stream.write_all(bytes).is_err();
         }
+    }
+}
+
+impl Drop for Hostile {
+    fn drop(&mut self) {
+        // Who drains it has it open, too.
+        let _ = self.switch.stream.shutdown(Shutdown::Both);
     }
 }
 
