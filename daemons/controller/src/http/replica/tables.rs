@@ -40,7 +40,9 @@ impl Tables {
             self.edges.replace(now, copy.edges);
         }
         if lists.has(List::Transfers) {
-            let TransferChanges { are_all, counts, changed } = copy.transfers;
+            let TransferChanges { are_all, mut counts, changed } = copy.transfers;
+            // Transfers that follow each other lie together; of counts of one, the last one counts.
+            counts.sort_by_key(|count| count.transfer);
             for count in counts {
                 self.transfers.change(&count.transfer, |transfer| transfer.count(&count));
             }
