@@ -10,6 +10,7 @@ use std::time::Duration;
 use braid_packet::TcpFlags;
 
 use super::network::{Network, ip, tuple};
+use super::records::TransferCopy;
 use crate::settings::Settings;
 
 /// Some of the networks are sparse, with bridges and rings, and others dense.
@@ -199,7 +200,7 @@ fn after_any_faults_all_that_are_joined_reach_each_other() {
         Some(first.parse().ok()?..end.parse().ok()?)
     });
     for seed in range.unwrap_or(SEEDS) {
-        let mut chaos = Chaos::start(seed);
+        let (mut chaos, mut copy) = (Chaos::start(seed), TransferCopy::default());
         for _ in 0..FAULTS {
             chaos.fault();
             // Links that fall silent are found, and what a controller that starts did not find is given up.
@@ -209,6 +210,8 @@ fn after_any_faults_all_that_are_joined_reach_each_other() {
             // The routes that this has made get their detours.
             chaos.network.advance(Duration::from_secs(1));
             chaos.check_failover();
+            copy.update(&mut chaos.network.brain);
+            assert_eq!(copy.views(), chaos.network.brain.transfers());
             chaos.network.advance(Duration::from_secs(16));
             chaos.open_streams();
         }

@@ -21,6 +21,7 @@ mod mptcp;
 mod neighbours;
 mod parallel;
 mod policy;
+mod records;
 mod relief;
 mod repair;
 mod restart;
