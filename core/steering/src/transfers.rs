@@ -240,12 +240,23 @@ impl Transfers {
         early.map(|early| self.absorb(id, early)).unwrap_or_default()
     }
 
-    /// Whether a subflow with this token leads to the end that opened its connection, as the answering host opens it.
-    pub fn is_call_back(&self, token: Token, tuple: &FiveTuple) -> bool {
+    /// The transfer whose opening host, which has these addresses, `tuple` calls back: a subflow that the answering host
+    /// opens. `None` if the subflow is another.
+    pub fn call_back(&self, token: Token, tuple: &FiveTuple, addresses: &[IpAddr]) -> Option<TransferId> {
         let names_opener =
             |id: &TransferId| self.transfers.get(*id).is_some_and(|it| it.opener_token == Some(token));
-        self.by_opener.called(tuple).is_some()
-            || self.by_token.get(&token).is_some_and(|candidates| candidates.iter().any(names_opener))
+        let named = || self.by_token.get(&token)?.iter().copied().find(names_opener);
+        let at = |dst: &IpAddr| self.by_opener.called(&FiveTuple { dst: *dst, ..*tuple });
+        self.by_opener.called(tuple).or_else(named).or_else(|| addresses.iter().find_map(at))
+    }
+
+    /// The opening host of a transfer has accepted a call back with this token: its own key made it.
+    pub fn learn_opener_token(&mut self, id: TransferId, token: Token) {
+        let Some(transfer) = self.transfers.get_mut(id) else { return };
+        if transfer.opener_token.is_none() {
+            transfer.opener_token = Some(token);
+            self.by_token.entry(token).or_default().push(id);
+        }
     }
 
     /// The handshake of a stream is complete; says whether it was not before.
@@ -310,7 +321,7 @@ impl Transfers {
     ///
     /// The host that made the token up is known by its addresses, of which it may have several: the
     /// candidate that shares one with the subflow comes first, and a lone candidate needs none.
-    fn joined(&self, token: Token, tuple: &FiveTuple) -> Option<TransferId> {
+    pub fn joined(&self, token: Token, tuple: &FiveTuple) -> Option<TransferId> {
         let candidates = self.by_token.get(&token)?;
         let shares = |ours: fn(&FiveTuple) -> IpAddr| {
             candidates.iter().copied().find(|id| self.uses(*id, |known| ours(known) == ours(tuple)))
@@ -323,11 +334,7 @@ impl Transfers {
     /// and the answering host is the first to say it.
     fn called(&mut self, token: Token, tuple: &FiveTuple) -> Option<TransferId> {
         let id = self.by_opener.called(tuple)?;
-        let transfer = self.transfers.get_mut(id)?;
-        if transfer.opener_token.is_none() {
-            transfer.opener_token = Some(token);
-            self.by_token.entry(token).or_default().push(id);
-        }
+        self.learn_opener_token(id, token);
         Some(id)
     }
 

@@ -6,26 +6,28 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use braid_packet::Frame;
 use braid_steering::{Opening, Stream, StreamId, TransferId};
 use braid_types::{FiveTuple, Time, Token};
+use smallvec::SmallVec;
 
 use super::Brain;
-use crate::command::Commands;
+use super::batches::Replaces;
+use super::call_backs::{CallBack, CallBacks, Join};
+use super::openings::Syn;
+use crate::command::{Commands, Target};
+use crate::pipeline::Hop;
 
 /// How long the streams of a transfer must have neither come nor gone before they are looked at: several open at once.
 const SETTLE: Duration = Duration::from_millis(200);
-
-/// How long a host has to answer a call back, and how many are remembered.
-const CALL_BACK_TIMEOUT: Duration = Duration::from_secs(10);
-const MAX_CALL_BACKS: usize = 4_096;
 
 /// Handshakes that are not complete, and what follows from those that are.
 #[derive(Debug, Default)]
 pub(super) struct Handshakes {
     /// Transfers whose streams may share links though there are paths that would keep them apart.
     unsettled: BTreeMap<TransferId, Time>,
-    /// Subflows that answering hosts try to open, with their tokens: they get a path when they are accepted.
-    call_backs: BTreeMap<FiveTuple, (Time, Token)>,
+    /// Subflows that answering hosts try to open: they get a path when they are accepted.
+    pub(super) call_backs: CallBacks,
 }
 
 impl Handshakes {
@@ -34,15 +36,7 @@ impl Handshakes {
         self.unsettled.insert(transfer, now);
     }
 
-    /// An answering host tries to open a subflow.
-    pub(super) fn call_back(&mut self, now: Time, tuple: FiveTuple, token: Token) {
-        if self.call_backs.len() < MAX_CALL_BACKS {
-            self.call_backs.insert(tuple, (now, token));
-        }
-    }
-
     fn take_settled(&mut self, now: Time) -> Vec<TransferId> {
-        self.call_backs.retain(|_, (at, _)| now.since(*at) < CALL_BACK_TIMEOUT);
         let settled = self.unsettled.extract_if(.., |_, since| now.since(*since) >= SETTLE);
         settled.map(|(transfer, _)| transfer).collect()
     }
@@ -61,9 +55,56 @@ impl Brain {
         }
     }
 
+    /// Takes a subflow's SYN if it is a call back, or has to wait for call backs; says whether it did.
+    pub(super) fn sort_join(&mut self, now: Time, syn: Syn<'_>, token: Token, out: &mut Commands) -> bool {
+        if self.streams.by_tuple(&syn.tuple).is_some() || self.manner(&syn.tuple).is_single() {
+            return false;
+        }
+        let Some(answers) = self.topology.host_with_address(syn.tuple.dst) else { return false };
+        if let Some(transfer) = self.streams.call_back(token, &syn.tuple, &answers.addresses) {
+            self.send_call_back(now, syn, CallBack { transfer, token, at: now }, out);
+            return true;
+        }
+        let transfer = self.streams.joined(token, &syn.tuple);
+        let waits = self.handshakes.call_backs.precede(&syn.tuple, transfer, answers.mac);
+        if waits {
+            let join = Join { transfer, dpid: syn.dpid, frame: syn.bytes.to_vec() };
+            self.handshakes.call_backs.hold(now, syn.tuple, join);
+        }
+        waits
+    }
+
+    /// Most are refused, and until then they take places from the opener's own subflows: they take the default path, and
+    /// so does the answer, which must not wait for its route either.
+    fn send_call_back(&mut self, now: Time, syn: Syn<'_>, call_back: CallBack, out: &mut Commands) {
+        let Some(caller) = self.topology.host_with_address(syn.tuple.src).map(|host| host.mac) else {
+            return;
+        };
+        self.handshakes.call_backs.insert(syn.tuple, caller, call_back);
+        let mut batch = self.blank();
+        let Some(there) = self.route(now, syn.dpid, syn.tuple.dst, &mut batch, out) else { return };
+        let back = self.route(now, syn.dst, syn.tuple.src, &mut batch, out).flatten();
+        batch.send(syn.dpid, Target::Pipeline, syn.bytes);
+        let hops: SmallVec<[Hop; 2]> = there.into_iter().chain(back).collect();
+        self.when_ready(now, &hops, batch, Replaces::Nothing, out);
+    }
+
+    /// The subflows that have waited for call backs go on.
+    pub(super) fn release_joins(&mut self, now: Time, out: &mut Commands) {
+        for Join { dpid, frame, .. } in self.handshakes.call_backs.take_due(now) {
+            let Ok(parsed) = Frame::parse(&frame) else { continue };
+            if let Some(syn) = self.syn(dpid, &parsed, &frame) {
+                self.open(now, syn, out);
+            }
+        }
+    }
+
     /// The opening host has accepted a subflow of the answering one, which took the default path so far.
     pub(super) fn establish_call_back(&mut self, now: Time, tuple: FiveTuple, out: &mut Commands) {
-        let Some((_, token)) = self.handshakes.call_backs.remove(&tuple) else { return };
+        let Some(CallBack { transfer, token, .. }) = self.handshakes.call_backs.remove(now, &tuple) else {
+            return;
+        };
+        self.streams.learn_opener_token(transfer, token);
         if let Some(id) = self.open_stream(now, tuple, Opening::Join(token), out) {
             self.establish_join(now, id);
             self.spread(now, &[id], out);
@@ -72,7 +113,9 @@ impl Brain {
 
     /// One end of a subflow has refused it or given it up: its place is free.
     pub(super) fn on_reset(&mut self, now: Time, tuple: &FiveTuple, out: &mut Commands) {
-        self.handshakes.call_backs.remove(&tuple.reversed());
+        for attempt in [*tuple, tuple.reversed()] {
+            self.handshakes.call_backs.remove(now, &attempt);
+        }
         let known = self.streams.by_tuple(tuple).or_else(|| self.streams.by_tuple(&tuple.reversed()));
         let Some(Stream { id, transfer, .. }) = known.filter(|stream| is_subflow(stream.opening)).cloned()
         else {

@@ -5,6 +5,7 @@ mod advice;
 mod ahead;
 mod assignments;
 mod batches;
+mod call_backs;
 mod confirmations;
 mod deals;
 mod departed;
@@ -227,7 +228,8 @@ impl Brain {
 
     /// When [`Event::Tick`] has something to do next, if that is sooner than the usual tick.
     pub fn wake_at(&self) -> Option<Time> {
-        self.labels.wake_at().into_iter().chain(self.next_answer()).min()
+        let join = self.handshakes.call_backs.wake_at();
+        self.labels.wake_at().into_iter().chain(self.next_answer()).chain(join).min()
     }
 
     /// How the brain behaves.
@@ -289,7 +291,9 @@ impl Brain {
         self.tick_detours(now, out);
         self.tick_returns(now, out);
         self.tick_advice(now, out);
+        self.release_joins(now, out);
         self.settle_transfers(now, out);
+        self.handshakes.call_backs.handle_timeout(now);
         let settling = self.found.is_settling();
         self.broadcast.handle_timeout(&mut context!(self, now, out), &self.discovery, settling);
         self.measurement.handle_timeout(&mut context!(self, now, out));

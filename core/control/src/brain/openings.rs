@@ -12,6 +12,18 @@ use super::{Brain, context};
 use crate::command::{Commands, Target};
 use crate::notice::Notice;
 
+/// A host opens a connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Syn<'a> {
+    pub(super) tuple: FiveTuple,
+    /// The switch to which the packet came, and that of its receiver.
+    pub(super) dpid: DatapathId,
+    pub(super) dst: DatapathId,
+    /// What it says of its transfer; `None` for plain TCP and for options that are malformed.
+    opening: Option<Opening>,
+    pub(super) bytes: &'a [u8],
+}
+
 impl Brain {
     /// A host opens a connection; the packet waits here until its stream has a path.
     pub(super) fn on_syn(
@@ -23,24 +35,33 @@ impl Brain {
         out: &mut Commands,
     ) {
         self.counters.syns += 1;
-        let (Some(tuple), Some(tcp)) = (frame.five_tuple(), frame.tcp()) else { return };
-        let Some(dst) = self.topology.host_with_address(tuple.dst).map(|host| host.at.dpid) else {
+        let Some(tuple) = frame.five_tuple() else { return };
+        let Some(syn) = self.syn(dpid, frame, bytes) else {
             return self.look_up(now, dpid, tuple.dst, bytes, out);
         };
-        let opening = opening(tcp);
-        self.counters.joins += u64::from(matches!(opening, Some(Opening::Join(_))));
+        let is_join = matches!(syn.opening, Some(Opening::Join(_)));
+        self.counters.joins += u64::from(is_join);
+        if let Some(Opening::Join(token)) = syn.opening
+            && self.sort_join(now, syn, token, out)
+        {
+            return;
+        }
+        self.open(now, syn, out);
+    }
+
+    /// What a SYN says; `None` if its receiver is not known.
+    pub(super) fn syn<'a>(&self, dpid: DatapathId, frame: &Frame<'_>, bytes: &'a [u8]) -> Option<Syn<'a>> {
+        let tuple = frame.five_tuple()?;
+        let dst = self.topology.host_with_address(tuple.dst)?.at.dpid;
+        Some(Syn { tuple, dpid, dst, opening: opening(frame.tcp()?), bytes })
+    }
+
+    /// Gives the stream of a connection a path, where it is to have one, and sends the packet.
+    pub(super) fn open(&mut self, now: Time, syn: Syn<'_>, out: &mut Commands) {
+        let Syn { tuple, dpid, dst, opening, bytes } = syn;
         let announced = self.streams.by_tuple(&tuple).filter(|stream| is_announced(stream));
         if let Some(id) = announced.map(|stream| stream.id).filter(|_| dst != dpid) {
             return self.place_and_send(now, id, (dpid, dst), bytes, out);
-        }
-        if let Some(Opening::Join(token)) = opening
-            && self.streams.is_call_back(token, &tuple)
-            && self.streams.by_tuple(&tuple).is_none()
-            && !self.manner(&tuple).is_single()
-        {
-            // Most are refused, and until then they take places from the opener's own subflows: they wait for nothing.
-            self.handshakes.call_back(now, tuple, token);
-            return self.forward(now, dpid, tuple.dst, bytes, out);
         }
         let opening = match opening {
             None if dst != dpid => self.opening_of_plain(now, &tuple, (dpid, dst), out),

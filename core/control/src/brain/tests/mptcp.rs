@@ -1,11 +1,13 @@
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use braid_packet::TcpFlags;
+use braid_packet::arp::Arp;
 use braid_packet::mptcp::{Key, Keys, MpCapable, MpCapableFlags, MpJoin, Version};
 use braid_steering::StreamId;
 use braid_types::FiveTuple;
 
-use super::network::{Network, ip, tuple};
+use super::network::{Network, ip, mac, tuple};
 
 /// Three edge-disjoint ways from 1 to 9: one hop, two hops, three hops.
 pub(super) const THREE_WAYS: [(u64, u64); 6] = [(1, 9), (1, 2), (2, 9), (1, 3), (3, 4), (4, 9)];
@@ -152,14 +154,72 @@ fn an_attempt_that_is_refused_keeps_no_path_from_the_subflow_that_is_not() {
         if refused_first {
             reset(&mut network, (1, 9), back.reversed());
         }
-        add(&mut network, second);
+        network.send_tcp(1, 9, second, TcpFlags::SYN, &join(KEY));
+        assert_eq!(network.received(9).len(), usize::from(refused_first), "it waits for the refusal");
         if !refused_first {
-            reset(&mut network, (1, 9), back.reversed());
+            network.send_tcp(1, 9, back.reversed(), RST_ACK, &[]);
+            assert_eq!(network.received(9).len(), 2, "the reset and then the SYN arrive");
         }
+        accept(&mut network, 9, second);
         let taken = [first, second].map(|stream| ways(&mut network, stream)[0].clone());
         assert_eq!(taken, [vec![1, 9], vec![1, 2, 9]], "refused first: {refused_first}");
         assert_eq!(network.brain.sizes().streams, 2, "its place is free");
     }
+}
+
+#[test]
+fn a_refusal_goes_the_way_of_packets_and_waits_for_nothing() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let first = tuple(ip(1), 1000, ip(9));
+    open(&mut network, first);
+    let back = call_back(&mut network, first);
+    let asked = network.brain.counters().packet_ins;
+    reset(&mut network, (1, 9), back.reversed());
+    assert_eq!(network.brain.counters().packet_ins, asked + 1, "a copy, and no question for a route");
+}
+
+#[test]
+fn a_subflow_waits_for_no_more_than_a_quarter_of_a_second() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let (first, second) = (tuple(ip(1), 1000, ip(9)), tuple(ip(1), 1001, ip(9)));
+    open(&mut network, first);
+    call_back(&mut network, first);
+    for _ in 0..2 {
+        network.send_tcp(1, 9, second, TcpFlags::SYN, &join(KEY));
+        assert_eq!(network.received(9).len(), 0);
+    }
+    network.advance(Duration::from_millis(100));
+    assert_eq!(network.received(9).len(), 1, "once, though it was sent twice");
+    assert_eq!(network.brain.wake_at(), None);
+}
+
+#[test]
+fn a_host_that_calls_back_is_expected_to_do_it_again() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let first = tuple(ip(1), 1000, ip(9));
+    open(&mut network, first);
+    let back = call_back(&mut network, first);
+    reset(&mut network, (1, 9), back.reversed());
+    let (next, second) = (tuple(ip(1), 2000, ip(9)), tuple(ip(1), 2001, ip(9)));
+    let key = Key(0x7777);
+    open_with(&mut network, next, key);
+    let sent = network.now;
+    network.send_tcp(1, 9, second, TcpFlags::SYN, &join(key));
+    assert_eq!(network.received(9).len(), 1);
+    assert!(network.now.since(sent) >= Duration::from_millis(20), "its call back may be on its way");
+}
+
+#[test]
+fn a_call_back_to_another_address_of_the_opening_host_is_one_too() {
+    let mut network = Network::start(&THREE_WAYS, &[1, 9]);
+    let first = tuple(ip(1), 1000, ip(9));
+    open(&mut network, first);
+    let other = Ipv4Addr::new(10, 0, 9, 9);
+    network.send(1, &Arp::request(mac(1), other, other).frame());
+    let back = FiveTuple { dst_port: first.src_port, ..tuple(ip(9), 4000, other.into()) };
+    network.send_tcp(9, 1, back, TcpFlags::SYN, &join(Key(0x0b0b)));
+    assert_eq!(network.received(1).len(), 1, "the SYN arrives");
+    assert_eq!(network.brain.sizes().streams, 1, "it takes the default path");
 }
 
 #[test]

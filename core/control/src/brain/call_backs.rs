@@ -1,0 +1,146 @@
+//! Subflows that answering hosts try to open, and those of the opening host, which let them be refused first.
+//!
+//! Linux counts an attempt among the subflows that a connection may have until it is refused. One that takes a place at the
+//! wrong moment has the opening host's own subflow rejected, which is not tried again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use braid_steering::TransferId;
+use braid_types::{DatapathId, FiveTuple, MacAddr, Time, Token};
+
+/// How long a host takes to let the place of a refused subflow go, and the longest that a subflow waits for that.
+const MARGIN: Duration = Duration::from_millis(20);
+const PATIENCE: Duration = Duration::from_millis(250);
+
+/// How long a host has to answer a call back, and how long one that calls back is expected to do it again.
+const TIMEOUT: Duration = Duration::from_secs(10);
+const REMEMBERED: Duration = Duration::from_secs(3_600);
+
+/// How many of each are remembered.
+const MAX: usize = 4_096;
+
+/// A subflow that an answering host tries to open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CallBack {
+    /// Its connection.
+    pub(super) transfer: TransferId,
+    /// What it says of its connection.
+    pub(super) token: Token,
+    /// When it came.
+    pub(super) at: Time,
+}
+
+/// A subflow of an opening host, whose SYN waits.
+#[derive(Debug)]
+pub(super) struct Join {
+    /// `None`: not known yet.
+    pub(super) transfer: Option<TransferId>,
+    /// The switch to which the SYN came.
+    pub(super) dpid: DatapathId,
+    /// The SYN.
+    pub(super) frame: Vec<u8>,
+}
+
+/// How a connection's call backs stand.
+#[derive(Clone, Copy, Debug)]
+struct Standing {
+    unanswered: usize,
+    changed: Time,
+}
+
+/// Call backs without an answer, and the subflows that wait for those to be refused.
+///
+/// Invariants: `standing` counts `unanswered`; each of `joins` is in `due` once.
+#[derive(Debug, Default)]
+pub(super) struct CallBacks {
+    unanswered: BTreeMap<FiveTuple, CallBack>,
+    standing: BTreeMap<TransferId, Standing>,
+    callers: BTreeMap<MacAddr, Time>,
+    joins: BTreeMap<FiveTuple, (Time, Join)>,
+    due: BTreeSet<(Time, FiveTuple)>,
+}
+
+impl CallBacks {
+    /// A host calls back, for the first time or again.
+    pub(super) fn insert(&mut self, tuple: FiveTuple, caller: MacAddr, call_back: CallBack) {
+        let CallBack { transfer, at, .. } = call_back;
+        if self.callers.len() < MAX || self.callers.contains_key(&caller) {
+            self.callers.insert(caller, at);
+        }
+        if self.unanswered.len() >= MAX || self.unanswered.contains_key(&tuple) {
+            return;
+        }
+        self.unanswered.insert(tuple, call_back);
+        let standing = self.standing.entry(transfer).or_insert(Standing { unanswered: 0, changed: at });
+        standing.unanswered += 1;
+        standing.changed = at;
+    }
+
+    /// The call back is answered, in whatever way.
+    pub(super) fn remove(&mut self, now: Time, tuple: &FiveTuple) -> Option<CallBack> {
+        let answered = self.unanswered.remove(tuple)?;
+        if let Some(standing) = self.standing.get_mut(&answered.transfer) {
+            standing.unanswered -= 1;
+            standing.changed = now;
+        }
+        Some(answered)
+    }
+
+    /// Whether a subflow towards `answers` has to wait for call backs, which its connection has or may be about to have.
+    pub(super) fn precede(&self, tuple: &FiveTuple, transfer: Option<TransferId>, answers: MacAddr) -> bool {
+        let is_expected = self.callers.contains_key(&answers);
+        let is_called = || transfer.is_some_and(|transfer| self.standing.contains_key(&transfer));
+        self.joins.contains_key(tuple) || self.joins.len() < MAX && (is_expected || is_called())
+    }
+
+    /// Keeps the SYN of a subflow; one that waits already is sent again by its host in vain.
+    pub(super) fn hold(&mut self, now: Time, tuple: FiveTuple, join: Join) {
+        if let std::collections::btree_map::Entry::Vacant(place) = self.joins.entry(tuple) {
+            place.insert((now, join));
+            self.due.insert((now + MARGIN, tuple));
+        }
+    }
+
+    /// When the next subflow may go on.
+    pub(super) fn wake_at(&self) -> Option<Time> {
+        self.due.first().map(|(at, _)| *at)
+    }
+
+    /// The subflows that have waited long enough.
+    pub(super) fn take_due(&mut self, now: Time) -> Vec<Join> {
+        let mut ready = Vec::new();
+        while let Some(first) = self.due.first().copied().filter(|(at, _)| *at <= now) {
+            self.due.remove(&first);
+            let (_, tuple) = first;
+            let Some((since, join)) = self.joins.get(&tuple) else { continue };
+            match self.free_at(now, *since, join.transfer) {
+                Some(later) => drop(self.due.insert((later, tuple))),
+                None => ready.extend(self.joins.remove(&tuple).map(|(_, join)| join)),
+            }
+        }
+        ready
+    }
+
+    /// When to look again whether a subflow may go on; `None`: it may.
+    fn free_at(&self, now: Time, since: Time, transfer: Option<TransferId>) -> Option<Time> {
+        let standing = self.standing.get(&transfer?)?;
+        let next = if standing.unanswered > 0 { now + MARGIN } else { standing.changed + MARGIN };
+        Some(next.min(since + PATIENCE)).filter(|next| *next > now)
+    }
+
+    /// Forgets what is over.
+    pub(super) fn handle_timeout(&mut self, now: Time) {
+        let late: Vec<_> = self
+            .unanswered
+            .iter()
+            .filter(|(_, call_back)| now.since(call_back.at) >= TIMEOUT)
+            .map(|(tuple, _)| *tuple)
+            .collect();
+        for tuple in late {
+            self.remove(now, &tuple);
+        }
+        self.standing.retain(|_, standing| standing.unanswered > 0 || now.since(standing.changed) < TIMEOUT);
+        self.callers.retain(|_, seen| now.since(*seen) < REMEMBERED);
+    }
+}
