@@ -5,6 +5,7 @@ use crate::command::Commands;
 use crate::counters::Counters;
 use crate::path_cache::PathCache;
 use crate::pipeline::Rule;
+use crate::restore::InstalledState;
 use crate::settings::Settings;
 
 /// What a machine may use while it handles an event: what all of them share, the time, and where commands go.
@@ -14,6 +15,8 @@ pub(crate) struct Context<'a> {
     pub(crate) topology: &'a mut Topology,
     pub(crate) paths: &'a mut PathCache,
     pub(crate) counters: &'a mut Counters,
+    /// What switches have of an earlier controller.
+    pub(crate) installed: &'a mut InstalledState,
     pub(crate) out: &'a mut Commands,
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Names a directed path inside the network, where it stands in the destination MAC address.
 ///
-/// Labels of paths that leave their middle switch by one link begin alike, with the number of a trunk: there one rule is
+/// Labels of paths that leave their middle switch by one link begin alike, with the number of a group: there one rule is
 /// enough for all of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -16,43 +16,43 @@ const PREFIX: [u8; 2] = [0x02, 0xb7];
 /// The same for detours, which stand in the source address.
 const DETOUR_PREFIX: [u8; 2] = [0x02, 0xb8];
 
-/// Tells the labels of trunks from others.
+/// Tells the labels of groups from others.
 const IN_TRUNK: u32 = 1 << 31;
-/// Bits that tell the labels of a trunk apart.
+/// Bits that tell the labels of a group apart.
 const MEMBER_BITS: u32 = 9;
-/// How many labels a trunk has.
+/// How many labels a group has.
 pub(crate) const MEMBERS: u32 = (1 << MEMBER_BITS) - 1;
-/// How many numbers there are for trunks.
-pub(crate) const TRUNKS: u32 = 1 << (31 - MEMBER_BITS);
+/// How many numbers there are for groups.
+pub(crate) const GROUPS: u32 = 1 << (31 - MEMBER_BITS);
 
 impl Label {
-    /// Stands for all labels of the trunk of this number.
-    pub(crate) const fn of_trunk(number: u32) -> Self {
-        Self(IN_TRUNK | (number % TRUNKS) << MEMBER_BITS)
+    /// Stands for all labels of the group of this number.
+    pub(crate) const fn of_group(number: u32) -> Self {
+        Self(IN_TRUNK | (number % GROUPS) << MEMBER_BITS)
     }
 
-    /// The label of a trunk's member, from 1 to [`MEMBERS`].
+    /// The label of a group's member, from 1 to [`MEMBERS`].
     pub(crate) const fn member(self, number: u32) -> Self {
         Self(self.0 | number & MEMBERS)
     }
 
-    /// Which member of its trunk it is.
+    /// Which member of its group it is.
     pub(crate) const fn member_number(self) -> u32 {
         self.0 & MEMBERS
     }
 
-    /// What stands for all labels of its trunk, if it is in one.
-    pub(crate) const fn trunk(self) -> Option<Self> {
+    /// What stands for all labels of its group, if it is in one.
+    pub(crate) const fn group(self) -> Option<Self> {
         if self.0 & IN_TRUNK != 0 { Some(Self(self.0 & !MEMBERS)) } else { None }
     }
 
-    /// The number of its trunk, if it is in one.
-    pub(crate) const fn trunk_number(self) -> Option<u32> {
+    /// The number of its group, if it is in one.
+    pub(crate) const fn group_number(self) -> Option<u32> {
         if self.0 & IN_TRUNK != 0 { Some((self.0 & !IN_TRUNK) >> MEMBER_BITS) } else { None }
     }
 
-    /// Whether it stands for a trunk, and for no path.
-    pub(crate) const fn is_trunk(self) -> bool {
+    /// Whether it stands for a group, and for no path.
+    pub(crate) const fn is_group(self) -> bool {
         self.0 & IN_TRUNK != 0 && self.0 & MEMBERS == 0
     }
 
@@ -90,8 +90,8 @@ impl Label {
     }
 }
 
-/// Selects the destination addresses of a trunk's labels.
-pub(crate) const TRUNK_MASK: MacAddr = {
+/// Selects the destination addresses of a group's labels.
+pub(crate) const GROUP_MASK: MacAddr = {
     let [a, b, c, d] = (!MEMBERS).to_be_bytes();
     MacAddr::new([0xff, 0xff, a, b, c, d])
 };
@@ -111,18 +111,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_of_a_trunk_begin_alike() {
-        let trunk = Label::of_trunk(5);
-        let members = [1, MEMBERS].map(|number| trunk.member(number));
-        assert!(trunk.is_trunk() && trunk.trunk_number() == Some(5));
+    fn labels_of_a_group_begin_alike() {
+        let group = Label::of_group(5);
+        let members = [1, MEMBERS].map(|number| group.member(number));
+        assert!(group.is_group() && group.group_number() == Some(5));
         for member in members {
-            assert!(member.trunk() == Some(trunk) && !member.is_trunk());
-            assert_eq!(trunk.member(member.member_number()), member);
-            assert_eq!(member.mac().to_u64() & TRUNK_MASK.to_u64(), trunk.mac().to_u64());
+            assert!(member.group() == Some(group) && !member.is_group());
+            assert_eq!(group.member(member.member_number()), member);
+            assert_eq!(member.mac().to_u64() & GROUP_MASK.to_u64(), group.mac().to_u64());
         }
-        let other = Label::of_trunk(6).member(1);
-        assert_ne!(other.mac().to_u64() & TRUNK_MASK.to_u64(), trunk.mac().to_u64());
-        assert_eq!((Label(7).trunk(), Label(7).is_trunk()), (None, false));
+        let other = Label::of_group(6).member(1);
+        assert_ne!(other.mac().to_u64() & GROUP_MASK.to_u64(), group.mac().to_u64());
+        assert_eq!((Label(7).group(), Label(7).is_group()), (None, false));
     }
 
     #[test]

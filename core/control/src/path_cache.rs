@@ -10,7 +10,7 @@ use braid_types::{BitsPerSec, DatapathId, Index, Time};
 
 use crate::label::MEMBERS;
 
-/// Paths that could not be installed are few, or all of a trunk; of more, the oldest may be tried again.
+/// Paths that could not be installed are few, or all of a group; of more, the oldest may be tried again.
 const MAX_BARRED: usize = 2 * MEMBERS as usize;
 
 /// Paths over cables of which both directions are known, as replies return on them.

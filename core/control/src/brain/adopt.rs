@@ -2,26 +2,22 @@
 
 use braid_paths::Path;
 use braid_steering::{Route, StreamId};
-use braid_topology::Link;
-use braid_types::{DatapathId, FiveTuple, PortNo, SwitchPort, Time};
+use braid_types::{DatapathId, FiveTuple, SwitchPort, Time};
 
-use super::batches::Replaces;
-use super::found::{BothWays, first_hop, highest, port_of};
 use super::routes::Way;
 use super::{Brain, below, context};
 use crate::command::{Command, Commands};
 use crate::event::FoundRules;
+use crate::fabric::Replaces;
 use crate::hosts::Binding;
 use crate::label::Label;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
+use crate::restore::{BothWays, first_hop, highest, port_of};
 use crate::role::Role;
 
-/// Numbers left free above those that were found, for what switches may know that join later.
-const GAP: u32 = 1 << 16;
-
-/// No path has more switches.
-const MAX_HOPS: usize = 256;
+/// Numbers of streams left free above those that were found, for what switches may know that join later.
+const GAP: u64 = 1 << 16;
 
 impl Brain {
     /// Takes note of what a switch has before anything is written to it.
@@ -29,14 +25,12 @@ impl Brain {
         if found.flood.is_none() {
             out.push(Command::AddFlood { dpid });
         }
-        self.found.add(dpid, found, now + self.settings.adopt_timeout);
-        let (labels, stream) = highest(&found.rules);
-        labels.into_iter().flatten().for_each(|label| self.labels.skip(label, GAP));
-        self.labels.trunks.take_up(dpid, &found.rules);
+        self.installed.add(dpid, found, now + self.settings.adopt_timeout);
+        let (_, stream) = highest(&found.rules);
         if stream > self.streams.last_stream() {
-            self.streams.skip_streams(StreamId(stream.0.saturating_add(GAP.into())));
+            self.streams.skip_streams(StreamId(stream.0.saturating_add(GAP)));
         }
-        if self.found.is_settling() {
+        if self.installed.is_settling() {
             let (rules, strays) = (found.rules.len(), found.strays.len());
             out.notice(Notice::RulesFound { dpid, rules, strays });
         }
@@ -52,21 +46,21 @@ impl Brain {
     ) {
         self.adopt_roles(now, dpid, out);
         self.adopt_flood(dpid, found);
-        for rule in self.found.of(dpid, |rule| matches!(rule, Rule::Deliver { .. })) {
+        for rule in self.installed.of(dpid, |rule| matches!(rule, Rule::Deliver { .. })) {
             if let Rule::Deliver { dst, mac, port } = rule {
                 let host = Binding { mac, ip: dst, at: SwitchPort::new(dpid, port) };
                 self.hosts.restore(&mut context!(self, now, out), &below!(self), host);
                 self.drain_hosts(now, out);
             }
         }
-        for rule in self.found.of(dpid, |rule| matches!(rule, Rule::LocalRoute { .. })) {
+        for rule in self.installed.of(dpid, |rule| matches!(rule, Rule::LocalRoute { .. })) {
             self.adopt_route(dpid, rule, out);
         }
     }
 
     /// Ports go on as what they were; a link is believed in until its other end had time to be heard.
     fn adopt_roles(&mut self, now: Time, dpid: DatapathId, out: &mut Commands) {
-        for rule in self.found.of(dpid, |rule| port_of(rule).is_some()) {
+        for rule in self.installed.of(dpid, |rule| port_of(rule).is_some()) {
             let role = if matches!(rule, Rule::FromLink { .. }) { Role::Link } else { Role::Host };
             let at = port_of(&rule).map(|port| SwitchPort::new(dpid, port));
             // Where a port has both, the link comes first in a slot's order, and stays.
@@ -88,44 +82,14 @@ impl Brain {
 
     /// Adopts the labels whose path has become known, and what leads there.
     pub(super) fn adopt_labels(&mut self, now: Time, out: &mut Commands) {
-        for (label, from) in self.found.edges() {
-            let Some(path) = self.trace(label, from) else { continue };
-            self.found.close_edge(label);
-            if self.labels.adopt(now, label, &path) {
-                self.write_rules(label, &path, out);
-                self.adopt_users(now, label, from.dpid, out);
-            }
-        }
-    }
-
-    /// The path that packets with this label take now; `None` while a link or a rule of it is not known.
-    fn trace(&self, label: Label, from: SwitchPort) -> Option<Path> {
-        let (mut links, mut at) = (Vec::<Link>::new(), from);
-        while links.len() < MAX_HOPS {
-            let link = self.topology.link_at(at)?;
-            links.push(link);
-            match self.exit_of(label, link.dst.dpid)? {
-                Some(port) => at = SwitchPort::new(link.dst.dpid, port),
-                None => return Path::over(&links),
-            }
-        }
-        None
-    }
-
-    /// The port by which packets with this label leave a switch now, or none where they have arrived.
-    fn exit_of(&self, label: Label, dpid: DatapathId) -> Option<Option<PortNo>> {
-        let found = |label| self.found.get(dpid, &Rule::Egress { label });
-        match found(label).or_else(|| label.trunk().and_then(found)) {
-            Some(Rule::Transit(hop)) => Some(Some(hop.port)),
-            Some(_) => Some(None),
-            // Another label of its trunk was adopted, and the rule with it.
-            None => self.labels.trunks.exit(label, dpid).map(Some),
+        for (label, at) in self.fabric.reconcile(&mut context!(self, now, out)) {
+            self.adopt_users(now, label, at, out);
         }
     }
 
     fn adopt_users(&mut self, now: Time, label: Label, at: DatapathId, out: &mut Commands) {
         let leads_to = |rule: &Rule| first_hop(rule).is_some_and(|hop| hop.label == label);
-        for rule in self.found.of(at, leads_to) {
+        for rule in self.installed.of(at, leads_to) {
             match rule {
                 Rule::Stream { id, .. } => self.adopt_stream(now, id, out),
                 rule => self.adopt_route(at, rule, out),
@@ -144,7 +108,7 @@ impl Brain {
 
     /// Adopts a stream if the paths of both its directions are.
     fn adopt_stream(&mut self, now: Time, id: StreamId, out: &mut Commands) {
-        let [Some(forward), Some(back)] = self.found.stream(id) else { return };
+        let [Some(forward), Some(back)] = self.installed.stream(id) else { return };
         let (Some(there), Some(here)) = (self.way_of(forward), self.way_of(back)) else { return };
         let Some(tuple) = tuple_of(&forward.1) else { return };
         if tuple_of(&back.1) == Some(tuple) && self.remember_stream(now, id, tuple, false) {
@@ -158,9 +122,9 @@ impl Brain {
     /// The adopted path that a rule at an edge leads to.
     fn way_of(&self, (dpid, rule): (DatapathId, Rule)) -> Option<Path> {
         let Hop { label, port, .. } = first_hop(&rule)?;
-        let path = self.labels.path(label)?;
+        let path = self.fabric.path(label)?;
         let begins = path.links().first().is_some_and(|link| link.src == SwitchPort::new(dpid, port));
-        (begins && self.labels.of(path) == Some(label)).then(|| path.clone())
+        (begins && self.fabric.label_of(path) == Some(label)).then(|| path.clone())
     }
 
     fn remember_stream(&mut self, now: Time, id: StreamId, tuple: FiveTuple, is_sprayed: bool) -> bool {
@@ -171,7 +135,7 @@ impl Brain {
             false => self.streams.adopt(now, id, tuple).is_ok(),
         };
         if adopted {
-            self.found.close_stream(id);
+            self.installed.close_stream(id);
         }
         adopted
     }
@@ -179,12 +143,12 @@ impl Brain {
     /// Goes on once every link and every host was heard that there was, or when it is too late; called once a tick.
     pub(super) fn tick_adoption(&mut self, now: Time, out: &mut Commands) {
         let all_heard = || self.all_links_are_heard() && self.all_hosts_are_known();
-        if self.found.is_settling() && (self.found.is_late(now) || all_heard()) {
+        if self.installed.is_settling() && (self.installed.is_late(now) || all_heard()) {
             self.settle(now, out);
         }
-        if self.found.is_sweeping(now) {
-            self.labels.trunks.end_adoption();
-            for (dpid, rule) in self.found.finish() {
+        if self.installed.is_sweeping(now) {
+            self.fabric.end_reconciliation();
+            for (dpid, rule) in self.installed.finish() {
                 self.delete(dpid, rule, out);
             }
         }
@@ -200,7 +164,7 @@ impl Brain {
     /// Whether it is known where the hosts are that the rules left speak of.
     fn all_hosts_are_known(&self) -> bool {
         let is_known = |ip| self.topology.host_with_address(ip).is_some();
-        !self.found.any(|rule| match rule {
+        !self.installed.any(|rule| match rule {
             Rule::Stream { tuple, .. } => !is_known(tuple.src) || !is_known(tuple.dst),
             Rule::Route { dst, .. } => !is_known(*dst),
             _ => false,
@@ -212,7 +176,7 @@ impl Brain {
         self.take_routes();
         let mended = self.take_streams(now);
         // Packets may be under way with labels that go: their rules stay until what replaces them is confirmed.
-        self.found.sweep_at(now + self.settings.install_timeout);
+        self.installed.sweep_at(now + self.settings.install_timeout);
         self.broadcast.handle_change();
         // To a controller that starts all links are new, but they were there: no reason to move what flows.
         self.may_spread &= self.broadcast.has_begun();
@@ -221,23 +185,23 @@ impl Brain {
         for (id, rules) in mended {
             if self.streams.stream(id).is_some_and(|stream| stream.route.is_some()) {
                 for (dpid, rule) in rules.iter().flatten() {
-                    self.found.claim(*dpid, rule);
+                    self.installed.claim(*dpid, rule);
                 }
             }
         }
-        self.adopt_detours(now);
+        self.fabric.reconcile_bypasses(&mut context!(self, now, out));
         self.remove_unwanted(out);
-        out.notice(Notice::Adopted { labels: self.labels.len(), streams: self.streams.len() });
+        out.notice(Notice::Adopted { labels: self.fabric.label_count(), streams: self.streams.len() });
     }
 
     /// Routes over paths that are not there any more are known from now on, and so renewed.
     fn take_routes(&mut self) {
-        for (dpid, rule) in self.found.all(|rule| matches!(rule, Rule::Route { .. })) {
+        for (dpid, rule) in self.installed.all(|rule| matches!(rule, Rule::Route { .. })) {
             let Rule::Route { dst, hop } = rule else { continue };
             if self.topology.host_with_address(dst).is_some() && self.routes.get(dst, dpid).is_none() {
                 self.routes.adopt((dst, dpid), Way::By(hop));
-                self.found.claim(dpid, &rule);
-                rule.twin().and_then(|twin| self.found.claim(dpid, &twin));
+                self.installed.claim(dpid, &rule);
+                rule.twin().and_then(|twin| self.installed.claim(dpid, &twin));
             }
         }
     }
@@ -245,8 +209,8 @@ impl Brain {
     /// Streams whose path is not there any more are known from now on, and so placed.
     fn take_streams(&mut self, now: Time) -> Vec<(StreamId, BothWays)> {
         let mut taken = Vec::new();
-        for id in self.found.streams() {
-            let rules = self.found.stream(id);
+        for id in self.installed.streams() {
+            let rules = self.installed.stream(id);
             let tuple = rules.iter().flatten().find_map(|(_, rule)| tuple_of(rule));
             let there = tuple.filter(|tuple| self.switches_of(tuple).is_some());
             // What its groups did is not known: it is sprayed anew, if it still is to be.
@@ -260,10 +224,10 @@ impl Brain {
     }
 
     fn remove_unwanted(&mut self, out: &mut Commands) {
-        for (dpid, rule) in self.found.all(|rule| !rule.is_of_path()) {
+        for (dpid, rule) in self.installed.all(|rule| !rule.is_of_path()) {
             self.delete(dpid, rule, out);
         }
-        for (dpid, strays) in self.found.take_strays() {
+        for (dpid, strays) in self.installed.take_strays() {
             for stray in strays {
                 out.push(Command::Remove { dpid, stray });
             }

@@ -7,8 +7,8 @@ use braid_paths::Path;
 use braid_steering::{Group, Opening, Stream, StreamId};
 use braid_types::{DatapathId, FiveTuple, Time};
 
-use super::Brain;
 use super::confirmations::Waiter;
+use super::{Brain, context};
 use crate::command::Commands;
 use crate::request::{PlacedView, Refusal, Reply, Request, Ticket};
 
@@ -66,8 +66,8 @@ impl Brain {
     /// The labels of paths are in the switches by the time streams come, which need no more then than rules of their own.
     pub(super) fn install_ahead(&mut self, now: Time, paths: &[Path], out: &mut Commands) {
         for path in paths {
-            self.first_hop(now, path, out);
-            self.first_hop(now, &path.reversed(), out);
+            self.fabric.lease(&mut context!(self, now, out), path);
+            self.fabric.lease(&mut context!(self, now, out), &path.reversed());
         }
     }
 

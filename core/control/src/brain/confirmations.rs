@@ -7,9 +7,9 @@ use braid_types::{DatapathId, FiveTuple, Time};
 use smallvec::SmallVec;
 
 use super::Brain;
-use super::batches::Replaces;
 use super::placing::Hops;
 use crate::command::{Command, Commands};
+use crate::fabric::Replaces;
 use crate::request::{Refusal, Reply, Ticket};
 
 /// By barrier, the stream whose rules are before it; by stream, who waits.
@@ -101,7 +101,7 @@ impl Brain {
         let tuple = stream.tuple;
         let edges = [route.forward.ingress(), route.reverse.ingress()];
         let unconfirmed: SmallVec<[Barrier; 2]> =
-            edges.into_iter().map(|dpid| (dpid, self.labels.next_token())).collect();
+            edges.into_iter().map(|dpid| (dpid, self.fabric.next_token())).collect();
         for (dpid, token) in &unconfirmed {
             batch.push(Command::Barrier { dpid: *dpid, token: *token });
         }

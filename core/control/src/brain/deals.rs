@@ -11,6 +11,7 @@ use braid_types::{BitsPerSec, DatapathId, SwitchPort, Time};
 use super::Brain;
 use super::assignments::place_in;
 use super::departed::carried;
+use crate::fabric::is_whole;
 use crate::request::{AssignedPath, AssignmentView};
 
 impl Brain {
@@ -49,7 +50,7 @@ impl Brain {
         siblings.iter().filter_map(|path| place_in(assignment, path)).for_each(|index| held[index] += 1);
         let mut weights = self.weights(assignment).weights;
         for (weight, path) in weights.iter_mut().zip(&assignment.paths) {
-            if !self.is_whole(path) || self.paths.is_left_alone(path, now) {
+            if !is_whole(&self.topology, path) || self.paths.is_left_alone(path, now) {
                 *weight = 0.0;
             }
         }

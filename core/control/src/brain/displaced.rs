@@ -8,8 +8,8 @@ use braid_steering::{Route, Stream, StreamId};
 use braid_types::{FiveTuple, Time};
 
 use super::Brain;
-use super::batches::Replaces;
 use crate::command::Commands;
+use crate::fabric::Replaces;
 
 impl Brain {
     /// The streams on `paths`, whose labels are gone, move to other paths or to the default route. O(streams).

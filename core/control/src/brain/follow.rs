@@ -6,9 +6,9 @@ use braid_topology::Change;
 use braid_types::{DatapathId, SwitchPort, Time};
 
 use super::Brain;
-use super::batches::Replaces;
 use super::{below, context};
 use crate::command::Commands;
+use crate::fabric::Replaces;
 use crate::hosts::{Binding, HostsEvent};
 use crate::notice::{LinkLoss, Notice};
 

@@ -12,10 +12,10 @@ use braid_types::{FiveTuple, Time, Token};
 use smallvec::SmallVec;
 
 use super::Brain;
-use super::batches::Replaces;
 use super::call_backs::{CallBack, CallBacks, Join};
 use super::openings::Syn;
 use crate::command::{Commands, Target};
+use crate::fabric::Replaces;
 use crate::pipeline::Hop;
 
 /// How long the streams of a transfer must have neither come nor gone before they are looked at: several open at once.
@@ -81,7 +81,7 @@ impl Brain {
             return;
         };
         self.handshakes.call_backs.insert(syn.tuple, caller, call_back);
-        let mut batch = self.blank();
+        let mut batch = self.fabric.blank();
         let Some(there) = self.route(now, syn.dpid, syn.tuple.dst, &mut batch, out) else { return };
         let back = self.route(now, syn.dst, syn.tuple.src, &mut batch, out).flatten();
         batch.send(syn.dpid, Target::Pipeline, syn.bytes);
@@ -127,7 +127,7 @@ impl Brain {
 
     /// Has the streams of transfers that have settled take paths of their own; called once a tick.
     pub(super) fn settle_transfers(&mut self, now: Time, out: &mut Commands) {
-        if self.found.is_settling() {
+        if self.installed.is_settling() {
             return;
         }
         for transfer in self.handshakes.take_settled(now) {

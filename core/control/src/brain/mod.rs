@@ -4,18 +4,15 @@ mod adopt;
 mod advice;
 mod ahead;
 mod assignments;
-mod batches;
 mod call_backs;
 mod confirmations;
 mod deals;
 mod departed;
-mod detours;
 mod displaced;
 mod endings;
+mod fabric;
 mod follow;
-mod found;
 mod handshakes;
-mod install;
 mod learning;
 mod moves;
 mod openings;
@@ -25,19 +22,15 @@ mod placing;
 mod policy;
 mod records;
 mod relief;
-mod retire;
-mod returns;
 mod routes;
 mod spray;
 mod streams;
 mod switches;
 #[cfg(test)]
 mod tests;
-mod trunks;
 pub mod view;
-mod waits;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use braid_assign::Assignments;
@@ -50,27 +43,25 @@ use crate::command::Commands;
 use crate::counters::{Counters, Sizes};
 use crate::discovery::Discovery;
 use crate::event::Event;
+use crate::fabric::{Fabric, Replaces};
 use crate::hosts::Hosts;
 use crate::measurement::Measurement;
 use crate::notice::Notice;
 use crate::path_cache::PathCache;
 use crate::pipeline::Rule;
+use crate::restore::InstalledState;
 use crate::routing::BroadcastTree;
 use crate::settings::Settings;
 use advice::Advising;
-use batches::Replaces;
 use confirmations::Confirmations;
 use departed::Departed;
-use detours::Detours;
 use endings::Endings;
-use found::Found;
+
 use handshakes::Handshakes;
-use install::Labels;
 use learning::Learning;
 use parallel::Recognised;
 use policy::Placements;
 use relief::Reliefs;
-use returns::Returns;
 use routes::Routes;
 use spray::Sprays;
 
@@ -85,6 +76,7 @@ macro_rules! context {
             topology: &mut $brain.topology,
             paths: &mut $brain.paths,
             counters: &mut $brain.counters,
+            installed: &mut $brain.installed,
             out: $out,
         }
     };
@@ -108,12 +100,12 @@ pub struct Brain {
     topology: Topology,
     discovery: Discovery,
     paths: PathCache,
-    labels: Labels,
+    fabric: Fabric,
     routes: Routes,
     hosts: Hosts,
     broadcast: BroadcastTree,
     measurement: Measurement,
-    found: Found,
+    installed: InstalledState,
     streams: Transfers,
     policies: Arc<Policies>,
     placements: Placements,
@@ -125,8 +117,6 @@ pub struct Brain {
     may_spread: bool,
     reliefs: Reliefs,
     admission: Admission,
-    detours: Detours,
-    returns: Returns,
     advising: Advising,
     assignments: Assignments,
     confirmations: Confirmations,
@@ -138,8 +128,6 @@ pub struct Brain {
     sprays: Sprays,
     /// Streams that had a path and have none, and since when.
     unplaced: BTreeMap<StreamId, Time>,
-    /// Empty; see [`Brain::blank`].
-    spare: Commands,
 }
 
 impl Brain {
@@ -162,23 +150,20 @@ impl Brain {
             settings,
             topology,
             discovery: Discovery::default(),
-            labels: Labels::default(),
+            fabric: Fabric::default(),
             routes: Routes::default(),
             hosts: Hosts::default(),
             broadcast: BroadcastTree::default(),
             measurement: Measurement::default(),
-            found: Found::default(),
+            installed: InstalledState::default(),
             counters: Counters::default(),
             counters_read_at: Time::ZERO,
             followed: 0,
             may_spread: false,
             reliefs: Reliefs::default(),
             admission: Admission::default(),
-            detours: Detours::default(),
-            returns: Returns::default(),
             advising: Advising::default(),
             unplaced: BTreeMap::new(),
-            spare: Commands::default(),
         }
     }
 
@@ -197,7 +182,7 @@ impl Brain {
             }
             Event::Barrier { dpid, token } => self.on_barrier(now, *dpid, *token, out),
             Event::FlowRemoved { dpid, cookie, bytes } => {
-                self.found.end(*dpid, *cookie);
+                self.installed.end(*dpid, *cookie);
                 self.on_flow_removed(now, *cookie, *bytes, out);
             }
             Event::StreamCounters { rules, .. } => self.on_counters(now, rules),
@@ -218,18 +203,18 @@ impl Brain {
         }
         self.follow_graph(now, out);
         self.restore_routes(now, out);
-        self.resume_stranded(now, out);
+        self.drain_fabric(now, out);
         out.add_twins_from(start);
-        if !self.found.is_empty() {
-            out.retain_from(start, |command| self.found.needs(command));
+        if !self.installed.is_empty() {
+            out.retain_from(start, |command| self.installed.needs(command));
         }
-        out.precede_from(start, |command| self.detours.guard_before(command));
+        out.precede_from(start, |command| self.fabric.protect(command));
     }
 
     /// When [`Event::Tick`] has something to do next, if that is sooner than the usual tick.
     pub fn wake_at(&self) -> Option<Time> {
         let join = self.handshakes.call_backs.wake_at();
-        self.labels.wake_at().into_iter().chain(self.next_answer()).chain(join).min()
+        self.fabric.wake_at().into_iter().chain(self.next_answer()).chain(join).min()
     }
 
     /// How the brain behaves.
@@ -250,7 +235,7 @@ impl Brain {
             hosts: self.topology.host_count() as u64,
             transfers: self.streams.transfer_count() as u64,
             streams: self.streams.len() as u64,
-            labels: self.labels.len() as u64,
+            labels: self.fabric.label_count() as u64,
             routes: self.routes.len() as u64,
         }
     }
@@ -268,13 +253,11 @@ impl Brain {
         match rule {
             Some(Rule::Stream { id, .. }) => self.end_stream(id, out),
             Some(Rule::Route { dst, .. } | Rule::LocalRoute { dst }) => drop(self.routes.remove(dst, dpid)),
-            Some(Rule::Transit(hop)) => self.give_up(now, &self.labels.by(&hop), out),
-            Some(Rule::Egress { label }) => self.give_up(now, &BTreeSet::from([label]), out),
-            Some(rule @ Rule::Return { .. }) => self.on_return_refused(now, dpid, rule),
-            Some(Rule::Detour { label, .. } | Rule::DetourEnd { label }) => {
-                self.on_detour_refused(now, label, out);
+            Some(rule) => {
+                self.fabric.handle_refused(&mut context!(self, now, out), dpid, &rule);
+                self.drain_fabric(now, out);
             }
-            _ => {}
+            None => {}
         }
     }
 
@@ -284,18 +267,15 @@ impl Brain {
         self.hosts.handle_timeout(&mut context!(self, now, out), &mut below!(self));
         self.drain_hosts(now, out);
         self.admission.handle_timeout(&mut context!(self, now, out));
-        self.let_go_due(now, out);
-        self.tick_labels(now, out);
+        self.fabric.handle_timeout(&mut context!(self, now, out));
+        self.drain_fabric(now, out);
         self.tick_assignments(now, out);
-        self.expire_installs(now, out);
-        self.tick_detours(now, out);
-        self.tick_returns(now, out);
+        self.place_again(now, Replaces::Working, out);
         self.tick_advice(now, out);
         self.release_joins(now, out);
         self.settle_transfers(now, out);
         self.handshakes.call_backs.handle_timeout(now);
-        let settling = self.found.is_settling();
-        self.broadcast.handle_timeout(&mut context!(self, now, out), &self.discovery, settling);
+        self.broadcast.handle_timeout(&mut context!(self, now, out), &self.discovery);
         self.measurement.handle_timeout(&mut context!(self, now, out));
         if now.since(self.counters_read_at) >= self.settings.counters_interval {
             self.counters_read_at = now;
@@ -320,10 +300,10 @@ impl Brain {
         let structure = self.topology.structure();
         if std::mem::replace(&mut self.followed, structure) != structure {
             self.broadcast.handle_change();
-            self.detours.on_links(now);
             self.adopt_labels(now, out);
             self.mend_sprays(now, out);
-            self.leave_broken_labels(now, out);
+            self.fabric.handle_links(&mut context!(self, now, out));
+            self.drain_fabric(now, out);
             self.renew_routes(now, out);
             self.place_again(now, Replaces::Nothing, out);
         } else if self.settings.weight.is_measured() {

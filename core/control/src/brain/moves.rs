@@ -6,8 +6,8 @@ use braid_types::Time;
 use smallvec::SmallVec;
 
 use super::Brain;
-use super::batches::Replaces;
 use crate::command::Commands;
+use crate::fabric::Replaces;
 
 impl Brain {
     /// Moves a stream to `path`, which joins the same two switches, once that is confirmed and its grace time over.
@@ -36,7 +36,7 @@ impl Brain {
 
     /// After links came: streams that share links with others of their transfer take paths of their own again.
     pub(super) fn spread_again(&mut self, now: Time, out: &mut Commands) {
-        if self.found.is_settling() || !std::mem::take(&mut self.may_spread) {
+        if self.installed.is_settling() || !std::mem::take(&mut self.may_spread) {
             return;
         }
         // The last ones first: the first have the shortest paths.

@@ -5,11 +5,11 @@ use braid_packet::{Frame, TcpSegment};
 use braid_steering::{Opening, SteerAs, StreamId};
 use braid_types::{DatapathId, FiveTuple, SwitchPort, Time};
 
-use super::batches::Replaces;
 use super::placing::Hops;
 use super::streams::is_announced;
 use super::{Brain, context};
 use crate::command::{Commands, Target};
+use crate::fabric::Replaces;
 use crate::notice::Notice;
 
 /// A host opens a connection.
@@ -198,7 +198,7 @@ impl Brain {
     ) {
         let Some(stream) = self.streams.stream(id) else { return };
         let (dst, route) = (stream.tuple.dst, stream.route.clone());
-        let mut batch = self.blank();
+        let mut batch = self.fabric.blank();
         let hops = match &route {
             Some(_) if self.sprays.has(id) => Some(self.sprays.hops(id)),
             Some(route) => self.hops_of(route).map(Hops::from),

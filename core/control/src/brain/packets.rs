@@ -103,15 +103,6 @@ impl Brain {
         }
     }
 
-    /// The packets that waited for paths that will not be there go on some other way.
-    pub(super) fn resume_stranded(&mut self, now: Time, out: &mut Commands) {
-        for (dpid, bytes) in self.labels.waits.take_stranded() {
-            if self.topology.switch(dpid).is_some() {
-                self.resume(now, dpid, &bytes, out);
-            }
-        }
-    }
-
     /// Sends a packet straight to the port of its host.
     pub(super) fn hand_over(&self, mut bytes: Vec<u8>, out: &mut Commands) {
         let dst = Frame::parse(&bytes).ok().and_then(|frame| match frame.payload {

@@ -5,8 +5,8 @@ use braid_steering::{Choice, Move, Opening, Question, Stream, StreamId, Transfer
 use braid_types::{DatapathId, Time};
 use smallvec::SmallVec;
 
-use super::Brain;
 use super::policy::{Siblings, choose, siblings};
+use super::{Brain, context};
 use crate::command::Commands;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
@@ -56,8 +56,8 @@ impl Brain {
     ) -> Option<Hops> {
         let route = self.paths.route(path);
         let Stream { tuple, transfer, .. } = *self.streams.stream(id)?;
-        let forward = self.first_hop(now, &route.forward, out)?;
-        let reverse = self.first_hop(now, &route.reverse, out)?;
+        let forward = self.fabric.lease(&mut context!(self, now, out), &route.forward)?;
+        let reverse = self.fabric.lease(&mut context!(self, now, out), &route.reverse)?;
         let (src, dst) = (path.ingress(), path.egress());
         batch.add(dst, Rule::Stream { id, reverse: true, tuple: tuple.reversed(), hop: reverse });
         batch.add(src, Rule::Stream { id, reverse: false, tuple, hop: forward });

@@ -99,7 +99,7 @@ impl Brain {
     /// at a time: what follows from a move shows in the loads some seconds later only.
     pub(super) fn relieve(&mut self, now: Time, out: &mut Commands) {
         let Relief { moves_per_minute, patience, rest, .. } = self.settings.relief;
-        if moves_per_minute == 0 || self.found.is_settling() {
+        if moves_per_minute == 0 || self.installed.is_settling() {
             return;
         }
         self.reliefs.forget(now, rest);

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use braid_paths::Path;
 use braid_steering::{Ended, Group, Opening, Route, Stream, StreamId};
 use braid_types::{DatapathId, FiveTuple, Time};
 
@@ -44,8 +43,7 @@ impl Brain {
     }
 
     pub(super) fn hops_of(&self, route: &Route) -> Option<[Hop; 2]> {
-        let hop = |path: &Path| self.entry(self.labels.of(path)?, path);
-        Some([hop(&route.forward)?, hop(&route.reverse)?])
+        Some([self.fabric.hop(&route.forward)?, self.fabric.hop(&route.reverse)?])
     }
 
     /// Where a direction of a stream enters its path, and how.

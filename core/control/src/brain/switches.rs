@@ -22,7 +22,7 @@ impl Brain {
             }
             None => out.push(Command::Reset { dpid }),
         }
-        self.take_up_guards(switch, out);
+        self.fabric.handle_switch_up(&mut context!(self, now, out), switch);
         let patience = self.settings.adopt_timeout + self.settings.install_timeout * 2;
         self.sprays.join_switch(switch, now + patience);
         for rule in BASE {
@@ -39,12 +39,10 @@ impl Brain {
 
     pub(super) fn on_switch_down(&mut self, now: Time, dpid: DatapathId, out: &mut Commands) {
         self.broadcast.handle_switch_down(dpid);
-        self.found.forget(dpid);
+        self.installed.forget(dpid);
         self.admission.handle_switch_down(dpid);
         self.hosts.handle_switch_down(dpid);
-        self.forget_ingress(now, dpid);
-        self.labels.trunks.close_at(dpid);
-        self.forget_guards(now, dpid);
+        self.fabric.handle_switch_down(&context!(self, now, out), dpid);
         self.routes.forget(dpid);
         self.sprays.leave_switch(dpid);
         self.discovery.handle_switch_down(&mut context!(self, now, out), dpid);
@@ -69,8 +67,7 @@ impl Brain {
     }
 
     pub(super) fn tick_discovery(&mut self, now: Time, out: &mut Commands) {
-        let settling = self.found.is_settling();
-        self.discovery.handle_timeout(&mut context!(self, now, out), settling);
+        self.discovery.handle_timeout(&mut context!(self, now, out));
         self.drain_discovery(now, out);
     }
 

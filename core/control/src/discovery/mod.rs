@@ -119,12 +119,12 @@ impl Discovery {
 
     /// Sends the discovery frames that are due, and draws conclusions from those that did not come; called once a tick.
     ///
-    /// While what switches had is `settling`, the switches at other ends may be on their way still.
-    pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>, settling: bool) {
+    /// While what switches had is settled, the switches at other ends may be on their way still.
+    pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         self.ports.tick(cx.now, cx.settings.role_hold);
         self.probe_due_ports(cx);
         self.settle_ports(cx);
-        self.lose_silent_links(cx, settling);
+        self.lose_silent_links(cx);
     }
 
     /// A host was seen at a port.
@@ -182,9 +182,9 @@ impl Discovery {
         }
     }
 
-    fn lose_silent_links(&mut self, cx: &mut Context<'_>, settling: bool) {
+    fn lose_silent_links(&mut self, cx: &mut Context<'_>) {
         let is_silent = |at, state: &PortState| {
-            let is_awaited = settling && cx.topology.is_edge(at);
+            let is_awaited = cx.installed.is_settling() && cx.topology.is_edge(at);
             let is_late = cx.now.since(state.last_heard) > cx.settings.link_timeout;
             state.role == Role::Link && is_late && !is_awaited
         };

@@ -10,7 +10,7 @@ use super::group::guard_id;
 use super::hop::{Exit, Hop};
 use super::meter;
 use super::rule::{Rule, Table};
-use crate::label::{DETOURS, Label, TRUNK_MASK};
+use crate::label::{DETOURS, GROUP_MASK, Label};
 
 const TCP: u8 = 6;
 const ICMPV6: u8 = 58;
@@ -107,7 +107,7 @@ pub(super) fn matching(rule: &Rule) -> Fields {
         Rule::Route { dst, .. } | Rule::LocalRoute { dst } | Rule::Deliver { dst, .. } => {
             fields([OxmField::EthType(eth_type(dst.is_ipv6())), ip_dst(dst)])
         }
-        Rule::Transit(Hop { label, exit: Exit::Guarded { from }, .. }) if label.is_trunk() && from.0 != 0 => {
+        Rule::Transit(Hop { label, exit: Exit::Guarded { from }, .. }) if label.is_group() && from.0 != 0 => {
             fields([OxmField::InPort(from), labelled(label)])
         }
         Rule::Transit(Hop { label, .. }) | Rule::Egress { label } => fields([labelled(label)]),
@@ -203,10 +203,10 @@ pub(super) fn output(port: PortNo) -> [Action<'static>; 1] {
     [Action::output(port)]
 }
 
-/// Packets with this label, or with any of its trunk.
+/// Packets with this label, or with any of its group.
 fn labelled(label: Label) -> OxmField<'static> {
     let mac = label.mac();
-    OxmField::EthDst(if label.is_trunk() { Masked::new(mac, TRUNK_MASK) } else { Masked::exact(mac) })
+    OxmField::EthDst(if label.is_group() { Masked::new(mac, GROUP_MASK) } else { Masked::exact(mac) })
 }
 
 fn icmpv6(kind: u8) -> Fields {

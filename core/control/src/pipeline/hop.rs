@@ -57,9 +57,9 @@ impl Hop {
         Self { label: Label(0), port: PortNo::ANY, exit: Exit::Sprayed { group } }
     }
 
-    /// Whether it is that of a trunk's packets from one port, which go before the others'.
-    pub(crate) const fn is_from_one_port_of_trunk(&self) -> bool {
-        self.label.is_trunk() && matches!(self.exit, Exit::Guarded { from } if from.0 != 0)
+    /// Whether it is that of a group's packets from one port, which go before the others'.
+    pub(crate) const fn is_from_one_port_of_group(&self) -> bool {
+        self.label.is_group() && matches!(self.exit, Exit::Guarded { from } if from.0 != 0)
     }
 
     /// Whether it leads to several paths.

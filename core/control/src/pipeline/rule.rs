@@ -292,7 +292,7 @@ impl Rule {
             Self::Reset { .. } => 49,
             Self::Stream { .. } | Self::Route { .. } | Self::LocalRoute { .. } => 50,
             Self::ArpRoute { .. } | Self::ArpLocalRoute { .. } | Self::ArpDeliver { .. } => 50,
-            Self::Transit(hop) if hop.is_from_one_port_of_trunk() => 52,
+            Self::Transit(hop) if hop.is_from_one_port_of_group() => 52,
             Self::Transit(_) | Self::Egress { .. } | Self::Deliver { .. } => 50,
             Self::Detour { .. } | Self::DetourEnd { .. } => 50,
             Self::FromHost { .. } => 10,
@@ -350,7 +350,7 @@ impl Rule {
             Self::Route { dst, .. } | Self::LocalRoute { dst } => Self::LocalRoute { dst },
             Self::ArpRoute { dst, .. } | Self::ArpLocalRoute { dst } => Self::ArpLocalRoute { dst },
             Self::ArpDeliver { dst, .. } => Self::ArpDeliver { dst, mac: MacAddr::ZERO, port: PortNo(0) },
-            Self::Transit(hop) if hop.is_from_one_port_of_trunk() => {
+            Self::Transit(hop) if hop.is_from_one_port_of_group() => {
                 Self::Transit(Hop { port: PortNo(0), ..hop })
             }
             Self::Transit(Hop { label, .. }) | Self::Egress { label } => Self::Egress { label },

@@ -47,9 +47,9 @@ impl BroadcastTree {
     ///
     /// Between two trees lies a tick with the links that both have: the old tree and the new one
     /// together could hold a loop, their common part cannot. What switches have of an earlier controller is a tree
-    /// too, and stays as it is while it is `settling`: the links of it are discovered again.
-    pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>, discovery: &Discovery, settling: bool) {
-        if (settling && !self.begun) || !std::mem::take(&mut self.stale) {
+    /// too, and stays as it is while that is settled: the links of it are discovered again.
+    pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>, discovery: &Discovery) {
+        if (cx.installed.is_settling() && !self.begun) || !std::mem::take(&mut self.stale) {
             return;
         }
         self.begun = true;

@@ -11,9 +11,9 @@ use braid_paths::Path;
 use braid_steering::{Advice, AdviceRefusal, AdviceRequest, Opening, StreamId, SubflowEnds, TransferId};
 use braid_types::{DatapathId, FiveTuple, SwitchPort, Time};
 
-use super::batches::Replaces;
 use super::{Brain, context};
 use crate::command::Commands;
+use crate::fabric::Replaces;
 use crate::request::{Asker, Reply, Ticket};
 
 /// When the agent asks again if all is well,

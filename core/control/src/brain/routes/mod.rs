@@ -7,9 +7,9 @@ use std::net::IpAddr;
 
 use braid_types::{DatapathId, Time};
 
-use super::Brain;
-use super::batches::Replaces;
+use super::{Brain, context};
 use crate::command::{Commands, Target};
+use crate::fabric::Replaces;
 use crate::label::Label;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
@@ -42,7 +42,7 @@ impl Brain {
         frame: &[u8],
         out: &mut Commands,
     ) {
-        let mut batch = self.blank();
+        let mut batch = self.fabric.blank();
         let Some(hops) = self.route(now, dpid, dst, &mut batch, out) else { return };
         batch.send(dpid, Target::Pipeline, frame);
         self.when_ready(now, hops.as_slice(), batch, Replaces::Nothing, out);
@@ -63,7 +63,7 @@ impl Brain {
             return Some(way.hop());
         }
         // There is one whose path is not known yet.
-        if self.found.get(dpid, &Rule::LocalRoute { dst }).is_some() {
+        if self.installed.get(dpid, &Rule::LocalRoute { dst }).is_some() {
             return Some(None);
         }
         if self.routes.len() >= self.settings.max_routes {
@@ -122,7 +122,7 @@ impl Brain {
 
     fn renew_route(&mut self, now: Time, dst: IpAddr, dpid: DatapathId, out: &mut Commands) {
         let key = (dst, dpid);
-        if self.found.is_settling() && self.leads_there(key) {
+        if self.installed.is_settling() && self.leads_there(key) {
             return;
         }
         let Some(way) = self.best_route(now, dpid, dst, out) else { return self.remove_route(key, out) };
@@ -141,15 +141,14 @@ impl Brain {
     fn leads_there(&self, (dst, dpid): (IpAddr, DatapathId)) -> bool {
         let Some(at) = self.topology.host_with_address(dst).map(|host| host.at.dpid) else { return true };
         match self.routes.get(dst, dpid) {
-            Some(Way::By(hop)) => self.labels.path(hop.label).is_some_and(|path| path.egress() == at),
+            Some(Way::By(hop)) => self.fabric.path(hop.label).is_some_and(|path| path.egress() == at),
             _ => at == dpid,
         }
     }
 
     /// Whether packets that follow the route get on.
     fn works(&self, way: Way) -> bool {
-        let works = |path| self.labels.of(path).is_some() && self.is_whole(path);
-        way.hop().is_none_or(|hop| self.labels.path(hop.label).is_some_and(works))
+        way.hop().is_none_or(|hop| self.fabric.is_open(&self.topology, hop.label))
     }
 
     fn remove_route(&mut self, key: (IpAddr, DatapathId), out: &mut Commands) {
@@ -164,6 +163,6 @@ impl Brain {
             return Some(Way::Here);
         }
         let path = self.paths.shortest(now, dpid, at.dpid)?;
-        self.first_hop(now, &path, out).map(Way::By)
+        self.fabric.lease(&mut context!(self, now, out), &path).map(Way::By)
     }
 }

@@ -10,8 +10,9 @@ use braid_types::{BitsPerSec, SwitchPort, Time};
 use super::plan::Plan;
 use super::{Key, spray_over};
 use crate::brain::Brain;
-use crate::brain::batches::Replaces;
 use crate::command::{Command, Commands};
+use crate::fabric::Replaces;
+use crate::fabric::is_whole;
 use crate::pipeline::Order;
 
 /// Other paths must have so much more to spare, in parts of what these have.
@@ -54,7 +55,7 @@ impl Brain {
 
     fn has_broken(&self, key: &Key) -> bool {
         let members = self.sprays.bundles.get(key).map(|bundle| bundle.members.as_slice());
-        members.unwrap_or_default().iter().any(|member| !self.is_whole(&member.path))
+        members.unwrap_or_default().iter().any(|member| !is_whole(&self.topology, &member.path))
     }
 
     /// Whether the paths of a plan have so much more to spare than those that a bundle has.

@@ -7,7 +7,7 @@ use braid_types::{DatapathId, FiveTuple, Time};
 
 use super::{Bundle, Key, Member, SprayManner};
 use crate::brain::placing::Hops;
-use crate::brain::{Brain, spray::plan::Plan};
+use crate::brain::{Brain, context, spray::plan::Plan};
 use crate::command::{Command, Commands};
 use crate::notice::Notice;
 use crate::pipeline::{EdgeGroup, Order, Rule};
@@ -123,8 +123,8 @@ impl Brain {
     /// The paths of a plan with their labels, which are installed if they are new.
     pub(super) fn members(&mut self, now: Time, plan: &Plan, out: &mut Commands) -> Vec<Member> {
         let member = |it: &super::plan::Planned| {
-            let hop = self.first_hop(now, &it.path, out)?;
-            let back = self.first_hop(now, &it.path.reversed(), out)?.label;
+            let hop = self.fabric.lease(&mut context!(self, now, out), &it.path)?;
+            let back = self.fabric.lease(&mut context!(self, now, out), &it.path.reversed())?.label;
             let (path, rate, delay) = (it.path.clone(), it.rate, it.delay);
             Some(Member { path, label: hop.label, hop, back, rate, delay })
         };

@@ -241,9 +241,9 @@ fn a_switch_whose_channel_breaks_is_compared_and_mended_when_it_is_back() {
         let labels: Vec<_> = found.filter_map(|rule| label_of(&rule)).collect();
         let used = network.brain.sizes().labels as usize;
         let distinct: BTreeSet<_> = labels.iter().copied().collect();
-        let (trunks, labels): (BTreeSet<_>, BTreeSet<_>) = distinct.into_iter().partition(|it| it.is_trunk());
+        let (groups, labels): (BTreeSet<_>, BTreeSet<_>) = distinct.into_iter().partition(|it| it.is_group());
         assert_eq!(labels.len(), used, "no rule of a forgotten label is left");
-        assert_eq!(trunks, labels.iter().filter_map(|label| label.trunk()).collect(), "and of no trunk");
+        assert_eq!(groups, labels.iter().filter_map(|label| label.group()).collect(), "and of no group");
         network.send(1, &broadcast());
         assert_eq!([1, 3, 9].map(|host| network.received(host).len()), [0, 1, 1]);
     }

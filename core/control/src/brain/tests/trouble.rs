@@ -60,7 +60,7 @@ fn a_rule_of_one_path_for_packets_that_return_is_written_again_after_it_was_refu
     let stream = tuple(ip(1), 1000, ip(9));
     open(&mut network, stream);
     assert_eq!(ways(&mut network, stream)[0], [1, 3, 4, 9]);
-    let rule = network.find_rule(|rule| matches!(rule, Rule::Return { label, .. } if !label.is_trunk()));
+    let rule = network.find_rule(|rule| matches!(rule, Rule::Return { label, .. } if !label.is_group()));
     let at = [3, 4].into_iter().find(|number| network.switch(*number).has(rule)).expect("on the way");
     network.switch(at).lose_rule(rule);
     network.refuse(at, rule);
@@ -135,7 +135,7 @@ fn a_syn_that_waits_for_a_path_that_a_switch_refuses_takes_another() {
         let mut network = waiting(option);
         let refused = network.find_rule(|rule| matches!(rule, Rule::Egress { .. }));
         let Rule::Egress { label } = refused else { unreachable!() };
-        let at = network.brain.labels.path(label).expect("a path").egress();
+        let at = network.brain.fabric.path(label).expect("a path").egress();
         network.refuse(at.0, refused);
         assert_eq!(network.way_to(9), [1, 2, 9]);
     }

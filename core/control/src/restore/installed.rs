@@ -12,7 +12,7 @@ use crate::label::Label;
 use crate::pipeline::{Hop, Rule, Slot};
 
 /// The rules of a stream for the packets of the opening host and of the answering one, as far as they were found.
-pub(super) type BothWays = [Option<(DatapathId, Rule)>; 2];
+pub(crate) type BothWays = [Option<(DatapathId, Rule)>; 2];
 
 /// What was found and not claimed yet.
 ///
@@ -26,7 +26,7 @@ pub(super) type BothWays = [Option<(DatapathId, Rule)>; 2];
 /// Every command passes [`needs`](Self::needs): to add a rule that is there already is to claim it, and nothing is
 /// written. So the rest of the brain says what it wants as if the switches were empty.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(crate) struct InstalledState {
     rules: BTreeMap<DatapathId, BTreeMap<Slot, Rule>>,
     strays: BTreeMap<DatapathId, Vec<Stray>>,
     /// Where the labels begin whose path is not known yet.
@@ -48,9 +48,9 @@ enum Phase {
     },
 }
 
-impl Found {
+impl InstalledState {
     /// A switch joins with rules; by `until` it must be known which of them are wanted.
-    pub(super) fn add(&mut self, dpid: DatapathId, found: &FoundRules, until: Time) {
+    pub(crate) fn add(&mut self, dpid: DatapathId, found: &FoundRules, until: Time) {
         self.forget(dpid);
         if found.rules.is_empty() && found.strays.is_empty() {
             return;
@@ -74,7 +74,7 @@ impl Found {
     }
 
     /// The switch left.
-    pub(super) fn forget(&mut self, dpid: DatapathId) {
+    pub(crate) fn forget(&mut self, dpid: DatapathId) {
         self.rules.remove(&dpid);
         self.strays.remove(&dpid);
         self.edges.retain(|_, at| at.dpid != dpid);
@@ -85,7 +85,7 @@ impl Found {
     }
 
     /// A rule timed out.
-    pub(super) fn end(&mut self, dpid: DatapathId, cookie: Cookie) {
+    pub(crate) fn end(&mut self, dpid: DatapathId, cookie: Cookie) {
         let Some(Purpose::Stream { id, reverse }) = cookie.purpose() else { return };
         let direction = self.streams.get_mut(&id).and_then(|both| both.get_mut(usize::from(reverse)));
         if let Some((_, rule)) = direction.and_then(|rule| rule.take_if(|(at, _)| *at == dpid)) {
@@ -94,29 +94,29 @@ impl Found {
     }
 
     /// Whether what the switches had is being compared with the network as it is.
-    pub(super) const fn is_settling(&self) -> bool {
+    pub(crate) const fn is_settling(&self) -> bool {
         matches!(self.phase, Phase::Settling { .. })
     }
 
     /// Whether it is time to go on without what was not heard of.
-    pub(super) fn is_late(&self, now: Time) -> bool {
+    pub(crate) fn is_late(&self, now: Time) -> bool {
         matches!(self.phase, Phase::Settling { until } if until <= now)
     }
 
     /// What is left is removed at `at`.
-    pub(super) fn sweep_at(&mut self, at: Time) {
+    pub(crate) fn sweep_at(&mut self, at: Time) {
         self.phase = Phase::Sweeping { at };
         self.edges.clear();
         self.streams.clear();
     }
 
     /// Whether it is time to remove what is left.
-    pub(super) fn is_sweeping(&self, now: Time) -> bool {
+    pub(crate) fn is_sweeping(&self, now: Time) -> bool {
         matches!(self.phase, Phase::Sweeping { at } if at <= now)
     }
 
     /// Whether the command changes anything in its switch. Its rule is not ours to judge any more.
-    pub(super) fn needs(&mut self, command: &Command) -> bool {
+    pub(crate) fn needs(&mut self, command: &Command) -> bool {
         match command {
             Command::Reset { dpid } => self.forget(*dpid),
             Command::Add { dpid, rule } => return self.claim(*dpid, rule) != Some(*rule),
@@ -127,69 +127,69 @@ impl Found {
     }
 
     /// Whether there is nothing to judge.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
     /// Takes the rule out that has the match of `rule`.
-    pub(super) fn claim(&mut self, dpid: DatapathId, rule: &Rule) -> Option<Rule> {
+    pub(crate) fn claim(&mut self, dpid: DatapathId, rule: &Rule) -> Option<Rule> {
         self.rules.get_mut(&dpid)?.remove(&rule.slot())
     }
 
     /// The rule that has the match of `rule`.
-    pub(super) fn get(&self, dpid: DatapathId, rule: &Rule) -> Option<&Rule> {
+    pub(crate) fn get(&self, dpid: DatapathId, rule: &Rule) -> Option<&Rule> {
         self.rules.get(&dpid)?.get(&rule.slot())
     }
 
     /// The rules of one switch that pass `test`.
-    pub(super) fn of(&self, dpid: DatapathId, test: impl Fn(&Rule) -> bool) -> Vec<Rule> {
+    pub(crate) fn of(&self, dpid: DatapathId, test: impl Fn(&Rule) -> bool) -> Vec<Rule> {
         let rules = self.rules.get(&dpid).into_iter().flat_map(BTreeMap::values);
         rules.filter(|rule| test(rule)).copied().collect()
     }
 
     /// Whether there is a rule that passes `test`.
-    pub(super) fn any(&self, test: impl Fn(&Rule) -> bool) -> bool {
+    pub(crate) fn any(&self, test: impl Fn(&Rule) -> bool) -> bool {
         self.rules.values().flat_map(BTreeMap::values).any(test)
     }
 
     /// The rules that pass `test`, with their switches.
-    pub(super) fn all(&self, test: impl Fn(&Rule) -> bool) -> Vec<(DatapathId, Rule)> {
+    pub(crate) fn all(&self, test: impl Fn(&Rule) -> bool) -> Vec<(DatapathId, Rule)> {
         let rules = self.rules.iter().flat_map(|(dpid, rules)| rules.values().map(|rule| (*dpid, *rule)));
         rules.filter(|(_, rule)| test(rule)).collect()
     }
 
     /// The labels whose path is not known, and where they begin.
-    pub(super) fn edges(&self) -> Vec<(Label, SwitchPort)> {
+    pub(crate) fn edges(&self) -> Vec<(Label, SwitchPort)> {
         self.edges.iter().map(|(label, at)| (*label, *at)).collect()
     }
 
     /// The path of the label is known.
-    pub(super) fn close_edge(&mut self, label: Label) {
+    pub(crate) fn close_edge(&mut self, label: Label) {
         self.edges.remove(&label);
     }
 
     /// The rules of a stream's two directions.
-    pub(super) fn stream(&self, id: StreamId) -> BothWays {
+    pub(crate) fn stream(&self, id: StreamId) -> BothWays {
         self.streams.get(&id).copied().unwrap_or_default()
     }
 
     /// The streams that are not adopted yet.
-    pub(super) fn streams(&self) -> Vec<StreamId> {
+    pub(crate) fn streams(&self) -> Vec<StreamId> {
         self.streams.keys().copied().collect()
     }
 
     /// The stream is adopted.
-    pub(super) fn close_stream(&mut self, id: StreamId) {
+    pub(crate) fn close_stream(&mut self, id: StreamId) {
         self.streams.remove(&id);
     }
 
     /// Takes out what cannot be read.
-    pub(super) fn take_strays(&mut self) -> BTreeMap<DatapathId, Vec<Stray>> {
+    pub(crate) fn take_strays(&mut self) -> BTreeMap<DatapathId, Vec<Stray>> {
         std::mem::take(&mut self.strays)
     }
 
     /// Takes out everything.
-    pub(super) fn finish(&mut self) -> Vec<(DatapathId, Rule)> {
+    pub(crate) fn finish(&mut self) -> Vec<(DatapathId, Rule)> {
         let rest = self.all(|_| true);
         *self = Self::default();
         rest
@@ -197,7 +197,7 @@ impl Found {
 }
 
 /// Where the packets of a rule at an edge enter a labelled path.
-pub(super) const fn first_hop(rule: &Rule) -> Option<Hop> {
+pub(crate) const fn first_hop(rule: &Rule) -> Option<Hop> {
     match rule {
         Rule::Stream { hop, .. } | Rule::Route { hop, .. } => Some(*hop),
         _ => None,
@@ -205,7 +205,7 @@ pub(super) const fn first_hop(rule: &Rule) -> Option<Hop> {
 }
 
 /// The label that a rule speaks of.
-pub(super) fn label_of(rule: &Rule) -> Option<Label> {
+pub(crate) fn label_of(rule: &Rule) -> Option<Label> {
     match rule {
         Rule::Transit(Hop { label, .. }) | Rule::Egress { label } => Some(*label),
         Rule::Return { label, .. } | Rule::Detour { label, .. } | Rule::DetourEnd { label } => Some(*label),
@@ -214,19 +214,19 @@ pub(super) fn label_of(rule: &Rule) -> Option<Label> {
 }
 
 /// The highest numbers of labels, of those in trunks and of others, and of streams that the rules speak of.
-pub(super) fn highest(rules: &[Rule]) -> ([Option<Label>; 2], StreamId) {
+pub(crate) fn highest(rules: &[Rule]) -> ([Option<Label>; 2], StreamId) {
     let stream = |rule: &Rule| match rule {
         Rule::Stream { id, .. } => Some(*id),
         _ => None,
     };
     let labels = [true, false].map(|in_trunk| {
-        rules.iter().filter_map(label_of).filter(|label| label.trunk().is_some() == in_trunk).max()
+        rules.iter().filter_map(label_of).filter(|label| label.group().is_some() == in_trunk).max()
     });
     (labels, rules.iter().filter_map(stream).max().unwrap_or(StreamId(0)))
 }
 
 /// The port whose role a rule bears witness to, if it does.
-pub(super) const fn port_of(rule: &Rule) -> Option<PortNo> {
+pub(crate) const fn port_of(rule: &Rule) -> Option<PortNo> {
     match rule {
         Rule::FromLink { port } | Rule::FromHost { port } => Some(*port),
         _ => None,

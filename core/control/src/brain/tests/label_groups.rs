@@ -1,16 +1,11 @@
 //! What the middle of a network holds does not grow with the paths over it.
 
-use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use braid_packet::TcpFlags;
-use braid_paths::Path;
-use braid_topology::Link;
 
-use super::network::{Network, dpid, ip, port, tuple};
-use crate::brain::trunks::Trunks;
+use super::network::{Network, dpid, ip, tuple};
 use crate::event::Event;
-use crate::label::{Label, MEMBERS};
 use crate::pipeline::{Hop, Rule, Table};
 use crate::settings::Settings;
 
@@ -61,7 +56,7 @@ fn where_links_are_guarded_it_has_one_for_each_port_besides() {
 }
 
 #[test]
-fn the_rules_of_a_trunk_leave_with_its_last_path() {
+fn the_rules_of_a_label_group_leave_with_its_last_path() {
     for groups in [0, u32::MAX] {
         let (mut network, before) = star(groups);
         let all = fabric_rules(&mut network);
@@ -81,7 +76,7 @@ fn the_rules_of_a_trunk_leave_with_its_last_path() {
 }
 
 #[test]
-fn a_controller_that_starts_goes_on_with_trunks() {
+fn a_controller_that_starts_goes_on_with_label_groups() {
     for groups in [0, u32::MAX] {
         let (mut network, _) = star(groups);
         let rules = fabric_rules(&mut network);
@@ -111,7 +106,7 @@ fn rules_do_not_grow_with_the_starts_of_controllers() {
 }
 
 #[test]
-fn paths_that_are_new_while_others_are_taken_up_join_their_trunks() {
+fn paths_that_are_new_while_others_are_taken_up_join_their_label_groups() {
     for groups in [0, u32::MAX] {
         let rules = { star(groups) }.0.switch(5).rules(Table::Fabric as u8);
         let mut network = Network::start_on(groups, Settings::default(), &STAR, &ENDS);
@@ -128,34 +123,6 @@ fn paths_that_are_new_while_others_are_taken_up_join_their_trunks() {
         assert_all_meet(&mut network, &ENDS);
         assert_eq!((network.brain.sizes().labels, fabric_rules(&mut network)), (30, rules));
     }
-}
-
-#[test]
-fn a_trunk_gives_its_numbers_away_again_and_none_twice() {
-    let link = |a, b| Link { src: port(a, b), dst: port(b, a) };
-    let path = Path::over(&[link(1, 5), link(5, 6)]).expect("a path");
-    let mut trunks = Trunks::default();
-    let mut used = VecDeque::new();
-    for _ in 0..3 * MEMBERS {
-        let label = trunks.next(&path).expect("there are more");
-        assert!(!used.contains(&label), "{label:?}");
-        trunks.enter(label, &path);
-        used.push_back(label);
-        // One stays, so that the trunk does.
-        if used.len() as u32 == MEMBERS {
-            let gone = used.remove(1).expect("it is full");
-            trunks.leave(gone, &path);
-        }
-    }
-    let of: BTreeSet<_> = used.iter().filter_map(|label| label.trunk()).collect();
-    assert_eq!(of.len(), 1);
-    let last = trunks.next(&path).expect("one is free");
-    trunks.enter(last, &path);
-    assert_ne!(
-        trunks.next(&path).and_then(Label::trunk),
-        of.first().copied(),
-        "a full one is followed by another"
-    );
 }
 
 #[test]
@@ -179,10 +146,10 @@ fn a_switch_in_the_middle_that_has_lost_all_gets_it_again() {
 }
 
 #[test]
-fn a_trunk_that_is_refused_is_given_up_with_all_its_paths() {
+fn a_label_group_that_is_refused_is_given_up_with_all_its_paths() {
     let (mut network, _) = star(0);
-    let is_of_trunk = |rule: &Rule| matches!(rule, Rule::Transit(Hop { label, .. }) if label.is_trunk());
-    let rule = network.find_rule(is_of_trunk);
+    let is_of_group = |rule: &Rule| matches!(rule, Rule::Transit(Hop { label, .. }) if label.is_group());
+    let rule = network.find_rule(is_of_group);
     network.tell(&Event::Refused { dpid: dpid(5), rule: Some(rule), reason: "table full".to_owned() });
     network.advance(Duration::from_secs(1));
     assert!(network.brain.sizes().labels <= 25, "five paths lead over a link of the star");
@@ -191,7 +158,7 @@ fn a_trunk_that_is_refused_is_given_up_with_all_its_paths() {
 #[test]
 fn a_rule_for_packets_that_return_is_written_again_after_it_was_refused() {
     let (mut network, _) = star(u32::MAX);
-    let rule = network.find_rule(|rule| matches!(rule, Rule::Return { label, .. } if label.is_trunk()));
+    let rule = network.find_rule(|rule| matches!(rule, Rule::Return { label, .. } if label.is_group()));
     let bar = network.brain.settings().bar;
     for _ in 0..2 {
         network.switch(5).lose_rule(rule);

@@ -1,0 +1,286 @@
+//! Bypasses of links whose ports are down, which switches use by themselves before the controller knows.
+//!
+//! A label's packets leave a switch through a group that protects the port: while the port is down they take the link's
+//! bypass to the switch at its other end, and go on from there by their label. A bypass is the link's, not the path's,
+//! so that what it costs does not grow with paths or streams.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use braid_paths::Path;
+use braid_topology::{Link, Topology};
+use braid_types::{DatapathId, PortNo, SwitchPort, Time};
+use smallvec::SmallVec;
+
+use super::bypass_path::bypass_path;
+use super::labels::Labels;
+use crate::command::{Command, Commands};
+use crate::context::Context;
+use crate::event::SwitchPorts;
+use crate::label::Label;
+use crate::pipeline::{Exit, Guard, Rule, can_be_guarded};
+
+/// The bypasses and what leads there.
+///
+/// Packets take a bypass only if its rules were confirmed: the protected ports are told afterwards. Its rules stay for a
+/// while when those lead elsewhere.
+#[derive(Debug, Default)]
+pub(super) struct Bypasses {
+    /// The switches with groups enough.
+    capable: BTreeSet<DatapathId>,
+    /// The protections that switches have, by the port and where packets come in, and the bypass of each.
+    protections: BTreeMap<(SwitchPort, PortNo), Option<(Label, PortNo)>>,
+    /// The bypass of each link, by its sending end.
+    bypasses: BTreeMap<SwitchPort, Bypass>,
+    /// Those that no port leads to any more.
+    leaving: Vec<(Time, Label, Path)>,
+    barriers: BTreeMap<(DatapathId, u32), (SwitchPort, Label)>,
+    /// Whether links or protections have come or gone since all was compared.
+    stale: bool,
+    /// Until then it is not compared.
+    rest: Time,
+}
+
+/// When links have come or gone, switches first get what broken paths need: bypasses are for the next time.
+const PATHS_FIRST: Duration = Duration::from_millis(100);
+
+#[derive(Debug)]
+struct Bypass {
+    label: Label,
+    path: Path,
+    unconfirmed: SmallVec<[DatapathId; 4]>,
+    since: Time,
+}
+
+impl Bypasses {
+    /// How packets that come in by `from` leave through a port of a link.
+    pub(super) fn exit(&self, at: SwitchPort, from: PortNo) -> Exit {
+        let is_protected = self.capable.contains(&at.dpid) && can_be_guarded(at.port, from);
+        if is_protected { Exit::Guarded { from } } else { Exit::Plain }
+    }
+
+    /// The protection that a rule needs, if its switch does not have it yet.
+    pub(super) fn protect(&mut self, command: &Command) -> Option<Command> {
+        let Command::Add { dpid, rule } = command else { return None };
+        let (port, from) = rule.guarded()?;
+        let at = SwitchPort::new(*dpid, port);
+        if self.protections.contains_key(&(at, from)) {
+            return None;
+        }
+        let detour = self.confirmed(at).and_then(Bypass::entry);
+        self.protections.insert((at, from), detour);
+        self.stale = true;
+        Some(Command::AddGuard { dpid: *dpid, guard: Guard { port, from, detour } })
+    }
+
+    /// Whether packets of a path arrive although links of it are gone: each of those has lost its carrier, so that
+    /// switches bypass it.
+    pub(super) fn cover(&self, topology: &Topology, path: &Path) -> bool {
+        let is_there = |link: &Link| topology.link_at(link.src) == Some(*link);
+        let is_down = |at: SwitchPort| topology.port(at).is_some_and(|port| !port.up);
+        let mut gone = path.links().iter().filter(|link| !is_there(link));
+        gone.all(|link| (is_down(link.src) || is_down(link.dst)) && self.bypass(link.src, is_there))
+    }
+
+    /// A switch joins, with the protections that it has.
+    pub(super) fn handle_switch_up(&mut self, cx: &mut Context<'_>, switch: &SwitchPorts) {
+        let (dpid, ports) = (switch.dpid, switch.ports.len() as u64 + 1);
+        if u64::from(switch.failover_groups) >= ports * ports {
+            self.capable.insert(dpid);
+        }
+        match &switch.found {
+            Some(found) => {
+                let at = |guard: &Guard| (SwitchPort::new(dpid, guard.port), guard.from);
+                self.protections.extend(found.guards.iter().map(|guard| (at(guard), guard.detour)));
+            }
+            // What cannot be read may be in the way of ours.
+            None if self.capable.contains(&dpid) => remove_protections(switch, cx.out),
+            None => {}
+        }
+    }
+
+    /// A switch has left.
+    pub(super) fn handle_switch_down(&mut self, cx: &Context<'_>, dpid: DatapathId) {
+        self.capable.remove(&dpid);
+        self.protections.retain(|(at, _), _| at.dpid != dpid);
+        self.barriers.retain(|(at, _), _| *at != dpid);
+        // What it had of bypasses over it may be lost.
+        let over_it = self.bypasses.iter().filter(|(_, it)| it.path.switches().any(|at| at == dpid));
+        for at in over_it.map(|(at, _)| *at).collect::<Vec<_>>() {
+            self.leave(cx, at);
+        }
+        self.stale = true;
+    }
+
+    /// Links have come or gone.
+    pub(super) fn handle_links(&mut self, now: Time) {
+        // Those that flap may not put it off for ever.
+        if !std::mem::replace(&mut self.stale, true) {
+            self.rest = now + PATHS_FIRST;
+        }
+    }
+
+    /// A switch has done everything before a barrier: if it was the last one, the protected ports may lead there.
+    pub(super) fn handle_barrier(&mut self, out: &mut Commands, dpid: DatapathId, token: u32) -> bool {
+        let Some((at, label)) = self.barriers.remove(&(dpid, token)) else { return false };
+        let Some(bypass) = self.bypasses.get_mut(&at).filter(|it| it.label == label) else { return true };
+        bypass.unconfirmed.retain(|switch| *switch != dpid);
+        if bypass.unconfirmed.is_empty() {
+            let entry = bypass.entry();
+            self.set_protections(at, entry, out);
+        }
+        true
+    }
+
+    /// A switch does not take a rule of a bypass: there is none until links change.
+    pub(super) fn handle_refused(&mut self, cx: &mut Context<'_>, label: Label) {
+        let refused = self.bypasses.iter().find(|(_, it)| it.label == label).map(|(at, _)| *at);
+        if let Some(at) = refused {
+            self.give_up(cx, at);
+        }
+    }
+
+    /// Brings the bypasses in line with the links.
+    pub(super) fn handle_timeout(&mut self, cx: &mut Context<'_>, labels: &mut Labels) {
+        self.expire(cx);
+        if cx.installed.is_settling() || cx.now < self.rest || !std::mem::take(&mut self.stale) {
+            return;
+        }
+        for at in self.ports() {
+            let is_there = |link: &Link| cx.topology.link_at(link.src) == Some(*link);
+            match cx.topology.link_at(at) {
+                Some(link) => self.review(cx, labels, &link),
+                // It is in use just now, as long as it leads anywhere.
+                None if self.bypass(at, is_there) => {}
+                None => self.give_up(cx, at),
+            }
+        }
+    }
+
+    /// Goes on with the bypasses that an earlier controller has written, as far as they are those that are wanted.
+    pub(super) fn reconcile(&mut self, cx: &mut Context<'_>) {
+        for at in self.ports() {
+            let known = self.protections.range((at, PortNo(0))..=(at, PortNo::ANY)).find_map(|(_, to)| *to);
+            let wanted = cx.topology.link_at(at).and_then(|link| bypass_path(cx.paths.graph(), &link));
+            let (Some((label, _)), Some(path)) = (known, wanted) else { continue };
+            let bypass = Bypass { label, path, unconfirmed: SmallVec::new(), since: cx.now };
+            let rules: Vec<_> = rules(label, &bypass.path).collect();
+            let is_there = rules.iter().all(|(dpid, rule)| cx.installed.get(*dpid, rule) == Some(rule));
+            if bypass.entry() == known && is_there {
+                for (dpid, rule) in &rules {
+                    cx.installed.claim(*dpid, rule);
+                }
+                self.bypasses.insert(at, bypass);
+            }
+        }
+        self.stale = true;
+    }
+
+    /// The ports that are protected.
+    fn ports(&self) -> BTreeSet<SwitchPort> {
+        self.protections.keys().map(|(at, _)| *at).collect()
+    }
+
+    fn confirmed(&self, at: SwitchPort) -> Option<&Bypass> {
+        self.bypasses.get(&at).filter(|it| it.unconfirmed.is_empty())
+    }
+
+    /// Whether a port has a bypass over links that `is_there` knows.
+    fn bypass(&self, at: SwitchPort, is_there: impl Fn(&Link) -> bool) -> bool {
+        self.confirmed(at).is_some_and(|it| it.path.links().iter().all(is_there))
+    }
+
+    /// Tells the protections of a port which bypass to take.
+    fn set_protections(&mut self, at: SwitchPort, detour: Option<(Label, PortNo)>, out: &mut Commands) {
+        let of_port = (at, PortNo(0))..=(at, PortNo::ANY);
+        for ((_, from), known) in self.protections.range_mut(of_port).filter(|(_, known)| **known != detour) {
+            *known = detour;
+            let guard = Guard { port: at.port, from: *from, detour };
+            out.push(Command::SetGuard { dpid: at.dpid, guard });
+        }
+    }
+
+    fn review(&mut self, cx: &mut Context<'_>, labels: &mut Labels, link: &Link) {
+        let wanted = bypass_path(cx.paths.graph(), link);
+        let at = link.src;
+        if self.bypasses.get(&at).map(|it| &it.path) == wanted.as_ref() {
+            // Protections that are new have been told nothing yet.
+            if let Some(entry) = self.confirmed(at).and_then(Bypass::entry) {
+                self.set_protections(at, Some(entry), cx.out);
+            }
+            return;
+        }
+        match wanted {
+            Some(path) => {
+                self.leave(cx, at);
+                self.write(cx, labels, at, path);
+            }
+            None => self.give_up(cx, at),
+        }
+    }
+
+    fn write(&mut self, cx: &mut Context<'_>, labels: &mut Labels, at: SwitchPort, path: Path) {
+        let label = labels.next_label();
+        rules(label, &path).for_each(|(dpid, rule)| cx.out.add(dpid, rule));
+        let unconfirmed: SmallVec<[DatapathId; 4]> = path.switches().skip(1).collect();
+        for dpid in &unconfirmed {
+            let token = labels.next_token();
+            self.barriers.insert((*dpid, token), (at, label));
+            cx.out.push(Command::Barrier { dpid: *dpid, token });
+        }
+        self.bypasses.insert(at, Bypass { label, path, unconfirmed, since: cx.now });
+    }
+
+    fn give_up(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
+        self.set_protections(at, None, cx.out);
+        self.leave(cx, at);
+    }
+
+    /// The bypass's rules are removed some time after nothing leads there any more.
+    fn leave(&mut self, cx: &Context<'_>, at: SwitchPort) {
+        if let Some(bypass) = self.bypasses.remove(&at) {
+            let linger = cx.settings.label_linger.max(cx.settings.install_timeout * 2);
+            self.leaving.push((cx.now + linger, bypass.label, bypass.path));
+        }
+    }
+
+    fn expire(&mut self, cx: &mut Context<'_>) {
+        let (now, timeout) = (cx.now, cx.settings.install_timeout);
+        let is_late = |it: &Bypass| !it.unconfirmed.is_empty() && now.since(it.since) > timeout;
+        let late = self.bypasses.iter().filter(|(_, it)| is_late(it));
+        for at in late.map(|(at, _)| *at).collect::<Vec<_>>() {
+            self.give_up(cx, at);
+            self.stale = true;
+        }
+        let (gone, left) = std::mem::take(&mut self.leaving).into_iter().partition(|(at, ..)| *at <= now);
+        self.leaving = left;
+        for (_, label, path) in gone {
+            rules(label, &path).for_each(|(dpid, rule)| cx.delete(dpid, rule));
+        }
+    }
+}
+
+impl Bypass {
+    /// What protected ports are told.
+    fn entry(&self) -> Option<(Label, PortNo)> {
+        Some((self.label, self.path.links().first()?.src.port))
+    }
+}
+
+/// Removes every protection that the switch could have.
+fn remove_protections(switch: &SwitchPorts, out: &mut Commands) {
+    let numbers = || switch.ports.iter().map(|port| port.port);
+    for port in numbers() {
+        for from in numbers().chain([PortNo(0)]).filter(|from| can_be_guarded(port, *from)) {
+            let guard = Guard { port, from, detour: None };
+            out.push(Command::RemoveGuard { dpid: switch.dpid, guard });
+        }
+    }
+}
+
+/// The rules of a bypass, from its end inwards. Where it begins there are protected ports.
+fn rules(label: Label, path: &Path) -> impl Iterator<Item = (DatapathId, Rule)> {
+    let inner = path.links().iter().skip(1).rev();
+    let hops = inner.map(move |link| (link.src.dpid, Rule::Detour { label, port: link.src.port }));
+    std::iter::once((path.egress(), Rule::DetourEnd { label })).chain(hops)
+}

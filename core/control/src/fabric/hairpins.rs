@@ -1,0 +1,51 @@
+//! Rules for packets that come back on a bypass, where a switch has refused them.
+//!
+//! Only while a link is down does a path need them, so that it is not given up: they are written again after a while.
+
+use std::collections::BTreeMap;
+
+use braid_types::{DatapathId, Time};
+
+use super::Fabric;
+use crate::context::Context;
+use crate::label::Label;
+use crate::pipeline::Rule;
+
+/// When those that were refused are written again. A switch refuses no more than it was sent, and each is here once.
+#[derive(Debug, Default)]
+pub(super) struct Hairpins(BTreeMap<(DatapathId, Rule), Time>);
+
+impl Fabric {
+    /// A switch does not take such a rule.
+    pub(super) fn retry_hairpin(&mut self, cx: &Context<'_>, dpid: DatapathId, rule: Rule) {
+        if self.wants_hairpin(dpid, &rule) {
+            self.hairpins.0.insert((dpid, rule), cx.now + cx.settings.bar);
+        }
+    }
+
+    /// Writes those again whose time has come, if their paths are there still.
+    pub(super) fn write_hairpins(&mut self, cx: &mut Context<'_>) {
+        if self.hairpins.0.is_empty() {
+            return;
+        }
+        let refused = std::mem::take(&mut self.hairpins.0);
+        let (due, later): (BTreeMap<_, _>, _) = refused.into_iter().partition(|(_, at)| *at <= cx.now);
+        self.hairpins.0 = later;
+        for (dpid, rule) in due.into_keys().filter(|(dpid, rule)| self.wants_hairpin(*dpid, rule)) {
+            cx.out.add(dpid, rule);
+        }
+    }
+
+    fn wants_hairpin(&self, dpid: DatapathId, rule: &Rule) -> bool {
+        match rule {
+            Rule::Return { label, .. } if label.is_group() => self.labels.groups.has(dpid, rule),
+            Rule::Return { label, .. } => self.has_rule(*label, dpid, rule),
+            _ => false,
+        }
+    }
+
+    fn has_rule(&self, label: Label, dpid: DatapathId, rule: &Rule) -> bool {
+        let path = self.labels.path(label);
+        path.is_some_and(|path| self.label_rules(label, path).any(|it| it == (dpid, *rule)))
+    }
+}

@@ -1,0 +1,241 @@
+//! The labels in use.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use braid_paths::Path;
+use braid_types::{DatapathId, Index, Time};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::groups::{LabelGroups, middle};
+use super::retirement::Life;
+use crate::label::Label;
+use crate::pipeline::{Exit, Hop};
+
+/// The labels in use, by path and by number.
+#[derive(Debug, Default)]
+pub(super) struct Labels {
+    by_path: FxHashMap<Path, Label>,
+    entries: Index<Label, Entry>,
+    pub(super) groups: LabelGroups,
+    barriers: BTreeMap<Barrier, Label>,
+    /// When labels are removed that nothing enters any more.
+    left: BTreeSet<(Time, Label)>,
+    last_label: u32,
+    last_token: u32,
+}
+
+/// Numbers of labels that are of no group.
+const PLAIN_LABELS: u32 = u32::MAX >> 1;
+
+/// A switch, and the token that its answer carries.
+type Barrier = (DatapathId, u32);
+
+#[derive(Debug)]
+struct Entry {
+    path: Path,
+    /// Of its rules' barriers those that were not answered yet.
+    unconfirmed: SmallVec<[Barrier; 4]>,
+    /// The barrier after which nothing enters.
+    leaving: Option<Barrier>,
+    installed_at: Time,
+    confirmed_at: Time,
+    life: Life,
+}
+
+/// What a barrier was for.
+pub(super) enum Confirmed {
+    /// A label is ready.
+    Ready(Label),
+    /// No packet enters a label any more.
+    Leaving(Label),
+}
+
+impl Labels {
+    /// The number of labels in use.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The label of `path`, if it is in use, confirmed or not.
+    pub(super) fn of(&self, path: &Path) -> Option<Label> {
+        self.by_path.get(path).copied()
+    }
+
+    /// The path of a label that is in use.
+    pub(super) fn path(&self, label: Label) -> Option<&Path> {
+        self.entries.get(&label).map(|entry| &entry.path)
+    }
+
+    /// New labels get higher numbers than `label`, by `gap` if it is above all so far.
+    pub(super) fn skip(&mut self, label: Label, gap: u32) {
+        if label.group().is_some() {
+            self.groups.skip(label);
+        } else if label.0 > self.last_label {
+            self.last_label = label.0.wrapping_add(gap);
+        }
+    }
+
+    /// The label that goes by this hop, or those of its group that do.
+    pub(super) fn by(&self, hop: &Hop) -> BTreeSet<Label> {
+        if !hop.label.is_group() {
+            return BTreeSet::from([hop.label]);
+        }
+        let comes_in = |path: &Path| match hop.exit {
+            Exit::Guarded { from } if from.0 != 0 => {
+                middle(path).is_some_and(|(before, _)| before.dst.port == from)
+            }
+            _ => true,
+        };
+        let members = self.entries.iter().filter(|(label, _)| label.group() == Some(hop.label));
+        members.filter(|(_, entry)| comes_in(&entry.path)).map(|(label, _)| *label).collect()
+    }
+
+    /// Goes on with the label of a path whose rules were found in full; says whether there was none for that path.
+    pub(super) fn adopt(&mut self, now: Time, label: Label, path: &Path) -> bool {
+        let is_known = self.by_path.contains_key(path) || self.entries.contains_key(&label);
+        if is_known || !self.groups.fits(label, path) {
+            return false;
+        }
+        self.by_path.insert(path.clone(), label);
+        let unconfirmed = SmallVec::new();
+        self.insert(now, label, path, unconfirmed);
+        true
+    }
+
+    /// When the label is safe to use; `None` while it is not confirmed.
+    pub(super) fn confirmed_at(&self, label: Label) -> Option<Time> {
+        let entry = self.entries.get(&label).filter(|entry| entry.unconfirmed.is_empty())?;
+        Some(entry.confirmed_at)
+    }
+
+    pub(super) fn register(&mut self, now: Time, path: &Path) -> Label {
+        let label = self.groups.next(path).unwrap_or_else(|| self.next_label());
+        self.by_path.insert(path.clone(), label);
+        let unconfirmed: SmallVec<[Barrier; 4]> =
+            path.switches().map(|dpid| (dpid, self.next_token())).collect();
+        self.barriers.extend(unconfirmed.iter().map(|barrier| (*barrier, label)));
+        self.insert(now, label, path, unconfirmed);
+        label
+    }
+
+    fn insert(&mut self, now: Time, label: Label, path: &Path, unconfirmed: SmallVec<[Barrier; 4]>) {
+        self.groups.enter(label, path);
+        let (path, life) = (path.clone(), Life::Used);
+        let entry = Entry { path, unconfirmed, leaving: None, installed_at: now, confirmed_at: now, life };
+        self.entries.insert(label, entry);
+    }
+
+    /// A number that no label in use has; there are far more numbers than labels.
+    pub(super) fn next_label(&mut self) -> Label {
+        loop {
+            self.last_label = self.last_label.wrapping_add(1) & PLAIN_LABELS;
+            if !self.entries.contains_key(&Label(self.last_label)) {
+                return Label(self.last_label);
+            }
+        }
+    }
+
+    pub(super) fn next_token(&mut self) -> u32 {
+        self.last_token = self.last_token.wrapping_add(1);
+        self.last_token
+    }
+
+    pub(super) fn confirm(&mut self, now: Time, dpid: DatapathId, token: u32) -> Option<Confirmed> {
+        let label = self.barriers.remove(&(dpid, token))?;
+        let entry = self.entries.get_mut(&label)?;
+        if entry.life == Life::Leaving {
+            return Some(Confirmed::Leaving(label));
+        }
+        entry.unconfirmed.retain(|barrier| *barrier != (dpid, token));
+        entry.confirmed_at = now;
+        entry.unconfirmed.is_empty().then_some(Confirmed::Ready(label))
+    }
+
+    /// When a label is removed next, if that is known.
+    pub(super) fn wake_at(&self) -> Option<Time> {
+        self.left.first().map(|(at, _)| *at)
+    }
+
+    /// Forgets a label; returns its path.
+    pub(super) fn remove(&mut self, label: Label) -> Option<Path> {
+        self.close(label);
+        let entry = self.entries.remove(&label)?;
+        self.groups.leave(label, &entry.path);
+        if let Life::Left(at) = entry.life {
+            self.left.remove(&(at, label));
+        }
+        Some(entry.path)
+    }
+
+    /// The labels that nothing enters and no packet can be under way with.
+    pub(super) fn left_by(&self, now: Time) -> Vec<Label> {
+        self.left.iter().take_while(|(at, _)| *at <= now).map(|(_, label)| *label).collect()
+    }
+
+    /// The label is given to nobody any more.
+    pub(super) fn close(&mut self, label: Label) {
+        let Some(entry) = self.entries.get_mut(&label) else { return };
+        for barrier in entry.unconfirmed.iter().chain(&entry.leaving.take()) {
+            self.barriers.remove(barrier);
+        }
+        if self.by_path.get(&entry.path) == Some(&label) {
+            self.by_path.remove(&entry.path);
+        }
+    }
+
+    /// The token of a barrier after which no packet enters the label.
+    pub(super) fn ask(&mut self, ingress: DatapathId, label: Label) -> u32 {
+        let token = self.next_token();
+        if let Some(entry) = self.entries.get_mut(&label) {
+            entry.leaving = Some((ingress, token));
+            self.barriers.insert((ingress, token), label);
+        }
+        token
+    }
+
+    pub(super) fn set_life(&mut self, label: Label, life: Life) {
+        let Some(entry) = self.entries.get_mut(&label) else { return };
+        if let Life::Left(at) = std::mem::replace(&mut entry.life, life) {
+            self.left.remove(&(at, label));
+        }
+        if let Life::Left(at) = life {
+            self.left.insert((at, label));
+        }
+    }
+
+    /// The labels, in their order, and how far each is from being removed.
+    pub(super) fn lives(&self) -> Vec<(Label, Life)> {
+        let mut lives: Vec<_> = self.entries.iter().map(|(label, entry)| (*label, entry.life)).collect();
+        lives.sort_unstable_by_key(|(label, _)| *label);
+        lives
+    }
+
+    /// The barriers of a label that were not answered yet.
+    pub(super) fn unconfirmed(&self, label: Label) -> &[Barrier] {
+        self.entries.get(&label).map(|entry| &entry.unconfirmed[..]).unwrap_or_default()
+    }
+
+    /// The paths of those of `labels` that are in use.
+    pub(super) fn paths(&self, labels: &BTreeSet<Label>) -> BTreeSet<Path> {
+        labels.iter().filter_map(|label| self.path(*label).cloned()).collect()
+    }
+
+    /// The labels that are not confirmed though their rules were written before `time`.
+    pub(super) fn late(&self, time: Time) -> BTreeSet<Label> {
+        let late = |label: &&Label| {
+            let entry = self.entries.get(label);
+            entry.is_some_and(|entry| !entry.unconfirmed.is_empty() && entry.installed_at < time)
+        };
+        self.barriers.values().filter(late).copied().collect()
+    }
+
+    /// The labels that packets may enter whose paths pass `test`, in their order.
+    pub(super) fn enterable(&self, test: impl Fn(&Path) -> bool) -> Vec<Label> {
+        let is_open = |entry: &Entry| matches!(entry.life, Life::Used | Life::Unused(_));
+        let matching = self.entries.iter().filter(|(_, entry)| is_open(entry) && test(&entry.path));
+        let mut matching: Vec<_> = matching.map(|(label, _)| *label).collect();
+        matching.sort_unstable();
+        matching
+    }
+}

@@ -1,0 +1,113 @@
+//! The rules of labels, and how labels are installed and removed.
+
+use std::collections::BTreeSet;
+
+use braid_paths::Path;
+use braid_topology::Link;
+use braid_types::{DatapathId, PortNo, SwitchPort};
+use smallvec::SmallVec;
+
+use super::groups::middle;
+use super::{Fabric, FabricEvent};
+use crate::command::Command;
+use crate::context::Context;
+use crate::label::Label;
+use crate::notice::Notice;
+use crate::pipeline::{Exit, Hop, Rule};
+
+impl Fabric {
+    /// Where packets of hosts enter a label's path.
+    pub(super) fn entry(&self, label: Label, path: &Path) -> Option<Hop> {
+        let at = path.links().first()?.src;
+        Some(Hop { label, port: at.port, exit: self.bypasses.exit(at, PortNo(0)) })
+    }
+
+    /// Gives a path a label; `None` if there are too many.
+    pub(super) fn install(&mut self, cx: &mut Context<'_>, path: &Path) -> Option<Label> {
+        if self.labels.len() >= cx.settings.max_labels {
+            cx.out.notice(Notice::Full { what: "labels" });
+            return None;
+        }
+        let label = self.labels.register(cx.now, path);
+        self.write(cx, label, path);
+        for (dpid, token) in self.labels.unconfirmed(label) {
+            cx.out.push(Command::Barrier { dpid: *dpid, token: *token });
+        }
+        Some(label)
+    }
+
+    /// Writes the rules of a label that is new here, without those that its group has already.
+    pub(super) fn write(&mut self, cx: &mut Context<'_>, label: Label, path: &Path) {
+        let rules: SmallVec<[_; 8]> = self.label_rules(label, path).collect();
+        for (dpid, rule) in rules {
+            if self.labels.groups.is_first(&rule) {
+                cx.out.add(dpid, rule);
+            }
+        }
+    }
+
+    /// Removes a label's rules.
+    pub(super) fn remove(&mut self, cx: &mut Context<'_>, label: Label) {
+        let Some(path) = self.labels.path(label).cloned() else { return };
+        let mut rules: SmallVec<[_; 8]> = self.label_rules(label, &path).collect();
+        rules.retain(|(_, rule)| self.labels.groups.is_last(rule));
+        rules.extend(self.labels.groups.last_hairpin(label));
+        self.drop_pending(label);
+        self.labels.remove(label);
+        rules.into_iter().for_each(|(dpid, rule)| cx.delete(dpid, rule));
+    }
+
+    /// A switch has not confirmed a label, or has refused it: its path is not chosen for some time.
+    pub(super) fn fail(&mut self, cx: &mut Context<'_>, label: Label) {
+        let Some(path) = self.labels.path(label).cloned() else { return };
+        self.remove(cx, label);
+        cx.out.notice(Notice::InstallFailed { path: path.switches().collect() });
+        cx.paths.bar(path, cx.now + cx.settings.bar);
+    }
+
+    /// Labels whose paths use a link that is no more are withdrawn, or vacated where switches bypass it.
+    pub(super) fn leave_broken_labels(&mut self, cx: &Context<'_>) {
+        let is_gone = |link: &Link| cx.topology.link_at(link.src).is_none_or(|now| now.dst != link.dst);
+        let broken = self.labels.enterable(|path| path.links().iter().any(is_gone));
+        let is_bypassed =
+            |label: &Label| self.labels.path(*label).is_some_and(|path| self.is_bypassed(cx.topology, path));
+        let (bypassed, useless): (BTreeSet<_>, BTreeSet<_>) = broken.into_iter().partition(is_bypassed);
+        self.withdraw(useless, false);
+        if !bypassed.is_empty() {
+            self.events.push_back(FabricEvent::Bypassed(self.labels.paths(&bypassed)));
+        }
+    }
+
+    /// The rules of a label, from the egress inwards. Those in the middle are its group's.
+    pub(super) fn label_rules<'a>(
+        &'a self,
+        label: Label,
+        path: &'a Path,
+    ) -> impl Iterator<Item = (DatapathId, Rule)> + use<'a> {
+        let group = label.group().zip(middle(path).map(|(_, link)| *link));
+        let pairs = path.links().iter().zip(path.links().iter().skip(1)).rev();
+        let inner = pairs.flat_map(move |(from, to)| match group {
+            Some((group, link)) if link == *to => self.transit_rules(group, from, to),
+            _ => self.transit_rules(label, from, to),
+        });
+        std::iter::once((path.egress(), Rule::Egress { label })).chain(inner)
+    }
+
+    /// The rules of a label, or of a group, at the switch between two links of its path.
+    fn transit_rules(&self, label: Label, from: &Link, to: &Link) -> SmallVec<[(DatapathId, Rule); 3]> {
+        let SwitchPort { dpid, port } = to.src;
+        let mut rules = SmallVec::new();
+        // While the link before is bypassed, packets may come from the switch behind.
+        if self.bypasses.exit(from.src, PortNo(0)) != Exit::Plain {
+            rules.push((dpid, Rule::Return { label, port }));
+        }
+        let exit = self.bypasses.exit(to.src, from.dst.port);
+        if label.is_group() && exit != Exit::Plain {
+            // For those that come, on a bypass, from anywhere else.
+            let exit = self.bypasses.exit(to.src, PortNo(0));
+            rules.push((dpid, Rule::Transit(Hop { label, port, exit })));
+        }
+        rules.push((dpid, Rule::Transit(Hop { label, port, exit })));
+        rules
+    }
+}

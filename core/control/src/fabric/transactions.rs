@@ -1,0 +1,85 @@
+//! Commands that wait until the paths that they need are confirmed, all or nothing.
+
+use std::time::Duration;
+
+use braid_types::Time;
+use smallvec::SmallVec;
+
+use super::{Fabric, FabricEvent};
+use crate::command::Commands;
+use crate::context::Context;
+use crate::label::Label;
+use crate::pipeline::Hop;
+
+/// What a transaction replaces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Replaces {
+    /// Nothing that packets could go by meanwhile.
+    Nothing,
+    /// What works still, so that there is time: a switch may confirm a rule before it applies to packets.
+    Working,
+}
+
+/// What has become of a transaction.
+#[derive(Debug)]
+pub(crate) enum Submitted {
+    /// All of its paths are confirmed: it is to be committed now.
+    Ready(Commands),
+    /// It comes back in an event.
+    Waits,
+    /// Too many wait.
+    Full(Commands),
+}
+
+impl Fabric {
+    /// Keeps a transaction until every path in `hops` is confirmed.
+    pub(crate) fn submit(
+        &mut self,
+        cx: &Context<'_>,
+        hops: &[Hop],
+        commands: Commands,
+        replaces: Replaces,
+    ) -> Submitted {
+        let grace = match replaces {
+            Replaces::Nothing => Duration::ZERO,
+            Replaces::Working => cx.settings.grace,
+        };
+        let confirmed_at = |hop: &Hop| self.labels.confirmed_at(hop.label);
+        let labels: SmallVec<[Label; 2]> =
+            hops.iter().filter(|hop| confirmed_at(hop).is_none()).map(|hop| hop.label).collect();
+        let due = hops.iter().filter_map(confirmed_at).max().map(|at| at + grace);
+        if labels.is_empty() && due.is_none_or(|at| at <= cx.now) {
+            return Submitted::Ready(commands);
+        }
+        if self.pending.len() >= cx.settings.max_waiting {
+            return Submitted::Full(commands);
+        }
+        match due.filter(|_| labels.is_empty()) {
+            Some(due) => self.pending.until(due, commands),
+            None => self.pending.for_labels(labels, grace, commands),
+        }
+        Submitted::Waits
+    }
+
+    /// An empty transaction, with the memory of one that was committed: packets come faster than memory.
+    pub(crate) fn blank(&mut self) -> Commands {
+        std::mem::take(&mut self.spare)
+    }
+
+    /// Takes the memory of a transaction that is over.
+    pub(crate) fn reuse(&mut self, mut commands: Commands) {
+        commands.clear();
+        self.spare = commands;
+    }
+
+    /// The transactions whose time has come are ready.
+    pub(super) fn commit_due(&mut self, now: Time) {
+        let due = self.pending.take_due(now);
+        self.events.extend(due.into_iter().map(FabricEvent::Ready));
+    }
+
+    /// What waits for a label is dropped, but for packets.
+    pub(super) fn drop_pending(&mut self, label: Label) {
+        self.pending.drop_those_for(label);
+    }
+}
