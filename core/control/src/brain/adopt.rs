@@ -112,7 +112,7 @@ impl Brain {
         let (Some(there), Some(here)) = (self.way_of(forward), self.way_of(back)) else { return };
         let Some(tuple) = tuple_of(&forward.1) else { return };
         if tuple_of(&back.1) == Some(tuple) && self.remember_stream(now, id, tuple, false) {
-            self.streams.set_route(id, Some(Route { forward: there, reverse: here }));
+            self.set_route(id, Some(Route { forward: there, reverse: here }));
             for (dpid, rule) in [forward, back] {
                 out.add(dpid, rule);
             }

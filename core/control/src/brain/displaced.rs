@@ -16,7 +16,7 @@ impl Brain {
     pub(super) fn release_streams(&mut self, paths: &BTreeSet<Path>, out: &mut Commands) {
         for (id, _) in self.streams_on(paths) {
             self.remove_rules(id, out);
-            self.streams.set_route(id, None);
+            self.set_route(id, None);
         }
     }
 
@@ -26,7 +26,7 @@ impl Brain {
         let streams = self.streams.streams().filter(|stream| stream.route.is_some() && of(&stream.tuple));
         for id in streams.map(|stream| stream.id).collect::<Vec<_>>() {
             self.remove_rules(id, out);
-            self.streams.set_route(id, None);
+            self.set_route(id, None);
         }
     }
 

@@ -113,17 +113,15 @@ impl Brain {
 
     /// Looks for labels that nothing uses, called now and then.
     pub(super) fn review_labels(&mut self, now: Time, out: &mut Commands) {
-        let used = self.used_labels();
-        self.fabric.review(&context!(self, now, out), used);
+        let pinned = self.pinned_labels();
+        self.fabric.review(&context!(self, now, out), pinned);
         self.drain_fabric(now, out);
     }
 
-    fn used_labels(&self) -> BTreeSet<Label> {
-        let routes = self.streams.streams().filter_map(|stream| stream.route.as_ref());
-        let paths = routes.flat_map(|route| [&route.forward, &route.reverse]);
-        let of_streams = paths.filter_map(|path| self.fabric.label_of(path));
+    /// The labels that something uses beside single streams.
+    fn pinned_labels(&self) -> BTreeSet<Label> {
         let set_aside = self.set_aside().filter_map(|path| self.fabric.label_of(&path));
-        of_streams.chain(set_aside).chain(self.routes.labels()).chain(self.sprays.labels()).collect()
+        set_aside.chain(self.routes.labels()).chain(self.sprays.labels()).collect()
     }
 
     /// Deletes a rule at a switch that may have left.

@@ -63,7 +63,7 @@ impl Brain {
         batch.add(src, Rule::Stream { id, reverse: false, tuple, hop: forward });
         let path = route.forward.switches().collect();
         batch.notice(Notice::StreamPlaced { id, transfer, tuple, path, shared });
-        self.streams.set_route(id, Some(route));
+        self.set_route(id, Some(route));
         self.watch_ending(id, batch);
         Some(Hops::from([forward, reverse]))
     }

@@ -70,6 +70,7 @@ impl Brain {
         self.stop_watching(id, out);
         self.stop_confirming(id, out);
         self.placements.values_mut().for_each(|placement| placement.ended(id));
+        self.fabric.set_lease(id, [None; 2]);
         let Some(Ended { stream, transfer_ended }) = self.streams.end(id) else { return };
         if is_announced(&stream) {
             self.departed.add(&stream);
@@ -78,6 +79,15 @@ impl Brain {
         if transfer_ended {
             out.notice(Notice::TransferEnded { id: stream.transfer });
         }
+    }
+
+    /// Notes the way of a stream, and that it uses its labels; those of sprayed streams are used by their groups.
+    pub(super) fn set_route(&mut self, id: StreamId, route: Option<Route>) {
+        let single = route.as_ref().filter(|_| !self.sprays.has(id));
+        let labels = |route: &Route| [&route.forward, &route.reverse].map(|path| self.fabric.label_of(path));
+        let lease = single.map(labels).unwrap_or_default();
+        self.fabric.set_lease(id, lease);
+        self.streams.set_route(id, route);
     }
 
     pub(super) fn remove_rules(&mut self, id: StreamId, out: &mut Commands) {

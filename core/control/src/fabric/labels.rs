@@ -16,7 +16,11 @@ use crate::pipeline::{Exit, Hop};
 #[derive(Debug, Default)]
 pub(super) struct Labels {
     by_path: FxHashMap<Path, Label>,
-    entries: Index<Label, Entry>,
+    pub(super) entries: Index<Label, Entry>,
+    /// Those that no stream leases, since the last review at least.
+    pub(super) idle: BTreeSet<Label>,
+    /// Those that nothing uses, and since when.
+    unused: BTreeSet<(Time, Label)>,
     pub(super) groups: LabelGroups,
     barriers: BTreeMap<Barrier, Label>,
     /// When labels are removed that nothing enters any more.
@@ -32,15 +36,17 @@ const PLAIN_LABELS: u32 = u32::MAX >> 1;
 type Barrier = (DatapathId, u32);
 
 #[derive(Debug)]
-struct Entry {
+pub(super) struct Entry {
     path: Path,
+    /// How many directions of streams use it.
+    pub(super) leases: u32,
     /// Of its rules' barriers those that were not answered yet.
     unconfirmed: SmallVec<[Barrier; 4]>,
     /// The barrier after which nothing enters.
     leaving: Option<Barrier>,
     installed_at: Time,
     confirmed_at: Time,
-    life: Life,
+    pub(super) life: Life,
 }
 
 /// What a barrier was for.
@@ -122,8 +128,10 @@ impl Labels {
     fn insert(&mut self, now: Time, label: Label, path: &Path, unconfirmed: SmallVec<[Barrier; 4]>) {
         self.groups.enter(label, path);
         let (path, life) = (path.clone(), Life::Used);
-        let entry = Entry { path, unconfirmed, leaving: None, installed_at: now, confirmed_at: now, life };
+        let (installed_at, confirmed_at) = (now, now);
+        let entry = Entry { path, leases: 0, unconfirmed, leaving: None, installed_at, confirmed_at, life };
         self.entries.insert(label, entry);
+        self.idle.insert(label);
     }
 
     /// A number that no label in use has; there are far more numbers than labels.
@@ -162,9 +170,8 @@ impl Labels {
         self.close(label);
         let entry = self.entries.remove(&label)?;
         self.groups.leave(label, &entry.path);
-        if let Life::Left(at) = entry.life {
-            self.left.remove(&(at, label));
-        }
+        self.idle.remove(&label);
+        self.forget_life(label, entry.life);
         Some(entry.path)
     }
 
@@ -196,19 +203,41 @@ impl Labels {
 
     pub(super) fn set_life(&mut self, label: Label, life: Life) {
         let Some(entry) = self.entries.get_mut(&label) else { return };
-        if let Life::Left(at) = std::mem::replace(&mut entry.life, life) {
-            self.left.remove(&(at, label));
-        }
-        if let Life::Left(at) = life {
-            self.left.insert((at, label));
+        let before = std::mem::replace(&mut entry.life, life);
+        self.forget_life(label, before);
+        match life {
+            Life::Left(at) => _ = self.left.insert((at, label)),
+            Life::Unused(since) => _ = self.unused.insert((since, label)),
+            Life::Used | Life::Leaving => {}
         }
     }
 
-    /// The labels, in their order, and how far each is from being removed.
-    pub(super) fn lives(&self) -> Vec<(Label, Life)> {
-        let mut lives: Vec<_> = self.entries.iter().map(|(label, entry)| (*label, entry.life)).collect();
-        lives.sort_unstable_by_key(|(label, _)| *label);
-        lives
+    fn forget_life(&mut self, label: Label, life: Life) {
+        match life {
+            Life::Left(at) => _ = self.left.remove(&(at, label)),
+            Life::Unused(since) => _ = self.unused.remove(&(since, label)),
+            Life::Used | Life::Leaving => {}
+        }
+    }
+
+    /// The labels that nothing uses, and since when; that of the longest time first.
+    pub(super) fn unused(&self) -> Vec<(Time, Label)> {
+        self.unused.iter().copied().collect()
+    }
+
+    /// Takes out the labels that no stream leases and that were not known to be unused.
+    pub(super) fn take_idle(&mut self) -> BTreeSet<Label> {
+        let is_idle =
+            |label: &Label| self.entries.get(label).is_some_and(|it| it.leases == 0 && it.life == Life::Used);
+        std::mem::take(&mut self.idle).into_iter().filter(is_idle).collect()
+    }
+
+    /// The labels that no packet will enter any more as soon as their ingress has confirmed, in their order.
+    pub(super) fn leaving(&self) -> Vec<Label> {
+        let leaving = self.entries.iter().filter(|(_, entry)| entry.life == Life::Leaving);
+        let mut leaving: Vec<_> = leaving.map(|(label, _)| *label).collect();
+        leaving.sort_unstable();
+        leaving
     }
 
     /// The barriers of a label that were not answered yet.

@@ -9,6 +9,7 @@ mod bypasses;
 mod groups;
 mod hairpins;
 mod labels;
+mod leases;
 mod pending;
 mod reconcile;
 mod retirement;
@@ -29,6 +30,7 @@ use crate::pipeline::{Hop, Rule};
 use bypasses::Bypasses;
 use hairpins::Hairpins;
 use labels::{Confirmed, Labels};
+use leases::Leases;
 use pending::Pending;
 
 pub(crate) use transactions::{Replaces, Submitted};
@@ -37,6 +39,7 @@ pub(crate) use transactions::{Replaces, Submitted};
 #[derive(Debug, Default)]
 pub(crate) struct Fabric {
     labels: Labels,
+    leases: Leases,
     pending: Pending,
     bypasses: Bypasses,
     hairpins: Hairpins,

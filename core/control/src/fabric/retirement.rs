@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use braid_paths::Path;
 use braid_types::{DatapathId, Time};
 
-use super::labels::Labels;
 use super::{Fabric, is_whole};
 use crate::command::Command;
 use crate::context::Context;
@@ -33,22 +32,27 @@ pub(super) enum Life {
 }
 
 impl Fabric {
-    /// Looks for labels that neither `used` has nor a transaction waits for, called now and then.
-    pub(crate) fn review(&mut self, cx: &Context<'_>, mut used: BTreeSet<Label>) {
-        used.extend(self.pending.labels());
+    /// Looks for labels that no stream leases, that `pinned` does not have and for which no transaction waits; called now
+    /// and then.
+    pub(crate) fn review(&mut self, cx: &Context<'_>, mut pinned: BTreeSet<Label>) {
+        pinned.extend(self.pending.labels());
+        for label in self.labels.take_idle() {
+            match pinned.contains(&label) {
+                true => _ = self.labels.idle.insert(label),
+                false => self.labels.set_life(label, Life::Unused(cx.now)),
+            }
+        }
         // Traffic that leaves a path is on it until the other one is confirmed.
         let leave = cx.settings.install_timeout * 2;
         let linger = cx.settings.label_linger.max(leave);
         let mut leaving = BTreeSet::new();
-        for (label, life) in self.labels.lives() {
-            match life {
-                Life::Used if !used.contains(&label) => self.labels.set_life(label, Life::Unused(cx.now)),
-                Life::Unused(_) if used.contains(&label) => self.labels.set_life(label, Life::Used),
-                Life::Unused(since) if cx.now.since(since) >= linger => _ = leaving.insert(label),
-                Life::Unused(since) if cx.now.since(since) >= leave && self.is_broken(cx, label) => {
-                    leaving.insert(label);
-                }
-                _ => {}
+        for (since, label) in self.labels.unused() {
+            let unused_for = cx.now.since(since);
+            if pinned.contains(&label) {
+                self.labels.set_life(label, Life::Used);
+                self.labels.idle.insert(label);
+            } else if unused_for >= linger || unused_for >= leave && self.is_broken(cx, label) {
+                leaving.insert(label);
             }
         }
         self.withdraw(leaving, false);
@@ -78,7 +82,7 @@ impl Fabric {
 
     /// The ingresses of some labels that leave will not confirm any more.
     pub(super) fn forget_ingress(&mut self, cx: &Context<'_>, dpid: DatapathId) {
-        for label in self.labels.living(|life| life == Life::Leaving) {
+        for label in self.labels.leaving() {
             if self.labels.path(label).is_some_and(|path| path.ingress() == dpid) {
                 self.has_left(cx, label);
             }
@@ -90,11 +94,5 @@ impl Fabric {
         for label in self.labels.left_by(cx.now) {
             self.remove(cx, label);
         }
-    }
-}
-
-impl Labels {
-    fn living(&self, test: impl Fn(Life) -> bool) -> Vec<Label> {
-        self.lives().into_iter().filter(|(_, life)| test(*life)).map(|(label, _)| label).collect()
     }
 }

@@ -19,6 +19,8 @@ pub(in crate::brain) struct Routes {
     places: Vec<Ways>,
     free: Vec<Place>,
     count: usize,
+    /// How many routes lead to each label, or will.
+    uses: Index<Label, u32>,
     /// Routes that were removed though their hosts are there.
     pub(super) lost: BTreeSet<(IpAddr, DatapathId)>,
 }
@@ -95,21 +97,34 @@ impl Routes {
         place.map(SmallVec::as_slice).unwrap_or_default()
     }
 
-    fn ways_mut(&mut self, dst: IpAddr) -> Option<&mut Ways> {
-        self.places.get_mut(*self.to.get(&dst)? as usize)
-    }
-
     /// The route as it was before.
     pub(super) fn insert(&mut self, (dst, dpid): (IpAddr, DatapathId), entry: Entry) -> Option<Entry> {
         let (places, free) = (&mut self.places, &mut self.free);
         let place = *self.to.entry(dst).or_insert_with(|| free.pop().unwrap_or_else(|| new_place(places)));
         let ways = places.get_mut(place as usize)?;
-        match ways.binary_search_by_key(&dpid, |(at, _)| *at) {
+        let before = match ways.binary_search_by_key(&dpid, |(at, _)| *at) {
             Ok(at) => Some(std::mem::replace(&mut ways[at].1, entry)),
             Err(at) => {
                 ways.insert(at, (dpid, entry));
                 self.count += 1;
                 None
+            }
+        };
+        self.note_uses(before, Some(entry));
+        before
+    }
+
+    /// Counts the labels of an entry that was replaced, or has come or gone.
+    fn note_uses(&mut self, before: Option<Entry>, after: Option<Entry>) {
+        for label in after.iter().flat_map(Entry::labels) {
+            *self.uses.entry(label).or_default() += 1;
+        }
+        for label in before.iter().flat_map(Entry::labels) {
+            if let Some(count) = self.uses.get_mut(&label) {
+                *count -= 1;
+                if *count == 0 {
+                    self.uses.remove(&label);
+                }
             }
         }
     }
@@ -125,6 +140,7 @@ impl Routes {
             self.to.remove(&dst);
             self.free.push(place);
         }
+        self.note_uses(Some(entry), None);
         Some(entry)
     }
 
@@ -140,9 +156,8 @@ impl Routes {
 
     /// The route is on its way to the switch.
     pub(in crate::brain) fn note_written(&mut self, (dst, dpid): (IpAddr, DatapathId), way: Way) {
-        let Some(ways) = self.ways_mut(dst) else { return };
-        if let Ok(at) = ways.binary_search_by_key(&dpid, |(at, _)| *at) {
-            ways[at].1.written = Some(way);
+        if let Some(entry) = self.entry(dst, dpid).filter(|entry| entry.written != Some(way)) {
+            self.insert((dst, dpid), Entry { written: Some(way), ..entry });
         }
     }
 
@@ -153,8 +168,7 @@ impl Routes {
 
     /// The labels that routes lead to, or will, in no order.
     pub(in crate::brain) fn labels(&self) -> impl Iterator<Item = Label> {
-        let ways = self.places.iter().flatten().flat_map(|(_, entry)| [Some(entry.wanted), entry.written]);
-        ways.flatten().filter_map(Way::hop).map(|hop| hop.label)
+        self.uses.keys().copied()
     }
 
     /// The switches with a route to `dst`.
@@ -174,8 +188,10 @@ impl Routes {
     /// The switch has lost its rules.
     pub(in crate::brain) fn forget(&mut self, dpid: DatapathId) {
         let (places, free) = (&mut self.places, &mut self.free);
+        let mut gone = Vec::new();
         self.to.retain(|_, place| {
             let Some(ways) = places.get_mut(*place as usize) else { return false };
+            gone.extend(ways.iter().filter(|(at, _)| *at == dpid).map(|(_, entry)| *entry));
             ways.retain(|(at, _)| *at != dpid);
             let is_used = !ways.is_empty();
             if !is_used {
@@ -188,6 +204,14 @@ impl Routes {
         self.free.sort_unstable();
         self.count = self.places.iter().map(SmallVec::len).sum();
         self.lost.retain(|(_, at)| *at != dpid);
+        gone.into_iter().for_each(|entry| self.note_uses(Some(entry), None));
+    }
+}
+
+impl Entry {
+    fn labels(&self) -> impl Iterator<Item = Label> + use<> {
+        let ways = [Some(self.wanted), self.written].into_iter().flatten();
+        ways.filter_map(Way::hop).map(|hop| hop.label)
     }
 }
 
@@ -201,20 +225,32 @@ fn new_place(places: &mut Vec<Ways>) -> Place {
 mod tests {
     use std::collections::BTreeMap;
 
+    use braid_types::PortNo;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::pipeline::Exit;
 
     #[derive(Clone, Copy, Debug)]
     enum Step {
-        Insert(u8, u64),
+        Insert(u8, u64, Entry),
         Take(u8, u64),
         Forget(u64),
     }
 
+    fn entry() -> impl Strategy<Value = Entry> {
+        let way = |label: Option<u32>| {
+            let port = PortNo(1);
+            label.map_or(Way::Here, |number| Way::By(Hop { label: Label(number), port, exit: Exit::Plain }))
+        };
+        let number = || prop::option::of(1..4_u32);
+        (number(), prop::option::of(number()))
+            .prop_map(move |(wanted, written)| Entry { wanted: way(wanted), written: written.map(way) })
+    }
+
     fn step() -> impl Strategy<Value = Step> {
         prop_oneof![
-            4 => (0..12_u8, 0..4_u64).prop_map(|(dst, dpid)| Step::Insert(dst, dpid)),
+            4 => (0..12_u8, 0..4_u64, entry()).prop_map(|(dst, dpid, entry)| Step::Insert(dst, dpid, entry)),
             3 => (0..12_u8, 0..4_u64).prop_map(|(dst, dpid)| Step::Take(dst, dpid)),
             1 => (0..4_u64).prop_map(Step::Forget),
         ]
@@ -225,10 +261,9 @@ mod tests {
         fn routes_are_what_a_sorted_map_would_hold(steps in prop::collection::vec(step(), 0..200)) {
             let (mut routes, mut model) = (Routes::default(), BTreeMap::new());
             let key = |dst: u8, dpid| (IpAddr::from([10, 0, 0, dst]), DatapathId(dpid));
-            let entry = Entry { wanted: Way::Here, written: None };
             for step in steps {
                 match step {
-                    Step::Insert(dst, dpid) => {
+                    Step::Insert(dst, dpid, entry) => {
                         let before = routes.insert(key(dst, dpid), entry).is_some();
                         prop_assert_eq!(before, model.insert(key(dst, dpid), ()).is_some());
                     }
@@ -247,6 +282,11 @@ mod tests {
                 prop_assert_eq!(routes.len(), all.len());
                 prop_assert_eq!(routes.places.len(), routes.to.len() + routes.free.len());
                 prop_assert!(all.iter().all(|(dst, dpid)| routes.get(*dst, *dpid).is_some()));
+                let mut uses = BTreeMap::new();
+                for label in routes.all().flat_map(|(_, entry)| entry.labels().collect::<Vec<_>>()) {
+                    *uses.entry(label).or_insert(0) += 1;
+                }
+                prop_assert_eq!(routes.uses.iter().map(|(at, n)| (*at, *n)).collect::<BTreeMap<_, _>>(), uses);
             }
         }
     }

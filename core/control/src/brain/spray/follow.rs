@@ -143,7 +143,7 @@ impl Brain {
             let first = |key| self.sprays.bundles.get(key).and_then(|it| it.members.first());
             if let (Some(there), Some(here)) = (first(&keys[0]), first(&keys[1])) {
                 let route = Route { forward: there.path.clone(), reverse: here.path.clone() };
-                self.streams.set_route(id, Some(route));
+                self.set_route(id, Some(route));
             }
         }
     }
@@ -160,7 +160,7 @@ impl Brain {
     fn dissolve(&mut self, key: Key, out: &mut Commands) {
         for id in self.sprays.streams_of(&key) {
             self.remove_rules(id, out);
-            self.streams.set_route(id, None);
+            self.set_route(id, None);
         }
         self.close_bundle(&key, out);
     }

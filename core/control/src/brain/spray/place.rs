@@ -94,7 +94,7 @@ impl Brain {
         let route = there.first().zip(here.first());
         let route = route.map(|(one, two)| Route { forward: one.path.clone(), reverse: two.path.clone() });
         let paths = there.iter().map(|member| (member.path.switches().collect(), member.rate)).collect();
-        self.streams.set_route(id, route);
+        self.set_route(id, route);
         if let Some(stream) = self.streams.stream(id) {
             let (transfer, tuple) = (stream.transfer, stream.tuple);
             batch.notice(Notice::StreamSprayed { id, transfer, tuple, paths });

@@ -11,6 +11,8 @@ use braid_packet::TcpFlags;
 
 use super::network::{Network, ip, tuple};
 use super::records::TransferCopy;
+use crate::brain::Brain;
+use crate::label::Label;
 use crate::settings::Settings;
 
 /// Some of the networks are sparse, with bridges and rings, and others dense.
@@ -183,6 +185,17 @@ impl Chaos {
     }
 }
 
+/// How many streams use each label, looked up one by one.
+fn leases(brain: &Brain) -> BTreeMap<Label, u32> {
+    let single = brain.streams.streams().filter(|stream| !brain.sprays.has(stream.id));
+    let paths = single.filter_map(|stream| stream.route.as_ref()).flat_map(|it| [&it.forward, &it.reverse]);
+    let mut leases = BTreeMap::new();
+    for label in paths.filter_map(|path| brain.fabric.label_of(path)) {
+        *leases.entry(label).or_default() += 1;
+    }
+    leases
+}
+
 /// Whatever went wrong, it can be had again.
 impl Drop for Chaos {
     fn drop(&mut self) {
@@ -212,6 +225,7 @@ fn after_any_faults_all_that_are_joined_reach_each_other() {
             chaos.check_failover();
             copy.update(&mut chaos.network.brain);
             assert_eq!(copy.views(), chaos.network.brain.transfers());
+            assert_eq!(chaos.network.brain.fabric.leases(), leases(&chaos.network.brain));
             chaos.network.advance(Duration::from_secs(16));
             chaos.open_streams();
         }

@@ -1,0 +1,60 @@
+//! Which labels streams use, so that it is known at once which nothing does.
+
+use braid_steering::StreamId;
+use braid_types::Index;
+
+use super::Fabric;
+use super::labels::Labels;
+use super::retirement::Life;
+use crate::label::Label;
+
+/// The labels of the two directions of a stream.
+pub(crate) type Lease = [Option<Label>; 2];
+
+/// The labels that each stream uses.
+#[derive(Debug, Default)]
+pub(super) struct Leases(Index<StreamId, Lease>);
+
+impl Fabric {
+    /// A stream uses these labels from now on, and no others.
+    pub(crate) fn set_lease(&mut self, id: StreamId, lease: Lease) {
+        let before = match lease {
+            [None, None] => self.leases.0.remove(&id),
+            _ => self.leases.0.insert(id, lease),
+        };
+        for label in lease.into_iter().flatten() {
+            self.labels.retain(label);
+        }
+        for label in before.into_iter().flatten().flatten() {
+            self.labels.release(label);
+        }
+    }
+}
+
+#[cfg(test)]
+impl Fabric {
+    /// How many streams use each label.
+    pub(crate) fn leases(&self) -> std::collections::BTreeMap<Label, u32> {
+        let used = self.labels.entries.iter().filter(|(_, entry)| entry.leases > 0);
+        used.map(|(label, entry)| (*label, entry.leases)).collect()
+    }
+}
+
+impl Labels {
+    fn retain(&mut self, label: Label) {
+        let Some(entry) = self.entries.get_mut(&label) else { return };
+        entry.leases += 1;
+        if matches!(entry.life, Life::Unused(_)) {
+            self.set_life(label, Life::Used);
+        }
+    }
+
+    /// A label that is gone was released with its stream already.
+    fn release(&mut self, label: Label) {
+        let Some(entry) = self.entries.get_mut(&label) else { return };
+        entry.leases = entry.leases.saturating_sub(1);
+        if entry.leases == 0 {
+            self.idle.insert(label);
+        }
+    }
+}
