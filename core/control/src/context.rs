@@ -1,7 +1,8 @@
+use braid_packet::{Frame, Payload};
 use braid_topology::Topology;
 use braid_types::{DatapathId, Time};
 
-use crate::command::Commands;
+use crate::command::{Commands, Target};
 use crate::counters::Counters;
 use crate::path_cache::PathCache;
 use crate::pipeline::Rule;
@@ -21,6 +22,20 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// Sends a packet straight to the port of its host.
+    pub(crate) fn hand_over(&mut self, mut frame: Vec<u8>) {
+        let dst = Frame::parse(&frame).ok().and_then(|frame| match frame.payload {
+            Payload::Ip(ip) => Some(ip.dst),
+            Payload::Arp(arp) => Some(arp.target_ip.into()),
+            _ => None,
+        });
+        let host = dst.and_then(|dst| self.topology.host_with_address(dst));
+        if let (Some(host), Some(to)) = (host, frame.first_chunk_mut()) {
+            *to = host.mac.octets();
+            self.out.send(host.at.dpid, Target::Port(host.at.port), &frame);
+        }
+    }
+
     /// Deletes a rule at a switch that may have left.
     pub(crate) fn delete(&mut self, dpid: DatapathId, rule: Rule) {
         if self.topology.switch(dpid).is_some() {

@@ -29,6 +29,7 @@ mod role;
 mod routing;
 mod session;
 mod settings;
+mod spray;
 mod threat;
 
 pub use admission::Alarm;

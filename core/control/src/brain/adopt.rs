@@ -4,7 +4,6 @@ use braid_paths::Path;
 use braid_steering::{Route, StreamId};
 use braid_types::{DatapathId, FiveTuple, SwitchPort, Time};
 
-use super::routes::Way;
 use super::{Brain, below, context};
 use crate::command::{Command, Commands};
 use crate::event::FoundRules;
@@ -15,6 +14,7 @@ use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
 use crate::restore::{BothWays, first_hop, highest, port_of};
 use crate::role::Role;
+use crate::routing::Way;
 
 /// Numbers of streams left free above those that were found, for what switches may know that join later.
 const GAP: u64 = 1 << 16;
@@ -99,9 +99,9 @@ impl Brain {
 
     fn adopt_route(&mut self, dpid: DatapathId, rule: Rule, out: &mut Commands) {
         if let Rule::Route { dst, .. } | Rule::LocalRoute { dst } = rule
-            && let Some(way) = Way::of(&rule).filter(|_| self.routes.get(dst, dpid).is_none())
+            && let Some(way) = Way::of(&rule).filter(|_| self.routing.rule((dst, dpid)).is_none())
         {
-            self.routes.adopt((dst, dpid), way);
+            self.routing.load((dst, dpid), way);
             out.add(dpid, rule);
         }
     }
@@ -180,7 +180,7 @@ impl Brain {
         self.broadcast.handle_change();
         // To a controller that starts all links are new, but they were there: no reason to move what flows.
         self.may_spread &= self.broadcast.has_begun();
-        self.renew_routes(now, out);
+        self.routing.handle_graph(&mut context!(self, now, out), &mut self.fabric);
         self.place_again(now, Replaces::Nothing, out);
         for (id, rules) in mended {
             if self.streams.stream(id).is_some_and(|stream| stream.route.is_some()) {
@@ -198,8 +198,8 @@ impl Brain {
     fn take_routes(&mut self) {
         for (dpid, rule) in self.installed.all(|rule| matches!(rule, Rule::Route { .. })) {
             let Rule::Route { dst, hop } = rule else { continue };
-            if self.topology.host_with_address(dst).is_some() && self.routes.get(dst, dpid).is_none() {
-                self.routes.adopt((dst, dpid), Way::By(hop));
+            if self.topology.host_with_address(dst).is_some() && self.routing.rule((dst, dpid)).is_none() {
+                self.routing.load((dst, dpid), Way::By(hop));
                 self.installed.claim(dpid, &rule);
                 rule.twin().and_then(|twin| self.installed.claim(dpid, &twin));
             }

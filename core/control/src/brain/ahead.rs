@@ -25,7 +25,7 @@ impl Brain {
         let host = |ip| self.topology.host_with_address(ip);
         let spoke_last = host(src).is_some_and(|host| host.addresses.last() == Some(&src));
         let at = host(dst).map(|host| host.at.dpid);
-        let routed = at.is_some_and(|at| self.routes.get(dst, at).is_some());
+        let routed = at.is_some_and(|at| self.routing.rule((dst, at)).is_some());
         spoke_last & routed
     }
 }

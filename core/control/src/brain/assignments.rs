@@ -66,8 +66,8 @@ impl Brain {
     /// The labels of paths are in the switches by the time streams come, which need no more then than rules of their own.
     pub(super) fn install_ahead(&mut self, now: Time, paths: &[Path], out: &mut Commands) {
         for path in paths {
-            self.fabric.lease(&mut context!(self, now, out), path);
-            self.fabric.lease(&mut context!(self, now, out), &path.reversed());
+            self.fabric.open(&mut context!(self, now, out), path);
+            self.fabric.open(&mut context!(self, now, out), &path.reversed());
         }
     }
 

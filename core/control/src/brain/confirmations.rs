@@ -7,8 +7,8 @@ use braid_types::{DatapathId, FiveTuple, Time};
 use smallvec::SmallVec;
 
 use super::Brain;
-use super::placing::Hops;
 use crate::command::{Command, Commands};
+use crate::fabric::Hops;
 use crate::fabric::Replaces;
 use crate::request::{Refusal, Reply, Ticket};
 

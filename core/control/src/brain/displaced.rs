@@ -47,7 +47,7 @@ impl Brain {
         }
         let uses = |route: &Route| paths.contains(&route.forward) || paths.contains(&route.reverse);
         let uses =
-            |stream: &Stream| stream.route.as_ref().is_some_and(uses) || self.sprays.uses(stream.id, paths);
+            |stream: &Stream| stream.route.as_ref().is_some_and(uses) || self.spray.uses(stream.id, paths);
         let streams = self.streams.streams().filter(|stream| uses(stream));
         streams.map(|stream| (stream.id, stream.tuple)).collect()
     }

@@ -4,12 +4,10 @@ use std::collections::BTreeSet;
 
 use braid_types::{DatapathId, Time};
 
-use super::routes::Way;
 use super::{Brain, context};
 use crate::command::{Command, Commands};
-use crate::fabric::{FabricEvent, Replaces, Submitted, Withdrawal};
+use crate::fabric::{FabricEvent, Owner, Replaces, Submitted, Transaction, Withdrawal};
 use crate::label::Label;
-use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
 
 impl Brain {
@@ -22,14 +20,12 @@ impl Brain {
         replaces: Replaces,
         out: &mut Commands,
     ) {
-        match self.fabric.submit(&context!(self, now, out), hops, batch, replaces) {
+        let transaction = Transaction::new(Owner::Streams, hops, batch).replacing(replaces);
+        match self.fabric.submit(&mut context!(self, now, out), transaction) {
             // Nothing can have changed since it was made.
             Submitted::Ready(batch) => self.commit(batch, out),
             Submitted::Waits => {}
-            Submitted::Full(batch) => {
-                self.abandon(&batch, out);
-                out.notice(Notice::Full { what: "batches waiting for paths" });
-            }
+            Submitted::Full(batch) => self.abandon(now, &batch, out),
         }
     }
 
@@ -45,7 +41,14 @@ impl Brain {
     pub(super) fn drain_fabric(&mut self, now: Time, out: &mut Commands) {
         while let Some(event) = self.fabric.poll_event() {
             match event {
-                FabricEvent::Ready(mut batch) => {
+                FabricEvent::Ready(Owner::Routing, batch) => {
+                    let cx = &mut context!(self, now, out);
+                    self.routing.commit(cx, &mut self.fabric, batch);
+                }
+                FabricEvent::Ready(Owner::Spray, batch) => {
+                    self.spray.commit(&mut context!(self, now, out), batch)
+                }
+                FabricEvent::Ready(Owner::Streams, mut batch) => {
                     batch.retain(|command| self.is_current(command));
                     self.commit(batch, out);
                 }
@@ -63,50 +66,36 @@ impl Brain {
     /// What takes labels that go takes others, or none. O(streams + routes).
     fn withdraw(&mut self, now: Time, withdrawal: &Withdrawal, out: &mut Commands) {
         self.release_streams(&withdrawal.paths, out);
-        self.release_routes(&withdrawal.labels, out);
-        self.fabric.complete(&mut context!(self, now, out), withdrawal);
+        let cx = &mut context!(self, now, out);
+        self.routing.withdraw(cx, &withdrawal.labels);
+        self.fabric.complete(cx, withdrawal);
     }
 
     fn commit(&mut self, mut batch: Commands, out: &mut Commands) {
-        for command in &batch {
-            if let Command::Add { dpid, rule: rule @ (Rule::Route { dst, .. } | Rule::LocalRoute { dst }) } =
-                command
-                && let Some(way) = Way::of(rule)
-            {
-                self.routes.note_written((*dst, *dpid), way);
-            }
-        }
         out.append(&mut batch);
         self.fabric.reuse(batch);
     }
 
     /// The batch is dropped: what it would have installed is not there. Its packets go straight to their hosts, as there
     /// is no room for them to wait.
-    fn abandon(&mut self, batch: &Commands, out: &mut Commands) {
+    fn abandon(&mut self, now: Time, batch: &Commands, out: &mut Commands) {
         for command in batch {
-            match command {
-                Command::Add { rule: Rule::Stream { id, .. }, .. } => self.end_stream(*id, out),
-                Command::Add { dpid, rule: Rule::Route { dst, .. } | Rule::LocalRoute { dst } } => {
-                    self.routes.remove(*dst, *dpid);
-                }
-                _ => {}
+            if let Command::Add { rule: Rule::Stream { id, .. }, .. } = command {
+                self.end_stream(*id, out);
             }
         }
-        batch.held().for_each(|(_, frame)| self.hand_over(frame, out));
+        let cx = &mut context!(self, now, out);
+        batch.held().for_each(|(_, frame)| cx.hand_over(frame));
     }
 
-    /// Whether a command that waited is still wanted: its stream or route may have gone or moved.
+    /// Whether a command that waited is still wanted: its stream may have gone or moved.
     fn is_current(&self, command: &Command) -> bool {
         match command {
             Command::Add { dpid, rule: Rule::Stream { id, reverse, hop, .. } } => {
                 self.stream_hop(*id, *reverse) == Some((*dpid, *hop))
             }
-            Command::Add { rule: Rule::Ordered { id, .. }, .. } => self.sprays.has(*id),
-            Command::Spray { dpid, spray } => self.sprays.wants(*dpid, spray),
+            Command::Add { rule: Rule::Ordered { id, .. }, .. } => self.spray.has(*id),
             Command::Add { rule: Rule::Expected { tuple, .. }, .. } => self.is_expected(tuple),
-            Command::Add { dpid, rule: rule @ Rule::Route { dst, .. } } => {
-                self.routes.get(*dst, *dpid) == Way::of(rule)
-            }
             _ => true,
         }
     }
@@ -121,7 +110,7 @@ impl Brain {
     /// The labels that something uses beside single streams.
     fn pinned_labels(&self) -> BTreeSet<Label> {
         let set_aside = self.set_aside().filter_map(|path| self.fabric.label_of(&path));
-        set_aside.chain(self.routes.labels()).chain(self.sprays.labels()).collect()
+        set_aside.chain(self.routing.labels()).chain(self.spray.labels()).collect()
     }
 
     /// Deletes a rule at a switch that may have left.

@@ -81,6 +81,10 @@ impl Brain {
         }
     }
 
+    fn reroute_to(&mut self, now: Time, dst: IpAddr, out: &mut Commands) {
+        self.routing.reroute_to(&mut context!(self, now, out), &mut self.fabric, dst);
+    }
+
     /// What leads to a host that has moved leads there again.
     fn move_addresses(
         &mut self,

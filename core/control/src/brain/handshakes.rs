@@ -9,14 +9,11 @@ use std::time::Duration;
 use braid_packet::Frame;
 use braid_steering::{Opening, Stream, StreamId, TransferId};
 use braid_types::{FiveTuple, Time, Token};
-use smallvec::SmallVec;
 
-use super::Brain;
 use super::call_backs::{CallBack, CallBacks, Join};
 use super::openings::Syn;
-use crate::command::{Commands, Target};
-use crate::fabric::Replaces;
-use crate::pipeline::Hop;
+use super::{Brain, context};
+use crate::command::Commands;
 
 /// How long the streams of a transfer must have neither come nor gone before they are looked at: several open at once.
 const SETTLE: Duration = Duration::from_millis(200);
@@ -81,12 +78,9 @@ impl Brain {
             return;
         };
         self.handshakes.call_backs.insert(syn.tuple, caller, call_back);
-        let mut batch = self.fabric.blank();
-        let Some(there) = self.route(now, syn.dpid, syn.tuple.dst, &mut batch, out) else { return };
-        let back = self.route(now, syn.dst, syn.tuple.src, &mut batch, out).flatten();
-        batch.send(syn.dpid, Target::Pipeline, syn.bytes);
-        let hops: SmallVec<[Hop; 2]> = there.into_iter().chain(back).collect();
-        self.when_ready(now, &hops, batch, Replaces::Nothing, out);
+        let keys = [(syn.tuple.dst, syn.dpid), (syn.tuple.src, syn.dst)];
+        let cx = &mut context!(self, now, out);
+        self.routing.forward_with(cx, &mut self.fabric, &keys, syn.bytes);
     }
 
     /// The subflows that have waited for call backs go on.

@@ -22,8 +22,7 @@ mod placing;
 mod policy;
 mod records;
 mod relief;
-mod routes;
-mod spray;
+mod spraying;
 mod streams;
 mod switches;
 #[cfg(test)]
@@ -31,6 +30,7 @@ mod tests;
 pub mod view;
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use braid_assign::Assignments;
@@ -50,8 +50,9 @@ use crate::notice::Notice;
 use crate::path_cache::PathCache;
 use crate::pipeline::Rule;
 use crate::restore::InstalledState;
-use crate::routing::BroadcastTree;
+use crate::routing::{BroadcastTree, Routing};
 use crate::settings::Settings;
+use crate::spray::Spray;
 use advice::Advising;
 use confirmations::Confirmations;
 use departed::Departed;
@@ -62,8 +63,6 @@ use learning::Learning;
 use parallel::Recognised;
 use policy::Placements;
 use relief::Reliefs;
-use routes::Routes;
-use spray::Sprays;
 
 pub use relief::Relief;
 
@@ -101,7 +100,7 @@ pub struct Brain {
     discovery: Discovery,
     paths: PathCache,
     fabric: Fabric,
-    routes: Routes,
+    routing: Routing,
     hosts: Hosts,
     broadcast: BroadcastTree,
     measurement: Measurement,
@@ -125,7 +124,7 @@ pub struct Brain {
     handshakes: Handshakes,
     learning: Learning,
     recognised: Recognised,
-    sprays: Sprays,
+    spray: Spray,
     /// Streams that had a path and have none, and since when.
     unplaced: BTreeMap<StreamId, Time>,
 }
@@ -145,13 +144,13 @@ impl Brain {
             handshakes: Handshakes::default(),
             learning: Learning::default(),
             recognised: Recognised::default(),
-            sprays: Sprays::default(),
+            spray: Spray::default(),
             paths: PathCache::new(topology.graph(), settings.paths, settings.weight),
             settings,
             topology,
             discovery: Discovery::default(),
             fabric: Fabric::default(),
-            routes: Routes::default(),
+            routing: Routing::default(),
             hosts: Hosts::default(),
             broadcast: BroadcastTree::default(),
             measurement: Measurement::default(),
@@ -189,7 +188,7 @@ impl Brain {
             Event::PortCounters { dpid, ports } => {
                 self.measurement.handle_port_counters(&context!(self, now, out), *dpid, ports);
             }
-            Event::EdgeReports { dpid, reports } => self.on_edge_reports(now, *dpid, reports),
+            Event::EdgeReports { dpid, reports } => self.spray.handle_reports(now, *dpid, reports),
             Event::Echo { dpid, sent_at } => {
                 self.measurement.handle_echo(&context!(self, now, out), *dpid, *sent_at);
             }
@@ -202,7 +201,7 @@ impl Brain {
             Event::Tick => self.tick(now, out),
         }
         self.follow_graph(now, out);
-        self.restore_routes(now, out);
+        self.routing.restore(&mut context!(self, now, out), &mut self.fabric);
         self.drain_fabric(now, out);
         out.add_twins_from(start);
         if !self.installed.is_empty() {
@@ -227,6 +226,11 @@ impl Brain {
         self.counters
     }
 
+    /// The rule of a default path as it is wanted now; `None` if there is none.
+    pub fn route_rule(&self, dst: IpAddr, dpid: DatapathId) -> Option<Rule> {
+        self.routing.rule((dst, dpid))
+    }
+
     /// How much is known.
     pub fn sizes(&self) -> Sizes {
         Sizes {
@@ -236,7 +240,7 @@ impl Brain {
             transfers: self.streams.transfer_count() as u64,
             streams: self.streams.len() as u64,
             labels: self.fabric.label_count() as u64,
-            routes: self.routes.len() as u64,
+            routes: self.routing.len() as u64,
         }
     }
 
@@ -252,7 +256,7 @@ impl Brain {
         out.notice(Notice::Refused { dpid, reason: reason.to_owned() });
         match rule {
             Some(Rule::Stream { id, .. }) => self.end_stream(id, out),
-            Some(Rule::Route { dst, .. } | Rule::LocalRoute { dst }) => drop(self.routes.remove(dst, dpid)),
+            Some(Rule::Route { dst, .. } | Rule::LocalRoute { dst }) => _ = self.routing.forget((dst, dpid)),
             Some(rule) => {
                 self.fabric.handle_refused(&mut context!(self, now, out), dpid, &rule);
                 self.drain_fabric(now, out);
@@ -280,7 +284,7 @@ impl Brain {
         if now.since(self.counters_read_at) >= self.settings.counters_interval {
             self.counters_read_at = now;
             self.read_counters(out);
-            self.review_sprays(now, out);
+            self.review_spray(now, out);
             self.review_labels(now, out);
             self.spread_again(now, out);
             self.relieve(now, out);
@@ -301,13 +305,14 @@ impl Brain {
         if std::mem::replace(&mut self.followed, structure) != structure {
             self.broadcast.handle_change();
             self.adopt_labels(now, out);
-            self.mend_sprays(now, out);
+            self.spray.handle_links(&mut context!(self, now, out), &mut self.fabric);
+            self.drain_spray(now, out);
             self.fabric.handle_links(&mut context!(self, now, out));
             self.drain_fabric(now, out);
-            self.renew_routes(now, out);
+            self.routing.handle_graph(&mut context!(self, now, out), &mut self.fabric);
             self.place_again(now, Replaces::Nothing, out);
         } else if self.settings.weight.is_measured() {
-            self.renew_routes(now, out);
+            self.routing.handle_graph(&mut context!(self, now, out), &mut self.fabric);
         }
     }
 }

@@ -28,7 +28,7 @@ impl Brain {
             let same_ends = |current: &Path| {
                 (current.ingress(), current.egress()) == (path.ingress(), path.egress()) && *current != path
             };
-            if !self.sprays.has(stream) && route.is_some_and(|route| same_ends(&route.forward)) {
+            if !self.spray.has(stream) && route.is_some_and(|route| same_ends(&route.forward)) {
                 self.move_stream(now, stream, &path, out);
             }
         }

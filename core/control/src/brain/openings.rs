@@ -5,10 +5,10 @@ use braid_packet::{Frame, TcpSegment};
 use braid_steering::{Opening, SteerAs, StreamId};
 use braid_types::{DatapathId, FiveTuple, SwitchPort, Time};
 
-use super::placing::Hops;
 use super::streams::is_announced;
 use super::{Brain, context};
 use crate::command::{Commands, Target};
+use crate::fabric::Hops;
 use crate::fabric::Replaces;
 use crate::notice::Notice;
 
@@ -113,7 +113,7 @@ impl Brain {
             SteerAs::Parallel => return self.recognise(now, tuple, ends, out),
             SteerAs::Auto => self.recognise(now, tuple, ends, out),
         };
-        known.or_else(|| self.may_spray(now, tuple, ends).then_some(Opening::Sprayed))
+        known.or_else(|| self.may_spray(now, tuple, ends, out).then_some(Opening::Sprayed))
     }
 
     /// A copy of what the answering host says; the packet itself is on its way.
@@ -200,7 +200,7 @@ impl Brain {
         let (dst, route) = (stream.tuple.dst, stream.route.clone());
         let mut batch = self.fabric.blank();
         let hops = match &route {
-            Some(_) if self.sprays.has(id) => Some(self.sprays.hops(id)),
+            Some(_) if self.spray.has(id) => Some(self.spray.hops(id)),
             Some(route) => self.hops_of(route).map(Hops::from),
             None => self.place(now, id, ends, &mut batch, out),
         };

@@ -7,7 +7,7 @@ use braid_types::{DatapathId, PortNo, SwitchPort, Time};
 
 use super::endings::is_ending;
 use super::{Brain, below, context};
-use crate::command::{Commands, Target};
+use crate::command::Commands;
 use crate::hosts::{Binding, DHCP_CLIENT, NeighborPacket};
 use crate::label::Label;
 use crate::pipeline::Table;
@@ -98,23 +98,36 @@ impl Brain {
     /// If there should be one, the switch has lost or refused it. The packet is dropped, or it would come back
     /// again and again; the next one of its host has the route written anew.
     fn on_returned(&mut self, now: Time, dpid: DatapathId, dst: IpAddr, bytes: &[u8], out: &mut Commands) {
-        if !self.routes.remove(dst, dpid) {
+        if !self.routing.forget((dst, dpid)) {
             self.forward_or_search(now, dpid, dst, bytes, out);
         }
     }
 
-    /// Sends a packet straight to the port of its host.
-    pub(super) fn hand_over(&self, mut bytes: Vec<u8>, out: &mut Commands) {
-        let dst = Frame::parse(&bytes).ok().and_then(|frame| match frame.payload {
-            Payload::Ip(ip) => Some(ip.dst),
-            Payload::Arp(arp) => Some(arp.target_ip.into()),
-            _ => None,
-        });
-        let host = dst.and_then(|dst| self.topology.host_with_address(dst));
-        if let (Some(host), Some(to)) = (host, bytes.first_chunk_mut()) {
-            *to = host.mac.octets();
-            out.send(host.at.dpid, Target::Port(host.at.port), &bytes);
+    /// Sends a packet on, or holds it while its destination is looked for.
+    pub(super) fn forward_or_search(
+        &mut self,
+        now: Time,
+        dpid: DatapathId,
+        dst: IpAddr,
+        frame: &[u8],
+        out: &mut Commands,
+    ) {
+        match self.topology.host_with_address(dst) {
+            Some(_) => self.forward(now, dpid, dst, frame, out),
+            None => self.look_up(now, dpid, dst, frame, out),
         }
+    }
+
+    /// Sends a packet that entered at `dpid` on its default path.
+    pub(super) fn forward(
+        &mut self,
+        now: Time,
+        dpid: DatapathId,
+        dst: IpAddr,
+        frame: &[u8],
+        out: &mut Commands,
+    ) {
+        self.routing.forward(&mut context!(self, now, out), &mut self.fabric, (dst, dpid), frame);
     }
 
     /// A packet that waited here goes on as if it had just come in.

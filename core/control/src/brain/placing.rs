@@ -8,8 +8,9 @@ use smallvec::SmallVec;
 use super::policy::{Siblings, choose, siblings};
 use super::{Brain, context};
 use crate::command::Commands;
+use crate::fabric::Hops;
 use crate::notice::Notice;
-use crate::pipeline::{Hop, Rule};
+use crate::pipeline::Rule;
 
 /// Where a stream is to go.
 pub(super) struct Chosen {
@@ -19,9 +20,6 @@ pub(super) struct Chosen {
     /// Streams that make room for it.
     pub(super) moves: Vec<Move>,
 }
-
-/// The labels that a batch needs.
-pub(super) type Hops = SmallVec<[Hop; 2]>;
 
 impl Brain {
     /// Chooses a path for a stream and adds its rules to `batch`; returns the labels that they need.
@@ -56,8 +54,8 @@ impl Brain {
     ) -> Option<Hops> {
         let route = self.paths.route(path);
         let Stream { tuple, transfer, .. } = *self.streams.stream(id)?;
-        let forward = self.fabric.lease(&mut context!(self, now, out), &route.forward)?;
-        let reverse = self.fabric.lease(&mut context!(self, now, out), &route.reverse)?;
+        let forward = self.fabric.open(&mut context!(self, now, out), &route.forward)?;
+        let reverse = self.fabric.open(&mut context!(self, now, out), &route.reverse)?;
         let (src, dst) = (path.ingress(), path.egress());
         batch.add(dst, Rule::Stream { id, reverse: true, tuple: tuple.reversed(), hop: reverse });
         batch.add(src, Rule::Stream { id, reverse: false, tuple, hop: forward });

@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 use smallvec::SmallVec;
 
 use super::Brain;
-use super::spray::SprayView;
 use super::view::{StreamView, TransferView};
+use crate::spray::SprayView;
 
 /// A transfer at one moment. It shares its paths with the brain, so that taking it costs some 100 ns.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -108,7 +108,7 @@ impl Brain {
         let streams = transfer.streams.iter().filter_map(|id| self.streams.stream(*id));
         let streams = streams.filter(|stream| stream.established);
         let streams: SmallVec<[StreamRecord; 1]> =
-            streams.map(|stream| StreamRecord::new(stream, self.sprays.view(stream.id))).collect();
+            streams.map(|stream| StreamRecord::new(stream, self.spray.view(stream.id))).collect();
         (!streams.is_empty()).then_some(TransferRecord { id, kind, opened_at, streams })
     }
 }

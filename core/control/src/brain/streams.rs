@@ -48,8 +48,8 @@ impl Brain {
 
     /// Where a direction of a stream enters its path, and how.
     pub(super) fn stream_hop(&self, id: StreamId, reverse: bool) -> Option<(DatapathId, Hop)> {
-        if self.sprays.has(id) {
-            return self.sprays.hop(id, reverse);
+        if self.spray.has(id) {
+            return self.spray.hop(id, reverse);
         }
         let route = self.streams.stream(id)?.route.as_ref()?;
         let [forward, back] = self.hops_of(route)?;
@@ -83,7 +83,7 @@ impl Brain {
 
     /// Notes the way of a stream, and that it uses its labels; those of sprayed streams are used by their groups.
     pub(super) fn set_route(&mut self, id: StreamId, route: Option<Route>) {
-        let single = route.as_ref().filter(|_| !self.sprays.has(id));
+        let single = route.as_ref().filter(|_| !self.spray.has(id));
         let labels = |route: &Route| [&route.forward, &route.reverse].map(|path| self.fabric.label_of(path));
         let lease = single.map(labels).unwrap_or_default();
         self.fabric.set_lease(id, lease);
@@ -91,8 +91,7 @@ impl Brain {
     }
 
     pub(super) fn remove_rules(&mut self, id: StreamId, out: &mut Commands) {
-        self.remove_ordered(id, out);
-        self.sprays.leave(id);
+        self.spray.leave(&self.topology, id, out);
         let Some((stream, route)) = self.streams.stream(id).and_then(|s| Some((s, s.route.as_ref()?))) else {
             return;
         };

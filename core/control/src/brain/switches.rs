@@ -24,7 +24,7 @@ impl Brain {
         }
         self.fabric.handle_switch_up(&mut context!(self, now, out), switch);
         let patience = self.settings.adopt_timeout + self.settings.install_timeout * 2;
-        self.sprays.join_switch(switch, now + patience);
+        self.spray.handle_switch_up(switch, now + patience);
         for rule in BASE {
             out.add(dpid, rule);
         }
@@ -43,8 +43,8 @@ impl Brain {
         self.admission.handle_switch_down(dpid);
         self.hosts.handle_switch_down(dpid);
         self.fabric.handle_switch_down(&context!(self, now, out), dpid);
-        self.routes.forget(dpid);
-        self.sprays.leave_switch(dpid);
+        self.routing.handle_switch_down(dpid);
+        self.spray.handle_switch_down(dpid);
         self.discovery.handle_switch_down(&mut context!(self, now, out), dpid);
         self.drain_discovery(now, out);
         out.notice(Notice::SwitchLeft { dpid });

@@ -17,7 +17,7 @@ use crate::request::AssignmentView;
 use crate::role::Role;
 
 pub use super::records::TransferRecord;
-pub use super::spray::{
+pub use crate::spray::{
     EdgeHeldView, EdgeList, EdgeOrderCounts, EdgeOrderView, EdgePathState, EdgePathView, EdgeSprayView,
     EdgeView, EdgeWaitedView, SprayView,
 };
@@ -176,6 +176,18 @@ pub struct StreamView {
 /// Lists are given as a whole, or from any item on: so that a copy of a long one can be made in turns, between which the
 /// brain goes on. Of each list what follows an item is in the same order, whatever has come and gone meanwhile.
 impl Brain {
+    /// The edges, and what they spray and put in order, by datapath id.
+    pub fn edges(&self) -> Vec<EdgeView> {
+        let mut list = EdgeList::default();
+        while !self.list_edges(&mut list, usize::MAX) {}
+        list.into_views()
+    }
+
+    /// Goes on with a list of edges by at most so many groups that spray; whether that was all.
+    pub fn list_edges(&self, list: &mut EdgeList, count: usize) -> bool {
+        self.spray.list_edges(list, count)
+    }
+
     /// The switches, by datapath id.
     pub fn switches(&self) -> Vec<SwitchView> {
         self.switches_after(None).collect()

@@ -1,6 +1,6 @@
 //! The fabric: labelled paths in the switches, what waits until they are confirmed, and the bypasses of their links.
 //!
-//! A path gets a label when it is leased. Its rules are written from the egress switch inwards; it is ready when each of
+//! A path gets a label when it is opened. Its rules are written from the egress switch inwards; it is ready when each of
 //! its switches has answered a barrier. Transactions that need it are committed then, all or nothing. Labels that nothing
 //! uses leave the switches, once no packet can be under way with them.
 
@@ -33,7 +33,7 @@ use labels::{Confirmed, Labels};
 use leases::Leases;
 use pending::Pending;
 
-pub(crate) use transactions::{Replaces, Submitted};
+pub(crate) use transactions::{Hops, Owner, Replaces, Submitted, Transaction};
 
 /// Labels, transactions and bypasses.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ pub(crate) struct Fabric {
 #[derive(Debug)]
 pub(crate) enum FabricEvent {
     /// The labels of a transaction are confirmed.
-    Ready(Commands),
+    Ready(Owner, Commands),
     /// The path that a packet waited for failed: it is to find another one.
     Stranded(Held),
     /// Labels go: what takes them is to take others, and then [`Fabric::complete`] removes them.
@@ -116,7 +116,7 @@ impl Fabric {
     ///
     /// `None` when the path has no link or there are too many labels. The path need not be confirmed yet: see
     /// [`Self::submit`].
-    pub(crate) fn lease(&mut self, cx: &mut Context<'_>, path: &Path) -> Option<Hop> {
+    pub(crate) fn open(&mut self, cx: &mut Context<'_>, path: &Path) -> Option<Hop> {
         let label = match self.labels.of(path) {
             Some(label) => label,
             None => self.install(cx, path)?,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use braid_types::Time;
 use smallvec::SmallVec;
 
+use super::transactions::Owner;
 use crate::command::{Commands, Held};
 use crate::label::Label;
 
@@ -27,8 +28,11 @@ pub(super) struct Pending {
 struct Waiting {
     labels: SmallVec<[Label; 2]>,
     grace: Duration,
-    commands: Commands,
+    owned: Owned,
 }
+
+/// Commands, and whose they are.
+type Owned = (Owner, Commands);
 
 impl Pending {
     /// The number of transactions that wait.
@@ -37,27 +41,22 @@ impl Pending {
     }
 
     /// Keeps a transaction until `grace` after the last of `labels`, of which there is at least one, is confirmed.
-    pub(super) fn for_labels(
-        &mut self,
-        mut labels: SmallVec<[Label; 2]>,
-        grace: Duration,
-        commands: Commands,
-    ) {
+    pub(super) fn for_labels(&mut self, mut labels: SmallVec<[Label; 2]>, grace: Duration, owned: Owned) {
         labels.sort_unstable();
         labels.dedup();
         self.last += 1;
         for label in &labels {
             self.by_label.entry(*label).or_default().push(self.last);
         }
-        self.transactions.insert(self.last, Waiting { labels, grace, commands });
+        self.transactions.insert(self.last, Waiting { labels, grace, owned });
     }
 
     /// Keeps a transaction until `due`.
-    pub(super) fn until(&mut self, due: Time, commands: Commands) {
+    pub(super) fn until(&mut self, due: Time, owned: Owned) {
         self.last += 1;
         self.due.insert((due, self.last));
         let (labels, grace) = (SmallVec::new(), Duration::ZERO);
-        self.transactions.insert(self.last, Waiting { labels, grace, commands });
+        self.transactions.insert(self.last, Waiting { labels, grace, owned });
     }
 
     /// The label is confirmed: what waited for nothing else is due, at once or after its grace time.
@@ -75,7 +74,7 @@ impl Pending {
     pub(super) fn drop_those_for(&mut self, label: Label) {
         for number in self.by_label.remove(&label).unwrap_or_default() {
             let dropped = self.transactions.remove(&number);
-            self.stranded.extend(dropped.iter().flat_map(|waiting| waiting.commands.held()));
+            self.stranded.extend(dropped.iter().flat_map(|waiting| waiting.owned.1.held()));
         }
     }
 
@@ -85,11 +84,11 @@ impl Pending {
     }
 
     /// Takes out the transactions that are due, in that order.
-    pub(super) fn take_due(&mut self, now: Time) -> Vec<Commands> {
+    pub(super) fn take_due(&mut self, now: Time) -> Vec<Owned> {
         let mut due = Vec::new();
         while let Some((_, number)) = self.due.first().copied().filter(|(at, _)| *at <= now) {
             self.due.pop_first();
-            due.extend(self.transactions.remove(&number).map(|waiting| waiting.commands));
+            due.extend(self.transactions.remove(&number).map(|waiting| waiting.owned));
         }
         due
     }
@@ -115,8 +114,16 @@ mod tests {
 
     fn pending() -> Pending {
         let mut pending = Pending::default();
-        pending.for_labels(smallvec![Label(1), Label(2)], Duration::ZERO, Commands::default());
-        pending.for_labels(smallvec![Label(2), Label(2)], Duration::from_millis(5), Commands::default());
+        pending.for_labels(
+            smallvec![Label(1), Label(2)],
+            Duration::ZERO,
+            (Owner::Routing, Commands::default()),
+        );
+        pending.for_labels(
+            smallvec![Label(2), Label(2)],
+            Duration::from_millis(5),
+            (Owner::Streams, Commands::default()),
+        );
         pending
     }
 
@@ -139,7 +146,7 @@ mod tests {
         let mut transaction = Commands::default();
         transaction.send(braid_types::DatapathId(3), crate::Target::Pipeline, b"SYN");
         transaction.send(braid_types::DatapathId(3), crate::Target::Controller, b"probe");
-        pending.for_labels(smallvec![Label(3), Label(4)], Duration::ZERO, transaction);
+        pending.for_labels(smallvec![Label(3), Label(4)], Duration::ZERO, (Owner::Streams, transaction));
         pending.drop_those_for(Label(1));
         assert_eq!(pending.next_stranded(), None);
         pending.drop_those_for(Label(4));
@@ -165,9 +172,10 @@ mod tests {
             for _ in 0..packets {
                 transaction.send(braid_types::DatapathId(1), crate::Target::Pipeline, &[]);
             }
-            pending.until(Time::from_millis(at), transaction);
+            pending.until(Time::from_millis(at), (Owner::Streams, transaction));
         }
-        let order: Vec<_> = pending.take_due(Time::from_millis(9)).iter().map(Commands::len).collect();
+        let order: Vec<_> =
+            pending.take_due(Time::from_millis(9)).iter().map(|(_, commands)| commands.len()).collect();
         assert_eq!(order, [1, 2, 3]);
     }
 }

@@ -9,6 +9,7 @@ use super::{Fabric, FabricEvent};
 use crate::command::Commands;
 use crate::context::Context;
 use crate::label::Label;
+use crate::notice::Notice;
 use crate::pipeline::Hop;
 
 /// What a transaction replaces.
@@ -18,6 +19,33 @@ pub(crate) enum Replaces {
     Nothing,
     /// What works still, so that there is time: a switch may confirm a rule before it applies to packets.
     Working,
+}
+
+/// Where packets enter the paths that commands need.
+pub(crate) type Hops = SmallVec<[Hop; 2]>;
+
+/// Commands that go together, once paths are confirmed.
+#[derive(Debug)]
+pub(crate) struct Transaction<'a> {
+    /// Whose they are, who commits them.
+    pub(crate) owner: Owner,
+    /// Where packets will enter the paths that the commands need.
+    pub(crate) hops: &'a [Hop],
+    /// The commands.
+    pub(crate) commands: Commands,
+    /// What they replace.
+    pub(crate) replaces: Replaces,
+}
+
+/// Who commits a transaction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Owner {
+    /// Default paths.
+    Routing,
+    /// Streams.
+    Streams,
+    /// Bundles of paths.
+    Spray,
 }
 
 /// What has become of a transaction.
@@ -31,15 +59,23 @@ pub(crate) enum Submitted {
     Full(Commands),
 }
 
+impl<'a> Transaction<'a> {
+    /// One that replaces nothing.
+    pub(crate) const fn new(owner: Owner, hops: &'a [Hop], commands: Commands) -> Self {
+        Self { owner, hops, commands, replaces: Replaces::Nothing }
+    }
+
+    /// The same, in place of something.
+    pub(crate) const fn replacing(mut self, replaces: Replaces) -> Self {
+        self.replaces = replaces;
+        self
+    }
+}
+
 impl Fabric {
-    /// Keeps a transaction until every path in `hops` is confirmed.
-    pub(crate) fn submit(
-        &mut self,
-        cx: &Context<'_>,
-        hops: &[Hop],
-        commands: Commands,
-        replaces: Replaces,
-    ) -> Submitted {
+    /// Keeps a transaction until every path that it needs is confirmed.
+    pub(crate) fn submit(&mut self, cx: &mut Context<'_>, transaction: Transaction<'_>) -> Submitted {
+        let Transaction { owner, hops, commands, replaces } = transaction;
         let grace = match replaces {
             Replaces::Nothing => Duration::ZERO,
             Replaces::Working => cx.settings.grace,
@@ -52,11 +88,12 @@ impl Fabric {
             return Submitted::Ready(commands);
         }
         if self.pending.len() >= cx.settings.max_waiting {
+            cx.out.notice(Notice::Full { what: "batches waiting for paths" });
             return Submitted::Full(commands);
         }
         match due.filter(|_| labels.is_empty()) {
-            Some(due) => self.pending.until(due, commands),
-            None => self.pending.for_labels(labels, grace, commands),
+            Some(due) => self.pending.until(due, (owner, commands)),
+            None => self.pending.for_labels(labels, grace, (owner, commands)),
         }
         Submitted::Waits
     }
@@ -75,7 +112,7 @@ impl Fabric {
     /// The transactions whose time has come are ready.
     pub(super) fn commit_due(&mut self, now: Time) {
         let due = self.pending.take_due(now);
-        self.events.extend(due.into_iter().map(FabricEvent::Ready));
+        self.events.extend(due.into_iter().map(|(owner, commands)| FabricEvent::Ready(owner, commands)));
     }
 
     /// What waits for a label is dropped, but for packets.

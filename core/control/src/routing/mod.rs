@@ -1,5 +1,9 @@
 //! Where packets go that belong to no stream.
 
 mod broadcast;
+mod default_paths;
+mod table;
 
 pub(crate) use broadcast::BroadcastTree;
+pub(crate) use default_paths::Routing;
+pub(crate) use table::Way;

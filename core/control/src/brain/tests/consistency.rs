@@ -8,7 +8,7 @@ use braid_types::FiveTuple;
 
 use super::mptcp::{add, open};
 use super::network::{Network, dpid, ip, mac, tuple};
-use crate::brain::Brain;
+use crate::brain::{Brain, context};
 use crate::command::Commands;
 use crate::event::Event;
 use crate::settings::Settings;
@@ -129,7 +129,7 @@ fn change(brain: &mut Brain, now: braid_types::Time, choice: usize, out: &mut Co
         Some(id) => brain.move_stream(now, *id, path, out),
         None => {
             brain.paths.bar(path.clone(), now + Duration::from_millis(50));
-            brain.renew_routes(now, out);
+            brain.routing.handle_graph(&mut context!(brain, now, out), &mut brain.fabric);
         }
     }
 }

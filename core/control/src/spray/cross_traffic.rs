@@ -1,4 +1,4 @@
-//! What others than sprayed streams carry over each link.
+//! Cross traffic: what is carried over each link beside sprayed streams.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ const NOISE: f64 = 0.05;
 
 /// By the port that a link leaves, what was read last.
 #[derive(Debug, Default)]
-pub(super) struct Others(BTreeMap<SwitchPort, Readings>);
+pub(super) struct CrossTraffic(BTreeMap<SwitchPort, Readings>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Readings {
@@ -22,7 +22,7 @@ struct Readings {
     loads: [u64; READINGS],
 }
 
-impl Others {
+impl CrossTraffic {
     /// A link had carried `bytes` at `at`; of what it carries now, `own` is sprayed.
     pub(super) fn note(&mut self, port: SwitchPort, at: Time, bytes: u64, own: u64) {
         let known = self.0.entry(port).or_insert(Readings { at, bytes, ..Readings::default() });
@@ -41,7 +41,7 @@ impl Others {
         self.0.retain(|port, _| is_there(*port));
     }
 
-    /// What they leave of a link.
+    /// What it leaves of a link.
     pub(super) fn room(&self, link: &Link, capacity: BitsPerSec) -> BitsPerSec {
         let loads = self.0.get(&link.src).map(|it| it.loads).unwrap_or_default();
         let load = loads.into_iter().min().unwrap_or(0);
@@ -66,13 +66,13 @@ mod tests {
 
     /// The room after links carried so many megabits in each second, of which `own` are sprayed.
     fn room_after(megabits: &[u64], own: u64) -> u64 {
-        let (mut others, mut bytes) = (Others::default(), 0);
-        others.note(port(1), Time::ZERO, 0, 0);
+        let (mut traffic, mut bytes) = (CrossTraffic::default(), 0);
+        traffic.note(port(1), Time::ZERO, 0, 0);
         for (second, load) in (1..).zip(megabits) {
             bytes += load * 125_000;
-            others.note(port(1), Time::from_millis(second * 1_000), bytes, own * 1_000_000);
+            traffic.note(port(1), Time::from_millis(second * 1_000), bytes, own * 1_000_000);
         }
-        others.room(&Link { src: port(1), dst: port(2) }, CAPACITY).0 / 1_000_000
+        traffic.room(&Link { src: port(1), dst: port(2) }, CAPACITY).0 / 1_000_000
     }
 
     #[test]

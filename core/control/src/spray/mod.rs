@@ -1,59 +1,91 @@
 //! Connections whose packets edges spread over several paths at once, and put back in order.
 //!
-//! All that goes from one edge to another in the same manner goes through one group of the first: a `Bundle` of paths. What
+//! All that goes from one edge to another by the same policy goes through one group of the first: a `Bundle` of paths. What
 //! comes out at the other end for one host goes through one group there, which puts it in order.
 
-mod edges;
-mod follow;
-mod others;
+mod cross_traffic;
 mod place;
 mod plan;
-mod telling;
+mod review;
+mod telemetry;
+mod view;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use braid_paths::Path;
-use braid_steering::{Imbalance, Resequence, StreamId};
-use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
-use serde::Serialize;
+use braid_steering::{Imbalance, Resequence, Route, StreamId, TransferId};
+use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, PortNo, Time};
 
-use super::placing::Hops;
 use crate::event::SwitchPorts;
+use crate::fabric::Hops;
 use crate::label::Label;
-use crate::pipeline::{EdgeGroup, Hop, Spray, SprayPath};
-use others::Others;
+use crate::pipeline::{EdgeGroup, Hop, Spray as SprayGroup, SprayPath};
+use cross_traffic::CrossTraffic;
 use plan::Plan;
-use telling::Telling;
+use telemetry::Telemetry;
 
-pub use edges::{
+pub use view::{
     EdgeHeldView, EdgeList, EdgeOrderCounts, EdgeOrderView, EdgePathState, EdgePathView, EdgeSprayView,
-    EdgeView, EdgeWaitedView,
+    EdgeView, EdgeWaitedView, SprayView,
 };
 
 /// How paths are chosen for what is sprayed, and whether it is put in order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct SprayManner {
-    pub(super) k: usize,
-    pub(super) resequence: Resequence,
-    pub(super) max_mdi: Option<Imbalance>,
+pub(crate) struct SprayPolicy {
+    pub(crate) k: usize,
+    pub(crate) resequence: Resequence,
+    pub(crate) max_mdi: Option<Imbalance>,
 }
 
 /// From which edge to which, and how.
-type Key = (DatapathId, DatapathId, SprayManner);
+type Key = (DatapathId, DatapathId, SprayPolicy);
 
 /// The bundles in use, and what goes through them.
 #[derive(Debug, Default)]
-pub(super) struct Sprays {
+pub(crate) struct Spray {
     edges: BTreeSet<DatapathId>,
     bundles: BTreeMap<Key, Bundle>,
-    of_stream: BTreeMap<StreamId, [Key; 2]>,
+    streams: BTreeMap<StreamId, SprayedStream>,
     /// Streams that would be sprayed if there were paths enough that go together.
-    single: BTreeSet<StreamId>,
+    single: BTreeMap<StreamId, SprayRequest>,
     last_group: Option<EdgeGroup>,
     /// Groups of an earlier controller, and when nothing leads there any more.
     found: Vec<(Time, DatapathId, EdgeGroup)>,
-    others: Others,
-    telling: Telling,
+    cross_traffic: CrossTraffic,
+    telemetry: Telemetry,
+    events: VecDeque<SprayEvent>,
+}
+
+/// A stream that is to be sprayed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SprayRequest {
+    pub(crate) id: StreamId,
+    pub(crate) transfer: TransferId,
+    pub(crate) tuple: FiveTuple,
+    /// The edges of the opening host and of the answering one.
+    pub(crate) ends: (DatapathId, DatapathId),
+    pub(crate) policy: SprayPolicy,
+}
+
+/// What streams have to know of bundles.
+#[derive(Debug)]
+pub(crate) enum SprayEvent {
+    /// The first paths of a stream's bundles are others.
+    Routed(StreamId, Route),
+    /// The paths of a stream's bundles have changed.
+    Changed(TransferId),
+    /// A stream's bundle has no path any more.
+    Lost(StreamId),
+    /// There are paths now over which a stream can be sprayed that takes one.
+    Sprayable(StreamId),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct SprayedStream {
+    /// There and back.
+    keys: [Key; 2],
+    transfer: TransferId,
+    tuple: FiveTuple,
 }
 
 /// Paths from one edge to another that packets are spread over.
@@ -80,23 +112,14 @@ struct Member {
     delay: std::time::Duration,
 }
 
-/// A path that a stream is sprayed over.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct SprayView {
-    /// The switches on the path.
-    pub path: Vec<DatapathId>,
-    /// The ports by which it leaves them.
-    pub ports: Vec<SwitchPort>,
-    /// What the path was found to have to spare, in bits a second: shares begin in proportion to it, and follow the edge's probes.
-    pub rate_bps: u64,
-    /// How long the path takes, in microseconds.
-    pub delay_us: u64,
-}
+impl Spray {
+    /// What there is to know, in its order.
+    pub(crate) fn poll_event(&mut self) -> Option<SprayEvent> {
+        self.events.pop_front()
+    }
 
-impl Sprays {
     /// A switch has joined.
-    pub(super) fn join_switch(&mut self, switch: &SwitchPorts, until: Time) {
+    pub(crate) fn handle_switch_up(&mut self, switch: &SwitchPorts, until: Time) {
         if switch.is_edge() {
             self.edges.insert(switch.dpid);
         }
@@ -107,69 +130,57 @@ impl Sprays {
     }
 
     /// A switch has left.
-    pub(super) fn leave_switch(&mut self, dpid: DatapathId) {
+    pub(crate) fn handle_switch_down(&mut self, dpid: DatapathId) {
         self.edges.remove(&dpid);
         self.found.retain(|(_, at, _)| *at != dpid);
     }
 
     /// Whether a stream is sprayed now.
-    pub(super) fn has(&self, id: StreamId) -> bool {
-        self.of_stream.contains_key(&id)
+    pub(crate) fn has(&self, id: StreamId) -> bool {
+        self.streams.contains_key(&id)
     }
 
     /// Where packets of a stream go that is sprayed.
-    pub(super) fn hop(&self, id: StreamId, reverse: bool) -> Option<(DatapathId, Hop)> {
-        let key = self.of_stream.get(&id)?.get(usize::from(reverse))?;
+    pub(crate) fn hop(&self, id: StreamId, reverse: bool) -> Option<(DatapathId, Hop)> {
+        let key = self.streams.get(&id)?.keys.get(usize::from(reverse))?;
         Some((key.0, Hop::sprayed(self.bundles.get(key)?.group)))
     }
 
+    /// What is known of a stream's way, if it is sprayed: the first path of each of its bundles.
+    pub(crate) fn route(&self, id: StreamId) -> Option<Route> {
+        let stream = self.streams.get(&id)?;
+        let first = |key| self.bundles.get(key)?.members.first().map(|member| member.path.clone());
+        Some(Route { forward: first(&stream.keys[0])?, reverse: first(&stream.keys[1])? })
+    }
+
     /// Where a stream's packets enter all its paths, there and back.
-    pub(super) fn hops(&self, id: StreamId) -> Hops {
-        let keys = self.of_stream.get(&id).into_iter().flatten();
+    pub(crate) fn hops(&self, id: StreamId) -> Hops {
+        let keys = self.streams.get(&id).into_iter().flat_map(|stream| &stream.keys);
         keys.filter_map(|key| self.bundles.get(key)).flat_map(Bundle::hops).collect()
     }
 
     /// The labels in use.
-    pub(super) fn labels(&self) -> impl Iterator<Item = Label> {
+    pub(crate) fn labels(&self) -> impl Iterator<Item = Label> {
         self.bundles.values().flat_map(|bundle| bundle.members.iter().flat_map(|it| [it.label, it.back]))
     }
 
     /// Whether a stream is sprayed over one of `paths`.
-    pub(super) fn uses(&self, id: StreamId, paths: &BTreeSet<Path>) -> bool {
-        let keys = self.of_stream.get(&id).into_iter().flatten();
+    pub(crate) fn uses(&self, id: StreamId, paths: &BTreeSet<Path>) -> bool {
+        let keys = self.streams.get(&id).into_iter().flat_map(|stream| &stream.keys);
         let mut members = keys.filter_map(|key| self.bundles.get(key)).flat_map(|bundle| &bundle.members);
         members.any(|member| paths.contains(&member.path))
     }
 
     /// Whether a group that waited to be written is still wanted.
-    pub(super) fn wants(&self, dpid: DatapathId, spray: &Spray) -> bool {
+    pub(crate) fn wants(&self, dpid: DatapathId, spray: &SprayGroup) -> bool {
         let bundle = self.bundles.iter().find(|(key, bundle)| key.0 == dpid && bundle.group == spray.group);
         bundle.is_some_and(|(_, bundle)| {
             bundle.members.iter().map(|it| it.label).eq(spray.paths.iter().map(|it| it.label))
         })
     }
 
-    /// The paths of a stream from its opening host, if it is sprayed.
-    pub(super) fn view(&self, id: StreamId) -> Vec<SprayView> {
-        let key = self.of_stream.get(&id).map(|[forward, _]| forward);
-        let members = key.and_then(|key| self.bundles.get(key)).map(|bundle| bundle.members.as_slice());
-        let view = |member: &Member| SprayView {
-            path: member.path.switches().collect(),
-            ports: edges::ports(&member.path),
-            rate_bps: member.rate.0,
-            delay_us: u64::try_from(member.delay.as_micros()).unwrap_or(u64::MAX),
-        };
-        members.unwrap_or_default().iter().map(view).collect()
-    }
-
-    /// A stream is not sprayed any more.
-    pub(super) fn leave(&mut self, id: StreamId) {
-        self.of_stream.remove(&id);
-        self.single.remove(&id);
-    }
-
     fn streams_of(&self, key: &Key) -> Vec<StreamId> {
-        self.of_stream.iter().filter(|(_, keys)| keys.contains(key)).map(|(id, _)| *id).collect()
+        self.streams.iter().filter(|(_, it)| it.keys.contains(key)).map(|(id, _)| *id).collect()
     }
 
     fn next_group(&mut self) -> EdgeGroup {
@@ -186,7 +197,7 @@ impl Sprays {
 
 impl Bundle {
     /// As its group has it.
-    fn spray(&self, peer: DatapathId) -> Spray {
+    fn spray(&self, peer: DatapathId) -> SprayGroup {
         spray_over(self.group, peer, &self.members)
     }
 
@@ -195,7 +206,7 @@ impl Bundle {
     }
 }
 
-fn spray_over(group: EdgeGroup, peer: DatapathId, members: &[Member]) -> Spray {
+fn spray_over(group: EdgeGroup, peer: DatapathId, members: &[Member]) -> SprayGroup {
     let path = |member: &Member| SprayPath {
         label: member.label,
         port: member.hop.port,
@@ -204,7 +215,7 @@ fn spray_over(group: EdgeGroup, peer: DatapathId, members: &[Member]) -> Spray {
         delay: member.delay,
     };
     let total = members.iter().map(|member| member.rate.0).fold(0, u64::saturating_add);
-    Spray { group, peer, paths: members.iter().map(path).collect(), burst: burst(BitsPerSec(total)) }
+    SprayGroup { group, peer, paths: members.iter().map(path).collect(), burst: burst(BitsPerSec(total)) }
 }
 
 /// What all paths carry in 50 µs, and no more than a super-frame: the shorter the turns, the less has to be put in order, and the longer, the

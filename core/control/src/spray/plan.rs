@@ -5,10 +5,10 @@ use std::time::Duration;
 use braid_paths::{DelayGate, DelayLimits, Path, latency, unknown_delay};
 use braid_spray::{HoldTime, Settings};
 use braid_steering::Resequence;
-use braid_types::{BitsPerSec, Time};
+use braid_types::BitsPerSec;
 
-use super::{Key, SprayManner};
-use crate::brain::Brain;
+use super::{Key, Spray, SprayPolicy};
+use crate::context::Context;
 
 /// Queues may hold a packet up by so much beyond the delay of its path.
 const QUEUES: Duration = Duration::from_millis(250);
@@ -35,30 +35,30 @@ pub(super) struct Planned {
     pub(super) delay: Duration,
 }
 
-impl Brain {
+impl Spray {
     /// The paths of the greatest flow over what others leave of the links, as far as their delays go together.
     ///
     /// Source: Banfi et al. 2016, §III-B.
-    pub(super) fn plan_spray(&self, now: Time, (src, dst, manner): Key) -> Plan {
-        let graph = self.paths.graph();
-        let room = |edge| self.sprays.others.room(graph.link(edge), graph.state(edge).capacity);
-        let flow = self.paths.max_flow((src, dst), manner.k.min(MOST_PATHS), room);
+    pub(super) fn plan(&self, cx: &Context<'_>, (src, dst, policy): Key) -> Plan {
+        let graph = cx.paths.graph();
+        let room = |edge| self.cross_traffic.room(graph.link(edge), graph.state(edge).capacity);
+        let flow = cx.paths.max_flow((src, dst), policy.k.min(MOST_PATHS), room);
         let unknown = unknown_delay(graph);
-        let usable = flow.paths.into_iter().filter(|(path, _)| !self.paths.is_left_alone(path, now));
+        let usable = flow.paths.into_iter().filter(|(path, _)| !cx.paths.is_left_alone(path, cx.now));
         let candidates: Vec<_> = usable
             .filter_map(|(path, rate)| Some(Planned { delay: latency(&path, graph, unknown)?, path, rate }))
             .collect();
         let pairs: Vec<_> = candidates.iter().map(|it| (it.delay, it.rate)).collect();
-        let kept = gate(manner).choose(&pairs);
+        let kept = gate(policy).choose(&pairs);
         let paths = kept.indices.iter().filter_map(|index| candidates.get(*index).cloned()).collect();
         Plan { paths, is_unequal: kept.resequence, mdi: kept.mdi, difference: kept.difference }
     }
 }
 
 /// What the paper's thresholds are by default, but for what a policy says.
-fn gate(manner: SprayManner) -> DelayGate {
+fn gate(policy: SprayPolicy) -> DelayGate {
     let limits = DelayLimits::default();
-    let cutoff = manner.max_mdi.map_or(limits.cutoff, braid_steering::Imbalance::share);
+    let cutoff = policy.max_mdi.map_or(limits.cutoff, braid_steering::Imbalance::share);
     // All of these are in range, so that the default is never needed.
     DelayGate::new(DelayLimits { cutoff, reorder: limits.reorder.min(cutoff), ..limits }).unwrap_or_default()
 }

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use braid_paths::Path;
 use braid_spray::Waits;
+use braid_steering::StreamId;
 use braid_switch::telemetry::PathState;
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time, following};
 use serde::Serialize;
 
-use super::telling::{OrderReading, PathReading};
-use super::{Bundle, Key, Member};
-use crate::brain::Brain;
+use super::telemetry::{OrderReading, PathReading};
+use super::{Bundle, Key, Member, Spray};
 use crate::pipeline::EdgeGroup;
 
 /// An edge, and what it has told; `None` for what it has not, yet. Times are on the controller's clock.
@@ -177,6 +177,20 @@ pub struct EdgeOrderCounts {
     pub gaps_ended: u64,
 }
 
+/// A path that a stream is sprayed over.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SprayView {
+    /// The switches on the path.
+    pub path: Vec<DatapathId>,
+    /// The ports by which it leaves them.
+    pub ports: Vec<SwitchPort>,
+    /// What the path was found to have to spare, in bits a second: shares begin in proportion to it, and follow the edge's probes.
+    pub rate_bps: u64,
+    /// How long the path takes, in microseconds.
+    pub delay_us: u64,
+}
+
 /// A list of edges that is made piece by piece.
 #[derive(Debug, Default)]
 pub struct EdgeList {
@@ -192,20 +206,26 @@ impl EdgeList {
     }
 }
 
-impl Brain {
-    /// The edges, and what they spray and put in order, by datapath id.
-    pub fn edges(&self) -> Vec<EdgeView> {
-        let mut list = EdgeList::default();
-        while !self.list_edges(&mut list, usize::MAX) {}
-        list.into_views()
+impl Spray {
+    /// The paths of a stream from its opening host, if it is sprayed.
+    pub(crate) fn view(&self, id: StreamId) -> Vec<SprayView> {
+        let key = self.streams.get(&id).map(|stream| &stream.keys[0]);
+        let members = key.and_then(|key| self.bundles.get(key)).map(|bundle| bundle.members.as_slice());
+        let view = |member: &Member| SprayView {
+            path: member.path.switches().collect(),
+            ports: ports(&member.path),
+            rate_bps: member.rate.0,
+            delay_us: u64::try_from(member.delay.as_micros()).unwrap_or(u64::MAX),
+        };
+        members.unwrap_or_default().iter().map(view).collect()
     }
 
     /// Goes on with a list of edges by at most so many groups that spray; whether that was all.
-    pub fn list_edges(&self, list: &mut EdgeList, count: usize) -> bool {
+    pub(crate) fn list_edges(&self, list: &mut EdgeList, count: usize) -> bool {
         if list.last.is_none() {
-            list.edges = self.sprays.edges.iter().map(|dpid| (*dpid, self.edge(*dpid))).collect();
+            list.edges = self.edges.iter().map(|dpid| (*dpid, self.edge(*dpid))).collect();
         }
-        let mut bundles = self.sprays.bundles.range(following(list.last)).peekable();
+        let mut bundles = self.bundles.range(following(list.last)).peekable();
         for (key, bundle) in bundles.by_ref().take(count) {
             if let Some(edge) = list.edges.get_mut(&key.0) {
                 edge.sprays.push(self.spray_group(key, bundle));
@@ -220,19 +240,18 @@ impl Brain {
     }
 
     fn edge(&self, dpid: DatapathId) -> EdgeView {
-        let answered_at = self.sprays.telling.answered_at(dpid);
+        let answered_at = self.telemetry.answered_at(dpid);
         EdgeView { dpid, answered_at, sprays: Vec::new(), orders: Vec::new() }
     }
 
     fn spray_group(&self, key: &Key, bundle: &Bundle) -> EdgeSprayView {
-        let reading =
-            |member: &Member| self.sprays.telling.paths.get(&(key.0, bundle.group, member.label.mac()));
+        let reading = |member: &Member| self.telemetry.paths.get(&(key.0, bundle.group, member.label.mac()));
         let paths = bundle.members.iter().map(|member| path_view(&member.path, reading(member))).collect();
         EdgeSprayView { group: bundle.group.id().0, to: key.1, paths }
     }
 
     fn order_group(&self, key: &Key, (host, port): (MacAddr, PortNo), group: EdgeGroup) -> EdgeOrderView {
-        let reading = self.sprays.telling.orders.get(&(key.1, group));
+        let reading = self.telemetry.orders.get(&(key.1, group));
         EdgeOrderView {
             group: group.id().0,
             from: key.0,
@@ -249,7 +268,7 @@ impl Brain {
 }
 
 /// The ports by which a path leaves its switches.
-pub(super) fn ports(path: &Path) -> Vec<SwitchPort> {
+fn ports(path: &Path) -> Vec<SwitchPort> {
     path.links().iter().map(|link| link.src).collect()
 }
 

@@ -1,3 +1,5 @@
+//! The default paths in the switches, found by address and by switch.
+
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
@@ -14,15 +16,13 @@ use crate::pipeline::{Hop, Rule};
 ///
 /// Invariant: places hold the routes of one address, of which there are some, or are in `free`.
 #[derive(Debug, Default)]
-pub(in crate::brain) struct Routes {
+pub(super) struct Routes {
     to: Index<IpAddr, Place>,
     places: Vec<Ways>,
     free: Vec<Place>,
     count: usize,
     /// How many routes lead to each label, or will.
     uses: Index<Label, u32>,
-    /// Routes that were removed though their hosts are there.
-    pub(super) lost: BTreeSet<(IpAddr, DatapathId)>,
 }
 
 /// An index of `places`.
@@ -40,7 +40,7 @@ pub(super) struct Entry {
 
 /// What a route's rule says beyond its destination: there may be a million, so that it is kept short.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::brain) enum Way {
+pub(crate) enum Way {
     /// The host is at this switch.
     Here,
     /// By a label.
@@ -49,7 +49,7 @@ pub(in crate::brain) enum Way {
 
 impl Way {
     /// The way of a route's rule; `None` for other rules.
-    pub(in crate::brain) const fn of(rule: &Rule) -> Option<Self> {
+    pub(crate) const fn of(rule: &Rule) -> Option<Self> {
         match *rule {
             Rule::LocalRoute { .. } => Some(Self::Here),
             Rule::Route { hop, .. } => Some(Self::By(hop)),
@@ -77,12 +77,12 @@ impl Way {
 }
 
 impl Routes {
-    pub(in crate::brain) const fn len(&self) -> usize {
+    pub(super) const fn len(&self) -> usize {
         self.count
     }
 
     /// The route from a switch to `dst`.
-    pub(in crate::brain) fn get(&self, dst: IpAddr, dpid: DatapathId) -> Option<Way> {
+    pub(super) fn get(&self, dst: IpAddr, dpid: DatapathId) -> Option<Way> {
         self.entry(dst, dpid).map(|entry| entry.wanted)
     }
 
@@ -149,25 +149,15 @@ impl Routes {
         ways.flat_map(|(dst, ways)| ways.iter().map(move |(dpid, entry)| ((dst, *dpid), *entry)))
     }
 
-    /// A route that an earlier controller has written.
-    pub(in crate::brain) fn adopt(&mut self, key: (IpAddr, DatapathId), way: Way) {
-        self.insert(key, Entry { wanted: way, written: Some(way) });
-    }
-
     /// The route is on its way to the switch.
-    pub(in crate::brain) fn note_written(&mut self, (dst, dpid): (IpAddr, DatapathId), way: Way) {
+    pub(super) fn note_written(&mut self, (dst, dpid): (IpAddr, DatapathId), way: Way) {
         if let Some(entry) = self.entry(dst, dpid).filter(|entry| entry.written != Some(way)) {
             self.insert((dst, dpid), Entry { written: Some(way), ..entry });
         }
     }
 
-    /// Forgets a route; says whether there was one.
-    pub(in crate::brain) fn remove(&mut self, dst: IpAddr, dpid: DatapathId) -> bool {
-        self.take((dst, dpid)).is_some()
-    }
-
     /// The labels that routes lead to, or will, in no order.
-    pub(in crate::brain) fn labels(&self) -> impl Iterator<Item = Label> {
+    pub(super) fn labels(&self) -> impl Iterator<Item = Label> {
         self.uses.keys().copied()
     }
 
@@ -186,7 +176,7 @@ impl Routes {
     }
 
     /// The switch has lost its rules.
-    pub(in crate::brain) fn forget(&mut self, dpid: DatapathId) {
+    pub(super) fn forget(&mut self, dpid: DatapathId) {
         let (places, free) = (&mut self.places, &mut self.free);
         let mut gone = Vec::new();
         self.to.retain(|_, place| {
@@ -203,7 +193,6 @@ impl Routes {
         // In the order of the index, which means nothing.
         self.free.sort_unstable();
         self.count = self.places.iter().map(SmallVec::len).sum();
-        self.lost.retain(|(_, at)| *at != dpid);
         gone.into_iter().for_each(|entry| self.note_uses(Some(entry), None));
     }
 }

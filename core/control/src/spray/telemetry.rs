@@ -7,8 +7,9 @@ use braid_spray::Waits;
 use braid_switch::telemetry::{OrderReport, PathReport, Report};
 use braid_types::{BitsPerSec, DatapathId, MacAddr, Time};
 
-use crate::brain::Brain;
-use crate::command::{Command, Commands};
+use super::Spray;
+use crate::command::Command;
+use crate::context::Context;
 use crate::pipeline::EdgeGroup;
 
 /// An edge that has not answered is asked again after this long, and after twice as long each time, up to the second.
@@ -20,7 +21,7 @@ const SHARE: f64 = 0.25;
 
 /// What edges told last of the groups that are in use.
 #[derive(Debug, Default)]
-pub(super) struct Telling {
+pub(super) struct Telemetry {
     asked: BTreeMap<DatapathId, Asked>,
     pub(super) paths: BTreeMap<(DatapathId, EdgeGroup, MacAddr), PathReading>,
     pub(super) orders: BTreeMap<(DatapathId, EdgeGroup), OrderReading>,
@@ -56,7 +57,7 @@ pub(super) struct OrderReading {
     pub(super) lately: Waits,
 }
 
-impl Telling {
+impl Telemetry {
     /// When an edge has told what it knows last.
     pub(super) fn answered_at(&self, dpid: DatapathId) -> Option<Time> {
         self.asked.get(&dpid)?.answered_at
@@ -121,28 +122,23 @@ impl PathReading {
     }
 }
 
-impl Brain {
+impl Spray {
     /// Asks all edges what their groups have done.
-    pub(super) fn ask_edges(&mut self, now: Time, out: &mut Commands) {
-        for dpid in self.sprays.telling.due(now, &self.sprays.edges) {
-            out.push(Command::ReadEdge { dpid });
+    pub(super) fn ask_edges(&mut self, cx: &mut Context<'_>) {
+        for dpid in self.telemetry.due(cx.now, &self.edges) {
+            cx.out.push(Command::ReadEdge { dpid });
         }
         self.forget_groups();
     }
 
     /// An edge has told what its groups have done, or a part of that.
-    pub(in crate::brain) fn on_edge_reports(
-        &mut self,
-        now: Time,
-        dpid: DatapathId,
-        reports: &[(EdgeGroup, Report)],
-    ) {
-        let sprays = &mut self.sprays;
-        let Some(asked) = sprays.telling.asked.get_mut(&dpid) else { return };
+    pub(crate) fn handle_reports(&mut self, now: Time, dpid: DatapathId, reports: &[(EdgeGroup, Report)]) {
+        let Self { telemetry, bundles, .. } = self;
+        let Some(asked) = telemetry.asked.get_mut(&dpid) else { return };
         (asked.at, asked.answered_at) = (None, Some(now));
         let ours: BTreeMap<_, _> =
-            sprays.bundles.iter().filter(|(key, _)| key.0 == dpid).map(|(_, it)| (it.group, it)).collect();
-        let there = sprays.bundles.iter().filter(|(key, _)| key.1 == dpid);
+            bundles.iter().filter(|(key, _)| key.0 == dpid).map(|(_, it)| (it.group, it)).collect();
+        let there = bundles.iter().filter(|(key, _)| key.1 == dpid);
         let orders: BTreeSet<_> = there.flat_map(|(_, it)| it.orders.values().copied()).collect();
         for (group, report) in reports {
             match report {
@@ -152,11 +148,11 @@ impl Brain {
                     let is_member =
                         |path: &&PathReport| bundle.members.iter().any(|it| it.label.mac() == path.label);
                     for path in spray.paths.iter().filter(is_member) {
-                        sprays.telling.note_path(now, (dpid, *group, path.label), *path, total);
+                        telemetry.note_path(now, (dpid, *group, path.label), *path, total);
                     }
                 }
                 Report::Order(order) if orders.contains(group) => {
-                    sprays.telling.note_order(now, (dpid, *group), order);
+                    telemetry.note_order(now, (dpid, *group), order);
                 }
                 Report::Order(_) => {}
             }
@@ -165,7 +161,7 @@ impl Brain {
 
     /// Forgets what was told of groups and paths that are not in use any more.
     fn forget_groups(&mut self) {
-        let bundles = &self.sprays.bundles;
+        let bundles = &self.bundles;
         let paths: BTreeSet<_> = bundles
             .iter()
             .flat_map(|(key, it)| it.members.iter().map(move |member| (key.0, it.group, member.label.mac())))
@@ -174,8 +170,8 @@ impl Brain {
             .iter()
             .flat_map(|(key, it)| it.orders.values().map(move |group| (key.1, *group)))
             .collect();
-        self.sprays.telling.paths.retain(|key, _| paths.contains(key));
-        self.sprays.telling.orders.retain(|key, _| orders.contains(key));
+        self.telemetry.paths.retain(|key, _| paths.contains(key));
+        self.telemetry.orders.retain(|key, _| orders.contains(key));
     }
 }
 
@@ -200,11 +196,11 @@ mod tests {
 
     fn found(reports: &[PathReport]) -> Option<u64> {
         let key = (DatapathId(1), EdgeGroup::after(None), MacAddr::ZERO);
-        let mut telling = Telling::default();
+        let mut telemetry = Telemetry::default();
         for (second, report) in (0..).zip(reports) {
-            telling.note_path(Time::from_millis(second * 1_000), key, *report, 2.0);
+            telemetry.note_path(Time::from_millis(second * 1_000), key, *report, 2.0);
         }
-        telling.paths[&key].found.map(|it| it.0)
+        telemetry.paths[&key].found.map(|it| it.0)
     }
 
     #[test]
@@ -219,10 +215,10 @@ mod tests {
 
     #[test]
     fn an_edge_that_does_not_answer_is_asked_less_and_less() {
-        let (edges, mut telling) = (BTreeSet::from([DatapathId(1)]), Telling::default());
+        let (edges, mut telemetry) = (BTreeSet::from([DatapathId(1)]), Telemetry::default());
         let mut asked = Vec::new();
         for second in 0..100 {
-            let due = telling.due(Time::from_millis(second * 1_000), &edges);
+            let due = telemetry.due(Time::from_millis(second * 1_000), &edges);
             asked.extend(due.iter().map(|_| second));
         }
         assert_eq!(asked, [0, 5, 15, 35, 75]);

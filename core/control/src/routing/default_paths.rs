@@ -1,0 +1,239 @@
+//! Default paths: for each address in use at a switch, the shortest path there.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use braid_types::DatapathId;
+use smallvec::SmallVec;
+
+use super::table::{Entry, Routes, Way};
+use crate::command::{Command, Commands, Target};
+use crate::context::Context;
+use crate::fabric::{Fabric, Owner, Replaces, Submitted, Transaction};
+use crate::label::Label;
+use crate::notice::Notice;
+use crate::pipeline::{Hop, Rule};
+
+/// The routes by which packets go that belong to no stream: each is a rule at one switch for one address.
+#[derive(Debug, Default)]
+pub(crate) struct Routing {
+    routes: Routes,
+    /// Routes that were removed though their hosts are there.
+    lost: BTreeSet<(IpAddr, DatapathId)>,
+}
+
+/// What a route is for: packets to an address, at a switch.
+pub(crate) type Key = (IpAddr, DatapathId);
+
+impl Routing {
+    /// How many routes there are.
+    pub(crate) const fn len(&self) -> usize {
+        self.routes.len()
+    }
+
+    /// The labels that routes lead to, or will, in no order.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = Label> {
+        self.routes.labels()
+    }
+
+    /// The rule of a route as it is wanted now; `None` if there is none.
+    pub(crate) fn rule(&self, (dst, dpid): Key) -> Option<Rule> {
+        self.routes.get(dst, dpid).map(|way| way.rule(dst))
+    }
+
+    /// Sends a packet that entered at a switch on its way, with a route for those that follow it.
+    pub(crate) fn forward(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: Key, frame: &[u8]) {
+        self.forward_with(cx, fabric, &[key], frame);
+    }
+
+    /// As [`Self::forward`], by the first of some routes; the others are there when it arrives, such as that for the answer.
+    pub(crate) fn forward_with(
+        &mut self,
+        cx: &mut Context<'_>,
+        fabric: &mut Fabric,
+        keys: &[Key],
+        frame: &[u8],
+    ) {
+        let (Some((_, dpid)), mut commands) = (keys.first(), fabric.blank()) else { return };
+        let mut hops = SmallVec::<[Hop; 2]>::new();
+        for (number, key) in keys.iter().enumerate() {
+            match self.route(cx, fabric, *key, &mut commands) {
+                Some(hop) => hops.extend(hop),
+                None if number == 0 => return fabric.reuse(commands),
+                None => {}
+            }
+        }
+        commands.send(*dpid, Target::Pipeline, frame);
+        self.submit(cx, fabric, Transaction::new(Owner::Routing, &hops, commands));
+    }
+
+    /// The host at `dst` is somewhere else: every switch with a route to it gets a new one.
+    pub(crate) fn reroute_to(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, dst: IpAddr) {
+        for dpid in self.routes.switches_to(dst) {
+            self.renew(cx, fabric, (dst, dpid));
+        }
+    }
+
+    /// The graph has changed: every route is compared with the shortest path.
+    pub(crate) fn handle_graph(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
+        let mut all: Vec<_> = self.routes.all().map(|(key, _)| key).collect();
+        all.sort_unstable();
+        for key in all {
+            self.renew(cx, fabric, key);
+        }
+    }
+
+    /// The switch has lost its rules.
+    pub(crate) fn handle_switch_down(&mut self, dpid: DatapathId) {
+        self.routes.forget(dpid);
+        self.lost.retain(|(_, at)| *at != dpid);
+    }
+
+    /// The labels go. A route that was to take one stays as it is; what takes one asks the controller meanwhile.
+    pub(crate) fn withdraw(&mut self, cx: &mut Context<'_>, labels: &BTreeSet<Label>) {
+        for (key, entry) in self.routes.through(labels) {
+            match entry.written.filter(|written| !written.takes(labels)) {
+                Some(way) => self.load(key, way),
+                None => {
+                    self.delete(cx, key);
+                    self.lost.insert(key);
+                }
+            }
+        }
+    }
+
+    /// Routes that lost their path get another one before a packet asks for it.
+    pub(crate) fn restore(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
+        for key in std::mem::take(&mut self.lost) {
+            let mut commands = Commands::default();
+            if let Some(hop) = self.route(cx, fabric, key, &mut commands) {
+                self.submit(cx, fabric, Transaction::new(Owner::Routing, hop.as_slice(), commands));
+            }
+        }
+    }
+
+    /// A route that an earlier controller has written.
+    pub(crate) fn load(&mut self, key: Key, way: Way) {
+        self.routes.insert(key, Entry { wanted: way, written: Some(way) });
+    }
+
+    /// Forgets a route that its switch has not; says whether there was one.
+    pub(crate) fn forget(&mut self, (dst, dpid): Key) -> bool {
+        self.routes.take((dst, dpid)).is_some()
+    }
+
+    /// Commits a transaction that waited, as far as its routes are still wanted.
+    pub(crate) fn commit(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, mut commands: Commands) {
+        commands.retain(|command| match command {
+            Command::Add { dpid, rule: rule @ Rule::Route { dst, .. } } => {
+                self.routes.get(*dst, *dpid) == Way::of(rule)
+            }
+            _ => true,
+        });
+        self.write(cx, fabric, commands);
+    }
+
+    /// Adds the route to `commands` unless it is there; returns what they need. `None` if there is no path.
+    fn route(
+        &mut self,
+        cx: &mut Context<'_>,
+        fabric: &mut Fabric,
+        (dst, dpid): Key,
+        commands: &mut Commands,
+    ) -> Option<Option<Hop>> {
+        if let Some(way) = self.routes.get(dst, dpid) {
+            return Some(way.hop());
+        }
+        // There is one whose path is not known yet.
+        if cx.installed.get(dpid, &Rule::LocalRoute { dst }).is_some() {
+            return Some(None);
+        }
+        if self.routes.len() >= cx.settings.max_routes {
+            cx.out.notice(Notice::Full { what: "routes" });
+            return None;
+        }
+        let way = best_way(cx, fabric, (dst, dpid))?;
+        self.routes.insert((dst, dpid), Entry { wanted: way, written: None });
+        commands.add(dpid, way.rule(dst));
+        Some(way.hop())
+    }
+
+    fn renew(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: Key) {
+        if cx.installed.is_settling() && self.leads_there(cx, fabric, key) {
+            return;
+        }
+        let (dst, dpid) = key;
+        let Some(way) = best_way(cx, fabric, key) else { return self.delete(cx, key) };
+        let written = self.routes.entry(dst, dpid).and_then(|entry| entry.written);
+        let before = self.routes.insert(key, Entry { wanted: way, written }).map(|entry| entry.wanted);
+        if before == Some(way) || written == Some(way) {
+            return;
+        }
+        let is_open = |way: Way| way.hop().is_none_or(|hop| fabric.is_open(cx.topology, hop.label));
+        let replaces = if written.is_some_and(is_open) { Replaces::Working } else { Replaces::Nothing };
+        let mut commands = Commands::default();
+        commands.add(dpid, way.rule(dst));
+        let hop = way.hop();
+        let transaction = Transaction::new(Owner::Routing, hop.as_slice(), commands);
+        self.submit(cx, fabric, transaction.replacing(replaces));
+    }
+
+    /// Whether a route ends where its host is, as far as that is known.
+    fn leads_there(&self, cx: &Context<'_>, fabric: &Fabric, (dst, dpid): Key) -> bool {
+        let Some(at) = cx.topology.host_with_address(dst).map(|host| host.at.dpid) else { return true };
+        match self.routes.get(dst, dpid) {
+            Some(Way::By(hop)) => fabric.path(hop.label).is_some_and(|path| path.egress() == at),
+            _ => at == dpid,
+        }
+    }
+
+    fn delete(&mut self, cx: &mut Context<'_>, key: Key) {
+        if let Some(entry) = self.routes.take(key) {
+            cx.delete(key.1, entry.wanted.rule(key.0));
+        }
+    }
+
+    fn submit(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, transaction: Transaction<'_>) {
+        match fabric.submit(cx, transaction) {
+            // Nothing can have changed since it was made.
+            Submitted::Ready(commands) => self.write(cx, fabric, commands),
+            Submitted::Waits => {}
+            Submitted::Full(commands) => self.abandon(cx, &commands),
+        }
+    }
+
+    fn write(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, mut commands: Commands) {
+        for (key, way) in routes_of(&commands) {
+            self.routes.note_written(key, way);
+        }
+        cx.out.append(&mut commands);
+        fabric.reuse(commands);
+    }
+
+    /// What a transaction would have installed is not there. Its packets go straight to their hosts, as there is no room
+    /// for them to wait.
+    fn abandon(&mut self, cx: &mut Context<'_>, commands: &Commands) {
+        for (key, _) in routes_of(commands) {
+            self.routes.take(key);
+        }
+        commands.held().for_each(|(_, frame)| cx.hand_over(frame));
+    }
+}
+
+fn routes_of(commands: &Commands) -> impl Iterator<Item = (Key, Way)> {
+    commands.into_iter().filter_map(|command| match command {
+        Command::Add { dpid, rule: rule @ (Rule::Route { dst, .. } | Rule::LocalRoute { dst }) } => {
+            Some(((*dst, *dpid), Way::of(rule)?))
+        }
+        _ => None,
+    })
+}
+
+fn best_way(cx: &mut Context<'_>, fabric: &mut Fabric, (dst, dpid): Key) -> Option<Way> {
+    let at = cx.topology.host_with_address(dst)?.at;
+    if at.dpid == dpid {
+        return Some(Way::Here);
+    }
+    let path = cx.paths.shortest(cx.now, dpid, at.dpid)?;
+    fabric.open(cx, &path).map(Way::By)
+}

@@ -1,0 +1,151 @@
+//! Streams join bundles.
+
+use std::net::IpAddr;
+
+use braid_steering::{Resequence, StreamId};
+use braid_topology::Topology;
+use braid_types::{DatapathId, FiveTuple};
+
+use super::plan::{Plan, Planned};
+use super::{Bundle, Key, Member, Spray, SprayPolicy, SprayRequest, SprayedStream};
+use crate::command::{Command, Commands};
+use crate::context::Context;
+use crate::fabric::{Fabric, Hops};
+use crate::notice::Notice;
+use crate::pipeline::{EdgeGroup, Order, Rule};
+
+impl Spray {
+    /// Whether there are paths that go together between two switches, which are edges.
+    pub(crate) fn is_possible(
+        &self,
+        cx: &Context<'_>,
+        (src, dst): (DatapathId, DatapathId),
+        policy: SprayPolicy,
+    ) -> bool {
+        if !self.edges.contains(&src) || !self.edges.contains(&dst) {
+            return false;
+        }
+        [(src, dst, policy), (dst, src, policy)].into_iter().any(|key| match self.bundles.get(&key) {
+            Some(bundle) => bundle.members.len() > 1,
+            None => self.plan(cx, key).paths.len() > 1,
+        })
+    }
+
+    /// Lets both directions of a stream go through bundles, with its rules in `batch`; returns the labels that they need.
+    ///
+    /// `None` if there are no paths that go together; then the stream is to take one.
+    pub(crate) fn place(
+        &mut self,
+        cx: &mut Context<'_>,
+        fabric: &mut Fabric,
+        request: SprayRequest,
+        batch: &mut Commands,
+    ) -> Option<Hops> {
+        let SprayRequest { id, transfer, tuple, ends: (src, dst), policy } = request;
+        let keys = [(src, dst, policy), (dst, src, policy)];
+        self.forget(id);
+        if !self.is_possible(cx, (src, dst), policy)
+            || !keys.iter().all(|key| self.open_bundle(cx, fabric, *key))
+        {
+            self.single.insert(id, request);
+            return None;
+        }
+        self.streams.insert(id, SprayedStream { keys, transfer, tuple });
+        for (key, tuple, reverse) in [(keys[0], tuple, false), (keys[1], tuple.reversed(), true)] {
+            self.add_rules(cx, (id, reverse), (key, tuple), batch);
+        }
+        self.note_placed(id, batch);
+        Some(self.hops(id))
+    }
+
+    /// A stream is not sprayed any more: what puts its packets in order goes.
+    pub(crate) fn leave(&mut self, topology: &Topology, id: StreamId, out: &mut Commands) {
+        let Some(SprayedStream { keys, tuple, .. }) = self.forget(id) else { return };
+        for (key, tuple, reverse) in [(keys[0], tuple, false), (keys[1], tuple.reversed(), true)] {
+            if topology.switch(key.1).is_some() {
+                // The group does not count in a deletion.
+                let group = EdgeGroup::after(None);
+                out.delete(key.1, Rule::Ordered { id, reverse, tuple, group });
+            }
+        }
+    }
+
+    fn forget(&mut self, id: StreamId) -> Option<SprayedStream> {
+        self.single.remove(&id);
+        self.streams.remove(&id)
+    }
+
+    /// The rules of one direction, where it is put in order before where it is sprayed.
+    fn add_rules(
+        &mut self,
+        cx: &mut Context<'_>,
+        (id, reverse): (StreamId, bool),
+        (key, tuple): (Key, FiveTuple),
+        batch: &mut Commands,
+    ) {
+        if let Some(group) = self.order_for(cx, key, tuple.dst) {
+            batch.add(key.1, Rule::Ordered { id, reverse, tuple, group });
+        }
+        if let Some((dpid, hop)) = self.hop(id, reverse) {
+            batch.add(dpid, Rule::Stream { id, reverse, tuple, hop });
+        }
+    }
+
+    fn note_placed(&self, id: StreamId, batch: &mut Commands) {
+        let Some(SprayedStream { keys: [forward, _], transfer, tuple }) = self.streams.get(&id) else {
+            return;
+        };
+        let members = self.bundles.get(forward).map(|bundle| bundle.members.as_slice()).unwrap_or_default();
+        let paths = members.iter().map(|member| (member.path.switches().collect(), member.rate)).collect();
+        batch.notice(Notice::StreamSprayed { id, transfer: *transfer, tuple: *tuple, paths });
+    }
+
+    /// Has a bundle with its group; says whether it has a path.
+    fn open_bundle(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: Key) -> bool {
+        if let Some(bundle) = self.bundles.get_mut(&key) {
+            bundle.unused_since = None;
+            return !bundle.members.is_empty();
+        }
+        let plan = self.plan(cx, key);
+        let members = members(cx, fabric, &plan);
+        if members.is_empty() {
+            return false;
+        }
+        let group = self.next_group();
+        let (orders, changed_at, unused_since) = (Default::default(), cx.now, None);
+        let bundle = Bundle { group, members, plan, orders, changed_at, unused_since };
+        cx.out.push(Command::Spray { dpid: key.0, spray: bundle.spray(key.1) });
+        self.bundles.insert(key, bundle);
+        true
+    }
+
+    /// The group at the end of a bundle that puts in order what is for this host, if that is to be.
+    fn order_for(&mut self, cx: &mut Context<'_>, key: Key, host: IpAddr) -> Option<EdgeGroup> {
+        let host = cx.topology.host_with_address(host).filter(|host| host.at.dpid == key.1)?;
+        let (mac, port) = (host.mac, host.at.port);
+        let bundle = self.bundles.get(&key)?;
+        if let Some(group) = bundle.orders.get(&(mac, port)) {
+            return Some(*group);
+        }
+        // A bundle of one path that may get others: there is nothing to put in order yet.
+        let settings = bundle.plan.order(key.2.resequence);
+        if key.2.resequence == Resequence::Never {
+            return None;
+        }
+        let group = self.next_group();
+        self.bundles.get_mut(&key)?.orders.insert((mac, port), group);
+        cx.out.push(Command::Order { dpid: key.1, order: Order { group, mac, port, settings } });
+        Some(group)
+    }
+}
+
+/// The paths of a plan with their labels, which are installed if they are new.
+pub(super) fn members(cx: &mut Context<'_>, fabric: &mut Fabric, plan: &Plan) -> Vec<Member> {
+    let member = |it: &Planned| {
+        let hop = fabric.open(cx, &it.path)?;
+        let back = fabric.open(cx, &it.path.reversed())?.label;
+        let (path, rate, delay) = (it.path.clone(), it.rate, it.delay);
+        Some(Member { path, label: hop.label, hop, back, rate, delay })
+    };
+    plan.paths.iter().filter_map(member).collect()
+}

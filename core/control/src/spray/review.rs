@@ -1,0 +1,239 @@
+//! Bundles follow the network: paths that break are left at once, and others are taken that have more to spare.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use braid_paths::Path;
+use braid_steering::StreamId;
+use braid_types::{BitsPerSec, SwitchPort};
+
+use super::place::members;
+use super::plan::Plan;
+use super::{Key, Spray, SprayEvent, spray_over};
+use crate::command::{Command, Commands};
+use crate::context::Context;
+use crate::fabric::{Fabric, Hops, Owner, Replaces, Submitted, Transaction, is_whole};
+use crate::measurement::Measurement;
+use crate::pipeline::Order;
+
+/// Other paths must have so much more to spare, in parts of what these have.
+const GAIN: f64 = 1.2;
+/// So long after a bundle has changed it is left as it is, but for paths that break.
+const REST: Duration = Duration::from_secs(5);
+
+impl Spray {
+    /// Links have come or gone: bundles leave paths that are broken, and take others.
+    pub(crate) fn handle_links(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
+        for key in self.keys() {
+            let plan = self.plan(cx, key);
+            if self.has_broken(cx, &key) || self.is_better(&key, &plan, 1.05) {
+                self.change_bundle(cx, fabric, key, plan);
+            }
+        }
+    }
+
+    /// Compares bundles with what there is to have, called whenever the counters have been read.
+    ///
+    /// `rates`: what a stream was found to carry, there and back.
+    pub(crate) fn review(
+        &mut self,
+        cx: &mut Context<'_>,
+        fabric: &mut Fabric,
+        measurement: &Measurement,
+        rates: impl Fn(StreamId) -> Option<[BitsPerSec; 2]>,
+    ) {
+        if self.edges.is_empty() && self.bundles.is_empty() {
+            return;
+        }
+        let own = self.loads(rates);
+        self.note_cross_traffic(cx, measurement, &own);
+        self.ask_edges(cx);
+        self.close_unused(cx);
+        for key in self.keys() {
+            let rests = self.bundles.get(&key).is_some_and(|it| cx.now.since(it.changed_at) < REST);
+            let plan = self.plan(cx, key);
+            if !rests && self.is_better(&key, &plan, GAIN) {
+                self.change_bundle(cx, fabric, key, plan);
+            }
+        }
+        self.find_sprayable(cx);
+    }
+
+    /// Commits a transaction that waited, as far as its group is still wanted.
+    pub(crate) fn commit(&self, cx: &mut Context<'_>, mut commands: Commands) {
+        commands.retain(|command| match command {
+            Command::Spray { dpid, spray } => self.wants(*dpid, spray),
+            _ => true,
+        });
+        cx.out.append(&mut commands);
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        self.bundles.keys().copied().collect()
+    }
+
+    fn has_broken(&self, cx: &Context<'_>, key: &Key) -> bool {
+        let members = self.bundles.get(key).map(|bundle| bundle.members.as_slice());
+        members.unwrap_or_default().iter().any(|member| !is_whole(cx.topology, &member.path))
+    }
+
+    /// Whether the paths of a plan have so much more to spare than those that a bundle has.
+    fn is_better(&self, key: &Key, plan: &Plan, gain: f64) -> bool {
+        let Some(bundle) = self.bundles.get(key) else { return false };
+        let now: u64 = bundle.members.iter().map(|member| rate_in(plan, &member.path).0).sum();
+        plan.total().as_f64() > now as f64 * gain
+    }
+
+    /// What is sprayed over each link, by the port that the link leaves.
+    fn loads(&self, rates: impl Fn(StreamId) -> Option<[BitsPerSec; 2]>) -> BTreeMap<SwitchPort, u64> {
+        let mut loads = BTreeMap::new();
+        for (id, stream) in &self.streams {
+            let Some(rates) = rates(*id) else { continue };
+            for (key, rate) in stream.keys.iter().zip(rates) {
+                let Some(bundle) = self.bundles.get(key) else { continue };
+                let total: u64 = bundle.members.iter().map(|member| member.rate.0).sum();
+                for member in &bundle.members {
+                    let part = (rate.as_f64() * member.rate.as_f64() / total.max(1) as f64) as u64;
+                    let ports = member.path.links().iter().map(|link| link.src);
+                    ports.for_each(|port| *loads.entry(port).or_default() += part);
+                }
+            }
+        }
+        loads
+    }
+
+    fn note_cross_traffic(
+        &mut self,
+        cx: &Context<'_>,
+        measurement: &Measurement,
+        own: &BTreeMap<SwitchPort, u64>,
+    ) {
+        for (link, _) in cx.topology.links() {
+            let reading = measurement.of(&link);
+            let Some(load) = reading.load else { continue };
+            let own = own.get(&link.src).copied().unwrap_or(0);
+            self.cross_traffic.note(link.src, load.at, reading.sent.bytes_out, own);
+        }
+        self.cross_traffic.retain(|port| cx.topology.link_at(port).is_some());
+    }
+
+    /// A bundle takes the paths of a plan: without those that are broken at once, with the new ones when they are ready.
+    fn change_bundle(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: Key, plan: Plan) {
+        let members = members(cx, fabric, &plan);
+        let Some(bundle) = self.bundles.get_mut(&key) else { return };
+        let (group, before) = (bundle.group, bundle.members.len());
+        bundle.members.retain(|member| is_whole(cx.topology, &member.path));
+        let left = bundle.members.clone();
+        if members.is_empty() && left.is_empty() {
+            return self.dissolve(cx, &key);
+        }
+        if !left.is_empty() && left.len() < before {
+            cx.out.push(Command::Spray { dpid: key.0, spray: spray_over(group, key.1, &left) });
+        }
+        if members.is_empty() {
+            self.note_changed(&key);
+            return self.update_orders(cx, &key);
+        }
+        (bundle.members, bundle.plan, bundle.changed_at) = (members, plan, cx.now);
+        let (hops, mut batch) = (bundle.hops(), Commands::default());
+        batch.push(Command::Spray { dpid: key.0, spray: bundle.spray(key.1) });
+        let replaces = if left.is_empty() { Replaces::Nothing } else { Replaces::Working };
+        self.update_orders(cx, &key);
+        self.note_routes(&key);
+        submit(cx, fabric, &hops, (batch, replaces));
+    }
+
+    /// What puts in order is told over how many paths packets come, and how much it may hold.
+    fn update_orders(&self, cx: &mut Context<'_>, key: &Key) {
+        let Some(bundle) = self.bundles.get(key) else { return };
+        for ((mac, port), group) in &bundle.orders {
+            let settings = bundle.plan.order(key.2.resequence);
+            let order = Order { group: *group, mac: *mac, port: *port, settings };
+            cx.out.push(Command::Order { dpid: key.1, order });
+        }
+    }
+
+    fn note_routes(&mut self, key: &Key) {
+        for id in self.streams_of(key) {
+            let route = self.route(id);
+            self.events.extend(route.map(|route| SprayEvent::Routed(id, route)));
+        }
+    }
+
+    fn note_changed(&mut self, key: &Key) {
+        let streams = self.streams.values().filter(|stream| stream.keys.contains(key));
+        self.events.extend(streams.map(|stream| SprayEvent::Changed(stream.transfer)));
+    }
+
+    /// The streams of a bundle without paths take the default path, until there is one again.
+    fn dissolve(&mut self, cx: &mut Context<'_>, key: &Key) {
+        let streams = self.streams_of(key);
+        self.events.extend(streams.into_iter().map(SprayEvent::Lost));
+        self.close_bundle(cx, key);
+    }
+
+    fn close_bundle(&mut self, cx: &mut Context<'_>, key: &Key) {
+        let Some(bundle) = self.bundles.remove(key) else { return };
+        let there = bundle.orders.into_values().map(|group| (key.1, group));
+        for (dpid, group) in std::iter::once((key.0, bundle.group)).chain(there) {
+            if cx.topology.switch(dpid).is_some() {
+                cx.out.push(Command::RemoveEdgeGroup { dpid, group });
+            }
+        }
+    }
+
+    /// Closes the bundles that nothing went through for long, and removes the groups of an earlier controller.
+    fn close_unused(&mut self, cx: &mut Context<'_>) {
+        for key in self.keys() {
+            let used = self.streams.values().any(|stream| stream.keys.contains(&key));
+            let Some(bundle) = self.bundles.get_mut(&key) else { continue };
+            let since = if used { None } else { Some(bundle.unused_since.unwrap_or(cx.now)) };
+            bundle.unused_since = since;
+            if since.is_some_and(|since| cx.now.since(since) >= cx.settings.label_linger) {
+                self.close_bundle(cx, &key);
+            }
+        }
+        self.keys().into_iter().for_each(|key| self.close_unused_orders(cx, &key));
+        for (_, dpid, group) in self.found.extract_if(.., |(at, ..)| *at <= cx.now) {
+            cx.out.push(Command::RemoveEdgeGroup { dpid, group });
+        }
+    }
+
+    /// Removes what puts in order for hosts that no stream of a bundle goes to.
+    fn close_unused_orders(&mut self, cx: &mut Context<'_>, key: &Key) {
+        let streams = self.streams.values().filter(|stream| stream.keys.contains(key));
+        let hosts = streams.filter_map(|stream| {
+            let is_back = stream.keys[0] != *key;
+            let address = if is_back { stream.tuple.src } else { stream.tuple.dst };
+            let host = cx.topology.host_with_address(address)?;
+            Some((host.mac, host.at.port))
+        });
+        let used: BTreeSet<_> = hosts.collect();
+        let Some(bundle) = self.bundles.get_mut(key) else { return };
+        for (_, group) in bundle.orders.extract_if(.., |host, _| !used.contains(host)) {
+            cx.out.push(Command::RemoveEdgeGroup { dpid: key.1, group });
+        }
+    }
+
+    /// Streams that took one path can be sprayed if there are paths now that go together.
+    fn find_sprayable(&mut self, cx: &Context<'_>) {
+        let at = |ip| cx.topology.host_with_address(ip).map(|host| host.at.dpid);
+        let sprayable = self.single.values().filter(|request| {
+            let ends = at(request.tuple.src).zip(at(request.tuple.dst));
+            ends.is_some_and(|ends| self.is_possible(cx, ends, request.policy))
+        });
+        let events: Vec<_> = sprayable.map(|request| SprayEvent::Sprayable(request.id)).collect();
+        self.events.extend(events);
+    }
+}
+
+fn submit(cx: &mut Context<'_>, fabric: &mut Fabric, hops: &Hops, (batch, replaces): (Commands, Replaces)) {
+    let transaction = Transaction::new(Owner::Spray, hops, batch).replacing(replaces);
+    if let Submitted::Ready(mut batch) = fabric.submit(cx, transaction) {
+        cx.out.append(&mut batch);
+    }
+}
+
+fn rate_in(plan: &Plan, path: &Path) -> BitsPerSec {
+    plan.paths.iter().find(|it| it.path == *path).map_or(BitsPerSec(0), |it| it.rate)
+}
