@@ -24,6 +24,7 @@ mod path_cache;
 pub mod pipeline;
 mod port_counters;
 mod request;
+mod reservations;
 mod restore;
 mod role;
 mod routing;

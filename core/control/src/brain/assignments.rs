@@ -2,15 +2,15 @@
 
 use std::net::IpAddr;
 
-use braid_assign::{AssignError, Assignment, AssignmentId, Claim, Owner};
-use braid_paths::Path;
-use braid_steering::{Group, Opening, Stream, StreamId};
+use braid_assign::{AssignmentId, Claim, Owner};
+use braid_steering::{Group, Opening, StreamId};
 use braid_types::{DatapathId, FiveTuple, Time};
 
 use super::confirmations::Waiter;
 use super::{Brain, context};
 use crate::command::Commands;
 use crate::request::{PlacedView, Refusal, Reply, Request, Ticket};
+use crate::reservations::place_in;
 
 impl Brain {
     /// An application, or the agent of a host, asks for something.
@@ -23,9 +23,14 @@ impl Brain {
             Request::End { assignment, owner, tuple } => {
                 self.end_announced(now, (*assignment, owner.as_ref()), *tuple, out).map(Some)
             }
-            Request::Renew { assignment, owner } => self.renew(now, *assignment, owner.as_ref()).map(Some),
+            Request::Renew { assignment, owner } => {
+                let renewed = self.reservations.renew(&context!(self, now, out), *assignment, owner.as_ref());
+                renewed.map(|_| ()).map_err(Refusal::from).and_then(|()| self.view_of(*assignment)).map(Some)
+            }
             Request::Release { assignment, owner } => {
-                self.release(now, *assignment, owner.as_ref()).map(Some)
+                let which = (*assignment, owner.as_ref());
+                let last = self.reservations.release(&context!(self, now, out), &self.streams, which);
+                last.map(|view| Some(Reply::Assignment(view))).map_err(Refusal::from)
             }
             Request::Advise { request, asker } => {
                 self.advise(now, ticket, (request, asker), out);
@@ -41,50 +46,19 @@ impl Brain {
 
     /// Ends what nobody uses any more; called once a tick.
     pub(super) fn tick_assignments(&mut self, now: Time, out: &mut Commands) {
-        self.assignments.expire(now);
-        self.departed.tick(now);
-        self.forget_recognised();
+        self.reservations.handle_timeout(&context!(self, now, out));
         self.expire_confirmations(now, out);
     }
 
-    /// The paths that are set aside, in both directions.
-    pub(super) fn set_aside(&self) -> impl Iterator<Item = Path> {
-        let paths = self.assignments.iter().flat_map(|assignment| &assignment.paths);
-        paths.flat_map(|path| [path.clone(), path.reversed()])
-    }
-
     fn set_paths_aside(&mut self, now: Time, claim: &Claim, out: &mut Commands) -> Result<Reply, Refusal> {
-        self.assignments.check(claim)?;
         let ends = (self.switch_of(claim.src)?, self.switch_of(claim.dst)?);
-        let paths = self.useful_paths(now, ends, claim);
-        let made = self.assignments.open(now, claim.clone(), paths)?;
-        let (id, paths) = (made.id, made.paths.clone());
-        self.install_ahead(now, &paths, out);
+        let (cx, below) = (&mut context!(self, now, out), (&mut self.fabric, &self.streams));
+        let id = self.reservations.open(cx, below, claim, ends)?;
         self.view_of(id)
-    }
-
-    /// The labels of paths are in the switches by the time streams come, which need no more then than rules of their own.
-    pub(super) fn install_ahead(&mut self, now: Time, paths: &[Path], out: &mut Commands) {
-        for path in paths {
-            self.fabric.open(&mut context!(self, now, out), path);
-            self.fabric.open(&mut context!(self, now, out), &path.reversed());
-        }
-    }
-
-    fn renew(&mut self, now: Time, id: AssignmentId, owner: Option<&Owner>) -> Result<Reply, Refusal> {
-        self.assignments.renew(now, id, owner)?;
-        self.view_of(id)
-    }
-
-    fn release(&mut self, now: Time, id: AssignmentId, owner: Option<&Owner>) -> Result<Reply, Refusal> {
-        let last = self.renew(now, id, owner)?;
-        self.assignments.end(now, id, owner)?;
-        Ok(last)
     }
 
     fn view_of(&self, id: AssignmentId) -> Result<Reply, Refusal> {
-        let view = self.assignments.get(id).map(|assignment| self.assignment_view(assignment));
-        view.map(Reply::Assignment).ok_or(Refusal::Assign(AssignError::Unknown(id)))
+        Ok(Reply::Assignment(self.reservations.view(self.sources(), id)?))
     }
 
     /// Gives a connection a path; the answer may come later.
@@ -96,7 +70,7 @@ impl Brain {
         tuple: FiveTuple,
         out: &mut Commands,
     ) -> Result<Option<Reply>, Refusal> {
-        let between = self.assignments.renew(now, assignment, owner)?.claim.clone();
+        let between = self.reservations.renew(&context!(self, now, out), assignment, owner)?.claim.clone();
         let ends = self.check_hosts(&between, &tuple)?;
         let opening = Opening::Parallel(Group::Announced(assignment.0));
         let id = self.open_stream(now, tuple, opening, out).ok_or(Refusal::Full("streams"))?;
@@ -112,7 +86,7 @@ impl Brain {
             self.end_stream(id, out);
             return Err(Refusal::NoRoute(tuple));
         };
-        if let Ok(assignment) = self.assignments.renew(now, assignment, owner) {
+        if let Ok(assignment) = self.reservations.renew(&context!(self, now, out), assignment, owner) {
             assignment.placed += 1;
         }
         self.write_and_confirm(now, Waiter::Application(ticket), id, (hops, batch), out);
@@ -126,7 +100,7 @@ impl Brain {
         tuple: FiveTuple,
         out: &mut Commands,
     ) -> Result<Reply, Refusal> {
-        self.assignments.renew(now, assignment, owner)?;
+        self.reservations.renew(&context!(self, now, out), assignment, owner)?;
         let opening = Opening::Parallel(Group::Announced(assignment.0));
         let stream = self.streams.by_tuple(&tuple).filter(|stream| stream.opening == opening);
         let id = stream.ok_or(Refusal::NoStream(tuple))?.id;
@@ -157,20 +131,7 @@ impl Brain {
     pub(super) fn placed(&self, id: StreamId) -> Option<PlacedView> {
         let stream = self.streams.stream(id)?;
         let path = &stream.route.as_ref()?.forward;
-        let index = self.assignment_of(stream).and_then(|assignment| place_in(assignment, path));
+        let index = self.reservations.of(stream).and_then(|assignment| place_in(assignment, path));
         Some(PlacedView { stream: id, path: index, switches: path.switches().collect() })
     }
-
-    /// The assignment that a stream belongs to, if it has not ended.
-    pub(super) fn assignment_of(&self, stream: &Stream) -> Option<&Assignment> {
-        match stream.opening {
-            Opening::Parallel(Group::Announced(id)) => self.assignments.get(AssignmentId(id)),
-            _ => None,
-        }
-    }
-}
-
-/// Which path of an assignment a stream takes, in whichever direction.
-pub(super) fn place_in(assignment: &Assignment, path: &Path) -> Option<usize> {
-    assignment.paths.iter().position(|it| it == path || it.is_reverse_of(path))
 }

@@ -29,7 +29,9 @@ impl Brain {
     pub(super) fn watch_ending(&mut self, id: StreamId, batch: &mut Commands) {
         let Some(stream) = self.streams.stream(id) else { return };
         let Opening::Parallel(Group::Announced(assignment)) = stream.opening else { return };
-        if !self.recognised.has(AssignmentId(assignment)) || self.endings.watched.contains_key(&id) {
+        if !self.reservations.is_recognised(AssignmentId(assignment))
+            || self.endings.watched.contains_key(&id)
+        {
             return;
         }
         let tuple = stream.tuple;

@@ -109,7 +109,7 @@ impl Brain {
 
     /// The labels that something uses beside single streams.
     fn pinned_labels(&self) -> BTreeSet<Label> {
-        let set_aside = self.set_aside().filter_map(|path| self.fabric.label_of(&path));
+        let set_aside = self.reservations.paths().filter_map(|path| self.fabric.label_of(&path));
         set_aside.chain(self.routing.labels()).chain(self.spray.labels()).collect()
     }
 

@@ -6,18 +6,14 @@ mod ahead;
 mod assignments;
 mod call_backs;
 mod confirmations;
-mod deals;
-mod departed;
 mod displaced;
 mod endings;
 mod fabric;
 mod follow;
 mod handshakes;
-mod learning;
 mod moves;
 mod openings;
 mod packets;
-mod parallel;
 mod placing;
 mod policy;
 mod records;
@@ -33,7 +29,6 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use braid_assign::Assignments;
 use braid_steering::{Policies, StreamId, Transfers};
 use braid_topology::Topology;
 use braid_types::{DatapathId, SwitchPort, Time};
@@ -49,18 +44,16 @@ use crate::measurement::Measurement;
 use crate::notice::Notice;
 use crate::path_cache::PathCache;
 use crate::pipeline::Rule;
+use crate::reservations::Reservations;
 use crate::restore::InstalledState;
 use crate::routing::{BroadcastTree, Routing};
 use crate::settings::Settings;
 use crate::spray::Spray;
 use advice::Advising;
 use confirmations::Confirmations;
-use departed::Departed;
 use endings::Endings;
 
 use handshakes::Handshakes;
-use learning::Learning;
-use parallel::Recognised;
 use policy::Placements;
 use relief::Reliefs;
 
@@ -117,13 +110,10 @@ pub struct Brain {
     reliefs: Reliefs,
     admission: Admission,
     advising: Advising,
-    assignments: Assignments,
+    reservations: Reservations,
     confirmations: Confirmations,
-    departed: Departed,
     endings: Endings,
     handshakes: Handshakes,
-    learning: Learning,
-    recognised: Recognised,
     spray: Spray,
     /// Streams that had a path and have none, and since when.
     unplaced: BTreeMap<StreamId, Time>,
@@ -137,13 +127,10 @@ impl Brain {
             streams: Transfers::new(settings.streams),
             policies: Arc::default(),
             placements: Placements::default(),
-            assignments: Assignments::new(settings.assignments, settings.assignment_seed),
+            reservations: Reservations::new(&settings),
             confirmations: Confirmations::default(),
-            departed: Departed::default(),
             endings: Endings::default(),
             handshakes: Handshakes::default(),
-            learning: Learning::default(),
-            recognised: Recognised::default(),
             spray: Spray::default(),
             paths: PathCache::new(topology.graph(), settings.paths, settings.weight),
             settings,
@@ -288,7 +275,7 @@ impl Brain {
             self.review_labels(now, out);
             self.spread_again(now, out);
             self.relieve(now, out);
-            self.learn_streams(now, out);
+            self.reservations.learn(&mut context!(self, now, out), &self.streams);
             self.expire_unplaced(now, out);
         }
     }

@@ -2,9 +2,10 @@
 
 use braid_packet::mptcp::{self, Handshake, MpJoin};
 use braid_packet::{Frame, TcpSegment};
-use braid_steering::{Opening, SteerAs, StreamId};
+use braid_steering::{Group, Opening, SteerAs, StreamId};
 use braid_types::{DatapathId, FiveTuple, SwitchPort, Time};
 
+use super::policy::Manner;
 use super::streams::is_announced;
 use super::{Brain, context};
 use crate::command::{Commands, Target};
@@ -107,11 +108,17 @@ impl Brain {
         ends: (DatapathId, DatapathId),
         out: &mut Commands,
     ) -> Option<Opening> {
-        let known = match self.manner(tuple).steer_as {
+        let Manner { steer_as, parallel_paths, .. } = self.manner(tuple);
+        let mut recognise = || {
+            let (cx, below) = (&mut context!(self, now, out), (&mut self.fabric, &self.streams));
+            let id = self.reservations.recognise(cx, below, (tuple, parallel_paths), ends)?;
+            Some(Opening::Parallel(Group::Announced(id.0)))
+        };
+        let known = match steer_as {
             SteerAs::Single => return None,
             SteerAs::Spray => None,
-            SteerAs::Parallel => return self.recognise(now, tuple, ends, out),
-            SteerAs::Auto => self.recognise(now, tuple, ends, out),
+            SteerAs::Parallel => return recognise(),
+            SteerAs::Auto => recognise(),
         };
         known.or_else(|| self.may_spray(now, tuple, ends, out).then_some(Opening::Sprayed))
     }

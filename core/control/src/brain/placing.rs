@@ -73,7 +73,10 @@ impl Brain {
         (id, transfer): (StreamId, Option<TransferId>),
         (src, dst): (DatapathId, DatapathId),
     ) -> Option<Chosen> {
-        if let Some((path, shared)) = self.deal(now, id, (src, dst)) {
+        let announced = self.streams.stream(id)?;
+        let is_usable = |path: &Path| !self.paths.is_left_alone(path, now);
+        let distributed = self.reservations.distribute(self.sources(), announced, src, is_usable);
+        if let Some((path, shared)) = distributed {
             return Some(Chosen { path, shared, moves: Vec::new() });
         }
         let Stream { tuple, transfer: owner, .. } = *self.streams.stream(id)?;

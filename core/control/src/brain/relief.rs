@@ -150,7 +150,7 @@ impl Brain {
     /// The path with the most room for a stream, if that is enough.
     fn way_out(&mut self, now: Time, id: StreamId, rate: BitsPerSec, full: &Link) -> Option<Leaver> {
         // Those of an assignment are dealt so that they fill their paths.
-        let is_movable = |stream: &&Stream| self.assignment_of(stream).is_none() && !self.spray.has(id);
+        let is_movable = |stream: &&Stream| self.reservations.of(stream).is_none() && !self.spray.has(id);
         let stream = self.streams.stream(id).filter(is_movable)?;
         let current = &stream.route.as_ref()?.forward;
         let set = self.paths.disjoint(current.ingress(), current.egress());

@@ -72,9 +72,7 @@ impl Brain {
         self.placements.values_mut().for_each(|placement| placement.ended(id));
         self.fabric.set_lease(id, [None; 2]);
         let Some(Ended { stream, transfer_ended }) = self.streams.end(id) else { return };
-        if is_announced(&stream) {
-            self.departed.add(&stream);
-        }
+        self.reservations.handle_ended(&stream);
         out.notice(Notice::StreamEnded { id, bytes: stream.bytes.iter().sum() });
         if transfer_ended {
             out.notice(Notice::TransferEnded { id: stream.transfer });

@@ -14,6 +14,7 @@ use super::Brain;
 use crate::admission::Alarm;
 use crate::measurement::LinkReading;
 use crate::request::AssignmentView;
+use crate::reservations::Sources;
 use crate::role::Role;
 
 pub use super::records::TransferRecord;
@@ -176,6 +177,10 @@ pub struct StreamView {
 /// Lists are given as a whole, or from any item on: so that a copy of a long one can be made in turns, between which the
 /// brain goes on. Of each list what follows an item is in the same order, whatever has come and gone meanwhile.
 impl Brain {
+    pub(super) fn sources(&self) -> Sources<'_> {
+        Sources { settings: &self.settings, topology: &self.topology, streams: &self.streams }
+    }
+
     /// The edges, and what they spray and put in order, by datapath id.
     pub fn edges(&self) -> Vec<EdgeView> {
         let mut list = EdgeList::default();
@@ -263,7 +268,7 @@ impl Brain {
 
     /// What applications have set aside that follows this one.
     pub fn assignments_after(&self, id: Option<AssignmentId>) -> impl Iterator<Item = AssignmentView> {
-        self.assignments.after(id).map(|assignment| self.assignment_view(assignment))
+        self.reservations.views_after(self.sources(), id)
     }
 
     fn ports_of(&self, switch: &Switch) -> Vec<PortView> {

@@ -1,4 +1,4 @@
-//! What announced streams carried that have ended: the load of links shows it for a while longer.
+//! Residual load: what announced streams carried that have ended, which the load of links shows for a while longer.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use braid_types::{BitsPerSec, Time};
 /// Until load, which is smoothed and told with a delay, has forgotten a stream.
 const SHOWN: Duration = Duration::from_secs(10);
 /// Of more, the oldest are forgotten.
-const MOST: usize = 1_024;
+const MAX_STREAMS: usize = 1_024;
 
 /// Streams that have ended a moment ago.
 #[derive(Debug, Default)]
-pub(super) struct Departed {
+pub(super) struct ResidualLoad {
     now: Time,
     streams: VecDeque<Gone>,
 }
@@ -26,7 +26,7 @@ struct Gone {
     rates: [BitsPerSec; 2],
 }
 
-impl Departed {
+impl ResidualLoad {
     /// Forgets what load does not show any more; called once a tick.
     pub(super) fn tick(&mut self, now: Time) {
         self.now = now;
@@ -40,7 +40,7 @@ impl Departed {
         let Some(route) = stream.route.clone().filter(|_| stream.rates.iter().any(|rate| rate.0 > 0)) else {
             return;
         };
-        if self.streams.len() >= MOST {
+        if self.streams.len() >= MAX_STREAMS {
             self.streams.pop_front();
         }
         self.streams.push_back(Gone { at: self.now, route, rates: stream.rates });

@@ -1,56 +1,58 @@
-//! How the streams of an assignment are dealt over its paths, and which paths are worth setting aside.
+//! How the streams of an assignment are distributed over its paths, and which paths are worth setting aside.
 
 use std::time::Duration;
 
 use braid_assign::{Assignment, CANDIDATES, Candidate, Claim, Plan, StreamModel, useful};
 use braid_paths::Path;
-use braid_steering::{Group, Opening, StreamId};
-use braid_topology::Link;
-use braid_types::{BitsPerSec, DatapathId, SwitchPort, Time};
+use braid_steering::{Group, Opening, Stream, Transfers};
+use braid_topology::{Link, Topology};
+use braid_types::{BitsPerSec, DatapathId, SwitchPort};
 
-use super::Brain;
-use super::assignments::place_in;
-use super::departed::carried;
+use super::residual_load::carried;
+use super::{Reservations, Sources, place_in};
+use crate::context::Context;
 use crate::fabric::is_whole;
 use crate::request::{AssignedPath, AssignmentView};
 
-impl Brain {
+impl Reservations {
     /// Up to as many paths as are wanted, those that add most to what all can carry, shortest first.
     pub(super) fn useful_paths(
-        &mut self,
-        now: Time,
+        &self,
+        cx: &mut Context<'_>,
+        streams: &Transfers,
         (src, dst): (DatapathId, DatapathId),
         claim: &Claim,
     ) -> Vec<Path> {
         if src == dst {
             return Vec::new();
         }
-        let set = self.paths.k_shortest(src, dst, claim.paths.saturating_mul(CANDIDATES));
-        let paths: Vec<Path> = self.paths.usable(&set, now).cloned().collect();
-        let links: Vec<_> = paths.iter().map(|path| self.rooms(path, claim)).collect();
+        let set = cx.paths.k_shortest(src, dst, claim.paths.saturating_mul(CANDIDATES));
+        let paths: Vec<Path> = cx.paths.usable(&set, cx.now).cloned().collect();
+        let on = Sources::new(cx, streams);
+        let links: Vec<_> = paths.iter().map(|path| self.rooms(on, path, claim)).collect();
         useful(&links, claim.paths).into_iter().map(|index| paths[index].clone()).collect()
     }
 
     /// The path of an announced stream, and how many cables it shares with its transfer's others; `None` for other
     /// streams, and where no path of its assignment is left.
-    pub(super) fn deal(
+    pub(crate) fn distribute(
         &self,
-        now: Time,
-        id: StreamId,
-        (src, _): (DatapathId, DatapathId),
+        on: Sources<'_>,
+        stream: &Stream,
+        src: DatapathId,
+        is_usable: impl Fn(&Path) -> bool,
     ) -> Option<(Path, usize)> {
-        let stream = self.streams.stream(id)?;
-        let assignment = self.assignment_of(stream)?;
-        let siblings: Vec<&Path> = self
+        let assignment = self.of(stream)?;
+        let siblings: Vec<&Path> = on
             .streams
             .siblings(stream)
             .filter_map(|sibling| sibling.route.as_ref().map(|route| &route.forward))
             .collect();
         let mut held = vec![0; assignment.paths.len()];
         siblings.iter().filter_map(|path| place_in(assignment, path)).for_each(|index| held[index] += 1);
-        let mut weights = self.weights(assignment).weights;
+        let mut weights = self.weights(on, assignment).weights;
         for (weight, path) in weights.iter_mut().zip(&assignment.paths) {
-            if !is_whole(&self.topology, path) || self.paths.is_left_alone(path, now) {
+            if !is_whole(on.topology, path) || !is_usable(path) {
                 *weight = 0.0;
             }
         }
@@ -61,44 +63,45 @@ impl Brain {
         Some((path, shared))
     }
 
-    /// In which proportion streams are dealt now.
-    fn weights(&self, assignment: &Assignment) -> Plan {
+    /// In which proportion streams are distributed now.
+    fn weights(&self, on: Sources<'_>, assignment: &Assignment) -> Plan {
         let claim = &assignment.claim;
         let candidate = |path: &Path| Candidate {
-            links: self.rooms(path, claim),
-            round_trip: self.round_trip(path),
-            model: claim.model.unwrap_or_else(|| self.model_of(path)),
+            links: self.rooms(on, path, claim),
+            round_trip: round_trip(on.topology, path),
+            model: claim.model.unwrap_or_else(|| self.model_of(on, path)),
         };
         let candidates: Vec<_> = assignment.paths.iter().map(candidate).collect();
         claim.deal.plan(&candidates, claim.streams)
     }
 
     /// What a path can carry beside the others of its assignment, in bits a second.
-    pub(super) fn available(&self, assignment: &Assignment, index: usize) -> f64 {
-        self.weights(assignment).rates.get(index).copied().unwrap_or_default()
+    pub(super) fn available(&self, on: Sources<'_>, (assignment, index): (&Assignment, usize)) -> f64 {
+        self.weights(on, assignment).rates.get(index).copied().unwrap_or_default()
     }
 
     /// How many streams a path can use, as it was learned or is known of it, or else of the network.
-    fn model_of(&self, path: &Path) -> StreamModel {
-        let models = &self.settings.path_models;
+    fn model_of(&self, on: Sources<'_>, path: &Path) -> StreamModel {
+        let models = &on.settings.path_models;
         let switches: Vec<_> = path.switches().collect();
         let back = || models.get(&switches.iter().rev().copied().collect::<Vec<_>>());
         let known = || models.get(&switches).or_else(back).copied();
-        self.learned(path).or_else(known).unwrap_or(self.settings.stream_model)
+        self.learned(path).or_else(known).unwrap_or(on.settings.stream_model)
     }
 
     /// The links of a path, and what each has for the owner of a claim.
-    fn rooms(&self, path: &Path, claim: &Claim) -> Vec<(SwitchPort, BitsPerSec)> {
-        path.links().iter().map(|link| (link.src.min(link.dst), self.room_on(link, claim))).collect()
+    fn rooms(&self, on: Sources<'_>, path: &Path, claim: &Claim) -> Vec<(SwitchPort, BitsPerSec)> {
+        let room = |link: &Link| self.room_on(on, link, claim);
+        path.links().iter().map(|link| (link.src.min(link.dst), room(link))).collect()
     }
 
     /// What others than applications with assignments leave of a link, divided among their owners.
     ///
     /// The direction that carries more counts: it is not known which way data will go.
-    fn room_on(&self, link: &Link, claim: &Claim) -> BitsPerSec {
+    fn room_on(&self, on: Sources<'_>, link: &Link, claim: &Claim) -> BitsPerSec {
         let left = [*link, link.reversed()].map(|link| {
-            let state = self.topology.state_at(link.src).unwrap_or_default();
-            let of_others = state.load.0.saturating_sub(self.announced_load(&link));
+            let state = on.topology.state_at(link.src).unwrap_or_default();
+            let of_others = state.load.0.saturating_sub(self.announced_load(on, &link));
             state.capacity.0.saturating_sub(of_others)
         });
         let sharers = self.assignments.sharers(link, &claim.owner) as u64;
@@ -106,31 +109,25 @@ impl Brain {
     }
 
     /// What announced streams carry over a link, or did a moment ago.
-    fn announced_load(&self, link: &Link) -> u64 {
+    fn announced_load(&self, on: Sources<'_>, link: &Link) -> u64 {
         let announced =
-            self.streams.streams().filter(|it| matches!(it.opening, Opening::Parallel(Group::Announced(_))));
+            on.streams.streams().filter(|it| matches!(it.opening, Opening::Parallel(Group::Announced(_))));
         let rates = announced.filter_map(|stream| carried(link, stream.route.as_ref()?, stream.rates));
-        rates.sum::<u64>().saturating_add(self.departed.on(link))
-    }
-
-    /// The time to the other end of a path and back, as far as the delays of its links are known.
-    pub(super) fn round_trip(&self, path: &Path) -> Duration {
-        let delay = |link: &Link| self.topology.state_at(link.src).and_then(|state| state.delay);
-        path.links().iter().flat_map(|link| [delay(link), delay(&link.reversed())]).flatten().sum()
+        rates.sum::<u64>().saturating_add(self.residual.on(link))
     }
 
     /// An assignment as it is now.
-    pub(super) fn assignment_view(&self, assignment: &Assignment) -> AssignmentView {
-        let Plan { weights, rates } = self.weights(assignment);
-        let group = self.streams.of_group(Group::Announced(assignment.id.0));
-        let streams = group.into_iter().flat_map(|transfer| &transfer.streams);
-        let routes = streams.filter_map(|id| self.streams.stream(*id)?.route.as_ref());
+    pub(super) fn view_of(&self, on: Sources<'_>, assignment: &Assignment) -> AssignmentView {
+        let Plan { weights, rates } = self.weights(on, assignment);
+        let group = on.streams.of_group(Group::Announced(assignment.id.0));
+        let members = group.into_iter().flat_map(|transfer| &transfer.streams);
+        let routes = members.filter_map(|id| on.streams.stream(*id)?.route.as_ref());
         let mut held = vec![0; assignment.paths.len()];
         routes.filter_map(|route| place_in(assignment, &route.forward)).for_each(|index| held[index] += 1);
         let path = |(index, path): (usize, &Path)| AssignedPath {
             switches: path.switches().collect(),
             available_bps: rates[index] as u64,
-            round_trip_us: self.round_trip(path).as_nanos() as f64 / 1e3,
+            round_trip_us: round_trip(on.topology, path).as_nanos() as f64 / 1e3,
             best_streams: weights[index],
             streams: held[index],
         };
@@ -148,4 +145,10 @@ impl Brain {
             paths: assignment.paths.iter().enumerate().map(path).collect(),
         }
     }
+}
+
+/// The time to the other end of a path and back, as far as the delays of its links are known.
+pub(super) fn round_trip(topology: &Topology, path: &Path) -> Duration {
+    let delay = |link: &Link| topology.state_at(link.src).and_then(|state| state.delay);
+    path.links().iter().flat_map(|link| [delay(link), delay(&link.reversed())]).flatten().sum()
 }

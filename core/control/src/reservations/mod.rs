@@ -1,0 +1,149 @@
+//! Paths that are set aside for the streams of a transfer, and how streams are distributed over them.
+
+mod distribution;
+mod learning;
+mod recognition;
+mod residual_load;
+
+use braid_assign::{AssignError, Assignment, AssignmentId, Assignments, Claim, Owner};
+use braid_paths::Path;
+use braid_steering::{Group, Opening, Stream, Transfers};
+use braid_topology::Topology;
+use braid_types::DatapathId;
+
+use crate::context::Context;
+use crate::fabric::Fabric;
+use crate::request::AssignmentView;
+use crate::settings::Settings;
+use learning::Learning;
+use recognition::Recognised;
+use residual_load::ResidualLoad;
+
+/// Assignments, what was learned of their paths, and what is known of the load that is theirs.
+#[derive(Debug)]
+pub(crate) struct Reservations {
+    assignments: Assignments,
+    learning: Learning,
+    recognised: Recognised,
+    residual: ResidualLoad,
+}
+
+/// What the rates of paths follow from.
+#[derive(Clone, Copy)]
+pub(crate) struct Sources<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) topology: &'a Topology,
+    pub(crate) streams: &'a Transfers,
+}
+
+impl<'a> Sources<'a> {
+    fn new(cx: &'a Context<'_>, streams: &'a Transfers) -> Self {
+        Self { settings: cx.settings, topology: cx.topology, streams }
+    }
+}
+
+impl Reservations {
+    /// Without any.
+    pub(crate) fn new(settings: &Settings) -> Self {
+        Self {
+            assignments: Assignments::new(settings.assignments, settings.assignment_seed),
+            learning: Learning::default(),
+            recognised: Recognised::default(),
+            residual: ResidualLoad::default(),
+        }
+    }
+
+    /// The assignments that follow one by name, as they are now; all of them after `None`.
+    pub(crate) fn views_after<'a>(
+        &'a self,
+        on: Sources<'a>,
+        id: Option<AssignmentId>,
+    ) -> impl Iterator<Item = AssignmentView> + 'a {
+        self.assignments.after(id).map(move |assignment| self.view_of(on, assignment))
+    }
+
+    /// The assignment that a stream belongs to, if it has not ended.
+    pub(crate) fn of(&self, stream: &Stream) -> Option<&Assignment> {
+        match stream.opening {
+            Opening::Parallel(Group::Announced(id)) => self.assignments.get(AssignmentId(id)),
+            _ => None,
+        }
+    }
+
+    /// The paths that are set aside, in both directions.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = Path> {
+        let paths = self.assignments.iter().flat_map(|assignment| &assignment.paths);
+        paths.flat_map(|path| [path.clone(), path.reversed()])
+    }
+
+    /// Sets paths aside between two switches, with their labels.
+    pub(crate) fn open(
+        &mut self,
+        cx: &mut Context<'_>,
+        (fabric, streams): (&mut Fabric, &Transfers),
+        claim: &Claim,
+        ends: (DatapathId, DatapathId),
+    ) -> Result<AssignmentId, AssignError> {
+        self.assignments.check(claim)?;
+        let paths = self.useful_paths(cx, streams, ends, claim);
+        let made = self.assignments.open(cx.now, claim.clone(), paths)?;
+        open_paths(cx, fabric, &made.paths);
+        Ok(made.id)
+    }
+
+    /// Lets an assignment last longer, and returns it.
+    pub(crate) fn renew(
+        &mut self,
+        cx: &Context<'_>,
+        id: AssignmentId,
+        owner: Option<&Owner>,
+    ) -> Result<&mut Assignment, AssignError> {
+        self.assignments.renew(cx.now, id, owner)
+    }
+
+    /// Ends an assignment; returns what it was.
+    pub(crate) fn release(
+        &mut self,
+        cx: &Context<'_>,
+        streams: &Transfers,
+        (id, owner): (AssignmentId, Option<&Owner>),
+    ) -> Result<AssignmentView, AssignError> {
+        self.renew(cx, id, owner)?;
+        let last = self.view(Sources::new(cx, streams), id)?;
+        self.assignments.end(cx.now, id, owner)?;
+        Ok(last)
+    }
+
+    /// An assignment as it is now.
+    pub(crate) fn view(&self, on: Sources<'_>, id: AssignmentId) -> Result<AssignmentView, AssignError> {
+        let view = self.assignments.get(id).map(|assignment| self.view_of(on, assignment));
+        view.ok_or(AssignError::Unknown(id))
+    }
+
+    /// An announced stream has ended: the load of links shows it for a while longer.
+    pub(crate) fn handle_ended(&mut self, stream: &Stream) {
+        if matches!(stream.opening, Opening::Parallel(Group::Announced(_))) {
+            self.residual.add(stream);
+        }
+    }
+
+    /// Ends what nobody uses any more; called once a tick.
+    pub(crate) fn handle_timeout(&mut self, cx: &Context<'_>) {
+        self.assignments.expire(cx.now);
+        self.residual.tick(cx.now);
+        self.recognised.retain(|id| self.assignments.get(id).is_some());
+    }
+}
+
+/// The labels of paths are in the switches by the time streams come, which need no more then than rules of their own.
+fn open_paths(cx: &mut Context<'_>, fabric: &mut Fabric, paths: &[Path]) {
+    for path in paths {
+        fabric.open(cx, path);
+        fabric.open(cx, &path.reversed());
+    }
+}
+
+/// Which path of an assignment a stream takes, in whichever direction.
+pub(crate) fn place_in(assignment: &Assignment, path: &Path) -> Option<usize> {
+    assignment.paths.iter().position(|it| it == path || it.is_reverse_of(path))
+}
