@@ -31,10 +31,11 @@ mod routing;
 mod session;
 mod settings;
 mod spray;
+mod streams;
 mod threat;
 
 pub use admission::Alarm;
-pub use brain::{Brain, Relief, view};
+pub use brain::{Brain, view};
 pub use command::{Command, Commands, Target};
 pub use cookie::{Cookie, Purpose};
 pub use counters::{Counters, Sizes};
@@ -47,4 +48,5 @@ pub use request::{Asker, AssignedPath, AssignmentView, PlacedView, Refusal, Repl
 pub use role::Role;
 pub use session::{Session, SessionError, SessionEvent, SessionLimits, Unusable};
 pub use settings::Settings;
+pub use streams::Relief;
 pub use threat::Threat;

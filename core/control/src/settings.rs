@@ -8,8 +8,8 @@ use braid_steering::{Limits, Policy};
 use braid_topology::HostLimits;
 use braid_types::{BitsPerSec, DatapathId, SwitchPort};
 
-use crate::brain::Relief;
 use crate::measurement::Measuring;
+use crate::streams::Relief;
 
 /// How the brain behaves. Durations are of the clock that its events carry.
 #[derive(Clone, Debug)]

@@ -15,6 +15,7 @@ use crate::pipeline::{Hop, Rule};
 use crate::restore::{BothWays, first_hop, highest, port_of};
 use crate::role::Role;
 use crate::routing::Way;
+use crate::streams::{network, switches_of};
 
 /// Numbers of streams left free above those that were found, for what switches may know that join later.
 const GAP: u64 = 1 << 16;
@@ -27,8 +28,8 @@ impl Brain {
         }
         self.installed.add(dpid, found, now + self.settings.adopt_timeout);
         let (_, stream) = highest(&found.rules);
-        if stream > self.streams.last_stream() {
-            self.streams.skip_streams(StreamId(stream.0.saturating_add(GAP)));
+        if stream > self.streams.table().last_stream() {
+            self.streams.table_mut().skip_streams(StreamId(stream.0.saturating_add(GAP)));
         }
         if self.installed.is_settling() {
             let (rules, strays) = (found.rules.len(), found.strays.len());
@@ -112,7 +113,11 @@ impl Brain {
         let (Some(there), Some(here)) = (self.way_of(forward), self.way_of(back)) else { return };
         let Some(tuple) = tuple_of(&forward.1) else { return };
         if tuple_of(&back.1) == Some(tuple) && self.remember_stream(now, id, tuple, false) {
-            self.set_route(id, Some(Route { forward: there, reverse: here }));
+            self.streams.set_route(
+                &mut network!(self, now, out),
+                id,
+                Some(Route { forward: there, reverse: here }),
+            );
             for (dpid, rule) in [forward, back] {
                 out.add(dpid, rule);
             }
@@ -128,11 +133,12 @@ impl Brain {
     }
 
     fn remember_stream(&mut self, now: Time, id: StreamId, tuple: FiveTuple, is_sprayed: bool) -> bool {
-        let known = self.streams.stream(id).is_some() || self.streams.by_tuple(&tuple).is_some();
+        let known =
+            self.streams.table().stream(id).is_some() || self.streams.table().by_tuple(&tuple).is_some();
         let adopted = match is_sprayed {
             _ if known => false,
-            true => self.streams.adopt_sprayed(now, id, tuple).is_ok(),
-            false => self.streams.adopt(now, id, tuple).is_ok(),
+            true => self.streams.table_mut().adopt_sprayed(now, id, tuple).is_ok(),
+            false => self.streams.table_mut().adopt(now, id, tuple).is_ok(),
         };
         if adopted {
             self.installed.close_stream(id);
@@ -179,11 +185,11 @@ impl Brain {
         self.installed.sweep_at(now + self.settings.install_timeout);
         self.broadcast.handle_change();
         // To a controller that starts all links are new, but they were there: no reason to move what flows.
-        self.may_spread &= self.broadcast.has_begun();
+        self.streams.stay(!self.broadcast.has_begun());
         self.routing.handle_graph(&mut context!(self, now, out), &mut self.fabric);
-        self.place_again(now, Replaces::Nothing, out);
+        self.streams.place_again(&mut network!(self, now, out), Replaces::Nothing);
         for (id, rules) in mended {
-            if self.streams.stream(id).is_some_and(|stream| stream.route.is_some()) {
+            if self.streams.table().stream(id).is_some_and(|stream| stream.route.is_some()) {
                 for (dpid, rule) in rules.iter().flatten() {
                     self.installed.claim(*dpid, rule);
                 }
@@ -191,7 +197,10 @@ impl Brain {
         }
         self.fabric.reconcile_bypasses(&mut context!(self, now, out));
         self.remove_unwanted(out);
-        out.notice(Notice::Adopted { labels: self.fabric.label_count(), streams: self.streams.len() });
+        out.notice(Notice::Adopted {
+            labels: self.fabric.label_count(),
+            streams: self.streams.table().len(),
+        });
     }
 
     /// Routes over paths that are not there any more are known from now on, and so renewed.
@@ -212,7 +221,7 @@ impl Brain {
         for id in self.installed.streams() {
             let rules = self.installed.stream(id);
             let tuple = rules.iter().flatten().find_map(|(_, rule)| tuple_of(rule));
-            let there = tuple.filter(|tuple| self.switches_of(tuple).is_some());
+            let there = tuple.filter(|tuple| switches_of(&self.topology, tuple).is_some());
             // What its groups did is not known: it is sprayed anew, if it still is to be.
             let is_sprayed =
                 rules.iter().flatten().any(|(_, rule)| first_hop(rule).is_some_and(|hop| hop.is_sprayed()));

@@ -11,6 +11,7 @@ use super::{Brain, context};
 use crate::command::Commands;
 use crate::request::{PlacedView, Refusal, Reply, Request, Ticket};
 use crate::reservations::place_in;
+use crate::streams::network;
 
 impl Brain {
     /// An application, or the agent of a host, asks for something.
@@ -29,7 +30,7 @@ impl Brain {
             }
             Request::Release { assignment, owner } => {
                 let which = (*assignment, owner.as_ref());
-                let last = self.reservations.release(&context!(self, now, out), &self.streams, which);
+                let last = self.reservations.release(&context!(self, now, out), self.streams.table(), which);
                 last.map(|view| Some(Reply::Assignment(view))).map_err(Refusal::from)
             }
             Request::Advise { request, asker } => {
@@ -52,7 +53,7 @@ impl Brain {
 
     fn set_paths_aside(&mut self, now: Time, claim: &Claim, out: &mut Commands) -> Result<Reply, Refusal> {
         let ends = (self.switch_of(claim.src)?, self.switch_of(claim.dst)?);
-        let (cx, below) = (&mut context!(self, now, out), (&mut self.fabric, &self.streams));
+        let (cx, below) = (&mut context!(self, now, out), (&mut self.fabric, self.streams.table()));
         let id = self.reservations.open(cx, below, claim, ends)?;
         self.view_of(id)
     }
@@ -73,7 +74,10 @@ impl Brain {
         let between = self.reservations.renew(&context!(self, now, out), assignment, owner)?.claim.clone();
         let ends = self.check_hosts(&between, &tuple)?;
         let opening = Opening::Parallel(Group::Announced(assignment.0));
-        let id = self.open_stream(now, tuple, opening, out).ok_or(Refusal::Full("streams"))?;
+        let id = self
+            .streams
+            .open_stream(&mut network!(self, now, out), tuple, opening)
+            .ok_or(Refusal::Full("streams"))?;
         if self.confirmations.is_pending(id) {
             let may_wait = self.confirmations.join(id, Waiter::Application(ticket));
             return if may_wait { Ok(None) } else { Err(Refusal::Full("requests for one stream")) };
@@ -82,8 +86,8 @@ impl Brain {
             return Ok(Some(Reply::Placed(placed)));
         }
         let mut batch = Commands::default();
-        let Some(hops) = self.place(now, id, ends, &mut batch, out) else {
-            self.end_stream(id, out);
+        let Some(hops) = self.streams.place(&mut network!(self, now, out), id, ends, &mut batch) else {
+            self.end_stream(now, id, out);
             return Err(Refusal::NoRoute(tuple));
         };
         if let Ok(assignment) = self.reservations.renew(&context!(self, now, out), assignment, owner) {
@@ -102,9 +106,9 @@ impl Brain {
     ) -> Result<Reply, Refusal> {
         self.reservations.renew(&context!(self, now, out), assignment, owner)?;
         let opening = Opening::Parallel(Group::Announced(assignment.0));
-        let stream = self.streams.by_tuple(&tuple).filter(|stream| stream.opening == opening);
+        let stream = self.streams.table().by_tuple(&tuple).filter(|stream| stream.opening == opening);
         let id = stream.ok_or(Refusal::NoStream(tuple))?.id;
-        self.end_stream(id, out);
+        self.end_stream(now, id, out);
         Ok(Reply::Ended)
     }
 
@@ -129,7 +133,7 @@ impl Brain {
 
     /// A stream's path, as its application sees it.
     pub(super) fn placed(&self, id: StreamId) -> Option<PlacedView> {
-        let stream = self.streams.stream(id)?;
+        let stream = self.streams.table().stream(id)?;
         let path = &stream.route.as_ref()?.forward;
         let index = self.reservations.of(stream).and_then(|assignment| place_in(assignment, path));
         Some(PlacedView { stream: id, path: index, switches: path.switches().collect() })

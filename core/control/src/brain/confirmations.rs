@@ -11,6 +11,7 @@ use crate::command::{Command, Commands};
 use crate::fabric::Hops;
 use crate::fabric::Replaces;
 use crate::request::{Refusal, Reply, Ticket};
+use crate::streams::network;
 
 /// By barrier, the stream whose rules are before it; by stream, who waits.
 ///
@@ -96,7 +97,7 @@ impl Brain {
         (hops, mut batch): (Hops, Commands),
         out: &mut Commands,
     ) {
-        let Some(stream) = self.streams.stream(id) else { return };
+        let Some(stream) = self.streams.table().stream(id) else { return };
         let Some(route) = &stream.route else { return };
         let tuple = stream.tuple;
         let edges = [route.forward.ingress(), route.reverse.ingress()];
@@ -107,7 +108,7 @@ impl Brain {
         }
         let waiters = SmallVec::from_elem(waiter, 1);
         self.confirmations.insert(id, Pending { waiters, tuple, unconfirmed, since: now });
-        self.when_ready(now, &hops, batch, Replaces::Nothing, out);
+        self.streams.submit(&mut network!(self, now, out), &hops, batch, Replaces::Nothing);
     }
 
     /// A barrier was answered; says whether it was one of ours.

@@ -2,33 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use braid_steering::StreamId;
 use braid_types::{DatapathId, Time};
 
 use super::{Brain, context};
-use crate::command::{Command, Commands};
-use crate::fabric::{FabricEvent, Owner, Replaces, Submitted, Transaction, Withdrawal};
+use crate::command::Commands;
+use crate::fabric::{FabricEvent, Owner, Withdrawal};
 use crate::label::Label;
-use crate::pipeline::{Hop, Rule};
+use crate::pipeline::Rule;
+use crate::streams::{StreamEvent, network};
 
 impl Brain {
-    /// Commits `batch` once every path in `hops` is confirmed, which may be at once.
-    pub(super) fn when_ready(
-        &mut self,
-        now: Time,
-        hops: &[Hop],
-        batch: Commands,
-        replaces: Replaces,
-        out: &mut Commands,
-    ) {
-        let transaction = Transaction::new(Owner::Streams, hops, batch).replacing(replaces);
-        match self.fabric.submit(&mut context!(self, now, out), transaction) {
-            // Nothing can have changed since it was made.
-            Submitted::Ready(batch) => self.commit(batch, out),
-            Submitted::Waits => {}
-            Submitted::Full(batch) => self.abandon(now, &batch, out),
-        }
-    }
-
     /// A switch has done everything before a barrier.
     pub(super) fn on_barrier(&mut self, now: Time, dpid: DatapathId, token: u32, out: &mut Commands) {
         if !self.fabric.handle_barrier(&mut context!(self, now, out), dpid, token) {
@@ -48,9 +32,8 @@ impl Brain {
                 FabricEvent::Ready(Owner::Spray, batch) => {
                     self.spray.commit(&mut context!(self, now, out), batch)
                 }
-                FabricEvent::Ready(Owner::Streams, mut batch) => {
-                    batch.retain(|command| self.is_current(command));
-                    self.commit(batch, out);
+                FabricEvent::Ready(Owner::Streams, batch) => {
+                    self.streams.commit(&mut network!(self, now, out), batch);
                 }
                 FabricEvent::Stranded((dpid, frame)) => {
                     if self.topology.switch(dpid).is_some() {
@@ -58,45 +41,30 @@ impl Brain {
                     }
                 }
                 FabricEvent::Withdrawn(withdrawal) => self.withdraw(now, &withdrawal, out),
-                FabricEvent::Bypassed(paths) => self.vacate(now, &paths, out),
+                FabricEvent::Bypassed(paths) => self.streams.vacate(&mut network!(self, now, out), &paths),
             }
         }
     }
 
     /// What takes labels that go takes others, or none. O(streams + routes).
     fn withdraw(&mut self, now: Time, withdrawal: &Withdrawal, out: &mut Commands) {
-        self.release_streams(&withdrawal.paths, out);
+        self.streams.release(&mut network!(self, now, out), &withdrawal.paths);
         let cx = &mut context!(self, now, out);
         self.routing.withdraw(cx, &withdrawal.labels);
         self.fabric.complete(cx, withdrawal);
     }
 
-    fn commit(&mut self, mut batch: Commands, out: &mut Commands) {
-        out.append(&mut batch);
-        self.fabric.reuse(batch);
+    /// Ends a stream, and tells those who wait for it.
+    pub(super) fn end_stream(&mut self, now: Time, id: StreamId, out: &mut Commands) {
+        self.streams.end(&mut network!(self, now, out), id);
+        self.drain_streams(out);
     }
 
-    /// The batch is dropped: what it would have installed is not there. Its packets go straight to their hosts, as there
-    /// is no room for them to wait.
-    fn abandon(&mut self, now: Time, batch: &Commands, out: &mut Commands) {
-        for command in batch {
-            if let Command::Add { rule: Rule::Stream { id, .. }, .. } = command {
-                self.end_stream(*id, out);
-            }
-        }
-        let cx = &mut context!(self, now, out);
-        batch.held().for_each(|(_, frame)| cx.hand_over(frame));
-    }
-
-    /// Whether a command that waited is still wanted: its stream may have gone or moved.
-    fn is_current(&self, command: &Command) -> bool {
-        match command {
-            Command::Add { dpid, rule: Rule::Stream { id, reverse, hop, .. } } => {
-                self.stream_hop(*id, *reverse) == Some((*dpid, *hop))
-            }
-            Command::Add { rule: Rule::Ordered { id, .. }, .. } => self.spray.has(*id),
-            Command::Add { rule: Rule::Expected { tuple, .. }, .. } => self.is_expected(tuple),
-            _ => true,
+    /// Tells those who wait for streams that have ended.
+    pub(super) fn drain_streams(&mut self, out: &mut Commands) {
+        while let Some(StreamEvent::Ended(id)) = self.streams.poll_event() {
+            self.stop_expecting(id, out);
+            self.stop_confirming(id, out);
         }
     }
 

@@ -11,6 +11,7 @@ use crate::command::Commands;
 use crate::fabric::Replaces;
 use crate::hosts::{Binding, HostsEvent};
 use crate::notice::{LinkLoss, Notice};
+use crate::streams::network;
 
 impl Brain {
     /// Notes that a host was heard; says whether what it says of itself is to be believed.
@@ -48,7 +49,7 @@ impl Brain {
             self.hosts.handle_change(&mut context!(self, now, out), change);
             match change {
                 Change::LinkAdded { link, .. } => {
-                    self.may_spread = true;
+                    self.streams.handle_link_up();
                     out.notice(Notice::LinkUp { src: link.src, dst: link.dst });
                 }
                 Change::LinkRemoved { link } => {
@@ -64,9 +65,9 @@ impl Brain {
                     host.addresses.iter().for_each(|address| self.reroute_to(now, *address, out));
                 }
                 Change::AddressMoved { address, .. } => {
-                    self.release_streams_of(*address, out);
+                    self.streams.release_address(&mut network!(self, now, out), *address);
                     self.reroute_to(now, *address, out);
-                    self.place_again(now, Replaces::Nothing, out);
+                    self.streams.place_again(&mut network!(self, now, out), Replaces::Nothing);
                 }
                 Change::AddressAdded { address, .. } | Change::AddressRemoved { address, .. } => {
                     self.reroute_to(now, *address, out);
@@ -96,9 +97,9 @@ impl Brain {
         for dst in addresses {
             self.reroute_to(now, *dst, out);
             if from.dpid != to.dpid {
-                self.release_streams_of(*dst, out);
+                self.streams.release_address(&mut network!(self, now, out), *dst);
             }
         }
-        self.place_again(now, Replaces::Nothing, out);
+        self.streams.place_again(&mut network!(self, now, out), Replaces::Nothing);
     }
 }

@@ -4,32 +4,20 @@ mod adopt;
 mod advice;
 mod ahead;
 mod assignments;
-mod call_backs;
 mod confirmations;
-mod displaced;
-mod endings;
 mod fabric;
 mod follow;
-mod handshakes;
-mod moves;
-mod openings;
 mod packets;
-mod placing;
-mod policy;
 mod records;
-mod relief;
-mod spraying;
-mod streams;
 mod switches;
 #[cfg(test)]
 mod tests;
 pub mod view;
 
-use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use braid_steering::{Policies, StreamId, Transfers};
+use braid_steering::{Policies, StreamId};
 use braid_topology::Topology;
 use braid_types::{DatapathId, SwitchPort, Time};
 
@@ -49,15 +37,9 @@ use crate::restore::InstalledState;
 use crate::routing::{BroadcastTree, Routing};
 use crate::settings::Settings;
 use crate::spray::Spray;
+use crate::streams::{Streams, network};
 use advice::Advising;
 use confirmations::Confirmations;
-use endings::Endings;
-
-use handshakes::Handshakes;
-use policy::Placements;
-use relief::Reliefs;
-
-pub use relief::Relief;
 
 /// What the machines of `$brain` may use while an event is handled. A macro, as it borrows some of its fields only.
 macro_rules! context {
@@ -98,25 +80,16 @@ pub struct Brain {
     broadcast: BroadcastTree,
     measurement: Measurement,
     installed: InstalledState,
-    streams: Transfers,
-    policies: Arc<Policies>,
-    placements: Placements,
+    streams: Streams,
     counters: Counters,
     counters_read_at: Time,
     /// The topology's structure that labels, routes and streams are in line with.
     followed: u64,
-    /// Whether links have come since streams were spread over them.
-    may_spread: bool,
-    reliefs: Reliefs,
     admission: Admission,
     advising: Advising,
     reservations: Reservations,
     confirmations: Confirmations,
-    endings: Endings,
-    handshakes: Handshakes,
     spray: Spray,
-    /// Streams that had a path and have none, and since when.
-    unplaced: BTreeMap<StreamId, Time>,
 }
 
 impl Brain {
@@ -124,13 +97,9 @@ impl Brain {
     pub fn new(settings: Settings) -> Self {
         let topology = Topology::with_limits(settings.hosts);
         Self {
-            streams: Transfers::new(settings.streams),
-            policies: Arc::default(),
-            placements: Placements::default(),
+            streams: Streams::new(&settings),
             reservations: Reservations::new(&settings),
             confirmations: Confirmations::default(),
-            endings: Endings::default(),
-            handshakes: Handshakes::default(),
             spray: Spray::default(),
             paths: PathCache::new(topology.graph(), settings.paths, settings.weight),
             settings,
@@ -145,11 +114,8 @@ impl Brain {
             counters: Counters::default(),
             counters_read_at: Time::ZERO,
             followed: 0,
-            may_spread: false,
-            reliefs: Reliefs::default(),
             admission: Admission::default(),
             advising: Advising::default(),
-            unplaced: BTreeMap::new(),
         }
     }
 
@@ -169,9 +135,10 @@ impl Brain {
             Event::Barrier { dpid, token } => self.on_barrier(now, *dpid, *token, out),
             Event::FlowRemoved { dpid, cookie, bytes } => {
                 self.installed.end(*dpid, *cookie);
-                self.on_flow_removed(now, *cookie, *bytes, out);
+                let net = &mut network!(self, now, out);
+                self.streams.handle_flow_removed(net, *cookie, *bytes);
             }
-            Event::StreamCounters { rules, .. } => self.on_counters(now, rules),
+            Event::StreamCounters { rules, .. } => self.streams.handle_counters(now, rules),
             Event::PortCounters { dpid, ports } => {
                 self.measurement.handle_port_counters(&context!(self, now, out), *dpid, ports);
             }
@@ -184,12 +151,13 @@ impl Brain {
                 self.measurement.measure_capacity(&mut context!(self, now, out), *src);
             }
             Event::Request { ticket, request } => self.on_request(now, *ticket, request, out),
-            Event::Policy { text } => self.set_policy(text),
+            Event::Policy { text } => self.streams.set_policy(text),
             Event::Tick => self.tick(now, out),
         }
         self.follow_graph(now, out);
         self.routing.restore(&mut context!(self, now, out), &mut self.fabric);
         self.drain_fabric(now, out);
+        self.drain_streams(out);
         out.add_twins_from(start);
         if !self.installed.is_empty() {
             out.retain_from(start, |command| self.installed.needs(command));
@@ -199,8 +167,8 @@ impl Brain {
 
     /// When [`Event::Tick`] has something to do next, if that is sooner than the usual tick.
     pub fn wake_at(&self) -> Option<Time> {
-        let join = self.handshakes.call_backs.wake_at();
-        self.fabric.wake_at().into_iter().chain(self.next_answer()).chain(join).min()
+        let times = [self.fabric.wake_at(), self.streams.wake_at(), self.next_answer()];
+        times.into_iter().flatten().min()
     }
 
     /// How the brain behaves.
@@ -211,6 +179,16 @@ impl Brain {
     /// Counts since the start.
     pub fn counters(&self) -> Counters {
         self.counters
+    }
+
+    /// What is steered how.
+    pub fn policies(&self) -> &Arc<Policies> {
+        self.streams.policies()
+    }
+
+    /// The rule of one direction of a stream as it is wanted now; `None` if there is no such stream or it has no path.
+    pub fn stream_rule(&self, id: StreamId, reverse: bool) -> Option<Rule> {
+        self.streams.rule((&self.fabric, &self.spray), id, reverse)
     }
 
     /// The rule of a default path as it is wanted now; `None` if there is none.
@@ -224,8 +202,8 @@ impl Brain {
             switches: self.topology.switches().len() as u64,
             links: self.topology.links().len() as u64,
             hosts: self.topology.host_count() as u64,
-            transfers: self.streams.transfer_count() as u64,
-            streams: self.streams.len() as u64,
+            transfers: self.streams.table().transfer_count() as u64,
+            streams: self.streams.table().len() as u64,
             labels: self.fabric.label_count() as u64,
             routes: self.routing.len() as u64,
         }
@@ -242,7 +220,7 @@ impl Brain {
     ) {
         out.notice(Notice::Refused { dpid, reason: reason.to_owned() });
         match rule {
-            Some(Rule::Stream { id, .. }) => self.end_stream(id, out),
+            Some(Rule::Stream { id, .. }) => self.end_stream(now, id, out),
             Some(Rule::Route { dst, .. } | Rule::LocalRoute { dst }) => _ = self.routing.forget((dst, dpid)),
             Some(rule) => {
                 self.fabric.handle_refused(&mut context!(self, now, out), dpid, &rule);
@@ -261,22 +239,19 @@ impl Brain {
         self.fabric.handle_timeout(&mut context!(self, now, out));
         self.drain_fabric(now, out);
         self.tick_assignments(now, out);
-        self.place_again(now, Replaces::Working, out);
+        self.streams.place_again(&mut network!(self, now, out), Replaces::Working);
         self.tick_advice(now, out);
-        self.release_joins(now, out);
-        self.settle_transfers(now, out);
-        self.handshakes.call_backs.handle_timeout(now);
+        self.streams.handle_timeout(&mut network!(self, now, out));
+        self.drain_streams(out);
         self.broadcast.handle_timeout(&mut context!(self, now, out), &self.discovery);
         self.measurement.handle_timeout(&mut context!(self, now, out));
         if now.since(self.counters_read_at) >= self.settings.counters_interval {
             self.counters_read_at = now;
-            self.read_counters(out);
-            self.review_spray(now, out);
+            self.streams.read_counters(out);
+            self.streams.review_spray(&mut network!(self, now, out));
             self.review_labels(now, out);
-            self.spread_again(now, out);
-            self.relieve(now, out);
-            self.reservations.learn(&mut context!(self, now, out), &self.streams);
-            self.expire_unplaced(now, out);
+            self.streams.review(&mut network!(self, now, out));
+            self.reservations.learn(&mut context!(self, now, out), self.streams.table());
         }
     }
 
@@ -293,11 +268,11 @@ impl Brain {
             self.broadcast.handle_change();
             self.adopt_labels(now, out);
             self.spray.handle_links(&mut context!(self, now, out), &mut self.fabric);
-            self.drain_spray(now, out);
+            self.streams.drain_spray(&mut network!(self, now, out));
             self.fabric.handle_links(&mut context!(self, now, out));
             self.drain_fabric(now, out);
             self.routing.handle_graph(&mut context!(self, now, out), &mut self.fabric);
-            self.place_again(now, Replaces::Nothing, out);
+            self.streams.place_again(&mut network!(self, now, out), Replaces::Nothing);
         } else if self.settings.weight.is_measured() {
             self.routing.handle_graph(&mut context!(self, now, out), &mut self.fabric);
         }

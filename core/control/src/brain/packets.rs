@@ -5,13 +5,13 @@ use std::net::IpAddr;
 use braid_packet::{Frame, Ip, Payload, Transport};
 use braid_types::{DatapathId, PortNo, SwitchPort, Time};
 
-use super::endings::is_ending;
 use super::{Brain, below, context};
 use crate::command::Commands;
 use crate::hosts::{Binding, DHCP_CLIENT, NeighborPacket};
 use crate::label::Label;
 use crate::pipeline::Table;
 use crate::role::Role;
+use crate::streams::{Syn, is_ending, network};
 
 impl Brain {
     pub(super) fn on_packet(
@@ -72,8 +72,14 @@ impl Brain {
                 self.drain_hosts(now, out);
             }
             Transport::Tcp(tcp) if table == Table::Admit as u8 => match frame.five_tuple() {
-                Some(tuple) if is_ending(tcp.flags) => self.on_ending(now, &tuple, tcp.flags, out),
-                Some(tuple) if tcp.flags.is_syn_ack() => self.on_syn_ack(now, tuple, tcp, out),
+                Some(tuple) if is_ending(tcp.flags) => {
+                    let net = &mut network!(self, now, out);
+                    self.streams.handle_ending(net, &tuple, tcp.flags);
+                }
+                Some(tuple) if tcp.flags.is_syn_ack() => {
+                    let net = &mut network!(self, now, out);
+                    self.streams.handle_syn_ack(net, tuple, tcp);
+                }
                 Some(_) if self.may_steer(now, at, frame, out) => {
                     self.on_syn(now, at.dpid, frame, bytes, out);
                 }
@@ -83,6 +89,24 @@ impl Brain {
             Transport::Udp(udp) if udp.dst_port == DHCP_CLIENT => self.offer(now, at, ip.dst, bytes, out),
             _ => self.forward_or_search(now, at.dpid, ip.dst, bytes, out),
         }
+    }
+
+    /// A host opens a connection; the packet waits until its stream has a path.
+    fn on_syn(&mut self, now: Time, dpid: DatapathId, frame: &Frame<'_>, bytes: &[u8], out: &mut Commands) {
+        self.counters.syns += 1;
+        match Syn::new(&self.topology, dpid, frame, bytes) {
+            Some(syn) => self.streams.handle_syn(&mut network!(self, now, out), syn),
+            None => {
+                let dst = frame.five_tuple().map(|tuple| tuple.dst);
+                dst.into_iter().for_each(|dst| self.look_up(now, dpid, dst, bytes, out));
+            }
+        }
+    }
+
+    /// Whether a connection may get a path of its own. Above the limit of its port it goes the way of all others.
+    fn may_steer(&mut self, now: Time, at: SwitchPort, frame: &Frame<'_>, out: &mut Commands) -> bool {
+        !self.streams.is_new(&self.settings, frame)
+            || self.admission.admit_stream(&mut context!(self, now, out), at)
     }
 
     /// A DHCP server answers a client that may not have its address yet.

@@ -86,26 +86,31 @@ impl StreamRecord {
 impl Brain {
     /// The transfers in progress, oldest first. O(n log n).
     pub fn transfers(&self) -> Vec<TransferView> {
-        self.streams.transfers().filter_map(|transfer| self.record(transfer)).map(|it| it.view()).collect()
+        self.streams
+            .table()
+            .transfers()
+            .filter_map(|transfer| self.record(transfer))
+            .map(|it| it.view())
+            .collect()
     }
 
     /// What brings a copy of all transfers up to date; those that are to be visited by [`copy_transfer`](Self::copy_transfer).
     ///
     /// Neither changes anything that the brain decides by.
     pub fn take_transfer_changes(&mut self) -> Changed {
-        self.streams.take_changes()
+        self.streams.table_mut().take_changes()
     }
 
     /// The transfer as it is now, if a stream of it is established. When it changes after this, it is among the changes again.
     pub fn copy_transfer(&mut self, id: TransferId) -> Option<TransferRecord> {
-        self.streams.visit(id)?;
-        self.streams.transfer(id).and_then(|transfer| self.record(transfer))
+        self.streams.table_mut().visit(id)?;
+        self.streams.table().transfer(id).and_then(|transfer| self.record(transfer))
     }
 
     /// A transfer with its streams that are established; `None` if none is.
     fn record(&self, transfer: &Transfer) -> Option<TransferRecord> {
         let Transfer { id, kind, opened_at, .. } = *transfer;
-        let streams = transfer.streams.iter().filter_map(|id| self.streams.stream(*id));
+        let streams = transfer.streams.iter().filter_map(|id| self.streams.table().stream(*id));
         let streams = streams.filter(|stream| stream.established);
         let streams: SmallVec<[StreamRecord; 1]> =
             streams.map(|stream| StreamRecord::new(stream, self.spray.view(stream.id))).collect();

@@ -178,7 +178,7 @@ pub struct StreamView {
 /// brain goes on. Of each list what follows an item is in the same order, whatever has come and gone meanwhile.
 impl Brain {
     pub(super) fn sources(&self) -> Sources<'_> {
-        Sources { settings: &self.settings, topology: &self.topology, streams: &self.streams }
+        Sources { settings: &self.settings, topology: &self.topology, streams: self.streams.table() }
     }
 
     /// The edges, and what they spray and put in order, by datapath id.

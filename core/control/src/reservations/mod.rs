@@ -37,7 +37,7 @@ pub(crate) struct Sources<'a> {
 }
 
 impl<'a> Sources<'a> {
-    fn new(cx: &'a Context<'_>, streams: &'a Transfers) -> Self {
+    pub(crate) fn new(cx: &'a Context<'_>, streams: &'a Transfers) -> Self {
         Self { settings: cx.settings, topology: cx.topology, streams }
     }
 }

@@ -3,7 +3,6 @@
 use std::net::IpAddr;
 
 use braid_steering::{Resequence, StreamId};
-use braid_topology::Topology;
 use braid_types::{DatapathId, FiveTuple};
 
 use super::plan::{Plan, Planned};
@@ -59,14 +58,12 @@ impl Spray {
     }
 
     /// A stream is not sprayed any more: what puts its packets in order goes.
-    pub(crate) fn leave(&mut self, topology: &Topology, id: StreamId, out: &mut Commands) {
+    pub(crate) fn leave(&mut self, cx: &mut Context<'_>, id: StreamId) {
         let Some(SprayedStream { keys, tuple, .. }) = self.forget(id) else { return };
         for (key, tuple, reverse) in [(keys[0], tuple, false), (keys[1], tuple.reversed(), true)] {
-            if topology.switch(key.1).is_some() {
-                // The group does not count in a deletion.
-                let group = EdgeGroup::after(None);
-                out.delete(key.1, Rule::Ordered { id, reverse, tuple, group });
-            }
+            // The group does not count in a deletion.
+            let group = EdgeGroup::after(None);
+            cx.delete(key.1, Rule::Ordered { id, reverse, tuple, group });
         }
     }
 

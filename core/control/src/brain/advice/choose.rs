@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use braid_paths::Path;
-use braid_steering::{AdviceRequest, Question as Placing, StreamId, SubflowEnds, TransferId};
+use braid_steering::{AdviceRequest, StreamId, SubflowEnds, TransferId};
 use braid_types::{FiveTuple, SwitchPort, Time, common_prefix};
 
-use super::super::policy::{Siblings, choose, siblings};
 use super::super::{Brain, context};
 use super::{ASK_AGAIN, ASK_SOON, Waiting};
 use crate::command::Commands;
 use crate::request::Ticket;
+use crate::streams::network;
 
 /// A path for a subflow between two addresses.
 #[derive(Debug)]
@@ -39,11 +39,11 @@ impl Brain {
         let (unconfirmed, is_settled) = (BTreeSet::new(), false);
         let waiting = Waiting { transfer, until, is_settled, named, unconfirmed, ask_again_after };
         self.advising.waiting.insert(ticket, waiting);
-        let manner = self.manner(&request.connection.tuple());
+        let manner = self.streams.manner(&self.settings, &request.connection.tuple());
         let most = self.most_subflows(request);
         let mut ways = self.ways(now, transfer, request);
         while self.named(ticket).len() < most && !ways.is_empty() {
-            let Some(index) = self.best_way(now, (ticket, transfer), request, &mut ways) else { break };
+            let Some(index) = self.best_way(now, (ticket, transfer), request, &mut ways, out) else { break };
             let Some(ends) = self.with_port(request, ways[index].ends) else {
                 ways.remove(index);
                 continue;
@@ -64,7 +64,7 @@ impl Brain {
 
     /// How many subflows the connection may have beside its first.
     fn most_subflows(&self, request: &AdviceRequest) -> usize {
-        let manner = self.manner(&request.connection.tuple());
+        let manner = self.streams.manner(&self.settings, &request.connection.tuple());
         let wanted = manner.subflows.map_or(request.most, |all| all.saturating_sub(1));
         wanted.min(request.most)
     }
@@ -78,11 +78,15 @@ impl Brain {
         let path_of = |ends: &SubflowEnds| {
             let tuple = ends.tuple();
             // A connection may have been opened by its other end.
-            let stream = self.streams.by_tuple(&tuple).or_else(|| self.streams.by_tuple(&tuple.reversed()));
+            let stream = self
+                .streams
+                .table()
+                .by_tuple(&tuple)
+                .or_else(|| self.streams.table().by_tuple(&tuple.reversed()));
             let stream = stream.filter(|_| !request.failed.contains(ends))?;
             Some((stream.id, &stream.route.as_ref()?.forward))
         };
-        let may_share = self.manner(&request.connection.tuple()).subflows.is_some();
+        let may_share = self.streams.manner(&self.settings, &request.connection.tuple()).subflows.is_some();
         let most = self.most_subflows(request);
         let first = path_of(&request.connection).map(|(_, path)| path);
         let (mut used, mut working): (Vec<&Path>, _) = (first.into_iter().collect(), Vec::new());
@@ -100,14 +104,14 @@ impl Brain {
     /// The paths between any two addresses of the hosts that no stream of the transfer uses a link of, if that counts.
     fn ways(&mut self, now: Time, transfer: TransferId, request: &AdviceRequest) -> Vec<Way> {
         let connection = request.connection.tuple();
-        let manner = self.manner(&connection);
+        let manner = self.streams.manner(&self.settings, &connection);
         let siblings = match manner.subflows {
             Some(_) => Vec::new(),
             None => self.paths_of(transfer, request),
         };
         let mut ways = Vec::new();
         for (ends, host, peer) in self.wanted_pairs(request) {
-            let set = self.paths_in(manner, (host.dpid, peer.dpid));
+            let set = manner.paths(&mut self.paths, (host.dpid, peer.dpid));
             let is_free = |path: &Path| siblings.iter().all(|used| used.shared_cables(path) == 0);
             let is_avoided = |path: &Path| {
                 self.advising.avoided.iter().any(|(of, avoided, _)| *of == connection && avoided == path)
@@ -123,7 +127,7 @@ impl Brain {
     fn wanted_pairs(&self, request: &AdviceRequest) -> Vec<(SubflowEnds, SwitchPort, SwitchPort)> {
         let at = |ip: IpAddr| self.topology.host_with_address(ip).map(|host| host.at);
         let opened = request.subflows.iter().filter(|ends| !request.failed.contains(ends));
-        let unknown = opened.copied().filter(|ends| self.streams.by_tuple(&ends.tuple()).is_none());
+        let unknown = opened.copied().filter(|ends| self.streams.table().by_tuple(&ends.tuple()).is_none());
         let all = unknown.chain(request.pairs());
         let placed = all.filter_map(|ends| Some((ends, at(ends.local.ip())?, at(ends.remote.ip())?)));
         placed.filter(|(_, host, peer)| host.dpid != peer.dpid).collect()
@@ -133,8 +137,8 @@ impl Brain {
     fn paths_of(&self, transfer: TransferId, request: &AdviceRequest) -> Vec<Path> {
         let first = request.connection.tuple();
         let has_failed = |tuple: FiveTuple| tuple == first && request.failed.contains(&request.connection);
-        let ids = self.streams.transfer(transfer).map(|it| it.streams.as_slice()).unwrap_or_default();
-        let streams = ids.iter().filter_map(|id| self.streams.stream(*id));
+        let ids = self.streams.table().transfer(transfer).map(|it| it.streams.as_slice()).unwrap_or_default();
+        let streams = ids.iter().filter_map(|id| self.streams.table().stream(*id));
         let live = streams.filter(|it| it.established && !has_failed(it.tuple));
         let routes = live.filter_map(|it| it.route.as_ref());
         routes.map(|route| route.forward.clone()).collect()
@@ -147,6 +151,7 @@ impl Brain {
         (ticket, transfer): (Ticket, TransferId),
         request: &AdviceRequest,
         ways: &mut [Way],
+        out: &mut Commands,
     ) -> Option<usize> {
         let opened = self.named(ticket).iter().map(|(_, ends)| ends).chain([&request.connection]);
         let opened: Vec<_> = opened.copied().collect();
@@ -162,16 +167,12 @@ impl Brain {
         ways.sort_by_cached_key(|way| (rank(way), way.path.hops()));
         let first = ways.first()?;
         let best = rank(first);
-        let policy = self.manner(&request.connection.tuple()).placement;
-        let Siblings { established, opening } =
-            siblings(&self.streams, transfer, &first.ends.tuple(), policy);
+        let policy = self.streams.manner(&self.settings, &request.connection.tuple()).placement;
         let candidates: Vec<_> =
             ways.iter().take_while(|way| rank(way) == best).map(|way| &way.path).collect();
-        let graph = self.paths.graph();
-        let (candidates, siblings, opening) = (&candidates, &established, &opening);
-        let question = Placing { now, stream: None, candidates, siblings, opening, graph };
-        let choice = choose(&mut self.placements, policy, &question)?;
-        (choice.index < ways.len()).then_some(choice.index)
+        let between = (transfer, &first.ends.tuple());
+        let net = &network!(self, now, out);
+        self.streams.choose_among(net, between, &candidates, policy)
     }
 
     /// A local port that nobody is known to use.
@@ -183,6 +184,6 @@ impl Brain {
         let mut ports =
             request.free_ports(local).filter(|port| !self.advising.ports.contains(&(local, *port)));
         ends.local.set_port(ports.next()?);
-        self.streams.by_tuple(&ends.tuple()).is_none().then_some(ends)
+        self.streams.table().by_tuple(&ends.tuple()).is_none().then_some(ends)
     }
 }

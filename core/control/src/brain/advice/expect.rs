@@ -2,21 +2,16 @@
 
 use braid_paths::Path;
 use braid_steering::{StreamId, SubflowEnds, TransferId};
-use braid_types::{FiveTuple, Time};
+use braid_types::Time;
 
 use super::super::Brain;
 use super::super::confirmations::Waiter;
 use crate::command::Commands;
 use crate::pipeline::Rule;
 use crate::request::Ticket;
+use crate::streams::network;
 
 impl Brain {
-    /// Whether one end of a stream that is expected sends these packets.
-    pub(in super::super) fn is_expected(&self, tuple: &FiveTuple) -> bool {
-        let stream = self.streams.by_tuple(tuple).or_else(|| self.streams.by_tuple(&tuple.reversed()));
-        stream.is_some_and(|stream| self.advising.expected.contains_key(&stream.id))
-    }
-
     /// A stream has ended, or never came.
     pub(in super::super) fn stop_expecting(&mut self, id: StreamId, out: &mut Commands) {
         let Some(rules) = self.advising.expected.remove(&id) else { return };
@@ -41,10 +36,10 @@ impl Brain {
         let tuple = ends.tuple();
         let at = |ip| self.topology.host_with_address(ip).map(|host| host.at);
         let rules = [(at(tuple.src)?, tuple), (at(tuple.dst)?, tuple.reversed())];
-        let id = self.streams.expect(now, tuple, transfer).ok()?;
+        let id = self.streams.table_mut().expect(now, tuple, transfer).ok()?;
         let mut batch = Commands::default();
-        let Some(hops) = self.assign(now, id, (path, 0), &mut batch, out) else {
-            self.end_stream(id, out);
+        let Some(hops) = self.streams.assign(&mut network!(self, now, out), id, (path, 0), &mut batch) else {
+            self.end_stream(now, id, out);
             return None;
         };
         self.advising.ports.insert((tuple.src, tuple.src_port));

@@ -15,6 +15,7 @@ use super::{Brain, context};
 use crate::command::Commands;
 use crate::fabric::Replaces;
 use crate::request::{Asker, Reply, Ticket};
+use crate::streams::network;
 
 /// When the agent asks again if all is well,
 const ASK_AGAIN: u32 = 60;
@@ -86,7 +87,7 @@ impl Brain {
             std::mem::replace(&mut self.advising.settled, later).into_iter().map(|(_, ticket)| ticket),
         );
         for ticket in due {
-            self.finish_advice(ticket, out);
+            self.finish_advice(now, ticket, out);
         }
     }
 
@@ -128,19 +129,19 @@ impl Brain {
             return Err(AdviceRefusal::Busy(limit));
         }
         self.end_failed(now, request, out);
-        let is_single = self.manner(&request.connection.tuple()).is_single();
+        let is_single = self.streams.manner(&self.settings, &request.connection.tuple()).is_single();
         let transfer = if is_single { None } else { self.transfer_of(now, request, &place, out)? };
         let Some(transfer) = transfer else {
             let advice = Advice { ask_again_after: Some(ASK_AGAIN), ..Advice::default() };
             out.reply(ticket, Reply::Advice(Ok(advice)));
             return Ok(());
         };
-        self.supersede(transfer, out);
+        self.supersede(now, transfer, out);
         let named = self.working(request);
-        self.end_unwanted(transfer, request, &named, out);
+        self.end_unwanted(now, transfer, (request, &named), out);
         self.choose_subflows(now, (ticket, transfer), request, named, out);
         if self.advising.waiting.get(&ticket).is_some_and(|it| it.unconfirmed.is_empty()) {
-            self.finish_advice(ticket, out);
+            self.finish_advice(now, ticket, out);
         }
         Ok(())
     }
@@ -175,7 +176,7 @@ impl Brain {
         let connection = request.connection.tuple();
         self.advising.avoided.retain(|(.., until)| *until > now);
         for ends in request.failed.iter().filter(|ends| **ends != request.connection) {
-            let Some(stream) = self.streams.by_tuple(&ends.tuple()) else { continue };
+            let Some(stream) = self.streams.table().by_tuple(&ends.tuple()) else { continue };
             let (id, route) = (stream.id, stream.route.clone());
             if let Some(route) = route {
                 if self.advising.avoided.len() >= MAX_AVOIDED {
@@ -183,7 +184,7 @@ impl Brain {
                 }
                 self.advising.avoided.push_back((connection, route.forward, now + AVOIDED));
             }
-            self.end_stream(id, out);
+            self.end_stream(now, id, out);
         }
     }
 
@@ -198,7 +199,7 @@ impl Brain {
         let first = request.connection.tuple();
         let opened = request.subflows.iter().map(|ends| ends.tuple());
         let all = [first, first.reversed()].into_iter().chain(opened);
-        if let Some(known) = all.filter_map(|tuple| self.streams.by_tuple(&tuple)).next() {
+        if let Some(known) = all.filter_map(|tuple| self.streams.table().by_tuple(&tuple)).next() {
             return Ok(Some(known.transfer));
         }
         if place.switches.0 == place.switches.1 {
@@ -207,22 +208,22 @@ impl Brain {
         if !self.admission.admit_stream(&mut context!(self, now, out), place.host) {
             return Err(AdviceRefusal::Full("the host's port opens too many connections".to_owned()));
         }
-        let opened = self.streams.open(now, first, Opening::Unseen);
+        let opened = self.streams.table_mut().open(now, first, Opening::Unseen);
         let id = opened.map_err(|full| AdviceRefusal::Full(full.to_string()))?;
-        self.tell_if_new(id, out);
+        self.streams.tell_if_new(&mut network!(self, now, out), id);
         let mut batch = Commands::default();
-        match self.place(now, id, place.switches, &mut batch, out) {
-            Some(hops) => self.when_ready(now, &hops, batch, Replaces::Working, out),
-            None => self.end_stream(id, out),
+        match self.streams.place(&mut network!(self, now, out), id, place.switches, &mut batch) {
+            Some(hops) => self.streams.submit(&mut network!(self, now, out), &hops, batch, Replaces::Working),
+            None => self.end_stream(now, id, out),
         }
-        Ok(self.streams.stream(id).map(|stream| stream.transfer))
+        Ok(self.streams.table().stream(id).map(|stream| stream.transfer))
     }
 
     /// Another question about the same connection waits: what it was to have is asked for anew, or not wanted.
-    fn supersede(&mut self, transfer: TransferId, out: &mut Commands) {
+    fn supersede(&mut self, now: Time, transfer: TransferId, out: &mut Commands) {
         let before = self.advising.waiting.extract_if(.., |_, it| it.transfer == transfer);
         for (ticket, waiting) in before.collect::<Vec<_>>() {
-            waiting.unconfirmed.iter().for_each(|stream| self.end_stream(*stream, out));
+            waiting.unconfirmed.iter().for_each(|stream| self.end_stream(now, *stream, out));
             out.reply(ticket, Reply::Advice(Err(AdviceRefusal::Superseded)));
         }
     }
@@ -230,26 +231,26 @@ impl Brain {
     /// Ends what the host was told to open and has not, and what it will close as it is not named again.
     fn end_unwanted(
         &mut self,
+        now: Time,
         transfer: TransferId,
-        request: &AdviceRequest,
-        named: &[(StreamId, SubflowEnds)],
+        (request, named): (&AdviceRequest, &[(StreamId, SubflowEnds)]),
         out: &mut Commands,
     ) {
-        let ids = self.streams.transfer(transfer).map(|it| it.streams.as_slice()).unwrap_or_default();
+        let ids = self.streams.table().transfer(transfer).map(|it| it.streams.as_slice()).unwrap_or_default();
         let expected = ids.iter().copied().filter(|id| self.advising.expected.contains_key(id));
-        let opened = request.subflows.iter().filter_map(|ends| self.streams.by_tuple(&ends.tuple()));
+        let opened = request.subflows.iter().filter_map(|ends| self.streams.table().by_tuple(&ends.tuple()));
         let all: BTreeSet<_> = expected.chain(opened.map(|stream| stream.id)).collect();
         let is_named = |id: &StreamId| named.iter().any(|(named, _)| named == id);
         for id in all.into_iter().filter(|id| !is_named(id)) {
-            self.end_stream(id, out);
+            self.end_stream(now, id, out);
         }
     }
 
     /// Answers with what is in place; what is not by now is taken back.
-    fn finish_advice(&mut self, ticket: Ticket, out: &mut Commands) {
+    fn finish_advice(&mut self, now: Time, ticket: Ticket, out: &mut Commands) {
         let Some(waiting) = self.advising.waiting.remove(&ticket) else { return };
-        waiting.unconfirmed.iter().for_each(|stream| self.end_stream(*stream, out));
-        let has_path = |id| self.streams.stream(id).is_some_and(|stream| stream.route.is_some());
+        waiting.unconfirmed.iter().for_each(|stream| self.end_stream(now, *stream, out));
+        let has_path = |id| self.streams.table().stream(id).is_some_and(|stream| stream.route.is_some());
         let named = waiting.named.iter().filter(|(id, _)| has_path(*id)).map(|(_, ends)| *ends).collect();
         let ask_again_after = match waiting.unconfirmed.is_empty() {
             true => waiting.ask_again_after,

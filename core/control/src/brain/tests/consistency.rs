@@ -12,6 +12,7 @@ use crate::brain::{Brain, context};
 use crate::command::Commands;
 use crate::event::Event;
 use crate::settings::Settings;
+use crate::streams::network;
 
 /// Four edge-disjoint ways from 1 to 9.
 const FOUR_WAYS: [(u64, u64); 10] =
@@ -122,11 +123,11 @@ impl Run {
 }
 
 fn change(brain: &mut Brain, now: braid_types::Time, choice: usize, out: &mut Commands) {
-    let ids: Vec<_> = brain.streams.streams().map(|stream| stream.id).collect();
+    let ids: Vec<_> = brain.streams.table().streams().map(|stream| stream.id).collect();
     let paths = brain.paths.disjoint(dpid(1), dpid(9));
     let Some(path) = paths.paths.get(choice / 8 % paths.paths.len().max(1)) else { return };
     match ids.get(choice % 4) {
-        Some(id) => brain.move_stream(now, *id, path, out),
+        Some(id) => brain.streams.move_stream(&mut network!(brain, now, out), *id, path),
         None => {
             brain.paths.bar(path.clone(), now + Duration::from_millis(50));
             brain.routing.handle_graph(&mut context!(brain, now, out), &mut brain.fabric);

@@ -7,11 +7,11 @@ use braid_types::{BitsPerSec, DatapathId, FiveTuple, PortNo, SwitchPort};
 
 use super::mptcp::{THREE_WAYS, open_with_key, ways};
 use super::network::{Network, dpid, ip, port, tuple};
-use crate::brain::{Relief, Settings};
 use crate::cookie::{Cookie, Purpose};
 use crate::event::Event;
 use crate::notice::Notice;
 use crate::port_counters::PortCounters;
+use crate::{Relief, Settings};
 
 const CAPACITY: u64 = 100_000_000;
 

@@ -2,61 +2,60 @@
 
 use braid_paths::Path;
 use braid_steering::{Move, Stream, StreamId};
-use braid_types::Time;
 use smallvec::SmallVec;
 
-use super::Brain;
+use super::{Network, Streams};
 use crate::command::Commands;
 use crate::fabric::Replaces;
 
-impl Brain {
+impl Streams {
     /// Moves a stream to `path`, which joins the same two switches, once that is confirmed and its grace time over.
     ///
     /// Until then its packets go on as they did. What is under way on the old path arrives, as its rules stay longer.
-    pub(super) fn move_stream(&mut self, now: Time, id: StreamId, path: &Path, out: &mut Commands) {
+    pub(crate) fn move_stream(&mut self, net: &mut Network<'_>, id: StreamId, path: &Path) {
         let mut batch = Commands::default();
-        let shared = self.streams.stream(id).map_or(0, |stream| self.shared(stream, path));
-        if let Some(hops) = self.assign(now, id, (path, shared), &mut batch, out) {
-            self.when_ready(now, &hops, batch, Replaces::Working, out);
+        let shared = self.table.stream(id).map_or(0, |stream| self.shared(stream, path));
+        if let Some(hops) = self.assign(net, id, (path, shared), &mut batch) {
+            self.submit(net, &hops, batch, Replaces::Working);
         }
     }
 
     /// Moves streams that have just been placed, so that another one finds room.
-    pub(super) fn make_room(&mut self, now: Time, moves: Vec<Move>, out: &mut Commands) {
+    pub(crate) fn make_room(&mut self, net: &mut Network<'_>, moves: Vec<Move>) {
         for Move { stream, path } in moves {
-            let route = self.streams.stream(stream).and_then(|it| it.route.as_ref());
+            let route = self.table.stream(stream).and_then(|it| it.route.as_ref());
             let same_ends = |current: &Path| {
                 (current.ingress(), current.egress()) == (path.ingress(), path.egress()) && *current != path
             };
-            if !self.spray.has(stream) && route.is_some_and(|route| same_ends(&route.forward)) {
-                self.move_stream(now, stream, &path, out);
+            if !net.spray.has(stream) && route.is_some_and(|route| same_ends(&route.forward)) {
+                self.move_stream(net, stream, &path);
             }
         }
     }
 
     /// After links came: streams that share links with others of their transfer take paths of their own again.
-    pub(super) fn spread_again(&mut self, now: Time, out: &mut Commands) {
-        if self.installed.is_settling() || !std::mem::take(&mut self.may_spread) {
+    pub(crate) fn spread_again(&mut self, net: &mut Network<'_>) {
+        if net.cx.installed.is_settling() || !std::mem::take(&mut self.may_spread) {
             return;
         }
         // The last ones first: the first have the shortest paths.
-        for id in self.streams.streams().map(|stream| stream.id).collect::<Vec<_>>().into_iter().rev() {
-            if let Some(path) = self.better_path(now, id) {
-                self.move_stream(now, id, &path, out);
+        for id in self.table.streams().map(|stream| stream.id).collect::<Vec<_>>().into_iter().rev() {
+            if let Some(path) = self.better_path(net, id) {
+                self.move_stream(net, id, &path);
             }
         }
     }
 
     /// A path on which a stream meets fewer of its siblings, or on fewer links, than where it is.
-    pub(super) fn better_path(&mut self, now: Time, id: StreamId) -> Option<Path> {
-        let stream = self.streams.stream(id)?;
+    pub(crate) fn better_path(&mut self, net: &mut Network<'_>, id: StreamId) -> Option<Path> {
+        let stream = self.table.stream(id)?;
         let current = &stream.route.as_ref()?.forward;
         let before = self.overlap(stream, current);
         if before.0 == 0 {
             return None;
         }
-        let chosen = self.choose_path(now, (id, None), (current.ingress(), current.egress()))?;
-        let after = self.overlap(self.streams.stream(id)?, &chosen.path);
+        let chosen = self.choose_path(net, (id, None), (current.ingress(), current.egress()))?;
+        let after = self.overlap(self.table.stream(id)?, &chosen.path);
         (after < before).then_some(chosen.path)
     }
 
@@ -67,13 +66,13 @@ impl Brain {
     }
 
     /// How many links of `path` the stream's established siblings use.
-    pub(super) fn shared(&self, stream: &Stream, path: &Path) -> usize {
+    pub(crate) fn shared(&self, stream: &Stream, path: &Path) -> usize {
         self.sibling_paths(stream).iter().map(|sibling| path.shared_cables(sibling)).sum()
     }
 
     /// Where the other streams of its transfer go that are established.
     fn sibling_paths<'a>(&'a self, stream: &'a Stream) -> SmallVec<[&'a Path; 8]> {
-        let established = self.streams.siblings(stream).filter(|sibling| sibling.established);
+        let established = self.table.siblings(stream).filter(|sibling| sibling.established);
         let routes = established.filter_map(|sibling| sibling.route.as_ref());
         routes.map(|route| &route.forward).collect()
     }

@@ -11,25 +11,24 @@ use braid_steering::{Opening, Stream, StreamId, TransferId};
 use braid_types::{FiveTuple, Time, Token};
 
 use super::call_backs::{CallBack, CallBacks, Join};
-use super::openings::Syn;
-use super::{Brain, context};
-use crate::command::Commands;
+use super::setup::Syn;
+use super::{Network, Streams};
 
 /// How long the streams of a transfer must have neither come nor gone before they are looked at: several open at once.
 const SETTLE: Duration = Duration::from_millis(200);
 
 /// Handshakes that are not complete, and what follows from those that are.
 #[derive(Debug, Default)]
-pub(super) struct Handshakes {
+pub(crate) struct Handshakes {
     /// Transfers whose streams may share links though there are paths that would keep them apart.
     unsettled: BTreeMap<TransferId, Time>,
     /// Subflows that answering hosts try to open: they get a path when they are accepted.
-    pub(super) call_backs: CallBacks,
+    pub(crate) call_backs: CallBacks,
 }
 
 impl Handshakes {
     /// The streams of a transfer are to be looked at.
-    pub(super) fn unsettle(&mut self, now: Time, transfer: TransferId) {
+    pub(crate) fn unsettle(&mut self, now: Time, transfer: TransferId) {
         self.unsettled.insert(transfer, now);
     }
 
@@ -39,97 +38,97 @@ impl Handshakes {
     }
 }
 
-impl Brain {
+impl Streams {
     /// The answering host has accepted a subflow.
-    pub(super) fn establish_join(&mut self, now: Time, id: StreamId) {
-        if !self.streams.establish(id) {
+    pub(crate) fn establish_join(&mut self, net: &mut Network<'_>, id: StreamId) {
+        if !self.table.establish(id) {
             return;
         }
-        let Some(stream) = self.streams.stream(id) else { return };
+        let Some(stream) = self.table.stream(id) else { return };
         let path = stream.route.as_ref().map(|route| &route.forward);
         if path.is_some_and(|path| self.shared(stream, path) > 0) {
-            self.handshakes.unsettle(now, stream.transfer);
+            self.handshakes.unsettle(net.cx.now, stream.transfer);
         }
     }
 
     /// Takes a subflow's SYN if it is a call back, or has to wait for call backs; says whether it did.
-    pub(super) fn sort_join(&mut self, now: Time, syn: Syn<'_>, token: Token, out: &mut Commands) -> bool {
-        if self.streams.by_tuple(&syn.tuple).is_some() || self.manner(&syn.tuple).is_single() {
+    pub(crate) fn sort_join(&mut self, net: &mut Network<'_>, syn: Syn<'_>, token: Token) -> bool {
+        if self.table.by_tuple(&syn.tuple).is_some() || self.manner(net.cx.settings, &syn.tuple).is_single() {
             return false;
         }
-        let Some(answers) = self.topology.host_with_address(syn.tuple.dst) else { return false };
-        if let Some(transfer) = self.streams.call_back(token, &syn.tuple, &answers.addresses) {
-            self.send_call_back(now, syn, CallBack { transfer, token, at: now }, out);
+        let Some(answers) = net.cx.topology.host_with_address(syn.tuple.dst) else { return false };
+        if let Some(transfer) = self.table.call_back(token, &syn.tuple, &answers.addresses) {
+            self.send_call_back(net, syn, CallBack { transfer, token, at: net.cx.now });
             return true;
         }
-        let transfer = self.streams.joined(token, &syn.tuple);
+        let transfer = self.table.joined(token, &syn.tuple);
         let waits = self.handshakes.call_backs.precede(&syn.tuple, transfer, answers.mac);
         if waits {
             let join = Join { transfer, dpid: syn.dpid, frame: syn.bytes.to_vec() };
-            self.handshakes.call_backs.hold(now, syn.tuple, join);
+            self.handshakes.call_backs.hold(net.cx.now, syn.tuple, join);
         }
         waits
     }
 
     /// Most are refused, and until then they take places from the opener's own subflows: they take the default path, and
     /// so does the answer, which must not wait for its route either.
-    fn send_call_back(&mut self, now: Time, syn: Syn<'_>, call_back: CallBack, out: &mut Commands) {
-        let Some(caller) = self.topology.host_with_address(syn.tuple.src).map(|host| host.mac) else {
+    fn send_call_back(&mut self, net: &mut Network<'_>, syn: Syn<'_>, call_back: CallBack) {
+        let Some(caller) = net.cx.topology.host_with_address(syn.tuple.src).map(|host| host.mac) else {
             return;
         };
         self.handshakes.call_backs.insert(syn.tuple, caller, call_back);
         let keys = [(syn.tuple.dst, syn.dpid), (syn.tuple.src, syn.dst)];
-        let cx = &mut context!(self, now, out);
-        self.routing.forward_with(cx, &mut self.fabric, &keys, syn.bytes);
+        net.routing.forward_with(&mut net.cx, net.fabric, &keys, syn.bytes);
     }
 
     /// The subflows that have waited for call backs go on.
-    pub(super) fn release_joins(&mut self, now: Time, out: &mut Commands) {
-        for Join { dpid, frame, .. } in self.handshakes.call_backs.take_due(now) {
+    pub(crate) fn release_joins(&mut self, net: &mut Network<'_>) {
+        for Join { dpid, frame, .. } in self.handshakes.call_backs.take_due(net.cx.now) {
             let Ok(parsed) = Frame::parse(&frame) else { continue };
-            if let Some(syn) = self.syn(dpid, &parsed, &frame) {
-                self.open(now, syn, out);
+            if let Some(syn) = Syn::new(net.cx.topology, dpid, &parsed, &frame) {
+                self.open(net, syn);
             }
         }
     }
 
     /// The opening host has accepted a subflow of the answering one, which took the default path so far.
-    pub(super) fn establish_call_back(&mut self, now: Time, tuple: FiveTuple, out: &mut Commands) {
-        let Some(CallBack { transfer, token, .. }) = self.handshakes.call_backs.remove(now, &tuple) else {
+    pub(crate) fn establish_call_back(&mut self, net: &mut Network<'_>, tuple: FiveTuple) {
+        let Some(CallBack { transfer, token, .. }) = self.handshakes.call_backs.remove(net.cx.now, &tuple)
+        else {
             return;
         };
-        self.streams.learn_opener_token(transfer, token);
-        if let Some(id) = self.open_stream(now, tuple, Opening::Join(token), out) {
-            self.establish_join(now, id);
-            self.spread(now, &[id], out);
+        self.table.learn_opener_token(transfer, token);
+        if let Some(id) = self.open_stream(net, tuple, Opening::Join(token)) {
+            self.establish_join(net, id);
+            self.spread(net, &[id]);
         }
     }
 
     /// One end of a subflow has refused it or given it up: its place is free.
-    pub(super) fn on_reset(&mut self, now: Time, tuple: &FiveTuple, out: &mut Commands) {
+    pub(crate) fn on_reset(&mut self, net: &mut Network<'_>, tuple: &FiveTuple) {
         for attempt in [*tuple, tuple.reversed()] {
-            self.handshakes.call_backs.remove(now, &attempt);
+            self.handshakes.call_backs.remove(net.cx.now, &attempt);
         }
-        let known = self.streams.by_tuple(tuple).or_else(|| self.streams.by_tuple(&tuple.reversed()));
+        let known = self.table.by_tuple(tuple).or_else(|| self.table.by_tuple(&tuple.reversed()));
         let Some(Stream { id, transfer, .. }) = known.filter(|stream| is_subflow(stream.opening)).cloned()
         else {
             return;
         };
-        self.end_stream(id, out);
-        self.handshakes.unsettle(now, transfer);
+        self.end(net, id);
+        self.handshakes.unsettle(net.cx.now, transfer);
     }
 
     /// Has the streams of transfers that have settled take paths of their own; called once a tick.
-    pub(super) fn settle_transfers(&mut self, now: Time, out: &mut Commands) {
-        if self.installed.is_settling() {
+    pub(crate) fn settle_transfers(&mut self, net: &mut Network<'_>) {
+        if net.cx.installed.is_settling() {
             return;
         }
-        for transfer in self.handshakes.take_settled(now) {
-            let streams = self.streams.transfer(transfer).map(|it| it.streams.clone()).unwrap_or_default();
+        for transfer in self.handshakes.take_settled(net.cx.now) {
+            let streams = self.table.transfer(transfer).map(|it| it.streams.clone()).unwrap_or_default();
             // The last ones first: the first have the shortest paths.
             for id in streams.into_iter().rev() {
-                if let Some(path) = self.better_path(now, id) {
-                    self.move_stream(now, id, &path, out);
+                if let Some(path) = self.better_path(net, id) {
+                    self.move_stream(net, id, &path);
                 }
             }
         }

@@ -8,67 +8,74 @@ use braid_steering::{Choice, Placement, Policies, Policy, Question, SteerAs, Str
 use braid_types::{DatapathId, FiveTuple};
 use smallvec::SmallVec;
 
-use super::Brain;
+use super::Streams;
+use crate::path_cache::PathCache;
+use crate::settings::Settings;
 
 /// How the streams of a connection are placed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Manner {
-    pub(super) steer_as: SteerAs,
+pub(crate) struct Manner {
+    pub(crate) steer_as: SteerAs,
     /// Over how many paths plain connections are dealt, if there are several; fewer than two: over none.
-    pub(super) parallel_paths: usize,
-    pub(super) kind: Kind,
-    pub(super) k: usize,
-    pub(super) placement: Policy,
+    pub(crate) parallel_paths: usize,
+    pub(crate) kind: Kind,
+    pub(crate) k: usize,
+    pub(crate) placement: Policy,
     /// Subflows in all, if it is not for the network to say.
-    pub(super) subflows: Option<usize>,
+    pub(crate) subflows: Option<usize>,
 }
 
 /// Paths of connections that a policy calls parallel, if it does not say how many.
 const PARALLEL_PATHS: usize = 4;
 
 impl Manner {
+    /// The paths that a stream so steered may take.
+    pub(crate) fn paths(self, cache: &mut PathCache, ends: (DatapathId, DatapathId)) -> Arc<PathSet> {
+        cache.of_kind(self.kind, self.k, ends)
+    }
+
     /// Whether it takes the default route, whatever it is.
-    pub(super) fn is_single(self) -> bool {
+    pub(crate) fn is_single(self) -> bool {
         self.steer_as == SteerAs::Single
     }
 }
 
-impl Brain {
+impl Streams {
     /// What is steered how, from now on. Streams that are open keep their paths.
     ///
     /// The text of a policy file that was checked; of one that was not, nothing is taken over.
-    pub(super) fn set_policy(&mut self, text: &str) {
+    pub(crate) fn set_policy(&mut self, text: &str) {
         if let Ok(policies) = Policies::parse(text) {
             self.policies = Arc::new(policies);
         }
     }
 
     /// What is steered how.
-    pub fn policies(&self) -> &Arc<Policies> {
+    pub(crate) fn policies(&self) -> &Arc<Policies> {
         &self.policies
     }
 
     /// How a connection is steered.
-    pub(super) fn manner(&self, tuple: &FiveTuple) -> Manner {
+    pub(crate) fn manner(&self, settings: &Settings, tuple: &FiveTuple) -> Manner {
         let steering = self.policies.of(tuple);
-        let most = self.settings.assignments.paths;
+        let most = settings.assignments.paths;
         Manner {
             steer_as: steering.steer_as,
             parallel_paths: match steering.steer_as {
                 SteerAs::Parallel => steering.k.unwrap_or(PARALLEL_PATHS).min(most),
-                SteerAs::Auto | SteerAs::Single | SteerAs::Spray => self.settings.parallel_paths,
+                SteerAs::Auto | SteerAs::Single | SteerAs::Spray => settings.parallel_paths,
             },
             kind: steering.paths.unwrap_or(Kind::EdgeDisjoint),
-            k: steering.k.unwrap_or(self.settings.paths),
-            placement: steering.placement.unwrap_or(self.settings.placement),
+            k: steering.k.unwrap_or(settings.paths),
+            placement: steering.placement.unwrap_or(settings.placement),
             subflows: steering.subflows,
         }
     }
+}
 
-    /// The paths that a stream so steered may take.
-    pub(super) fn paths_in(&mut self, manner: Manner, ends: (DatapathId, DatapathId)) -> Arc<PathSet> {
-        self.paths.of_kind(manner.kind, manner.k, ends)
-    }
+/// Whether one end of a stream sends these packets.
+pub(super) fn is_known(streams: &Transfers, tuple: &FiveTuple) -> bool {
+    streams.by_tuple(tuple).is_some() || streams.by_tuple(&tuple.reversed()).is_some()
 }
 
 /// The policies that are in use, with what they remember.
@@ -78,9 +85,9 @@ pub(super) type Placements = BTreeMap<Policy, Box<dyn Placement>>;
 #[derive(Default)]
 pub(super) struct Siblings<'a> {
     /// Those that are established.
-    pub(super) established: SmallVec<[&'a Path; 8]>,
+    pub(crate) established: SmallVec<[&'a Path; 8]>,
     /// Those that may be refused yet.
-    pub(super) opening: SmallVec<[&'a Path; 8]>,
+    pub(crate) opening: SmallVec<[&'a Path; 8]>,
 }
 
 /// Where the streams of a transfer go that count for the placement of one more between these addresses.

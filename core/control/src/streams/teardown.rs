@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use braid_assign::AssignmentId;
 use braid_packet::TcpFlags;
 use braid_steering::{Group, Opening, StreamId};
-use braid_types::{FiveTuple, SwitchPort, Time};
+use braid_types::{FiveTuple, SwitchPort};
 
-use super::Brain;
+use super::{Network, Streams};
 use crate::command::Commands;
 use crate::pipeline::Rule;
 
 /// Streams of which the packets that end them are copied to the controller.
 #[derive(Debug, Default)]
-pub(super) struct Endings {
+pub(crate) struct Endings {
     watched: BTreeMap<StreamId, Watched>,
 }
 
@@ -24,18 +24,17 @@ struct Watched {
     has_finished: [bool; 2],
 }
 
-impl Brain {
+impl Streams {
     /// Adds the rules that tell of a stream's end to `batch`, where it was recognised.
-    pub(super) fn watch_ending(&mut self, id: StreamId, batch: &mut Commands) {
-        let Some(stream) = self.streams.stream(id) else { return };
+    pub(crate) fn watch_ending(&mut self, net: &mut Network<'_>, id: StreamId, batch: &mut Commands) {
+        let Some(stream) = self.table.stream(id) else { return };
         let Opening::Parallel(Group::Announced(assignment)) = stream.opening else { return };
-        if !self.reservations.is_recognised(AssignmentId(assignment))
-            || self.endings.watched.contains_key(&id)
+        if !net.reservations.is_recognised(AssignmentId(assignment)) || self.endings.watched.contains_key(&id)
         {
             return;
         }
         let tuple = stream.tuple;
-        let at = |ip| self.topology.host_with_address(ip).map(|host| host.at);
+        let at = |ip| net.cx.topology.host_with_address(ip).map(|host| host.at);
         let Some(ends) = at(tuple.src).zip(at(tuple.dst)) else { return };
         let ends = [(ends.0, tuple), (ends.1, tuple.reversed())];
         for (at, rule) in ends.into_iter().flat_map(rules) {
@@ -45,32 +44,31 @@ impl Brain {
     }
 
     /// The stream has ended, whoever said so.
-    pub(super) fn stop_watching(&mut self, id: StreamId, out: &mut Commands) {
+    pub(crate) fn stop_watching(&mut self, net: &mut Network<'_>, id: StreamId) {
         let Some(Watched { ends, .. }) = self.endings.watched.remove(&id) else { return };
         for (at, rule) in ends.into_iter().flat_map(rules) {
-            self.delete(at.dpid, rule, out);
+            net.cx.delete(at.dpid, rule);
         }
     }
 
     /// A copy of a packet that ends one direction of a stream, or all of it.
-    pub(super) fn on_ending(&mut self, now: Time, tuple: &FiveTuple, flags: TcpFlags, out: &mut Commands) {
+    pub(crate) fn handle_ending(&mut self, net: &mut Network<'_>, tuple: &FiveTuple, flags: TcpFlags) {
         if flags.contains(TcpFlags::RST) {
-            self.on_reset(now, tuple, out);
+            self.on_reset(net, tuple);
         }
-        let reverse = self.streams.by_tuple(tuple).is_none();
-        let known =
-            if reverse { self.streams.by_tuple(&tuple.reversed()) } else { self.streams.by_tuple(tuple) };
+        let reverse = self.table.by_tuple(tuple).is_none();
+        let known = if reverse { self.table.by_tuple(&tuple.reversed()) } else { self.table.by_tuple(tuple) };
         let Some(id) = known.map(|stream| stream.id) else { return };
         let Some(watched) = self.endings.watched.get_mut(&id) else { return };
         watched.has_finished[usize::from(reverse)] = true;
         if flags.contains(TcpFlags::RST) || watched.has_finished == [true; 2] {
-            self.end_stream(id, out);
+            self.end(net, id);
         }
     }
 }
 
 /// Of a packet from a host, whether it ends a stream.
-pub(super) fn is_ending(flags: TcpFlags) -> bool {
+pub(crate) fn is_ending(flags: TcpFlags) -> bool {
     let ends = flags.contains(TcpFlags::FIN) || flags.contains(TcpFlags::RST);
     ends && !flags.contains(TcpFlags::SYN)
 }

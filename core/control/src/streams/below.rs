@@ -1,0 +1,29 @@
+//! What streams build on.
+
+use std::net::IpAddr;
+
+use braid_types::DatapathId;
+
+use crate::context::Context;
+use crate::fabric::Fabric;
+use crate::measurement::Measurement;
+use crate::reservations::Reservations;
+use crate::routing::Routing;
+use crate::spray::Spray;
+
+/// The machines below streams, while an event is handled.
+pub(crate) struct Network<'a> {
+    pub(crate) cx: Context<'a>,
+    pub(crate) fabric: &'a mut Fabric,
+    pub(crate) routing: &'a mut Routing,
+    pub(crate) spray: &'a mut Spray,
+    pub(crate) reservations: &'a mut Reservations,
+    pub(crate) measurement: &'a Measurement,
+}
+
+impl Network<'_> {
+    /// Sends a packet that entered at a switch on its default path.
+    pub(crate) fn forward(&mut self, dpid: DatapathId, dst: IpAddr, frame: &[u8]) {
+        self.routing.forward(&mut self.cx, self.fabric, (dst, dpid), frame);
+    }
+}

@@ -1,0 +1,114 @@
+//! The path of each stream.
+
+use braid_paths::Path;
+use braid_steering::{Choice, Move, Opening, Policy, Question, Stream, StreamId, TransferId};
+use braid_types::{DatapathId, FiveTuple};
+use smallvec::SmallVec;
+
+use super::policy::{Siblings, choose, siblings};
+use super::{Network, Streams};
+use crate::command::Commands;
+use crate::fabric::Hops;
+use crate::notice::Notice;
+use crate::pipeline::Rule;
+use crate::reservations::Sources;
+
+/// Where a stream is to go.
+pub(crate) struct Chosen {
+    pub(crate) path: Path,
+    /// How many cables it shares with its transfer's others.
+    pub(crate) shared: usize,
+    /// Streams that make room for it.
+    pub(crate) moves: Vec<Move>,
+}
+
+impl Streams {
+    /// Chooses a path for a stream and adds its rules to `batch`; returns the labels that they need.
+    pub(crate) fn place(
+        &mut self,
+        net: &mut Network<'_>,
+        id: StreamId,
+        (src, dst): (DatapathId, DatapathId),
+        batch: &mut Commands,
+    ) -> Option<Hops> {
+        let Stream { transfer, opening, .. } = *self.table.stream(id)?;
+        if opening == Opening::Sprayed
+            && let Some(hops) = self.place_sprayed(net, id, (src, dst), batch)
+        {
+            return Some(hops);
+        }
+        let Chosen { path, shared, moves } = self.choose_path(net, (id, Some(transfer)), (src, dst))?;
+        let hops = self.assign(net, id, (&path, shared), batch)?;
+        self.make_room(net, moves);
+        Some(hops)
+    }
+
+    /// Gives a stream a path and adds its rules to `batch`; returns the labels that they need.
+    pub(crate) fn assign(
+        &mut self,
+        net: &mut Network<'_>,
+        id: StreamId,
+        (path, shared): (&Path, usize),
+        batch: &mut Commands,
+    ) -> Option<Hops> {
+        let route = net.cx.paths.route(path);
+        let Stream { tuple, transfer, .. } = *self.table.stream(id)?;
+        let forward = net.fabric.open(&mut net.cx, &route.forward)?;
+        let reverse = net.fabric.open(&mut net.cx, &route.reverse)?;
+        let (src, dst) = (path.ingress(), path.egress());
+        batch.add(dst, Rule::Stream { id, reverse: true, tuple: tuple.reversed(), hop: reverse });
+        batch.add(src, Rule::Stream { id, reverse: false, tuple, hop: forward });
+        let path = route.forward.switches().collect();
+        batch.notice(Notice::StreamPlaced { id, transfer, tuple, path, shared });
+        self.set_route(net, id, Some(route));
+        self.watch_ending(net, id, batch);
+        Some(Hops::from([forward, reverse]))
+    }
+
+    /// Which of some paths one more stream of a transfer is to take, between the addresses of `tuple`.
+    pub(crate) fn choose_among(
+        &mut self,
+        net: &Network<'_>,
+        (transfer, tuple): (TransferId, &FiveTuple),
+        candidates: &[&Path],
+        policy: Policy,
+    ) -> Option<usize> {
+        let Siblings { established, opening } = &siblings(&self.table, transfer, tuple, policy);
+        let (now, stream, graph) = (net.cx.now, None, net.cx.paths.graph());
+        let question = Question { now, stream, candidates, siblings: established, opening, graph };
+        choose(&mut self.placements, policy, &question).map(|choice| choice.index)
+    }
+
+    /// The path that a stream is to take; if its transfer is said, others may be to move for it.
+    pub(crate) fn choose_path(
+        &mut self,
+        net: &mut Network<'_>,
+        (id, transfer): (StreamId, Option<TransferId>),
+        (src, dst): (DatapathId, DatapathId),
+    ) -> Option<Chosen> {
+        let announced = self.table.stream(id)?;
+        let is_usable = |path: &Path| !net.cx.paths.is_left_alone(path, net.cx.now);
+        let distributed =
+            net.reservations.distribute(Sources::new(&net.cx, &self.table), announced, src, is_usable);
+        if let Some((path, shared)) = distributed {
+            return Some(Chosen { path, shared, moves: Vec::new() });
+        }
+        let Stream { tuple, transfer: owner, .. } = *self.table.stream(id)?;
+        let manner = self.manner(net.cx.settings, &tuple);
+        let paths = manner.paths(net.cx.paths, (src, dst));
+        let candidates: SmallVec<[&Path; 8]> = net.cx.paths.usable(&paths, net.cx.now).collect();
+        let siblings = siblings(&self.table, owner, &tuple, manner.placement);
+        let (stream, graph) = (transfer.map(|transfer| (transfer, id)), net.cx.paths.graph());
+        let Siblings { established, opening } = &siblings;
+        let question = Question {
+            now: net.cx.now,
+            stream,
+            candidates: &candidates,
+            siblings: established,
+            opening,
+            graph,
+        };
+        let Choice { index, shared, moves } = choose(&mut self.placements, manner.placement, &question)?;
+        candidates.get(index).map(|path| Chosen { path: (*path).clone(), shared, moves })
+    }
+}

@@ -1,0 +1,116 @@
+//! TCP streams that are there: their rules, what these have counted, and how they end.
+
+use std::collections::BTreeSet;
+
+use braid_steering::{Ended, Group, Opening, Route, Stream, StreamId};
+use braid_topology::Topology;
+use braid_types::{DatapathId, FiveTuple, Time};
+
+use super::{Network, StreamEvent, Streams};
+use crate::command::{Command, Commands};
+use crate::cookie::{Cookie, Purpose};
+use crate::fabric::Fabric;
+use crate::notice::Notice;
+use crate::pipeline::{Hop, Rule};
+use crate::spray::Spray;
+
+impl Streams {
+    pub(crate) fn handle_flow_removed(&mut self, net: &mut Network<'_>, cookie: Cookie, bytes: u64) {
+        if let Some(Purpose::Stream { id, reverse }) = cookie.purpose() {
+            self.table.set_bytes(net.cx.now, id, reverse, bytes);
+            self.end(net, id);
+        }
+    }
+
+    pub(crate) fn handle_counters(&mut self, now: Time, rules: &[(Cookie, u64)]) {
+        for (cookie, bytes) in rules {
+            if let Some(Purpose::Stream { id, reverse }) = cookie.purpose() {
+                self.table.set_bytes(now, id, reverse, *bytes);
+            }
+        }
+    }
+
+    /// Asks the switches with stream rules for their counters.
+    pub(crate) fn read_counters(&self, out: &mut Commands) {
+        let routes = self.table.streams().filter_map(|stream| stream.route.as_ref());
+        let edges = routes.flat_map(|route| [route.forward.ingress(), route.reverse.ingress()]);
+        let edges: BTreeSet<_> = edges.collect();
+        for dpid in edges {
+            out.push(Command::ReadStreams { dpid });
+        }
+    }
+
+    /// Where a direction of a stream enters its path, and how.
+    pub(super) fn hop(
+        &self,
+        (fabric, spray): (&Fabric, &Spray),
+        id: StreamId,
+        reverse: bool,
+    ) -> Option<(DatapathId, Hop)> {
+        if spray.has(id) {
+            return spray.hop(id, reverse);
+        }
+        let route = self.table.stream(id)?.route.as_ref()?;
+        let [forward, back] = hops_of(fabric, route)?;
+        Some(if reverse { (route.reverse.ingress(), back) } else { (route.forward.ingress(), forward) })
+    }
+
+    /// The rule of one direction of a stream as it is wanted now; `None` if there is no such stream or it has no path.
+    pub(crate) fn rule(&self, below: (&Fabric, &Spray), id: StreamId, reverse: bool) -> Option<Rule> {
+        let (_, hop) = self.hop(below, id, reverse)?;
+        let stream = self.table.stream(id)?;
+        let tuple = if reverse { stream.tuple.reversed() } else { stream.tuple };
+        Some(Rule::Stream { id, reverse, tuple, hop })
+    }
+
+    pub(crate) fn end(&mut self, net: &mut Network<'_>, id: StreamId) {
+        self.remove_rules(net, id);
+        self.stop_watching(net, id);
+        self.events.push_back(StreamEvent::Ended(id));
+        self.placements.values_mut().for_each(|placement| placement.ended(id));
+        net.fabric.set_lease(id, [None; 2]);
+        let Some(Ended { stream, transfer_ended }) = self.table.end(id) else { return };
+        net.reservations.handle_ended(&stream);
+        net.cx.out.notice(Notice::StreamEnded { id, bytes: stream.bytes.iter().sum() });
+        if transfer_ended {
+            net.cx.out.notice(Notice::TransferEnded { id: stream.transfer });
+        }
+    }
+
+    /// Notes the way of a stream, and that it uses its labels; those of sprayed streams are used by their groups.
+    pub(crate) fn set_route(&mut self, net: &mut Network<'_>, id: StreamId, route: Option<Route>) {
+        let single = route.as_ref().filter(|_| !net.spray.has(id));
+        let labels = |route: &Route| [&route.forward, &route.reverse].map(|path| net.fabric.label_of(path));
+        let lease = single.map(labels).unwrap_or_default();
+        net.fabric.set_lease(id, lease);
+        self.table.set_route(id, route);
+    }
+
+    pub(crate) fn remove_rules(&mut self, net: &mut Network<'_>, id: StreamId) {
+        net.spray.leave(&mut net.cx, id);
+        let Some((stream, route)) = self.table.stream(id).and_then(|s| Some((s, s.route.as_ref()?))) else {
+            return;
+        };
+        for (path, reverse) in [(&route.forward, false), (&route.reverse, true)] {
+            let tuple = if reverse { stream.tuple.reversed() } else { stream.tuple };
+            // The hop does not count in a deletion, and its label may be gone already.
+            let hop = Hop::NOWHERE;
+            net.cx.delete(path.ingress(), Rule::Stream { id, reverse, tuple, hop });
+        }
+    }
+}
+
+/// The switches of a connection's hosts.
+pub(crate) fn switches_of(topology: &Topology, tuple: &FiveTuple) -> Option<(DatapathId, DatapathId)> {
+    let at = |ip| topology.host_with_address(ip).map(|host| host.at.dpid);
+    Some((at(tuple.src)?, at(tuple.dst)?))
+}
+
+pub(super) fn hops_of(fabric: &Fabric, route: &Route) -> Option<[Hop; 2]> {
+    Some([fabric.hop(&route.forward)?, fabric.hop(&route.reverse)?])
+}
+
+/// Whether a stream was known before its first packet.
+pub(super) const fn is_announced(stream: &Stream) -> bool {
+    matches!(stream.opening, Opening::Parallel(Group::Announced(_)))
+}

@@ -1,0 +1,214 @@
+//! TCP streams as they open: which transfer they belong to.
+
+use braid_packet::mptcp::{self, Handshake, MpJoin};
+use braid_packet::{Frame, TcpSegment};
+use braid_steering::{Group, Opening, SteerAs, StreamId};
+use braid_topology::Topology;
+use braid_types::{DatapathId, FiveTuple};
+
+use super::policy::Manner;
+use super::rules::{hops_of, is_announced};
+use super::{Network, Streams};
+use crate::command::Target;
+use crate::fabric::Hops;
+use crate::fabric::Replaces;
+use crate::notice::Notice;
+use crate::settings::Settings;
+
+/// A host opens a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Syn<'a> {
+    pub(crate) tuple: FiveTuple,
+    /// The switch to which the packet came, and that of its receiver.
+    pub(crate) dpid: DatapathId,
+    pub(crate) dst: DatapathId,
+    /// What it says of its transfer; `None` for plain TCP and for options that are malformed.
+    opening: Option<Opening>,
+    pub(crate) bytes: &'a [u8],
+}
+
+impl<'a> Syn<'a> {
+    /// What a packet says that opens a connection and came to a switch; `None` if its receiver is not known.
+    pub(crate) fn new(
+        topology: &Topology,
+        dpid: DatapathId,
+        frame: &Frame<'_>,
+        bytes: &'a [u8],
+    ) -> Option<Self> {
+        let tuple = frame.five_tuple()?;
+        let dst = topology.host_with_address(tuple.dst)?.at.dpid;
+        Some(Self { tuple, dpid, dst, opening: opening(frame.tcp()?), bytes })
+    }
+}
+
+impl Streams {
+    /// A host opens a connection; the packet waits here until its stream has a path.
+    pub(crate) fn handle_syn(&mut self, net: &mut Network<'_>, syn: Syn<'_>) {
+        let is_join = matches!(syn.opening, Some(Opening::Join(_)));
+        net.cx.counters.joins += u64::from(is_join);
+        if let Some(Opening::Join(token)) = syn.opening
+            && self.sort_join(net, syn, token)
+        {
+            return;
+        }
+        self.open(net, syn);
+    }
+
+    /// Gives the stream of a connection a path, where it is to have one, and sends the packet.
+    pub(super) fn open(&mut self, net: &mut Network<'_>, syn: Syn<'_>) {
+        let Syn { tuple, dpid, dst, opening, bytes } = syn;
+        let announced = self.table.by_tuple(&tuple).filter(|stream| is_announced(stream));
+        if let Some(id) = announced.map(|stream| stream.id).filter(|_| dst != dpid) {
+            return self.place_and_send(net, id, (dpid, dst), bytes);
+        }
+        let opening = match opening {
+            None if dst != dpid => self.opening_of_plain(net, &tuple, (dpid, dst)),
+            mptcp => mptcp,
+        };
+        let stream = match opening {
+            Some(opening) if dst != dpid && !self.manner(net.cx.settings, &tuple).is_single() => {
+                self.open_stream(net, tuple, opening)
+            }
+            _ => {
+                self.end_plain(net, &tuple);
+                None
+            }
+        };
+        match stream {
+            Some(id) => self.place_and_send(net, id, (dpid, dst), bytes),
+            None => net.forward(dpid, tuple.dst, bytes),
+        }
+    }
+
+    /// Whether a packet opens a connection that may get a path of its own, and is not known.
+    pub(crate) fn is_new(&self, settings: &Settings, frame: &Frame<'_>) -> bool {
+        let (Some(tuple), Some(tcp)) = (frame.five_tuple(), frame.tcp()) else { return false };
+        let is_plain = !matches!(mptcp::handshake(tcp.options), Ok(Some(_)));
+        let is_alone = is_plain && self.manner(settings, &tuple).parallel_paths < 2;
+        !is_alone && self.table.by_tuple(&tuple).is_none()
+    }
+
+    /// What a plain connection is to be carried as; nothing if by the default route.
+    fn opening_of_plain(
+        &mut self,
+        net: &mut Network<'_>,
+        tuple: &FiveTuple,
+        ends: (DatapathId, DatapathId),
+    ) -> Option<Opening> {
+        let Manner { steer_as, parallel_paths, .. } = self.manner(net.cx.settings, tuple);
+        if steer_as == SteerAs::Single {
+            return None;
+        }
+        let paths = if steer_as == SteerAs::Spray { 0 } else { parallel_paths };
+        let below = (&mut *net.fabric, &self.table);
+        let group = net.reservations.recognise(&mut net.cx, below, (tuple, paths), ends);
+        let known = group.map(|id| Opening::Parallel(Group::Announced(id.0)));
+        if steer_as == SteerAs::Parallel {
+            return known;
+        }
+        known.or_else(|| self.may_spray(net, tuple, ends).then_some(Opening::Sprayed))
+    }
+
+    /// A copy of what the answering host says; the packet itself is on its way.
+    pub(crate) fn handle_syn_ack(&mut self, net: &mut Network<'_>, tuple: FiveTuple, tcp: &TcpSegment<'_>) {
+        let opened = tuple.reversed();
+        let handshake = mptcp::handshake(tcp.options);
+        net.cx.counters.joins += u64::from(matches!(handshake, Ok(Some(Handshake::Join(_)))));
+        let Some(stream) = self.table.by_tuple(&opened) else {
+            if let Ok(Some(Handshake::Join(MpJoin::SynAck { .. }))) = handshake {
+                self.establish_call_back(net, opened);
+            }
+            return;
+        };
+        match (stream.opening, handshake) {
+            (Opening::Capable, Ok(Some(Handshake::Capable(answer)))) => {
+                self.table.establish(stream.id);
+                if let Some(key) = answer.sender_key() {
+                    let early = self.table.learn_token(&opened, key.token(answer.version));
+                    self.spread(net, &early);
+                }
+            }
+            (Opening::Join(_), Ok(Some(Handshake::Join(MpJoin::SynAck { .. })))) => {
+                self.establish_join(net, stream.id);
+            }
+            (Opening::Capable | Opening::Join(_), Ok(None)) => self.end(net, stream.id),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn open_stream(
+        &mut self,
+        net: &mut Network<'_>,
+        tuple: FiveTuple,
+        opening: Opening,
+    ) -> Option<StreamId> {
+        if let Some(known) = self.table.by_tuple(&tuple) {
+            // The same opening again is a retransmission. Another one, or one that was answered before, means that
+            // the ports are used again.
+            let answered =
+                self.table.transfer(known.transfer).is_some_and(|transfer| transfer.token.is_some());
+            let is_join = matches!(opening, Opening::Join(_));
+            let (id, same) =
+                (known.id, known.opening == opening || (known.opening == Opening::Advised && is_join));
+            if same && !(opening == Opening::Capable && answered) {
+                return Some(id);
+            }
+            self.end(net, id);
+        }
+        match self.table.open(net.cx.now, tuple, opening) {
+            Ok(id) => {
+                self.tell_if_new(net, id);
+                Some(id)
+            }
+            Err(full) => {
+                net.cx.out.notice(Notice::Full { what: full.what });
+                None
+            }
+        }
+    }
+
+    pub(crate) fn tell_if_new(&self, net: &mut Network<'_>, id: StreamId) {
+        let Some(stream) = self.table.stream(id) else { return };
+        if let Some(transfer) = self.table.transfer(stream.transfer).filter(|it| it.streams.len() == 1) {
+            net.cx.out.notice(Notice::TransferOpened { id: transfer.id, kind: transfer.kind });
+        }
+    }
+
+    fn place_and_send(
+        &mut self,
+        net: &mut Network<'_>,
+        id: StreamId,
+        ends: (DatapathId, DatapathId),
+        frame: &[u8],
+    ) {
+        let Some(stream) = self.table.stream(id) else { return };
+        let (dst, route) = (stream.tuple.dst, stream.route.clone());
+        let mut batch = net.fabric.blank();
+        let hops = match &route {
+            Some(_) if net.spray.has(id) => Some(net.spray.hops(id)),
+            Some(route) => hops_of(net.fabric, route).map(Hops::from),
+            None => self.place(net, id, ends, &mut batch),
+        };
+        let Some(hops) = hops else {
+            self.end(net, id);
+            return net.forward(ends.0, dst, frame);
+        };
+        batch.send(ends.0, Target::Pipeline, frame);
+        self.submit(net, &hops, batch, Replaces::Nothing);
+    }
+
+    fn end_plain(&mut self, net: &mut Network<'_>, tuple: &FiveTuple) {
+        if let Some(id) = self.table.by_tuple(tuple).map(|stream| stream.id) {
+            self.end(net, id);
+        }
+    }
+}
+
+/// What a SYN says of its transfer; `None` for plain TCP and for options that are malformed.
+fn opening(tcp: &TcpSegment<'_>) -> Option<Opening> {
+    match mptcp::handshake(tcp.options).ok()?? {
+        Handshake::Capable(_) => Some(Opening::Capable),
+        Handshake::Join(MpJoin::Syn { token, .. }) => Some(Opening::Join(token)),
+        Handshake::Join(_) => None,
+    }
+}

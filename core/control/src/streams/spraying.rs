@@ -1,0 +1,85 @@
+//! Streams that are sprayed, and what becomes of their bundles.
+
+use braid_steering::{SteerAs, StreamId};
+use braid_types::{DatapathId, FiveTuple};
+
+use super::rules::switches_of;
+use super::{Network, Streams};
+use crate::command::Commands;
+use crate::fabric::{Hops, Replaces};
+use crate::settings::Settings;
+use crate::spray::{SprayEvent, SprayPolicy, SprayRequest};
+
+impl Streams {
+    /// Whether a plain connection is to be sprayed: between edges, as the policy says, over paths that go together.
+    pub(crate) fn may_spray(
+        &mut self,
+        net: &mut Network<'_>,
+        tuple: &FiveTuple,
+        ends: (DatapathId, DatapathId),
+    ) -> bool {
+        let policy = self.spray_policy(net.cx.settings, tuple);
+        self.manner(net.cx.settings, tuple).steer_as != SteerAs::Single
+            && net.spray.is_possible(&net.cx, ends, policy)
+    }
+
+    fn spray_policy(&self, settings: &Settings, tuple: &FiveTuple) -> SprayPolicy {
+        let steering = self.policies.of(tuple);
+        SprayPolicy {
+            k: steering.k.unwrap_or(settings.paths),
+            resequence: steering.resequence.unwrap_or_default(),
+            max_mdi: steering.max_mdi,
+        }
+    }
+
+    /// Lets both directions of a stream go through bundles; returns the labels that its rules need.
+    ///
+    /// `None` if there are no paths that go together; then the stream is to take one.
+    pub(crate) fn place_sprayed(
+        &mut self,
+        net: &mut Network<'_>,
+        id: StreamId,
+        ends: (DatapathId, DatapathId),
+        batch: &mut Commands,
+    ) -> Option<Hops> {
+        let stream = self.table.stream(id)?;
+        let (tuple, transfer) = (stream.tuple, stream.transfer);
+        let request =
+            SprayRequest { id, transfer, tuple, ends, policy: self.spray_policy(net.cx.settings, &tuple) };
+        let hops = net.spray.place(&mut net.cx, net.fabric, request, batch)?;
+        let route = net.spray.route(id);
+        self.set_route(net, id, route);
+        Some(hops)
+    }
+
+    /// Compares bundles with what there is to have; called whenever the counters have been read.
+    pub(crate) fn review_spray(&mut self, net: &mut Network<'_>) {
+        let rates = |id| self.table.stream(id).map(|stream| stream.rates);
+        net.spray.review(&mut net.cx, net.fabric, net.measurement, rates);
+        self.drain_spray(net);
+    }
+
+    /// Does what follows from what has become of bundles.
+    pub(crate) fn drain_spray(&mut self, net: &mut Network<'_>) {
+        while let Some(event) = net.spray.poll_event() {
+            match event {
+                SprayEvent::Routed(id, route) => self.set_route(net, id, Some(route)),
+                SprayEvent::Changed(transfer) => self.table.note_change(transfer),
+                SprayEvent::Lost(id) => {
+                    self.remove_rules(net, id);
+                    self.set_route(net, id, None);
+                }
+                SprayEvent::Sprayable(id) => self.spray_single(net, id),
+            }
+        }
+    }
+
+    fn spray_single(&mut self, net: &mut Network<'_>, id: StreamId) {
+        let tuple = self.table.stream(id).map(|stream| stream.tuple);
+        let ends = tuple.and_then(|tuple| switches_of(net.cx.topology, &tuple));
+        let mut batch = Commands::default();
+        if let Some(hops) = ends.and_then(|ends| self.place_sprayed(net, id, ends, &mut batch)) {
+            self.submit(net, &hops, batch, Replaces::Working);
+        }
+    }
+}
