@@ -24,6 +24,7 @@ mod path_cache;
 pub mod pipeline;
 mod port_counters;
 mod request;
+mod requests;
 mod reservations;
 mod restore;
 mod role;

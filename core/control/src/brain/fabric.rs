@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use braid_steering::StreamId;
 use braid_types::{DatapathId, Time};
 
 use super::{Brain, context};
@@ -10,13 +9,14 @@ use crate::command::Commands;
 use crate::fabric::{FabricEvent, Owner, Withdrawal};
 use crate::label::Label;
 use crate::pipeline::Rule;
-use crate::streams::{StreamEvent, network};
+use crate::requests::lower;
+use crate::streams::network;
 
 impl Brain {
     /// A switch has done everything before a barrier.
     pub(super) fn on_barrier(&mut self, now: Time, dpid: DatapathId, token: u32, out: &mut Commands) {
         if !self.fabric.handle_barrier(&mut context!(self, now, out), dpid, token) {
-            self.confirm_stream(now, dpid, token, out);
+            self.requests.handle_barrier(&mut lower!(self, now, out), dpid, token);
         }
         self.drain_fabric(now, out);
     }
@@ -54,18 +54,9 @@ impl Brain {
         self.fabric.complete(cx, withdrawal);
     }
 
-    /// Ends a stream, and tells those who wait for it.
-    pub(super) fn end_stream(&mut self, now: Time, id: StreamId, out: &mut Commands) {
-        self.streams.end(&mut network!(self, now, out), id);
-        self.drain_streams(out);
-    }
-
     /// Tells those who wait for streams that have ended.
-    pub(super) fn drain_streams(&mut self, out: &mut Commands) {
-        while let Some(StreamEvent::Ended(id)) = self.streams.poll_event() {
-            self.stop_expecting(id, out);
-            self.stop_confirming(id, out);
-        }
+    pub(super) fn drain_streams(&mut self, now: Time, out: &mut Commands) {
+        self.requests.drain_streams(&mut lower!(self, now, out));
     }
 
     /// Looks for labels that nothing uses, called now and then.

@@ -1,10 +1,7 @@
 //! The state of the network and what follows from each event, one concern a file.
 
 mod adopt;
-mod advice;
 mod ahead;
-mod assignments;
-mod confirmations;
 mod fabric;
 mod follow;
 mod packets;
@@ -32,14 +29,13 @@ use crate::measurement::Measurement;
 use crate::notice::Notice;
 use crate::path_cache::PathCache;
 use crate::pipeline::Rule;
+use crate::requests::{Requests, lower};
 use crate::reservations::Reservations;
 use crate::restore::InstalledState;
 use crate::routing::{BroadcastTree, Routing};
 use crate::settings::Settings;
 use crate::spray::Spray;
 use crate::streams::{Streams, network};
-use advice::Advising;
-use confirmations::Confirmations;
 
 /// What the machines of `$brain` may use while an event is handled. A macro, as it borrows some of its fields only.
 macro_rules! context {
@@ -86,9 +82,8 @@ pub struct Brain {
     /// The topology's structure that labels, routes and streams are in line with.
     followed: u64,
     admission: Admission,
-    advising: Advising,
+    requests: Requests,
     reservations: Reservations,
-    confirmations: Confirmations,
     spray: Spray,
 }
 
@@ -99,7 +94,6 @@ impl Brain {
         Self {
             streams: Streams::new(&settings),
             reservations: Reservations::new(&settings),
-            confirmations: Confirmations::default(),
             spray: Spray::default(),
             paths: PathCache::new(topology.graph(), settings.paths, settings.weight),
             settings,
@@ -115,7 +109,7 @@ impl Brain {
             counters_read_at: Time::ZERO,
             followed: 0,
             admission: Admission::default(),
-            advising: Advising::default(),
+            requests: Requests::default(),
         }
     }
 
@@ -150,14 +144,17 @@ impl Brain {
             Event::MeasureCapacity { src } => {
                 self.measurement.measure_capacity(&mut context!(self, now, out), *src);
             }
-            Event::Request { ticket, request } => self.on_request(now, *ticket, request, out),
+            Event::Request { ticket, request } => {
+                let on = &mut lower!(self, now, out);
+                self.requests.handle_request(on, *ticket, request);
+            }
             Event::Policy { text } => self.streams.set_policy(text),
             Event::Tick => self.tick(now, out),
         }
         self.follow_graph(now, out);
         self.routing.restore(&mut context!(self, now, out), &mut self.fabric);
         self.drain_fabric(now, out);
-        self.drain_streams(out);
+        self.drain_streams(now, out);
         out.add_twins_from(start);
         if !self.installed.is_empty() {
             out.retain_from(start, |command| self.installed.needs(command));
@@ -167,7 +164,7 @@ impl Brain {
 
     /// When [`Event::Tick`] has something to do next, if that is sooner than the usual tick.
     pub fn wake_at(&self) -> Option<Time> {
-        let times = [self.fabric.wake_at(), self.streams.wake_at(), self.next_answer()];
+        let times = [self.fabric.wake_at(), self.streams.wake_at(), self.requests.wake_at()];
         times.into_iter().flatten().min()
     }
 
@@ -220,7 +217,7 @@ impl Brain {
     ) {
         out.notice(Notice::Refused { dpid, reason: reason.to_owned() });
         match rule {
-            Some(Rule::Stream { id, .. }) => self.end_stream(now, id, out),
+            Some(Rule::Stream { id, .. }) => self.streams.end(&mut network!(self, now, out), id),
             Some(Rule::Route { dst, .. } | Rule::LocalRoute { dst }) => _ = self.routing.forget((dst, dpid)),
             Some(rule) => {
                 self.fabric.handle_refused(&mut context!(self, now, out), dpid, &rule);
@@ -238,11 +235,11 @@ impl Brain {
         self.admission.handle_timeout(&mut context!(self, now, out));
         self.fabric.handle_timeout(&mut context!(self, now, out));
         self.drain_fabric(now, out);
-        self.tick_assignments(now, out);
+        self.reservations.handle_timeout(&context!(self, now, out));
         self.streams.place_again(&mut network!(self, now, out), Replaces::Working);
-        self.tick_advice(now, out);
+        self.requests.handle_timeout(&mut lower!(self, now, out));
         self.streams.handle_timeout(&mut network!(self, now, out));
-        self.drain_streams(out);
+        self.drain_streams(now, out);
         self.broadcast.handle_timeout(&mut context!(self, now, out), &self.discovery);
         self.measurement.handle_timeout(&mut context!(self, now, out));
         if now.since(self.counters_read_at) >= self.settings.counters_interval {

@@ -6,18 +6,17 @@ use braid_steering::StreamId;
 use braid_types::{DatapathId, FiveTuple, Time};
 use smallvec::SmallVec;
 
-use super::Brain;
+use super::{Lower, Requests};
 use crate::command::{Command, Commands};
 use crate::fabric::Hops;
 use crate::fabric::Replaces;
 use crate::request::{Refusal, Reply, Ticket};
-use crate::streams::network;
 
 /// By barrier, the stream whose rules are before it; by stream, who waits.
 ///
 /// Invariant: the barriers of a stream that is waited for are those that it lists as unconfirmed.
 #[derive(Debug, Default)]
-pub(super) struct Confirmations {
+pub(crate) struct Confirmations {
     barriers: BTreeMap<Barrier, StreamId>,
     pending: BTreeMap<StreamId, Pending>,
 }
@@ -27,7 +26,7 @@ type Barrier = (DatapathId, u32);
 
 /// Who is told when the rules of a stream are confirmed.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Waiter {
+pub(crate) enum Waiter {
     /// An application that has announced the stream: its answer.
     Application(Ticket),
     /// A question for advice, whose answer names more streams perhaps.
@@ -48,12 +47,12 @@ const MAX_WAITERS: usize = 8;
 
 impl Confirmations {
     /// Whether rules of a stream are on their way.
-    pub(super) fn is_pending(&self, id: StreamId) -> bool {
+    pub(crate) fn is_pending(&self, id: StreamId) -> bool {
         self.pending.contains_key(&id)
     }
 
     /// One more waits for a stream; says whether it may.
-    pub(super) fn join(&mut self, id: StreamId, waiter: Waiter) -> bool {
+    pub(crate) fn join(&mut self, id: StreamId, waiter: Waiter) -> bool {
         let waiters = self.pending.get_mut(&id).map(|pending| &mut pending.waiters);
         let waiters = waiters.filter(|waiters| waiters.len() < MAX_WAITERS);
         waiters.map(|waiters| waiters.push(waiter)).is_some()
@@ -86,74 +85,69 @@ impl Confirmations {
     }
 }
 
-impl Brain {
+impl Requests {
     /// Lets the rules of a stream go once its path is ready, and tells `waiter` once the switches at both ends have
     /// confirmed them.
-    pub(super) fn write_and_confirm(
+    pub(crate) fn write_and_confirm(
         &mut self,
-        now: Time,
+        on: &mut Lower<'_>,
         waiter: Waiter,
         id: StreamId,
         (hops, mut batch): (Hops, Commands),
-        out: &mut Commands,
     ) {
-        let Some(stream) = self.streams.table().stream(id) else { return };
+        let Some(stream) = on.streams.table().stream(id) else { return };
         let Some(route) = &stream.route else { return };
         let tuple = stream.tuple;
         let edges = [route.forward.ingress(), route.reverse.ingress()];
         let unconfirmed: SmallVec<[Barrier; 2]> =
-            edges.into_iter().map(|dpid| (dpid, self.fabric.next_token())).collect();
+            edges.into_iter().map(|dpid| (dpid, on.net.fabric.next_token())).collect();
         for (dpid, token) in &unconfirmed {
             batch.push(Command::Barrier { dpid: *dpid, token: *token });
         }
         let waiters = SmallVec::from_elem(waiter, 1);
-        self.confirmations.insert(id, Pending { waiters, tuple, unconfirmed, since: now });
-        self.streams.submit(&mut network!(self, now, out), &hops, batch, Replaces::Nothing);
+        self.confirmations.insert(id, Pending { waiters, tuple, unconfirmed, since: on.net.cx.now });
+        on.streams.submit(&mut on.net, &hops, batch, Replaces::Nothing);
     }
 
     /// A barrier was answered; says whether it was one of ours.
-    pub(super) fn confirm_stream(
-        &mut self,
-        now: Time,
-        dpid: DatapathId,
-        token: u32,
-        out: &mut Commands,
-    ) -> bool {
+    pub(crate) fn confirm_stream(&mut self, on: &mut Lower<'_>, dpid: DatapathId, token: u32) -> bool {
         let Some((id, done)) = self.confirmations.confirm((dpid, token)) else { return false };
         let Some(Pending { waiters, tuple, .. }) = done else { return true };
-        let answer = match self.placed(id) {
+        let answer = match self.placed(on, id) {
             Some(placed) => Reply::Placed(placed),
             None => Reply::Refused(Refusal::NoRoute(tuple)),
         };
         for waiter in waiters {
             match waiter {
-                Waiter::Application(ticket) => out.reply(ticket, answer.clone()),
-                Waiter::Question(ticket) => self.on_subflow_written(now, ticket, id),
+                Waiter::Application(ticket) => on.net.cx.out.reply(ticket, answer.clone()),
+                Waiter::Question(ticket) => self.on_subflow_written(on, ticket, id),
             }
         }
         true
     }
 
     /// The stream has ended before its rules were confirmed.
-    pub(super) fn stop_confirming(&mut self, id: StreamId, out: &mut Commands) {
+    pub(crate) fn stop_confirming(&mut self, on: &mut Lower<'_>, id: StreamId) {
         let Some(Pending { waiters, tuple, .. }) = self.confirmations.take(id) else { return };
         for waiter in waiters {
             match waiter {
-                Waiter::Application(ticket) => out.reply(ticket, Reply::Refused(Refusal::NoRoute(tuple))),
+                Waiter::Application(ticket) => {
+                    on.net.cx.out.reply(ticket, Reply::Refused(Refusal::NoRoute(tuple)))
+                }
                 Waiter::Question(ticket) => self.on_subflow_ended(ticket, id),
             }
         }
     }
 
     /// Who has waited for too long is told so; called once a tick. Questions for advice have a time of their own.
-    pub(super) fn expire_confirmations(&mut self, now: Time, out: &mut Commands) {
+    pub(crate) fn expire_confirmations(&mut self, on: &mut Lower<'_>) {
         // The path has so long, and then the rules at its ends.
-        let patience = self.settings.install_timeout * 2;
-        for id in self.confirmations.late(now - patience) {
+        let patience = on.net.cx.settings.install_timeout * 2;
+        for id in self.confirmations.late(on.net.cx.now - patience) {
             let Some(Pending { waiters, tuple, .. }) = self.confirmations.take(id) else { continue };
             for waiter in waiters {
                 if let Waiter::Application(ticket) = waiter {
-                    out.reply(ticket, Reply::Refused(Refusal::NotConfirmed(tuple)));
+                    on.net.cx.out.reply(ticket, Reply::Refused(Refusal::NotConfirmed(tuple)));
                 }
             }
         }

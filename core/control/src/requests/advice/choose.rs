@@ -6,13 +6,11 @@ use std::net::IpAddr;
 
 use braid_paths::Path;
 use braid_steering::{AdviceRequest, StreamId, SubflowEnds, TransferId};
-use braid_types::{FiveTuple, SwitchPort, Time, common_prefix};
+use braid_types::{FiveTuple, SwitchPort, common_prefix};
 
-use super::super::{Brain, context};
+use super::super::{Lower, Requests};
 use super::{ASK_AGAIN, ASK_SOON, Waiting};
-use crate::command::Commands;
 use crate::request::Ticket;
-use crate::streams::network;
 
 /// A path for a subflow between two addresses.
 #[derive(Debug)]
@@ -23,36 +21,35 @@ struct Way {
     path: Path,
 }
 
-impl Brain {
+impl Requests {
     /// Names what works, and adds a subflow for each path that shares no link with those of others; or as many as the
     /// policy wants, spread over the paths.
-    pub(super) fn choose_subflows(
+    pub(crate) fn choose_subflows(
         &mut self,
-        now: Time,
+        on: &mut Lower<'_>,
         (ticket, transfer): (Ticket, TransferId),
         request: &AdviceRequest,
         named: Vec<(StreamId, SubflowEnds)>,
-        out: &mut Commands,
     ) {
         let ask_again_after = if request.failed.is_empty() { ASK_AGAIN } else { ASK_SOON };
-        let until = now + self.settings.advice_timeout;
+        let until = on.net.cx.now + on.net.cx.settings.advice_timeout;
         let (unconfirmed, is_settled) = (BTreeSet::new(), false);
         let waiting = Waiting { transfer, until, is_settled, named, unconfirmed, ask_again_after };
         self.advising.waiting.insert(ticket, waiting);
-        let manner = self.streams.manner(&self.settings, &request.connection.tuple());
-        let most = self.most_subflows(request);
-        let mut ways = self.ways(now, transfer, request);
+        let manner = on.streams.manner(on.net.cx.settings, &request.connection.tuple());
+        let most = self.most_subflows(on, request);
+        let mut ways = self.ways(on, transfer, request);
         while self.named(ticket).len() < most && !ways.is_empty() {
-            let Some(index) = self.best_way(now, (ticket, transfer), request, &mut ways, out) else { break };
-            let Some(ends) = self.with_port(request, ways[index].ends) else {
+            let Some(index) = self.best_way(on, (ticket, transfer), request, &mut ways) else { break };
+            let Some(ends) = self.with_port(on, request, ways[index].ends) else {
                 ways.remove(index);
                 continue;
             };
-            if !self.admission.admit_stream(&mut context!(self, now, out), ways[index].host) {
+            if !on.admission.admit_stream(&mut on.net.cx, ways[index].host) {
                 break;
             }
             let path = ways[index].path.clone();
-            let Some(id) = self.expect(now, (ticket, transfer), ends, &path, out) else { break };
+            let Some(id) = self.expect(on, (ticket, transfer), ends, &path) else { break };
             ways.retain(|other| {
                 other.ends != ends && (manner.subflows.is_some() || other.path.shared_cables(&path) == 0)
             });
@@ -63,8 +60,8 @@ impl Brain {
     }
 
     /// How many subflows the connection may have beside its first.
-    fn most_subflows(&self, request: &AdviceRequest) -> usize {
-        let manner = self.streams.manner(&self.settings, &request.connection.tuple());
+    fn most_subflows(&self, on: &Lower<'_>, request: &AdviceRequest) -> usize {
+        let manner = on.streams.manner(on.net.cx.settings, &request.connection.tuple());
         let wanted = manner.subflows.map_or(request.most, |all| all.saturating_sub(1));
         wanted.min(request.most)
     }
@@ -74,20 +71,20 @@ impl Brain {
     }
 
     /// The subflows that the host has opened and that have a path for themselves.
-    pub(super) fn working(&self, request: &AdviceRequest) -> Vec<(StreamId, SubflowEnds)> {
+    pub(crate) fn working(&self, on: &Lower<'_>, request: &AdviceRequest) -> Vec<(StreamId, SubflowEnds)> {
         let path_of = |ends: &SubflowEnds| {
             let tuple = ends.tuple();
             // A connection may have been opened by its other end.
-            let stream = self
+            let stream = on
                 .streams
                 .table()
                 .by_tuple(&tuple)
-                .or_else(|| self.streams.table().by_tuple(&tuple.reversed()));
+                .or_else(|| on.streams.table().by_tuple(&tuple.reversed()));
             let stream = stream.filter(|_| !request.failed.contains(ends))?;
             Some((stream.id, &stream.route.as_ref()?.forward))
         };
-        let may_share = self.streams.manner(&self.settings, &request.connection.tuple()).subflows.is_some();
-        let most = self.most_subflows(request);
+        let may_share = on.streams.manner(on.net.cx.settings, &request.connection.tuple()).subflows.is_some();
+        let most = self.most_subflows(on, request);
         let first = path_of(&request.connection).map(|(_, path)| path);
         let (mut used, mut working): (Vec<&Path>, _) = (first.into_iter().collect(), Vec::new());
         for ends in &request.subflows {
@@ -102,21 +99,21 @@ impl Brain {
     }
 
     /// The paths between any two addresses of the hosts that no stream of the transfer uses a link of, if that counts.
-    fn ways(&mut self, now: Time, transfer: TransferId, request: &AdviceRequest) -> Vec<Way> {
+    fn ways(&mut self, on: &mut Lower<'_>, transfer: TransferId, request: &AdviceRequest) -> Vec<Way> {
         let connection = request.connection.tuple();
-        let manner = self.streams.manner(&self.settings, &connection);
+        let manner = on.streams.manner(on.net.cx.settings, &connection);
         let siblings = match manner.subflows {
             Some(_) => Vec::new(),
-            None => self.paths_of(transfer, request),
+            None => self.paths_of(on, transfer, request),
         };
         let mut ways = Vec::new();
-        for (ends, host, peer) in self.wanted_pairs(request) {
-            let set = manner.paths(&mut self.paths, (host.dpid, peer.dpid));
+        for (ends, host, peer) in self.wanted_pairs(on, request) {
+            let set = manner.paths(on.net.cx.paths, (host.dpid, peer.dpid));
             let is_free = |path: &Path| siblings.iter().all(|used| used.shared_cables(path) == 0);
             let is_avoided = |path: &Path| {
                 self.advising.avoided.iter().any(|(of, avoided, _)| *of == connection && avoided == path)
             };
-            let usable = self.paths.usable(&set, now).filter(|path| !path.links().is_empty());
+            let usable = on.net.cx.paths.usable(&set, on.net.cx.now).filter(|path| !path.links().is_empty());
             let free = usable.filter(|path| is_free(path) && !is_avoided(path));
             ways.extend(free.map(|path| Way { ends, host, path: path.clone() }));
         }
@@ -124,21 +121,25 @@ impl Brain {
     }
 
     /// First what the host has opened and nobody here knows, then pairs of addresses; and where both ends are.
-    fn wanted_pairs(&self, request: &AdviceRequest) -> Vec<(SubflowEnds, SwitchPort, SwitchPort)> {
-        let at = |ip: IpAddr| self.topology.host_with_address(ip).map(|host| host.at);
+    fn wanted_pairs(
+        &self,
+        on: &Lower<'_>,
+        request: &AdviceRequest,
+    ) -> Vec<(SubflowEnds, SwitchPort, SwitchPort)> {
+        let at = |ip: IpAddr| on.net.cx.topology.host_with_address(ip).map(|host| host.at);
         let opened = request.subflows.iter().filter(|ends| !request.failed.contains(ends));
-        let unknown = opened.copied().filter(|ends| self.streams.table().by_tuple(&ends.tuple()).is_none());
+        let unknown = opened.copied().filter(|ends| on.streams.table().by_tuple(&ends.tuple()).is_none());
         let all = unknown.chain(request.pairs());
         let placed = all.filter_map(|ends| Some((ends, at(ends.local.ip())?, at(ends.remote.ip())?)));
         placed.filter(|(_, host, peer)| host.dpid != peer.dpid).collect()
     }
 
     /// Where the established streams of a transfer go, but not its first if that has failed.
-    fn paths_of(&self, transfer: TransferId, request: &AdviceRequest) -> Vec<Path> {
+    fn paths_of(&self, on: &Lower<'_>, transfer: TransferId, request: &AdviceRequest) -> Vec<Path> {
         let first = request.connection.tuple();
         let has_failed = |tuple: FiveTuple| tuple == first && request.failed.contains(&request.connection);
-        let ids = self.streams.table().transfer(transfer).map(|it| it.streams.as_slice()).unwrap_or_default();
-        let streams = ids.iter().filter_map(|id| self.streams.table().stream(*id));
+        let ids = on.streams.table().transfer(transfer).map(|it| it.streams.as_slice()).unwrap_or_default();
+        let streams = ids.iter().filter_map(|id| on.streams.table().stream(*id));
         let live = streams.filter(|it| it.established && !has_failed(it.tuple));
         let routes = live.filter_map(|it| it.route.as_ref());
         routes.map(|route| route.forward.clone()).collect()
@@ -147,11 +148,10 @@ impl Brain {
     /// Which way is best for the next subflow: what is open already, then between addresses that are used least.
     fn best_way(
         &mut self,
-        now: Time,
+        on: &mut Lower<'_>,
         (ticket, transfer): (Ticket, TransferId),
         request: &AdviceRequest,
         ways: &mut [Way],
-        out: &mut Commands,
     ) -> Option<usize> {
         let opened = self.named(ticket).iter().map(|(_, ends)| ends).chain([&request.connection]);
         let opened: Vec<_> = opened.copied().collect();
@@ -167,16 +167,21 @@ impl Brain {
         ways.sort_by_cached_key(|way| (rank(way), way.path.hops()));
         let first = ways.first()?;
         let best = rank(first);
-        let policy = self.streams.manner(&self.settings, &request.connection.tuple()).placement;
+        let policy = on.streams.manner(on.net.cx.settings, &request.connection.tuple()).placement;
         let candidates: Vec<_> =
             ways.iter().take_while(|way| rank(way) == best).map(|way| &way.path).collect();
         let between = (transfer, &first.ends.tuple());
-        let net = &network!(self, now, out);
-        self.streams.choose_among(net, between, &candidates, policy)
+        let net = &on.net;
+        on.streams.choose_among(net, between, &candidates, policy)
     }
 
     /// A local port that nobody is known to use.
-    fn with_port(&self, request: &AdviceRequest, mut ends: SubflowEnds) -> Option<SubflowEnds> {
+    fn with_port(
+        &self,
+        on: &Lower<'_>,
+        request: &AdviceRequest,
+        mut ends: SubflowEnds,
+    ) -> Option<SubflowEnds> {
         if ends.local.port() != 0 {
             return Some(ends);
         }
@@ -184,6 +189,6 @@ impl Brain {
         let mut ports =
             request.free_ports(local).filter(|port| !self.advising.ports.contains(&(local, *port)));
         ends.local.set_port(ports.next()?);
-        self.streams.table().by_tuple(&ends.tuple()).is_none().then_some(ends)
+        on.streams.table().by_tuple(&ends.tuple()).is_none().then_some(ends)
     }
 }

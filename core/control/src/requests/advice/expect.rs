@@ -2,44 +2,41 @@
 
 use braid_paths::Path;
 use braid_steering::{StreamId, SubflowEnds, TransferId};
-use braid_types::Time;
 
-use super::super::Brain;
 use super::super::confirmations::Waiter;
+use super::super::{Lower, Requests};
 use crate::command::Commands;
 use crate::pipeline::Rule;
 use crate::request::Ticket;
-use crate::streams::network;
 
-impl Brain {
+impl Requests {
     /// A stream has ended, or never came.
-    pub(in super::super) fn stop_expecting(&mut self, id: StreamId, out: &mut Commands) {
+    pub(crate) fn stop_expecting(&mut self, on: &mut Lower<'_>, id: StreamId) {
         let Some(rules) = self.advising.expected.remove(&id) else { return };
         let [(_, tuple), _] = rules;
         self.advising.ports.remove(&(tuple.src, tuple.src_port));
         for (at, tuple) in rules {
-            self.delete(at.dpid, Rule::Expected { port: at.port, tuple }, out);
+            on.net.cx.delete(at.dpid, Rule::Expected { port: at.port, tuple });
         }
     }
 
     /// Writes the rules of a stream that a host is to open, and has the switches at both ends confirm them.
     ///
     /// `None` if there is no room for one more.
-    pub(super) fn expect(
+    pub(crate) fn expect(
         &mut self,
-        now: Time,
+        on: &mut Lower<'_>,
         (ticket, transfer): (Ticket, TransferId),
         ends: SubflowEnds,
         path: &Path,
-        out: &mut Commands,
     ) -> Option<StreamId> {
         let tuple = ends.tuple();
-        let at = |ip| self.topology.host_with_address(ip).map(|host| host.at);
+        let at = |ip| on.net.cx.topology.host_with_address(ip).map(|host| host.at);
         let rules = [(at(tuple.src)?, tuple), (at(tuple.dst)?, tuple.reversed())];
-        let id = self.streams.table_mut().expect(now, tuple, transfer).ok()?;
+        let id = on.streams.table_mut().expect(on.net.cx.now, tuple, transfer).ok()?;
         let mut batch = Commands::default();
-        let Some(hops) = self.streams.assign(&mut network!(self, now, out), id, (path, 0), &mut batch) else {
-            self.end_stream(now, id, out);
+        let Some(hops) = on.streams.assign(&mut on.net, id, (path, 0), &mut batch) else {
+            self.end_stream(on, id);
             return None;
         };
         self.advising.ports.insert((tuple.src, tuple.src_port));
@@ -50,7 +47,7 @@ impl Brain {
         if let Some(waiting) = self.advising.waiting.get_mut(&ticket) {
             waiting.unconfirmed.insert(id);
         }
-        self.write_and_confirm(now, Waiter::Question(ticket), id, (hops, batch), out);
+        self.write_and_confirm(on, Waiter::Question(ticket), id, (hops, batch));
         Some(id)
     }
 }

@@ -11,11 +11,10 @@ use braid_paths::Path;
 use braid_steering::{Advice, AdviceRefusal, AdviceRequest, Opening, StreamId, SubflowEnds, TransferId};
 use braid_types::{DatapathId, FiveTuple, SwitchPort, Time};
 
-use super::{Brain, context};
+use super::{Lower, Requests};
 use crate::command::Commands;
 use crate::fabric::Replaces;
 use crate::request::{Asker, Reply, Ticket};
-use crate::streams::network;
 
 /// When the agent asks again if all is well,
 const ASK_AGAIN: u32 = 60;
@@ -28,7 +27,7 @@ const MAX_AVOIDED: usize = 1_024;
 
 /// The questions that wait for switches, and what is expected of hosts that were answered.
 #[derive(Debug, Default)]
-pub(super) struct Advising {
+pub(crate) struct Advising {
     waiting: BTreeMap<Ticket, Waiting>,
     /// Those of which only the grace time is left; some may have been answered otherwise.
     settled: BTreeSet<(Time, Ticket)>,
@@ -60,56 +59,55 @@ struct Place {
     host: SwitchPort,
 }
 
-impl Brain {
+impl Requests {
     /// Somebody asks which subflows a connection shall have.
-    pub(super) fn advise(
+    pub(crate) fn advise(
         &mut self,
-        now: Time,
+        on: &mut Lower<'_>,
         ticket: Ticket,
         (request, asker): (&AdviceRequest, &Asker),
-        out: &mut Commands,
     ) {
         let checked = request.check().map(|()| request.clone().canonical());
-        let begun = checked.and_then(|request| self.begin_advice(now, ticket, (&request, asker), out));
+        let begun = checked.and_then(|request| self.begin_advice(on, ticket, (&request, asker)));
         if let Err(refusal) = begun {
-            out.reply(ticket, Reply::Advice(Err(refusal)));
+            on.net.cx.out.reply(ticket, Reply::Advice(Err(refusal)));
         }
     }
 
     /// Gives the answers whose time has come, complete or not.
-    pub(super) fn tick_advice(&mut self, now: Time, out: &mut Commands) {
+    pub(crate) fn tick_advice(&mut self, on: &mut Lower<'_>) {
         let waiting = self.advising.waiting.iter();
         let nothing_left = |it: &Waiting| it.unconfirmed.is_empty() && !it.is_settled;
-        let due = waiting.filter(|(_, it)| it.until <= now || nothing_left(it));
+        let due = waiting.filter(|(_, it)| it.until <= on.net.cx.now || nothing_left(it));
         let mut due: Vec<_> = due.map(|(ticket, _)| *ticket).collect();
-        let later = self.advising.settled.split_off(&(now + Duration::from_nanos(1), Ticket(0)));
+        let later = self.advising.settled.split_off(&(on.net.cx.now + Duration::from_nanos(1), Ticket(0)));
         due.extend(
             std::mem::replace(&mut self.advising.settled, later).into_iter().map(|(_, ticket)| ticket),
         );
         for ticket in due {
-            self.finish_advice(now, ticket, out);
+            self.finish_advice(on, ticket);
         }
     }
 
     /// When the next answer is given, if that is known. O(1).
-    pub(super) fn next_answer(&self) -> Option<Time> {
+    pub(crate) fn next_answer(&self) -> Option<Time> {
         self.advising.settled.first().map(|(at, _)| *at)
     }
 
     /// Switches have the rules of a subflow.
     ///
     /// Packets may go by what was there before for a while yet: the host is not told until then.
-    pub(super) fn on_subflow_written(&mut self, now: Time, ticket: Ticket, id: StreamId) {
+    pub(crate) fn on_subflow_written(&mut self, on: &mut Lower<'_>, ticket: Ticket, id: StreamId) {
         self.on_subflow_ended(ticket, id);
         let Some(waiting) = self.advising.waiting.get_mut(&ticket) else { return };
         if waiting.unconfirmed.is_empty() {
             waiting.is_settled = true;
-            self.advising.settled.insert((now + self.settings.grace, ticket));
+            self.advising.settled.insert((on.net.cx.now + on.net.cx.settings.grace, ticket));
         }
     }
 
     /// A subflow is no more, so that a question need not wait for it.
-    pub(super) fn on_subflow_ended(&mut self, ticket: Ticket, id: StreamId) {
+    pub(crate) fn on_subflow_ended(&mut self, ticket: Ticket, id: StreamId) {
         if let Some(waiting) = self.advising.waiting.get_mut(&ticket) {
             waiting.unconfirmed.remove(&id);
         }
@@ -117,38 +115,42 @@ impl Brain {
 
     fn begin_advice(
         &mut self,
-        now: Time,
+        on: &mut Lower<'_>,
         ticket: Ticket,
         (request, asker): (&AdviceRequest, &Asker),
-        out: &mut Commands,
     ) -> Result<(), AdviceRefusal> {
-        self.check_asker(asker, request)?;
-        let place = self.place_of_connection(request)?;
-        let limit = self.settings.max_questions;
+        self.check_asker(on, asker, request)?;
+        let place = self.place_of_connection(on, request)?;
+        let limit = on.net.cx.settings.max_questions;
         if self.advising.waiting.len() >= limit {
             return Err(AdviceRefusal::Busy(limit));
         }
-        self.end_failed(now, request, out);
-        let is_single = self.streams.manner(&self.settings, &request.connection.tuple()).is_single();
-        let transfer = if is_single { None } else { self.transfer_of(now, request, &place, out)? };
+        self.end_failed(on, request);
+        let is_single = on.streams.manner(on.net.cx.settings, &request.connection.tuple()).is_single();
+        let transfer = if is_single { None } else { self.transfer_of(on, request, &place)? };
         let Some(transfer) = transfer else {
             let advice = Advice { ask_again_after: Some(ASK_AGAIN), ..Advice::default() };
-            out.reply(ticket, Reply::Advice(Ok(advice)));
+            on.net.cx.out.reply(ticket, Reply::Advice(Ok(advice)));
             return Ok(());
         };
-        self.supersede(now, transfer, out);
-        let named = self.working(request);
-        self.end_unwanted(now, transfer, (request, &named), out);
-        self.choose_subflows(now, (ticket, transfer), request, named, out);
+        self.supersede(on, transfer);
+        let named = self.working(on, request);
+        self.end_unwanted(on, transfer, (request, &named));
+        self.choose_subflows(on, (ticket, transfer), request, named);
         if self.advising.waiting.get(&ticket).is_some_and(|it| it.unconfirmed.is_empty()) {
-            self.finish_advice(now, ticket, out);
+            self.finish_advice(on, ticket);
         }
         Ok(())
     }
 
     /// Whether every address that is taken for the asking host's is.
-    fn check_asker(&self, asker: &Asker, request: &AdviceRequest) -> Result<(), AdviceRefusal> {
-        let mac_of = |ip: IpAddr| self.topology.host_with_address(ip).map(|host| host.mac);
+    fn check_asker(
+        &self,
+        on: &Lower<'_>,
+        asker: &Asker,
+        request: &AdviceRequest,
+    ) -> Result<(), AdviceRefusal> {
+        let mac_of = |ip: IpAddr| on.net.cx.topology.host_with_address(ip).map(|host| host.mac);
         let owns = |ip: IpAddr| match asker {
             Asker::Trusted => true,
             Asker::Owner(prefixes) => prefixes.iter().any(|prefix| prefix.contains(ip)),
@@ -162,9 +164,9 @@ impl Brain {
         }
     }
 
-    fn place_of_connection(&self, request: &AdviceRequest) -> Result<Place, AdviceRefusal> {
+    fn place_of_connection(&self, on: &Lower<'_>, request: &AdviceRequest) -> Result<Place, AdviceRefusal> {
         let at = |ip| {
-            let host = self.topology.host_with_address(ip);
+            let host = on.net.cx.topology.host_with_address(ip);
             host.map(|host| host.at).ok_or(AdviceRefusal::UnknownHost(ip))
         };
         let (host, peer) = (at(request.connection.local.ip())?, at(request.connection.remote.ip())?);
@@ -172,91 +174,89 @@ impl Brain {
     }
 
     /// What has failed ends, and its path is left alone for a while.
-    fn end_failed(&mut self, now: Time, request: &AdviceRequest, out: &mut Commands) {
+    fn end_failed(&mut self, on: &mut Lower<'_>, request: &AdviceRequest) {
         let connection = request.connection.tuple();
-        self.advising.avoided.retain(|(.., until)| *until > now);
+        self.advising.avoided.retain(|(.., until)| *until > on.net.cx.now);
         for ends in request.failed.iter().filter(|ends| **ends != request.connection) {
-            let Some(stream) = self.streams.table().by_tuple(&ends.tuple()) else { continue };
+            let Some(stream) = on.streams.table().by_tuple(&ends.tuple()) else { continue };
             let (id, route) = (stream.id, stream.route.clone());
             if let Some(route) = route {
                 if self.advising.avoided.len() >= MAX_AVOIDED {
                     self.advising.avoided.pop_front();
                 }
-                self.advising.avoided.push_back((connection, route.forward, now + AVOIDED));
+                self.advising.avoided.push_back((connection, route.forward, on.net.cx.now + AVOIDED));
             }
-            self.end_stream(now, id, out);
+            self.end_stream(on, id);
         }
     }
 
     /// The transfer of the connection, which may be new here; `None` if its hosts have but one way to each other.
     fn transfer_of(
         &mut self,
-        now: Time,
+        on: &mut Lower<'_>,
         request: &AdviceRequest,
         place: &Place,
-        out: &mut Commands,
     ) -> Result<Option<TransferId>, AdviceRefusal> {
         let first = request.connection.tuple();
         let opened = request.subflows.iter().map(|ends| ends.tuple());
         let all = [first, first.reversed()].into_iter().chain(opened);
-        if let Some(known) = all.filter_map(|tuple| self.streams.table().by_tuple(&tuple)).next() {
+        if let Some(known) = all.filter_map(|tuple| on.streams.table().by_tuple(&tuple)).next() {
             return Ok(Some(known.transfer));
         }
         if place.switches.0 == place.switches.1 {
             return Ok(None);
         }
-        if !self.admission.admit_stream(&mut context!(self, now, out), place.host) {
+        if !on.admission.admit_stream(&mut on.net.cx, place.host) {
             return Err(AdviceRefusal::Full("the host's port opens too many connections".to_owned()));
         }
-        let opened = self.streams.table_mut().open(now, first, Opening::Unseen);
+        let opened = on.streams.table_mut().open(on.net.cx.now, first, Opening::Unseen);
         let id = opened.map_err(|full| AdviceRefusal::Full(full.to_string()))?;
-        self.streams.tell_if_new(&mut network!(self, now, out), id);
+        on.streams.tell_if_new(&mut on.net, id);
         let mut batch = Commands::default();
-        match self.streams.place(&mut network!(self, now, out), id, place.switches, &mut batch) {
-            Some(hops) => self.streams.submit(&mut network!(self, now, out), &hops, batch, Replaces::Working),
-            None => self.end_stream(now, id, out),
+        match on.streams.place(&mut on.net, id, place.switches, &mut batch) {
+            Some(hops) => on.streams.submit(&mut on.net, &hops, batch, Replaces::Working),
+            None => self.end_stream(on, id),
         }
-        Ok(self.streams.table().stream(id).map(|stream| stream.transfer))
+        Ok(on.streams.table().stream(id).map(|stream| stream.transfer))
     }
 
     /// Another question about the same connection waits: what it was to have is asked for anew, or not wanted.
-    fn supersede(&mut self, now: Time, transfer: TransferId, out: &mut Commands) {
+    fn supersede(&mut self, on: &mut Lower<'_>, transfer: TransferId) {
         let before = self.advising.waiting.extract_if(.., |_, it| it.transfer == transfer);
         for (ticket, waiting) in before.collect::<Vec<_>>() {
-            waiting.unconfirmed.iter().for_each(|stream| self.end_stream(now, *stream, out));
-            out.reply(ticket, Reply::Advice(Err(AdviceRefusal::Superseded)));
+            waiting.unconfirmed.iter().for_each(|stream| self.end_stream(on, *stream));
+            on.net.cx.out.reply(ticket, Reply::Advice(Err(AdviceRefusal::Superseded)));
         }
     }
 
     /// Ends what the host was told to open and has not, and what it will close as it is not named again.
     fn end_unwanted(
         &mut self,
-        now: Time,
+        on: &mut Lower<'_>,
         transfer: TransferId,
         (request, named): (&AdviceRequest, &[(StreamId, SubflowEnds)]),
-        out: &mut Commands,
     ) {
-        let ids = self.streams.table().transfer(transfer).map(|it| it.streams.as_slice()).unwrap_or_default();
+        let ids = on.streams.table().transfer(transfer).map(|it| it.streams.as_slice()).unwrap_or_default();
         let expected = ids.iter().copied().filter(|id| self.advising.expected.contains_key(id));
-        let opened = request.subflows.iter().filter_map(|ends| self.streams.table().by_tuple(&ends.tuple()));
+        let opened = request.subflows.iter().filter_map(|ends| on.streams.table().by_tuple(&ends.tuple()));
         let all: BTreeSet<_> = expected.chain(opened.map(|stream| stream.id)).collect();
         let is_named = |id: &StreamId| named.iter().any(|(named, _)| named == id);
         for id in all.into_iter().filter(|id| !is_named(id)) {
-            self.end_stream(now, id, out);
+            self.end_stream(on, id);
         }
     }
 
     /// Answers with what is in place; what is not by now is taken back.
-    fn finish_advice(&mut self, now: Time, ticket: Ticket, out: &mut Commands) {
+    fn finish_advice(&mut self, on: &mut Lower<'_>, ticket: Ticket) {
         let Some(waiting) = self.advising.waiting.remove(&ticket) else { return };
-        waiting.unconfirmed.iter().for_each(|stream| self.end_stream(now, *stream, out));
-        let has_path = |id| self.streams.table().stream(id).is_some_and(|stream| stream.route.is_some());
+        waiting.unconfirmed.iter().for_each(|stream| self.end_stream(on, *stream));
+        let has_path = |id| on.streams.table().stream(id).is_some_and(|stream| stream.route.is_some());
         let named = waiting.named.iter().filter(|(id, _)| has_path(*id)).map(|(_, ends)| *ends).collect();
         let ask_again_after = match waiting.unconfirmed.is_empty() {
             true => waiting.ask_again_after,
             false => ASK_SOON,
         };
         let advice = Advice { subflows: named, ask_again_after: Some(ask_again_after) };
-        out.reply(ticket, Reply::Advice(Ok(advice)));
+        on.net.cx.out.reply(ticket, Reply::Advice(Ok(advice)));
     }
 }

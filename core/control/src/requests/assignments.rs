@@ -1,0 +1,138 @@
+//! Paths that applications have set aside, and the streams that they announce.
+
+use std::net::IpAddr;
+
+use braid_assign::{AssignmentId, Claim, Owner};
+use braid_steering::{Group, Opening, StreamId};
+use braid_types::{DatapathId, FiveTuple};
+
+use super::confirmations::Waiter;
+use super::{Lower, Requests};
+use crate::command::Commands;
+use crate::request::{PlacedView, Refusal, Reply, Request, Ticket};
+use crate::reservations::{Sources, place_in};
+
+impl Requests {
+    /// An application, or the agent of a host, asks for something.
+    pub(crate) fn handle_request(&mut self, on: &mut Lower<'_>, ticket: Ticket, request: &Request) {
+        let answer = match request {
+            Request::Assign(claim) => self.set_paths_aside(on, claim).map(Some),
+            Request::Place { assignment, owner, tuple } => {
+                self.place_announced(on, ticket, (*assignment, owner.as_ref()), *tuple)
+            }
+            Request::End { assignment, owner, tuple } => {
+                self.end_announced(on, (*assignment, owner.as_ref()), *tuple).map(Some)
+            }
+            Request::Renew { assignment, owner } => {
+                let renewed = on.net.reservations.renew(&on.net.cx, *assignment, owner.as_ref());
+                renewed
+                    .map(|_| ())
+                    .map_err(Refusal::from)
+                    .and_then(|()| self.view_of(on, *assignment))
+                    .map(Some)
+            }
+            Request::Release { assignment, owner } => {
+                let which = (*assignment, owner.as_ref());
+                let last = on.net.reservations.release(&on.net.cx, on.streams.table(), which);
+                last.map(|view| Some(Reply::Assignment(view))).map_err(Refusal::from)
+            }
+            Request::Advise { request, asker } => {
+                self.advise(on, ticket, (request, asker));
+                Ok(None)
+            }
+        };
+        match answer {
+            Ok(Some(answer)) => on.net.cx.out.reply(ticket, answer),
+            Ok(None) => {}
+            Err(refusal) => on.net.cx.out.reply(ticket, Reply::Refused(refusal)),
+        }
+    }
+
+    fn set_paths_aside(&mut self, on: &mut Lower<'_>, claim: &Claim) -> Result<Reply, Refusal> {
+        let ends = (self.switch_of(on, claim.src)?, self.switch_of(on, claim.dst)?);
+        let (cx, below) = (&mut on.net.cx, (&mut *on.net.fabric, on.streams.table()));
+        let id = on.net.reservations.open(cx, below, claim, ends)?;
+        self.view_of(on, id)
+    }
+
+    fn view_of(&self, on: &Lower<'_>, id: AssignmentId) -> Result<Reply, Refusal> {
+        Ok(Reply::Assignment(on.net.reservations.view(Sources::new(&on.net.cx, on.streams.table()), id)?))
+    }
+
+    /// Gives a connection a path; the answer may come later.
+    fn place_announced(
+        &mut self,
+        on: &mut Lower<'_>,
+        ticket: Ticket,
+        (assignment, owner): (AssignmentId, Option<&Owner>),
+        tuple: FiveTuple,
+    ) -> Result<Option<Reply>, Refusal> {
+        let between = on.net.reservations.renew(&on.net.cx, assignment, owner)?.claim.clone();
+        let ends = self.check_hosts(on, &between, &tuple)?;
+        let opening = Opening::Parallel(Group::Announced(assignment.0));
+        let id = on.streams.open_stream(&mut on.net, tuple, opening).ok_or(Refusal::Full("streams"))?;
+        if self.confirmations.is_pending(id) {
+            let may_wait = self.confirmations.join(id, Waiter::Application(ticket));
+            return if may_wait { Ok(None) } else { Err(Refusal::Full("requests for one stream")) };
+        }
+        if let Some(placed) = self.placed(on, id) {
+            return Ok(Some(Reply::Placed(placed)));
+        }
+        let mut batch = Commands::default();
+        let Some(hops) = on.streams.place(&mut on.net, id, ends, &mut batch) else {
+            self.end_stream(on, id);
+            return Err(Refusal::NoRoute(tuple));
+        };
+        if let Ok(assignment) = on.net.reservations.renew(&on.net.cx, assignment, owner) {
+            assignment.placed += 1;
+        }
+        self.write_and_confirm(on, Waiter::Application(ticket), id, (hops, batch));
+        Ok(None)
+    }
+
+    fn end_announced(
+        &mut self,
+        on: &mut Lower<'_>,
+        (assignment, owner): (AssignmentId, Option<&Owner>),
+        tuple: FiveTuple,
+    ) -> Result<Reply, Refusal> {
+        on.net.reservations.renew(&on.net.cx, assignment, owner)?;
+        let opening = Opening::Parallel(Group::Announced(assignment.0));
+        let stream = on.streams.table().by_tuple(&tuple).filter(|stream| stream.opening == opening);
+        let id = stream.ok_or(Refusal::NoStream(tuple))?.id;
+        self.end_stream(on, id);
+        Ok(Reply::Ended)
+    }
+
+    /// The switches of a connection's hosts, which are those of the assignment, whichever of them opens it.
+    fn check_hosts(
+        &self,
+        on: &Lower<'_>,
+        claim: &Claim,
+        tuple: &FiveTuple,
+    ) -> Result<(DatapathId, DatapathId), Refusal> {
+        let is_of = |one: IpAddr, other: IpAddr| {
+            let host = |ip| on.net.cx.topology.host_with_address(ip).map(|host| host.mac);
+            one == other || (host(one).is_some() && host(one) == host(other))
+        };
+        let there = is_of(tuple.src, claim.src) && is_of(tuple.dst, claim.dst);
+        let back = is_of(tuple.src, claim.dst) && is_of(tuple.dst, claim.src);
+        if !there && !back {
+            return Err(Refusal::OtherHosts(*tuple));
+        }
+        Ok((self.switch_of(on, tuple.src)?, self.switch_of(on, tuple.dst)?))
+    }
+
+    fn switch_of(&self, on: &Lower<'_>, host: IpAddr) -> Result<DatapathId, Refusal> {
+        let at = on.net.cx.topology.host_with_address(host).map(|host| host.at.dpid);
+        at.ok_or(Refusal::UnknownHost(host))
+    }
+
+    /// A stream's path, as its application sees it.
+    pub(crate) fn placed(&self, on: &Lower<'_>, id: StreamId) -> Option<PlacedView> {
+        let stream = on.streams.table().stream(id)?;
+        let path = &stream.route.as_ref()?.forward;
+        let index = on.net.reservations.of(stream).and_then(|assignment| place_in(assignment, path));
+        Some(PlacedView { stream: id, path: index, switches: path.switches().collect() })
+    }
+}

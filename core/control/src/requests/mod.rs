@@ -1,0 +1,70 @@
+//! What applications and the agents of hosts ask for: paths set aside, streams announced, advice on subflows.
+
+mod advice;
+mod assignments;
+mod confirmations;
+
+use braid_steering::StreamId;
+use braid_types::{DatapathId, Time};
+
+use crate::admission::Admission;
+use crate::streams::{Network, StreamEvent, Streams};
+use advice::Advising;
+use confirmations::Confirmations;
+
+/// Requests whose answers wait for switches.
+#[derive(Debug, Default)]
+pub(crate) struct Requests {
+    advising: Advising,
+    confirmations: Confirmations,
+}
+
+/// The machines below, while an event is handled.
+pub(crate) struct Lower<'a> {
+    pub(crate) net: Network<'a>,
+    pub(crate) streams: &'a mut Streams,
+    pub(crate) admission: &'a mut Admission,
+}
+
+/// What the requests of `$brain` build on, while an event is handled. A macro, as it borrows some of its fields only.
+macro_rules! lower {
+    ($brain:expr, $now:expr, $out:expr) => {
+        crate::requests::Lower {
+            net: crate::streams::network!($brain, $now, $out),
+            streams: &mut $brain.streams,
+            admission: &mut $brain.admission,
+        }
+    };
+}
+pub(crate) use lower;
+
+impl Requests {
+    /// When [`Self::handle_timeout`] has something to do next, if that is known. O(1).
+    pub(crate) fn wake_at(&self) -> Option<Time> {
+        self.next_answer()
+    }
+
+    /// A switch has done everything before a barrier that is none of the fabric's.
+    pub(crate) fn handle_barrier(&mut self, on: &mut Lower<'_>, dpid: DatapathId, token: u32) {
+        self.confirm_stream(on, dpid, token);
+    }
+
+    /// Answers what has waited long enough; called once a tick, and when [`Self::wake_at`] says so.
+    pub(crate) fn handle_timeout(&mut self, on: &mut Lower<'_>) {
+        self.expire_confirmations(on);
+        self.tick_advice(on);
+    }
+
+    /// Tells those who wait for streams that have ended.
+    pub(crate) fn drain_streams(&mut self, on: &mut Lower<'_>) {
+        while let Some(StreamEvent::Ended(id)) = on.streams.poll_event() {
+            self.stop_expecting(on, id);
+            self.stop_confirming(on, id);
+        }
+    }
+
+    fn end_stream(&mut self, on: &mut Lower<'_>, id: StreamId) {
+        on.streams.end(&mut on.net, id);
+        self.drain_streams(on);
+    }
+}
