@@ -34,9 +34,10 @@ mod settings;
 mod spray;
 mod streams;
 mod threat;
+pub mod view;
 
 pub use admission::Alarm;
-pub use brain::{Brain, view};
+pub use brain::Brain;
 pub use command::{Command, Commands, Target};
 pub use cookie::{Cookie, Purpose};
 pub use counters::{Counters, Sizes};

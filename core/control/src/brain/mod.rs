@@ -1,41 +1,36 @@
-//! The state of the network and what follows from each event, one concern a file.
+//! The machines, and what each of them is told of an event.
 
-mod adopt;
-mod ahead;
-mod fabric;
-mod follow;
-mod packets;
-mod records;
-mod switches;
+mod events;
+mod reads;
 #[cfg(test)]
 mod tests;
-pub mod view;
 
 use std::net::IpAddr;
-use std::sync::Arc;
 
-use braid_steering::{Policies, StreamId};
+use braid_packet::{Frame, Ip, Payload, Transport};
 use braid_topology::Topology;
-use braid_types::{DatapathId, SwitchPort, Time};
+use braid_types::{DatapathId, PortNo, SwitchPort, Time};
 
 use crate::admission::Admission;
-use crate::command::Commands;
-use crate::counters::{Counters, Sizes};
+use crate::command::{Command, Commands};
+use crate::counters::Counters;
 use crate::discovery::Discovery;
-use crate::event::Event;
-use crate::fabric::{Fabric, Replaces};
-use crate::hosts::Hosts;
+use crate::event::{Event, PortStatus, SwitchPorts};
+use crate::fabric::Fabric;
+use crate::hosts::{Binding, DHCP_CLIENT, Hosts, NeighborPacket};
+use crate::label::Label;
 use crate::measurement::Measurement;
 use crate::notice::Notice;
 use crate::path_cache::PathCache;
-use crate::pipeline::Rule;
+use crate::pipeline::{BASE, Table};
 use crate::requests::{Requests, lower};
 use crate::reservations::Reservations;
-use crate::restore::InstalledState;
+use crate::restore::{InstalledState, restoring};
+use crate::role::Role;
 use crate::routing::{BroadcastTree, Routing};
 use crate::settings::Settings;
 use crate::spray::Spray;
-use crate::streams::{Streams, network};
+use crate::streams::{Streams, Syn, is_ending, network};
 
 /// What the machines of `$brain` may use while an event is handled. A macro, as it borrows some of its fields only.
 macro_rules! context {
@@ -168,110 +163,232 @@ impl Brain {
         times.into_iter().flatten().min()
     }
 
-    /// How the brain behaves.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// Counts since the start.
-    pub fn counters(&self) -> Counters {
-        self.counters
-    }
-
-    /// What is steered how.
-    pub fn policies(&self) -> &Arc<Policies> {
-        self.streams.policies()
-    }
-
-    /// The rule of one direction of a stream as it is wanted now; `None` if there is no such stream or it has no path.
-    pub fn stream_rule(&self, id: StreamId, reverse: bool) -> Option<Rule> {
-        self.streams.rule((&self.fabric, &self.spray), id, reverse)
-    }
-
-    /// The rule of a default path as it is wanted now; `None` if there is none.
-    pub fn route_rule(&self, dst: IpAddr, dpid: DatapathId) -> Option<Rule> {
-        self.routing.rule((dst, dpid))
-    }
-
-    /// How much is known.
-    pub fn sizes(&self) -> Sizes {
-        Sizes {
-            switches: self.topology.switches().len() as u64,
-            links: self.topology.links().len() as u64,
-            hosts: self.topology.host_count() as u64,
-            transfers: self.streams.table().transfer_count() as u64,
-            streams: self.streams.table().len() as u64,
-            labels: self.fabric.label_count() as u64,
-            routes: self.routing.len() as u64,
+    pub(super) fn on_switch_up(&mut self, now: Time, switch: &SwitchPorts, out: &mut Commands) {
+        let dpid = switch.dpid;
+        let is_blank = switch.found.as_ref().is_none_or(|found| found.rules.is_empty());
+        self.discovery.handle_switch_up(&mut context!(self, now, out), dpid, is_blank);
+        match &switch.found {
+            Some(found) => {
+                self.admission.handle_switch_up(dpid, &found.meters);
+                restoring!(self, now, out).load(dpid, found);
+            }
+            None => out.push(Command::Reset { dpid }),
+        }
+        self.fabric.handle_switch_up(&mut context!(self, now, out), switch);
+        let patience = self.settings.adopt_timeout + self.settings.install_timeout * 2;
+        self.spray.handle_switch_up(switch, now + patience);
+        for rule in BASE {
+            out.add(dpid, rule);
+        }
+        out.notice(Notice::SwitchJoined { dpid, ports: switch.ports.len() });
+        for port in &switch.ports {
+            self.on_port(now, dpid, port, out);
+        }
+        if let Some(found) = &switch.found {
+            restoring!(self, now, out).handle_switch(dpid, found);
+            self.drain_discovery(now, out);
+            self.drain_hosts(now, out);
         }
     }
 
-    /// A switch does not take a rule, its table being full perhaps: what needs it does without.
-    fn on_refused(
+    pub(super) fn on_switch_down(&mut self, now: Time, dpid: DatapathId, out: &mut Commands) {
+        self.broadcast.handle_switch_down(dpid);
+        self.installed.forget(dpid);
+        self.admission.handle_switch_down(dpid);
+        self.hosts.handle_switch_down(dpid);
+        self.fabric.handle_switch_down(&context!(self, now, out), dpid);
+        self.routing.handle_switch_down(dpid);
+        self.spray.handle_switch_down(dpid);
+        self.discovery.handle_switch_down(&mut context!(self, now, out), dpid);
+        self.drain_discovery(now, out);
+        out.notice(Notice::SwitchLeft { dpid });
+    }
+
+    pub(super) fn on_port(&mut self, now: Time, dpid: DatapathId, status: &PortStatus, out: &mut Commands) {
+        self.discovery.handle_port(&mut context!(self, now, out), dpid, status);
+        self.drain_discovery(now, out);
+    }
+
+    pub(super) fn on_port_gone(&mut self, now: Time, at: SwitchPort, out: &mut Commands) {
+        self.discovery.handle_port_gone(&mut context!(self, now, out), at);
+        self.drain_discovery(now, out);
+    }
+
+    pub(super) fn on_lldp(&mut self, now: Time, at: SwitchPort, pdu: &[u8], out: &mut Commands) {
+        let cx = &mut context!(self, now, out);
+        self.discovery.handle_lldp(cx, &mut self.measurement, at, pdu);
+        self.drain_discovery(now, out);
+    }
+
+    fn on_role(&mut self, now: Time, at: SwitchPort, role: Option<Role>, out: &mut Commands) {
+        let cx = &mut context!(self, now, out);
+        match role {
+            // Nothing passes it yet.
+            Some(Role::Pending) => return self.admission.handle_port_up(at),
+            Some(role) => self.admission.handle_role(cx, at, role),
+            None => self.admission.handle_port_down(cx, at),
+        }
+        self.broadcast.handle_change();
+    }
+
+    pub(super) fn on_packet(
+        &mut self,
+        now: Time,
+        at: SwitchPort,
+        table: u8,
+        bytes: &[u8],
+        out: &mut Commands,
+    ) {
+        self.counters.packet_ins += 1;
+        let Ok(frame) = Frame::parse(bytes) else {
+            self.counters.unreadable += 1;
+            return;
+        };
+        let role = self.discovery.role(at);
+        if !self.admission.admit_punt(&mut context!(self, now, out), at, role, &frame) {
+            return;
+        }
+        // What has a label was forwarded by a switch that is not connected: its sender is elsewhere.
+        let from_host = role == Some(Role::Host) && Label::from_mac(frame.dst).is_none();
+        match &frame.payload {
+            Payload::Lldp(pdu) => self.on_lldp(now, at, pdu, out),
+            Payload::Arp(arp) if from_host => {
+                let packet = neighbor_packet(at, &frame, table, bytes);
+                let (mut cx, mut below) = (context!(self, now, out), below!(self));
+                self.hosts.handle_arp(&mut cx, &mut below, packet, arp);
+                self.drain_hosts(now, out);
+            }
+            Payload::Ip(ip) if from_host => self.on_ip(now, at, table, (&frame, ip), bytes, out),
+            Payload::Ip(ip) if at.port == PortNo::CONTROLLER => {
+                self.on_returned(now, at.dpid, ip.dst, bytes, out);
+            }
+            _ => {}
+        }
+    }
+
+    fn on_ip(
+        &mut self,
+        now: Time,
+        at: SwitchPort,
+        table: u8,
+        (frame, ip): (&Frame<'_>, &Ip<'_>),
+        bytes: &[u8],
+        out: &mut Commands,
+    ) {
+        let host = Binding { mac: frame.src, ip: ip.src, at };
+        if !self.learn(now, host, out)
+            || !self.hosts.admit_lookup(&mut context!(self, now, out), &mut below!(self), (at, ip))
+        {
+            return;
+        }
+        match &ip.transport {
+            Transport::Icmpv6(message) => {
+                let packet = neighbor_packet(at, frame, table, bytes);
+                let (mut cx, mut below) = (context!(self, now, out), below!(self));
+                self.hosts.handle_nd(&mut cx, &mut below, packet, (ip.src, message));
+                self.drain_hosts(now, out);
+            }
+            Transport::Tcp(tcp) if table == Table::Admit as u8 => match frame.five_tuple() {
+                Some(tuple) if is_ending(tcp.flags) => {
+                    let net = &mut network!(self, now, out);
+                    self.streams.handle_ending(net, &tuple, tcp.flags);
+                }
+                Some(tuple) if tcp.flags.is_syn_ack() => {
+                    let net = &mut network!(self, now, out);
+                    self.streams.handle_syn_ack(net, tuple, tcp);
+                }
+                Some(_) if self.may_steer(now, at, frame, out) => {
+                    self.on_syn(now, at.dpid, frame, bytes, out);
+                }
+                Some(_) => self.forward_or_search(now, at.dpid, ip.dst, bytes, out),
+                None => {}
+            },
+            Transport::Udp(udp) if udp.dst_port == DHCP_CLIENT => self.offer(now, at, ip.dst, bytes, out),
+            _ => self.forward_or_search(now, at.dpid, ip.dst, bytes, out),
+        }
+    }
+
+    /// A host opens a connection; the packet waits until its stream has a path.
+    fn on_syn(&mut self, now: Time, dpid: DatapathId, frame: &Frame<'_>, bytes: &[u8], out: &mut Commands) {
+        self.counters.syns += 1;
+        match Syn::new(&self.topology, dpid, frame, bytes) {
+            Some(syn) => self.streams.handle_syn(&mut network!(self, now, out), syn),
+            None => {
+                let dst = frame.five_tuple().map(|tuple| tuple.dst);
+                dst.into_iter().for_each(|dst| self.look_up(now, dpid, dst, bytes, out));
+            }
+        }
+    }
+
+    /// Whether a connection may get a path of its own. Above the limit of its port it goes the way of all others.
+    fn may_steer(&mut self, now: Time, at: SwitchPort, frame: &Frame<'_>, out: &mut Commands) -> bool {
+        !self.streams.is_new(&self.settings, frame)
+            || self.admission.admit_stream(&mut context!(self, now, out), at)
+    }
+
+    /// A DHCP server answers a client that may not have its address yet.
+    fn offer(&mut self, now: Time, at: SwitchPort, dst: IpAddr, bytes: &[u8], out: &mut Commands) {
+        match self.topology.host_with_address(dst) {
+            Some(_) => self.forward_or_search(now, at.dpid, dst, bytes, out),
+            None => self.hosts.relay(&mut context!(self, now, out), &mut below!(self), at, bytes),
+        }
+    }
+
+    /// A packet that the controller sent found no route.
+    ///
+    /// If there should be one, the switch has lost or refused it. The packet is dropped, or it would come back
+    /// again and again; the next one of its host has the route written anew.
+    fn on_returned(&mut self, now: Time, dpid: DatapathId, dst: IpAddr, bytes: &[u8], out: &mut Commands) {
+        if !self.routing.forget((dst, dpid)) {
+            self.forward_or_search(now, dpid, dst, bytes, out);
+        }
+    }
+
+    /// Sends a packet on, or holds it while its destination is looked for.
+    pub(super) fn forward_or_search(
         &mut self,
         now: Time,
         dpid: DatapathId,
-        rule: Option<Rule>,
-        reason: &str,
+        dst: IpAddr,
+        frame: &[u8],
         out: &mut Commands,
     ) {
-        out.notice(Notice::Refused { dpid, reason: reason.to_owned() });
-        match rule {
-            Some(Rule::Stream { id, .. }) => self.streams.end(&mut network!(self, now, out), id),
-            Some(Rule::Route { dst, .. } | Rule::LocalRoute { dst }) => _ = self.routing.forget((dst, dpid)),
-            Some(rule) => {
-                self.fabric.handle_refused(&mut context!(self, now, out), dpid, &rule);
-                self.drain_fabric(now, out);
+        match self.topology.host_with_address(dst) {
+            Some(_) => self.forward(now, dpid, dst, frame, out),
+            None => self.look_up(now, dpid, dst, frame, out),
+        }
+    }
+
+    /// Sends a packet that entered at `dpid` on its default path.
+    pub(super) fn forward(
+        &mut self,
+        now: Time,
+        dpid: DatapathId,
+        dst: IpAddr,
+        frame: &[u8],
+        out: &mut Commands,
+    ) {
+        self.routing.forward(&mut context!(self, now, out), &mut self.fabric, (dst, dpid), frame);
+    }
+
+    /// A packet that waited here goes on as if it had just come in.
+    pub(super) fn resume(&mut self, now: Time, dpid: DatapathId, bytes: &[u8], out: &mut Commands) {
+        let Ok(frame) = Frame::parse(bytes) else { return };
+        match &frame.payload {
+            Payload::Ip(_) if frame.tcp().is_some_and(|tcp| tcp.flags.is_syn()) => {
+                self.on_syn(now, dpid, &frame, bytes, out);
             }
-            None => {}
+            Payload::Ip(ip) => self.forward_or_search(now, dpid, ip.dst, bytes, out),
+            _ => {}
         }
     }
+}
 
-    fn tick(&mut self, now: Time, out: &mut Commands) {
-        self.tick_adoption(now, out);
-        self.tick_discovery(now, out);
-        self.hosts.handle_timeout(&mut context!(self, now, out), &mut below!(self));
-        self.drain_hosts(now, out);
-        self.admission.handle_timeout(&mut context!(self, now, out));
-        self.fabric.handle_timeout(&mut context!(self, now, out));
-        self.drain_fabric(now, out);
-        self.reservations.handle_timeout(&context!(self, now, out));
-        self.streams.place_again(&mut network!(self, now, out), Replaces::Working);
-        self.requests.handle_timeout(&mut lower!(self, now, out));
-        self.streams.handle_timeout(&mut network!(self, now, out));
-        self.drain_streams(now, out);
-        self.broadcast.handle_timeout(&mut context!(self, now, out), &self.discovery);
-        self.measurement.handle_timeout(&mut context!(self, now, out));
-        if now.since(self.counters_read_at) >= self.settings.counters_interval {
-            self.counters_read_at = now;
-            self.streams.read_counters(out);
-            self.streams.review_spray(&mut network!(self, now, out));
-            self.review_labels(now, out);
-            self.streams.review(&mut network!(self, now, out));
-            self.reservations.learn(&mut context!(self, now, out), self.streams.table());
-        }
-    }
+fn neighbor_packet<'a>(at: SwitchPort, frame: &Frame<'_>, table: u8, bytes: &'a [u8]) -> NeighborPacket<'a> {
+    NeighborPacket { at, src: frame.src, dst: frame.dst, frame: bytes, is_copy: is_copy(frame, table) }
+}
 
-    /// Brings paths, labels, routes and streams in line with the graph if it has changed.
-    ///
-    /// What was measured changes no path that is in use, unless paths are chosen by it.
-    fn follow_graph(&mut self, now: Time, out: &mut Commands) {
-        if self.topology.version() == self.paths.graph().version() {
-            return;
-        }
-        self.paths.set_graph(self.topology.graph());
-        let structure = self.topology.structure();
-        if std::mem::replace(&mut self.followed, structure) != structure {
-            self.broadcast.handle_change();
-            self.adopt_labels(now, out);
-            self.spray.handle_links(&mut context!(self, now, out), &mut self.fabric);
-            self.streams.drain_spray(&mut network!(self, now, out));
-            self.fabric.handle_links(&mut context!(self, now, out));
-            self.drain_fabric(now, out);
-            self.routing.handle_graph(&mut context!(self, now, out), &mut self.fabric);
-            self.streams.place_again(&mut network!(self, now, out), Replaces::Nothing);
-        } else if self.settings.weight.is_measured() {
-            self.routing.handle_graph(&mut context!(self, now, out), &mut self.fabric);
-        }
-    }
+/// Whether the packet of a host, sent up by `table`, goes on without the controller: neighbours talk to each other.
+const fn is_copy(frame: &Frame<'_>, table: u8) -> bool {
+    table == Table::Admit as u8 && !frame.dst.is_multicast()
 }

@@ -9,7 +9,7 @@ use braid_types::{DatapathId, MacAddr};
 
 use super::mptcp::THREE_WAYS;
 use super::network::{Network, dpid, ip, mac, tuple};
-use crate::brain::view::{EdgePathState, EdgeView};
+use crate::view::{EdgePathState, EdgeView};
 use crate::command::Command;
 use crate::event::Event;
 use crate::pipeline::{EdgeGroup, Spray};

@@ -22,6 +22,7 @@ mod mptcp;
 mod neighbours;
 mod parallel;
 mod policy;
+mod prefetch;
 mod records;
 mod relief;
 mod repair;

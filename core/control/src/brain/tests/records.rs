@@ -8,7 +8,7 @@ use braid_steering::{Changed, TransferId};
 
 use super::mptcp::{THREE_WAYS, open};
 use super::network::{Network, ip, tuple};
-use crate::brain::view::{EdgeList, TransferRecord, TransferView};
+use crate::view::{EdgeList, TransferRecord, TransferView};
 use crate::brain::{Brain, Settings};
 use crate::event::Event;
 

@@ -8,7 +8,7 @@ use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
 
 use super::HOST_PORT;
 use crate::brain::Brain;
-use crate::brain::view::LinkView;
+use crate::view::LinkView;
 use crate::command::{Command, Commands, Target};
 use crate::event::{Event, PortStatus, SwitchPorts};
 use crate::port_counters::PortCounters;

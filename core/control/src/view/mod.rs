@@ -1,27 +1,23 @@
 //! What the brain knows, in the form in which programs and people see it.
 
+mod records;
+
 use std::net::IpAddr;
 use std::time::Duration;
 
-use braid_assign::AssignmentId;
-use braid_paths::Snapshot;
 use braid_steering::{StreamId, TransferId, TransferKind};
-use braid_topology::{Host, Link, LinkState, Port, Switch};
+use braid_topology::{Link, LinkState};
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use serde::Serialize;
 
-use super::Brain;
-use crate::admission::Alarm;
 use crate::measurement::LinkReading;
-use crate::request::AssignmentView;
-use crate::reservations::Sources;
 use crate::role::Role;
 
-pub use super::records::TransferRecord;
 pub use crate::spray::{
     EdgeHeldView, EdgeList, EdgeOrderCounts, EdgeOrderView, EdgePathState, EdgePathView, EdgeSprayView,
     EdgeView, EdgeWaitedView, SprayView,
 };
+pub use records::TransferRecord;
 
 /// A switch that is connected.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -174,115 +170,8 @@ pub struct StreamView {
     pub received_bps: u64,
 }
 
-/// Lists are given as a whole, or from any item on: so that a copy of a long one can be made in turns, between which the
-/// brain goes on. Of each list what follows an item is in the same order, whatever has come and gone meanwhile.
-impl Brain {
-    pub(super) fn sources(&self) -> Sources<'_> {
-        Sources { settings: &self.settings, topology: &self.topology, streams: self.streams.table() }
-    }
-
-    /// The edges, and what they spray and put in order, by datapath id.
-    pub fn edges(&self) -> Vec<EdgeView> {
-        let mut list = EdgeList::default();
-        while !self.list_edges(&mut list, usize::MAX) {}
-        list.into_views()
-    }
-
-    /// Goes on with a list of edges by at most so many groups that spray; whether that was all.
-    pub fn list_edges(&self, list: &mut EdgeList, count: usize) -> bool {
-        self.spray.list_edges(list, count)
-    }
-
-    /// The switches, by datapath id.
-    pub fn switches(&self) -> Vec<SwitchView> {
-        self.switches_after(None).collect()
-    }
-
-    /// The switches that follow this one.
-    pub fn switches_after(&self, dpid: Option<DatapathId>) -> impl Iterator<Item = SwitchView> {
-        let switches = self.topology.switches_after(dpid);
-        switches.map(|switch| SwitchView { dpid: switch.dpid(), ports: self.ports_of(switch) })
-    }
-
-    /// The links, by sending end.
-    pub fn links(&self) -> Vec<LinkView> {
-        self.links_after(None).collect()
-    }
-
-    /// The links that follow the one that leaves this port.
-    pub fn links_after(&self, src: Option<SwitchPort>) -> impl Iterator<Item = LinkView> {
-        let links = self.topology.links_after(src);
-        links.map(|(link, state)| link_view(&link, state, &self.measurement.of(&link)))
-    }
-
-    /// Whether a link leaves this port.
-    pub fn has_link(&self, src: SwitchPort) -> bool {
-        self.topology.link_at(src).is_some()
-    }
-
-    /// The path sets and the graph behind them, to be read elsewhere while the brain goes on.
-    pub fn path_sets(&self) -> Snapshot {
-        self.paths.snapshot()
-    }
-
-    /// Where the interface with this Ethernet address is attached.
-    pub fn place_of(&self, mac: MacAddr) -> Option<SwitchPort> {
-        self.topology.host(mac).map(|host| host.at)
-    }
-
-    /// Where the interface with this IP address is attached.
-    pub fn place_of_address(&self, address: IpAddr) -> Option<SwitchPort> {
-        self.topology.host_with_address(address).map(|host| host.at)
-    }
-
-    /// The hosts, by Ethernet address.
-    pub fn hosts(&self) -> Vec<HostView> {
-        self.hosts_after(None).collect()
-    }
-
-    /// The hosts that follow the one with this Ethernet address.
-    pub fn hosts_after(&self, mac: Option<MacAddr>) -> impl Iterator<Item = HostView> {
-        let view = |host: &Host| HostView {
-            mac: host.mac,
-            at: host.at,
-            addresses: host.addresses.clone(),
-            last_seen: host.last_seen,
-        };
-        self.topology.hosts_after(mac).map(view)
-    }
-
-    /// What applications have set aside, by name.
-    pub fn assignments(&self) -> Vec<AssignmentView> {
-        self.assignments_after(None).collect()
-    }
-
-    /// What was done at ports that must not be, by port and kind.
-    pub fn alarms(&self) -> Vec<Alarm> {
-        self.alarms_after(None).collect()
-    }
-
-    /// What was done that follows something of this kind at this port.
-    pub fn alarms_after(&self, alarm: Option<(SwitchPort, &'static str)>) -> impl Iterator<Item = Alarm> {
-        self.admission.alarms_after(alarm)
-    }
-
-    /// What applications have set aside that follows this one.
-    pub fn assignments_after(&self, id: Option<AssignmentId>) -> impl Iterator<Item = AssignmentView> {
-        self.reservations.views_after(self.sources(), id)
-    }
-
-    fn ports_of(&self, switch: &Switch) -> Vec<PortView> {
-        let view = |port: &Port| PortView {
-            port: port.number,
-            name: port.name.clone(),
-            up: port.up,
-            role: self.discovery.role(SwitchPort::new(switch.dpid(), port.number)),
-        };
-        switch.ports().map(view).collect()
-    }
-}
-
-fn link_view(link: &Link, state: LinkState, reading: &LinkReading) -> LinkView {
+/// What is known of a link.
+pub(crate) fn link_view(link: &Link, state: LinkState, reading: &LinkReading) -> LinkView {
     let LinkReading { delay, load, loss, capacity, capacity_asked_at, sent, dropped, errors } = *reading;
     let micros = |delay: Duration| delay.as_nanos() as f64 / 1e3;
     LinkView {

@@ -1,14 +1,13 @@
 //! Transfers as they are copied: quickly, as there may be a hundred thousand, and to be made readable elsewhere.
 
 use braid_paths::Path;
-use braid_steering::{Changed, Count, Stream, StreamId, Transfer, TransferId, TransferKind};
+use braid_steering::{Count, Stream, StreamId, Transfer, TransferId, TransferKind, Transfers};
 use braid_types::{BitsPerSec, FiveTuple, Time};
 use serde::{Serialize, Serializer};
 use smallvec::SmallVec;
 
-use super::Brain;
-use super::view::{StreamView, TransferView};
-use crate::spray::SprayView;
+use super::{StreamView, TransferView};
+use crate::spray::{Spray, SprayView};
 
 /// A transfer at one moment. It shares its paths with the brain, so that taking it costs some 100 ns.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,6 +31,16 @@ struct StreamRecord {
 }
 
 impl TransferRecord {
+    /// A transfer with its streams that are established; `None` if none is.
+    pub(crate) fn new(streams: &Transfers, spray: &Spray, transfer: &Transfer) -> Option<Self> {
+        let Transfer { id, kind, opened_at, .. } = *transfer;
+        let all = transfer.streams.iter().filter_map(|id| streams.stream(*id));
+        let established = all.filter(|stream| stream.established);
+        let streams: SmallVec<[StreamRecord; 1]> =
+            established.map(|stream| StreamRecord::new(stream, spray.view(stream.id))).collect();
+        (!streams.is_empty()).then_some(Self { id, kind, opened_at, streams })
+    }
+
     /// The transfer as programs and people see it.
     pub fn view(&self) -> TransferView {
         let streams = self.streams.iter().map(StreamRecord::view).collect();
@@ -80,40 +89,5 @@ impl StreamRecord {
             sent_bps,
             received_bps,
         }
-    }
-}
-
-impl Brain {
-    /// The transfers in progress, oldest first. O(n log n).
-    pub fn transfers(&self) -> Vec<TransferView> {
-        self.streams
-            .table()
-            .transfers()
-            .filter_map(|transfer| self.record(transfer))
-            .map(|it| it.view())
-            .collect()
-    }
-
-    /// What brings a copy of all transfers up to date; those that are to be visited by [`copy_transfer`](Self::copy_transfer).
-    ///
-    /// Neither changes anything that the brain decides by.
-    pub fn take_transfer_changes(&mut self) -> Changed {
-        self.streams.table_mut().take_changes()
-    }
-
-    /// The transfer as it is now, if a stream of it is established. When it changes after this, it is among the changes again.
-    pub fn copy_transfer(&mut self, id: TransferId) -> Option<TransferRecord> {
-        self.streams.table_mut().visit(id)?;
-        self.streams.table().transfer(id).and_then(|transfer| self.record(transfer))
-    }
-
-    /// A transfer with its streams that are established; `None` if none is.
-    fn record(&self, transfer: &Transfer) -> Option<TransferRecord> {
-        let Transfer { id, kind, opened_at, .. } = *transfer;
-        let streams = transfer.streams.iter().filter_map(|id| self.streams.table().stream(*id));
-        let streams = streams.filter(|stream| stream.established);
-        let streams: SmallVec<[StreamRecord; 1]> =
-            streams.map(|stream| StreamRecord::new(stream, self.spray.view(stream.id))).collect();
-        (!streams.is_empty()).then_some(TransferRecord { id, kind, opened_at, streams })
     }
 }

@@ -1,0 +1,217 @@
+//! What the brain knows, to be read.
+//!
+//! Lists are given as a whole, or from any item on: so that a copy of a long one can be made in turns, between which the
+//! brain goes on. Of each list what follows an item is in the same order, whatever has come and gone meanwhile.
+
+use std::hint::black_box;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use braid_assign::AssignmentId;
+use braid_openflow::{PacketIn, frames};
+use braid_packet::ip_addresses;
+use braid_paths::Snapshot;
+use braid_steering::{Changed, Policies, StreamId, TransferId};
+use braid_topology::{Host, Port, Switch};
+use braid_types::{DatapathId, MacAddr, SwitchPort};
+
+use super::Brain;
+use crate::admission::Alarm;
+use crate::counters::{Counters, Sizes};
+use crate::pipeline::Rule;
+use crate::request::AssignmentView;
+use crate::reservations::Sources;
+use crate::settings::Settings;
+use crate::view::{
+    EdgeList, EdgeView, HostView, LinkView, PortView, SwitchView, TransferRecord, TransferView, link_view,
+};
+
+impl Brain {
+    /// How the brain behaves.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Counts since the start.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// What is steered how.
+    pub fn policies(&self) -> &Arc<Policies> {
+        self.streams.policies()
+    }
+
+    /// The rule of one direction of a stream as it is wanted now; `None` if there is no such stream or it has no path.
+    pub fn stream_rule(&self, id: StreamId, reverse: bool) -> Option<Rule> {
+        self.streams.rule((&self.fabric, &self.spray), id, reverse)
+    }
+
+    /// The rule of a default path as it is wanted now; `None` if there is none.
+    pub fn route_rule(&self, dst: IpAddr, dpid: DatapathId) -> Option<Rule> {
+        self.routing.rule((dst, dpid))
+    }
+
+    /// How much is known.
+    pub fn sizes(&self) -> Sizes {
+        Sizes {
+            switches: self.topology.switches().len() as u64,
+            links: self.topology.links().len() as u64,
+            hosts: self.topology.host_count() as u64,
+            transfers: self.streams.table().transfer_count() as u64,
+            streams: self.streams.table().len() as u64,
+            labels: self.fabric.label_count() as u64,
+            routes: self.routing.len() as u64,
+        }
+    }
+
+    /// The transfers in progress, oldest first. O(n log n).
+    pub fn transfers(&self) -> Vec<TransferView> {
+        self.streams
+            .table()
+            .transfers()
+            .filter_map(|transfer| TransferRecord::new(self.streams.table(), &self.spray, transfer))
+            .map(|it| it.view())
+            .collect()
+    }
+
+    /// What brings a copy of all transfers up to date; those that are to be visited by [`copy_transfer`](Self::copy_transfer).
+    ///
+    /// Neither changes anything that the brain decides by.
+    pub fn take_transfer_changes(&mut self) -> Changed {
+        self.streams.table_mut().take_changes()
+    }
+
+    /// The transfer as it is now, if a stream of it is established. When it changes after this, it is among the changes again.
+    pub fn copy_transfer(&mut self, id: TransferId) -> Option<TransferRecord> {
+        self.streams.table_mut().visit(id)?;
+        self.streams
+            .table()
+            .transfer(id)
+            .and_then(|transfer| TransferRecord::new(self.streams.table(), &self.spray, transfer))
+    }
+
+    fn sources(&self) -> Sources<'_> {
+        Sources { settings: &self.settings, topology: &self.topology, streams: self.streams.table() }
+    }
+
+    /// The edges, and what they spray and put in order, by datapath id.
+    pub fn edges(&self) -> Vec<EdgeView> {
+        let mut list = EdgeList::default();
+        while !self.list_edges(&mut list, usize::MAX) {}
+        list.into_views()
+    }
+
+    /// Goes on with a list of edges by at most so many groups that spray; whether that was all.
+    pub fn list_edges(&self, list: &mut EdgeList, count: usize) -> bool {
+        self.spray.list_edges(list, count)
+    }
+
+    /// The switches, by datapath id.
+    pub fn switches(&self) -> Vec<SwitchView> {
+        self.switches_after(None).collect()
+    }
+
+    /// The switches that follow this one.
+    pub fn switches_after(&self, dpid: Option<DatapathId>) -> impl Iterator<Item = SwitchView> {
+        let switches = self.topology.switches_after(dpid);
+        switches.map(|switch| SwitchView { dpid: switch.dpid(), ports: self.ports_of(switch) })
+    }
+
+    /// The links, by sending end.
+    pub fn links(&self) -> Vec<LinkView> {
+        self.links_after(None).collect()
+    }
+
+    /// The links that follow the one that leaves this port.
+    pub fn links_after(&self, src: Option<SwitchPort>) -> impl Iterator<Item = LinkView> {
+        let links = self.topology.links_after(src);
+        links.map(|(link, state)| link_view(&link, state, &self.measurement.of(&link)))
+    }
+
+    /// Whether a link leaves this port.
+    pub fn has_link(&self, src: SwitchPort) -> bool {
+        self.topology.link_at(src).is_some()
+    }
+
+    /// The path sets and the graph behind them, to be read elsewhere while the brain goes on.
+    pub fn path_sets(&self) -> Snapshot {
+        self.paths.snapshot()
+    }
+
+    /// Where the interface with this Ethernet address is attached.
+    pub fn place_of(&self, mac: MacAddr) -> Option<SwitchPort> {
+        self.topology.host(mac).map(|host| host.at)
+    }
+
+    /// Where the interface with this IP address is attached.
+    pub fn place_of_address(&self, address: IpAddr) -> Option<SwitchPort> {
+        self.topology.host_with_address(address).map(|host| host.at)
+    }
+
+    /// The hosts, by Ethernet address.
+    pub fn hosts(&self) -> Vec<HostView> {
+        self.hosts_after(None).collect()
+    }
+
+    /// The hosts that follow the one with this Ethernet address.
+    pub fn hosts_after(&self, mac: Option<MacAddr>) -> impl Iterator<Item = HostView> {
+        let view = |host: &Host| HostView {
+            mac: host.mac,
+            at: host.at,
+            addresses: host.addresses.clone(),
+            last_seen: host.last_seen,
+        };
+        self.topology.hosts_after(mac).map(view)
+    }
+
+    /// What applications have set aside, by name.
+    pub fn assignments(&self) -> Vec<AssignmentView> {
+        self.assignments_after(None).collect()
+    }
+
+    /// What was done at ports that must not be, by port and kind.
+    pub fn alarms(&self) -> Vec<Alarm> {
+        self.alarms_after(None).collect()
+    }
+
+    /// What was done that follows something of this kind at this port.
+    pub fn alarms_after(&self, alarm: Option<(SwitchPort, &'static str)>) -> impl Iterator<Item = Alarm> {
+        self.admission.alarms_after(alarm)
+    }
+
+    /// What applications have set aside that follows this one.
+    pub fn assignments_after(&self, id: Option<AssignmentId>) -> impl Iterator<Item = AssignmentView> {
+        self.reservations.views_after(self.sources(), id)
+    }
+
+    fn ports_of(&self, switch: &Switch) -> Vec<PortView> {
+        let view = |port: &Port| PortView {
+            port: port.number,
+            name: port.name.clone(),
+            up: port.up,
+            role: self.discovery.role(SwitchPort::new(switch.dpid(), port.number)),
+        };
+        switch.ports().map(view).collect()
+    }
+
+    /// Fetches what the packets in some messages of a switch will ask for. Changes nothing.
+    ///
+    /// What a packet asks for, its hosts and the route to one of them, is anywhere in memory, and to wait for it is most of
+    /// what a packet costs where there are many. The questions of packets in a row do not depend on each other, so that
+    /// memory is fetched for all at once if they are asked before the first one is answered.
+    pub fn look_ahead(&self, messages: &[u8]) {
+        let messages = frames(messages).map_while(Result::ok);
+        let packets = messages.filter_map(|message| ip_addresses(PacketIn::frame_of(message.bytes)?));
+        black_box(packets.filter(|ends| self.is_ready(*ends)).count());
+    }
+
+    /// Whether a packet can be answered without anything that is not known yet.
+    fn is_ready(&self, [src, dst]: [IpAddr; 2]) -> bool {
+        let host = |ip| self.topology.host_with_address(ip);
+        let spoke_last = host(src).is_some_and(|host| host.addresses.last() == Some(&src));
+        let at = host(dst).map(|host| host.at.dpid);
+        let routed = at.is_some_and(|at| self.routing.rule((dst, at)).is_some());
+        spoke_last & routed
+    }
+}

@@ -1,0 +1,278 @@
+//! A switch that joins with rules goes on with them: what is still true is adopted, the rest is mended.
+
+use braid_paths::Path;
+use braid_steering::{Route, StreamId};
+use braid_types::{DatapathId, FiveTuple, SwitchPort};
+
+use super::{BothWays, first_hop, highest, port_of};
+use crate::command::Command;
+use crate::discovery::Discovery;
+use crate::event::FoundRules;
+use crate::fabric::Replaces;
+use crate::hosts::{Below, Binding, Hosts};
+use crate::label::Label;
+use crate::notice::Notice;
+use crate::pipeline::{Hop, Rule};
+use crate::requests::Lower;
+use crate::role::Role;
+use crate::routing::{BroadcastTree, Way};
+use crate::streams::switches_of;
+
+/// Numbers of streams left free above those that were found, for what switches may know that join later.
+const GAP: u64 = 1 << 16;
+
+/// What the state of switches is compared with, and taken over into.
+pub(crate) struct Restoring<'a> {
+    pub(crate) on: Lower<'a>,
+    pub(crate) discovery: &'a mut Discovery,
+    pub(crate) hosts: &'a mut Hosts,
+    pub(crate) broadcast: &'a mut BroadcastTree,
+}
+
+/// What the restoration of `$brain` works on. A macro, as it borrows some of its fields only.
+macro_rules! restoring {
+    ($brain:expr, $now:expr, $out:expr) => {
+        crate::restore::Restoring {
+            on: crate::requests::lower!($brain, $now, $out),
+            discovery: &mut $brain.discovery,
+            hosts: &mut $brain.hosts,
+            broadcast: &mut $brain.broadcast,
+        }
+    };
+}
+pub(crate) use restoring;
+
+impl Restoring<'_> {
+    /// Takes note of what a switch has before anything is written to it.
+    pub(crate) fn load(&mut self, dpid: DatapathId, found: &FoundRules) {
+        if found.flood.is_none() {
+            self.on.net.cx.out.push(Command::AddFlood { dpid });
+        }
+        self.on.net.cx.installed.add(dpid, found, self.on.net.cx.now + self.on.net.cx.settings.adopt_timeout);
+        let (_, stream) = highest(&found.rules);
+        if stream > self.on.streams.table().last_stream() {
+            self.on.streams.table_mut().skip_streams(StreamId(stream.0.saturating_add(GAP)));
+        }
+        if self.on.net.cx.installed.is_settling() {
+            let (rules, strays) = (found.rules.len(), found.strays.len());
+            self.on.net.cx.out.notice(Notice::RulesFound { dpid, rules, strays });
+        }
+    }
+
+    /// Adopts what a switch alone bears witness to, once its ports are known.
+    pub(crate) fn handle_switch(&mut self, dpid: DatapathId, found: &FoundRules) {
+        self.adopt_roles(dpid);
+        self.adopt_flood(dpid, found);
+        for rule in self.on.net.cx.installed.of(dpid, |rule| matches!(rule, Rule::Deliver { .. })) {
+            if let Rule::Deliver { dst, mac, port } = rule {
+                let host = Binding { mac, ip: dst, at: SwitchPort::new(dpid, port) };
+                self.hosts.restore(
+                    &mut self.on.net.cx,
+                    &Below { discovery: &*self.discovery, admission: &mut *self.on.admission },
+                    host,
+                );
+            }
+        }
+        for rule in self.on.net.cx.installed.of(dpid, |rule| matches!(rule, Rule::LocalRoute { .. })) {
+            self.adopt_route(dpid, rule);
+        }
+    }
+
+    /// Ports go on as what they were; a link is believed in until its other end had time to be heard.
+    fn adopt_roles(&mut self, dpid: DatapathId) {
+        for rule in self.on.net.cx.installed.of(dpid, |rule| port_of(rule).is_some()) {
+            let role = if matches!(rule, Rule::FromLink { .. }) { Role::Link } else { Role::Host };
+            let at = port_of(&rule).map(|port| SwitchPort::new(dpid, port));
+            // Where a port has both, the link comes first in a slot's order, and stays.
+            if let Some(at) = at {
+                self.discovery.restore_role(&mut self.on.net.cx, at, role);
+            }
+        }
+    }
+
+    fn adopt_flood(&mut self, dpid: DatapathId, found: &FoundRules) {
+        let Some(ports) = &found.flood else { return };
+        let at = |port| SwitchPort::new(dpid, port);
+        let links =
+            ports.iter().map(|port| at(*port)).filter(|at| self.discovery.role(*at) == Some(Role::Link));
+        let links: Vec<_> = links.collect();
+        self.broadcast.restore(dpid, ports, links);
+    }
+
+    /// Adopts the labels whose path has become known, and what leads there.
+    pub(crate) fn handle_graph(&mut self) {
+        for (label, at) in self.on.net.fabric.reconcile(&mut self.on.net.cx) {
+            self.adopt_users(label, at);
+        }
+    }
+
+    fn adopt_users(&mut self, label: Label, at: DatapathId) {
+        let leads_to = |rule: &Rule| first_hop(rule).is_some_and(|hop| hop.label == label);
+        for rule in self.on.net.cx.installed.of(at, leads_to) {
+            match rule {
+                Rule::Stream { id, .. } => self.adopt_stream(id),
+                rule => self.adopt_route(at, rule),
+            }
+        }
+    }
+
+    fn adopt_route(&mut self, dpid: DatapathId, rule: Rule) {
+        if let Rule::Route { dst, .. } | Rule::LocalRoute { dst } = rule
+            && let Some(way) = Way::of(&rule).filter(|_| self.on.net.routing.rule((dst, dpid)).is_none())
+        {
+            self.on.net.routing.load((dst, dpid), way);
+            self.on.net.cx.out.add(dpid, rule);
+        }
+    }
+
+    /// Adopts a stream if the paths of both its directions are.
+    fn adopt_stream(&mut self, id: StreamId) {
+        let [Some(forward), Some(back)] = self.on.net.cx.installed.stream(id) else { return };
+        let (Some(there), Some(here)) = (self.way_of(forward), self.way_of(back)) else { return };
+        let Some(tuple) = tuple_of(&forward.1) else { return };
+        if tuple_of(&back.1) == Some(tuple) && self.remember_stream(id, tuple, false) {
+            self.on.streams.set_route(&mut self.on.net, id, Some(Route { forward: there, reverse: here }));
+            for (dpid, rule) in [forward, back] {
+                self.on.net.cx.out.add(dpid, rule);
+            }
+        }
+    }
+
+    /// The adopted path that a rule at an edge leads to.
+    fn way_of(&self, (dpid, rule): (DatapathId, Rule)) -> Option<Path> {
+        let Hop { label, port, .. } = first_hop(&rule)?;
+        let path = self.on.net.fabric.path(label)?;
+        let begins = path.links().first().is_some_and(|link| link.src == SwitchPort::new(dpid, port));
+        (begins && self.on.net.fabric.label_of(path) == Some(label)).then(|| path.clone())
+    }
+
+    fn remember_stream(&mut self, id: StreamId, tuple: FiveTuple, is_sprayed: bool) -> bool {
+        let known = self.on.streams.table().stream(id).is_some()
+            || self.on.streams.table().by_tuple(&tuple).is_some();
+        let adopted = match is_sprayed {
+            _ if known => false,
+            true => self.on.streams.table_mut().adopt_sprayed(self.on.net.cx.now, id, tuple).is_ok(),
+            false => self.on.streams.table_mut().adopt(self.on.net.cx.now, id, tuple).is_ok(),
+        };
+        if adopted {
+            self.on.net.cx.installed.close_stream(id);
+        }
+        adopted
+    }
+
+    /// Goes on once every link and every host was heard that there was, or when it is too late; called once a tick.
+    pub(crate) fn handle_timeout(&mut self) {
+        let all_heard = || self.all_links_are_heard() && self.all_hosts_are_known();
+        if self.on.net.cx.installed.is_settling()
+            && (self.on.net.cx.installed.is_late(self.on.net.cx.now) || all_heard())
+        {
+            self.settle();
+        }
+        if self.on.net.cx.installed.is_sweeping(self.on.net.cx.now) {
+            self.on.net.fabric.end_reconciliation();
+            for (dpid, rule) in self.on.net.cx.installed.finish() {
+                self.on.net.cx.delete(dpid, rule);
+            }
+        }
+    }
+
+    fn all_links_are_heard(&self) -> bool {
+        self.discovery.ports_with(Role::Link).all(|at| {
+            let back = self
+                .on
+                .net
+                .cx
+                .topology
+                .link_at(at)
+                .and_then(|link| self.on.net.cx.topology.link_at(link.dst));
+            back.is_some_and(|back| back.dst == at)
+        })
+    }
+
+    /// Whether it is known where the hosts are that the rules left speak of.
+    fn all_hosts_are_known(&self) -> bool {
+        let is_known = |ip| self.on.net.cx.topology.host_with_address(ip).is_some();
+        !self.on.net.cx.installed.any(|rule| match rule {
+            Rule::Stream { tuple, .. } => !is_known(tuple.src) || !is_known(tuple.dst),
+            Rule::Route { dst, .. } => !is_known(*dst),
+            _ => false,
+        })
+    }
+
+    /// What could not be adopted as it is gets new paths; what nobody wants is removed.
+    fn settle(&mut self) {
+        self.take_routes();
+        let mended = self.take_streams();
+        // Packets may be under way with labels that go: their rules stay until what replaces them is confirmed.
+        self.on.net.cx.installed.sweep_at(self.on.net.cx.now + self.on.net.cx.settings.install_timeout);
+        self.broadcast.handle_change();
+        // To a controller that starts all links are new, but they were there: no reason to move what flows.
+        self.on.streams.stay(!self.broadcast.has_begun());
+        self.on.net.routing.handle_graph(&mut self.on.net.cx, self.on.net.fabric);
+        self.on.streams.place_again(&mut self.on.net, Replaces::Nothing);
+        for (id, rules) in mended {
+            if self.on.streams.table().stream(id).is_some_and(|stream| stream.route.is_some()) {
+                for (dpid, rule) in rules.iter().flatten() {
+                    self.on.net.cx.installed.claim(*dpid, rule);
+                }
+            }
+        }
+        self.on.net.fabric.reconcile_bypasses(&mut self.on.net.cx);
+        self.remove_unwanted();
+        self.on.net.cx.out.notice(Notice::Adopted {
+            labels: self.on.net.fabric.label_count(),
+            streams: self.on.streams.table().len(),
+        });
+    }
+
+    /// Routes over paths that are not there any more are known from now on, and so renewed.
+    fn take_routes(&mut self) {
+        for (dpid, rule) in self.on.net.cx.installed.all(|rule| matches!(rule, Rule::Route { .. })) {
+            let Rule::Route { dst, hop } = rule else { continue };
+            if self.on.net.cx.topology.host_with_address(dst).is_some()
+                && self.on.net.routing.rule((dst, dpid)).is_none()
+            {
+                self.on.net.routing.load((dst, dpid), Way::By(hop));
+                self.on.net.cx.installed.claim(dpid, &rule);
+                rule.twin().and_then(|twin| self.on.net.cx.installed.claim(dpid, &twin));
+            }
+        }
+    }
+
+    /// Streams whose path is not there any more are known from now on, and so placed.
+    fn take_streams(&mut self) -> Vec<(StreamId, BothWays)> {
+        let mut taken = Vec::new();
+        for id in self.on.net.cx.installed.streams() {
+            let rules = self.on.net.cx.installed.stream(id);
+            let tuple = rules.iter().flatten().find_map(|(_, rule)| tuple_of(rule));
+            let there = tuple.filter(|tuple| switches_of(self.on.net.cx.topology, tuple).is_some());
+            // What its groups did is not known: it is sprayed anew, if it still is to be.
+            let is_sprayed =
+                rules.iter().flatten().any(|(_, rule)| first_hop(rule).is_some_and(|hop| hop.is_sprayed()));
+            if there.is_some_and(|tuple| self.remember_stream(id, tuple, is_sprayed)) {
+                taken.push((id, rules));
+            }
+        }
+        taken
+    }
+
+    fn remove_unwanted(&mut self) {
+        for (dpid, rule) in self.on.net.cx.installed.all(|rule| !rule.is_of_path()) {
+            self.on.net.cx.delete(dpid, rule);
+        }
+        for (dpid, strays) in self.on.net.cx.installed.take_strays() {
+            for stray in strays {
+                self.on.net.cx.out.push(Command::Remove { dpid, stray });
+            }
+        }
+    }
+}
+
+/// The connection of a stream's rule, from the opening host.
+fn tuple_of(rule: &Rule) -> Option<FiveTuple> {
+    match rule {
+        Rule::Stream { tuple, reverse: false, .. } => Some(*tuple),
+        Rule::Stream { tuple, reverse: true, .. } => Some(tuple.reversed()),
+        _ => None,
+    }
+}
