@@ -44,7 +44,7 @@ pub fn run(bytes: &[u8]) {
 fn edges() -> [Uplinks; 2] {
     [[0, 1], [1, 0]].map(|[own, other]| {
         let [src, dst] = [own, other].map(|side: usize| IpAddr::from(ADDRESSES[side]));
-        let address = UplinkAddress { address: src, prefix: 24, gateway: None };
+        let address = UplinkAddress::new(src, 24, None).expect("a prefix that fits");
         let settings = UplinkSettings { addresses: vec![address] };
         let tunnel = TunnelSettings { port: PORT, ends: Ends { src, dst } };
         let mut edge = Uplinks::new(&[settings], &[tunnel]).expect("settings that go together");

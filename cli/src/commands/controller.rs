@@ -243,7 +243,7 @@ fn say_ready(controller: &Controller) -> io::Result<()> {
     out.flush()
 }
 
-#[allow(unsafe_code, reason = "a descriptor that another process opened can be taken over in no other way")]
+#[expect(unsafe_code, reason = "a descriptor that another process opened can be taken over in no other way")]
 fn inherited(fd: i32) -> OwnedFd {
     // SAFETY: nothing in this process has opened a descriptor of its own that early, so nobody else owns it.
     unsafe { OwnedFd::from_raw_fd(fd) }

@@ -3,12 +3,12 @@ use std::io::{self, IsTerminal, Read, Write, stdin};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use braid_capture::{CaptureError, Summary};
 use braid_openflow::frames;
 use clap::Subcommand;
 use tracing::warn;
 
 use crate::exit::{self, Code, ExitWith};
-use crate::openflow::capture::{self, Summary};
 use crate::openflow::{Printer, Style, hex};
 use crate::output;
 
@@ -86,7 +86,12 @@ fn decode_hex<W: Write>(text: Option<&str>, printer: &mut Printer<W>) -> anyhow:
 }
 
 fn decode_capture<W: Write>(path: &Path, ports: &[u16], printer: &mut Printer<W>) -> anyhow::Result<()> {
-    let summary = capture::print(open(path)?, ports, printer).with_context(|| path.display().to_string())?;
+    let read = braid_capture::read(open(path)?, ports, |place, item| printer.item(place, item));
+    let read = read.map_err(|error| match error {
+        CaptureError::File(error) => anyhow::Error::from(error),
+        CaptureError::Taker(error) => anyhow::Error::from(error).context("cannot write"),
+    });
+    let summary = read.with_context(|| path.display().to_string())?;
     report(&summary);
     let empty = printer.counts() == (0, 0);
     if empty { Err(exit::error(Code::NotFound, nothing(&summary, ports))) } else { Ok(()) }

@@ -1,10 +1,7 @@
-//! OpenFlow messages as text, from hexadecimal digits or from captured packets.
+//! OpenFlow messages as text.
 
-pub(crate) mod capture;
 pub(crate) mod hex;
 mod outline;
 mod printer;
-mod timestamp;
 
-pub(crate) use printer::{Place, Printer, Style};
-pub(crate) use timestamp::Timestamp;
+pub(crate) use printer::{Printer, Style};

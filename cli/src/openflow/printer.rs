@@ -1,10 +1,9 @@
 use std::io::{self, Write};
-use std::net::SocketAddr;
 
+use braid_capture::{Item, Place};
 use braid_openflow::{Bytes, DecodeError, Header, Message, Xid};
 use serde::Serialize;
 
-use super::Timestamp;
 use super::outline::outline;
 
 /// How messages are shown.
@@ -14,18 +13,6 @@ pub(crate) enum Style {
     Lines,
     /// Headings and indented lines, for people.
     Outline,
-}
-
-/// Where in a capture bytes come from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub(crate) struct Place {
-    /// When the last of the bytes was captured, where the capture says.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) time: Option<Timestamp>,
-    /// Who sent them.
-    pub(crate) src: SocketAddr,
-    /// Who received them.
-    pub(crate) dst: SocketAddr,
 }
 
 /// Prints messages, one after another, and what went wrong between them.
@@ -96,6 +83,20 @@ impl<W: Write> Printer<W> {
         }
     }
 
+    /// Prints what is in a capture.
+    pub(crate) fn item(&mut self, place: &Place, item: Item) -> io::Result<()> {
+        match item {
+            Item::Message { offset, bytes } => self.message(Some(place), offset, &bytes),
+            Item::Lost { offset, bytes, reason } => self.error(Some(place), offset, None, &bytes, reason),
+            Item::Skipped { offset, count, why } => self.print(&Entry::new(
+                Some(place),
+                offset,
+                None,
+                Content::Note { note: why, skipped: count },
+            )),
+        }
+    }
+
     /// Prints why `bytes` are no message.
     pub(crate) fn malformed(
         &mut self,
@@ -107,22 +108,6 @@ impl<W: Write> Printer<W> {
         let header = Header::decode(bytes).ok();
         let header = header.map(|header| Versioned { version: Some(header.version), xid: header.xid });
         self.error(place, offset, header, bytes, error.to_string())
-    }
-
-    /// Prints that `bytes` are no beginning of a message, and why.
-    pub(crate) fn lost(
-        &mut self,
-        place: &Place,
-        offset: u64,
-        bytes: &[u8],
-        reason: String,
-    ) -> io::Result<()> {
-        self.error(Some(place), offset, None, bytes, reason)
-    }
-
-    /// Prints what is to be said of the `skipped` bytes from `offset` on.
-    pub(crate) fn note(&mut self, place: &Place, offset: u64, note: &str, skipped: u64) -> io::Result<()> {
-        self.print(&Entry::new(Some(place), offset, None, Content::Note { note, skipped }))
     }
 
     fn error(
@@ -153,7 +138,7 @@ impl<'a> Entry<'a> {
     }
 
     fn outline(&self) -> serde_json::Result<String> {
-        let place = self.place.map_or_else(String::new, Place::heading);
+        let place = self.place.map_or_else(String::new, heading);
         let xid = self.header.as_ref().map_or_else(String::new, |header| format!(", xid {}", header.xid));
         Ok(match &self.content {
             Content::Message(message) => {
@@ -172,9 +157,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-impl Place {
-    fn heading(&self) -> String {
-        let time = self.time.map_or_else(String::new, |time| format!("{time} "));
-        format!("{time}{} > {} ", self.src, self.dst)
-    }
+fn heading(place: &Place) -> String {
+    let time = place.time.map_or_else(String::new, |time| format!("{time} "));
+    format!("{time}{} > {} ", place.src, place.dst)
 }

@@ -1,23 +1,20 @@
 //! Runs a command whose TCP connections are announced to a controller before they open.
-//!
-//! The kernel stops the command, and whatever it starts, at each connect(2) and tells us (seccomp's user notification),
-//! so that programs need no change and may be linked as they like.
 
-mod announcer;
-mod connection;
-mod notifications;
-mod start;
 mod summary;
 
+use std::env::current_exe;
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::process::ExitStatusExt;
-use std::process::ExitStatus;
+use std::process::{self, ExitStatus};
 
+use anyhow::Context;
+use braid_announce::{Announcer, Assigning, BecomeError, StartError, Watched, become_command};
 use braid_assign::DealBy;
+use serde_json::Value;
 
 use crate::client::Controller;
 use crate::exit::{self, Code};
-use announcer::{Announcer, Assigning};
 
 /// Run a command, and give each TCP connection that it opens a path of its own
 #[derive(clap::Args)]
@@ -61,17 +58,24 @@ pub(crate) struct Args {
 /// Ends as the command does.
 pub(crate) fn execute(args: Args) -> anyhow::Result<()> {
     if args.begin {
-        return start::become_command(&args.command);
+        let Err(error) = become_command(&args.command);
+        return Err(why_not(&error));
     }
-    let (child, listener) = start::start(&args.command)?;
+    let watched = start(&args.command)?;
     let assigning = match args.assignment {
         Some(id) => Assigning::Given(id),
         None => Assigning::ByHost { paths: args.paths, streams: args.streams, deal: args.deal },
     };
     let mut announcer = Announcer::new(args.controller, assigning, args.owner);
-    let status = notifications::serve(child, &listener, |connection| {
-        if !args.except.contains(&connection.tuple.dst_port) {
-            announcer.announce(&connection);
+    let mut has_warned = false;
+    let status = watched.serve(|connection| {
+        if args.except.contains(&connection.dst_port) {
+            return;
+        }
+        if let Err(error) = announcer.announce(connection)
+            && !std::mem::replace(&mut has_warned, true)
+        {
+            exit::say(&format!("{error:#}; connections go the way of all others"));
         }
     })?;
     if !args.quiet {
@@ -81,12 +85,39 @@ pub(crate) fn execute(args: Args) -> anyhow::Result<()> {
     end_as(status)
 }
 
+impl braid_announce::Controller for Controller {
+    type Error = anyhow::Error;
+
+    fn send(&self, method: &str, name: &str, body: &Value) -> anyhow::Result<Value> {
+        self.send(method, name, body)
+    }
+}
+
+/// Starts this program once more, to become the command.
+fn start(command: &[OsString]) -> anyhow::Result<Watched> {
+    let own = current_exe().context("the path of this program")?;
+    match braid_announce::start(process::Command::new(own).args(["run", "--begin", "--"]).args(command)) {
+        // It has said why.
+        Err(StartError::Ended(code)) => process::exit(code),
+        started => Ok(started?),
+    }
+}
+
+fn why_not(error: &BecomeError) -> anyhow::Error {
+    let code = match error {
+        BecomeError::Watch(_) => Code::Machine,
+        BecomeError::Program { source, .. } if source.kind() == io::ErrorKind::NotFound => Code::NotFound,
+        _ => Code::Failure,
+    };
+    exit::error(code, error)
+}
+
 fn end_as(status: ExitStatus) -> anyhow::Result<()> {
     match (status.code(), status.signal()) {
         (Some(0), _) => Ok(()),
-        (Some(code), _) => std::process::exit(code),
+        (Some(code), _) => process::exit(code),
         // As shells do.
-        (None, Some(signal)) => std::process::exit(128 + signal),
+        (None, Some(signal)) => process::exit(128 + signal),
         (None, None) => Err(exit::error(Code::Failure, format!("the command ended with {status}"))),
     }
 }

@@ -1,10 +1,13 @@
+//! What each path carried.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use braid_announce::Announcer;
 use braid_types::FiveTuple;
 use serde::Serialize;
 
-use super::announcer::Announcer;
+use crate::client::Controller;
 use crate::client::route::Routes;
 use crate::client::view::Transfer;
 use crate::client::{format, list};
@@ -23,7 +26,7 @@ struct Carried {
 }
 
 /// Says on standard error what each path carried, as far as the controller knows.
-pub(super) fn print(announcer: &Announcer, json: bool) {
+pub(super) fn print(announcer: &Announcer<Controller>, json: bool) {
     let placed: BTreeSet<&FiveTuple> = announcer.placed().collect();
     if placed.is_empty() {
         return;

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use braid_paths::Path;
 use braid_topology::Link;
-use braid_types::{SwitchPort, Time, following};
+use braid_types::{SwitchPort, Time, following, mix};
 
 use crate::assignment::{Assignment, AssignmentId, Claim, Owner};
 
@@ -215,12 +215,4 @@ fn cables(paths: &[Path]) -> impl Iterator<Item = SwitchPort> {
 
 fn cable(link: &Link) -> SwitchPort {
     link.src.min(link.dst)
-}
-
-/// The finaliser of `SplitMix64` (Steele et al. 2014): one to one, and no bit of it follows from few others.
-const fn mix(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ (number >> 31)
 }

@@ -1,7 +1,5 @@
 //! The messages of the fast path, next to a copy of the same bytes: `cargo bench -p braid-openflow`.
 
-#![allow(missing_docs, reason = "criterion's macro makes public functions")]
-
 use std::hint::black_box;
 use std::net::Ipv4Addr;
 

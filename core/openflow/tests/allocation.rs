@@ -1,6 +1,6 @@
 //! The messages of the fast path neither allocate when they are decoded and read nor when they are encoded.
 
-#![allow(unsafe_code, reason = "only a global allocator can count allocations, and its trait is unsafe")]
+#![expect(unsafe_code, reason = "only a global allocator can count allocations, and its trait is unsafe")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

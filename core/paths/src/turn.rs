@@ -1,5 +1,5 @@
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
-use braid_types::PortNo;
+use braid_types::{PortNo, mix, reduce};
 
 /// Settles ties by the two ends of a search.
 ///
@@ -41,8 +41,7 @@ impl Turn {
                 let shift = mix(self.around ^ u64::from(graph.link(first).src.port.0)) >> 32;
                 ((shift + self.place) % count.max(1) as u64) as usize
             }
-            // Lemire (2019): without a division. Counts are those of ports.
-            None => (((mix(self.ends ^ graph.dpid(node).0) >> 32) * count as u64) >> 32) as usize,
+            None => reduce(mix(self.ends ^ graph.dpid(node).0), count),
         }
     }
 
@@ -50,12 +49,4 @@ impl Turn {
     pub(crate) const fn factor(self) -> u32 {
         self.ends as u32 | 1
     }
-}
-
-/// Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators, 2014.
-const fn mix(bits: u64) -> u64 {
-    let bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
 }

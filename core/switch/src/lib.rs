@@ -12,7 +12,6 @@ pub mod extension;
 pub mod telemetry;
 
 mod action;
-mod allowance;
 mod fragment;
 mod group;
 mod key;

@@ -1,7 +1,5 @@
 use braid_openflow::{Kbps, Port, PortConfig, PortFeatures, PortState, PortStats, Text};
-use braid_types::{MacAddr, PortNo, Time};
-
-use crate::allowance::Allowance;
+use braid_types::{MacAddr, PortNo, RateLimit, Time};
 
 /// The addresses and the type.
 const ETHERNET: usize = 14;
@@ -38,7 +36,7 @@ pub(crate) struct SwitchPort {
     pub(crate) config: PortConfig,
     pub(crate) counters: PortCounters,
     /// How many of those behind it may still be told that something was too long.
-    pub(crate) allowance: Allowance,
+    pub(crate) icmp_limit: RateLimit,
     pub(crate) created: Time,
 }
 

@@ -135,12 +135,6 @@ impl HostTable {
         macs.into_iter().filter_map(|mac| self.remove(mac)).collect()
     }
 
-    pub(crate) fn remove_unseen_since(&mut self, time: Time) -> Vec<Change> {
-        let stale = self.iter().filter(|host| host.last_seen < time);
-        let macs: Vec<_> = stale.map(|host| host.mac).collect();
-        macs.into_iter().filter_map(|mac| self.remove(mac)).collect()
-    }
-
     fn attach(
         &mut self,
         mac: MacAddr,

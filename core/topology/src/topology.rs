@@ -244,11 +244,6 @@ impl Topology {
         self.hosts.remove(mac)
     }
 
-    /// Forgets the hosts that were last heard before `time`. O(hosts).
-    pub fn remove_hosts_unseen_since(&mut self, time: Time) -> Vec<Change> {
-        self.hosts.remove_unseen_since(time)
-    }
-
     fn touch(&mut self) {
         self.structure += 1;
         self.touch_graph();

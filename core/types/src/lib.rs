@@ -10,23 +10,29 @@
 //! assert_eq!("100Mbit".parse(), Ok(BitsPerSec(100_000_000)));
 //! ```
 
+mod backoff;
 mod datapath;
 mod following;
 mod index;
 mod mac;
 mod prefix;
+mod random;
 mod rate;
+mod rate_limit;
 mod text;
 mod time;
 mod token;
 mod tuple;
 
+pub use backoff::Backoff;
 pub use datapath::{DatapathId, PortNo, SwitchPort};
 pub use following::following;
 pub use index::Index;
 pub use mac::MacAddr;
 pub use prefix::{IpPrefix, common_prefix};
+pub use random::{SplitMix64, mix, reduce, shuffle};
 pub use rate::BitsPerSec;
+pub use rate_limit::RateLimit;
 pub use text::ParseError;
 pub use time::Time;
 pub use token::Token;

@@ -134,8 +134,7 @@ fn uplink_address(text: &str) -> Option<UplinkAddress> {
     let (address, prefix) = own.split_once('/')?;
     let (address, prefix): (IpAddr, u8) = (address.parse().ok()?, prefix.parse().ok()?);
     let usable = !(address.is_unspecified() || address.is_multicast() || address.is_loopback());
-    let fits = prefix <= if address.is_ipv4() { 32 } else { 128 };
-    (usable && fits).then_some(UplinkAddress { address, prefix, gateway })
+    UplinkAddress::new(address, prefix, gateway).filter(|_| usable)
 }
 
 fn port_number(text: &str) -> Result<PortNo, PortOptionError> {
@@ -167,10 +166,9 @@ mod tests {
     #[test]
     fn uplinks_are_read_with_their_gateways() {
         let option: UplinkOption = "eth1,192.0.2.6/30,192.0.2.5".parse().unwrap();
-        let own = option.address;
-        assert_eq!((option.device.as_str(), own.address, own.prefix), ("eth1", [192, 0, 2, 6].into(), 30));
-        assert_eq!(own.gateway, Some([192, 0, 2, 5].into()));
-        assert_eq!("eth1,2001:db8::2/64".parse::<UplinkOption>().unwrap().address.gateway, None);
+        let own = UplinkAddress::new([192, 0, 2, 6].into(), 30, Some([192, 0, 2, 5].into()));
+        assert_eq!((option.device.as_str(), Some(option.address)), ("eth1", own));
+        assert_eq!("eth1,2001:db8::2/64".parse::<UplinkOption>().unwrap().address.gateway(), None);
         for text in [
             "",
             "eth1",

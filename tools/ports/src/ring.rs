@@ -58,23 +58,23 @@ impl Ring {
         let offset = self.next as usize * self.slot_size as usize;
         // SAFETY: `next` is below `slots`, so the slot is inside the mapping, which lives as long as the ring. Slots are
         // aligned to their size, a power of two above 96.
-        #[allow(unsafe_code, reason = "the ring is memory that the kernel writes")]
+        #[expect(unsafe_code, reason = "the ring is memory that the kernel writes")]
         let slot = unsafe { self.memory.add(offset) };
         // SAFETY: a slot begins with its status, which both sides access as one word.
-        #[allow(unsafe_code, reason = "the ring is memory that the kernel writes")]
+        #[expect(unsafe_code, reason = "the ring is memory that the kernel writes")]
         let status = unsafe { AtomicU32::from_ptr(slot.cast().as_ptr()) };
         if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
             return None;
         }
         // SAFETY: the status says that the kernel has written the header and does not touch the slot now.
-        #[allow(unsafe_code, reason = "the ring is memory that the kernel writes")]
+        #[expect(unsafe_code, reason = "the ring is memory that the kernel writes")]
         let header: libc::tpacket2_hdr = unsafe { ptr::read(slot.cast().as_ptr()) };
         // No more than the slot holds, whatever the header says.
         let start = u32::from(header.tp_mac).min(self.slot_size);
         let length = header.tp_snaplen.min(self.slot_size - start);
         // SAFETY: the range is inside the slot, which is the program's until the status is given back; that takes
         // `Received`, which borrows the frame, out of existence.
-        #[allow(unsafe_code, reason = "the ring is memory that the kernel writes")]
+        #[expect(unsafe_code, reason = "the ring is memory that the kernel writes")]
         let frame = unsafe { slice::from_raw_parts(slot.add(start as usize).as_ptr(), length as usize) };
         let before = header_before(slot, start, self.slot_size);
         self.next = if self.next + 1 == self.slots { 0 } else { self.next + 1 };
@@ -86,7 +86,7 @@ impl Drop for Ring {
     fn drop(&mut self) {
         let length = self.slots as usize * self.slot_size as usize;
         // SAFETY: the mapping is of this address and length, and nothing borrows from it any more.
-        #[allow(unsafe_code, reason = "what was mapped has to be unmapped")]
+        #[expect(unsafe_code, reason = "what was mapped has to be unmapped")]
         unsafe {
             libc::munmap(self.memory.as_ptr().cast(), length)
         };
@@ -153,7 +153,7 @@ fn header_before(slot: NonNull<u8>, start: u32, slot_size: u32) -> [u8; HEADER] 
     let place = (start as usize).checked_sub(HEADER).filter(|_| start <= slot_size);
     if let Some(place) = place {
         // SAFETY: the range is inside the slot, which is the program's now.
-        #[allow(unsafe_code, reason = "the ring is memory that the kernel writes")]
+        #[expect(unsafe_code, reason = "the ring is memory that the kernel writes")]
         let bytes = unsafe { slice::from_raw_parts(slot.add(place).as_ptr(), HEADER) };
         before.copy_from_slice(bytes);
     }
@@ -163,7 +163,7 @@ fn header_before(slot: NonNull<u8>, start: u32, slot_size: u32) -> [u8; HEADER] 
 fn map(socket: &PacketSocket, length: usize) -> io::Result<NonNull<u8>> {
     let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
     // SAFETY: a new mapping at an address that the kernel chooses touches no memory that is in use.
-    #[allow(unsafe_code, reason = "the ring is shared by mapping it")]
+    #[expect(unsafe_code, reason = "the ring is shared by mapping it")]
     let memory = unsafe { libc::mmap(ptr::null_mut(), length, access, flags, socket.as_fd().as_raw_fd(), 0) };
     if memory == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());

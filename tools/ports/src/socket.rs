@@ -51,7 +51,7 @@ impl PacketSocket {
     pub fn mtu(&self, device: &str) -> io::Result<u32> {
         let mut request = request(device)?;
         // SAFETY: the request is an `ifreq` with a name that ends, which the kernel reads and writes no further.
-        #[allow(unsafe_code, reason = "no safe crate reads an interface's MTU")]
+        #[expect(unsafe_code, reason = "no safe crate reads an interface's MTU")]
         let mtu = unsafe {
             if libc::ioctl(self.0.as_raw_fd(), libc::SIOCGIFMTU, &raw mut request) < 0 {
                 return Err(io::Error::last_os_error());
@@ -64,13 +64,13 @@ impl PacketSocket {
     /// Takes everything that interface number `index` receives, and sends through it.
     pub(crate) fn bind(&self, index: i32) -> io::Result<()> {
         // SAFETY: every bit pattern is a `sockaddr_ll`, and zeros are its empty fields.
-        #[allow(unsafe_code, reason = "no safe crate has link-layer addresses for binding")]
+        #[expect(unsafe_code, reason = "no safe crate has link-layer addresses for binding")]
         let mut address: libc::sockaddr_ll = unsafe { mem::zeroed() };
         address.sll_family = libc::AF_PACKET as u16;
         address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
         address.sll_ifindex = index;
         // SAFETY: the pointer and length are those of `address`, which outlives the call.
-        #[allow(unsafe_code, reason = "no safe crate has link-layer addresses for binding")]
+        #[expect(unsafe_code, reason = "no safe crate has link-layer addresses for binding")]
         let bound = unsafe {
             let length = size_of_val(&address) as libc::socklen_t;
             libc::bind(self.0.as_raw_fd(), (&raw const address).cast(), length)
@@ -82,7 +82,7 @@ impl PacketSocket {
     pub(crate) fn set<T: Copy>(&self, option: libc::c_int, value: &T) -> io::Result<()> {
         let length = size_of::<T>() as libc::socklen_t;
         // SAFETY: the pointer and length are those of `value`, which the kernel only reads.
-        #[allow(unsafe_code, reason = "no safe crate knows the options of packet sockets")]
+        #[expect(unsafe_code, reason = "no safe crate knows the options of packet sockets")]
         let set = unsafe {
             let value = (&raw const *value).cast();
             libc::setsockopt(self.0.as_raw_fd(), libc::SOL_PACKET, option, value, length)
@@ -116,18 +116,18 @@ impl PacketSocket {
             libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: length },
         ];
         // SAFETY: every bit pattern is a `msghdr`, and zeros are its empty fields.
-        #[allow(unsafe_code, reason = "the structure has private padding, and libc no constructor for it")]
+        #[expect(unsafe_code, reason = "the structure has private padding, and libc no constructor for it")]
         let mut message: libc::msghdr = unsafe { mem::zeroed() };
         message.msg_iov = pieces.as_mut_ptr();
         message.msg_iovlen = pieces.len();
         // SAFETY: the pieces are memory of that length which nothing else uses now, and outlive the call.
-        #[allow(unsafe_code, reason = "no safe crate receives into memory that nobody has written yet")]
+        #[expect(unsafe_code, reason = "no safe crate receives into memory that nobody has written yet")]
         let received = unsafe { libc::recvmsg(self.0.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
         let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
         let frame = received.checked_sub(HEADER).filter(|_| message.msg_flags & libc::MSG_TRUNC == 0);
         let frame = frame.filter(|frame| *frame <= length).ok_or(io::ErrorKind::InvalidData)?;
         // SAFETY: the kernel has written so many bytes, which is no more than was reserved.
-        #[allow(unsafe_code, reason = "no safe crate receives into memory that nobody has written yet")]
+        #[expect(unsafe_code, reason = "no safe crate receives into memory that nobody has written yet")]
         unsafe {
             buffer.set_len(frame);
         }
@@ -142,7 +142,7 @@ impl PacketSocket {
     pub fn state(&self, device: &str) -> io::Result<([u8; 6], bool)> {
         let mut request = request(device)?;
         // SAFETY: the request is an `ifreq` with a name that ends, which the kernel reads and writes no further.
-        #[allow(unsafe_code, reason = "no safe crate reads an interface's flags")]
+        #[expect(unsafe_code, reason = "no safe crate reads an interface's flags")]
         let flags = unsafe {
             if libc::ioctl(self.0.as_raw_fd(), libc::SIOCGIFFLAGS, &raw mut request) < 0 {
                 return Err(io::Error::last_os_error());
@@ -150,7 +150,7 @@ impl PacketSocket {
             i32::from(request.ifr_ifru.ifru_flags)
         };
         // SAFETY: as before.
-        #[allow(unsafe_code, reason = "no safe crate reads an interface's address")]
+        #[expect(unsafe_code, reason = "no safe crate reads an interface's address")]
         let address = unsafe {
             if libc::ioctl(self.0.as_raw_fd(), libc::SIOCGIFHWADDR, &raw mut request) < 0 {
                 return Err(io::Error::last_os_error());
@@ -171,7 +171,7 @@ impl PacketSocket {
         let mut statistics = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
         let mut length = size_of_val(&statistics) as libc::socklen_t;
         // SAFETY: the pointer and length are those of `statistics`, of which the kernel writes no more.
-        #[allow(unsafe_code, reason = "no safe crate knows the options of packet sockets")]
+        #[expect(unsafe_code, reason = "no safe crate knows the options of packet sockets")]
         let got = unsafe {
             let value = (&raw mut statistics).cast();
             let option = libc::PACKET_STATISTICS;
@@ -194,7 +194,7 @@ impl AsFd for PacketSocket {
 
 fn request(device: &str) -> io::Result<libc::ifreq> {
     // SAFETY: every bit pattern is an `ifreq`, and zeros end its name.
-    #[allow(unsafe_code, reason = "the structure has unions, and libc no constructor for it")]
+    #[expect(unsafe_code, reason = "the structure has unions, and libc no constructor for it")]
     let mut request: libc::ifreq = unsafe { mem::zeroed() };
     // The last place stays zero.
     if device.len() >= request.ifr_name.len() {

@@ -6,14 +6,15 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::hint::black_box;
 
-use braid_sim::engine::{Agenda, Picos, Random};
+use braid_sim::engine::{Agenda, Picos};
+use braid_types::SplitMix64;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 /// A frame of 1,514 bytes at 10 Gbit/s.
 const FRAME: u64 = 1_211_200;
 
 /// When a link is due again: mostly after a frame, sometimes after an acknowledgement or a pause.
-fn later(random: &mut Random) -> u64 {
+fn later(random: &mut SplitMix64) -> u64 {
     match random.below(8) {
         0 | 1 => FRAME / 20,
         2 => FRAME * 10,
@@ -22,7 +23,7 @@ fn later(random: &mut Random) -> u64 {
 }
 
 fn hold<Q>(queue: &mut Q, things: u32, pop: impl Fn(&mut Q) -> (u32, u64), push: impl Fn(&mut Q, u32, u64)) {
-    let mut random = Random::new(1);
+    let mut random = SplitMix64::new(1);
     for _ in 0..things {
         let (thing, due) = pop(queue);
         push(queue, black_box(thing), due + later(&mut random));

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use braid_link_model::QueueLimit;
 use braid_sim::Control;
-use braid_sim::engine::{Amount, NewConnection, Picos, Random, Simulation};
+use braid_sim::engine::{Amount, NewConnection, Picos, Simulation};
 use braid_sim::network::{LinkDefaults, Network};
 use braid_sim::steering::Steering;
 use braid_sim::traffic::Pattern;
 use braid_topology::generate::{Links, Spec};
-use braid_types::{BitsPerSec, Time};
+use braid_types::{BitsPerSec, SplitMix64, Time};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// Slow start is over by then.
@@ -26,8 +26,8 @@ fn simulation(network: &str) -> Simulation {
     let defaults = LinkDefaults { queue: QueueLimit::Packets(100), delay, hold_senders: true };
     let blueprint = spec.generate(links).expect("its sizes are possible");
     let network = Network::new(&blueprint, &defaults).expect("it can be simulated");
-    let mut random = Random::new(1);
-    let mut simulation = network.simulation(random.bits());
+    let mut random = SplitMix64::new(1);
+    let mut simulation = network.simulation(random.next_u64());
     let scheme = "disjoint:4/fewest-shared".parse().expect("there is such a scheme");
     let mut steering = Steering::new(scheme, &network, random.fork());
     let lia: Control = "lia".parse().expect("there is such a control");

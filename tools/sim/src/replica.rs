@@ -5,11 +5,11 @@ use std::time::Duration;
 use braid_link_model::Parameters;
 use braid_paths::Path;
 use braid_spray::{PathWeight, Policy, Settings};
-use braid_types::Time;
+use braid_types::{SplitMix64, Time};
 
 use crate::Control;
 use crate::engine::{
-    Amount, ConnectionId, LinkId, NewConnection, Picos, Random, Scheduler, Simulation, Sprayed, Way,
+    Amount, ConnectionId, LinkId, NewConnection, Picos, Scheduler, Simulation, Sprayed, Way,
 };
 use crate::network::{Network, Plug};
 use crate::steering::{Moved, Placed, Scheme, Steering};
@@ -101,8 +101,8 @@ impl Replica {
     ///
     /// If they have an amount to carry, that is divided as they are able to, and counts from the first packet.
     pub fn goodputs(&self, transfers: &[Transfer], schedule: &Schedule, seed: u64) -> Vec<f64> {
-        let mut random = Random::new(seed);
-        let mut simulation = self.network.simulation(random.bits());
+        let mut random = SplitMix64::new(seed);
+        let mut simulation = self.network.simulation(random.next_u64());
         let mut steering = Steering::new(schedule.scheme, &self.network, random.fork());
         let mut opened: Vec<Option<Opened>> = Vec::new();
         for transfer in transfers {

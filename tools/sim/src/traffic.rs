@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::engine::Random;
+use braid_types::SplitMix64;
 
 /// A pattern of long transfers that begin together.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,7 +40,7 @@ pub struct UnknownPattern(String);
 
 impl Pattern {
     /// The sender and receiver of each transfer, among at least two hosts.
-    pub fn pairs(&self, hosts: usize, random: &mut Random) -> Vec<(usize, usize)> {
+    pub fn pairs(&self, hosts: usize, random: &mut SplitMix64) -> Vec<(usize, usize)> {
         match self {
             Self::Listed(listed) => listed.pairs.clone(),
             Self::Permutation => permutation(hosts, random),
@@ -67,7 +67,7 @@ impl Listed {
 }
 
 /// Of all permutations in which no host sends to itself, each is as likely: others are drawn again.
-fn permutation(hosts: usize, random: &mut Random) -> Vec<(usize, usize)> {
+fn permutation(hosts: usize, random: &mut SplitMix64) -> Vec<(usize, usize)> {
     let mut to: Vec<_> = (0..hosts).collect();
     loop {
         random.shuffle(&mut to);
@@ -77,7 +77,7 @@ fn permutation(hosts: usize, random: &mut Random) -> Vec<(usize, usize)> {
     }
 }
 
-fn another(host: usize, hosts: usize, random: &mut Random) -> usize {
+fn another(host: usize, hosts: usize, random: &mut SplitMix64) -> usize {
     (host + 1 + random.below(hosts - 1)) % hosts
 }
 
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn patterns_are_what_their_names_say() {
-        let mut random = Random::new(1);
+        let mut random = SplitMix64::new(1);
         for hosts in [2, 3, 16] {
             let count = |pairs: &[(usize, usize)], host| pairs.iter().filter(|(_, to)| *to == host).count();
             let permutation = Pattern::Permutation.pairs(hosts, &mut random);

@@ -5,14 +5,12 @@ use std::time::Duration;
 use braid_congestion::Algorithm;
 use braid_link_model::{Delay, Parameters, QueueLimit};
 use braid_sim::Control;
-use braid_sim::engine::{
-    Amount, ConnectionId, LinkId, NewConnection, Picos, Random, Scheduler, Simulation, Way,
-};
+use braid_sim::engine::{Amount, ConnectionId, LinkId, NewConnection, Picos, Scheduler, Simulation, Way};
 use braid_sim::network::{LinkDefaults, Network};
 use braid_sim::replica::{Replica, Schedule, Transfer};
 use braid_sim::traffic::Pattern;
 use braid_topology::generate::{Links, Spec};
-use braid_types::BitsPerSec;
+use braid_types::{BitsPerSec, SplitMix64};
 
 const PAYLOAD: f64 = 1_428.0 / 1_514.0;
 const RENO: Control = Control::Coupled(Algorithm::Uncoupled);
@@ -105,7 +103,7 @@ fn fat_tree_carries_what_it_does_in_the_lab() {
         buffer: NewConnection::BUFFER,
         mtu: NewConnection::MTU,
     };
-    let pairs = Pattern::Permutation.pairs(16, &mut Random::new(1));
+    let pairs = Pattern::Permutation.pairs(16, &mut SplitMix64::new(1));
     let transfers: Vec<_> = pairs.into_iter().map(transfer).collect();
     let share = replica.goodputs(&transfers, &schedule, 1).iter().sum::<f64>() / 64e6;
     assert!((0.93..=1.07).contains(&(share / 0.874)), "{share}");

@@ -6,9 +6,8 @@ use std::time::Duration;
 use braid_packet::arp::ArpOp;
 use braid_packet::nd::NdMessage;
 use braid_packet::{Frame, Ip, Payload, TcpFlags, Transport};
-use braid_types::{DatapathId, PortNo, SwitchPort};
+use braid_types::{DatapathId, PortNo, RateLimit, SwitchPort};
 
-use super::rate::Rate;
 use crate::context::Context;
 
 /// What is not used of most limits can be saved up for so long,
@@ -24,13 +23,13 @@ pub(super) struct Limits(BTreeMap<SwitchPort, Shares>);
 #[derive(Debug, Default)]
 struct Shares {
     /// Addresses that are new there, address conflicts and lookups.
-    addresses: Rate,
+    addresses: RateLimit,
     /// Connections that get a path of their own.
-    streams: Rate,
+    streams: RateLimit,
     /// Packets for the controller,
-    packets: Rate,
+    packets: RateLimit,
     /// and those among them that answer others.
-    answers: Rate,
+    answers: RateLimit,
 }
 
 impl Limits {

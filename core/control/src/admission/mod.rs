@@ -5,7 +5,6 @@
 mod alarms;
 mod limits;
 mod meters;
-mod rate;
 
 use braid_packet::Frame;
 use braid_types::{DatapathId, SwitchPort};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use braid_spray::Waits;
 use braid_switch::telemetry::{OrderReport, PathReport, Report};
-use braid_types::{BitsPerSec, DatapathId, MacAddr, Time};
+use braid_types::{Backoff, BitsPerSec, DatapathId, MacAddr, Time};
 
 use super::Spray;
 use crate::command::Command;
@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::pipeline::EdgeGroup;
 
 /// An edge that has not answered is asked again after this long, and after twice as long each time, up to the second.
-const UNANSWERED: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(600)];
+const UNANSWERED: Backoff = Backoff::between(Duration::from_secs(5), Duration::from_secs(600));
 /// A path that queues for so long or longer carries as much as it can.
 const QUEUES: Duration = Duration::from_millis(4);
 /// How much a new reading counts beside what was found before.
@@ -95,8 +95,7 @@ impl Asked {
         if self.at.is_some_and(|at| now.since(at) < self.patience) {
             return false;
         }
-        let [least, most] = UNANSWERED;
-        self.patience = if self.at.is_some() { (self.patience * 2).min(most) } else { least };
+        self.patience = UNANSWERED.after(self.at.map(|_| self.patience));
         self.at = Some(now);
         true
     }

@@ -1,6 +1,6 @@
 //! Counts what the code under test has allocated, on each thread for itself.
 
-#![allow(unsafe_code, reason = "only a global allocator can count what is in use, and its trait is unsafe")]
+#![expect(unsafe_code, reason = "only a global allocator can count what is in use, and its trait is unsafe")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

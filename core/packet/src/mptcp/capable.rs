@@ -52,11 +52,6 @@ impl MpCapableFlags {
         self.0 & 0x80 != 0
     }
 
-    /// B: for future extensions; who receives it set must fall back to plain TCP.
-    pub const fn extended(self) -> bool {
-        self.0 & 0x40 != 0
-    }
-
     /// C: the sender takes no further subflows to the address and port that this segment comes from; version 1.
     pub const fn no_join_to_this_address(self) -> bool {
         self.0 & 0x20 != 0

@@ -43,29 +43,13 @@ pub struct Key(pub u64);
 impl Key {
     /// The top 32 bits of the key's hash: SHA-1 in version 0 (RFC 6824 §3.2), SHA-256 in 1 (RFC 8684 §3.2).
     pub fn token(self, version: Version) -> Token {
-        let [a, b, c, d, ..] = self.hash(version).0;
-        Token(u32::from_be_bytes([a, b, c, d]))
-    }
-
-    /// The initial data sequence number: the low 64 bits of the key's hash. RFC 8684 §3.1.
-    pub fn idsn(self, version: Version) -> u64 {
-        u64::from_be_bytes(self.hash(version).1)
-    }
-
-    /// The first and the last eight bytes of the key's hash.
-    fn hash(self, version: Version) -> ([u8; 8], [u8; 8]) {
         let key = self.0.to_be_bytes();
-        match version {
-            Version::V0 => ends(&Sha1::digest(key).into()),
-            Version::V1 => ends::<32>(&Sha256::digest(key).into()),
-        }
+        let start = match version {
+            Version::V0 => Sha1::digest(key).first_chunk().copied(),
+            Version::V1 => Sha256::digest(key).first_chunk().copied(),
+        };
+        Token(u32::from_be_bytes(start.unwrap_or_default()))
     }
-}
-
-fn ends<const N: usize>(hash: &[u8; N]) -> ([u8; 8], [u8; 8]) {
-    let first = hash.first_chunk().copied().unwrap_or_default();
-    let last = hash.last_chunk().copied().unwrap_or_default();
-    (first, last)
 }
 
 impl fmt::Debug for Key {

@@ -137,15 +137,14 @@ fn third_join_segments_carry_the_hmac_that_tshark_prints() {
 }
 
 #[test]
-fn tokens_and_idsns_are_those_that_tshark_computes() {
+fn tokens_are_those_that_tshark_computes() {
     for name in TRANSFERS {
-        let columns = ["tcp.options.mptcp.sendkey", "mptcp.expected_token", "mptcp.expected_idsn"];
+        let columns = ["tcp.options.mptcp.sendkey", "mptcp.expected_token"];
         let rows = tshark_columns(name, &columns);
         let mut compared = 0;
         for row in rows.iter().filter(|row| row.iter().all(|value| !value.is_empty())) {
             let key = Key(row[0].parse().unwrap());
             assert_eq!(key.token(Version::V1).0.to_string(), row[1], "{name}");
-            assert_eq!(key.idsn(Version::V1).to_string(), row[2], "{name}");
             compared += 1;
         }
         assert!(compared >= 4, "{name} has two connections, with two keys each");

@@ -1,3 +1,4 @@
+use braid_types::reduce;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
@@ -17,9 +18,7 @@ impl Random {
 
 impl Placement for Random {
     fn place(&mut self, question: &Question<'_>) -> Option<Choice> {
-        // Lemire (2019), without the rejection: sets of paths are small.
-        let draw = u128::from(self.0.next_u64()) * question.candidates.len() as u128;
-        let index = (draw >> 64) as usize;
+        let index = reduce(self.0.next_u64(), question.candidates.len());
         let path = question.candidates.get(index)?;
         let shared = question.siblings.iter().map(|sibling| path.shared_cables(sibling)).sum();
         Some(Choice { index, shared, moves: Vec::new() })

@@ -4,9 +4,8 @@ use braid_openflow::{
     BadRequestCode, ErrorCode, GroupId, GroupMod, GroupModCommand, GroupModFailedCode, GroupType,
 };
 use braid_spray::{PathWeight, Policy, Resequencer, Scheduler, Settings};
-use braid_types::Time;
+use braid_types::{Time, mix};
 
-use super::probes::mixed;
 use super::{GROUPS, Switch};
 use crate::extension::PathUpdate;
 use crate::group::{Group, Order, Waiting};
@@ -166,7 +165,7 @@ impl Switch {
         wanted: Option<&[Ends]>,
     ) -> Result<(), ErrorCode> {
         // Another each time: the far edge may remember the numbers of the one before.
-        let seed = mixed(self.identity.seed ^ now.as_nanos() ^ u64::from(id.0).rotate_left(32));
+        let seed = mix(self.identity.seed ^ now.as_nanos() ^ u64::from(id.0).rotate_left(32));
         let group = self.groups.get_mut(&id).ok_or(UNKNOWN)?;
         group.tunnel = match wanted {
             None => None,

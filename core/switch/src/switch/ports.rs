@@ -3,11 +3,10 @@
 use braid_openflow::{
     ErrorCode, Message, PortConfig, PortMod, PortModFailedCode, PortReason, PortReasons, PortStatus,
 };
-use braid_types::{PortNo, Time};
+use braid_types::{PortNo, RateLimit, Time};
 
 use super::Switch;
 use super::connections::Unasked;
-use crate::allowance::Allowance;
 use crate::port::{PortCounters, PortDescription, SwitchPort};
 
 /// What can be set.
@@ -29,8 +28,8 @@ impl Switch {
             }
             None => {
                 let (config, counters) = (PortConfig::NONE, PortCounters::default());
-                let allowance = Allowance::default();
-                let port = SwitchPort { number, description, config, counters, allowance, created: now };
+                let icmp_limit = RateLimit::default();
+                let port = SwitchPort { number, description, config, counters, icmp_limit, created: now };
                 self.ports.insert(number, port);
             }
         }

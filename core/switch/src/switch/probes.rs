@@ -2,7 +2,7 @@
 
 use braid_openflow::{ErrorCode, GroupId, GroupModFailedCode};
 use braid_spray::{Feedback, PathWeight, ProbeSettings, Scheduler, Tally};
-use braid_types::{DatapathId, MacAddr, PortNo, Time};
+use braid_types::{DatapathId, MacAddr, PortNo, Time, mix};
 
 use super::Switch;
 use super::journey::Journey;
@@ -36,7 +36,8 @@ impl Switch {
         }
         let shares: Vec<_> = spray.paths().iter().map(|path| path.weight).collect();
         let settings = ProbeSettings { interval: wanted.interval, patience: wanted.patience };
-        let secret = mixed(seed ^ now.as_nanos() ^ u64::from(id.0).rotate_left(32));
+        // Nobody who sees one secret foretells the next.
+        let secret = mix(seed ^ now.as_nanos() ^ u64::from(id.0).rotate_left(32));
         let feedback = Feedback::new(now, settings, &shares);
         let (peer, backs) = (wanted.peer, wanted.backs.clone());
         group.probing = Some(Box::new(Probing { feedback, peer, secret, backs }));
@@ -131,12 +132,4 @@ fn set_shares(spray: &mut Scheduler, shares: &[u32]) {
             spray.set(place, PathWeight { weight: *weight, ..old });
         }
     }
-}
-
-/// Nobody who sees one secret knows the next. S. Vigna, SplitMix64.
-pub(super) const fn mixed(seed: u64) -> u64 {
-    let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }

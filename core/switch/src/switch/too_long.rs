@@ -1,5 +1,7 @@
 //! Packets that are too long for a port: they are cut if their senders let them be, or these are told, as by a router.
 
+use std::time::Duration;
+
 use braid_openflow::PortConfig;
 use braid_packet::TooBig;
 use braid_types::{PortNo, Time};
@@ -8,6 +10,9 @@ use super::Switch;
 use super::journey::Journey;
 use crate::fragment::fragments;
 use crate::packet::Packet;
+
+/// So many of those behind a port are told, lest strangers have the switch say more than it forwards.
+const ICMP_PER_SECOND: u32 = 100;
 
 impl Switch {
     /// Sends by a port what is longer than the `mtu` bytes that it takes: in fragments, or not at all.
@@ -48,6 +53,8 @@ impl Switch {
         let is_path = ways.any(|(port, _)| *port == in_port);
         let Some(port) = self.ports.get_mut(&in_port).filter(|_| !is_path) else { return false };
         let is_open = port.is_live() && !port.config.contains(PortConfig::NO_FWD);
-        !port.description.is_tunnel && is_open && port.allowance.take(now)
+        !port.description.is_tunnel
+            && is_open
+            && port.icmp_limit.take(now, ICMP_PER_SECOND, Duration::from_secs(1))
     }
 }

@@ -28,13 +28,13 @@ impl Device {
         let addresses = settings.addresses.clone();
         let mut neighbours = Neighbours::default();
         for own in &addresses {
-            own.gateway.iter().for_each(|gateway| _ = neighbours.watch(*gateway, own.address));
+            own.gateway().iter().for_each(|gateway| _ = neighbours.watch(*gateway, own.address()));
         }
         Self { addresses, neighbours, mac: MacAddr::ZERO, mtu: 0, is_up: false }
     }
 
     pub(super) fn address(&self, own: IpAddr) -> Option<UplinkAddress> {
-        self.addresses.iter().find(|it| it.address == own).copied()
+        self.addresses.iter().find(|it| it.address() == own).copied()
     }
 
     /// Whether it is ARP, or looks like ND.

@@ -108,7 +108,7 @@ impl Uplinks {
         let found = devices.find_map(|(place, device)| Some((place, device.address(ends.src)?, device)));
         let (place, address, device) = found.ok_or(UplinkError::NotOurs(ends.src))?;
         let next = address.next_hop(ends.dst).ok_or(UplinkError::NoWay(ends.src, ends.dst))?;
-        Ok((place, device.neighbours.watch(next, address.address)))
+        Ok((place, device.neighbours.watch(next, address.address())))
     }
 
     /// The ports that are tunnels.
@@ -203,7 +203,7 @@ impl Uplinks {
         let Some((src, dst)) = frame::addresses(&packet.data) else { return true };
         let Some(own) = device.address(src) else { return true };
         let Some(next) = own.next_hop(dst) else { return true };
-        let Some(mac) = device.neighbours.mac_of(next) else { return own.gateway.is_none() };
+        let Some(mac) = device.neighbours.mac_of(next) else { return own.gateway().is_none() };
         packet.put_addresses(mac, device.mac);
         true
     }

@@ -1,7 +1,10 @@
+//! Addresses of uplinks and tunnels, as they are given, and why they cannot be.
+
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use braid_types::PortNo;
+use ipnet::IpNet;
 
 use crate::tunnel::Ends;
 
@@ -12,15 +15,11 @@ pub struct UplinkSettings {
     pub addresses: Vec<UplinkAddress>,
 }
 
-/// An address of an uplink.
+/// An address of an uplink, in its subnet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UplinkAddress {
-    /// The edge's own.
-    pub address: IpAddr,
-    /// How many bits of it all have that are reached without a router.
-    pub prefix: u8,
-    /// Who passes on what goes to others; of the same family.
-    pub gateway: Option<IpAddr>,
+    own: IpNet,
+    gateway: Option<IpAddr>,
 }
 
 /// A tunnel to another edge.
@@ -56,24 +55,34 @@ pub enum UplinkError {
 }
 
 impl UplinkAddress {
+    /// The edge's own address, how many bits of it all have that are reached without a router, and who passes on what goes to
+    /// others, of the same family; `None` if no address of the family has so many bits.
+    pub fn new(address: IpAddr, prefix: u8, gateway: Option<IpAddr>) -> Option<Self> {
+        Some(Self { own: IpNet::new(address, prefix).ok()?, gateway })
+    }
+
+    /// The edge's own.
+    pub fn address(&self) -> IpAddr {
+        self.own.addr()
+    }
+
+    /// Who passes on what goes to others.
+    pub const fn gateway(&self) -> Option<IpAddr> {
+        self.gateway
+    }
+
     /// Who gets what goes to `to`: `to` itself in the same subnet, else the gateway.
     pub(super) fn next_hop(&self, to: IpAddr) -> Option<IpAddr> {
         if self.is_near(to) {
             Some(to)
         } else {
-            self.gateway.filter(|_| to.is_ipv4() == self.address.is_ipv4())
+            self.gateway.filter(|_| to.is_ipv4() == self.address().is_ipv4())
         }
     }
 
     /// Whether `other` is in the same subnet.
     pub(super) fn is_near(&self, other: IpAddr) -> bool {
-        let (width, differs) = match (self.address, other) {
-            (IpAddr::V4(own), IpAddr::V4(other)) => (32, u128::from(own.to_bits() ^ other.to_bits())),
-            (IpAddr::V6(own), IpAddr::V6(other)) => (128, own.to_bits() ^ other.to_bits()),
-            _ => return false,
-        };
-        let hosts = width - u32::from(self.prefix).min(width);
-        differs.checked_shr(hosts).unwrap_or(0) == 0
+        self.own.contains(&other)
     }
 }
 
@@ -85,15 +94,15 @@ fn is_link_local(address: IpAddr) -> bool {
 pub(super) fn check_addresses(uplinks: &[UplinkSettings]) -> Result<(), UplinkError> {
     let mut seen = BTreeSet::new();
     for own in uplinks.iter().flat_map(|uplink| &uplink.addresses) {
-        if !seen.insert(own.address) {
-            return Err(UplinkError::SameAddress(own.address));
+        if !seen.insert(own.address()) {
+            return Err(UplinkError::SameAddress(own.address()));
         }
         let strange = |gateway: &IpAddr| {
-            let near = own.is_near(*gateway) || is_link_local(*gateway) && own.address.is_ipv6();
-            !near || *gateway == own.address
+            let near = own.is_near(*gateway) || is_link_local(*gateway) && own.address().is_ipv6();
+            !near || *gateway == own.address()
         };
         if let Some(gateway) = own.gateway.filter(strange) {
-            return Err(UplinkError::Gateway(own.address, gateway));
+            return Err(UplinkError::Gateway(own.address(), gateway));
         }
     }
     Ok(())

@@ -27,7 +27,7 @@ fn ip(text: &str) -> IpAddr {
 }
 
 fn uplink(own: &str, prefix: u8, gateway: Option<&str>) -> UplinkAddress {
-    UplinkAddress { address: ip(own), prefix, gateway: gateway.map(ip) }
+    UplinkAddress::new(ip(own), prefix, gateway.map(ip)).expect("a prefix that fits")
 }
 
 fn near_addresses() -> [UplinkAddress; 2] {

@@ -1,7 +1,7 @@
 //! Ten thousand flows that are forged to be held, through a switch, in a process of its own: its memory is measured.
 
 #[path = "../it/bench.rs"]
-#[allow(dead_code, reason = "the other tests need the rest of it")]
+#[expect(dead_code, reason = "the other tests need the rest of it")]
 mod bench;
 
 use std::time::Duration;

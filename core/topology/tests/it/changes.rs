@@ -19,7 +19,6 @@ enum Operation {
     RemoveLink(SwitchPort),
     LearnHost(MacAddr, SwitchPort, Option<IpAddr>, u64),
     RemoveHost(MacAddr),
-    RemoveHostsUnseenSince(u64),
 }
 
 fn operations() -> impl Strategy<Value = Vec<Operation>> {
@@ -38,7 +37,6 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
         8 => (interface(), place(), address, 0..9_u64)
             .prop_map(|(mac, at, address, time)| Operation::LearnHost(mac, at, address, time)),
         1 => interface().prop_map(Operation::RemoveHost),
-        1 => (0..9_u64).prop_map(Operation::RemoveHostsUnseenSince),
     ];
     prop::collection::vec(operation, 0..60)
 }
@@ -60,9 +58,6 @@ fn apply(topology: &mut Topology, operation: Operation) -> Vec<Change> {
             topology.learn_host(mac, at, address, Time::from_millis(time)).unwrap_or_default()
         }
         Operation::RemoveHost(mac) => topology.remove_host(mac).into_iter().collect(),
-        Operation::RemoveHostsUnseenSince(time) => {
-            topology.remove_hosts_unseen_since(Time::from_millis(time))
-        }
     }
 }
 

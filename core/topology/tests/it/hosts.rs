@@ -143,14 +143,3 @@ fn no_host_is_attached_where_a_link_begins_or_ends() {
         assert_eq!(topology.learn_host(mac(1), at_link, None, at(2)), Err(refused));
     }
 }
-
-#[test]
-fn hosts_not_heard_since_a_time_are_removed() {
-    let mut topology = unconnected(1, 1);
-    topology.learn_host(mac(1), end(1, 1), Some(ONE), at(1)).unwrap();
-    topology.learn_host(mac(2), end(1, 1), Some(TWO), at(2)).unwrap();
-    let old = topology.host(mac(1)).unwrap().clone();
-    assert_eq!(topology.remove_hosts_unseen_since(at(2)), [Change::HostRemoved { host: old }]);
-    assert_eq!(topology.host_with_address(ONE), None);
-    assert_eq!(topology.host_count(), 1);
-}

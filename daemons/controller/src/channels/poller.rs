@@ -72,7 +72,7 @@ impl Poller {
     }
 }
 
-#[allow(
+#[expect(
     unsafe_code,
     reason = "tokio watches whatever gives a descriptor only if that is promised to stay the same"
 )]

@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
@@ -19,6 +18,7 @@ use super::problem::Problem;
 use super::rate::Rates;
 use super::{Question, Questions, body};
 use crate::agents::Agents;
+use crate::clock::Clock;
 
 /// More than the longest question that is answered.
 const MAX_BODY: usize = 64 << 10;
@@ -29,12 +29,14 @@ const RATE: u32 = 200;
 struct Desk {
     questions: Questions,
     agents: Arc<Agents>,
+    clock: Clock,
     rates: Arc<Mutex<Rates>>,
 }
 
 /// `POST /api/v1/advice`.
 pub(super) fn route(questions: Questions, agents: Agents) -> MethodRouter<Questions> {
-    let desk = Desk { questions, agents: Arc::new(agents), rates: Arc::new(Mutex::new(Rates::new(RATE))) };
+    let rates = Arc::new(Mutex::new(Rates::new(RATE)));
+    let desk = Desk { questions, agents: Arc::new(agents), clock: Clock::start(), rates };
     post(answer).layer(DefaultBodyLimit::max(MAX_BODY)).with_state(desk)
 }
 
@@ -65,7 +67,7 @@ impl Desk {
 
     fn admit(&self, from: SocketAddr) -> Result<(), Problem> {
         let mut rates = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_within = rates.take(Instant::now(), from.ip());
+        let is_within = rates.take(self.clock.now(), from.ip());
         let detail = || format!("more than {RATE} questions a second from {}", from.ip());
         is_within
             .then_some(())

@@ -80,7 +80,7 @@ mod tests {
 
     #[derive(Debug, serde::Deserialize)]
     #[serde(deny_unknown_fields)]
-    #[allow(dead_code, reason = "only read")]
+    #[expect(dead_code, reason = "only read")]
     struct Question {
         ends: Vec<IpAddr>,
     }

@@ -1,38 +1,37 @@
+//! How often each address may ask.
+
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use braid_types::{RateLimit, Time};
 
 /// Addresses that are remembered; of more, those are forgotten that have been quiet.
 const MAX_ADDRESSES: usize = 4_096;
+/// What is not used can be saved up for so long.
+const SAVED: Duration = Duration::from_secs(1);
 
 /// How often each address may ask: so many times a second, and as many at once after a quiet second.
 #[derive(Debug)]
 pub(super) struct Rates {
     limit: u32,
-    /// When the last request would have come if they came evenly.
-    due: BTreeMap<IpAddr, Instant>,
+    addresses: BTreeMap<IpAddr, RateLimit>,
 }
 
 impl Rates {
     pub(super) const fn new(limit: u32) -> Self {
-        Self { limit, due: BTreeMap::new() }
+        Self { limit, addresses: BTreeMap::new() }
     }
 
     /// Whether one more is within the limit.
-    pub(super) fn take(&mut self, now: Instant, from: IpAddr) -> bool {
-        if self.due.len() >= MAX_ADDRESSES && !self.due.contains_key(&from) {
-            self.due.retain(|_, due| *due > now);
-            if self.due.len() >= MAX_ADDRESSES {
+    pub(super) fn take(&mut self, now: Time, from: IpAddr) -> bool {
+        if self.addresses.len() >= MAX_ADDRESSES && !self.addresses.contains_key(&from) {
+            self.addresses.retain(|_, rate| !rate.is_idle(now));
+            if self.addresses.len() >= MAX_ADDRESSES {
                 return false;
             }
         }
-        let due = self.due.entry(from).or_insert(now);
-        let next = (*due).max(now) + Duration::from_secs(1) / self.limit;
-        let is_within = next <= now + Duration::from_secs(1);
-        if is_within {
-            *due = next;
-        }
-        is_within
+        self.addresses.entry(from).or_default().take(now, self.limit, SAVED)
     }
 }
 
@@ -46,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_second_s_worth_passes_at_once_and_others_are_not_held_up() {
-        let (mut rates, now) = (Rates::new(10), Instant::now());
+        let (mut rates, now) = (Rates::new(10), Time::ZERO);
         assert_eq!((0..100).filter(|_| rates.take(now, from(1))).count(), 10);
         assert!(rates.take(now, from(2)));
         assert_eq!((0..100).filter(|_| rates.take(now + Duration::from_millis(500), from(1))).count(), 5);
@@ -54,9 +53,9 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_bounded() {
-        let (mut rates, now) = (Rates::new(10), Instant::now());
+        let (mut rates, now) = (Rates::new(10), Time::ZERO);
         assert_eq!((0..10_000).filter(|it| rates.take(now, from(*it))).count(), MAX_ADDRESSES);
         assert!(rates.take(now + Duration::from_secs(2), from(9_999)));
-        assert_eq!(rates.due.len(), 1);
+        assert_eq!(rates.addresses.len(), 1);
     }
 }

@@ -3,6 +3,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use braid_steering::{Advice, AdviceRequest, SubflowEnds};
+use braid_types::Backoff;
 
 use crate::pm::{Connection, Event, Token};
 
@@ -12,8 +13,8 @@ const MOST_CONNECTIONS: usize = 10_000;
 const MOST_ADDRESSES: usize = 32;
 /// Subflows that failed, of which so many are remembered: the last ones.
 const MOST_FAILED: usize = 32;
-const FIRST_WAIT: Duration = Duration::from_secs(1);
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// The waits before a question that follows failures.
+const RETRY: Backoff = Backoff::between(Duration::from_secs(1), Duration::from_secs(60));
 /// So long a subflow that failed is told of: what was in its way may be gone then.
 const LATELY: Duration = Duration::from_secs(90);
 
@@ -72,7 +73,8 @@ struct Managed {
     /// With the numbers of their local ends.
     subflows: BTreeMap<SubflowEnds, u8>,
     failed: Vec<(Instant, SubflowEnds)>,
-    wait: Duration,
+    /// Before the last question that followed a failure.
+    wait: Option<Duration>,
     ask_at: Option<Instant>,
 }
 
@@ -99,7 +101,7 @@ impl Connections {
             Event::Removed { token, id } => self.change(now, *token, |it| _ = it.announced.remove(id)),
             Event::SubflowEstablished(subflow) => {
                 if let Some(it) = self.known.get_mut(&subflow.token) {
-                    it.wait = FIRST_WAIT;
+                    it.wait = None;
                 }
             }
             Event::SubflowClosed(subflow) => self.handle_failure(now, subflow.token, subflow.ends),
@@ -118,8 +120,9 @@ impl Connections {
             it.failed.remove(0);
         }
         it.failed.push((now, ends));
-        let at = now + it.wait;
-        it.wait = (it.wait * 2).min(LONGEST_WAIT);
+        let wait = RETRY.after(it.wait);
+        it.wait = Some(wait);
+        let at = now + wait;
         it.ask_at = Some(it.ask_at.map_or(at, |before| before.min(at)));
     }
 
@@ -180,7 +183,7 @@ impl Connections {
             announced: BTreeMap::new(),
             subflows: BTreeMap::new(),
             failed: Vec::new(),
-            wait: FIRST_WAIT,
+            wait: None,
             ask_at: Some(now),
         };
         self.known.insert(connection.token, it);

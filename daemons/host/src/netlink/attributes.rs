@@ -1,9 +1,11 @@
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+//! Attributes of messages, read without allocations and written one after the other.
 
-/// The bits of an attribute's type that are not its number: nested, and in network byte order.
-const FLAGS: u16 = 0xc000;
-const NESTED: u16 = 0x8000;
-const HEADER: usize = 4;
+use std::net::IpAddr;
+
+use netlink_packet_core::{
+    DefaultNla, Emitable, NLA_ALIGNTO, NLA_F_NESTED, NLA_HEADER_SIZE, NlaBuffer, parse_ip, parse_u8,
+    parse_u16, parse_u16_be, parse_u32,
+};
 
 /// One attribute of a message. Integers are in the machine's byte order unless a method says otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,39 +17,34 @@ pub struct Attribute<'a> {
 }
 
 impl<'a> Attribute<'a> {
-    fn array<const N: usize>(&self) -> Option<[u8; N]> {
-        self.payload.try_into().ok()
-    }
-
     /// An integer of one byte.
     #[must_use]
     pub fn u8(&self) -> Option<u8> {
-        self.array().map(u8::from_ne_bytes)
+        parse_u8(self.payload).ok()
     }
 
     /// An integer of two bytes.
     #[must_use]
     pub fn u16(&self) -> Option<u16> {
-        self.array().map(u16::from_ne_bytes)
+        parse_u16(self.payload).ok()
     }
 
     /// An integer of two bytes, the high one first.
     #[must_use]
     pub fn be16(&self) -> Option<u16> {
-        self.array().map(u16::from_be_bytes)
+        parse_u16_be(self.payload).ok()
     }
 
     /// An integer of four bytes.
     #[must_use]
     pub fn u32(&self) -> Option<u32> {
-        self.array().map(u32::from_ne_bytes)
+        parse_u32(self.payload).ok()
     }
 
     /// An address of either family, by its length.
     #[must_use]
     pub fn address(&self) -> Option<IpAddr> {
-        let v4 = self.array::<4>().map(|it| Ipv4Addr::from(it).into());
-        v4.or_else(|| self.array::<16>().map(|it| Ipv6Addr::from(it).into()))
+        parse_ip(self.payload).ok()
     }
 
     /// A text, up to its zero.
@@ -80,11 +77,10 @@ impl<'a> Iterator for Attributes<'a> {
     type Item = Attribute<'a>;
 
     fn next(&mut self) -> Option<Attribute<'a>> {
-        let (length, kind) = self.0.get(..HEADER)?.split_at(2);
-        let length = usize::from(u16::from_ne_bytes(length.try_into().ok()?));
-        let kind = u16::from_ne_bytes(kind.try_into().ok()?) & !FLAGS;
-        let payload = self.0.get(HEADER..length)?;
-        self.0 = self.0.get(length.next_multiple_of(4)..).unwrap_or_default();
+        let attribute = NlaBuffer::new_checked(self.0).ok()?;
+        let (kind, length) = (attribute.kind(), usize::from(attribute.length()));
+        let payload = self.0.get(NLA_HEADER_SIZE..length)?;
+        self.0 = self.0.get(length.next_multiple_of(NLA_ALIGNTO)..).unwrap_or_default();
         Some(Attribute { kind, payload })
     }
 }
@@ -97,12 +93,11 @@ impl Writer {
     /// Adds what `payload` says; attributes longer than 64 KiB do not exist, and are cut off.
     #[must_use]
     pub fn bytes(mut self, kind: u16, payload: &[u8]) -> Self {
-        let payload = payload.get(..usize::from(u16::MAX) - HEADER).unwrap_or(payload);
-        let length = u16::try_from(HEADER + payload.len()).unwrap_or(u16::MAX);
-        self.0.extend(length.to_ne_bytes());
-        self.0.extend(kind.to_ne_bytes());
-        self.0.extend(payload);
-        self.0.resize(self.0.len().next_multiple_of(4), 0);
+        let payload = payload.get(..usize::from(u16::MAX) - NLA_HEADER_SIZE).unwrap_or(payload);
+        let attribute = DefaultNla::new(kind, payload.to_vec());
+        let start = self.0.len();
+        self.0.resize(start + attribute.buffer_len(), 0);
+        attribute.emit(self.0.get_mut(start..).unwrap_or_default());
         self
     }
 
@@ -133,7 +128,7 @@ impl Writer {
     /// Adds an attribute of attributes.
     #[must_use]
     pub fn nested(self, kind: u16, inside: &Self) -> Self {
-        self.bytes(kind | NESTED, &inside.0)
+        self.bytes(kind | NLA_F_NESTED, &inside.0)
     }
 
     /// All that was added.

@@ -1,13 +1,14 @@
-use super::{Attributes, NetlinkError, Request, Socket, Writer};
+//! Families of generic netlink, and the groups of those who listen to them.
+//!
+//! Read attribute by attribute, since the reader of `netlink-packet-generic` refuses answers with an attribute that it does not
+//! know, and panics at policies that are cut off.
 
-/// The family that knows all families.
-const CONTROLLER: u16 = 0x10;
-const CTRL_CMD_GETFAMILY: u8 = 3;
-const CTRL_ATTR_FAMILY_ID: u16 = 1;
-const CTRL_ATTR_FAMILY_NAME: u16 = 2;
-const CTRL_ATTR_MCAST_GROUPS: u16 = 7;
-const CTRL_ATTR_MCAST_GRP_NAME: u16 = 1;
-const CTRL_ATTR_MCAST_GRP_ID: u16 = 2;
+use netlink_packet_generic::constants::{
+    CTRL_ATTR_FAMILY_ID, CTRL_ATTR_FAMILY_NAME, CTRL_ATTR_MCAST_GROUPS, CTRL_ATTR_MCAST_GRP_ID,
+    CTRL_ATTR_MCAST_GRP_NAME, CTRL_CMD_GETFAMILY, GENL_ID_CTRL,
+};
+
+use super::{Attributes, NetlinkError, Request, Socket, Writer};
 
 /// A family of generic netlink, which has its number for as long as the system runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,7 +37,7 @@ impl Family {
     pub fn find(socket: &mut Socket, name: &'static str) -> Result<Self, NetlinkError> {
         let attributes = Writer::default().text(CTRL_ATTR_FAMILY_NAME, name);
         let request =
-            Request { family: CONTROLLER, command: CTRL_CMD_GETFAMILY, version: 1, all: false, attributes };
+            Request { family: GENL_ID_CTRL, command: CTRL_CMD_GETFAMILY, version: 1, all: false, attributes };
         let mut found = None;
         let asked = socket.ask("name a family", &request, |attributes| {
             found = Self::decode(attributes);

@@ -1,16 +1,17 @@
+//! Messages to the kernel, and from it.
+
 use std::io;
+
+use netlink_packet_core::{
+    Emitable, ErrorBuffer, NLM_F_ACK, NLM_F_ACK_TLVS, NLM_F_CAPPED, NLM_F_DUMP, NLM_F_REQUEST, NLMSG_ALIGNTO,
+    NLMSG_DONE, NLMSG_ERROR, NetlinkBuffer, NetlinkHeader, parse_u32,
+};
+use netlink_packet_generic::GenlHeader;
+use netlink_packet_generic::constants::GENL_HDRLEN;
 
 use super::{Attributes, Writer};
 
-const HEADER: usize = 16;
-const GENERIC_HEADER: usize = 4;
-const NLMSG_ERROR: u16 = 2;
-const NLMSG_DONE: u16 = 3;
-const NLM_F_REQUEST: u16 = 1;
-const NLM_F_ACK: u16 = 4;
-const NLM_F_DUMP: u16 = 0x300;
-const NLM_F_CAPPED: u16 = 0x100;
-const NLM_F_ACK_TLVS: u16 = 0x200;
+/// Of the kernel's words about an error. linux/netlink.h
 const NLMSGERR_ATTR_MSG: u16 = 1;
 
 /// A question or an order to a family of generic netlink.
@@ -32,23 +33,29 @@ impl Request {
     /// The whole message, numbered `sequence`.
     #[must_use]
     pub fn encode(&self, sequence: u32) -> Vec<u8> {
-        let header = [self.command, self.version, 0, 0];
-        encode(self.family, self.all, sequence, &[&header, self.attributes.as_bytes()].concat())
+        let header = GenlHeader { cmd: self.command, version: self.version };
+        let mut payload = encoded(&header);
+        payload.extend(self.attributes.as_bytes());
+        encode(self.family, self.all, sequence, &payload)
     }
 }
 
 /// A request of any kind: for `all` there are of something, or for one thing, confirmed.
 pub(super) fn encode(kind: u16, all: bool, sequence: u32, payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(HEADER + payload.len()).unwrap_or(u32::MAX);
-    let answer = if all { NLM_F_DUMP } else { NLM_F_ACK };
-    let mut message = Vec::with_capacity(HEADER + payload.len());
-    message.extend(length.to_ne_bytes());
-    message.extend(kind.to_ne_bytes());
-    message.extend((NLM_F_REQUEST | answer).to_ne_bytes());
-    message.extend(sequence.to_ne_bytes());
-    message.extend([0; 4]);
+    let mut header = NetlinkHeader::default();
+    header.length = u32::try_from(header.buffer_len() + payload.len()).unwrap_or(u32::MAX);
+    header.message_type = kind;
+    header.flags = NLM_F_REQUEST | if all { NLM_F_DUMP } else { NLM_F_ACK };
+    header.sequence_number = sequence;
+    let mut message = encoded(&header);
     message.extend(payload);
     message
+}
+
+fn encoded(part: &impl Emitable) -> Vec<u8> {
+    let mut bytes = vec![0; part.buffer_len()];
+    part.emit(&mut bytes);
+    bytes
 }
 
 /// A message from the kernel.
@@ -84,33 +91,34 @@ impl<'a> Iterator for Messages<'a> {
     type Item = Message<'a>;
 
     fn next(&mut self) -> Option<Message<'a>> {
-        let length = usize::try_from(u32_at(self.0, 0)?).ok()?;
-        let (kind, flags) = (u16_at(self.0, 4)?, u16_at(self.0, 6)?);
-        let sequence = u32_at(self.0, 8)?;
-        let payload = self.0.get(HEADER..length)?;
-        self.0 = length.checked_next_multiple_of(4).and_then(|end| self.0.get(end..)).unwrap_or_default();
-        Some(Message { sequence, body: body(kind, flags, payload)? })
+        let message = NetlinkBuffer::new_checked(self.0).ok()?;
+        let next =
+            usize::try_from(message.length()).ok()?.checked_next_multiple_of(usize::from(NLMSG_ALIGNTO));
+        self.0 = next.and_then(|next| self.0.get(next..)).unwrap_or_default();
+        let body = body(message.message_type(), message.flags(), message.payload());
+        Some(Message { sequence: message.sequence_number(), body })
     }
 }
 
-fn body(kind: u16, flags: u16, payload: &[u8]) -> Option<Body<'_>> {
+fn body(kind: u16, flags: u16, payload: &[u8]) -> Body<'_> {
     match kind {
-        // The end of a list may tell of an error, too.
-        NLMSG_DONE | NLMSG_ERROR => match u32_at(payload, 0).unwrap_or(0).cast_signed() {
-            0 => Some(Body::Done),
-            error => {
-                let error = io::Error::from_raw_os_error(error.saturating_neg());
-                Some(Body::Refused(error, reason(kind, flags, payload)))
+        // The end of a list may tell of an error, too; it is short when there is none.
+        NLMSG_DONE | NLMSG_ERROR => match ErrorBuffer::new_checked(payload).ok().and_then(|it| it.code()) {
+            None => Body::Done,
+            Some(error) => {
+                let error = io::Error::from_raw_os_error(error.get().saturating_neg());
+                Body::Refused(error, reason(kind, flags, payload))
             }
         },
-        kind => Some(Body::Data { kind, payload }),
+        kind => Body::Data { kind, payload },
     }
 }
 
 /// The command and the attributes in a payload of generic netlink.
 #[must_use]
 pub fn generic(payload: &[u8]) -> Option<(u8, Attributes<'_>)> {
-    Some((*payload.first()?, Attributes(payload.get(GENERIC_HEADER..)?)))
+    let header = GenlHeader::parse(payload).ok()?;
+    Some((header.cmd, Attributes(payload.get(GENL_HDRLEN..)?)))
 }
 
 /// The kernel's own words, which come after the request that it quotes.
@@ -118,16 +126,11 @@ fn reason(kind: u16, flags: u16, payload: &[u8]) -> Option<&str> {
     if kind != NLMSG_ERROR || flags & NLM_F_ACK_TLVS == 0 {
         return None;
     }
-    let quoted =
-        if flags & NLM_F_CAPPED != 0 { HEADER } else { usize::try_from(u32_at(payload, 4)?).ok()? };
-    let attributes = payload.get(quoted.checked_next_multiple_of(4)?.checked_add(4)?..)?;
+    let request = ErrorBuffer::new_checked(payload).ok()?.payload();
+    let quoted = match flags & NLM_F_CAPPED {
+        0 => usize::try_from(parse_u32(request.get(..4)?).ok()?).ok()?,
+        _ => NetlinkHeader::default().buffer_len(),
+    };
+    let attributes = request.get(quoted.checked_next_multiple_of(usize::from(NLMSG_ALIGNTO))?..)?;
     Attributes(attributes).find(NLMSGERR_ATTR_MSG)?.text()
-}
-
-fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_ne_bytes(bytes.get(at..)?.first_chunk().copied()?))
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_ne_bytes(bytes.get(at..)?.first_chunk().copied()?))
 }

@@ -1,3 +1,5 @@
+//! A socket that asks the kernel, and listens to it.
+
 use std::io;
 use std::time::Duration;
 

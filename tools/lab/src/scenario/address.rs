@@ -1,7 +1,10 @@
+//! Addresses of interfaces.
+
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 /// An address of an interface with the length of its subnet's prefix, such as `10.0.1.1/24`.
@@ -23,20 +26,8 @@ pub struct CidrError {
 impl Cidr {
     /// Whether `address` is in the subnet.
     pub fn contains(self, address: IpAddr) -> bool {
-        match (self.address, address) {
-            (IpAddr::V4(own), IpAddr::V4(other)) => {
-                same_start(u32::from(own).into(), u32::from(other).into(), 32 - u32::from(self.prefix))
-            }
-            (IpAddr::V6(own), IpAddr::V6(other)) => {
-                same_start(own.into(), other.into(), 128 - u32::from(self.prefix))
-            }
-            _ => false,
-        }
+        IpNet::new(self.address, self.prefix).is_ok_and(|subnet| subnet.contains(&address))
     }
-}
-
-fn same_start(a: u128, b: u128, host_bits: u32) -> bool {
-    (a ^ b).checked_shr(host_bits).unwrap_or(0) == 0
 }
 
 impl FromStr for Cidr {
@@ -48,10 +39,8 @@ impl FromStr for Cidr {
 }
 
 fn parse(text: &str) -> Option<Cidr> {
-    let (address, prefix) = text.split_once('/')?;
-    let cidr = Cidr { address: address.parse().ok()?, prefix: prefix.parse().ok()? };
-    let longest = if cidr.address.is_ipv4() { 32 } else { 128 };
-    (cidr.prefix <= longest && is_assignable(cidr.address)).then_some(cidr)
+    let net: IpNet = text.parse().ok()?;
+    is_assignable(net.addr()).then_some(Cidr { address: net.addr(), prefix: net.prefix_len() })
 }
 
 fn is_assignable(address: IpAddr) -> bool {

@@ -372,12 +372,6 @@ impl Scenario {
 }
 
 impl Link {
-    /// One that has only a rate in each direction, and the usual queue.
-    pub fn with_rates(ends: [End; 2], rates: [BitsPerSec; 2]) -> Self {
-        let way = |rate| Parameters { rate: Some(rate), queue: usual_queue(rate), ..Parameters::default() };
-        Self { ends, ways: rates.map(way), emulated: false, uplink: Vec::new() }
-    }
-
     /// The rate at which each end sends.
     pub fn rates(&self) -> [BitsPerSec; 2] {
         self.ways.map(|way| way.rate.unwrap_or(BitsPerSec(u64::MAX)))

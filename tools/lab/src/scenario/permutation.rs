@@ -1,3 +1,4 @@
+use braid_types::{reduce, shuffle};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
@@ -22,18 +23,11 @@ fn derangement(count: usize, random: &mut ChaCha8Rng) -> Vec<usize> {
     let mut order: Vec<_> = (0..count).collect();
     // Of all orders one in e is one, from two numbers on.
     loop {
-        for last in (1..count).rev() {
-            order.swap(last, below(last + 1, random));
-        }
+        shuffle(&mut order, |bound| reduce(random.next_u64(), bound));
         if order.iter().enumerate().all(|(place, number)| place != *number) {
             return order;
         }
     }
-}
-
-/// A number below `bound`. Lemire (2019), without the rejection, whose bias is nothing for so few.
-fn below(bound: usize, random: &mut ChaCha8Rng) -> usize {
-    ((u128::from(random.next_u64()) * bound as u128) >> 64) as usize
 }
 
 #[cfg(test)]

@@ -1,5 +1,8 @@
 //! The measure: a TPACKET_V3 ring on one side, sendmmsg on the other, and nothing between.
-#![allow(unsafe_code, reason = "the ring is memory shared with the kernel; this is a measure, not a product")]
+#![expect(
+    unsafe_code,
+    reason = "the ring is memory shared with the kernel; this is a measure, not a product"
+)]
 
 use std::io::IoSlice;
 use std::os::fd::{AsRawFd, OwnedFd};

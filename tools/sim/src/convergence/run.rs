@@ -1,10 +1,11 @@
 use std::time::{Duration, Instant};
 
 use braid_link_model::{Delay, Parameters};
+use braid_types::SplitMix64;
 
 use super::Study;
 use crate::Control;
-use crate::engine::{Amount, ConnectionId, LinkId, NewConnection, Picos, Random, Simulation, Way};
+use crate::engine::{Amount, ConnectionId, LinkId, NewConnection, Picos, Simulation, Way};
 use crate::experiment::{Cancel, ExperimentError};
 
 /// Delays differ from what is given by up to this share, so that runs are not all the same.
@@ -121,11 +122,11 @@ fn carried(simulation: &Simulation, id: ConnectionId) -> Vec<u64> {
 
 /// The links in both directions, and the ways over them.
 fn lay_out(study: &Study, seed: u64) -> (Simulation, Vec<Way>) {
-    let mut random = Random::new(seed);
-    let mut simulation = Simulation::new(Picos::from_micros(10), random.bits());
+    let mut random = SplitMix64::new(seed);
+    let mut simulation = Simulation::new(Picos::from_micros(10), random.next_u64());
     let mut known: Vec<([usize; 2], LinkId)> = Vec::new();
     for ([a, b], link) in &study.links {
-        let stretched = link.delay.duration().mul_f64(1.0 + SPREAD * (2.0 * random.fraction() - 1.0));
+        let stretched = link.delay.duration().mul_f64(1.0 + SPREAD * (2.0 * random.next_f64() - 1.0));
         let link = Parameters { delay: Delay::new(stretched).unwrap_or(link.delay), ..*link };
         known.push(([*a, *b], simulation.add_link(&link)));
         known.push(([*b, *a], simulation.add_link(&link)));

@@ -1,8 +1,9 @@
 use braid_link_model::{Parameters, QueueLimit};
+use braid_types::SplitMix64;
 
+use super::Picos;
 use super::packet::Packet;
 use super::ring::Ring;
-use super::{Picos, Random};
 
 /// One direction of a link. What is in it, waiting or on the way, is one queue in the order of arrival.
 ///
@@ -23,7 +24,7 @@ pub(crate) struct Link {
     queue: QueueLimit,
     /// A frame is lost if 53 random bits are below.
     loss: u64,
-    random: Random,
+    random: SplitMix64,
     cut: bool,
     /// Senders wait while more than this is to be sent first.
     gate: Picos,
@@ -57,7 +58,7 @@ impl Link {
             delay: parameters.delay.duration().into(),
             queue: parameters.queue,
             loss: (parameters.loss.share() * (1_u64 << 53) as f64) as u64,
-            random: Random::new(seed),
+            random: SplitMix64::new(seed),
             cut: false,
             gate: Picos::NEVER,
             is_due: false,
@@ -89,7 +90,7 @@ impl Link {
         }
         self.free = self.free.max(now) + self.sending_time(packet.size());
         packet.arrival = self.free + self.delay;
-        if self.loss > 0 && self.random.bits() >> 11 < self.loss {
+        if self.loss > 0 && self.random.next_u64() >> 11 < self.loss {
             packet.lose();
         }
         self.unsent_bytes += u64::from(packet.size());

@@ -1,11 +1,12 @@
 use braid_link_model::Parameters;
+use braid_types::SplitMix64;
 
 use super::connection::{Connection, NewConnection, Status, Subflow};
 use super::edges::{Bundle, EDGE};
 use super::link::Link;
 use super::packet::Packet;
 use super::timers::Timer;
-use super::{Agenda, LinkCounters, Picos, Random, Way};
+use super::{Agenda, LinkCounters, Picos, Way};
 use crate::transport::Kin;
 
 /// A link of one [`Simulation`].
@@ -50,7 +51,7 @@ pub struct Simulation {
     pub(super) finished: Vec<ConnectionId>,
     /// Memory for what a window's formula looks at.
     pub(super) kin: Vec<Kin>,
-    random: Random,
+    random: SplitMix64,
     events: u64,
 }
 
@@ -73,7 +74,7 @@ impl Simulation {
             free_timers: Vec::new(),
             finished: Vec::new(),
             kin: Vec::new(),
-            random: Random::new(seed),
+            random: SplitMix64::new(seed),
             events: 0,
         }
     }
@@ -86,7 +87,7 @@ impl Simulation {
     pub fn add_link(&mut self, parameters: &Parameters) -> LinkId {
         assert!(self.connections.is_empty() && self.links.len() < 1 << 30, "links come first");
         let id = LinkId(self.links.len() as u32);
-        self.links.push(Link::new(parameters, self.random.bits()));
+        self.links.push(Link::new(parameters, self.random.next_u64()));
         self.agenda.reserve(self.links.len());
         id
     }

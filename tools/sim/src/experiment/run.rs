@@ -1,10 +1,10 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use braid_types::{BitsPerSec, SwitchPort, Time};
+use braid_types::{BitsPerSec, SplitMix64, SwitchPort, Time};
 
 use super::{Cancel, Experiment, ExperimentError, Failures, MAX_SUBFLOWS};
-use crate::engine::{Amount, ConnectionId, NewConnection, Picos, Random, Simulation};
+use crate::engine::{Amount, ConnectionId, NewConnection, Picos, Simulation};
 use crate::network::Network;
 use crate::steering::{Moved, Placed, Steering};
 use crate::traffic::Pattern;
@@ -131,8 +131,8 @@ pub fn run(experiment: &Experiment, seed: u64, cancel: &Cancel) -> Result<Outcom
 impl<'a> Run<'a> {
     /// Opens the transfers of the pattern, one after the other, as the controller would see them come.
     fn open(experiment: &Experiment, network: &'a Network, seed: u64) -> Result<Self, ExperimentError> {
-        let mut random = Random::new(seed);
-        let simulation = network.simulation(random.bits());
+        let mut random = SplitMix64::new(seed);
+        let simulation = network.simulation(random.next_u64());
         let pairs = experiment.pattern.pairs(network.hosts().len(), &mut random.fork());
         let steering = Steering::new(experiment.scheme, network, random.fork());
         let mut starts: Vec<_> =
@@ -166,7 +166,7 @@ impl<'a> Run<'a> {
     }
 
     /// Draws the cables that break, both directions of each.
-    fn break_cables(&mut self, failures: Failures, random: &mut Random) {
+    fn break_cables(&mut self, failures: Failures, random: &mut SplitMix64) {
         let graph = self.network.graph();
         let cables = graph.edges().map(|edge| graph.link(edge)).filter(|link| link.src < link.dst);
         let mut cables: Vec<_> = cables.map(|link| [link.src, link.dst]).collect();

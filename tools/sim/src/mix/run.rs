@@ -1,10 +1,10 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use braid_types::{BitsPerSec, Time};
+use braid_types::{BitsPerSec, SplitMix64, Time};
 
 use super::{Mix, Treatment};
-use crate::engine::{Amount, ConnectionId, NewConnection, Picos, Random, Simulation};
+use crate::engine::{Amount, ConnectionId, NewConnection, Picos, Simulation};
 use crate::experiment::{Cancel, ExperimentError, GRACE};
 use crate::network::Network;
 use crate::steering::{Moved, Placed, Steering};
@@ -52,7 +52,7 @@ struct Run<'a> {
     simulation: Simulation,
     small: Carrier,
     large: Carrier,
-    arrivals: Random,
+    arrivals: SplitMix64,
     next_arrival: Picos,
     next_reading: Picos,
     carried: Vec<u64>,
@@ -90,8 +90,8 @@ pub fn run(mix: &Mix, seed: u64, cancel: &Cancel) -> Result<Outcome, ExperimentE
 
 impl<'a> Run<'a> {
     fn new(mix: &'a Mix, network: &'a Network, seed: u64) -> Self {
-        let mut random = Random::new(seed);
-        let simulation = network.simulation(random.bits());
+        let mut random = SplitMix64::new(seed);
+        let simulation = network.simulation(random.next_u64());
         // What comes when is the same whatever is compared.
         let arrivals = random.fork();
         let mut carrier = |treatment: Treatment| Carrier {
@@ -120,7 +120,8 @@ impl<'a> Run<'a> {
 
     /// Poisson arrivals at all hosts together.
     fn draw_next(&mut self) {
-        let gap = self.arrivals.exponential(self.mix.gap(self.network.hosts().len()));
+        let mean = self.mix.gap(self.network.hosts().len());
+        let gap = -mean * (1.0 - self.arrivals.next_f64()).ln();
         self.next_arrival += Picos::from_secs_f64(gap);
     }
 

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::engine::Random;
+use braid_types::SplitMix64;
 
 /// A distribution of the sizes of flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,8 +64,8 @@ impl Sizes {
     }
 
     /// One of them, in bytes: between two points all are as likely.
-    pub fn draw(self, random: &mut Random) -> u64 {
-        let share = random.fraction();
+    pub fn draw(self, random: &mut SplitMix64) -> u64 {
+        let share = random.next_f64();
         let points = self.points();
         let above = points.partition_point(|(_, below)| *below <= share).clamp(1, points.len() - 1);
         let [(less, from), (more, to)] = [points[above - 1], points[above]];
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn draws_follow_the_points_and_have_the_mean() {
         for sizes in Sizes::ALL {
-            let mut random = Random::new(1);
+            let mut random = SplitMix64::new(1);
             let mut drawn: Vec<_> = (0..400_000).map(|_| sizes.draw(&mut random) as f64).collect();
             drawn.sort_by(f64::total_cmp);
             for (packets, share) in sizes.points().iter().filter(|(_, share)| *share > 0.0) {

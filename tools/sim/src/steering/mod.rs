@@ -9,9 +9,9 @@ use std::sync::Arc;
 use braid_paths::Path;
 use braid_steering::{Choice, Move, Placement, Question, StreamId, TransferId};
 use braid_topology::{Graph, Link, LinkState};
-use braid_types::{BitsPerSec, SwitchPort, Time};
+use braid_types::{BitsPerSec, SplitMix64, SwitchPort, Time};
 
-use crate::engine::{Random, Way};
+use crate::engine::Way;
 use crate::network::{Network, Plug};
 
 pub use scheme::{Chooser, Scheme, Ties, UnknownScheme};
@@ -59,7 +59,7 @@ pub struct Moved {
 
 impl Steering {
     /// None is placed yet.
-    pub fn new(scheme: Scheme, network: &Network, mut random: Random) -> Self {
+    pub fn new(scheme: Scheme, network: &Network, mut random: SplitMix64) -> Self {
         let graph = network.graph().clone();
         let placement = scheme.choice.placement(&mut random);
         let sets = PathSets::new(scheme, graph.clone(), random);
@@ -202,7 +202,7 @@ mod tests {
 
     fn ways(spec: &str, scheme: &str, pair: (usize, usize), subflows: usize) -> Vec<Way> {
         let network = network(spec);
-        let mut steering = Steering::new(scheme.parse().unwrap(), &network, Random::new(1));
+        let mut steering = Steering::new(scheme.parse().unwrap(), &network, SplitMix64::new(1));
         steering.place(Time::ZERO, &network, pair, subflows).ways
     }
 
@@ -221,7 +221,7 @@ mod tests {
     fn ties_are_broken_for_pairs_of_switches_or_anew_for_each_pair_of_hosts() {
         let network = network("fattree:8");
         let cores = |scheme: &str, to: &[usize]| {
-            let mut steering = Steering::new(scheme.parse().unwrap(), &network, Random::new(1));
+            let mut steering = Steering::new(scheme.parse().unwrap(), &network, SplitMix64::new(1));
             let mut links = BTreeSet::new();
             for to in to.iter().cycle().take(40) {
                 let ways = steering.place(Time::ZERO, &network, (0, *to), 4).ways;
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn joint_placement_gives_nearly_every_stream_links_of_its_own() {
         let network = network("fattree:8");
-        let mut random = Random::new(1);
+        let mut random = SplitMix64::new(1);
         let mut steering =
             Steering::new("shortest:16/least-loaded".parse().unwrap(), &network, random.fork());
         let (mut ways, mut moves) = (Vec::new(), 0);
@@ -262,7 +262,7 @@ mod tests {
     fn subflows_leave_links_that_are_gone() {
         let network = network("fattree:4");
         let mut steering =
-            Steering::new("disjoint:2/fewest-shared".parse().unwrap(), &network, Random::new(1));
+            Steering::new("disjoint:2/fewest-shared".parse().unwrap(), &network, SplitMix64::new(1));
         let ways = steering.place(Time::ZERO, &network, (0, 15), 2).ways;
         let up = ways[0].forward[1];
         let graph = network.graph();

@@ -3,8 +3,7 @@ use std::str::FromStr;
 
 use braid_paths::{Kind, Request};
 use braid_steering::{Choice, Placement, Policy, Question};
-
-use crate::engine::Random;
+use braid_types::SplitMix64;
 
 /// Which paths a subflow may take, and which of them it does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,7 +47,7 @@ pub struct UnknownScheme(String);
 
 impl Chooser {
     /// What chooses, before it has chosen anything.
-    pub(super) fn placement(self, random: &mut Random) -> Box<dyn Placement> {
+    pub(super) fn placement(self, random: &mut SplitMix64) -> Box<dyn Placement> {
         match self {
             Self::Random => Box::new(AnyPath(random.fork())),
             Self::Policy(policy) => policy.placement(),
@@ -58,7 +57,7 @@ impl Chooser {
 
 /// Any of the candidates, each as likely.
 #[derive(Debug)]
-struct AnyPath(Random);
+struct AnyPath(SplitMix64);
 
 impl Placement for AnyPath {
     fn place(&mut self, question: &Question<'_>) -> Option<Choice> {

@@ -3,23 +3,22 @@ use std::sync::Arc;
 
 use braid_paths::{Kind, Path, PathFinder, Request, solve};
 use braid_topology::Graph;
-use braid_types::DatapathId;
+use braid_types::{DatapathId, SplitMix64};
 
 use super::scheme::{Scheme, Ties};
-use crate::engine::Random;
 
 /// The path sets of a scheme in one network.
 #[derive(Debug)]
 pub(super) struct PathSets {
     scheme: Scheme,
     graph: Arc<Graph>,
-    random: Random,
+    random: SplitMix64,
     finder: PathFinder,
     known: BTreeMap<(DatapathId, DatapathId), Arc<[Path]>>,
 }
 
 impl PathSets {
-    pub(super) fn new(scheme: Scheme, graph: Arc<Graph>, random: Random) -> Self {
+    pub(super) fn new(scheme: Scheme, graph: Arc<Graph>, random: SplitMix64) -> Self {
         let finder = PathFinder::by_hops(graph.clone());
         Self { scheme, graph, random, finder, known: BTreeMap::new() }
     }

@@ -1,6 +1,6 @@
 use braid_paths::Path;
 use braid_topology::{Graph, Link};
-use braid_types::SwitchPort;
+use braid_types::{SwitchPort, reduce};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng;
 use rustc_hash::FxHashMap;
@@ -152,7 +152,7 @@ impl<'a> Walks<'a> {
     }
 
     fn below(&mut self, count: usize) -> usize {
-        ((u64::from(self.random.next_u32()) * count as u64) >> 32) as usize
+        reduce(u64::from(self.random.next_u32()) << 32, count)
     }
 }
 

@@ -29,7 +29,6 @@ pub(in crate::http) struct Event {
 
 /// What kind of event it is, with fields of its own.
 #[derive(Serialize, utoipa::ToSchema)]
-#[allow(dead_code, reason = "it describes `What`")]
 struct Kind {
     /// Such as `link_down`.
     notice: String,

@@ -28,7 +28,7 @@ macro_rules! route {
                  content_type = "application/problem+json")
             )
         )]
-        #[allow(dead_code, reason = "a description")]
+        #[expect(dead_code, reason = "a description")]
         pub(super) const fn $name() {}
     };
 }
@@ -129,7 +129,7 @@ macro_rules! text_route {
             get, path = $path, params($($parameter)*),
             responses((status = 200, body = String, content_type = $type))
         )]
-        #[allow(dead_code, reason = "a description")]
+        #[expect(dead_code, reason = "a description")]
         pub(super) const fn $name() {}
     };
 }
@@ -153,5 +153,5 @@ text_route!(/// Metrics in the OpenMetrics format.
          content_type = "application/problem+json")
     )
 )]
-#[allow(dead_code, reason = "a description")]
+#[expect(dead_code, reason = "a description")]
 pub(super) const fn rpc() {}

@@ -13,7 +13,7 @@ use crate::http::live::Event;
 macro_rules! list {
     ($answer:ident, $name:ident: $item:ty) => {
         #[derive(ToSchema)]
-        #[allow(dead_code, reason = "a description")]
+        #[expect(dead_code, reason = "a description")]
         pub(super) struct $answer {
             /// `braid/v1`
             schema: String,
@@ -36,7 +36,7 @@ list!(Assignments, assignments: AssignmentView);
 
 /// What is wrong with a request: RFC 9457.
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "a description")]
+#[expect(dead_code, reason = "a description")]
 pub(super) struct ProblemDocument {
     schema: String,
     r#type: String,
@@ -51,7 +51,7 @@ pub(super) struct ProblemDocument {
 }
 
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "a description")]
+#[expect(dead_code, reason = "a description")]
 pub(super) struct Events {
     schema: String,
     now: Time,
@@ -62,7 +62,7 @@ pub(super) struct Events {
 
 /// It was done at this time, or has begun.
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "a description")]
+#[expect(dead_code, reason = "a description")]
 pub(super) struct Done {
     schema: String,
     now: Time,
@@ -70,7 +70,7 @@ pub(super) struct Done {
 
 /// The data of the first message of a stream, named `snapshot`.
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "a description")]
+#[expect(dead_code, reason = "a description")]
 pub(super) struct Snapshot {
     schema: String,
     now: Time,
@@ -84,7 +84,7 @@ pub(super) struct Snapshot {
 
 /// What has changed of a list.
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "a description")]
+#[expect(dead_code, reason = "a description")]
 pub(super) struct Changes<T> {
     /// New or different.
     set: Vec<T>,
@@ -94,7 +94,7 @@ pub(super) struct Changes<T> {
 
 /// The data of the messages named `delta`; a list that has not changed is not there.
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "a description")]
+#[expect(dead_code, reason = "a description")]
 pub(super) struct Delta {
     schema: String,
     now: Time,
@@ -112,7 +112,7 @@ pub(super) struct Delta {
 
 /// An assignment that was made, is renewed, or was given back.
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "a description")]
+#[expect(dead_code, reason = "a description")]
 pub(super) struct Assigned {
     schema: String,
     assignment: AssignmentView,
@@ -122,7 +122,7 @@ pub(super) struct Assigned {
 
 /// A stream has its path.
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "a description")]
+#[expect(dead_code, reason = "a description")]
 pub(super) struct Placed {
     schema: String,
     stream: PlacedView,
@@ -130,14 +130,14 @@ pub(super) struct Placed {
 
 /// A stream is forgotten.
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "a description")]
+#[expect(dead_code, reason = "a description")]
 pub(super) struct Ended {
     schema: String,
 }
 
 /// What is steered how.
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "a description")]
+#[expect(dead_code, reason = "a description")]
 pub(super) struct PolicyInUse {
     schema: String,
     now: Time,

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use braid_types::SplitMix64;
 use sha2::{Digest, Sha256};
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -236,12 +237,12 @@ fn hex(hash: Sha256) -> String {
 struct Chunk {
     bytes: Vec<u8>,
     at: usize,
-    state: u64,
+    random: SplitMix64,
 }
 
 impl Chunk {
     fn new() -> Self {
-        let mut chunk = Self { bytes: vec![0; CHUNK], at: 0, state: 0 };
+        let mut chunk = Self { bytes: vec![0; CHUNK], at: 0, random: SplitMix64::new(0) };
         chunk.fill();
         chunk
     }
@@ -257,15 +258,10 @@ impl Chunk {
         }
     }
 
-    // Steele, Lea and Flood's SplitMix64.
     fn fill(&mut self) {
         self.at = 0;
         for word in self.bytes.chunks_exact_mut(8) {
-            self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut mixed = self.state;
-            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            word.copy_from_slice(&(mixed ^ (mixed >> 31)).to_le_bytes());
+            word.copy_from_slice(&self.random.next_u64().to_le_bytes());
         }
     }
 }

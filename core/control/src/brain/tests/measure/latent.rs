@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
+use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SplitMix64, SwitchPort, Time};
 
 use super::HOST_PORT;
 use crate::brain::Brain;
@@ -52,7 +52,7 @@ pub(super) struct Latent {
     pub(super) no_returns: bool,
     /// Now and then, up to so much comes on top of what a message takes.
     pub(super) jitter: Duration,
-    seed: u64,
+    random: SplitMix64,
     sequence: u64,
     coming: BTreeMap<(Time, u64), Event<'static>>,
     channels: BTreeMap<DatapathId, Channel>,
@@ -76,7 +76,7 @@ impl Latent {
             handling: Duration::ZERO,
             no_returns: false,
             jitter: Duration::ZERO,
-            seed: 1,
+            random: SplitMix64::new(1),
             sequence: 0,
             coming: BTreeMap::new(),
             channels: (1..).map(DatapathId).zip(channels.iter().copied()).collect(),
@@ -109,7 +109,7 @@ impl Latent {
     }
 
     pub(super) fn with_jitter(mut self, jitter: Duration, seed: u64) -> Self {
-        (self.jitter, self.seed) = (jitter, seed);
+        (self.jitter, self.random) = (jitter, SplitMix64::new(seed));
         self
     }
 
@@ -268,16 +268,8 @@ impl Latent {
 
     /// Three messages of ten wait somewhere.
     fn delayed(&mut self, duration: Duration) -> Duration {
-        let waits = self.random() < 0.3;
-        duration + if waits { self.jitter.mul_f64(self.random()) } else { Duration::ZERO }
-    }
-
-    /// From 0 to 1. SplitMix64, Steele et al. 2014.
-    fn random(&mut self) -> f64 {
-        self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.seed ^ (self.seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+        let waits = self.random.next_f64() < 0.3;
+        duration + if waits { self.jitter.mul_f64(self.random.next_f64()) } else { Duration::ZERO }
     }
 }
 

@@ -1,3 +1,5 @@
+//! The messages in a stream.
+
 use braid_openflow::{HEADER_LEN, Header, Message, MessageType, VERSION, frame_length};
 
 /// Bytes that are searched for a message at a time: the longest one and the next one's header fit.
@@ -11,13 +13,32 @@ const MAX_TYPE: u8 = 35;
 
 /// What lies at a place of the stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Item {
+pub enum Item {
     /// A message, or what is framed like one.
-    Message { offset: u64, bytes: Vec<u8> },
+    Message {
+        /// Where it starts in what one side sent, in bytes.
+        offset: u64,
+        /// All of it.
+        bytes: Vec<u8>,
+    },
     /// No message begins with these bytes, where one must.
-    Lost { offset: u64, bytes: Vec<u8>, reason: String },
+    Lost {
+        /// Where they are, in bytes.
+        offset: u64,
+        /// The first of them.
+        bytes: Vec<u8>,
+        /// Why it is none.
+        reason: String,
+    },
     /// So many bytes were passed over until a message began, or the stream ended.
-    Skipped { offset: u64, count: u64, why: &'static str },
+    Skipped {
+        /// Where they are, in bytes.
+        offset: u64,
+        /// How many.
+        count: u64,
+        /// Why no message was known to begin there.
+        why: &'static str,
+    },
 }
 
 /// Finds the messages in one direction of a connection. Drain [`Self::poll`] after every other call.

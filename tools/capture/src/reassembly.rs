@@ -1,3 +1,5 @@
+//! One direction of a connection in the order of its bytes.
+
 use std::collections::BTreeMap;
 
 /// Bytes that may wait for what is missing before them.

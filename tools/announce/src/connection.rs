@@ -1,3 +1,5 @@
+//! A TCP connection that is about to open, from the arguments of connect(2).
+
 use std::fs::{self, File};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -12,29 +14,22 @@ use super::start::take;
 /// The longest address of the internet families.
 const MAX_ADDRESS: usize = 28;
 
-/// A TCP connection that is about to open.
-pub(super) struct Connection {
-    pub(super) tuple: FiveTuple,
-}
-
-impl Connection {
-    /// What a thread that calls connect(2) with these arguments is about to open, its socket bound to the port that it will
-    /// have; `None` for all but TCP to other hosts.
-    pub(super) fn about_to_open(thread: u32, number: u64, address: (u64, u64)) -> Option<Self> {
-        let remote = read_address(thread, address).ok()??;
-        let remote = SocketAddr::new(remote.ip().to_canonical(), remote.port());
-        if remote.ip().is_loopback() || remote.ip().is_unspecified() {
-            return None;
-        }
-        let socket = Socket::from(take(process_of(thread)?, i32::try_from(number).ok()?).ok()?);
-        let is_tcp = socket.r#type().ok()? == Type::STREAM && socket.protocol().ok()? == Some(Protocol::TCP);
-        let route = |remote| in_network_of(thread, move || source_to(remote));
-        let local = is_tcp.then(|| bind(&socket, remote, route).ok()).flatten()?;
-        let [src, dst] = [local.ip().to_canonical(), remote.ip()];
-        // What stays on this host needs no path.
-        let tuple = FiveTuple { src, dst, src_port: local.port(), dst_port: remote.port() };
-        (src != dst && local.port() != 0).then_some(Self { tuple })
+/// What a thread that calls connect(2) with these arguments is about to open, its socket bound to the port that it will
+/// have; `None` for all but TCP to other hosts.
+pub(super) fn about_to_open(thread: u32, number: u64, address: (u64, u64)) -> Option<FiveTuple> {
+    let remote = read_address(thread, address).ok()??;
+    let remote = SocketAddr::new(remote.ip().to_canonical(), remote.port());
+    if remote.ip().is_loopback() || remote.ip().is_unspecified() {
+        return None;
     }
+    let socket = Socket::from(take(process_of(thread)?, i32::try_from(number).ok()?).ok()?);
+    let is_tcp = socket.r#type().ok()? == Type::STREAM && socket.protocol().ok()? == Some(Protocol::TCP);
+    let route = |remote| in_network_of(thread, move || source_to(remote));
+    let local = is_tcp.then(|| bind(&socket, remote, route).ok()).flatten()?;
+    let [src, dst] = [local.ip().to_canonical(), remote.ip()];
+    // What stays on this host needs no path.
+    let tuple = FiveTuple { src, dst, src_port: local.port(), dst_port: remote.port() };
+    (src != dst && local.port() != 0).then_some(tuple)
 }
 
 /// Gives a socket the address and port from which it will connect, unless it has them; the kernel would a moment later.

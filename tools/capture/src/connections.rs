@@ -1,11 +1,15 @@
+//! The connections of a capture, each direction by itself.
+
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::net::SocketAddr;
 
 use super::framing::{Framing, Item};
 use super::reassembly::{Piece, Reassembly};
 use super::segment::Segment;
-use crate::openflow::{Place, Printer, Timestamp};
+use crate::{Place, Timestamp};
+
+/// Takes what is in a connection.
+type Take<'a, E> = dyn FnMut(&Place, Item) -> Result<(), E> + 'a;
 
 /// Both directions of every connection, each by its sender and receiver.
 #[derive(Default)]
@@ -20,17 +24,17 @@ struct Stream {
 }
 
 impl Connections {
-    /// Takes in a segment and prints what it completes.
-    pub(super) fn receive<W: Write>(
+    /// Takes in a segment and passes on what it completes.
+    pub(super) fn receive<E>(
         &mut self,
         segment: &Segment<'_>,
         time: Option<Timestamp>,
-        printer: &mut Printer<W>,
-    ) -> io::Result<()> {
-        self.acknowledge(segment, printer)?;
+        take: &mut Take<'_, E>,
+    ) -> Result<(), E> {
+        self.acknowledge(segment, take)?;
         let key = (segment.src, segment.dst);
         if segment.syn {
-            self.open(key, segment.seq.wrapping_add(1), printer)?;
+            self.open(key, segment.seq.wrapping_add(1), take)?;
         } else if segment.payload.is_empty() && !self.0.contains_key(&key) {
             return Ok(());
         }
@@ -45,33 +49,33 @@ impl Connections {
         if segment.fin {
             stream.order.close(seq.wrapping_add(segment.payload.len() as u32));
         }
-        stream.drain(key, printer)
+        stream.drain(key, take)
     }
 
-    /// Prints what can only be told at the end.
-    pub(super) fn finish<W: Write>(&mut self, printer: &mut Printer<W>) -> io::Result<()> {
-        std::mem::take(&mut self.0).into_iter().try_for_each(|(key, stream)| stream.finish(key, printer))
+    /// Passes on what can only be told at the end.
+    pub(super) fn finish<E>(&mut self, take: &mut Take<'_, E>) -> Result<(), E> {
+        std::mem::take(&mut self.0).into_iter().try_for_each(|(key, stream)| stream.finish(key, take))
     }
 
     /// Begins a stream, unless the SYN is a retransmission.
-    fn open<W: Write>(
+    fn open<E>(
         &mut self,
         key: (SocketAddr, SocketAddr),
         start: u32,
-        printer: &mut Printer<W>,
-    ) -> io::Result<()> {
+        take: &mut Take<'_, E>,
+    ) -> Result<(), E> {
         if self.0.get(&key).is_some_and(|stream| stream.order.start() == start) {
             return Ok(());
         }
         let former = self.0.insert(key, Stream::new(start, Framing::from_the_start()));
-        former.map_or(Ok(()), |stream| stream.finish(key, printer))
+        former.map_or(Ok(()), |stream| stream.finish(key, take))
     }
 
-    fn acknowledge<W: Write>(&mut self, segment: &Segment<'_>, printer: &mut Printer<W>) -> io::Result<()> {
+    fn acknowledge<E>(&mut self, segment: &Segment<'_>, take: &mut Take<'_, E>) -> Result<(), E> {
         let key = (segment.dst, segment.src);
         let (Some(ack), Some(stream)) = (segment.ack, self.0.get_mut(&key)) else { return Ok(()) };
         stream.order.acknowledge(ack);
-        stream.drain(key, printer)
+        stream.drain(key, take)
     }
 }
 
@@ -80,37 +84,26 @@ impl Stream {
         Self { order: Reassembly::new(start), framing, time: None }
     }
 
-    fn finish<W: Write>(mut self, key: (SocketAddr, SocketAddr), printer: &mut Printer<W>) -> io::Result<()> {
+    fn finish<E>(mut self, key: (SocketAddr, SocketAddr), take: &mut Take<'_, E>) -> Result<(), E> {
         self.order.finish();
-        self.drain(key, printer)?;
+        self.drain(key, take)?;
         self.framing.finish();
-        self.print(key, printer)
+        self.pass_on(key, take)
     }
 
-    fn drain<W: Write>(&mut self, key: (SocketAddr, SocketAddr), printer: &mut Printer<W>) -> io::Result<()> {
+    fn drain<E>(&mut self, key: (SocketAddr, SocketAddr), take: &mut Take<'_, E>) -> Result<(), E> {
         while let Some(piece) = self.order.poll() {
             match piece {
                 Piece::Bytes(bytes) => self.framing.receive(&bytes),
                 Piece::Missing(count) => self.framing.miss(count),
             }
-            self.print(key, printer)?;
+            self.pass_on(key, take)?;
         }
         Ok(())
     }
 
-    fn print<W: Write>(
-        &mut self,
-        (src, dst): (SocketAddr, SocketAddr),
-        printer: &mut Printer<W>,
-    ) -> io::Result<()> {
+    fn pass_on<E>(&mut self, (src, dst): (SocketAddr, SocketAddr), take: &mut Take<'_, E>) -> Result<(), E> {
         let place = Place { time: self.time, src, dst };
-        while let Some(item) = self.framing.poll() {
-            match item {
-                Item::Message { offset, bytes } => printer.message(Some(&place), offset, &bytes)?,
-                Item::Lost { offset, bytes, reason } => printer.lost(&place, offset, &bytes, reason)?,
-                Item::Skipped { offset, count, why } => printer.note(&place, offset, why, count)?,
-            }
-        }
-        Ok(())
+        std::iter::from_fn(|| self.framing.poll()).try_for_each(|item| take(&place, item))
     }
 }

@@ -1,3 +1,5 @@
+//! When packets were captured.
+
 use std::fmt;
 
 use serde::{Serialize, Serializer};
@@ -7,13 +9,13 @@ const DAY: u64 = 86_400;
 
 /// When a packet was captured: nanoseconds since 1970 in UTC. Printed and serialised as in RFC 3339.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Timestamp(u64);
+pub struct Timestamp(u64);
 
 impl Timestamp {
     /// `seconds` since 1970, and `units` of which a second has `per_second`.
     ///
     /// Saturates, and takes a second of no units for one of whole seconds.
-    pub(crate) fn new(seconds: u64, units: u64, per_second: u64) -> Self {
+    pub fn new(seconds: u64, units: u64, per_second: u64) -> Self {
         let nanos = u128::from(units) * u128::from(NANOS) / u128::from(per_second.max(1));
         let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
         Self(seconds.saturating_mul(NANOS).saturating_add(nanos))

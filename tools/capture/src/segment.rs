@@ -1,3 +1,5 @@
+//! What is above the link: TCP segments.
+
 use std::net::{IpAddr, SocketAddr};
 
 use etherparse::{EtherType, LaxNetSlice, LaxSlicedPacket, TcpSlice, TransportSlice};

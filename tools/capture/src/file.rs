@@ -1,3 +1,5 @@
+//! The file: packets as they were captured.
+
 use std::io::Read;
 
 use pcap_parser::pcapng::Block;
@@ -7,7 +9,7 @@ use pcap_parser::{
     create_reader,
 };
 
-use crate::openflow::Timestamp;
+use crate::Timestamp;
 
 /// Bytes that are read at once, at first.
 const CAPACITY: usize = 1 << 18;
@@ -34,7 +36,7 @@ pub(super) struct CaptureFile {
 
 /// Why a capture cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum FileError {
+pub enum FileError {
     /// It is something else.
     #[error("this is not a capture: neither pcap nor pcapng")]
     NotACapture,

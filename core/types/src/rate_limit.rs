@@ -1,19 +1,21 @@
+//! How often something may happen.
+
 use std::time::Duration;
 
-use braid_types::Time;
+use crate::Time;
 
 /// How often something may happen: so many times a second, and more at once when it has been quiet for a while.
 ///
 /// The generic cell rate algorithm, ITU-T I.371: one time stamp instead of a bucket that must be filled.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rate {
+pub struct RateLimit {
     /// When the last one would have come if they came evenly.
     due: Time,
 }
 
-impl Rate {
+impl RateLimit {
     /// Whether one more is within `limit` a second, of which `saved` can be saved up; no limit if that is zero.
-    pub(super) fn take(&mut self, now: Time, limit: u32, saved: Duration) -> bool {
+    pub fn take(&mut self, now: Time, limit: u32, saved: Duration) -> bool {
         if limit == 0 {
             return true;
         }
@@ -25,6 +27,11 @@ impl Rate {
         }
         is_within
     }
+
+    /// Whether it has been quiet for so long that nothing is lost when it is forgotten.
+    pub fn is_idle(&self, now: Time) -> bool {
+        self.due <= now
+    }
 }
 
 #[cfg(test)]
@@ -33,13 +40,13 @@ mod tests {
 
     const SAVED: Duration = Duration::from_secs(1);
 
-    fn taken(rate: &mut Rate, from: u64, to: u64, limit: u32) -> usize {
+    fn taken(rate: &mut RateLimit, from: u64, to: u64, limit: u32) -> usize {
         (from..to).filter(|millis| rate.take(Time::from_millis(*millis), limit, SAVED)).count()
     }
 
     #[test]
     fn a_second_s_worth_passes_at_once_and_then_the_rate() {
-        let mut rate = Rate::default();
+        let mut rate = RateLimit::default();
         let at_once = (0..100).filter(|_| rate.take(Time::from_millis(1), 10, SAVED)).count();
         assert_eq!(at_once, 10);
         assert_eq!(taken(&mut rate, 1, 10_002, 10), 100);
@@ -47,13 +54,20 @@ mod tests {
 
     #[test]
     fn what_does_not_pass_does_not_count() {
-        let mut rate = Rate::default();
+        let mut rate = RateLimit::default();
         assert_eq!((0..1_000_000).filter(|_| rate.take(Time::ZERO, 3, SAVED)).count(), 3);
         assert!(rate.take(Time::from_millis(334), 3, SAVED));
     }
 
     #[test]
+    fn what_was_quiet_for_long_is_idle() {
+        let mut rate = RateLimit::default();
+        assert!(rate.take(Time::ZERO, 2, SAVED) && !rate.is_idle(Time::from_millis(499)));
+        assert!(rate.is_idle(Time::from_millis(500)));
+    }
+
+    #[test]
     fn zero_is_no_limit() {
-        assert_eq!((0..1_000).filter(|_| Rate::default().take(Time::ZERO, 0, SAVED)).count(), 1_000);
+        assert_eq!((0..1_000).filter(|_| RateLimit::default().take(Time::ZERO, 0, SAVED)).count(), 1_000);
     }
 }

@@ -1,0 +1,45 @@
+//! Waits that grow while something is tried in vain.
+
+use std::time::Duration;
+
+/// How long to wait before each try: twice as long each time, up to a longest wait.
+///
+/// ```
+/// use std::time::Duration;
+/// use braid_types::Backoff;
+///
+/// const RETRY: Backoff = Backoff::between(Duration::from_secs(1), Duration::from_secs(3));
+/// assert_eq!(RETRY.after(None), Duration::from_secs(1));
+/// assert_eq!(RETRY.after(Some(Duration::from_secs(1))), Duration::from_secs(2));
+/// assert_eq!(RETRY.after(Some(Duration::from_secs(2))), Duration::from_secs(3));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Backoff {
+    first: Duration,
+    longest: Duration,
+}
+
+impl Backoff {
+    /// Waits from `first` to `longest`.
+    pub const fn between(first: Duration, longest: Duration) -> Self {
+        Self { first, longest }
+    }
+
+    /// The wait after one that was in vain; without one, the first.
+    pub fn after(self, last: Option<Duration>) -> Duration {
+        last.map_or(self.first, |last| last.saturating_mul(2)).min(self.longest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_the_longest() {
+        let backoff = Backoff::between(Duration::from_secs(5), Duration::from_secs(600));
+        let waits = std::iter::successors(Some(backoff.after(None)), |last| Some(backoff.after(Some(*last))));
+        let seconds: Vec<_> = waits.take(9).map(|wait| wait.as_secs()).collect();
+        assert_eq!(seconds, [5, 10, 20, 40, 80, 160, 320, 600, 600]);
+    }
+}

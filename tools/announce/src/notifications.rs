@@ -1,0 +1,58 @@
+//! Lets connections of a command go on one by one.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::process::{Child, ExitStatus};
+
+use braid_types::FiveTuple;
+use libseccomp::{ScmpNotifReq, ScmpNotifResp, ScmpNotifRespFlags};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use crate::connection::about_to_open;
+
+/// A command that waits with each of its connections until it may open it.
+#[derive(Debug)]
+pub struct Watched {
+    pub(crate) child: Child,
+    pub(crate) listener: OwnedFd,
+}
+
+impl Watched {
+    /// Lets each connection go on once `announce` has been told of it; returns when the last process of the command has ended.
+    ///
+    /// # Errors
+    ///
+    /// The kernel does not tell of connections, or of the command's end.
+    pub fn serve(self, mut announce: impl FnMut(FiveTuple)) -> io::Result<ExitStatus> {
+        let Self { mut child, listener } = self;
+        // Its parent reaps it at once: a listener whose processes have all ended hangs up.
+        let waiting = std::thread::spawn(move || child.wait());
+        while wait(&listener)? {
+            // The process may have been killed meanwhile: then there is nothing to receive or to answer.
+            let Ok(request) = ScmpNotifReq::receive(listener.as_raw_fd()) else { continue };
+            let [number, address, length, ..] = request.data.args;
+            if let Some(connection) = about_to_open(request.pid, number, (address, length)) {
+                announce(connection);
+            }
+            let goes_on = ScmpNotifResp::new_continue(request.id, ScmpNotifRespFlags::empty());
+            drop(goes_on.respond(listener.as_raw_fd()));
+        }
+        waiting.join().unwrap_or_else(|_| Err(io::Error::other("the command cannot be waited for")))
+    }
+}
+
+/// Waits for a request; none will come any more if false.
+fn wait(listener: &OwnedFd) -> nix::Result<bool> {
+    loop {
+        let mut listeners = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
+        match poll(&mut listeners, PollTimeout::NONE) {
+            Err(Errno::EINTR) => {}
+            Err(error) => return Err(error),
+            Ok(_) => {
+                let events = listeners[0].revents().unwrap_or(PollFlags::empty());
+                return Ok(events.contains(PollFlags::POLLIN));
+            }
+        }
+    }
+}
