@@ -28,6 +28,7 @@ lint: ## Check format, lints, documentation, licences and sources of dependencie
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings -A rustdoc::private_intra_doc_links' $(CARGO) doc --workspace --no-deps --locked --quiet
 	scripts/check-dependencies
+	scripts/check-boundaries
 	scripts/deny
 
 bench: ## Measure

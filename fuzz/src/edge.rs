@@ -8,7 +8,7 @@ use braid_openflow::{
 };
 use braid_packet::{TcpFlags, build};
 use braid_spray::{HoldTime, Policy, Settings};
-use braid_switch::extension::Extension;
+use braid_edge_protocol::extension::Extension;
 use braid_switch::{ConnectionId, Identity, Offload, Packet, PortDescription, Switch, Train};
 use braid_types::{DatapathId, FiveTuple, MacAddr, PortNo, Time};
 

@@ -3,7 +3,8 @@
 use std::net::IpAddr;
 
 use braid_packet::arp::Arp;
-use braid_switch::{Arrival, Ends, Offload, Packet, TunnelSettings, UplinkAddress, UplinkSettings, Uplinks};
+use braid_edge_protocol::Ends;
+use braid_switch::{Arrival, Offload, Packet, TunnelSettings, UplinkAddress, UplinkSettings, Uplinks};
 use braid_types::{MacAddr, PortNo, Time};
 
 const PORT: PortNo = PortNo(2);

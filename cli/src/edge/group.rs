@@ -2,11 +2,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use braid_edge::{ClientError, Tuner};
+use braid_edge_protocol::Ends;
+use braid_edge_protocol::extension::{Extension, PathUpdate};
+use braid_edge_protocol::telemetry::{OrderReport, PathReport, PathState, Report, WayReport};
 use braid_openflow::GroupId;
 use braid_spray::{HoldTime, Policy, Settings};
-use braid_switch::Ends;
-use braid_switch::extension::{Extension, PathUpdate};
-use braid_switch::telemetry::{OrderReport, PathReport, PathState, Report, WayReport};
 use braid_types::BitsPerSec;
 use clap::{Subcommand, ValueEnum};
 

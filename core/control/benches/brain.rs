@@ -2,6 +2,8 @@
 //!
 //! Measured beside a responder that decides nothing: it decodes the packet-in and sends the packet back.
 
+#![expect(clippy::disallowed_methods, reason = "benchmarks take the time")]
+
 #[path = "../tests/two_switches/mod.rs"]
 mod two_switches;
 

@@ -1,8 +1,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use braid_edge_protocol::telemetry::Report;
 use braid_openflow::{FlowMod, FlowModCommand, FlowStats, Message, Xid};
-use braid_switch::telemetry::Report;
 use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use serde::{Deserialize, Serialize};
 

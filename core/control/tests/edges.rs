@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use braid_control::{Event, Recorded, Session, SessionEvent, SessionLimits};
+use braid_edge_protocol::extension::{BRAID, Extension};
+use braid_edge_protocol::telemetry::{Report, TELEMETRY};
 use braid_openflow::{
     Action, Bucket, Bytes, Experimenter, GroupId, GroupMod, GroupModCommand, GroupType, List, Message,
     MultipartType, RequestBody, Xid, frames,
 };
 use braid_spray::{Policy, Settings};
-use braid_switch::extension::{BRAID, Extension};
-use braid_switch::telemetry::{Report, TELEMETRY};
 use braid_switch::{ConnectionId, Identity, PortDescription, Switch};
 use braid_types::{DatapathId, MacAddr, PortNo, Time};
 

@@ -1,5 +1,7 @@
 //! What is remembered, and what a link that fails costs whoever asks afterwards.
 
+#![expect(clippy::disallowed_methods, reason = "benchmarks take the time")]
+
 mod support;
 
 use std::hint::black_box;

@@ -74,6 +74,7 @@ impl<K: Number, V> Numbered<K, V> {
     }
 
     /// All of it, in the order of numbers. O(n log n).
+    #[expect(clippy::disallowed_methods, reason = "sorted at once")]
     pub(crate) fn iter(&self) -> impl Iterator<Item = &V> {
         let mut pages: Vec<_> = self.pages.iter().collect();
         pages.sort_unstable_by_key(|(page, _)| **page);

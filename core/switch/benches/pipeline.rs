@@ -1,12 +1,12 @@
 //! What a switch costs for one packet, without its way in and out: full frames of one TCP flow.
 
+use braid_edge_protocol::extension::Extension;
 use braid_openflow::{
     Action, Bucket, EthType, FlowMod, GroupId, GroupMod, GroupModCommand, GroupType, Instruction, List,
     Masked, Match, MaxLen, Message, OxmField, TableId, TcpFlags as Bits, Xid,
 };
 use braid_packet::{TcpFlags, build};
 use braid_spray::{Policy, Settings};
-use braid_switch::extension::Extension;
 use braid_switch::{ConnectionId, Identity, Offload, Packet, PortDescription, Switch, Train};
 use braid_types::{DatapathId, FiveTuple, MacAddr, PortNo, Time};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};

@@ -2,14 +2,11 @@
 //!
 //! [`Switch`] is given frames and messages, with the time, and gives frames and messages back. It has what stock switches
 //! lack: a select group that decides for each packet ([`braid_spray::Scheduler`]), and a group that puts TCP in order
-//! ([`braid_spray::Resequencer`]); both are set by the messages of [`extension`]. Frames may be super-frames whose
+//! ([`braid_spray::Resequencer`]); both are set by the messages of [`braid_edge_protocol::extension`]. Frames may be super-frames whose
 //! checksums are left to a network card ([`Offload`]); they are passed on as such, and changed as such.
 //!
 //! What it does not do: meters, queues, MPLS, PBB, table and port modification beyond what is described in
 //! `docs/edge.md`; it says so with the errors of the specification. All tables are bounded.
-
-pub mod extension;
-pub mod telemetry;
 
 mod action;
 mod fragment;
@@ -32,5 +29,4 @@ pub use packet::{Offload, Packet};
 pub use port::{PortCounters, PortDescription};
 pub use switch::{ConnectionId, Identity, Switch};
 pub use train::Train;
-pub use tunnel::Ends;
 pub use uplink::{Arrival, TunnelPort, TunnelSettings, UplinkAddress, UplinkError, UplinkSettings, Uplinks};

@@ -38,6 +38,7 @@ impl Tallies {
 
     /// How many there were before a probe that passes now; they are counted from the first probe on. `None` if there is no room to count
     /// them: paths that are probed are not forgotten for others.
+    #[expect(clippy::disallowed_methods, reason = "each entry is judged by itself")]
     pub(crate) fn probed(&mut self, now: Time, port: PortNo, label: MacAddr) -> Option<u32> {
         let key = (port, label.octets());
         if let Some(count) = self.counts.get_mut(&key) {

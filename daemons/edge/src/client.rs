@@ -2,12 +2,12 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use braid_edge_protocol::extension::{BRAID, Extension};
+use braid_edge_protocol::telemetry::{Report, TELEMETRY, decode};
 use braid_openflow::{
     Bytes, ErrorCode, Experimenter, GroupId, Hello, Message, MultipartFlags, MultipartReply,
     MultipartRequest, ReplyBody, RequestBody, Xid, frame_length,
 };
-use braid_switch::extension::{BRAID, Extension};
-use braid_switch::telemetry::{Report, TELEMETRY, decode};
 
 /// Sets the groups of an edge over its listener, as a controller would.
 pub struct Tuner {

@@ -1,7 +1,8 @@
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
-use braid_switch::{Ends, UplinkAddress};
+use braid_edge_protocol::Ends;
+use braid_switch::UplinkAddress;
 use braid_types::{BitsPerSec, DatapathId, PortNo};
 
 /// What an edge is to be.

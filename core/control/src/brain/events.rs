@@ -105,7 +105,7 @@ impl Brain {
                     self.routing.commit(cx, &mut self.fabric, batch);
                 }
                 FabricEvent::Ready(Owner::Spray, batch) => {
-                    self.spray.commit(&mut context!(self, now, out), batch)
+                    self.spray.commit(&mut context!(self, now, out), batch);
                 }
                 FabricEvent::Ready(Owner::Streams, batch) => {
                     self.streams.commit(&mut network!(self, now, out), batch);

@@ -83,6 +83,7 @@ impl Labels {
     }
 
     /// The label that goes by this hop, or those of its group that do.
+    #[expect(clippy::disallowed_methods, reason = "collected into a sorted set")]
     pub(super) fn by(&self, hop: &Hop) -> BTreeSet<Label> {
         if !hop.label.is_group() {
             return BTreeSet::from([hop.label]);
@@ -233,6 +234,7 @@ impl Labels {
     }
 
     /// The labels that no packet will enter any more as soon as their ingress has confirmed, in their order.
+    #[expect(clippy::disallowed_methods, reason = "sorted at once")]
     pub(super) fn leaving(&self) -> Vec<Label> {
         let leaving = self.entries.iter().filter(|(_, entry)| entry.life == Life::Leaving);
         let mut leaving: Vec<_> = leaving.map(|(label, _)| *label).collect();
@@ -260,6 +262,7 @@ impl Labels {
     }
 
     /// The labels that packets may enter whose paths pass `test`, in their order.
+    #[expect(clippy::disallowed_methods, reason = "sorted at once")]
     pub(super) fn enterable(&self, test: impl Fn(&Path) -> bool) -> Vec<Label> {
         let is_open = |entry: &Entry| matches!(entry.life, Life::Used | Life::Unused(_));
         let matching = self.entries.iter().filter(|(_, entry)| is_open(entry) && test(&entry.path));

@@ -34,6 +34,7 @@ impl Fabric {
 #[cfg(test)]
 impl Fabric {
     /// How many streams use each label.
+    #[expect(clippy::disallowed_methods, reason = "collected into a sorted map")]
     pub(crate) fn leases(&self) -> std::collections::BTreeMap<Label, u32> {
         let used = self.labels.entries.iter().filter(|(_, entry)| entry.leases > 0);
         used.map(|(label, entry)| (*label, entry.leases)).collect()

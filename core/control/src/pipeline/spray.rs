@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use braid_edge_protocol::extension::{BRAID, Extension, PathUpdate, Probing};
+use braid_edge_protocol::telemetry::TELEMETRY;
 use braid_openflow::{
     Action, Bucket, Bytes, EncodeError, Experimenter, GroupId, GroupMod, GroupModCommand, GroupType, List,
     Masked, Message, OxmField, RequestBody, Xid,
 };
 use braid_spray::{Policy, Settings};
-use braid_switch::extension::{BRAID, Extension, PathUpdate, Probing};
-use braid_switch::telemetry::TELEMETRY;
 use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo};
 use serde::{Deserialize, Serialize};
 

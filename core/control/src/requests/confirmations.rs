@@ -132,7 +132,7 @@ impl Requests {
         for waiter in waiters {
             match waiter {
                 Waiter::Application(ticket) => {
-                    on.net.cx.out.reply(ticket, Reply::Refused(Refusal::NoRoute(tuple)))
+                    on.net.cx.out.reply(ticket, Reply::Refused(Refusal::NoRoute(tuple)));
                 }
                 Waiter::Question(ticket) => self.on_subflow_ended(ticket, id),
             }

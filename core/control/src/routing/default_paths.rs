@@ -76,9 +76,7 @@ impl Routing {
 
     /// The graph has changed: every route is compared with the shortest path.
     pub(crate) fn handle_graph(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
-        let mut all: Vec<_> = self.routes.all().map(|(key, _)| key).collect();
-        all.sort_unstable();
-        for key in all {
+        for (key, _) in self.routes.sorted(|_| true) {
             self.renew(cx, fabric, key);
         }
     }

@@ -144,9 +144,14 @@ impl Routes {
         Some(entry)
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = ((IpAddr, DatapathId), Entry)> {
+    /// All routes that pass `test`, by address and switch. O(n log n).
+    #[expect(clippy::disallowed_methods, reason = "sorted at once")]
+    pub(super) fn sorted(&self, test: impl Fn(&Entry) -> bool) -> Vec<((IpAddr, DatapathId), Entry)> {
         let ways = self.to.keys().map(|dst| (*dst, self.ways(*dst)));
-        ways.flat_map(|(dst, ways)| ways.iter().map(move |(dpid, entry)| ((dst, *dpid), *entry)))
+        let all = ways.flat_map(|(dst, ways)| ways.iter().map(move |(dpid, entry)| ((dst, *dpid), *entry)));
+        let mut sorted: Vec<_> = all.filter(|(_, entry)| test(entry)).collect();
+        sorted.sort_unstable_by_key(|(key, _)| *key);
+        sorted
     }
 
     /// The route is on its way to the switch.
@@ -157,6 +162,7 @@ impl Routes {
     }
 
     /// The labels that routes lead to, or will, in no order.
+    #[expect(clippy::disallowed_methods, reason = "its only user collects a sorted set")]
     pub(super) fn labels(&self) -> impl Iterator<Item = Label> {
         self.uses.keys().copied()
     }
@@ -167,15 +173,13 @@ impl Routes {
     }
 
     pub(super) fn through(&self, labels: &BTreeSet<Label>) -> Vec<((IpAddr, DatapathId), Entry)> {
-        let uses = |entry: &Entry| {
+        self.sorted(|entry| {
             entry.wanted.takes(labels) || entry.written.is_some_and(|written| written.takes(labels))
-        };
-        let mut through: Vec<_> = self.all().filter(|(_, entry)| uses(entry)).collect();
-        through.sort_unstable_by_key(|(key, _)| *key);
-        through
+        })
     }
 
     /// The switch has lost its rules.
+    #[expect(clippy::disallowed_methods, reason = "what follows is sorted, or counted")]
     pub(super) fn forget(&mut self, dpid: DatapathId) {
         let (places, free) = (&mut self.places, &mut self.free);
         let mut gone = Vec::new();
@@ -265,17 +269,16 @@ mod tests {
                         model.retain(|(_, at), ()| *at != DatapathId(dpid));
                     }
                 }
-                let mut all: Vec<_> = routes.all().map(|(key, _)| key).collect();
-                all.sort_unstable();
+                let all: Vec<_> = routes.sorted(|_| true).into_iter().map(|(key, _)| key).collect();
                 prop_assert_eq!(&all, &model.keys().copied().collect::<Vec<_>>());
                 prop_assert_eq!(routes.len(), all.len());
                 prop_assert_eq!(routes.places.len(), routes.to.len() + routes.free.len());
                 prop_assert!(all.iter().all(|(dst, dpid)| routes.get(*dst, *dpid).is_some()));
                 let mut uses = BTreeMap::new();
-                for label in routes.all().flat_map(|(_, entry)| entry.labels().collect::<Vec<_>>()) {
+                for label in routes.sorted(|_| true).into_iter().flat_map(|(_, entry)| entry.labels().collect::<Vec<_>>()) {
                     *uses.entry(label).or_insert(0) += 1;
                 }
-                prop_assert_eq!(routes.uses.iter().map(|(at, n)| (*at, *n)).collect::<BTreeMap<_, _>>(), uses);
+                prop_assert_eq!(routes.uses.clone().into_iter().collect::<BTreeMap<_, _>>(), uses);
             }
         }
     }

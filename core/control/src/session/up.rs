@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
+use braid_edge_protocol::extension::BRAID;
+use braid_edge_protocol::telemetry::{self, TELEMETRY};
 use braid_openflow::{
     EncodeError, ErrorMsg, FlowRemoved, FlowRemovedReason, Message, MultipartReply, MultipartType, PacketIn,
     PortReason, PortStatus as PortStatusMsg, ReplyBody, Xid,
 };
-use braid_switch::extension::BRAID;
-use braid_switch::telemetry::{self, TELEMETRY};
 use braid_types::{DatapathId, Time};
 
 use super::answers::{Answers, Part};

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use braid_edge_protocol::telemetry::{OrderReport, PathReport, Report};
 use braid_spray::Waits;
-use braid_switch::telemetry::{OrderReport, PathReport, Report};
 use braid_types::{Backoff, BitsPerSec, DatapathId, MacAddr, Time};
 
 use super::Spray;
@@ -176,7 +176,7 @@ impl Spray {
 
 #[cfg(test)]
 mod tests {
-    use braid_switch::telemetry::PathState;
+    use braid_edge_protocol::telemetry::PathState;
 
     use super::*;
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use braid_edge_protocol::telemetry::PathState;
 use braid_paths::Path;
 use braid_spray::Waits;
 use braid_steering::StreamId;
-use braid_switch::telemetry::PathState;
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time, following};
 use serde::Serialize;
 

@@ -7,9 +7,9 @@ use braid_spray::{PathWeight, Policy, Resequencer, Scheduler, Settings};
 use braid_types::{Time, mix};
 
 use super::{GROUPS, Switch};
-use crate::extension::PathUpdate;
 use crate::group::{Group, Order, Waiting};
 use crate::tunnel::{Ends, Numbers, Tunnel};
+use braid_edge_protocol::extension::PathUpdate;
 
 /// Most that all groups together may hold, so that no number of groups takes more memory.
 const MOST_HELD: u64 = 512 << 20;

@@ -6,9 +6,9 @@ use braid_types::{DatapathId, MacAddr, PortNo, Time, mix};
 
 use super::Switch;
 use super::journey::Journey;
-use crate::extension::Probing as Wanted;
 use crate::packet::Packet;
 use crate::probe::ProbeFrame;
+use braid_edge_protocol::extension::Probing as Wanted;
 
 /// What a group knows of its paths.
 #[derive(Debug)]

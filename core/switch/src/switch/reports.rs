@@ -5,9 +5,11 @@ use braid_types::MacAddr;
 
 use super::Switch;
 use crate::action::{Act, SetField};
-use crate::extension::BRAID;
 use crate::group::{Bucket, Group};
-use crate::telemetry::{self, OrderReport, PathReport, PathState, Report, SprayReport, TELEMETRY};
+use braid_edge_protocol::extension::BRAID;
+use braid_edge_protocol::telemetry::{
+    self, OrderReport, PathReport, PathState, Report, SprayReport, TELEMETRY,
+};
 
 impl Switch {
     /// A record of each group that an experimenter's multipart asks for.

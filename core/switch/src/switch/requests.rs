@@ -9,7 +9,7 @@ use braid_openflow::{List, Xid};
 use braid_types::Time;
 
 use super::{ConnectionId, Switch, TABLES};
-use crate::extension::{BRAID, Extension};
+use braid_edge_protocol::extension::{BRAID, Extension};
 
 const fn bad(code: BadRequestCode) -> ErrorCode {
     ErrorCode::BadRequest(code)

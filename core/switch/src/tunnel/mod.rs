@@ -4,20 +4,10 @@ mod cut;
 mod gre;
 mod numbers;
 
-use std::net::IpAddr;
-
+pub(crate) use braid_edge_protocol::Ends;
 pub(crate) use cut::{cut_datagrams, cut_segments};
 pub(crate) use gre::{added, class as traffic_class, decapsulate, encapsulate, header as outer_header};
 pub(crate) use numbers::Numbers;
-
-/// Where what is encapsulated goes from and to, by one path.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ends {
-    /// The sending edge's address.
-    pub src: IpAddr,
-    /// The receiving edge's, of the same family.
-    pub dst: IpAddr,
-}
 
 /// What a group has to do with tunnels.
 #[derive(Debug)]

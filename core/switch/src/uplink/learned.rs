@@ -7,7 +7,7 @@ use braid_packet::{IpNumber, TooBig};
 use braid_types::Time;
 
 use super::Uplinks;
-use crate::tunnel::Ends;
+use braid_edge_protocol::Ends;
 
 /// After so long it is tried again, whether more gets through. RFC 1191 §6.3, RFC 8201 §4.
 const LASTS: Duration = Duration::from_secs(600);

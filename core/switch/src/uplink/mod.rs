@@ -14,7 +14,7 @@ use std::net::IpAddr;
 use braid_types::{MacAddr, PortNo, Time};
 
 use crate::packet::Packet;
-use crate::tunnel::Ends;
+use braid_edge_protocol::Ends;
 use device::Device;
 use learned::Learned;
 pub use settings::{TunnelSettings, UplinkAddress, UplinkError, UplinkSettings};

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use braid_types::PortNo;
 use ipnet::IpNet;
 
-use crate::tunnel::Ends;
+use braid_edge_protocol::Ends;
 
 /// What an uplink's interface is known by.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -1,11 +1,11 @@
 use std::net::IpAddr;
 
+use braid_edge_protocol::extension::Extension;
 use braid_openflow::{
     Action, Bucket, FlowMod, GroupId, GroupMod, GroupModCommand, GroupType, Instruction, List, Match,
     Message, OxmField, TableId, Xid, frames,
 };
 use braid_packet::{TcpFlags, build};
-use braid_switch::extension::Extension;
 use braid_switch::{ConnectionId, Identity, Packet, PortDescription, Switch};
 use braid_types::{DatapathId, FiveTuple, MacAddr, PortNo, Time};
 

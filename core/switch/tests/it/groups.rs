@@ -1,9 +1,9 @@
 use std::time::Duration;
 
+use braid_edge_protocol::extension::{Extension, PathUpdate};
+use braid_edge_protocol::telemetry::{Report, SprayReport, WayReport};
 use braid_openflow::{Action, Bucket, GroupId, GroupType, MaxLen, OxmField};
 use braid_spray::{HoldTime, Policy, Settings};
-use braid_switch::extension::{Extension, PathUpdate};
-use braid_switch::telemetry::{Report, SprayReport, WayReport};
 use braid_types::{MacAddr, PortNo};
 
 use crate::bench::{Bench, group_mod, output, tcp_v4};

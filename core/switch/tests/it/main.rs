@@ -1,5 +1,7 @@
 //! The switch from outside: frames and messages in, frames and messages out.
 
+#![expect(clippy::disallowed_methods, reason = "tests compare with files, tools and the kernel")]
+
 mod bench;
 mod flows;
 mod forwarding;

@@ -1,9 +1,9 @@
 //! Whatever comes in, nothing panics.
 
+use braid_edge_protocol::extension::Extension;
 use braid_openflow::{Action, GroupId, GroupType};
 use braid_packet::{TcpFlags, build};
 use braid_spray::Settings;
-use braid_switch::extension::Extension;
 use braid_switch::{Offload, Packet};
 use braid_types::PortNo;
 use proptest::prelude::*;

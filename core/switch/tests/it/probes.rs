@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use braid_edge_protocol::extension::{Extension, Probing};
+use braid_edge_protocol::telemetry::{PathState, Report};
 use braid_openflow::{Action, Bucket, GroupId, GroupType, OxmField};
 use braid_spray::Policy;
-use braid_switch::extension::{Extension, Probing};
-use braid_switch::telemetry::{PathState, Report};
 use braid_switch::{Identity, Switch};
 use braid_types::{DatapathId, MacAddr, PortNo};
 

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use braid_edge_protocol::extension::{BRAID, Extension, PathUpdate};
+use braid_edge_protocol::telemetry::{OrderReport, PathState, Report, SprayReport, TELEMETRY, decode};
 use braid_openflow::{
     Action, Bucket, Bytes, Experimenter, GroupId, GroupType, Message, MultipartFlags, MultipartRequest,
     OxmField, ReplyBody, RequestBody, Xid, frames,
 };
 use braid_spray::{HoldTime, Policy, Settings};
-use braid_switch::extension::{BRAID, Extension, PathUpdate};
-use braid_switch::telemetry::{OrderReport, PathState, Report, SprayReport, TELEMETRY, decode};
 use braid_types::{MacAddr, PortNo};
 
 use crate::bench::{Bench, CONTROLLER, output, tcp_v4};

@@ -3,11 +3,12 @@
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
+use braid_edge_protocol::Ends;
+use braid_edge_protocol::extension::Extension;
 use braid_openflow::{Action, Bucket, GroupId, GroupType, OxmField};
 use braid_packet::{Frame, TcpFlags, TooBig, VlanTag, build};
 use braid_spray::{Policy, Settings};
-use braid_switch::extension::Extension;
-use braid_switch::{Ends, Offload, Packet, PortDescription};
+use braid_switch::{Offload, Packet, PortDescription};
 use braid_types::{MacAddr, PortNo};
 
 use crate::bench::{Bench, output, tuple};

@@ -1,9 +1,10 @@
 //! Datagrams that are numbered in GRE at one edge, and put in order by that at the other.
 
+use braid_edge_protocol::Ends;
+use braid_edge_protocol::extension::Extension;
 use braid_openflow::{Action, Bucket, GroupId, GroupType};
 use braid_spray::{Policy, Settings};
-use braid_switch::extension::Extension;
-use braid_switch::{Ends, Offload, Packet};
+use braid_switch::{Offload, Packet};
 use braid_types::PortNo;
 
 use crate::bench::{Bench, output, tcp_v4};

@@ -3,12 +3,12 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
+use braid_edge_protocol::Ends;
 use braid_packet::arp::{Arp, ArpOp};
 use braid_packet::nd::{Endpoint, NdMessage, NeighborAdvertisement, NeighborSolicitation};
 use braid_packet::{Frame, Payload, TcpFlags, Transport, build};
 use braid_switch::{
-    Arrival, Ends, Offload, Packet, Train, TunnelSettings, UplinkAddress, UplinkError, UplinkSettings,
-    Uplinks,
+    Arrival, Offload, Packet, Train, TunnelSettings, UplinkAddress, UplinkError, UplinkSettings, Uplinks,
 };
 use braid_types::{MacAddr, PortNo, Time};
 use proptest::prelude::*;

@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
 
+use braid_edge_protocol::extension::Extension;
 use braid_link_model::{Delay, OneWay, Parameters, Probability};
 use braid_openflow::{Action, Bucket, GroupId, GroupType};
 use braid_packet::{TcpFlags, build};
 use braid_spray::{HoldTime, Policy, Settings};
-use braid_switch::extension::Extension;
 use braid_types::{PortNo, Time};
 use sha2::{Digest, Sha256};
 

@@ -1,16 +1,18 @@
 //! Ten thousand flows that are forged to be held, through a switch, in a process of its own: its memory is measured.
 
+#![expect(clippy::disallowed_methods, reason = "tests compare with files, tools and the kernel")]
+
 #[path = "../it/bench.rs"]
 #[expect(dead_code, reason = "the other tests need the rest of it")]
 mod bench;
 
 use std::time::Duration;
 
+use braid_edge_protocol::extension::Extension;
 use braid_openflow::{Action, Bucket, GroupId, GroupType};
 use braid_packet::{TcpFlags, build};
 use braid_spray::{HoldTime, Settings};
 use braid_switch::Packet;
-use braid_switch::extension::Extension;
 use braid_types::{FiveTuple, PortNo, Time};
 
 use bench::{Bench, output, tuple};

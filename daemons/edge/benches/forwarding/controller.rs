@@ -5,12 +5,12 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
 use std::thread::scope;
 
 use braid_edge::{ClientError, Tuner};
+use braid_edge_protocol::extension::Extension;
 use braid_openflow::{
     Action, Bucket, FlowMod, GroupId, GroupMod, GroupModCommand, GroupType, Hello, Instruction, List, Match,
     Message, OxmField, Xid, frame_length,
 };
 use braid_spray::{Policy, Settings};
-use braid_switch::extension::Extension;
 use braid_types::PortNo;
 
 use crate::testbed::enter;

@@ -10,8 +10,8 @@ use std::thread::{JoinHandle, spawn};
 use std::time::Duration;
 
 use braid_edge::{Edge, Options};
+use braid_edge_protocol::telemetry::Report;
 use braid_openflow::GroupId;
-use braid_switch::telemetry::Report;
 use braid_types::DatapathId;
 use rustix::thread::{LinkNameSpaceType, gettid, move_into_link_name_space};
 

@@ -1,10 +1,10 @@
 use std::time::Duration;
 
 use braid_edge::{ClientError, Tuner};
+use braid_edge_protocol::extension::{Extension, PathUpdate};
+use braid_edge_protocol::telemetry::Report;
 use braid_openflow::{ErrorCode, GroupId, GroupModFailedCode};
 use braid_spray::{Policy, Settings};
-use braid_switch::extension::{Extension, PathUpdate};
-use braid_switch::telemetry::Report;
 
 use crate::support::{Running, has_ofctl};
 

@@ -3,6 +3,8 @@
 //!
 //! `BRAID_CHAOS_SEEDS=FIRST..END cargo test -p braid-control chaos` runs others, or more.
 
+#![expect(clippy::disallowed_methods, reason = "seeds of more runs are given by the environment")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::time::Duration;

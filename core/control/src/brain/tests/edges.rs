@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
+use braid_edge_protocol::telemetry::{Limits, OrderReport, PathReport, PathState, Report, SprayReport};
 use braid_packet::TcpFlags;
 use braid_spray::{Counters, Gauge, Waits};
-use braid_switch::telemetry::{Limits, OrderReport, PathReport, PathState, Report, SprayReport};
 use braid_types::{DatapathId, MacAddr};
 
 use super::mptcp::THREE_WAYS;
 use super::network::{Network, dpid, ip, mac, tuple};
-use crate::view::{EdgePathState, EdgeView};
 use crate::command::Command;
 use crate::event::Event;
 use crate::pipeline::{EdgeGroup, Spray};
 use crate::settings::Settings;
+use crate::view::{EdgePathState, EdgeView};
 
 /// Two edges, and a plain connection from one to the other over three paths.
 fn sprayed() -> Network {

@@ -8,9 +8,9 @@ use braid_steering::{Changed, TransferId};
 
 use super::mptcp::{THREE_WAYS, open};
 use super::network::{Network, ip, tuple};
-use crate::view::{EdgeList, TransferRecord, TransferView};
 use crate::brain::{Brain, Settings};
 use crate::event::Event;
+use crate::view::{EdgeList, TransferRecord, TransferView};
 
 /// A copy of all transfers that is kept up to date by what has changed.
 #[derive(Default)]

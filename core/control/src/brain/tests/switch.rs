@@ -3,13 +3,13 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use braid_edge_protocol::extension::Extension;
 use braid_openflow::{
     Action, FlowMod, FlowModCommand, FlowStats, GroupDesc, GroupId, GroupModCommand, GroupType, Instruction,
     Masked, Message, MeterBand, MeterId, MeterMod, MeterModCommand, OxmField, Xid, frames,
 };
 use braid_packet::{Frame, Payload, Transport, nd::NdMessage};
 use braid_spray::Settings;
-use braid_switch::extension::Extension;
 use braid_types::{MacAddr, PortNo};
 
 use crate::cookie::Cookie;

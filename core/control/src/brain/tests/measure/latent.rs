@@ -8,11 +8,11 @@ use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SplitMix64, SwitchPor
 
 use super::HOST_PORT;
 use crate::brain::Brain;
-use crate::view::LinkView;
 use crate::command::{Command, Commands, Target};
 use crate::event::{Event, PortStatus, SwitchPorts};
 use crate::port_counters::PortCounters;
 use crate::settings::Settings;
+use crate::view::LinkView;
 
 /// Bytes of every packet.
 pub(super) const PACKET: u64 = 1_250;

@@ -56,7 +56,7 @@ pub struct Limits {
 
 impl OrderReport {
     /// What there is to tell of a buffer, to which packets come by `ways`.
-    pub(crate) fn of<P>(buffer: &Resequencer<P>, ways: &[(PortNo, MacAddr)]) -> Self {
+    pub fn of<P>(buffer: &Resequencer<P>, ways: &[(PortNo, MacAddr)]) -> Self {
         let settings = buffer.settings();
         let way = |(path, (port, label)): (u8, &(PortNo, MacAddr))| {
             let PathCounters { packets, bytes, late } = buffer.path(PathId(path));

@@ -52,8 +52,8 @@ pub fn decode(message: &Experimenter<'_>) -> Result<Vec<(GroupId, Report)>, Deco
     Ok(reports)
 }
 
-/// A record.
-pub(crate) fn encode(group: GroupId, report: &Report) -> Vec<u8> {
+/// The record of a group.
+pub fn encode(group: GroupId, report: &Report) -> Vec<u8> {
     let (kind, body) = match report {
         Report::Spray(spray) => (SPRAYS, spray.bytes()),
         Report::Order(order) => (PUTS_IN_ORDER, order.bytes()),

@@ -7,7 +7,7 @@ use braid_openflow::{Bytes, DecodeError, Experimenter, ExperimenterId, GroupId, 
 use braid_spray::{HoldTime, Policy, Settings};
 use braid_types::{BitsPerSec, DatapathId, MacAddr};
 
-use crate::tunnel::Ends;
+use crate::Ends;
 
 /// Who defines these messages: a locally administered OUI.
 pub const BRAID: ExperimenterId = ExperimenterId(0x0002_b7b7);
