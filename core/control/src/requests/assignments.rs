@@ -49,6 +49,7 @@ impl Requests {
     }
 
     fn set_paths_aside(&mut self, on: &mut Lower<'_>, claim: &Claim) -> Result<Reply, Refusal> {
+        on.net.reservations.check(claim)?;
         let ends = (self.switch_of(on, claim.src)?, self.switch_of(on, claim.dst)?);
         let (cx, below) = (&mut on.net.cx, (&mut *on.net.fabric, on.streams.table()));
         let id = on.net.reservations.open(cx, below, claim, ends)?;

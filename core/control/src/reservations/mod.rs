@@ -76,7 +76,12 @@ impl Reservations {
         paths.flat_map(|path| [path.clone(), path.reversed()])
     }
 
-    /// Sets paths aside between two switches, with their labels.
+    /// Whether paths may be set aside, and looked for.
+    pub(crate) fn check(&self, claim: &Claim) -> Result<(), AssignError> {
+        self.assignments.check(claim)
+    }
+
+    /// Sets paths aside between two switches, with their labels, if that was checked.
     pub(crate) fn open(
         &mut self,
         cx: &mut Context<'_>,
@@ -84,7 +89,6 @@ impl Reservations {
         claim: &Claim,
         ends: (DatapathId, DatapathId),
     ) -> Result<AssignmentId, AssignError> {
-        self.assignments.check(claim)?;
         let paths = self.useful_paths(cx, streams, ends, claim);
         let made = self.assignments.open(cx.now, claim.clone(), paths)?;
         open_paths(cx, fabric, &made.paths);
