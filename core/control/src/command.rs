@@ -146,7 +146,7 @@ pub enum Command {
 
 impl Command {
     /// The same for the twin of its rule, see [`Rule::twin`].
-    fn twin(&self) -> Option<Self> {
+    pub(crate) fn twin(&self) -> Option<Self> {
         match *self {
             Self::Add { dpid, rule } => rule.twin().map(|rule| Self::Add { dpid, rule }),
             Self::Delete { dpid, rule } => rule.twin().map(|rule| Self::Delete { dpid, rule }),
@@ -258,10 +258,6 @@ impl Commands {
         self.push(Command::Add { dpid, rule });
     }
 
-    pub(crate) fn delete(&mut self, dpid: DatapathId, rule: Rule) {
-        self.push(Command::Delete { dpid, rule });
-    }
-
     pub(crate) fn send(&mut self, dpid: DatapathId, target: Target, frame: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(frame);
@@ -286,55 +282,24 @@ impl Commands {
         self.list.retain(keep);
     }
 
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Keeps of the commands from the one at `start` on those that `keep` wants, asked in order.
-    pub(crate) fn retain_from(&mut self, start: usize, mut keep: impl FnMut(&Command) -> bool) {
-        let later = self.list.split_off(start.min(self.list.len()));
-        self.list.extend(later.into_iter().filter(|command| keep(command)));
-    }
-
-    /// Puts its twin after each rule from the command at `start` on that has one.
-    pub(crate) fn add_twins_from(&mut self, start: usize) {
-        let later = self.list.iter().enumerate().skip(start);
-        let twins = later.filter_map(|(at, command)| Some((at + 1, command.twin()?))).collect();
-        self.insert(twins);
-    }
-
-    /// Puts before each command from the one at `start` on what `before` gives for it.
-    pub(crate) fn precede_from(&mut self, start: usize, mut before: impl FnMut(&Command) -> Option<Command>) {
-        let later = self.list.iter().enumerate().skip(start);
-        let more = later.filter_map(|(at, command)| Some((at, before(command)?))).collect();
-        self.insert(more);
-    }
-
-    /// Puts each of `more`, in ascending order, before the command at its place. Most events need nothing of the kind.
-    fn insert(&mut self, more: Vec<(usize, Command)>) {
-        let Some((first, _)) = more.first() else { return };
-        let (mut at, later) = (*first, self.list.split_off((*first).min(self.list.len())));
-        let mut later = later.into_iter();
-        for (place, command) in more {
-            self.list.extend(later.by_ref().take(place - at));
-            self.list.push(command);
-            at = place;
-        }
-        self.list.extend(later);
-    }
-
-    /// Moves everything from `other` to the end of this batch; `other` is empty then, and keeps its memory.
-    pub(crate) fn append(&mut self, other: &mut Self) {
+    /// Takes everything from `other`, which is empty then and keeps its memory. Commands go through `write`, with their
+    /// frames among those of this batch.
+    pub(crate) fn absorb(&mut self, other: &mut Self, mut write: impl FnMut(&mut Self, Command)) {
         let offset = self.bytes.len();
-        for command in &mut other.list {
-            if let Command::Send { frame, .. } = command {
-                *frame = frame.start + offset..frame.end + offset;
-            }
-        }
-        self.list.append(&mut other.list);
         self.bytes.append(&mut other.bytes);
         self.notices.append(&mut other.notices);
         self.replies.append(&mut other.replies);
+        for mut command in other.list.drain(..) {
+            if let Command::Send { frame, .. } = &mut command {
+                *frame = frame.start + offset..frame.end + offset;
+            }
+            write(self, command);
+        }
     }
 }
 
@@ -352,29 +317,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn twins_follow_their_rules_and_what_goes_before_does() {
-        let (dpid, token) = (DatapathId(1), 7);
-        let route = Rule::LocalRoute { dst: std::net::Ipv4Addr::LOCALHOST.into() };
-        let mut commands = Commands::default();
-        [Rule::Lldp, route, Rule::Arp, route].into_iter().for_each(|rule| commands.add(dpid, rule));
-        commands.add_twins_from(1);
-        let is_route = |command: &Command| matches!(command, Command::Add { rule, .. } if *rule == route);
-        commands.precede_from(2, |command| is_route(command).then_some(Command::Barrier { dpid, token }));
-        let add = |rule: Rule| Command::Add { dpid, rule };
-        let twin = add(route.twin().expect("a route of IPv4 has one"));
-        let barrier = Command::Barrier { dpid, token };
-        let expected = [add(Rule::Lldp), add(route), twin.clone(), add(Rule::Arp), barrier, add(route), twin];
-        assert_eq!(commands.iter().collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn appended_frames_keep_their_bytes() {
+    fn absorbed_frames_keep_their_bytes() {
         let (dpid, target) = (DatapathId(1), Target::Pipeline);
         let mut first = Commands::default();
         first.send(dpid, target, b"one");
         let mut second = Commands::default();
         second.send(dpid, target, b"three");
-        first.append(&mut second);
+        first.absorb(&mut second, |first, command| first.push(command));
         let frames = first.iter().map(|command| match command {
             Command::Send { frame, .. } => first.frame(frame),
             other => panic!("unexpected {other:?}"),

@@ -2,12 +2,12 @@ use braid_packet::{Frame, Payload};
 use braid_topology::Topology;
 use braid_types::{DatapathId, Time};
 
-use crate::command::{Commands, Target};
+use crate::command::Target;
 use crate::counters::Counters;
 use crate::path_cache::PathCache;
 use crate::pipeline::Rule;
-use crate::restore::InstalledState;
 use crate::settings::Settings;
+use crate::writer::RuleWriter;
 
 /// What a machine may use while it handles an event: what all of them share, the time, and where commands go.
 pub(crate) struct Context<'a> {
@@ -16,9 +16,7 @@ pub(crate) struct Context<'a> {
     pub(crate) topology: &'a mut Topology,
     pub(crate) paths: &'a mut PathCache,
     pub(crate) counters: &'a mut Counters,
-    /// What switches have of an earlier controller.
-    pub(crate) installed: &'a mut InstalledState,
-    pub(crate) out: &'a mut Commands,
+    pub(crate) out: RuleWriter<'a>,
 }
 
 impl Context<'_> {

@@ -35,6 +35,7 @@ mod spray;
 mod streams;
 mod threat;
 pub mod view;
+mod writer;
 
 pub use admission::Alarm;
 pub use brain::Brain;

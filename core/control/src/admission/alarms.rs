@@ -6,10 +6,10 @@ use std::time::Duration;
 use braid_types::{SwitchPort, Time, following};
 use serde::Serialize;
 
-use crate::command::Commands;
 use crate::context::Context;
 use crate::notice::Notice;
 use crate::threat::Threat;
+use crate::writer::RuleWriter;
 
 /// Between two notices of one kind about one port.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -69,12 +69,12 @@ impl Alarms {
         record.alarm.count = record.alarm.count.saturating_add(1);
         record.untold = record.untold.saturating_add(1);
         (record.alarm.last_at, record.alarm.threat) = (now, threat);
-        record.tell(now, cx.out);
+        record.tell(now, &mut cx.out);
     }
 
     /// Tells what was not told yet, to be called every tick.
     pub(super) fn tick(&mut self, cx: &mut Context<'_>) {
-        self.0.values_mut().for_each(|record| record.tell(cx.now, cx.out));
+        self.0.values_mut().for_each(|record| record.tell(cx.now, &mut cx.out));
     }
 
     /// What was done, by port and kind, that follows something of this kind at this port.
@@ -90,7 +90,7 @@ impl Alarms {
 }
 
 impl Record {
-    fn tell(&mut self, now: Time, out: &mut Commands) {
+    fn tell(&mut self, now: Time, out: &mut RuleWriter<'_>) {
         let is_due = self.told_at.is_none_or(|at| now.since(at) >= PAUSE);
         if self.untold > 0 && is_due {
             let (at, threat) = (self.alarm.at, self.alarm.threat.clone());

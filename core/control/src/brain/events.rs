@@ -36,7 +36,7 @@ impl Brain {
         self.measurement.handle_timeout(&mut context!(self, now, out));
         if now.since(self.counters_read_at) >= self.settings.counters_interval {
             self.counters_read_at = now;
-            self.streams.read_counters(out);
+            self.streams.read_counters(&mut context!(self, now, out).out);
             self.streams.review_spray(&mut network!(self, now, out));
             self.review_labels(now, out);
             self.streams.review(&mut network!(self, now, out));

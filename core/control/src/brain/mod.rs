@@ -31,6 +31,7 @@ use crate::routing::{BroadcastTree, Routing};
 use crate::settings::Settings;
 use crate::spray::Spray;
 use crate::streams::{Streams, Syn, is_ending, network};
+use crate::writer::Protections;
 
 /// What the machines of `$brain` may use while an event is handled. A macro, as it borrows some of its fields only.
 macro_rules! context {
@@ -41,8 +42,11 @@ macro_rules! context {
             topology: &mut $brain.topology,
             paths: &mut $brain.paths,
             counters: &mut $brain.counters,
-            installed: &mut $brain.installed,
-            out: $out,
+            out: crate::writer::RuleWriter {
+                commands: $out,
+                installed: &mut $brain.installed,
+                protections: &mut $brain.protections,
+            },
         }
     };
 }
@@ -71,6 +75,7 @@ pub struct Brain {
     broadcast: BroadcastTree,
     measurement: Measurement,
     installed: InstalledState,
+    protections: Protections,
     streams: Streams,
     counters: Counters,
     counters_read_at: Time,
@@ -100,6 +105,7 @@ impl Brain {
             broadcast: BroadcastTree::default(),
             measurement: Measurement::default(),
             installed: InstalledState::default(),
+            protections: Protections::default(),
             counters: Counters::default(),
             counters_read_at: Time::ZERO,
             followed: 0,
@@ -112,7 +118,6 @@ impl Brain {
     ///
     /// `now` must not go backwards from one event to the next.
     pub fn handle(&mut self, now: Time, event: &Event<'_>, out: &mut Commands) {
-        let start = out.len();
         match event {
             Event::SwitchUp(switch) => self.on_switch_up(now, switch, out),
             Event::SwitchDown { dpid } => self.on_switch_down(now, *dpid, out),
@@ -150,11 +155,6 @@ impl Brain {
         self.routing.restore(&mut context!(self, now, out), &mut self.fabric);
         self.drain_fabric(now, out);
         self.drain_streams(now, out);
-        out.add_twins_from(start);
-        if !self.installed.is_empty() {
-            out.retain_from(start, |command| self.installed.needs(command));
-        }
-        out.precede_from(start, |command| self.fabric.protect(command));
     }
 
     /// When [`Event::Tick`] has something to do next, if that is sooner than the usual tick.
@@ -172,13 +172,13 @@ impl Brain {
                 self.admission.handle_switch_up(dpid, &found.meters);
                 restoring!(self, now, out).load(dpid, found);
             }
-            None => out.push(Command::Reset { dpid }),
+            None => context!(self, now, out).out.push(Command::Reset { dpid }),
         }
         self.fabric.handle_switch_up(&mut context!(self, now, out), switch);
         let patience = self.settings.adopt_timeout + self.settings.install_timeout * 2;
         self.spray.handle_switch_up(switch, now + patience);
         for rule in BASE {
-            out.add(dpid, rule);
+            context!(self, now, out).out.add(dpid, rule);
         }
         out.notice(Notice::SwitchJoined { dpid, ports: switch.ports.len() });
         for port in &switch.ports {
@@ -196,7 +196,7 @@ impl Brain {
         self.installed.forget(dpid);
         self.admission.handle_switch_down(dpid);
         self.hosts.handle_switch_down(dpid);
-        self.fabric.handle_switch_down(&context!(self, now, out), dpid);
+        self.fabric.handle_switch_down(&mut context!(self, now, out), dpid);
         self.routing.handle_switch_down(dpid);
         self.spray.handle_switch_down(dpid);
         self.discovery.handle_switch_down(&mut context!(self, now, out), dpid);

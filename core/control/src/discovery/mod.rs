@@ -184,7 +184,7 @@ impl Discovery {
 
     fn lose_silent_links(&mut self, cx: &mut Context<'_>) {
         let is_silent = |at, state: &PortState| {
-            let is_awaited = cx.installed.is_settling() && cx.topology.is_edge(at);
+            let is_awaited = cx.out.installed.is_settling() && cx.topology.is_edge(at);
             let is_late = cx.now.since(state.last_heard) > cx.settings.link_timeout;
             state.role == Role::Link && is_late && !is_awaited
         };

@@ -14,11 +14,12 @@ use smallvec::SmallVec;
 
 use super::bypass_path::bypass_path;
 use super::labels::Labels;
-use crate::command::{Command, Commands};
+use crate::command::Command;
 use crate::context::Context;
 use crate::event::SwitchPorts;
 use crate::label::Label;
 use crate::pipeline::{Exit, Guard, Rule, can_be_guarded};
+use crate::writer::RuleWriter;
 
 /// The bypasses and what leads there.
 ///
@@ -28,8 +29,6 @@ use crate::pipeline::{Exit, Guard, Rule, can_be_guarded};
 pub(super) struct Bypasses {
     /// The switches with groups enough.
     capable: BTreeSet<DatapathId>,
-    /// The protections that switches have, by the port and where packets come in, and the bypass of each.
-    protections: BTreeMap<(SwitchPort, PortNo), Option<(Label, PortNo)>>,
     /// The bypass of each link, by its sending end.
     bypasses: BTreeMap<SwitchPort, Bypass>,
     /// Those that no port leads to any more.
@@ -59,20 +58,6 @@ impl Bypasses {
         if is_protected { Exit::Guarded { from } } else { Exit::Plain }
     }
 
-    /// The protection that a rule needs, if its switch does not have it yet.
-    pub(super) fn protect(&mut self, command: &Command) -> Option<Command> {
-        let Command::Add { dpid, rule } = command else { return None };
-        let (port, from) = rule.guarded()?;
-        let at = SwitchPort::new(*dpid, port);
-        if self.protections.contains_key(&(at, from)) {
-            return None;
-        }
-        let detour = self.confirmed(at).and_then(Bypass::entry);
-        self.protections.insert((at, from), detour);
-        self.stale = true;
-        Some(Command::AddGuard { dpid: *dpid, guard: Guard { port, from, detour } })
-    }
-
     /// Whether packets of a path arrive although links of it are gone: each of those has lost its carrier, so that
     /// switches bypass it.
     pub(super) fn cover(&self, topology: &Topology, path: &Path) -> bool {
@@ -90,19 +75,18 @@ impl Bypasses {
         }
         match &switch.found {
             Some(found) => {
-                let at = |guard: &Guard| (SwitchPort::new(dpid, guard.port), guard.from);
-                self.protections.extend(found.guards.iter().map(|guard| (at(guard), guard.detour)));
+                found.guards.iter().for_each(|guard| cx.out.protections.load(dpid, guard));
             }
             // What cannot be read may be in the way of ours.
-            None if self.capable.contains(&dpid) => remove_protections(switch, cx.out),
+            None if self.capable.contains(&dpid) => remove_protections(switch, &mut cx.out),
             None => {}
         }
     }
 
     /// A switch has left.
-    pub(super) fn handle_switch_down(&mut self, cx: &Context<'_>, dpid: DatapathId) {
+    pub(super) fn handle_switch_down(&mut self, cx: &mut Context<'_>, dpid: DatapathId) {
         self.capable.remove(&dpid);
-        self.protections.retain(|(at, _), _| at.dpid != dpid);
+        cx.out.protections.handle_switch_down(dpid);
         self.barriers.retain(|(at, _), _| *at != dpid);
         // What it had of bypasses over it may be lost.
         let over_it = self.bypasses.iter().filter(|(_, it)| it.path.switches().any(|at| at == dpid));
@@ -121,13 +105,12 @@ impl Bypasses {
     }
 
     /// A switch has done everything before a barrier: if it was the last one, the protected ports may lead there.
-    pub(super) fn handle_barrier(&mut self, out: &mut Commands, dpid: DatapathId, token: u32) -> bool {
+    pub(super) fn handle_barrier(&mut self, cx: &mut Context<'_>, dpid: DatapathId, token: u32) -> bool {
         let Some((at, label)) = self.barriers.remove(&(dpid, token)) else { return false };
         let Some(bypass) = self.bypasses.get_mut(&at).filter(|it| it.label == label) else { return true };
         bypass.unconfirmed.retain(|switch| *switch != dpid);
         if bypass.unconfirmed.is_empty() {
-            let entry = bypass.entry();
-            self.set_protections(at, entry, out);
+            cx.out.set_bypass(at, bypass.entry());
         }
         true
     }
@@ -143,10 +126,11 @@ impl Bypasses {
     /// Brings the bypasses in line with the links.
     pub(super) fn handle_timeout(&mut self, cx: &mut Context<'_>, labels: &mut Labels) {
         self.expire(cx);
-        if cx.installed.is_settling() || cx.now < self.rest || !std::mem::take(&mut self.stale) {
+        self.stale |= cx.out.protections.take_new();
+        if cx.out.installed.is_settling() || cx.now < self.rest || !std::mem::take(&mut self.stale) {
             return;
         }
-        for at in self.ports() {
+        for at in ports(cx) {
             let is_there = |link: &Link| cx.topology.link_at(link.src) == Some(*link);
             match cx.topology.link_at(at) {
                 Some(link) => self.review(cx, labels, &link),
@@ -159,26 +143,22 @@ impl Bypasses {
 
     /// Goes on with the bypasses that an earlier controller has written, as far as they are those that are wanted.
     pub(super) fn reconcile(&mut self, cx: &mut Context<'_>) {
-        for at in self.ports() {
-            let known = self.protections.range((at, PortNo(0))..=(at, PortNo::ANY)).find_map(|(_, to)| *to);
+        for at in ports(cx) {
+            let known = cx.out.protections.known_entry(at);
             let wanted = cx.topology.link_at(at).and_then(|link| bypass_path(cx.paths.graph(), &link));
             let (Some((label, _)), Some(path)) = (known, wanted) else { continue };
             let bypass = Bypass { label, path, unconfirmed: SmallVec::new(), since: cx.now };
             let rules: Vec<_> = rules(label, &bypass.path).collect();
-            let is_there = rules.iter().all(|(dpid, rule)| cx.installed.get(*dpid, rule) == Some(rule));
+            let is_there = rules.iter().all(|(dpid, rule)| cx.out.installed.get(*dpid, rule) == Some(rule));
             if bypass.entry() == known && is_there {
                 for (dpid, rule) in &rules {
-                    cx.installed.claim(*dpid, rule);
+                    cx.out.installed.claim(*dpid, rule);
                 }
+                cx.out.protections.set_entry(at, known);
                 self.bypasses.insert(at, bypass);
             }
         }
         self.stale = true;
-    }
-
-    /// The ports that are protected.
-    fn ports(&self) -> BTreeSet<SwitchPort> {
-        self.protections.keys().map(|(at, _)| *at).collect()
     }
 
     fn confirmed(&self, at: SwitchPort) -> Option<&Bypass> {
@@ -190,23 +170,13 @@ impl Bypasses {
         self.confirmed(at).is_some_and(|it| it.path.links().iter().all(is_there))
     }
 
-    /// Tells the protections of a port which bypass to take.
-    fn set_protections(&mut self, at: SwitchPort, detour: Option<(Label, PortNo)>, out: &mut Commands) {
-        let of_port = (at, PortNo(0))..=(at, PortNo::ANY);
-        for ((_, from), known) in self.protections.range_mut(of_port).filter(|(_, known)| **known != detour) {
-            *known = detour;
-            let guard = Guard { port: at.port, from: *from, detour };
-            out.push(Command::SetGuard { dpid: at.dpid, guard });
-        }
-    }
-
     fn review(&mut self, cx: &mut Context<'_>, labels: &mut Labels, link: &Link) {
         let wanted = bypass_path(cx.paths.graph(), link);
         let at = link.src;
         if self.bypasses.get(&at).map(|it| &it.path) == wanted.as_ref() {
             // Protections that are new have been told nothing yet.
             if let Some(entry) = self.confirmed(at).and_then(Bypass::entry) {
-                self.set_protections(at, Some(entry), cx.out);
+                cx.out.set_bypass(at, Some(entry));
             }
             return;
         }
@@ -232,12 +202,13 @@ impl Bypasses {
     }
 
     fn give_up(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
-        self.set_protections(at, None, cx.out);
+        cx.out.set_bypass(at, None);
         self.leave(cx, at);
     }
 
     /// The bypass's rules are removed some time after nothing leads there any more.
-    fn leave(&mut self, cx: &Context<'_>, at: SwitchPort) {
+    fn leave(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
+        cx.out.protections.set_entry(at, None);
         if let Some(bypass) = self.bypasses.remove(&at) {
             let linger = cx.settings.label_linger.max(cx.settings.install_timeout * 2);
             self.leaving.push((cx.now + linger, bypass.label, bypass.path));
@@ -267,8 +238,13 @@ impl Bypass {
     }
 }
 
+/// The ports that are protected.
+fn ports(cx: &Context<'_>) -> BTreeSet<SwitchPort> {
+    cx.out.protections.ports().collect()
+}
+
 /// Removes every protection that the switch could have.
-fn remove_protections(switch: &SwitchPorts, out: &mut Commands) {
+fn remove_protections(switch: &SwitchPorts, out: &mut RuleWriter<'_>) {
     let numbers = || switch.ports.iter().map(|port| port.port);
     for port in numbers() {
         for from in numbers().chain([PortNo(0)]).filter(|from| can_be_guarded(port, *from)) {

@@ -22,7 +22,7 @@ use braid_paths::Path;
 use braid_topology::Topology;
 use braid_types::{DatapathId, Time};
 
-use crate::command::{Command, Commands, Held};
+use crate::command::{Commands, Held};
 use crate::context::Context;
 use crate::event::SwitchPorts;
 use crate::label::Label;
@@ -133,7 +133,7 @@ impl Fabric {
     }
 
     /// A switch has left, and may lose what it has.
-    pub(crate) fn handle_switch_down(&mut self, cx: &Context<'_>, dpid: DatapathId) {
+    pub(crate) fn handle_switch_down(&mut self, cx: &mut Context<'_>, dpid: DatapathId) {
         self.forget_ingress(cx, dpid);
         self.labels.groups.close_at(dpid);
         self.bypasses.handle_switch_down(cx, dpid);
@@ -157,7 +157,7 @@ impl Fabric {
                 self.has_left(cx, label);
                 true
             }
-            None => self.bypasses.handle_barrier(cx.out, dpid, token),
+            None => self.bypasses.handle_barrier(cx, dpid, token),
         }
     }
 
@@ -179,11 +179,6 @@ impl Fabric {
         self.give_up(self.labels.late(cx.now - cx.settings.install_timeout));
         self.bypasses.handle_timeout(cx, &mut self.labels);
         self.write_hairpins(cx);
-    }
-
-    /// The protection that a rule's port needs, if its switch does not have it yet.
-    pub(crate) fn protect(&mut self, command: &Command) -> Option<Command> {
-        self.bypasses.protect(command)
     }
 
     /// A token for a barrier that is none of the fabric's.

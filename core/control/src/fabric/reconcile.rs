@@ -27,9 +27,9 @@ impl Fabric {
     /// Takes over the labels whose paths have become known; returns them and the switches where they begin.
     pub(crate) fn reconcile(&mut self, cx: &mut Context<'_>) -> Vec<(Label, DatapathId)> {
         let mut known = Vec::new();
-        for (label, from) in cx.installed.edges() {
+        for (label, from) in cx.out.installed.edges() {
             let Some(path) = self.trace(cx, label, from) else { continue };
-            cx.installed.close_edge(label);
+            cx.out.installed.close_edge(label);
             if self.labels.adopt(cx.now, label, &path) {
                 self.write(cx, label, &path);
                 known.push((label, from.dpid));
@@ -64,7 +64,7 @@ impl Fabric {
 
     /// The port by which packets with this label leave a switch now, or none where they have arrived.
     fn exit_of(&self, cx: &Context<'_>, label: Label, dpid: DatapathId) -> Option<Option<PortNo>> {
-        let found = |label| cx.installed.get(dpid, &Rule::Egress { label });
+        let found = |label| cx.out.installed.get(dpid, &Rule::Egress { label });
         match found(label).or_else(|| label.group().and_then(found)) {
             Some(Rule::Transit(hop)) => Some(Some(hop.port)),
             Some(_) => Some(None),

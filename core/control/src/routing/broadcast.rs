@@ -49,7 +49,7 @@ impl BroadcastTree {
     /// together could hold a loop, their common part cannot. What switches have of an earlier controller is a tree
     /// too, and stays as it is while that is settled: the links of it are discovered again.
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>, discovery: &Discovery) {
-        if (cx.installed.is_settling() && !self.begun) || !std::mem::take(&mut self.stale) {
+        if (cx.out.installed.is_settling() && !self.begun) || !std::mem::take(&mut self.stale) {
             return;
         }
         self.begun = true;

@@ -143,7 +143,7 @@ impl Routing {
             return Some(way.hop());
         }
         // There is one whose path is not known yet.
-        if cx.installed.get(dpid, &Rule::LocalRoute { dst }).is_some() {
+        if cx.out.installed.get(dpid, &Rule::LocalRoute { dst }).is_some() {
             return Some(None);
         }
         if self.routes.len() >= cx.settings.max_routes {
@@ -157,7 +157,7 @@ impl Routing {
     }
 
     fn renew(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: Key) {
-        if cx.installed.is_settling() && self.leads_there(cx, fabric, key) {
+        if cx.out.installed.is_settling() && self.leads_there(cx, fabric, key) {
             return;
         }
         let (dst, dpid) = key;

@@ -120,7 +120,7 @@ impl Streams {
 
     /// Has the streams of transfers that have settled take paths of their own; called once a tick.
     pub(crate) fn settle_transfers(&mut self, net: &mut Network<'_>) {
-        if net.cx.installed.is_settling() {
+        if net.cx.out.installed.is_settling() {
             return;
         }
         for transfer in self.handshakes.take_settled(net.cx.now) {

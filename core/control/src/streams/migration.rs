@@ -35,7 +35,7 @@ impl Streams {
 
     /// After links came: streams that share links with others of their transfer take paths of their own again.
     pub(crate) fn spread_again(&mut self, net: &mut Network<'_>) {
-        if net.cx.installed.is_settling() || !std::mem::take(&mut self.may_spread) {
+        if net.cx.out.installed.is_settling() || !std::mem::take(&mut self.may_spread) {
             return;
         }
         // The last ones first: the first have the shortest paths.

@@ -98,7 +98,7 @@ impl Streams {
     /// at a time: what follows from a move shows in the loads some seconds later only.
     pub(crate) fn relieve(&mut self, net: &mut Network<'_>) {
         let Relief { moves_per_minute, patience, rest, .. } = net.cx.settings.relief;
-        if moves_per_minute == 0 || net.cx.installed.is_settling() {
+        if moves_per_minute == 0 || net.cx.out.installed.is_settling() {
             return;
         }
         self.reliefs.forget(net.cx.now, rest);

@@ -7,12 +7,13 @@ use braid_topology::Topology;
 use braid_types::{DatapathId, FiveTuple, Time};
 
 use super::{Network, StreamEvent, Streams};
-use crate::command::{Command, Commands};
+use crate::command::Command;
 use crate::cookie::{Cookie, Purpose};
 use crate::fabric::Fabric;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
 use crate::spray::Spray;
+use crate::writer::RuleWriter;
 
 impl Streams {
     pub(crate) fn handle_flow_removed(&mut self, net: &mut Network<'_>, cookie: Cookie, bytes: u64) {
@@ -31,7 +32,7 @@ impl Streams {
     }
 
     /// Asks the switches with stream rules for their counters.
-    pub(crate) fn read_counters(&self, out: &mut Commands) {
+    pub(crate) fn read_counters(&self, out: &mut RuleWriter<'_>) {
         let routes = self.table.streams().filter_map(|stream| stream.route.as_ref());
         let edges = routes.flat_map(|route| [route.forward.ingress(), route.reverse.ingress()]);
         let edges: BTreeSet<_> = edges.collect();

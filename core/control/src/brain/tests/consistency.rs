@@ -74,7 +74,6 @@ impl Run {
         let (choice, now) = (self.random.below(usize::MAX), self.network.now);
         let mut commands = Commands::default();
         change(&mut self.network.brain, now, choice, &mut commands);
-        commands.precede_from(0, |command| self.network.brain.fabric.protect(command));
         self.network.carry_out_all(&commands);
     }
 

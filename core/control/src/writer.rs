@@ -1,0 +1,211 @@
+//! What is told to switches passes here, where it is known what they have.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use braid_types::{DatapathId, PortNo, SwitchPort};
+
+use crate::command::{Command, Commands, Target};
+use crate::label::Label;
+use crate::notice::Notice;
+use crate::pipeline::{Guard, Rule};
+use crate::request::{Reply, Ticket};
+use crate::restore::InstalledState;
+
+/// Writes commands: without what switches have already, with the twins of rules, and with the protection that a rule's port
+/// needs before it.
+pub(crate) struct RuleWriter<'a> {
+    pub(crate) commands: &'a mut Commands,
+    /// What switches have of an earlier controller.
+    pub(crate) installed: &'a mut InstalledState,
+    pub(crate) protections: &'a mut Protections,
+}
+
+/// The label and the port by which a bypass is entered.
+pub(crate) type BypassEntry = (Label, PortNo);
+
+/// The protections that switches have, and what they lead to.
+#[derive(Debug, Default)]
+pub(crate) struct Protections {
+    /// By the port and where packets come in, with the bypass that the switch was told.
+    known: BTreeMap<(SwitchPort, PortNo), Option<BypassEntry>>,
+    /// The bypass of each port whose rules are confirmed.
+    entries: BTreeMap<SwitchPort, BypassEntry>,
+    /// Whether protections have come since this was asked.
+    has_new: bool,
+}
+
+impl RuleWriter<'_> {
+    pub(crate) fn add(&mut self, dpid: DatapathId, rule: Rule) {
+        self.push(Command::Add { dpid, rule });
+    }
+
+    pub(crate) fn delete(&mut self, dpid: DatapathId, rule: Rule) {
+        self.push(Command::Delete { dpid, rule });
+    }
+
+    pub(crate) fn push(&mut self, command: Command) {
+        write(self.commands, (self.installed, self.protections), command);
+    }
+
+    /// Writes a transaction, which is empty then and keeps its memory.
+    pub(crate) fn append(&mut self, transaction: &mut Commands) {
+        let Self { commands, installed, protections } = self;
+        commands.absorb(transaction, |commands, command| write(commands, (installed, protections), command));
+    }
+
+    pub(crate) fn send(&mut self, dpid: DatapathId, target: Target, frame: &[u8]) {
+        self.commands.send(dpid, target, frame);
+    }
+
+    pub(crate) fn notice(&mut self, notice: Notice) {
+        self.commands.notice(notice);
+    }
+
+    pub(crate) fn reply(&mut self, ticket: Ticket, reply: Reply) {
+        self.commands.reply(ticket, reply);
+    }
+
+    /// Tells the protections of a port which bypass to take, now and those that come.
+    pub(crate) fn set_bypass(&mut self, at: SwitchPort, entry: Option<BypassEntry>) {
+        self.protections.set_entry(at, entry);
+        for ((_, from), known) in
+            self.protections.known.range_mut(of_port(at)).filter(|(_, known)| **known != entry)
+        {
+            *known = entry;
+            let guard = Guard { port: at.port, from: *from, detour: entry };
+            self.commands.push(Command::SetGuard { dpid: at.dpid, guard });
+        }
+    }
+}
+
+impl Protections {
+    /// A switch joins with a protection.
+    pub(crate) fn load(&mut self, dpid: DatapathId, guard: &Guard) {
+        self.known.insert((SwitchPort::new(dpid, guard.port), guard.from), guard.detour);
+    }
+
+    /// A switch has left.
+    pub(crate) fn handle_switch_down(&mut self, dpid: DatapathId) {
+        self.known.retain(|(at, _), _| at.dpid != dpid);
+    }
+
+    /// The ports that are protected, each as often as packets come in by others.
+    pub(crate) fn ports(&self) -> impl Iterator<Item = SwitchPort> {
+        self.known.keys().map(|(at, _)| *at)
+    }
+
+    /// The bypass that a port's protections lead to, as far as one was told.
+    pub(crate) fn known_entry(&self, at: SwitchPort) -> Option<BypassEntry> {
+        self.known.range(of_port(at)).find_map(|(_, entry)| *entry)
+    }
+
+    /// Protections that come are told to lead there.
+    pub(crate) fn set_entry(&mut self, at: SwitchPort, entry: Option<BypassEntry>) {
+        match entry {
+            Some(entry) => _ = self.entries.insert(at, entry),
+            None => _ = self.entries.remove(&at),
+        }
+    }
+
+    /// Whether protections have come since this was asked.
+    pub(crate) const fn take_new(&mut self) -> bool {
+        std::mem::replace(&mut self.has_new, false)
+    }
+
+    /// The protection that a rule needs, if its switch does not have it yet.
+    fn before(&mut self, command: &Command) -> Option<Command> {
+        let Command::Add { dpid, rule } = command else { return None };
+        let (port, from) = rule.guarded()?;
+        let at = SwitchPort::new(*dpid, port);
+        if self.known.contains_key(&(at, from)) {
+            return None;
+        }
+        let detour = self.entries.get(&at).copied();
+        self.known.insert((at, from), detour);
+        self.has_new = true;
+        Some(Command::AddGuard { dpid: *dpid, guard: Guard { port, from, detour } })
+    }
+}
+
+fn of_port(at: SwitchPort) -> RangeInclusive<(SwitchPort, PortNo)> {
+    (at, PortNo(0))..=(at, PortNo::ANY)
+}
+
+type Known<'a> = (&'a mut InstalledState, &'a mut Protections);
+
+fn write(commands: &mut Commands, (installed, protections): Known<'_>, command: Command) {
+    let twin = command.twin();
+    write_one(commands, (installed, protections), command);
+    if let Some(twin) = twin {
+        write_one(commands, (installed, protections), twin);
+    }
+}
+
+fn write_one(commands: &mut Commands, (installed, protections): Known<'_>, command: Command) {
+    if !installed.is_empty() && !installed.needs(&command) {
+        return;
+    }
+    if let Some(protection) = protections.before(&command) {
+        commands.push(protection);
+    }
+    commands.push(command);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+    use crate::event::FoundRules;
+    use crate::pipeline::{Exit, Hop};
+
+    const DPID: DatapathId = DatapathId(1);
+
+    fn written(installed: &mut InstalledState, write: impl FnOnce(&mut RuleWriter<'_>)) -> Vec<Command> {
+        let (mut commands, mut protections) = (Commands::default(), Protections::default());
+        write(&mut RuleWriter { commands: &mut commands, installed, protections: &mut protections });
+        commands.iter().cloned().collect()
+    }
+
+    fn add(rule: Rule) -> Command {
+        Command::Add { dpid: DPID, rule }
+    }
+
+    #[test]
+    fn twins_follow_their_rules_in_transactions_too() {
+        let route = Rule::LocalRoute { dst: Ipv4Addr::LOCALHOST.into() };
+        let twin = route.twin().expect("a route of IPv4 has one");
+        let commands = written(&mut InstalledState::default(), |out| {
+            out.add(DPID, Rule::Lldp);
+            out.add(DPID, route);
+            let mut transaction = Commands::default();
+            transaction.add(DPID, route);
+            transaction.add(DPID, Rule::Arp);
+            out.append(&mut transaction);
+        });
+        assert_eq!(commands, [Rule::Lldp, route, twin, route, twin, Rule::Arp].map(add));
+    }
+
+    #[test]
+    fn a_rule_that_a_switch_has_is_not_written_and_goes_if_it_is_not_wanted() {
+        let mut installed = InstalledState::default();
+        let found = FoundRules { rules: vec![Rule::Lldp, Rule::Arp], ..FoundRules::default() };
+        installed.add(DPID, &found, braid_types::Time::ZERO);
+        let commands = written(&mut installed, |out| out.add(DPID, Rule::Lldp));
+        assert_eq!(commands, []);
+        assert_eq!(installed.finish(), [(DPID, Rule::Arp)]);
+    }
+
+    #[test]
+    fn a_port_is_protected_before_the_first_rule_that_needs_it() {
+        let exit = Exit::Guarded { from: PortNo(0) };
+        let rules = [1, 2].map(|label| Rule::Transit(Hop { label: Label(label), port: PortNo(7), exit }));
+        let commands = written(&mut InstalledState::default(), |out| {
+            out.protections.set_entry(SwitchPort::new(DPID, PortNo(7)), Some((Label(9), PortNo(8))));
+            rules.into_iter().for_each(|rule| out.add(DPID, rule));
+        });
+        let guard = Guard { port: PortNo(7), from: PortNo(0), detour: Some((Label(9), PortNo(8))) };
+        assert_eq!(commands, [Command::AddGuard { dpid: DPID, guard }, add(rules[0]), add(rules[1])]);
+    }
+}
