@@ -1,3 +1,5 @@
+//! Exit codes, and errors printed with their causes.
+
 use std::fmt;
 use std::io::{Write, stderr};
 use std::process::ExitCode;

@@ -1,3 +1,5 @@
+//! Logging to standard error, with the level from `BRAID_LOG` or `-v`.
+
 use std::io::{IsTerminal, stderr};
 
 use tracing_subscriber::EnvFilter;

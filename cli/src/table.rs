@@ -1,3 +1,5 @@
+//! Aligned tables in the style of `ps`.
+
 use comfy_table::{Row, Table, presets};
 
 /// Columns under a heading, aligned with spaces, such as `ps` prints.

@@ -1,3 +1,5 @@
+//! Results of a calibration: the fitted models, their text and their plot.
+
 use braid_assign::{FitError, Sample, fit};
 use braid_lab::plot::{self, Line, Series};
 use braid_types::BitsPerSec;

@@ -1,3 +1,5 @@
+//! Measurement of each path with growing numbers of streams, by iperf3.
+
 use std::env::current_exe;
 use std::net::{IpAddr, UdpSocket};
 use std::process::{Command, Stdio};

@@ -1,3 +1,5 @@
+//! The file of fitted stream models, written by `braid calibrate` and read by a controller.
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -1,3 +1,5 @@
+//! Routes of streams in words, with ports where links are parallel.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use braid_types::{DatapathId, SwitchPort};

@@ -1,3 +1,5 @@
+//! `braid alarms`: threats that the controller has seen.
+
 use braid_types::Time;
 
 use crate::client::view::Alarm;

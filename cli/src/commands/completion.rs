@@ -1,3 +1,5 @@
+//! `braid completion`: completion scripts for shells.
+
 use clap::CommandFactory;
 use clap_complete::{Shell, generate};
 

@@ -1,3 +1,5 @@
+//! `braid controller`: command-line options turned into a controller's configuration.
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::SocketAddr;

@@ -1,3 +1,5 @@
+//! `braid demo`: MPTCP against TCP on a two-path lab, with the page beside it.
+
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::thread;
 use std::time::Duration;

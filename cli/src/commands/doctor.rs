@@ -1,3 +1,5 @@
+//! `braid doctor`: features that labs need on this machine, with remedies.
+
 use braid_lab::doctor::{Backends, Check, Report, State, examine};
 
 use crate::exit::{self, Code};

@@ -1,3 +1,5 @@
+//! `braid edges`: spraying and resequencing as edges report them.
+
 use braid_types::Time;
 
 use crate::client::view::{Edge, EdgeOrder, EdgePath, EdgeSpray};

@@ -1,3 +1,5 @@
+//! `braid events`: the controller's last events, or a stream of them.
+
 use braid_types::Time;
 
 use crate::client::view::Event;

@@ -1,3 +1,5 @@
+//! `braid hosts`: hosts, their addresses and where they are attached.
+
 use braid_types::Time;
 
 use crate::client::view::Host;

@@ -1,3 +1,5 @@
+//! `braid man`: manual pages of all commands.
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

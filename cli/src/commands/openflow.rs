@@ -1,3 +1,5 @@
+//! `braid openflow`: messages decoded from hexadecimal digits or captures.
+
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write, stdin};
 use std::path::{Path, PathBuf};

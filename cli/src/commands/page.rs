@@ -1,3 +1,5 @@
+//! `braid page`: a recorded run played back on the page.
+
 use std::path::PathBuf;
 
 use anyhow::Context;

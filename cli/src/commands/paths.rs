@@ -1,3 +1,5 @@
+//! `braid paths`: path queries to a controller or about a network file.
+
 use braid_assign::StreamModel;
 use braid_paths::query::{Latency, PathsView, Query};
 use braid_paths::{Kind, Request, Weight};

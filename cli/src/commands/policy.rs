@@ -1,3 +1,5 @@
+//! `braid policy`: policies checked, shown and loaded.
+
 use std::path::PathBuf;
 
 use braid_controller::PolicyFile;

@@ -1,3 +1,5 @@
+//! `braid switches`: connected switches and their ports.
+
 use crate::client::view::{Port, Switch};
 use crate::client::{Answer, WatchArgs, format, show_or_watch};
 use crate::table::table;

@@ -1,3 +1,5 @@
+//! `braid topology`: networks described, converted and generated.
+
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;

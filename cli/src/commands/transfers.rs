@@ -1,3 +1,5 @@
+//! `braid transfers`: transfers with the rate and route of each stream.
+
 use braid_types::Time;
 
 use crate::client::route::Routes;

@@ -1,3 +1,5 @@
+//! `braid edge` commands that set groups to spray, resequence or tunnel, and show them.
+
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! `braid edge run`: an edge switch over interfaces of this machine.
+
 use std::io::{self, Write};
 use std::net::SocketAddr;
 

@@ -1,3 +1,5 @@
+//! `braid host endpoints`: MPTCP endpoints of this host listed, added and removed.
+
 use std::net::IpAddr;
 
 use braid_host::pm::{Endpoint, EndpointFlag, EndpointFlags};

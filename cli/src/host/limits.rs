@@ -1,3 +1,5 @@
+//! `braid host limits`: limits of the kernel's MPTCP path manager.
+
 use braid_host::pm::Limits;
 use clap::Subcommand;
 

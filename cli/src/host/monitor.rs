@@ -1,3 +1,5 @@
+//! `braid host monitor`: events of MPTCP connections as they happen.
+
 use std::io::Write;
 
 use braid_host::pm::{Connection, Event, Subflow};

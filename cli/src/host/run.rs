@@ -1,3 +1,5 @@
+//! `braid host run`: the agent on an MPTCP host.
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 

@@ -1,3 +1,5 @@
+//! Bytes from hexadecimal digits with any common separators.
+
 /// Why a text is not the hexadecimal digits of some bytes.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HexError {

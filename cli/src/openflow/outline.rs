@@ -1,3 +1,5 @@
+//! Serialised values as indented text for people.
+
 use std::io::{self, Write};
 
 use serde::Serialize;

@@ -1,3 +1,5 @@
+//! Decoded messages and errors, printed as JSON or as indented text.
+
 use std::io::{self, Write};
 
 use braid_capture::{Item, Place};

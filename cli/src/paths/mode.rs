@@ -1,3 +1,5 @@
+//! The command-line parser of path set kinds, with help and completion.
+
 use std::ffi::OsStr;
 
 use braid_paths::Kind;

@@ -1,3 +1,5 @@
+//! Path answers as tables and sentences for the terminal.
+
 use std::time::Duration;
 
 use braid_assign::StreamModel;

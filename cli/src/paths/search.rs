@@ -1,3 +1,5 @@
+//! Path queries answered in a network file, without a controller.
+
 use std::sync::Arc;
 
 use braid_paths::query::{PathsView, Query, QueryError};

@@ -1,3 +1,5 @@
+//! Recorded captures, rewritten to other link types, file formats and IP versions.
+
 use std::path::PathBuf;
 
 use etherparse::{PacketBuilder, SlicedPacket, TransportSlice};

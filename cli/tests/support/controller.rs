@@ -1,3 +1,5 @@
+//! A controller process, a scripted switch, and HTTP servers with canned answers.
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};

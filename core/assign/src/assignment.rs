@@ -1,3 +1,5 @@
+//! An assignment (paths set aside for an application between two hosts), its identifier, owner and claim.
+
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;

@@ -1,3 +1,5 @@
+//! The store of all assignments: limits by owner, leases, renewal and expiry.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! The next path in a weighted distribution, kept as near to the shares as possible after every stream.
+
 /// Rounding of sums of shares must not decide which path is next.
 const EXACT: f64 = 1e-9;
 /// For so many streams the proportion is kept as well as can be; a transfer has no more.

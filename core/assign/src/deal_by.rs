@@ -1,3 +1,5 @@
+//! The distributions that users can choose: by weight, round robin, shortest path only, or one fixed path.
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,3 +1,5 @@
+//! Least-squares fit of the stream model to measured goodputs, with its confidence interval.
+
 use std::time::Duration;
 
 use braid_types::BitsPerSec;

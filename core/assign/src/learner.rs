@@ -1,3 +1,5 @@
+//! Models of paths learned online from the goodput that running transfers reach.
+
 use std::collections::BTreeMap;
 
 use braid_types::{DatapathId, Time};

@@ -1,3 +1,5 @@
+//! The model of goodput by number of parallel streams on a path. Huang et al. (2017).
+
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;

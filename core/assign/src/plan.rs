@@ -1,3 +1,5 @@
+//! Weights by which streams are distributed over candidate paths, for a known or unknown number of streams.
+
 use std::time::Duration;
 
 use braid_types::{BitsPerSec, SwitchPort};

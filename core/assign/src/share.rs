@@ -1,3 +1,5 @@
+//! Max-min fair rates of paths that share links.
+
 use std::collections::BTreeMap;
 
 use braid_types::{BitsPerSec, SwitchPort};

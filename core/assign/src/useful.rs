@@ -1,3 +1,5 @@
+//! Greedy selection of the paths that add capacity, with paths that add less than 1 % left out.
+
 use braid_types::{BitsPerSec, SwitchPort};
 
 use crate::share::{Carrier, fair_rates};

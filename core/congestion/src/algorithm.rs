@@ -1,3 +1,5 @@
+//! The congestion controls by name, each with its window increase and its window after a loss.
+
 use std::fmt;
 use std::str::FromStr;
 

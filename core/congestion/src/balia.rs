@@ -1,3 +1,5 @@
+//! BALIA, balanced linked adaptation. draft-walid-mptcp-congestion-control.
+
 use crate::Connection;
 
 /// Draft §3.1: x/rtt / (Σ x)² · (1 + alpha)/2 · (4 + alpha)/5, with x = w/rtt and alpha = max(x)/x.

@@ -1,3 +1,5 @@
+//! LIA, the linked increases algorithm. RFC 6356.
+
 use crate::Connection;
 
 /// RFC 6356 §3: alpha / `cwnd_total`, with alpha = `cwnd_total` · max(w/rtt²) / (Σ w/rtt)².

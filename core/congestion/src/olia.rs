@@ -1,3 +1,5 @@
+//! OLIA, opportunistic linked increases. draft-khalili-mptcp-congestion-control.
+
 use crate::{Connection, Subflow};
 
 /// Draft §3: (w/rtt²) / (Σ w/rtt)² + alpha/w.

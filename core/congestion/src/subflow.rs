@@ -1,3 +1,5 @@
+//! The inputs of the formulas: one subflow's window and round-trip time, and sums over its connection.
+
 use std::iter;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! The commands that the brain gives to switches, and the batch that carries them with frames, notices and replies.
+
 use std::ops::Range;
 
 use braid_openflow::MultipartType;

@@ -1,3 +1,5 @@
+//! The context of a machine while it handles an event: time, settings, topology, path sets and the command batch.
+
 use braid_packet::{Frame, Payload};
 use braid_topology::Topology;
 use braid_types::{DatapathId, Time};

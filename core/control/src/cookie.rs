@@ -1,3 +1,5 @@
+//! Cookies of rules: Braid's mark and the rule's purpose in 64 bits, readable after a restart.
+
 use serde::{Deserialize, Serialize};
 
 use braid_steering::StreamId;

@@ -1,3 +1,5 @@
+//! The events that the brain handles, in a form that can be recorded and replayed.
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

@@ -1,3 +1,5 @@
+//! Labels: paths through the fabric as destination MAC addresses, in groups that share one rule per switch.
+
 use std::fmt;
 
 use braid_types::MacAddr;

@@ -6,6 +6,18 @@
 //! that was recorded can be replayed.
 //!
 //! What it does not do: sockets, clocks, logging, configuration files. Those are `daemons/controller`.
+//!
+//! ```
+//! use braid_control::{Brain, Command, Commands, Event, Settings, SwitchPorts};
+//! use braid_types::{DatapathId, Time};
+//!
+//! let (mut brain, mut commands) = (Brain::new(Settings::default()), Commands::default());
+//! let (dpid, description) = (DatapathId(1), "Open vSwitch".to_owned());
+//! let switch = SwitchPorts { dpid, tables: 254, description, ports: Vec::new(), failover_groups: 0, found: None };
+//! brain.handle(Time::ZERO, &Event::SwitchUp(switch), &mut commands);
+//! assert!(commands.iter().any(|it| matches!(it, Command::Reset { .. })));
+//! assert!(commands.iter().any(|it| matches!(it, Command::Add { .. })));
+//! ```
 
 mod admission;
 mod brain;

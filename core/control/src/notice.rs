@@ -1,3 +1,5 @@
+//! Notices of changes for logs and watchers, with their wording.
+
 use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! Port counters in Braid's own form, with absent counters told apart from zero. OpenFlow 1.3.5 §7.3.5.6.
+
 use std::time::Duration;
 
 use braid_openflow::PortStats;

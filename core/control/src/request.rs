@@ -1,3 +1,5 @@
+//! Requests of applications and host agents, and the replies and refusals that answer them.
+
 use std::fmt;
 use std::net::IpAddr;
 

@@ -1,3 +1,5 @@
+//! Roles of switch ports (pending, host, link, silent) and the transitions between them.
+
 use serde::Serialize;
 
 /// What a port leads to.

@@ -1,3 +1,5 @@
+//! All settings of the brain, with defaults: timers, limits, path choice and reservations.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

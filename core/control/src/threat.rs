@@ -1,3 +1,5 @@
+//! Threats that hosts pose: forged discovery frames, address conflicts and floods, named for alarms.
+
 use std::fmt;
 use std::net::IpAddr;
 

@@ -1,3 +1,5 @@
+//! Counters of offered, delivered, dropped, lost and reordered frames, and a gauge of those inside.
+
 use serde::{Deserialize, Serialize};
 
 /// So many frames and bytes.

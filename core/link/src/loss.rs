@@ -1,3 +1,5 @@
+//! Frame loss, independent or in bursts by the Gilbert model.
+
 use crate::parameters::Parameters;
 use crate::random::Random;
 

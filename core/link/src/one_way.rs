@@ -1,3 +1,5 @@
+//! One direction of a link: queue, serialisation, delay, loss and reordering, driven by `offer` and `poll_arrival`.
+
 use std::collections::VecDeque;
 
 use braid_types::Time;

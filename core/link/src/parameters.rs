@@ -1,3 +1,5 @@
+//! Parameters of a link direction, partial changes to them, and the check that they are consistent.
+
 use std::time::Duration;
 
 use braid_types::BitsPerSec;

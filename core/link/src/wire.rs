@@ -1,3 +1,5 @@
+//! Frames in flight on a link, in order of arrival, without sorting.
+
 use std::collections::VecDeque;
 
 use braid_types::Time;

@@ -1,3 +1,5 @@
+//! Actions, known and experimenter ones, as typed values. OpenFlow 1.3.5 §7.2.5.
+
 use braid_types::PortNo;
 use serde::Serialize;
 

@@ -1,3 +1,5 @@
+//! Buckets of groups: weight, watched port and group, actions. OpenFlow 1.3.5 §7.3.4.2.
+
 use braid_types::PortNo;
 
 use crate::action::Action;

@@ -1,3 +1,5 @@
+//! Errors of decoding and encoding, with the part of the message and the OpenFlow error code to answer with.
+
 use std::fmt;
 
 use crate::message::{

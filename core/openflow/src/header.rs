@@ -1,3 +1,5 @@
+//! Message headers, framing of a byte stream, and iteration over messages that lie one after another.
+
 use serde::Serialize;
 
 use crate::error::{DecodeError, Part};

@@ -1,3 +1,5 @@
+//! Newtypes of OpenFlow's numbers: transaction ids, cookies, buffers, groups, tables, meters and queues.
+
 use crate::wire::wire_number;
 
 wire_number! {

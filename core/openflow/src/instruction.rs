@@ -1,3 +1,5 @@
+//! Instructions of flows. OpenFlow 1.3.5 §7.2.4.
+
 use serde::Serialize;
 
 use crate::action::Action;

@@ -1,3 +1,5 @@
+//! Port descriptions: configuration, state and features. OpenFlow 1.3.5 §7.2.1.
+
 use braid_types::{MacAddr, PortNo};
 
 use crate::id::Kbps;

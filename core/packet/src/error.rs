@@ -1,3 +1,5 @@
+//! Errors of reading a frame down to its network layer.
+
 use etherparse::err::{LenError, ipv4, ipv6};
 
 /// Why a frame could not be read down to its network layer.

@@ -1,3 +1,5 @@
+//! Ethernet frames: addresses, up to two VLAN tags, and a payload of ARP, IP or something else.
+
 use std::net::IpAddr;
 
 use braid_types::{FiveTuple, MacAddr};

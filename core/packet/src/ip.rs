@@ -1,3 +1,5 @@
+//! IPv4 and IPv6 packets: addresses, fragments, and the transport inside.
+
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use braid_types::FiveTuple;

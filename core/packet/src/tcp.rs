@@ -1,3 +1,5 @@
+//! TCP segments: ports, sequence numbers, flags and options.
+
 use std::fmt;
 
 use etherparse::TcpSlice;

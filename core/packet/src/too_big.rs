@@ -1,3 +1,5 @@
+//! "Packet too big" messages of ICMP and ICMPv6, read and written. RFC 1191, RFC 8201.
+
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use etherparse::checksum::Sum16BitWords;

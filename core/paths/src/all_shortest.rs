@@ -1,3 +1,5 @@
+//! All shortest paths between two switches, in the order of their ports.
+
 use braid_topology::{EdgeIndex, NodeIndex};
 use braid_types::DatapathId;
 

@@ -1,3 +1,5 @@
+//! Decomposition of a flow into paths, widest first, with its cycles cancelled.
+
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 
 use crate::refill::refill;

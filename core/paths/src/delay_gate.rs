@@ -1,3 +1,5 @@
+//! The delay gate: which paths are alike enough in delay to carry one stream. Banfi et al. (2016).
+
 use std::time::Duration;
 
 use braid_types::BitsPerSec;

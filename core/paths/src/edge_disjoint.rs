@@ -1,3 +1,5 @@
+//! Link-disjoint paths of least total cost, found together. Suurballe (1974), Bhandari (1999).
+
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 use braid_types::DatapathId;
 

@@ -1,3 +1,5 @@
+//! The path finder: one graph with one cost per link, shared by all algorithms.
+
 use std::sync::Arc;
 
 use braid_topology::{EdgeIndex, Graph, NodeIndex};

@@ -1,3 +1,5 @@
+//! Latency of paths, and the value that stands in for unknown delays.
+
 use std::time::Duration;
 
 use braid_topology::{EdgeIndex, Graph};

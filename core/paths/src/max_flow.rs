@@ -1,3 +1,5 @@
+//! Maximum flow between two switches by Dinic's algorithm, and the widest paths that it consists of.
+
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 use braid_types::{BitsPerSec, DatapathId};
 use serde::Serialize;

@@ -1,3 +1,5 @@
+//! Node-disjoint paths of least total cost, on a graph whose switches are split in two. Suurballe (1974).
+
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 use braid_types::DatapathId;
 

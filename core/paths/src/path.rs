@@ -1,3 +1,5 @@
+//! A path: directed links from switch to switch, cheap to copy.
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! The answer to a path request: paths, the flow over them, and whether the search was complete.
+
 use braid_types::BitsPerSec;
 
 use crate::Path;

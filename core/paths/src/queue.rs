@@ -1,3 +1,5 @@
+//! The priority queue of searches by distance, with reproducible tie breaks.
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

@@ -1,3 +1,5 @@
+//! Path requests: the kind of path set, the number of paths, link costs and constraints.
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;

@@ -1,3 +1,5 @@
+//! The shortest path between two switches: Dijkstra's method, or breadth first from both ends where costs are equal.
+
 use braid_topology::{EdgeIndex, NodeIndex};
 use braid_types::DatapathId;
 

@@ -1,3 +1,5 @@
+//! Dispatch of a path request to the algorithm of its kind.
+
 use braid_topology::EdgeIndex;
 use braid_types::DatapathId;
 

@@ -1,3 +1,5 @@
+//! One path taken out of a set of marked links.
+
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 
 /// Takes one path out of those whose links are `used`. They must form no cycle.

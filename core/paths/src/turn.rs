@@ -1,3 +1,5 @@
+//! Tie breaks between equally good path sets, which spread pairs of switches over a fabric.
+
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 use braid_types::{PortNo, mix, reduce};
 

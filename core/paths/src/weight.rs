@@ -1,3 +1,5 @@
+//! Link costs as weighted sums of hops, latency and load.
+
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! The widest path: the one whose slowest link is the fastest.
+
 use std::collections::BinaryHeap;
 
 use braid_topology::{EdgeIndex, Graph, NodeIndex};

@@ -1,3 +1,5 @@
+//! All paths of at most so many links, within a budget of work.
+
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 use braid_types::DatapathId;
 use serde::Serialize;

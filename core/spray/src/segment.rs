@@ -1,3 +1,5 @@
+//! Sequence numbers modulo 2³², and the part of a TCP segment that resequencing needs.
+
 use std::fmt;
 
 /// A TCP sequence number. Comparing two means asking which is ahead, modulo 2³². RFC 9293 §3.4.

@@ -1,3 +1,5 @@
+//! Changes of transfers since the last copy, so that readers copy only those.
+
 use braid_types::BitsPerSec;
 
 use crate::ids::{StreamId, TransferId};

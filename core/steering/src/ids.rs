@@ -1,3 +1,5 @@
+//! Identifiers of transfers and streams.
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};

@@ -6,6 +6,20 @@
 //!
 //! What it does not do: find paths (`braid-paths`), read packets (`braid-packet`), or write rules
 //! (`braid-control`).
+//!
+//! ```
+//! use braid_steering::{Limits, Opening, Transfers};
+//! use braid_types::{FiveTuple, Time, Token};
+//!
+//! let [src, dst] = ["10.0.0.1", "10.0.0.2"].map(|address| address.parse().unwrap());
+//! let first = FiveTuple { src, dst, src_port: 40_000, dst_port: 5_201 };
+//! let mut transfers = Transfers::new(Limits::default());
+//! transfers.open(Time::ZERO, first, Opening::Capable).unwrap();
+//! // The answering host's SYN/ACK tells the token by which further subflows name the connection.
+//! transfers.learn_token(&first, Token(7));
+//! transfers.open(Time::ZERO, FiveTuple { src_port: 40_001, ..first }, Opening::Join(Token(7))).unwrap();
+//! assert_eq!((transfers.transfer_count(), transfers.len()), (1, 2));
+//! ```
 
 mod advice;
 mod changes;

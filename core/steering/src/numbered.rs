@@ -1,3 +1,5 @@
+//! A map keyed by consecutive numbers, stored in pages.
+
 use std::marker::PhantomData;
 
 use braid_types::Index;

@@ -1,3 +1,5 @@
+//! An index of MPTCP connections by their opening end, for subflows that the other host opens.
+
 use std::net::IpAddr;
 
 use braid_types::{FiveTuple, Index};

@@ -1,3 +1,5 @@
+//! Streams, the transfers that they belong to, and their routes.
+
 use std::fmt;
 
 use braid_paths::Path;

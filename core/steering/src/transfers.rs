@@ -1,3 +1,5 @@
+//! The table of all transfers and their streams, with limits and rates.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::time::Duration;

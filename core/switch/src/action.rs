@@ -1,3 +1,5 @@
+//! Actions in the form that the switch executes, and the ordered action set. OpenFlow 1.3.5 §5.10.
+
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Groups with their buckets, and the state that spraying and resequencing groups keep.
+
 use std::sync::Arc;
 
 use braid_openflow::{ErrorCode, GroupId, GroupMod, GroupModFailedCode, GroupType, Message};

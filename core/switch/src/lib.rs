@@ -7,6 +7,21 @@
 //!
 //! What it does not do: meters, queues, MPLS, PBB, table and port modification beyond what is described in
 //! `docs/edge.md`; it says so with the errors of the specification. All tables are bounded.
+//!
+//! ```
+//! use braid_openflow::{Action, Message, PacketOut, Xid};
+//! use braid_switch::{ConnectionId, Identity, PortDescription, Switch};
+//! use braid_types::{DatapathId, PortNo, Time};
+//!
+//! let identity = Identity { dpid: DatapathId(7), name: "edge".into(), version: "1".into(), seed: 1 };
+//! let (mut switch, controller) = (Switch::new(identity), ConnectionId(1));
+//! switch.set_port(Time::ZERO, PortNo(2), PortDescription { up: true, ..PortDescription::default() });
+//! switch.connect(controller);
+//! let (actions, mut message) = ([Action::output(PortNo(2))], Vec::new());
+//! Message::PacketOut(PacketOut::new(&[0xff; 60], &actions)).encode(Xid(1), &mut message).unwrap();
+//! switch.handle_message(Time::ZERO, controller, &message);
+//! assert_eq!(switch.poll_packets().next().map(|(port, _)| port), Some(PortNo(2)));
+//! ```
 
 mod action;
 mod fragment;

@@ -1,3 +1,5 @@
+//! Matches compiled to masks and values, with the prerequisites of fields checked.
+
 use braid_openflow::{BadMatchCode, ErrorCode, Masked, Match, OxmField, VlanVid};
 use braid_types::MacAddr;
 

@@ -1,3 +1,5 @@
+//! Packets with their offload state: pending checksums and segmentation (virtio-net header).
+
 use braid_types::MacAddr;
 
 /// A frame, and what its sender left to the network card.

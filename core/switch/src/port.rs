@@ -1,3 +1,5 @@
+//! Ports of the switch: description, state and counters.
+
 use braid_openflow::{Kbps, Port, PortConfig, PortFeatures, PortState, PortStats, Text};
 use braid_types::{MacAddr, PortNo, RateLimit, Time};
 

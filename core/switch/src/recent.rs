@@ -1,3 +1,5 @@
+//! The flow cache: recent lookup results of a table, found with one hash.
+
 use std::hash::BuildHasher;
 
 use braid_types::Index;

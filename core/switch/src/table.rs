@@ -1,3 +1,5 @@
+//! A flow table with tuple space search. Srinivasan, Suri, Varghese (1999).
+
 use std::collections::HashMap;
 
 use braid_openflow::{Cookie, FlowMod, FlowModFlags, Message, Seconds};

@@ -1,3 +1,5 @@
+//! Packet counters of probed paths, by port and destination address.
+
 use std::time::Duration;
 
 use braid_types::{Index, MacAddr, PortNo, Time};

@@ -1,3 +1,5 @@
+//! Changes of the topology, in the order in which they depend on each other.
+
 use std::net::IpAddr;
 
 use braid_types::{DatapathId, MacAddr, SwitchPort};

@@ -1,3 +1,5 @@
+//! Reasons for which the topology refuses an update.
+
 use braid_types::{DatapathId, MacAddr, SwitchPort};
 
 /// Why the topology refused what it was told; it is as it was before.

@@ -1,3 +1,5 @@
+//! Frozen graphs of switches and links, in compressed sparse rows for algorithms.
+
 use std::ops::Range;
 
 use braid_types::{DatapathId, SwitchPort};

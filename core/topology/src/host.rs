@@ -1,3 +1,5 @@
+//! Hosts by interface, address and port, with bounds on how many are remembered.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 

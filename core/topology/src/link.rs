@@ -1,3 +1,5 @@
+//! Directed links, and the capacity, delay and load known of them.
+
 use std::time::Duration;
 
 use braid_types::{BitsPerSec, SwitchPort};

@@ -1,3 +1,5 @@
+//! The spanning tree on which broadcast is forwarded.
+
 use std::collections::{BTreeSet, VecDeque};
 
 use braid_types::SwitchPort;

@@ -1,3 +1,5 @@
+//! Switches and their ports as the topology keeps them.
+
 use std::collections::BTreeMap;
 
 use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo};

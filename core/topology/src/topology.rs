@@ -1,3 +1,5 @@
+//! The live topology: switches, ports, links and hosts, with its invariants and its version.
+
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;

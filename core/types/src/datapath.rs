@@ -1,3 +1,5 @@
+//! Datapath ids, port numbers, and the pair of both that names a switch port.
+
 use std::fmt;
 use std::str::FromStr;
 

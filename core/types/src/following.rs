@@ -1,3 +1,5 @@
+//! The range of an ordered map after a given key, for listing it page by page.
+
 use std::ops::Bound;
 
 /// The keys of an ordered map that follow `key`, without it; all of them after `None`.

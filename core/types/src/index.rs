@@ -1,3 +1,5 @@
+//! A hash map with a fixed seed that withstands consecutive keys.
+
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;

@@ -1,3 +1,5 @@
+//! Data rates in bits per second, parsed and printed as `100Mbit`.
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,3 +1,5 @@
+//! Points in time that can be recorded and replayed.
+
 use std::fmt;
 use std::ops::{Add, Sub};
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! MPTCP connection tokens. RFC 8684 §3.2.
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};

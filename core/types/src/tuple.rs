@@ -1,3 +1,5 @@
+//! TCP five-tuples and their reverse.
+
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 

@@ -1,3 +1,5 @@
+//! Tokens of host agents, and the addresses that each agent may ask about.
+
 use std::net::IpAddr;
 use std::path::Path;
 

@@ -1,3 +1,5 @@
+//! The controller's clock, and the generation id with which it claims the MASTER role.
+
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use braid_types::Time;

@@ -1,3 +1,5 @@
+//! The controller daemon: configuration, listening sockets, its tasks and threads, and shutdown.
+
 use std::cell::RefCell;
 use std::io;
 use std::net::{SocketAddr, TcpListener};

@@ -1,3 +1,5 @@
+//! The engine: the brain, the outboxes of all switches, and the requests that wait for replies.
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -1,3 +1,5 @@
+//! Log lines and levels of the brain's notices.
+
 use braid_control::Notice;
 use tracing::{debug, info, warn};
 

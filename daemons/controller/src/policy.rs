@@ -1,3 +1,5 @@
+//! Policy files: read, checked, applied, and read again at SIGHUP.
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 

@@ -1,3 +1,5 @@
+//! Recordings of events as lines of JSON, written and read.
+
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};

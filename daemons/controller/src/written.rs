@@ -1,3 +1,5 @@
+//! Outstanding rules: the latest rules sent to a switch, by the transaction that a refusal names.
+
 use std::collections::VecDeque;
 use std::net::IpAddr;
 

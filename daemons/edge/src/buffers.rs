@@ -1,3 +1,5 @@
+//! Reused packet buffers in two sizes.
+
 /// Room for a full frame of Ethernet, with a tag and something to grow.
 const SMALL: usize = 1_600;
 /// Room for the longest super-frame.

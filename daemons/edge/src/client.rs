@@ -1,3 +1,5 @@
+//! A client of the edge's listener that sets groups and reads their reports.
+
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! The edge daemon's loop: interfaces, controllers, timers and the switch on one thread.
+
 use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroU64;

@@ -1,3 +1,5 @@
+//! Errors that keep an edge from starting or running.
+
 use std::io;
 use std::net::SocketAddr;
 

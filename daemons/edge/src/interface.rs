@@ -1,3 +1,5 @@
+//! A Linux interface as port or uplink: receive ring, coalescing, and batched sending.
+
 use std::io::IoSlice;
 
 use braid_ports::{Offloads, Port};

@@ -1,3 +1,5 @@
+//! Options of an edge and their text forms: ports, uplinks, tunnels and controllers.
+
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 

@@ -1,3 +1,5 @@
+//! Readiness of interfaces, listeners and controllers, with timeouts to the nanosecond.
+
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 

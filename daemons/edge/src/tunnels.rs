@@ -1,3 +1,5 @@
+//! Interfaces opened from the options, and tunnel ports with their liveness.
+
 use std::collections::BTreeMap;
 
 use braid_switch::{PortDescription, Switch, TunnelPort, TunnelSettings, UplinkSettings, Uplinks};

@@ -1,3 +1,5 @@
+//! The host agent: its modes, start, and restoration of the settings at the end.
+
 use std::{io, thread};
 
 use braid_congestion::Algorithm;

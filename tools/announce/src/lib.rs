@@ -5,6 +5,18 @@
 //! [`Watched::serve`] lets its connections go on one by one, and an [`Announcer`] has each placed on a path.
 //!
 //! How a controller is reached is for whoever implements [`Controller`].
+//!
+//! ```no_run
+//! use std::process::Command;
+//!
+//! // Started with `--begin`, this program calls `become_command` with the arguments that follow.
+//! let mut process = Command::new(std::env::current_exe()?);
+//! process.args(["--begin", "iperf3", "-c", "10.0.0.2"]);
+//! let watched = braid_announce::start(&mut process)?;
+//! let status = watched.serve(|connection| println!("{connection} is about to open"))?;
+//! println!("the command ended: {status}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod announcer;
 mod connection;

@@ -1,3 +1,5 @@
+//! Deployment of a lab: namespaces, links, hosts, switches and their control, all or nothing.
+
 use std::collections::BTreeMap;
 
 use crate::agents;

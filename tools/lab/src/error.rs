@@ -1,3 +1,5 @@
+//! Errors of labs with their remedies and exit codes.
+
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -1,3 +1,5 @@
+//! Commands run inside a lab, on a host or beside the switches.
+
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;

@@ -1,3 +1,5 @@
+//! The current state of a lab compared with its plan, and the list of labs.
+
 use std::fmt;
 use std::path::PathBuf;
 

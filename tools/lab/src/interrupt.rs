@@ -1,3 +1,5 @@
+//! Interruption by signals, polled by everything that waits.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

@@ -1,3 +1,5 @@
+//! The journal of a lab: everything that it makes, on disk before it is made.
+
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

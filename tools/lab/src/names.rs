@@ -1,3 +1,5 @@
+//! Valid names of labs, and the names of namespaces derived from them.
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,3 +1,5 @@
+//! A private Open vSwitch for each lab: database, daemon, bridges and rules.
+
 use std::collections::BTreeMap;
 use std::path::Path;
 

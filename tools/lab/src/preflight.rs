@@ -1,3 +1,5 @@
+//! The check that this machine can build a scenario, before anything is made.
+
 use std::fs;
 use std::path::Path;
 

@@ -1,3 +1,5 @@
+//! Progress of a run on standard error, or nowhere.
+
 use std::io::{IsTerminal, stderr};
 use std::time::Duration;
 

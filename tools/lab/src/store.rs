@@ -1,3 +1,5 @@
+//! The folders of this machine's labs, with locks and the files in them.
+
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};

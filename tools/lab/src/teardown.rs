@@ -1,3 +1,5 @@
+//! Removal of a lab by its journal.
+
 use std::time::Duration;
 
 use crate::error::LabError;

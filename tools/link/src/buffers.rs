@@ -1,3 +1,5 @@
+//! Reused frame buffers of a link.
+
 /// Frames of the link, in buffers that are used again and again.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers(Vec<Vec<u8>>);

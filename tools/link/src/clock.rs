@@ -1,3 +1,5 @@
+//! The monotonic clock, and the translation of the kernel's receive timestamps to it.
+
 use std::time::Duration;
 
 use braid_types::Time;

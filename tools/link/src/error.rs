@@ -1,3 +1,5 @@
+//! Errors of the link process and of its control clients.
+
 use std::io;
 use std::path::PathBuf;
 

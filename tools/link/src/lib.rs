@@ -10,6 +10,17 @@
 //! end. Checksums must be there already.
 //!
 //! Needs `CAP_NET_RAW` and Linux 5.11 or later.
+//!
+//! ```no_run
+//! use braid_link::{Engine, LinkSetup, Setup};
+//! use braid_link_model::{Delay, Parameters};
+//!
+//! let way = Parameters { delay: Delay::from_millis(20), ..Parameters::default() };
+//! let link = LinkSetup { devices: ["veth0".to_owned(), "veth1".to_owned()], ways: [way; 2] };
+//! let setup = Setup { socket: "/run/links.sock".into(), seed: 1, links: vec![link] };
+//! Engine::new(&setup)?.run()?;
+//! # Ok::<(), braid_link::LinkError>(())
+//! ```
 
 mod buffers;
 mod clock;

@@ -1,3 +1,5 @@
+//! The setup of a link process: its socket, seed and links.
+
 use std::path::PathBuf;
 
 use braid_link_model::Parameters;

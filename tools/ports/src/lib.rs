@@ -5,6 +5,20 @@
 //! super-frames come whole; with [`Offloads::None`] a super-frame is cut at its slot, which [`Received::is_cut`] tells.
 //!
 //! It does not change frames and knows no protocol. The unsafe code is in `ring` and `socket`.
+//!
+//! ```no_run
+//! use std::io::IoSlice;
+//!
+//! use braid_ports::{Offloads, Port, send};
+//!
+//! // Sends a frame back as it came.
+//! let mut port = Port::open("eth0", 256, Offloads::None).unwrap();
+//! let mut buffer = Vec::new();
+//! if let Some(frame) = port.ring.receive() {
+//!     frame.copy_to(&mut buffer);
+//! }
+//! send(&port.socket, &[[IoSlice::new(&buffer)]], |place| eprintln!("frame {place} was refused"));
+//! ```
 
 mod ring;
 mod send;

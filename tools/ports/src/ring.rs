@@ -1,3 +1,5 @@
+//! The receive ring shared with the kernel (`TPACKET_V2`): its slots, their ownership, and frames in them.
+
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::ptr::{self, NonNull};

@@ -1,3 +1,5 @@
+//! Batched sending of frames through a packet socket.
+
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
 

@@ -1,3 +1,5 @@
+//! Packet sockets bound to an interface, with offloads, MTU and drop counters.
+
 use std::io;
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};

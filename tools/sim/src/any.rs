@@ -1,3 +1,5 @@
+//! A study of any kind, with its report: the common front of `braid sim`.
+
 use std::path::Path;
 use std::time::Duration;
 

@@ -5,6 +5,18 @@
 //! controller's own code, [`experiment`] puts both together and runs it with many seeds, side by side, and [`study`] compares
 //! experiments with each other and with the figures of papers. [`mix`] does so for flows that come and go, [`convergence`] for
 //! one connection over given paths.
+//!
+//! ```
+//! use braid_sim::AnyStudy;
+//! use braid_sim::experiment::Cancel;
+//!
+//! let text = "{ simulation: small, network: fattree:4, rate: 10Mbit, delay: 1ms, control: lia, measured: 1s, seeds: 1,
+//!     subflows: [2], methods: [{ name: M, scheme: disjoint:2/fewest-shared, paper: { permutation: [] } }] }";
+//! let study = AnyStudy::parse(text, "small.yaml").unwrap();
+//! let report = study.run(1, u64::MAX, &Cancel::default(), &|run| println!("{run}")).unwrap();
+//! assert!(report.is_complete());
+//! print!("{}", report.table());
+//! ```
 
 mod any;
 pub mod convergence;

@@ -1,3 +1,5 @@
+//! Progress of a study on standard error.
+
 use std::io::{IsTerminal, stderr};
 
 use indicatif::{ProgressBar, ProgressStyle};

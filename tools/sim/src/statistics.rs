@@ -1,3 +1,5 @@
+//! Mean, confidence interval and quantile.
+
 /// The mean; nothing has 0.
 pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64

@@ -1,3 +1,5 @@
+//! HTTP requests to a controller, and explanations of failures.
+
 mod credentials;
 
 use std::io::{BufRead, BufReader, ErrorKind};

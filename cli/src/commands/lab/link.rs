@@ -1,3 +1,5 @@
+//! `braid lab link`: links of a running lab shown and changed, and the process that emulates them.
+
 use std::io::stdin;
 
 use anyhow::Context;

@@ -1,3 +1,5 @@
+//! Tables of a lab's links and of their frame counters.
+
 use braid_lab::{LinkEnd, LinkInspection};
 use braid_link_model::Parameters;
 

@@ -1,3 +1,5 @@
+//! `braid lab`: labs run, deployed, listed, inspected and removed.
+
 mod link;
 mod link_table;
 

@@ -1,3 +1,5 @@
+//! `braid links`: links with delay, load and loss, each with its age.
+
 mod measure;
 
 use braid_types::Time;

@@ -1,3 +1,5 @@
+//! `braid sim`: studies simulated packet by packet, from files or presets.
+
 mod compare;
 
 use std::fs;

@@ -1,3 +1,5 @@
+//! Settings of link measurement: intervals, smoothing, and the changes that are large enough to publish.
+
 use std::time::Duration;
 
 /// How links are measured, and when what is measured counts.

@@ -1,3 +1,5 @@
+//! A window of recent delay samples, with their least, median and quantiles.
+
 use std::collections::VecDeque;
 use std::time::Duration;
 

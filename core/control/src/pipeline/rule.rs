@@ -1,3 +1,5 @@
+//! The six tables of the pipeline and the rules in them, each with its table, priority and purpose.
+
 use std::net::{IpAddr, Ipv4Addr};
 
 use braid_steering::StreamId;

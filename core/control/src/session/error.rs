@@ -1,3 +1,5 @@
+//! Reasons to close an OpenFlow connection, and reasons to discard the rules of an earlier controller.
+
 use std::time::Duration;
 
 use braid_openflow::{DecodeError, EncodeError, MultipartType};

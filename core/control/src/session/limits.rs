@@ -1,3 +1,5 @@
+//! Bounds on ports, rules, answers and handshake time, so that one switch cannot exhaust the controller.
+
 use std::time::Duration;
 
 use braid_openflow::MultipartType;

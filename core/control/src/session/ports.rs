@@ -1,3 +1,5 @@
+//! The ports that a session knows, bounded in number, and their conversion from OpenFlow's description.
+
 use std::collections::BTreeMap;
 
 use braid_openflow::{Port, PortConfig, PortReason, PortState, PortStatus as PortStatusMsg};

@@ -1,3 +1,5 @@
+//! Telemetry of a resequencing group: packet and gap counters, hold times, and counts by path, as bytes.
+
 use std::time::Duration;
 
 use braid_openflow::{DecodeError, Reader};

@@ -1,3 +1,5 @@
+//! Telemetry of a spraying group: share, delay, loss and state of each of its paths, as bytes.
+
 use std::time::Duration;
 
 use braid_openflow::{DecodeError, Reader};

@@ -1,3 +1,5 @@
+//! A delay of at most one minute, parsed and printed as `20ms`.
+
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! A probability, parsed and printed as a percentage.
+
 use std::fmt;
 use std::str::FromStr;
 

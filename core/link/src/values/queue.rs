@@ -1,3 +1,5 @@
+//! A queue length in packets or bytes, parsed and printed as `100 packets` or `64kB`.
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,3 +1,5 @@
+//! The asynchronous configuration: which messages a switch sends unasked, by role. OpenFlow 1.3.5 §7.3.10.
+
 use crate::wire::{wire_flags, wire_struct};
 
 wire_struct! {

@@ -1,3 +1,5 @@
+//! The switch configuration: fragment handling and the length of packet-ins. OpenFlow 1.3.5 §7.3.2.
+
 use crate::id::MaxLen;
 use crate::wire::{wire_enum, wire_struct};
 

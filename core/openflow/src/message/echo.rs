@@ -1,3 +1,5 @@
+//! Echo messages and experimenter messages, whose bodies are opaque bytes. OpenFlow 1.3.5 §7.5.2, §7.5.4.
+
 use crate::id::ExperimenterId;
 use crate::wire::{Bytes, wire_struct};
 

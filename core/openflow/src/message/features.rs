@@ -1,3 +1,5 @@
+//! The features reply: datapath id, tables and capabilities of a switch. OpenFlow 1.3.5 §7.3.1.
+
 use braid_types::DatapathId;
 
 use crate::wire::{wire_flags, wire_struct};

@@ -1,3 +1,5 @@
+//! Flow-mod messages with their commands and flags. OpenFlow 1.3.5 §7.3.4.1.
+
 use braid_types::PortNo;
 
 use crate::id::{BufferId, Cookie, GroupId, Seconds, TableId};

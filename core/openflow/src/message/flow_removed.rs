@@ -1,3 +1,5 @@
+//! Flow-removed messages: a flow's reason to end and its final counters. OpenFlow 1.3.5 §7.4.2.
+
 use std::time::Duration;
 
 use crate::id::{Cookie, Seconds, TableId};

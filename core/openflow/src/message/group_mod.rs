@@ -1,3 +1,5 @@
+//! Group-mod messages with their commands and group types. OpenFlow 1.3.5 §7.3.4.2.
+
 use crate::bucket::Bucket;
 use crate::id::GroupId;
 use crate::wire::{List, wire_enum, wire_struct};

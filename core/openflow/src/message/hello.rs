@@ -1,3 +1,5 @@
+//! HELLO messages and the version negotiation by their elements. OpenFlow 1.3.5 §7.5.1.
+
 use serde::Serialize;
 
 use crate::error::{DecodeError, EncodeError, Part};

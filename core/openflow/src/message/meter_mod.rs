@@ -1,3 +1,5 @@
+//! Meter-mod messages with their flags and bands. OpenFlow 1.3.5 §7.3.4.4.
+
 use serde::Serialize;
 
 use crate::error::{DecodeError, EncodeError, Part};

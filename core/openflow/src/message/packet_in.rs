@@ -1,3 +1,5 @@
+//! Packet-in messages, and the place of the frame in one that is not decoded. OpenFlow 1.3.5 §7.4.1.
+
 use braid_types::PortNo;
 
 use crate::header::MessageType;

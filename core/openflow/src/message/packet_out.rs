@@ -1,3 +1,5 @@
+//! Packet-out messages, with a frame or a buffer's number. OpenFlow 1.3.5 §7.3.7.
+
 use braid_types::PortNo;
 use serde::Serialize;
 

@@ -1,3 +1,5 @@
+//! Port-mod messages, which change a port's configuration. OpenFlow 1.3.5 §7.3.4.3.
+
 use braid_types::{MacAddr, PortNo};
 
 use crate::port::{PortConfig, PortFeatures};

@@ -1,3 +1,5 @@
+//! Port-status messages: a port was added, changed or removed. OpenFlow 1.3.5 §7.4.3.
+
 use crate::port::Port;
 use crate::wire::{wire_enum, wire_struct};
 

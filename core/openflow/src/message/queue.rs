@@ -1,3 +1,5 @@
+//! Queue configuration requests and replies, with the queues' rate properties. OpenFlow 1.3.5 §7.3.6.
+
 use braid_types::PortNo;
 use serde::Serialize;
 

@@ -1,3 +1,5 @@
+//! Role requests and replies with their generation id. OpenFlow 1.3.5 §7.3.9.
+
 use crate::wire::{wire_enum, wire_struct};
 
 wire_struct! {

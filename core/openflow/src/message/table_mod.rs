@@ -1,3 +1,5 @@
+//! Table-mod messages, whose configuration bits version 1.3 leaves unused. OpenFlow 1.3.5 §7.3.3.
+
 use crate::id::TableId;
 use crate::wire::wire_struct;
 

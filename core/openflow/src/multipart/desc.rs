@@ -1,3 +1,5 @@
+//! The description of a switch: manufacturer, hardware, software, serial number. OpenFlow 1.3.5 §7.3.5.1.
+
 use crate::wire::{Text, wire_struct};
 
 wire_struct! {

@@ -1,3 +1,5 @@
+//! Statistics of single flows and of sums over flows. OpenFlow 1.3.5 §7.3.5.2, §7.3.5.3.
+
 use std::time::Duration;
 
 use braid_types::PortNo;

@@ -1,3 +1,5 @@
+//! Counters, descriptions and features of groups. OpenFlow 1.3.5 §7.3.5.9 to §7.3.5.11.
+
 use std::time::Duration;
 
 use crate::bucket::Bucket;

@@ -1,3 +1,5 @@
+//! Counters, configuration and features of meters. OpenFlow 1.3.5 §7.3.5.12 to §7.3.5.14.
+
 use std::time::Duration;
 
 use crate::id::MeterId;

@@ -1,3 +1,5 @@
+//! Counters of ports. OpenFlow 1.3.5 §7.3.5.6.
+
 use std::time::Duration;
 
 use braid_types::PortNo;

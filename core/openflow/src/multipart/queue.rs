@@ -1,3 +1,5 @@
+//! Counters of queues. OpenFlow 1.3.5 §7.3.5.8.
+
 use std::time::Duration;
 
 use braid_types::PortNo;

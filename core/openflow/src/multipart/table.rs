@@ -1,3 +1,5 @@
+//! Counters of flow tables. OpenFlow 1.3.5 §7.3.5.4.
+
 use crate::id::TableId;
 use crate::wire::wire_struct;
 

@@ -1,3 +1,5 @@
+//! Features of flow tables: supported instructions, actions and fields. OpenFlow 1.3.5 §7.3.5.5.
+
 use serde::Serialize;
 
 use super::table_ids::{ActionId, InstructionId, OxmId};

@@ -1,3 +1,5 @@
+//! The match fields that this crate knows, with unknown ones kept as bytes. OpenFlow 1.3.5 §7.2.3.7.
+
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use braid_types::{MacAddr, PortNo};

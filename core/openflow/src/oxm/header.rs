@@ -1,3 +1,5 @@
+//! The header of a match field: class, number, mask flag and length. OpenFlow 1.3.5 §7.2.3.2.
+
 use serde::Serialize;
 
 use crate::error::{DecodeError, EncodeError};

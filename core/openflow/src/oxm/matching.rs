@@ -1,3 +1,5 @@
+//! Matches: lists of OXM fields with OpenFlow's padding. OpenFlow 1.3.5 §7.2.3.
+
 use braid_types::PortNo;
 use serde::Serialize;
 

@@ -1,3 +1,5 @@
+//! Values of match fields with optional masks, and the trait that reads and writes them.
+
 use std::fmt;
 
 use serde::ser::SerializeStruct;

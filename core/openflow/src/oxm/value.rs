@@ -1,3 +1,5 @@
+//! Value types of match fields: EtherTypes, VLAN ids, TCP flags, IPv6 extension headers, service ids.
+
 use std::fmt;
 
 use serde::{Serialize, Serializer};

@@ -1,3 +1,5 @@
+//! Opaque bytes and NUL-padded texts borrowed from a message.
+
 use std::fmt;
 use std::ops::Deref;
 

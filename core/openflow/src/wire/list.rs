@@ -1,3 +1,5 @@
+//! Lists of items, borrowed from a message or from a slice, that never allocate.
+
 use std::{fmt, slice};
 
 use serde::{Serialize, Serializer};

@@ -1,3 +1,5 @@
+//! Wire forms of integers, addresses and other values of fixed size.
+
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use braid_types::{DatapathId, MacAddr, PortNo};

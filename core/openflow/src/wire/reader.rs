@@ -1,3 +1,5 @@
+//! A cursor over received bytes, whose errors name the part of the message.
+
 use super::Wire;
 use crate::error::{DecodeError, Part};
 

@@ -1,3 +1,5 @@
+//! Padding and length fields of messages under construction.
+
 use crate::error::{EncodeError, Part};
 
 /// Appends `count` zero bytes of padding.

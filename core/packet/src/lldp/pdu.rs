@@ -1,3 +1,5 @@
+//! LLDPDUs of any sender: chassis, port, lifetime and system name. IEEE 802.1AB-2016 §8.5.
+
 use super::{LldpError, Tlv, Tlvs};
 use crate::bytes::Reader;
 

@@ -1,3 +1,5 @@
+//! Discovery frames: LLDP with the sending port and time, authenticated by HMAC-SHA256.
+
 use std::fmt;
 
 use braid_types::{DatapathId, MacAddr, PortNo, Time};

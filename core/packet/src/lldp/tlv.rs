@@ -1,3 +1,5 @@
+//! The type-length-value elements of an LLDPDU. IEEE 802.1AB-2016 §8.4.
+
 use super::LldpError;
 use crate::bytes::Reader;
 

@@ -1,3 +1,5 @@
+//! The MP_CAPABLE option in every form of versions 0 and 1. RFC 8684 §3.1, RFC 6824 §3.1.
+
 use serde::{Deserialize, Serialize};
 
 use super::{Key, MptcpError, Subtype, Version, encode_option};

@@ -1,3 +1,5 @@
+//! The MP_JOIN option in its three forms. RFC 8684 §3.2, RFC 6824 §3.2.
+
 use super::{MptcpError, Subtype, Token, encode_option};
 use crate::bytes::Reader;
 

@@ -1,3 +1,5 @@
+//! MPTCP versions, keys, and the tokens derived from keys.
+
 use std::fmt;
 
 use braid_types::Token;

@@ -1,3 +1,5 @@
+//! Subtypes of the MPTCP option, by the names of their registry. RFC 8684 §7.1.
+
 use std::fmt;
 
 /// What an MPTCP option is for. RFC 8684 §7.1, with the names of its registry.

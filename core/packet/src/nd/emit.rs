@@ -1,3 +1,5 @@
+//! Neighbour discovery messages as whole Ethernet frames. RFC 4861 §4.
+
 use std::net::Ipv6Addr;
 
 use braid_types::MacAddr;

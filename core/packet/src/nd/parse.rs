@@ -1,3 +1,5 @@
+//! Neighbour discovery messages read from ICMPv6, with the checks of RFC 4861 §7.1.
+
 use std::net::Ipv6Addr;
 
 use braid_types::MacAddr;

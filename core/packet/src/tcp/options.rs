@@ -1,3 +1,5 @@
+//! Iteration over the options of a TCP header.
+
 use crate::bytes::Reader;
 
 const END: u8 = 0;

@@ -1,3 +1,5 @@
+//! Recorded captures, and tshark as the reference that parsers are compared with.
+
 use std::fs;
 use std::io::Write;
 use std::net::IpAddr;

@@ -1,3 +1,5 @@
+//! Frames of Ethernet, VLAN, IP and TCP, written by hand and captured, compared with tshark.
+
 use braid_packet::{EtherType, Frame, IpNumber, PacketError, Payload, TcpFlags, Transport, VlanTag, build};
 use braid_types::MacAddr;
 

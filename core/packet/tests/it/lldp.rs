@@ -1,3 +1,5 @@
+//! Discovery frames: round trip, authentication, and LLDP of other equipment.
+
 use braid_packet::lldp::{LldpError, LldpProbe, Lldpdu, NEAREST_BRIDGE, ProbeKey, Tlv, Tlvs};
 use braid_packet::{ETHERTYPE_LLDP, Frame, Payload};
 use braid_types::{DatapathId, MacAddr, PortNo, Time};

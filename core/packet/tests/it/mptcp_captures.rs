@@ -1,3 +1,5 @@
+//! MPTCP handshakes of real transfers, compared field by field with tshark.
+
 use std::collections::HashSet;
 use std::fs;
 

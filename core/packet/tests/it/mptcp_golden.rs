@@ -1,3 +1,5 @@
+//! MPTCP options byte by byte, in every form and with malformed lengths.
+
 use braid_packet::mptcp::{
     self, FirstData, Handshake, Key, Keys, MpCapable, MpCapableFlags, MpJoin, MptcpError, MptcpOption,
     Subtype, Summary, Token, Version,

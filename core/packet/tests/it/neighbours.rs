@@ -1,3 +1,5 @@
+//! ARP and neighbour discovery, compared with frames of the kernel and with tshark.
+
 use std::net::Ipv4Addr;
 
 use braid_packet::arp::{Arp, ArpOp};

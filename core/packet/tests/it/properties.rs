@@ -1,3 +1,5 @@
+//! Properties of all parsers: no input panics, and every message round-trips.
+
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use braid_packet::arp::{Arp, ArpOp};

@@ -1,3 +1,5 @@
+//! "Packet too big" messages: who is answered, with which quote, and which messages are ignored.
+
 use std::net::IpAddr;
 
 use braid_packet::{Frame, IpNumber, TooBig, VlanTag, build};

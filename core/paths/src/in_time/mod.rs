@@ -1,3 +1,5 @@
+//! Latency-bounded path sets: the answers of every algorithm when paths have a greatest latency.
+
 use std::sync::Arc;
 use std::time::Duration;
 

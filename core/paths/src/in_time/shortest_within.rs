@@ -1,3 +1,5 @@
+//! The path of least cost with a bounded number of links. Hansen (1980).
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::iter;

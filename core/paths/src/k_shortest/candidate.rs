@@ -1,3 +1,5 @@
+//! Candidates of the k-shortest search: classes of paths that share a deviation, in a bounded heap.
+
 use std::cmp::Ordering;
 
 use braid_topology::EdgeIndex;

@@ -1,3 +1,5 @@
+//! The k shortest loopless paths, one after another.
+
 mod candidate;
 mod detour;
 mod tree;

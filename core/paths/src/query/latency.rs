@@ -1,3 +1,5 @@
+//! Latencies as users write and read them.
+
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;

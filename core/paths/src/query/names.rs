@@ -1,3 +1,5 @@
+//! The trait that translates names of hosts and switches to datapath ids, and its form for blueprints.
+
 use braid_topology::Blueprint;
 use braid_types::DatapathId;
 

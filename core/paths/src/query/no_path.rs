@@ -1,3 +1,5 @@
+//! The reason why a query has no path, found by dropping one constraint after another.
+
 use std::sync::Arc;
 use std::time::Duration;
 

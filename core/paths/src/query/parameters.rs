@@ -1,3 +1,5 @@
+//! Queries from and to the parameters of a URL.
+
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::str::FromStr;

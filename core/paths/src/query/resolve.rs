@@ -1,3 +1,5 @@
+//! Queries with their names resolved to switches, ports and links of one network.
+
 use braid_topology::{EdgeIndex, Graph};
 use braid_types::{DatapathId, PortNo, SwitchPort};
 

@@ -1,3 +1,5 @@
+//! The delay gate's verdict on a set of paths, as users see it.
+
 use braid_topology::Graph;
 use braid_types::BitsPerSec;
 use serde::{Deserialize, Serialize};

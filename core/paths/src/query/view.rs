@@ -1,3 +1,5 @@
+//! The answer to a query as JSON: paths with costs, delays and rates, warnings and reasons.
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;

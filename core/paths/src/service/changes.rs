@@ -1,3 +1,5 @@
+//! The difference between two graphs, and which cached path sets it can affect.
+
 use std::time::Duration;
 
 use braid_topology::{EdgeIndex, Graph, Link, NodeIndex};

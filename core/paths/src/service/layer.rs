@@ -1,3 +1,5 @@
+//! Cached path sets of one combination of link cost and constraints.
+
 use std::sync::Arc;
 
 use braid_topology::Graph;

@@ -1,3 +1,5 @@
+//! A cache of path sets in two generations, with cheap copies.
+
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 

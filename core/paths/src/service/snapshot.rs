@@ -1,3 +1,5 @@
+//! A snapshot of the path service, for readers on other threads.
+
 use std::sync::Arc;
 
 use braid_topology::Graph;

@@ -1,3 +1,5 @@
+//! Queries as text: answers, warnings, reasons for missing paths, and refusals that name the parameter.
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! Smoothed loss of a path, from the packet counts that probes carry.
+
 use braid_types::Time;
 
 /// Over how long loss is smoothed, in seconds.

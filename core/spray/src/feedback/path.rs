@@ -1,3 +1,5 @@
+//! State of one path as its probes show it: delay, queue, loss, and whether it is alive.
+
 use std::collections::VecDeque;
 use std::time::Duration;
 

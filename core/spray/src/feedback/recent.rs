@@ -1,3 +1,5 @@
+//! Packet counts at the last probes, for comparing the same interval on several paths.
+
 use std::collections::VecDeque;
 
 use braid_types::Time;

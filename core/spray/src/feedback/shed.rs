@@ -1,3 +1,5 @@
+//! Suspension of a path that loses packets while others do not, and its gradual resumption.
+
 use std::time::Duration;
 
 use braid_types::Time;

@@ -1,3 +1,5 @@
+//! Probation of a lossy path: flows run without it for a while to see whether the total improves.
+
 use std::collections::VecDeque;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! The decision, from recent losses and queues, whether a path keeps its share, gets less, or is left.
+
 use std::time::Duration;
 
 use braid_types::Time;

@@ -1,3 +1,5 @@
+//! Counters of the resequencer: packets, gaps, and a gauge of its contents.
+
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};

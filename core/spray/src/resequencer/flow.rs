@@ -1,3 +1,5 @@
+//! One flow of the resequencer: the expected sequence number, held segments, and progress by path.
+
 use std::collections::VecDeque;
 
 use braid_types::Time;

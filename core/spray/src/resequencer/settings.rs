@@ -1,3 +1,5 @@
+//! Settings of the resequencer: thresholds, hold time and memory limits.
+
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};

@@ -1,3 +1,5 @@
+//! Lateness of packets over two windows, from which the adaptive hold time follows.
+
 use std::time::Duration;
 
 use braid_types::Time;

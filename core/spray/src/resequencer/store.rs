@@ -1,3 +1,5 @@
+//! The held packets of all flows, in order of arrival and bounded in number and bytes.
+
 use braid_types::Time;
 
 use super::table::FlowId;

@@ -1,3 +1,5 @@
+//! The flow table of the resequencer: set-associative, with a keyed hash.
+
 use std::net::IpAddr;
 
 use braid_types::{FiveTuple, Time};

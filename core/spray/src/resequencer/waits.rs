@@ -1,3 +1,5 @@
+//! A histogram of hold times, in eighths of an octave.
+
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};

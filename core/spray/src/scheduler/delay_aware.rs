@@ -1,3 +1,5 @@
+//! The delay-aware scheduler: each packet takes the path on which it arrives first.
+
 use std::time::Duration;
 
 use braid_types::Time;

@@ -1,3 +1,5 @@
+//! The weighted scheduler: round robin in bursts, by virtual time.
+
 use super::PathWeight;
 
 /// Bytes are counted in so many parts, so that a division by a weight loses little.

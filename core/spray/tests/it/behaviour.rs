@@ -1,3 +1,5 @@
+//! Resequencer behaviour, case by case: gaps, retransmissions, resets, limits, and hold times.
+
 use std::time::Duration;
 
 use braid_spray::{Fate, HoldTime, PathId, Resequencer, Segment, SeqNo, Settings};

@@ -1,3 +1,5 @@
+//! A resequencer with one flow, and the packets that it has released.
+
 use std::time::Duration;
 
 use braid_spray::{Fate, HoldTime, PathId, Resequencer, Segment, SeqNo, Settings};

@@ -1,3 +1,5 @@
+//! Schedulers: shares by weight, bursts, paths that come and go, and delay-aware choice.
+
 use std::time::Duration;
 
 use braid_spray::{PathWeight, Policy, Scheduler};

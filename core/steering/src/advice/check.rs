@@ -1,3 +1,5 @@
+//! Validation of advice requests, and the reasons for refusing them.
+
 use std::net::{IpAddr, SocketAddr};
 
 use super::{AdviceRequest, SubflowEnds, canonical};

@@ -1,3 +1,5 @@
+//! Address pairs and local ports that an advised subflow can use.
+
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};

@@ -1,3 +1,5 @@
+//! The `deterministic` policy: the path with the fewest siblings. Zannettou et al. (2016).
+
 use braid_paths::Path;
 
 use super::{Choice, Placement, Question};

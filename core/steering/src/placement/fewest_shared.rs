@@ -1,3 +1,5 @@
+//! The `fewest-shared` policy: the path that shares the fewest links with the transfer's own streams.
+
 use super::{Choice, Meets, Placement, Question};
 
 /// The path that meets the fewest of the transfer's own streams, and on the fewest cables; among equals the shortest.

@@ -1,3 +1,5 @@
+//! Placement of streams on paths: the policy trait, its request and result, and the policies by name.
+
 mod deterministic;
 mod fewest_shared;
 mod least_loaded;

@@ -1,3 +1,5 @@
+//! The `random` policy: any path with equal probability, as ECMP hashing has it.
+
 use braid_types::reduce;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

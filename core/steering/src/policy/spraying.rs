@@ -1,3 +1,5 @@
+//! Policy values of spraying: when to resequence, and the greatest delay imbalance.
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,3 +1,5 @@
+//! Connected controllers: roles, asynchronous messages, and bounded output.
+
 use std::collections::BTreeMap;
 
 use braid_openflow::{

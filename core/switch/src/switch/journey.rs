@@ -1,3 +1,5 @@
+//! A packet on its way through the tables: its parsed key, original form and metadata.
+
 use braid_openflow::{Cookie, PacketInReason, TableId};
 use braid_types::{MacAddr, PortNo};
 

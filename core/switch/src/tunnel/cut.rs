@@ -1,3 +1,5 @@
+//! GSO packets of TCP and UDP cut into the packets that they stand for.
+
 use crate::key::{self, Key, Layout};
 use crate::packet::{GSO_ECN, GSO_TCPV4, GSO_TCPV6, GSO_UDP, Offload, Packet, fold, put_ipv4_checksum, sum};
 

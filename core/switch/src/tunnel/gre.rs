@@ -1,3 +1,5 @@
+//! GRE encapsulation with key and sequence number. RFC 2784, RFC 2890.
+
 use std::net::IpAddr;
 
 use super::{Ends, Numbered};

@@ -1,3 +1,5 @@
+//! Sequence numbers of tunnelled flows, in a bounded table.
+
 use std::hash::BuildHasher;
 
 use braid_types::Index;

@@ -1,3 +1,5 @@
+//! An uplink interface with addresses, which answers ARP and neighbour discovery.
+
 use std::net::IpAddr;
 
 use braid_packet::arp::{Arp, ArpOp};

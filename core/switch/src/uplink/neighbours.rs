@@ -1,3 +1,5 @@
+//! Next hops of uplinks: their MAC addresses, and when to ask for them again.
+
 use std::net::IpAddr;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! A switch with four ports and one controller, in virtual time.
+
 use std::net::IpAddr;
 
 use braid_edge_protocol::extension::Extension;

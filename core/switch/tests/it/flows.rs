@@ -1,3 +1,5 @@
+//! Flow-mods: dumps, counters, timeouts, changes, deletions and refusals.
+
 use std::time::Duration;
 
 use braid_openflow::{

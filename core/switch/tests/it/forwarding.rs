@@ -1,3 +1,5 @@
+//! Forwarding through the tables: priorities, metadata, packet-ins and packet-outs, ports that are down.
+
 use braid_openflow::{Action, EthType, Instruction, List, MaxLen, OxmField, TableId};
 use braid_packet::{TcpFlags, build};
 use braid_types::{MacAddr, PortNo};

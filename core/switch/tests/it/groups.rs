@@ -1,3 +1,5 @@
+//! Groups: select, spraying, resequencing, fast failover and all; loops are refused.
+
 use std::time::Duration;
 
 use braid_edge_protocol::extension::{Extension, PathUpdate};

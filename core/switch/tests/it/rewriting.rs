@@ -1,3 +1,5 @@
+//! Rewritten headers: checksums, whole and offloaded, VLAN tags and time to live.
+
 use braid_openflow::{Action, EthType, OxmField, VlanVid};
 use braid_packet::{TcpFlags, VlanTag, build};
 use braid_switch::{Offload, Packet};

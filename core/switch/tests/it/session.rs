@@ -1,3 +1,5 @@
+//! Controller sessions: roles, port status, port-mods and controllers that do not read.
+
 use braid_openflow::{ControllerRole, FlowMod, Message, PortConfig, PortFeatures, PortMod, Role};
 use braid_switch::ConnectionId;
 use braid_types::{MacAddr, PortNo};

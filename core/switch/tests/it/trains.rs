@@ -1,3 +1,5 @@
+//! Coalescing of segments to GSO packets: they arrive as they were sent, whatever they are.
+
 use braid_packet::{TcpFlags, VlanTag, build};
 use braid_switch::{Offload, Packet, Train};
 use proptest::prelude::*;

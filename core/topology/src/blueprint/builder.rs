@@ -1,3 +1,5 @@
+//! The builder of blueprints, which numbers ports and refuses impossible networks.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 

@@ -1,3 +1,5 @@
+//! Reasons for which the builder refuses a switch, link or host.
+
 use braid_types::{DatapathId, PortNo};
 
 use super::MAX_NAME;

@@ -1,3 +1,5 @@
+//! Lookup of switches and hosts by name, with the nearest name for a misspelt one.
+
 use std::collections::BTreeSet;
 use std::mem;
 

@@ -1,3 +1,5 @@
+//! Places on Earth, their distance, and the delay of a straight fibre between them.
+
 use std::time::Duration;
 
 /// The mean radius of the Earth, in kilometres. Moritz (2000), "Geodetic Reference System 1980".

@@ -1,3 +1,5 @@
+//! Export to Graphviz DOT.
+
 use std::fmt::{self, Display, Formatter, Write};
 
 use crate::blueprint::{Blueprint, Cable, Host, Switch};

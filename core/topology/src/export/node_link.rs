@@ -1,3 +1,5 @@
+//! Export to the node-link JSON of NetworkX.
+
 use braid_types::DatapathId;
 use serde::Serialize;
 

@@ -1,3 +1,5 @@
+//! The East Asia backbone of eight cities. Banfi et al. (2016), figure 2.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! Errors of generators: sizes out of range, and specifications that cannot be parsed.
+
 use crate::blueprint::BlueprintError;
 
 /// Why there is no network with these sizes.

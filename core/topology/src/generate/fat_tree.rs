@@ -1,3 +1,5 @@
+//! FatTrees of k-port switches in three levels. Al-Fares et al. (2008).
+
 use super::{GenerateError, Links};
 use crate::blueprint::{Blueprint, BlueprintError, Builder, NewSwitch};
 

@@ -1,3 +1,5 @@
+//! Topologies A and B of Huang et al. (2017), §5.1.
+
 use std::time::Duration;
 
 use super::mbit;

@@ -1,3 +1,5 @@
+//! Regular networks: lines, rings and tori.
+
 use super::{GenerateError, Links};
 use crate::blueprint::{Blueprint, BlueprintError, Builder, NewSwitch};
 

@@ -1,3 +1,5 @@
+//! Network families as text, such as `fattree:8` or `jellyfish:60,10,120,7`.
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,3 +1,5 @@
+//! The smallest multipath network: two hosts and two equal disjoint paths.
+
 use super::Links;
 use crate::blueprint::{Blueprint, BlueprintError, NewSwitch};
 

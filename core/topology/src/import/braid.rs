@@ -1,3 +1,5 @@
+//! Import of Braid's own JSON.
+
 use std::collections::BTreeMap;
 
 use braid_types::{DatapathId, SwitchPort};

@@ -1,3 +1,5 @@
+//! Import of GraphML from the Internet Topology Zoo and NetworkX.
+
 mod guard;
 mod keys;
 

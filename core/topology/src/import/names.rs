@@ -1,3 +1,5 @@
+//! Unique and tidy names for the labels of an imported network.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::blueprint::MAX_NAME;

@@ -1,3 +1,5 @@
+//! Import of NetworkX node-link JSON.
+
 mod shape;
 
 use std::collections::BTreeMap;

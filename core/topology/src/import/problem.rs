@@ -1,3 +1,5 @@
+//! Problems of imported documents, with their place and a remedy, and a bounded list of warnings.
+
 use std::fmt;
 
 use super::MAX_WARNINGS;

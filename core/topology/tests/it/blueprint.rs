@@ -1,3 +1,5 @@
+//! Blueprints: port and datapath numbering, lookup by name, and refusals.
+
 use braid_topology::blueprint::{
     Blueprint, BlueprintError, Builder, NewInterface, NewSwitch, Plug, UnknownPlace,
 };

@@ -1,3 +1,5 @@
+//! Export to DOT: every link is drawn and every name is quoted.
+
 use std::time::Duration;
 
 use braid_topology::blueprint::{Blueprint, NewInterface, NewSwitch};

@@ -1,3 +1,5 @@
+//! Generators: sizes, degrees, paths and seeds as the papers have them.
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! Importers: golden files, round trips, and errors with place and remedy.
+
 use std::time::Duration;
 
 use braid_topology::blueprint::{Blueprint, BlueprintError};

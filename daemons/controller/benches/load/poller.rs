@@ -1,3 +1,5 @@
+//! A small epoll wrapper that tells the load generator which of its sockets can be read.
+
 use std::os::fd::AsFd;
 
 use rustix::buffer::spare_capacity;

@@ -1,3 +1,5 @@
+//! Reload of the TLS certificate and key at SIGHUP.
+
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{error, info};
 

@@ -1,3 +1,5 @@
+//! The controller's TLS certificate and key, read from PEM files and replaceable at run time.
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};

@@ -1,3 +1,5 @@
+//! API tokens with their rights (read, use, change), read from a TOML file.
+
 use std::path::Path;
 
 use serde::Deserialize;

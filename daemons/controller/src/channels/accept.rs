@@ -1,3 +1,5 @@
+//! Acceptance of switch connections into a bounded queue.
+
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! One switch's OpenFlow connection: its socket, session and buffers, with a budget per turn.
+
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::rc::Rc;

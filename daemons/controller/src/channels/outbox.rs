@@ -1,3 +1,5 @@
+//! The outbox of a switch: bytes that the engine appends and the switch's connection writes.
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 

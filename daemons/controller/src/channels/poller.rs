@@ -1,3 +1,5 @@
+//! Readiness of all switch sockets by one epoll call, integrated with the async runtime.
+
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 

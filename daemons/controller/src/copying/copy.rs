@@ -1,3 +1,5 @@
+//! A copy of the engine's state for the HTTP thread, and the request for one.
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! The lists of which a copy can consist, and sets of them.
+
 /// What is shown, as far as it is asked for together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum List {

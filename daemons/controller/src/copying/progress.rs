@@ -1,3 +1,5 @@
+//! A copy in progress, made in pieces of a few items between turns of the switch connections.
+
 use std::time::Duration;
 use std::vec;
 

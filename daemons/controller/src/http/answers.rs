@@ -1,3 +1,5 @@
+//! Answers to API requests that need the engine, in time slices between turns of the switch connections.
+
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;

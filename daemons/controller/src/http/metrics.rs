@@ -1,3 +1,5 @@
+//! `GET /metrics` in the OpenMetrics text format.
+
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};

@@ -1,3 +1,5 @@
+//! API basics: switches, empty lists, unknown paths, and metrics that agree with their documentation.
+
 use crate::support::{Running, Switch};
 
 #[test]

@@ -1,3 +1,5 @@
+//! Links over the API: measured values with times, metrics by port, and capacity on request.
+
 use crate::paths::network;
 use crate::support::wait_for;
 

@@ -1,3 +1,5 @@
+//! Path queries over the API: by switch and host, reasons for no path, refusals, and many at once.
+
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpStream};
 use std::thread;

@@ -1,3 +1,5 @@
+//! Recordings: replay gives the same commands and paths, and a damaged line is named.
+
 use std::path::Path;
 
 use braid_control::{Brain, Commands, Settings};

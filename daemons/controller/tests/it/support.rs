@@ -1,3 +1,5 @@
+//! A controller in a thread of its own, an HTTP client, and a scripted switch.
+
 use std::io::{BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;

@@ -1,3 +1,5 @@
+//! Connections to controllers: reconnection, and peers that speak another protocol.
+
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;

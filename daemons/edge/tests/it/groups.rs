@@ -1,3 +1,5 @@
+//! Groups set over the listener: spraying, resequencing, and refusals.
+
 use std::time::Duration;
 
 use braid_edge::{ClientError, Tuner};

@@ -1,3 +1,5 @@
+//! Interoperation with `ovs-ofctl`: descriptions, flows, groups and refusals.
+
 use crate::support::{Running, has_ofctl};
 
 #[test]

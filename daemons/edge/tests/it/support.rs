@@ -1,3 +1,5 @@
+//! An edge without interfaces, and `ovs-ofctl` as its client.
+
 use std::net::SocketAddr;
 use std::process::Command;
 use std::sync::Arc;

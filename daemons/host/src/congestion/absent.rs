@@ -1,3 +1,5 @@
+//! The stand-in for coupled congestion control in a build without BPF programs.
+
 use braid_congestion::Algorithm;
 
 use super::CongestionError;

@@ -1,3 +1,5 @@
+//! Reasons for which coupled congestion control is unavailable.
+
 use std::io;
 
 use crate::sysctl::SysctlError;

@@ -1,3 +1,5 @@
+//! Coupled congestion control as BPF programs, loaded into the kernel and registered by name.
+
 use std::io;
 use std::path::Path;
 

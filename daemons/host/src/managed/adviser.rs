@@ -1,3 +1,5 @@
+//! The adviser trait, and its form that asks a controller over HTTP.
+
 use std::time::Duration;
 
 use braid_steering::{Advice, AdviceRequest};

@@ -1,3 +1,5 @@
+//! Connections and subflows of this host, and when to ask for advice about each.
+
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};

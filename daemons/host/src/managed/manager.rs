@@ -1,3 +1,5 @@
+//! The user-space path manager: kernel events in, advice asked for, subflows opened and closed.
+
 use std::net::IpAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;

@@ -1,3 +1,5 @@
+//! Advice that the agent gives itself when no controller answers.
+
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 

@@ -1,3 +1,5 @@
+//! Detection of stuck subflows by their retransmissions, over `inet_diag`.
+
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 

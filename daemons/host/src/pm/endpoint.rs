@@ -1,3 +1,5 @@
+//! Endpoints and limits of the kernel's path manager, as netlink attributes.
+
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;

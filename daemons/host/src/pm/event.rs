@@ -1,3 +1,5 @@
+//! Events of MPTCP connections, decoded from netlink.
+
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;

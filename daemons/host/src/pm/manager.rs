@@ -1,3 +1,5 @@
+//! Netlink commands to the kernel's path managers: endpoints, limits and subflows.
+
 use braid_steering::SubflowEnds;
 
 use super::endpoint::{Endpoint, ID, Limits};

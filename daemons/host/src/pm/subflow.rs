@@ -1,3 +1,5 @@
+//! Local connection tokens and subflow ends as netlink has them.
+
 use std::fmt;
 use std::net::SocketAddr;
 

@@ -1,3 +1,5 @@
+//! Network namespaces for tests, skipped with a message where they cannot be made.
+
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::process::Command;

@@ -1,3 +1,5 @@
+//! A connection with both ends in one namespace, and transfers over it.
+
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::time::Duration;

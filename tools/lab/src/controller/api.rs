@@ -1,3 +1,5 @@
+//! A client of the controller's HTTP API, with the few lists that a lab reads.
+
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! Start of a lab's controller process with its policy and network files.
+
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;

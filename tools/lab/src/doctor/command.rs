@@ -1,3 +1,5 @@
+//! External programs run with a timeout, and the reason why one failed.
+
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};

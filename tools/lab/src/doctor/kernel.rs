@@ -1,3 +1,5 @@
+//! Probes of the kernel: version, MPTCP, congestion controls, BTF and Open vSwitch.
+
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;

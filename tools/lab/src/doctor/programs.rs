@@ -1,3 +1,5 @@
+//! Versions of the programs that labs call.
+
 use std::io::ErrorKind;
 
 use super::command::{complaint, program, run};

@@ -1,3 +1,5 @@
+//! The report on a machine: one check per feature, and the back-ends that it can use.
+
 use serde::Serialize;
 
 /// What a machine has and lacks, and so which labs it can run.

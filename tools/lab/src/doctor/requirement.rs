@@ -1,3 +1,5 @@
+//! The features that labs need or can use, with their purpose and the way to get them.
+
 use super::report::{Check, Finding, State};
 
 /// Something that a machine may have, and what for.

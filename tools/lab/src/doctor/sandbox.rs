@@ -1,3 +1,5 @@
+//! A temporary network namespace in which kernel features are tried out.
+
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind};
 use std::process::{self, Child, Command, Output, Stdio};

@@ -1,3 +1,5 @@
+//! Changes of a lab's links while traffic runs: parameters, cuts and repairs.
+
 use braid_link::{Change as Order, ControlError};
 use braid_link_model::Change;
 

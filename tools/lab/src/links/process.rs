@@ -1,3 +1,5 @@
+//! The process that emulates links in user space: its start and the connection to it.
+
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;

@@ -1,3 +1,5 @@
+//! Links of a lab as they are: parameters, state and counters of both ends.
+
 use std::collections::BTreeMap;
 
 use braid_link::{LinkStatus, PortStatus, WayStatus};

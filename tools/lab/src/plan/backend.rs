@@ -1,3 +1,5 @@
+//! The back-end of a link (token bucket, netem or user space), chosen by its parameters.
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};

@@ -1,3 +1,5 @@
+//! Construction of a plan from a scenario: names of namespaces and interfaces, addresses, port numbers.
+
 use std::collections::BTreeSet;
 
 use braid_types::{DatapathId, MacAddr, PortNo};

@@ -1,3 +1,5 @@
+//! Commands for `ip`, `tc` and `ovs-vsctl` that carry out a plan.
+
 use std::fmt::Write;
 
 use braid_congestion::Algorithm;

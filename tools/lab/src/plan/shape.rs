@@ -1,3 +1,5 @@
+//! `tc` lines that shape one direction of a link.
+
 use braid_link_model::{Parameters, Probability, QueueLimit};
 
 use super::LinkBackend;

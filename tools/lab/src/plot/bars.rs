@@ -1,3 +1,5 @@
+//! Horizontal bar charts, with the range of each mean.
+
 use plotters::prelude::*;
 
 use super::PlotError;

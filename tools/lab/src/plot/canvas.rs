@@ -1,3 +1,5 @@
+//! The SVG canvas and the colours that all plots share.
+
 use plotters::prelude::{IntoDrawingArea, RGBColor, SVGBackend, WHITE};
 
 use super::PlotError;

@@ -1,3 +1,5 @@
+//! Line charts, one line per series.
+
 use plotters::prelude::*;
 
 use super::canvas::{self, colour};

@@ -1,3 +1,5 @@
+//! Stacked area charts with the network's capacity as a line.
+
 use plotters::prelude::*;
 
 use super::canvas::{self, colour};

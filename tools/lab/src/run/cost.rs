@@ -1,3 +1,5 @@
+//! The cost of a lab: time to build, processes and their memory.
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! MPTCP and TCP counters of a host's kernel, and the check that MPTCP was in fact used.
+
 use std::fs;
 
 use super::report::MptcpUse;

@@ -1,3 +1,5 @@
+//! Scheduled link events during a transfer, undone at its end.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

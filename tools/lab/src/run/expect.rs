@@ -1,3 +1,5 @@
+//! Verdicts on a scenario's expectations, from the rows of its report.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::report::{Interval, Row, Verdict};

@@ -1,3 +1,5 @@
+//! The paths that the controller gave to streams, as last seen.
+
 use std::collections::BTreeMap;
 
 use braid_types::{DatapathId, FiveTuple};

@@ -1,3 +1,5 @@
+//! The report of a run: transfers, streams, captures, expectations; the document of `--json`.
+
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 

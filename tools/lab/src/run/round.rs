@@ -1,3 +1,5 @@
+//! One round of simultaneous transfers, from start to rows of the report.
+
 use std::time::{Duration, Instant};
 
 use super::background::{self, Running};

@@ -1,3 +1,5 @@
+//! TCP sockets and MPTCP subflows, parsed from repeated output of `ss`.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 

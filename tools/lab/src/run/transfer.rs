@@ -1,3 +1,5 @@
+//! One transfer of a round: its ports, namespaces, listener and result.
+
 use std::fs;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! Periodic sampling of sockets and their paths while transfers run.
+
 use std::time::Duration;
 
 use super::paths::Paths;

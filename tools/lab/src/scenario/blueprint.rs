@@ -1,3 +1,5 @@
+//! A scenario's network as a blueprint, with the ports that a lab uses.
+
 use std::collections::BTreeMap;
 
 use braid_link_model::Parameters;

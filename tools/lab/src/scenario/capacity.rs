@@ -1,3 +1,5 @@
+//! The capacity between hosts of a scenario, by maximum flow. Edmonds and Karp (1972).
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use braid_types::BitsPerSec;

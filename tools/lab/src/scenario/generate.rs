@@ -1,3 +1,5 @@
+//! Expansion of a scenario's `generate` key to hosts, switches and links.
+
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use braid_topology::Blueprint;

@@ -1,3 +1,5 @@
+//! Address pairs between which a connection may have subflows.
+
 use std::net::IpAddr;
 
 use super::{Cidr, Direction, EndpointFlag, Host, Topology};

@@ -1,3 +1,5 @@
+//! Permutation traffic: every host sends to one host and receives from one. Raiciu et al. (2011).
+
 use braid_types::{reduce, shuffle};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

@@ -1,3 +1,5 @@
+//! Problems of a scenario file, each with line, column, key and remedy.
+
 use std::fmt;
 
 use serde_saphyr::Location;

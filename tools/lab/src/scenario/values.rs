@@ -1,3 +1,5 @@
+//! Words of scenario files: modes, tools, protocols, metrics and others, with their text forms.
+
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;

@@ -1,3 +1,5 @@
+//! A scenario with the settings of one variant applied.
+
 use super::{Host, Scenario, Variant};
 
 impl Scenario {

@@ -1,3 +1,5 @@
+//! Larger buffers for the packet sockets of another process.
+
 use std::fs;
 use std::os::fd::RawFd;
 

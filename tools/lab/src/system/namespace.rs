@@ -1,3 +1,5 @@
+//! Named network namespaces: entering them, and sockets and kernel parameters inside.
+
 use std::fs::{self, File};
 use std::net::UdpSocket;
 use std::net::{IpAddr, SocketAddr, TcpListener};

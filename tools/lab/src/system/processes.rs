@@ -1,3 +1,5 @@
+//! Processes of a lab, found and ended by a marker in their environment.
+
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};

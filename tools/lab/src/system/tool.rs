@@ -1,3 +1,5 @@
+//! External tools with arguments, environment, namespace and readable failures.
+
 use std::env;
 use std::ffi::OsStr;
 use std::io::{self, Write};

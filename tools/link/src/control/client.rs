@@ -1,3 +1,5 @@
+//! A client of the control socket: status of links, and changes to them.
+
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};

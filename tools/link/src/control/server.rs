@@ -1,3 +1,5 @@
+//! The control socket's server, which never blocks the links.
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};

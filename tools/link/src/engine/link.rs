@@ -1,3 +1,5 @@
+//! One emulated link: two packet sockets and the link model in each direction.
+
 use std::io::IoSlice;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! Readiness of links and control clients, with timeouts to the nanosecond.
+
 use std::os::fd::AsFd;
 use std::time::Duration;
 

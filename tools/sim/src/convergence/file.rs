@@ -1,3 +1,5 @@
+//! Convergence studies read from YAML and checked.
+
 use std::collections::BTreeMap;
 
 use braid_link_model::{Delay, Parameters, QueueLimit};

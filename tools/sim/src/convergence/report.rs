@@ -1,3 +1,5 @@
+//! The report of a convergence study: shares, rates and time to settle by congestion control.
+
 use serde::Serialize;
 
 use super::{Outcome, Study};

@@ -1,3 +1,5 @@
+//! One run of a convergence study: an MPTCP connection over given paths.
+
 use std::time::{Duration, Instant};
 
 use braid_link_model::{Delay, Parameters};

@@ -1,3 +1,5 @@
+//! Convergence reports as table, CSV and SVG.
+
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, Table, presets};

@@ -1,3 +1,5 @@
+//! The event queue: a calendar queue with O(1) operations. Brown (1988).
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

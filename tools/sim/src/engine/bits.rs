@@ -1,3 +1,5 @@
+//! Arrived segment numbers as a ring of bits.
+
 /// Which numbers from `next` on have come, where numbers come about in order: a bit each, in a ring of words.
 ///
 /// Invariant: `next` itself has not come, and bits outside `next..end` are zero.

@@ -1,3 +1,5 @@
+//! Send and receive buffers of an MPTCP connection, sized automatically as in Linux.
+
 use super::Picos;
 
 /// What the receiver begins with, in bytes: half of `tcp_rmem`.

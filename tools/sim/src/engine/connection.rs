@@ -1,3 +1,5 @@
+//! Connections and subflows: what they carry, their routes, scheduler and state.
+
 use std::collections::VecDeque;
 use std::ops::Range;
 

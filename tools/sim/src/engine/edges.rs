@@ -1,3 +1,5 @@
+//! Edges that spray a flow and resequence it, with the scheduler and resequencer of real ones.
+
 use std::net::{IpAddr, Ipv4Addr};
 
 use braid_spray::{Fate, PathId, PathWeight, Policy, Resequencer, Scheduler, Segment, SeqNo, Settings};

@@ -1,3 +1,5 @@
+//! Packets at the end of their route: handshakes, data and acknowledgements.
+
 use super::connection::{Shape, Status};
 use super::packet::{HANDSHAKE, Packet};
 use super::timers::{Side, acknowledgement};

@@ -1,3 +1,5 @@
+//! One direction of a link, at one event per frame.
+
 use braid_link_model::{Parameters, QueueLimit};
 use braid_types::SplitMix64;
 

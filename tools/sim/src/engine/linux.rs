@@ -1,3 +1,5 @@
+//! The MPTCP scheduler of Linux: data queued on subflows early, and sent again on others after time-outs.
+
 use super::Picos;
 use super::Simulation;
 use super::connection::Status;

@@ -1,3 +1,5 @@
+//! A simulated packet in half a cache line.
+
 use super::Picos;
 
 /// A packet on its way, in half a cache line.

@@ -1,3 +1,5 @@
+//! A queue in a ring of memory whose size is a power of two.
+
 /// A queue in one block of memory, whose size is a power of two: every place is found with one mask.
 ///
 /// It grows and never shrinks, so that in the long run nothing is allocated. Whenever it is empty it begins at its first

@@ -1,3 +1,5 @@
+//! Transmission of segments that the windows allow, on one subflow or on all of a connection.
+
 use super::connection::Status;
 use super::packet::Packet;
 use super::timers::Side;

@@ -1,3 +1,5 @@
+//! The simulation: links, connections, the event loop and counters.
+
 use braid_link_model::Parameters;
 use braid_types::SplitMix64;
 

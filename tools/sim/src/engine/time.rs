@@ -1,3 +1,5 @@
+//! Simulated time in picoseconds.
+
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! Timers of subflows, connections and edges, as few entries in the event queue.
+
 use super::connection::Status;
 use super::packet::Packet;
 use super::{Picos, Simulation};

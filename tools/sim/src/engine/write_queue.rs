@@ -1,3 +1,5 @@
+//! The write queue of a subflow, with the memory accounting of Linux.
+
 use std::collections::VecDeque;
 use std::ops::Range;
 

@@ -1,3 +1,5 @@
+//! A network of equal links, generated for a seed.
+
 use std::time::Duration;
 
 use braid_link_model::QueueLimit;

@@ -1,3 +1,5 @@
+//! One run of an experiment: transfers that start together, link failures and repairs, and the outcome.
+
 use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 

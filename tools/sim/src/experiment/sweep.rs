@@ -1,3 +1,5 @@
+//! Runs in parallel on several threads, with cancellation and outcomes in a fixed order.
+
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,3 +1,5 @@
+//! Workload studies read from YAML and checked.
+
 use braid_link_model::{Delay, QueueLimit};
 use braid_topology::generate::Spec;
 use braid_types::BitsPerSec;

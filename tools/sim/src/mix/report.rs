@@ -1,3 +1,5 @@
+//! The report of a workload study: flow completion times of short, large and all flows.
+
 use serde::Serialize;
 
 use super::{Expectation, Figure, Flow, Kind, Outcome, Study};

@@ -1,3 +1,5 @@
+//! One run of a workload: flows that arrive at random, and their completion times.
+
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 

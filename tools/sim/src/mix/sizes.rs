@@ -1,3 +1,5 @@
+//! Distributions of flow sizes: web search (DCTCP) and data mining (VL2).
+
 use std::fmt;
 use std::str::FromStr;
 

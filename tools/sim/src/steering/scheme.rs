@@ -1,3 +1,5 @@
+//! Schemes as text: the path set of a subflow, and how its path is chosen from that.
+
 use std::fmt;
 use std::str::FromStr;
 

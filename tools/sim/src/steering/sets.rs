@@ -1,3 +1,5 @@
+//! Path sets between switches, with the controller's tie breaks or random ones.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

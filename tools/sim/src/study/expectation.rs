@@ -1,3 +1,5 @@
+//! Expectations of a study: agreement with a paper's figures, and bounds on values.
+
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer};

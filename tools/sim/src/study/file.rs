@@ -1,3 +1,5 @@
+//! Transfer studies read from YAML and checked.
+
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::sync::Arc;

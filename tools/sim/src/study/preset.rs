@@ -1,3 +1,5 @@
+//! The studies that come with Braid.
+
 use std::fmt;
 use std::str::FromStr;
 

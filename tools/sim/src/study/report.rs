@@ -1,3 +1,5 @@
+//! The report of a transfer study: throughputs by method, network and traffic.
+
 use serde::Serialize;
 
 use super::{Cell, Study, Value};

@@ -1,3 +1,5 @@
+//! The sender's deadline: retransmission timeout, tail loss probe, or reordering timer. RFC 8985.
+
 use super::sender::{Heard, Phase, Sender, State};
 use crate::engine::Picos;
 

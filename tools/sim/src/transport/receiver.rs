@@ -1,3 +1,5 @@
+//! The receiving end of a subflow: delayed and selective acknowledgements. RFC 5681, RFC 2018.
+
 use crate::engine::{Arrivals, Picos, Stamp};
 
 /// An acknowledgement waits so long for a second segment: Linux's least.

@@ -1,3 +1,5 @@
+//! Loss recovery: proportional rate reduction and restart after a time-out. RFC 6937, RFC 5681.
+
 use super::sender::{Phase, Sender};
 
 /// TCP never goes below it.

@@ -1,3 +1,5 @@
+//! The reordering window of RACK, and the undo of spurious recoveries. RFC 8985.
+
 use super::sender::{Heard, Phase, Sender, State};
 use crate::engine::{Picos, Stamp};
 

@@ -1,3 +1,5 @@
+//! Round-trip time estimate and retransmission timeout. RFC 6298.
+
 use crate::engine::Picos;
 
 /// What Linux has: RFC 6298 with a clock that is exact enough, and 200 ms at least beside the round trip.

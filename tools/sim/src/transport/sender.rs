@@ -1,3 +1,5 @@
+//! The sending end of a subflow: segments in flight, losses and the congestion window.
+
 use super::alarm::Alarm;
 use super::reordering::{Reordering, Undo};
 use super::rtt::Rtt;

@@ -1,3 +1,5 @@
+//! Distribution of announced connections over paths, as the controller does it.
+
 use std::sync::Arc;
 
 use braid_assign::{CANDIDATES, Candidate, StreamModel, useful};

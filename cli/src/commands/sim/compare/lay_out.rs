@@ -1,3 +1,5 @@
+//! The simulated network of a scenario, with the links that the lab would give it.
+
 use std::time::Duration;
 
 use anyhow::Context;

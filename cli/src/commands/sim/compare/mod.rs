@@ -1,3 +1,5 @@
+//! `braid sim compare`: one scenario in a lab and in the simulator, side by side.
+
 mod deal;
 mod lay_out;
 mod spread;

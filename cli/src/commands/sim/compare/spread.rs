@@ -1,3 +1,5 @@
+//! Spraying of a flow between two edges, as the controller would set it up.
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! Steering settings of a scenario's variant, as far as the simulator knows them.
+
 use braid_assign::{Growth, StreamModel};
 use braid_lab::scenario::{Mode, Variant};
 use braid_paths::Kind;

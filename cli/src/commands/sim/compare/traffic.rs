@@ -1,3 +1,5 @@
+//! Traffic of a scenario as simulated connections, for every variant, mode and direction.
+
 use std::net::IpAddr;
 use std::time::Duration;
 

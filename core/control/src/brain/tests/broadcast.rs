@@ -1,3 +1,5 @@
+//! Broadcast, ARP and neighbour discovery: every host hears a frame once, known addresses are answered by proxy.
+
 use std::net::IpAddr;
 
 use braid_packet::arp::Arp;

@@ -1,3 +1,5 @@
+//! Link discovery: links found and lost by LLDP, forged and replayed frames refused, roles of ports.
+
 use std::borrow::Cow;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! Default forwarding: shortest paths for both IP versions, packets that wait for an unknown host, unconfirmed paths.
+
 use std::net::IpAddr;
 
 use braid_packet::TcpFlags;

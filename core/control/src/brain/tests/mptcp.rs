@@ -1,3 +1,5 @@
+//! MPTCP subflows: a path for each, refused and reversed joins, rules at the edge switches only.
+
 use std::net::Ipv4Addr;
 use std::time::Duration;
 

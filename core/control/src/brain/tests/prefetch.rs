@@ -1,3 +1,5 @@
+//! Prefetch of the tables that a message will need: any bytes are harmless.
+
 use proptest::prelude::*;
 
 use crate::brain::Brain;

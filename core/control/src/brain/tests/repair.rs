@@ -1,3 +1,5 @@
+//! Repair after links and switches fail: streams, default paths and broadcast move; flapping links are damped.
+
 use std::time::Duration;
 
 use braid_packet::TcpFlags;

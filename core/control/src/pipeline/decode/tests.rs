@@ -1,3 +1,5 @@
+//! Decoding of rules: every rule reads back from a switch as it was encoded, and altered rules are not recognised.
+
 use std::time::Duration;
 
 use braid_openflow::{

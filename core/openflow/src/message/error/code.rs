@@ -1,3 +1,5 @@
+//! The error codes of every error type. OpenFlow 1.3.5 §7.4.4.
+
 use serde::Serialize;
 
 use super::{operation::*, request::*};

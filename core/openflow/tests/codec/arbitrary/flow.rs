@@ -1,3 +1,5 @@
+//! Random match fields, actions, instructions, and the messages of flows and packets.
+
 use braid_openflow::{
     Action, Bucket, BufferId, ExperimenterId, FlowMod, FlowRemoved, Instruction, Masked, Match, Metadata,
     MeterId, OxmClass, OxmField, PacketIn, PacketOut, RawOxm, TableId, TcpFlags,

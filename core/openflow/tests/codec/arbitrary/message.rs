@@ -1,3 +1,5 @@
+//! Random messages of every type.
+
 use braid_openflow::{
     Echo, ErrorMsg, ExperimenterId, GroupMod, Hello, HelloElement, Message, MeterBand, MeterMod, PacketQueue,
     QueueGetConfigReply, QueueProperty, QueueRate,

@@ -1,3 +1,5 @@
+//! Random multipart requests and replies.
+
 use braid_openflow::{
     ActionId, Experimenter, FlowStats, FlowStatsRequest, GroupDesc, GroupStats, InstructionId, MeterConfig,
     MeterStats, MultipartFlags, MultipartReply, MultipartRequest, OxmClass, OxmHeader, OxmId, ReplyBody,

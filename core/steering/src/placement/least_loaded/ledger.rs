@@ -1,3 +1,5 @@
+//! Streams placed in the last seconds, with their candidate paths and the links that they use.
+
 use std::collections::VecDeque;
 
 use braid_paths::Path;

@@ -1,3 +1,5 @@
+//! The `least-loaded` policy: the path with the most headroom, with other streams rerouted where that helps.
+
 mod ledger;
 mod walk;
 

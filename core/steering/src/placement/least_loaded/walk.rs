@@ -1,3 +1,5 @@
+//! Random chains of reroutes that make room for a new stream, as in cuckoo hashing.
+
 use braid_paths::Path;
 use braid_topology::{Graph, Link};
 use braid_types::{SwitchPort, reduce};

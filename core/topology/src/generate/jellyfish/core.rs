@@ -1,3 +1,5 @@
+//! Random links between switches without parallel ones, as Jellyfish has them.
+
 use std::collections::HashSet;
 
 use super::Random;

@@ -1,3 +1,5 @@
+//! Second interfaces of dual-homed Jellyfish hosts, at random switches.
+
 use super::Random;
 
 /// Gives each host a second switch, none of them more than `limit` times, none to a host that is there already.

@@ -1,3 +1,5 @@
+//! GraphML attribute keys: their names, domains and defaults.
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

@@ -1,3 +1,5 @@
+//! Time slices of API requests: copies in pieces, one request per turn at least, fairness to other tasks.
+
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
 use std::rc::Rc;

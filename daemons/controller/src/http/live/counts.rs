@@ -1,3 +1,5 @@
+//! Rates of streams from their byte counts over the last three seconds.
+
 use std::collections::VecDeque;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! History of what edges report: rates by path, and resequencing by group, within bounds.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! History of links, transfers and edges: the last hour in seconds, the last day in minutes.
+
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::time::Duration;

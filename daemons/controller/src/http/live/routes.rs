@@ -1,3 +1,5 @@
+//! HTTP routes of event streams, the event list and histories.
+
 use axum::Router;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State as Given};

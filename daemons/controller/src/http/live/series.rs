@@ -1,3 +1,5 @@
+//! A time series in fine and coarse steps, with gaps where nothing was measured.
+
 use std::collections::VecDeque;
 
 /// Seconds that are kept one by one.

@@ -1,3 +1,5 @@
+//! The state that watchers see: snapshots of it, and updates with only its changes.
+
 use braid_control::view::{EdgeView, LinkView, TransferView};
 use braid_types::Time;
 use serde::Serialize;

@@ -1,3 +1,5 @@
+//! The last reported items of one list as JSON, and the difference to a newer copy.
+
 use std::collections::BTreeMap;
 
 use axum::body::Bytes;

@@ -1,3 +1,5 @@
+//! Numbered events for watchers, of which the last few thousand are kept.
+
 use std::collections::VecDeque;
 
 use braid_control::Notice;

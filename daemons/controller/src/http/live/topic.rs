@@ -1,3 +1,5 @@
+//! Server-sent events encoded once for all watchers, with replay after a reconnection.
+
 use std::collections::VecDeque;
 
 use axum::body::Bytes;

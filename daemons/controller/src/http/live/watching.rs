@@ -1,3 +1,5 @@
+//! The response body of a watcher, and the bound on the number of watchers.
+
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::pin::Pin;

@@ -1,3 +1,5 @@
+//! One copied list with lazily encoded items and pages.
+
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 

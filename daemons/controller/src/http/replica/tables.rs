@@ -1,3 +1,5 @@
+//! All copied lists, and how a new copy replaces or updates them.
+
 use std::sync::Arc;
 
 use braid_control::view::{EdgeView, HostView, LinkView, TransferRecord};

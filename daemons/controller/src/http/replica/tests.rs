@@ -1,3 +1,5 @@
+//! The replica: shared copies, rests between copies, bounded age, and an engine that has ended.
+
 use braid_control::view::HostView;
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use tokio::runtime::Builder;

@@ -1,3 +1,5 @@
+//! The client process of a running transfer, and the segments retransmitted meanwhile.
+
 use std::path::Path;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};

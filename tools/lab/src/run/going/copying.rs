@@ -1,3 +1,5 @@
+//! A running transfer of a fixed number of bytes over one connection.
+
 use std::time::Duration;
 
 use super::super::counters::retransmits;

@@ -1,3 +1,5 @@
+//! A running transfer between an iperf3 client and server.
+
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};

@@ -1,3 +1,5 @@
+//! Samples of acknowledged bytes over time, and the rates that follow from them.
+
 use std::time::Duration;
 
 use super::super::report::Interval;

@@ -1,3 +1,5 @@
+//! Captured MPTCP handshakes as text, one line per packet.
+
 use std::fmt::Write;
 
 use braid_packet::mptcp::Summary;

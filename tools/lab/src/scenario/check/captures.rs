@@ -1,3 +1,5 @@
+//! Checks of captures: hosts exist, each at most once.
+
 use super::super::file::File;
 use super::super::problem::Problems;
 use super::super::{Capture, Topology};

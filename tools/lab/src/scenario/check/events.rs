@@ -1,3 +1,5 @@
+//! Checks of link events: times, links, and values that a link can take.
+
 use std::time::Duration;
 
 use braid_link_model::Change;

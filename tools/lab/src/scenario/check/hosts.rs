@@ -1,3 +1,5 @@
+//! Checks of hosts: interfaces, addresses, MTU and MPTCP settings.
+
 use serde_saphyr::{Location, Spanned};
 
 use super::super::file::{self, Topology};

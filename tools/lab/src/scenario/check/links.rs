@@ -1,3 +1,5 @@
+//! Checks of switches and links: unique datapath ids, known ends, one link per interface.
+
 use std::collections::BTreeMap;
 
 use braid_topology::blueprint::Position;

@@ -1,3 +1,5 @@
+//! Checks of names: form and uniqueness.
+
 use std::collections::BTreeMap;
 
 use serde_saphyr::{Location, Spanned};

@@ -1,3 +1,5 @@
+//! Checks of traffic: directions, tools, stream counts, lengths and background.
+
 use std::time::Duration;
 
 use serde_saphyr::{Location, Spanned};

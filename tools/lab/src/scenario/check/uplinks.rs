@@ -1,3 +1,5 @@
+//! Checks of uplinks at routers and of the tunnels over them.
+
 use std::net::IpAddr;
 
 use serde_saphyr::Spanned;

@@ -1,3 +1,5 @@
+//! Checks of variants: names, controller options, policies, rules and agents.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_saphyr::Spanned;

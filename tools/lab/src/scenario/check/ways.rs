@@ -1,3 +1,5 @@
+//! Checks of link parameters in each direction, and defaults for the values left out.
+
 use braid_link_model::{LEAST_RATE, MOST_RATE, ParameterError, Parameters, QueueLimit};
 use braid_types::BitsPerSec;
 use serde_saphyr::{Location, Spanned};

@@ -1,3 +1,5 @@
+//! CUBIC in the form of RFC 9438, without HyStart.
+
 use crate::engine::Picos;
 
 /// RFC 9438 §4.6: the share of the window that a loss leaves.

@@ -1,3 +1,5 @@
+//! Congestion controls by name, and their effect on a sender's window.
+
 mod cubic;
 
 use std::fmt;

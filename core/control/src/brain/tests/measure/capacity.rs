@@ -1,3 +1,5 @@
+//! Capacity measured by trains of frames, and the cases in which a measurement is refused or has no result.
+
 use std::time::Duration;
 
 use braid_types::BitsPerSec;

@@ -1,3 +1,5 @@
+//! Link delay measured over OpenFlow connections of unequal latency, with queues, slow switches and echoes.
+
 use std::time::Duration;
 
 use braid_packet::lldp::LldpProbe;

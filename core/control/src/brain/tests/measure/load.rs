@@ -1,3 +1,5 @@
+//! Link load and loss computed from port counters that restart, arrive in parts or are missing.
+
 use std::time::Duration;
 
 use braid_types::DatapathId;

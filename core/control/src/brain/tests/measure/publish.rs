@@ -1,3 +1,5 @@
+//! Measured values in the graph: published at a bounded rate, and followed by default paths that cost latency.
+
 use std::net::IpAddr;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! History of edges: values by path, bounds, and which edges and groups are forgotten first.
+
 use braid_control::view::EdgePathState;
 use braid_types::PortNo;
 
