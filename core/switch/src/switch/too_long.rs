@@ -11,7 +11,8 @@ use super::journey::Journey;
 use crate::fragment::fragments;
 use crate::packet::Packet;
 
-/// So many of those behind a port are told, lest strangers have the switch say more than it forwards.
+/// So many of those behind a port are told a second, and as many at once after a quiet one, lest strangers have the switch say
+/// more than it forwards.
 const ICMP_PER_SECOND: u32 = 100;
 
 impl Switch {
