@@ -325,7 +325,7 @@ mod tests {
         first.send(dpid, target, b"one");
         let mut second = Commands::default();
         second.send(dpid, target, b"three");
-        first.absorb(&mut second, |first, command| first.push(command));
+        first.absorb(&mut second, Commands::push);
         let frames = first.iter().map(|command| match command {
             Command::Send { frame, .. } => first.frame(frame),
             other => panic!("unexpected {other:?}"),
