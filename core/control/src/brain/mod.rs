@@ -163,7 +163,7 @@ impl Brain {
         times.into_iter().flatten().min()
     }
 
-    pub(super) fn on_switch_up(&mut self, now: Time, switch: &SwitchPorts, out: &mut Commands) {
+    fn on_switch_up(&mut self, now: Time, switch: &SwitchPorts, out: &mut Commands) {
         let dpid = switch.dpid;
         let is_blank = switch.found.as_ref().is_none_or(|found| found.rules.is_empty());
         self.discovery.handle_switch_up(&mut context!(self, now, out), dpid, is_blank);
@@ -191,7 +191,7 @@ impl Brain {
         }
     }
 
-    pub(super) fn on_switch_down(&mut self, now: Time, dpid: DatapathId, out: &mut Commands) {
+    fn on_switch_down(&mut self, now: Time, dpid: DatapathId, out: &mut Commands) {
         self.broadcast.handle_switch_down(dpid);
         self.installed.forget(dpid);
         self.admission.handle_switch_down(dpid);
@@ -204,17 +204,17 @@ impl Brain {
         out.notice(Notice::SwitchLeft { dpid });
     }
 
-    pub(super) fn on_port(&mut self, now: Time, dpid: DatapathId, status: &PortStatus, out: &mut Commands) {
+    fn on_port(&mut self, now: Time, dpid: DatapathId, status: &PortStatus, out: &mut Commands) {
         self.discovery.handle_port(&mut context!(self, now, out), dpid, status);
         self.drain_discovery(now, out);
     }
 
-    pub(super) fn on_port_gone(&mut self, now: Time, at: SwitchPort, out: &mut Commands) {
+    fn on_port_gone(&mut self, now: Time, at: SwitchPort, out: &mut Commands) {
         self.discovery.handle_port_gone(&mut context!(self, now, out), at);
         self.drain_discovery(now, out);
     }
 
-    pub(super) fn on_lldp(&mut self, now: Time, at: SwitchPort, pdu: &[u8], out: &mut Commands) {
+    fn on_lldp(&mut self, now: Time, at: SwitchPort, pdu: &[u8], out: &mut Commands) {
         let cx = &mut context!(self, now, out);
         self.discovery.handle_lldp(cx, &mut self.measurement, at, pdu);
         self.drain_discovery(now, out);
@@ -231,14 +231,7 @@ impl Brain {
         self.broadcast.handle_change();
     }
 
-    pub(super) fn on_packet(
-        &mut self,
-        now: Time,
-        at: SwitchPort,
-        table: u8,
-        bytes: &[u8],
-        out: &mut Commands,
-    ) {
+    fn on_packet(&mut self, now: Time, at: SwitchPort, table: u8, bytes: &[u8], out: &mut Commands) {
         self.counters.packet_ins += 1;
         let Ok(frame) = Frame::parse(bytes) else {
             self.counters.unreadable += 1;
@@ -345,7 +338,7 @@ impl Brain {
     }
 
     /// Sends a packet on, or holds it while its destination is looked for.
-    pub(super) fn forward_or_search(
+    fn forward_or_search(
         &mut self,
         now: Time,
         dpid: DatapathId,
@@ -354,25 +347,16 @@ impl Brain {
         out: &mut Commands,
     ) {
         match self.topology.host_with_address(dst) {
-            Some(_) => self.forward(now, dpid, dst, frame, out),
+            Some(_) => {
+                let cx = &mut context!(self, now, out);
+                self.routing.forward(cx, &mut self.fabric, (dst, dpid), frame);
+            }
             None => self.look_up(now, dpid, dst, frame, out),
         }
     }
 
-    /// Sends a packet that entered at `dpid` on its default path.
-    pub(super) fn forward(
-        &mut self,
-        now: Time,
-        dpid: DatapathId,
-        dst: IpAddr,
-        frame: &[u8],
-        out: &mut Commands,
-    ) {
-        self.routing.forward(&mut context!(self, now, out), &mut self.fabric, (dst, dpid), frame);
-    }
-
     /// A packet that waited here goes on as if it had just come in.
-    pub(super) fn resume(&mut self, now: Time, dpid: DatapathId, bytes: &[u8], out: &mut Commands) {
+    fn resume(&mut self, now: Time, dpid: DatapathId, bytes: &[u8], out: &mut Commands) {
         let Ok(frame) = Frame::parse(bytes) else { return };
         match &frame.payload {
             Payload::Ip(_) if frame.tcp().is_some_and(|tcp| tcp.flags.is_syn()) => {

@@ -79,12 +79,12 @@ impl Brain {
     ///
     /// Neither changes anything that the brain decides by.
     pub fn take_transfer_changes(&mut self) -> Changed {
-        self.streams.table_mut().take_changes()
+        self.streams.take_changes()
     }
 
     /// The transfer as it is now, if a stream of it is established. When it changes after this, it is among the changes again.
     pub fn copy_transfer(&mut self, id: TransferId) -> Option<TransferRecord> {
-        self.streams.table_mut().visit(id)?;
+        self.streams.visit(id)?;
         self.streams
             .table()
             .transfer(id)

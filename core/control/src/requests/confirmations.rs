@@ -8,8 +8,7 @@ use smallvec::SmallVec;
 
 use super::{Lower, Requests};
 use crate::command::{Command, Commands};
-use crate::fabric::Hops;
-use crate::fabric::Replaces;
+use crate::fabric::{Hops, Replaces};
 use crate::request::{Refusal, Reply, Ticket};
 
 /// By barrier, the stream whose rules are before it; by stream, who waits.

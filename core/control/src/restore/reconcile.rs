@@ -2,9 +2,10 @@
 
 use braid_paths::Path;
 use braid_steering::{Route, StreamId};
+use braid_topology::Topology;
 use braid_types::{DatapathId, FiveTuple, SwitchPort};
 
-use super::{BothWays, first_hop, highest, port_of};
+use super::{BothWays, InstalledState, first_hop, highest, port_of};
 use crate::command::Command;
 use crate::discovery::Discovery;
 use crate::event::FoundRules;
@@ -48,16 +49,11 @@ impl Restoring<'_> {
         if found.flood.is_none() {
             self.on.net.cx.out.push(Command::AddFlood { dpid });
         }
-        self.on.net.cx.out.installed.add(
-            dpid,
-            found,
-            self.on.net.cx.now + self.on.net.cx.settings.adopt_timeout,
-        );
+        let until = self.on.net.cx.now + self.on.net.cx.settings.adopt_timeout;
+        self.installed_mut().add(dpid, found, until);
         let (_, stream) = highest(&found.rules);
-        if stream > self.on.streams.table().last_stream() {
-            self.on.streams.table_mut().skip_streams(StreamId(stream.0.saturating_add(GAP)));
-        }
-        if self.on.net.cx.out.installed.is_settling() {
+        self.on.streams.skip(stream, GAP);
+        if self.installed().is_settling() {
             let (rules, strays) = (found.rules.len(), found.strays.len());
             self.on.net.cx.out.notice(Notice::RulesFound { dpid, rules, strays });
         }
@@ -67,7 +63,7 @@ impl Restoring<'_> {
     pub(crate) fn handle_switch(&mut self, dpid: DatapathId, found: &FoundRules) {
         self.adopt_roles(dpid);
         self.adopt_flood(dpid, found);
-        for rule in self.on.net.cx.out.installed.of(dpid, |rule| matches!(rule, Rule::Deliver { .. })) {
+        for rule in self.installed().of(dpid, |rule| matches!(rule, Rule::Deliver { .. })) {
             if let Rule::Deliver { dst, mac, port } = rule {
                 let host = Binding { mac, ip: dst, at: SwitchPort::new(dpid, port) };
                 self.hosts.restore(
@@ -77,14 +73,14 @@ impl Restoring<'_> {
                 );
             }
         }
-        for rule in self.on.net.cx.out.installed.of(dpid, |rule| matches!(rule, Rule::LocalRoute { .. })) {
+        for rule in self.installed().of(dpid, |rule| matches!(rule, Rule::LocalRoute { .. })) {
             self.adopt_route(dpid, rule);
         }
     }
 
     /// Ports go on as what they were; a link is believed in until its other end had time to be heard.
     fn adopt_roles(&mut self, dpid: DatapathId) {
-        for rule in self.on.net.cx.out.installed.of(dpid, |rule| port_of(rule).is_some()) {
+        for rule in self.installed().of(dpid, |rule| port_of(rule).is_some()) {
             let role = if matches!(rule, Rule::FromLink { .. }) { Role::Link } else { Role::Host };
             let at = port_of(&rule).map(|port| SwitchPort::new(dpid, port));
             // Where a port has both, the link comes first in a slot's order, and stays.
@@ -112,7 +108,7 @@ impl Restoring<'_> {
 
     fn adopt_users(&mut self, label: Label, at: DatapathId) {
         let leads_to = |rule: &Rule| first_hop(rule).is_some_and(|hop| hop.label == label);
-        for rule in self.on.net.cx.out.installed.of(at, leads_to) {
+        for rule in self.installed().of(at, leads_to) {
             match rule {
                 Rule::Stream { id, .. } => self.adopt_stream(id),
                 rule => self.adopt_route(at, rule),
@@ -131,7 +127,7 @@ impl Restoring<'_> {
 
     /// Adopts a stream if the paths of both its directions are.
     fn adopt_stream(&mut self, id: StreamId) {
-        let [Some(forward), Some(back)] = self.on.net.cx.out.installed.stream(id) else { return };
+        let [Some(forward), Some(back)] = self.installed().stream(id) else { return };
         let (Some(there), Some(here)) = (self.way_of(forward), self.way_of(back)) else { return };
         let Some(tuple) = tuple_of(&forward.1) else { return };
         if tuple_of(&back.1) == Some(tuple) && self.remember_stream(id, tuple, false) {
@@ -151,30 +147,22 @@ impl Restoring<'_> {
     }
 
     fn remember_stream(&mut self, id: StreamId, tuple: FiveTuple, is_sprayed: bool) -> bool {
-        let known = self.on.streams.table().stream(id).is_some()
-            || self.on.streams.table().by_tuple(&tuple).is_some();
-        let adopted = match is_sprayed {
-            _ if known => false,
-            true => self.on.streams.table_mut().adopt_sprayed(self.on.net.cx.now, id, tuple).is_ok(),
-            false => self.on.streams.table_mut().adopt(self.on.net.cx.now, id, tuple).is_ok(),
-        };
-        if adopted {
-            self.on.net.cx.out.installed.close_stream(id);
+        let restored = self.on.streams.restore(self.on.net.cx.now, id, tuple, is_sprayed);
+        if restored {
+            self.installed_mut().close_stream(id);
         }
-        adopted
+        restored
     }
 
     /// Goes on once every link and every host was heard that there was, or when it is too late; called once a tick.
     pub(crate) fn handle_timeout(&mut self) {
         let all_heard = || self.all_links_are_heard() && self.all_hosts_are_known();
-        if self.on.net.cx.out.installed.is_settling()
-            && (self.on.net.cx.out.installed.is_late(self.on.net.cx.now) || all_heard())
-        {
+        if self.installed().is_settling() && (self.installed().is_late(self.on.net.cx.now) || all_heard()) {
             self.settle();
         }
-        if self.on.net.cx.out.installed.is_sweeping(self.on.net.cx.now) {
+        if self.installed().is_sweeping(self.on.net.cx.now) {
             self.on.net.fabric.end_reconciliation();
-            for (dpid, rule) in self.on.net.cx.out.installed.finish() {
+            for (dpid, rule) in self.installed_mut().finish() {
                 self.on.net.cx.delete(dpid, rule);
             }
         }
@@ -182,21 +170,15 @@ impl Restoring<'_> {
 
     fn all_links_are_heard(&self) -> bool {
         self.discovery.ports_with(Role::Link).all(|at| {
-            let back = self
-                .on
-                .net
-                .cx
-                .topology
-                .link_at(at)
-                .and_then(|link| self.on.net.cx.topology.link_at(link.dst));
+            let back = self.topology().link_at(at).and_then(|link| self.topology().link_at(link.dst));
             back.is_some_and(|back| back.dst == at)
         })
     }
 
     /// Whether it is known where the hosts are that the rules left speak of.
     fn all_hosts_are_known(&self) -> bool {
-        let is_known = |ip| self.on.net.cx.topology.host_with_address(ip).is_some();
-        !self.on.net.cx.out.installed.any(|rule| match rule {
+        let is_known = |ip| self.topology().host_with_address(ip).is_some();
+        !self.installed().any(|rule| match rule {
             Rule::Stream { tuple, .. } => !is_known(tuple.src) || !is_known(tuple.dst),
             Rule::Route { dst, .. } => !is_known(*dst),
             _ => false,
@@ -208,16 +190,19 @@ impl Restoring<'_> {
         self.take_routes();
         let mended = self.take_streams();
         // Packets may be under way with labels that go: their rules stay until what replaces them is confirmed.
-        self.on.net.cx.out.installed.sweep_at(self.on.net.cx.now + self.on.net.cx.settings.install_timeout);
+        let sweep_at = self.on.net.cx.now + self.on.net.cx.settings.install_timeout;
+        self.installed_mut().sweep_at(sweep_at);
         self.broadcast.handle_change();
         // To a controller that starts all links are new, but they were there: no reason to move what flows.
-        self.on.streams.stay(!self.broadcast.has_begun());
+        if !self.broadcast.has_begun() {
+            self.on.streams.stay();
+        }
         self.on.net.routing.handle_graph(&mut self.on.net.cx, self.on.net.fabric);
         self.on.streams.place_again(&mut self.on.net, Replaces::Nothing);
         for (id, rules) in mended {
             if self.on.streams.table().stream(id).is_some_and(|stream| stream.route.is_some()) {
                 for (dpid, rule) in rules.iter().flatten() {
-                    self.on.net.cx.out.installed.claim(*dpid, rule);
+                    self.installed_mut().claim(*dpid, rule);
                 }
             }
         }
@@ -231,14 +216,14 @@ impl Restoring<'_> {
 
     /// Routes over paths that are not there any more are known from now on, and so renewed.
     fn take_routes(&mut self) {
-        for (dpid, rule) in self.on.net.cx.out.installed.all(|rule| matches!(rule, Rule::Route { .. })) {
+        for (dpid, rule) in self.installed().all(|rule| matches!(rule, Rule::Route { .. })) {
             let Rule::Route { dst, hop } = rule else { continue };
-            if self.on.net.cx.topology.host_with_address(dst).is_some()
+            if self.topology().host_with_address(dst).is_some()
                 && self.on.net.routing.rule((dst, dpid)).is_none()
             {
                 self.on.net.routing.load((dst, dpid), Way::By(hop));
-                self.on.net.cx.out.installed.claim(dpid, &rule);
-                rule.twin().and_then(|twin| self.on.net.cx.out.installed.claim(dpid, &twin));
+                self.installed_mut().claim(dpid, &rule);
+                rule.twin().and_then(|twin| self.installed_mut().claim(dpid, &twin));
             }
         }
     }
@@ -246,10 +231,10 @@ impl Restoring<'_> {
     /// Streams whose path is not there any more are known from now on, and so placed.
     fn take_streams(&mut self) -> Vec<(StreamId, BothWays)> {
         let mut taken = Vec::new();
-        for id in self.on.net.cx.out.installed.streams() {
-            let rules = self.on.net.cx.out.installed.stream(id);
+        for id in self.installed().streams() {
+            let rules = self.installed().stream(id);
             let tuple = rules.iter().flatten().find_map(|(_, rule)| tuple_of(rule));
-            let there = tuple.filter(|tuple| switches_of(self.on.net.cx.topology, tuple).is_some());
+            let there = tuple.filter(|tuple| switches_of(self.topology(), tuple).is_some());
             // What its groups did is not known: it is sprayed anew, if it still is to be.
             let is_sprayed =
                 rules.iter().flatten().any(|(_, rule)| first_hop(rule).is_some_and(|hop| hop.is_sprayed()));
@@ -261,14 +246,26 @@ impl Restoring<'_> {
     }
 
     fn remove_unwanted(&mut self) {
-        for (dpid, rule) in self.on.net.cx.out.installed.all(|rule| !rule.is_of_path()) {
+        for (dpid, rule) in self.installed().all(|rule| !rule.is_of_path()) {
             self.on.net.cx.delete(dpid, rule);
         }
-        for (dpid, strays) in self.on.net.cx.out.installed.take_strays() {
+        for (dpid, strays) in self.installed_mut().take_strays() {
             for stray in strays {
                 self.on.net.cx.out.push(Command::Remove { dpid, stray });
             }
         }
+    }
+
+    fn installed(&self) -> &InstalledState {
+        self.on.net.cx.out.installed
+    }
+
+    fn installed_mut(&mut self) -> &mut InstalledState {
+        self.on.net.cx.out.installed
+    }
+
+    fn topology(&self) -> &Topology {
+        self.on.net.cx.topology
     }
 }
 

@@ -17,6 +17,8 @@ const PATIENCE: Duration = Duration::from_millis(250);
 const TIMEOUT: Duration = Duration::from_secs(10);
 const REMEMBERED: Duration = Duration::from_secs(3_600);
 
+const EXPIRE_EVERY: Duration = Duration::from_secs(1);
+
 /// How many of each are remembered.
 const MAX: usize = 4_096;
 
@@ -59,6 +61,7 @@ pub(super) struct CallBacks {
     callers: BTreeMap<MacAddr, Time>,
     joins: BTreeMap<FiveTuple, (Time, Join)>,
     due: BTreeSet<(Time, FiveTuple)>,
+    expired_at: Time,
 }
 
 impl CallBacks {
@@ -129,8 +132,12 @@ impl CallBacks {
         Some(next.min(since + PATIENCE)).filter(|next| *next > now)
     }
 
-    /// Forgets what is over.
+    /// Forgets what is over, once a second: it is asked for whenever a subflow goes on.
     pub(super) fn handle_timeout(&mut self, now: Time) {
+        if now.since(self.expired_at) < EXPIRE_EVERY {
+            return;
+        }
+        self.expired_at = now;
         let late: Vec<_> = self
             .unanswered
             .iter()

@@ -7,6 +7,7 @@ mod migration;
 mod placing;
 mod policy;
 mod rebalance;
+mod register;
 mod reroute;
 mod rules;
 mod setup;
@@ -16,7 +17,7 @@ mod teardown;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use braid_steering::{Policies, StreamId, Transfers};
+use braid_steering::{Changed, Policies, StreamId, Transfer, TransferId, Transfers};
 use braid_types::Time;
 
 use crate::command::{Command, Commands};
@@ -103,9 +104,14 @@ impl Streams {
         &self.table
     }
 
-    /// The transfers and streams, for what changes nothing that is decided here.
-    pub(crate) const fn table_mut(&mut self) -> &mut Transfers {
-        &mut self.table
+    /// What brings a copy of all transfers up to date.
+    pub(crate) fn take_changes(&mut self) -> Changed {
+        self.table.take_changes()
+    }
+
+    /// A transfer, for a copy: when it changes after this, it is among the changes again.
+    pub(crate) fn visit(&mut self, id: TransferId) -> Option<&Transfer> {
+        self.table.visit(id)
     }
 
     /// Links have come: streams may be spread over them.
@@ -114,8 +120,8 @@ impl Streams {
     }
 
     /// Links that came were there before: no reason to move what flows.
-    pub(crate) const fn stay(&mut self, only_if: bool) {
-        self.may_spread &= !only_if;
+    pub(crate) const fn stay(&mut self) {
+        self.may_spread = false;
     }
 
     /// Does what is due; called once a tick, and when [`Self::wake_at`] says so.

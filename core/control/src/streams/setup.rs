@@ -10,8 +10,7 @@ use super::policy::Manner;
 use super::rules::{hops_of, is_announced};
 use super::{Network, Streams};
 use crate::command::Target;
-use crate::fabric::Hops;
-use crate::fabric::Replaces;
+use crate::fabric::{Hops, Replaces};
 use crate::notice::Notice;
 use crate::settings::Settings;
 
@@ -167,7 +166,7 @@ impl Streams {
         }
     }
 
-    pub(crate) fn tell_if_new(&self, net: &mut Network<'_>, id: StreamId) {
+    pub(super) fn tell_if_new(&self, net: &mut Network<'_>, id: StreamId) {
         let Some(stream) = self.table.stream(id) else { return };
         if let Some(transfer) = self.table.transfer(stream.transfer).filter(|it| it.streams.len() == 1) {
             net.cx.out.notice(Notice::TransferOpened { id: transfer.id, kind: transfer.kind });

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use braid_paths::Path;
-use braid_steering::{Advice, AdviceRefusal, AdviceRequest, Opening, StreamId, SubflowEnds, TransferId};
+use braid_steering::{Advice, AdviceRefusal, AdviceRequest, StreamId, SubflowEnds, TransferId};
 use braid_types::{DatapathId, FiveTuple, SwitchPort, Time};
 
 use super::{Lower, Requests};
@@ -209,9 +209,8 @@ impl Requests {
         if !on.admission.admit_stream(&mut on.net.cx, place.host) {
             return Err(AdviceRefusal::Full("the host's port opens too many connections".to_owned()));
         }
-        let opened = on.streams.table_mut().open(on.net.cx.now, first, Opening::Unseen);
+        let opened = on.streams.open_unseen(&mut on.net, first);
         let id = opened.map_err(|full| AdviceRefusal::Full(full.to_string()))?;
-        on.streams.tell_if_new(&mut on.net, id);
         let mut batch = Commands::default();
         match on.streams.place(&mut on.net, id, place.switches, &mut batch) {
             Some(hops) => on.streams.submit(&mut on.net, &hops, batch, Replaces::Working),

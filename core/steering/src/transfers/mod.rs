@@ -1,5 +1,7 @@
 //! The table of all transfers and their streams, with limits and rates.
 
+mod tokens;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -226,41 +228,6 @@ impl Transfers {
         StreamId(self.last_stream)
     }
 
-    /// The answering host of `tuple` said by which token joining subflows will name the connection.
-    ///
-    /// Returns the streams that joined before it was known, and belong to its transfer from now on.
-    pub fn learn_token(&mut self, tuple: &FiveTuple, token: Token) -> Vec<StreamId> {
-        let Some(id) = self.by_tuple(tuple).map(|stream| stream.transfer) else { return Vec::new() };
-        // The first answer counts: a forged second one must not take the connection's joins away.
-        let has_none = |transfer: &&mut Transfer| transfer.token.is_none() && transfer.group.is_none();
-        let Some(transfer) = self.transfers.get_mut(id).filter(has_none) else {
-            return Vec::new();
-        };
-        transfer.token = Some(token);
-        let early = self.joined(token, tuple).filter(|early| self.has_only_joins(*early));
-        self.by_token.entry(token).or_default().push(id);
-        early.map(|early| self.absorb(id, early)).unwrap_or_default()
-    }
-
-    /// The transfer whose opening host, which has these addresses, `tuple` calls back: a subflow that the answering host
-    /// opens. `None` if the subflow is another.
-    pub fn call_back(&self, token: Token, tuple: &FiveTuple, addresses: &[IpAddr]) -> Option<TransferId> {
-        let names_opener =
-            |id: &TransferId| self.transfers.get(*id).is_some_and(|it| it.opener_token == Some(token));
-        let named = || self.by_token.get(&token)?.iter().copied().find(names_opener);
-        let at = |dst: &IpAddr| self.by_opener.called(&FiveTuple { dst: *dst, ..*tuple });
-        self.by_opener.called(tuple).or_else(named).or_else(|| addresses.iter().find_map(at))
-    }
-
-    /// The opening host of a transfer has accepted a call back with this token: its own key made it.
-    pub fn learn_opener_token(&mut self, id: TransferId, token: Token) {
-        let Some(transfer) = self.transfers.get_mut(id) else { return };
-        if transfer.opener_token.is_none() {
-            transfer.opener_token = Some(token);
-            self.by_token.entry(token).or_default().push(id);
-        }
-    }
-
     /// The handshake of a stream is complete; says whether it was not before.
     pub fn establish(&mut self, id: StreamId) -> bool {
         let Some(stream) = self.streams.get_mut(id) else { return false };
@@ -317,63 +284,6 @@ impl Transfers {
         }
         let transfer_ended = self.leave(&stream);
         Some(Ended { stream, transfer_ended })
-    }
-
-    /// The transfer that a subflow with this token joins.
-    ///
-    /// The host that made the token up is known by its addresses, of which it may have several: the
-    /// candidate that shares one with the subflow comes first, and a lone candidate needs none.
-    pub fn joined(&self, token: Token, tuple: &FiveTuple) -> Option<TransferId> {
-        let candidates = self.by_token.get(&token)?;
-        let shares = |ours: fn(&FiveTuple) -> IpAddr| {
-            candidates.iter().copied().find(|id| self.uses(*id, |known| ours(known) == ours(tuple)))
-        };
-        let lone = || (candidates.len() == 1).then(|| candidates[0]);
-        shares(|tuple| tuple.dst).or_else(|| shares(|tuple| tuple.src)).or_else(lone)
-    }
-
-    /// The transfer whose opening host is called back by `tuple`, and from now on by `token`: its own key made that one,
-    /// and the answering host is the first to say it.
-    fn called(&mut self, token: Token, tuple: &FiveTuple) -> Option<TransferId> {
-        let id = self.by_opener.called(tuple)?;
-        self.learn_opener_token(id, token);
-        Some(id)
-    }
-
-    fn has_only_joins(&self, id: TransferId) -> bool {
-        let streams = self.transfers.get(id).into_iter().flat_map(|transfer| &transfer.streams);
-        streams.filter_map(|id| self.streams.get(*id)).all(|stream| stream.opening != Opening::Capable)
-    }
-
-    /// Moves the streams of `from` to the transfer `id`, as far as they fit, and forgets `from`.
-    fn absorb(&mut self, id: TransferId, from: TransferId) -> Vec<StreamId> {
-        let limit = self.limits.streams_per_transfer;
-        let (Some(early), Some(transfer)) = (self.transfers.get(from), self.transfers.get(id)) else {
-            return Vec::new();
-        };
-        if early.streams.len().saturating_add(transfer.streams.len()) > limit {
-            return Vec::new();
-        }
-        let moved = early.streams.to_vec();
-        if let Some(early) = self.transfers.remove(from) {
-            self.changes.note_end(&early);
-            early.token.into_iter().for_each(|token| self.forget_token(token, from));
-        }
-        for stream in &moved {
-            if let Some(stream) = self.streams.get_mut(*stream) {
-                stream.transfer = id;
-            }
-        }
-        if let Some(transfer) = self.transfers.get_mut(id) {
-            transfer.streams.extend_from_slice(&moved);
-            self.changes.note(transfer);
-        }
-        moved
-    }
-
-    fn uses(&self, id: TransferId, test: impl Fn(&FiveTuple) -> bool) -> bool {
-        let streams = self.transfers.get(id).into_iter().flat_map(|transfer| &transfer.streams);
-        streams.filter_map(|id| self.streams.get(*id)).any(|stream| test(&stream.tuple))
     }
 
     fn open_transfer(&mut self, now: Time, opening: Opening) -> TransferId {
@@ -454,13 +364,5 @@ impl Transfers {
             self.forget_token(token, stream.transfer);
         }
         true
-    }
-
-    fn forget_token(&mut self, token: Token, id: TransferId) {
-        let Some(candidates) = self.by_token.get_mut(&token) else { return };
-        candidates.retain(|candidate| *candidate != id);
-        if candidates.is_empty() {
-            self.by_token.remove(&token);
-        }
     }
 }
