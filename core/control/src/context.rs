@@ -22,6 +22,19 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// The same for a shorter time, to be given to a machine below.
+    pub(crate) fn reborrow(&mut self) -> Context<'_> {
+        let RuleWriter { commands, installed, protections } = &mut self.out;
+        Context {
+            now: self.now,
+            settings: self.settings,
+            topology: self.topology,
+            paths: self.paths,
+            counters: self.counters,
+            out: RuleWriter { commands, installed, protections },
+        }
+    }
+
     /// Sends a packet straight to the port of its host.
     pub(crate) fn hand_over(&mut self, mut frame: Vec<u8>) {
         let dst = Frame::parse(&frame).ok().and_then(|frame| match frame.payload {

@@ -45,6 +45,7 @@ mod session;
 mod settings;
 mod spray;
 mod streams;
+mod switch_pair;
 mod threat;
 pub mod view;
 mod writer;

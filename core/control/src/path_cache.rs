@@ -9,6 +9,7 @@ use braid_topology::{EdgeIndex, Graph};
 use braid_types::{BitsPerSec, DatapathId, Index, Time};
 
 use crate::label::MEMBERS;
+use crate::switch_pair::SwitchPair;
 
 /// Paths that could not be installed are few, or all of a group; of more, the oldest may be tried again.
 const MAX_BARRED: usize = 2 * MEMBERS as usize;
@@ -54,7 +55,7 @@ impl PathCache {
     /// The greatest flow from one switch to another over so much room on each link, and up to `k` paths of it.
     pub(crate) fn max_flow(
         &self,
-        (src, dst): (DatapathId, DatapathId),
+        SwitchPair { src, dst }: SwitchPair,
         k: usize,
         room: impl Fn(EdgeIndex) -> BitsPerSec,
     ) -> MaxFlow {
@@ -110,7 +111,7 @@ impl PathCache {
         &mut self,
         kind: Kind,
         k: usize,
-        (src, dst): (DatapathId, DatapathId),
+        SwitchPair { src, dst }: SwitchPair,
     ) -> Arc<PathSet> {
         if (kind, k) == (self.disjoint.kind, self.disjoint.k) {
             return self.disjoint(src, dst);

@@ -45,13 +45,15 @@ impl RuleWriter<'_> {
     }
 
     pub(crate) fn push(&mut self, command: Command) {
-        write(self.commands, (self.installed, self.protections), command);
+        let known = &mut Known { installed: self.installed, protections: self.protections };
+        write(self.commands, known, command);
     }
 
     /// Writes a transaction, which is empty then and keeps its memory.
     pub(crate) fn append(&mut self, transaction: &mut Commands) {
         let Self { commands, installed, protections } = self;
-        commands.absorb(transaction, |commands, command| write(commands, (installed, protections), command));
+        let known = &mut Known { installed, protections };
+        commands.absorb(transaction, |commands, command| write(commands, known, command));
     }
 
     pub(crate) fn send(&mut self, dpid: DatapathId, target: Target, frame: &[u8]) {
@@ -132,21 +134,25 @@ fn of_port(at: SwitchPort) -> RangeInclusive<(SwitchPort, PortNo)> {
     (at, PortNo(0))..=(at, PortNo::ANY)
 }
 
-type Known<'a> = (&'a mut InstalledState, &'a mut Protections);
+/// What switches have already.
+struct Known<'a> {
+    installed: &'a mut InstalledState,
+    protections: &'a mut Protections,
+}
 
-fn write(commands: &mut Commands, (installed, protections): Known<'_>, command: Command) {
+fn write(commands: &mut Commands, known: &mut Known<'_>, command: Command) {
     let twin = command.twin();
-    write_one(commands, (installed, protections), command);
+    write_one(commands, known, command);
     if let Some(twin) = twin {
-        write_one(commands, (installed, protections), twin);
+        write_one(commands, known, twin);
     }
 }
 
-fn write_one(commands: &mut Commands, (installed, protections): Known<'_>, command: Command) {
-    if !installed.is_empty() && !installed.needs(&command) {
+fn write_one(commands: &mut Commands, known: &mut Known<'_>, command: Command) {
+    if !known.installed.is_empty() && !known.installed.needs(&command) {
         return;
     }
-    if let Some(protection) = protections.before(&command) {
+    if let Some(protection) = known.protections.before(&command) {
         commands.push(protection);
     }
     commands.push(command);

@@ -21,6 +21,7 @@ use crate::counters::{Counters, Sizes};
 use crate::pipeline::Rule;
 use crate::request::AssignmentView;
 use crate::reservations::Sources;
+use crate::routing::RouteKey;
 use crate::settings::Settings;
 use crate::view::{
     EdgeList, EdgeView, HostView, LinkView, PortView, SwitchView, TransferRecord, TransferView, link_view,
@@ -44,12 +45,12 @@ impl Brain {
 
     /// The rule of one direction of a stream as it is wanted now; `None` if there is no such stream or it has no path.
     pub fn stream_rule(&self, id: StreamId, reverse: bool) -> Option<Rule> {
-        self.streams.rule((&self.fabric, &self.spray), id, reverse)
+        self.streams.rule(&self.fabric, &self.spray, id, reverse)
     }
 
     /// The rule of a default path as it is wanted now; `None` if there is none.
     pub fn route_rule(&self, dst: IpAddr, dpid: DatapathId) -> Option<Rule> {
-        self.routing.rule((dst, dpid))
+        self.routing.rule(RouteKey { dst, dpid })
     }
 
     /// How much is known.
@@ -211,7 +212,7 @@ impl Brain {
         let host = |ip| self.topology.host_with_address(ip);
         let spoke_last = host(src).is_some_and(|host| host.addresses.last() == Some(&src));
         let at = host(dst).map(|host| host.at.dpid);
-        let routed = at.is_some_and(|at| self.routing.rule((dst, at)).is_some());
+        let routed = at.is_some_and(|at| self.routing.rule(RouteKey { dst, dpid: at }).is_some());
         spoke_last & routed
     }
 }

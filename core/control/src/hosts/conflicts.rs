@@ -13,7 +13,6 @@ use std::net::IpAddr;
 use braid_types::{MacAddr, SwitchPort, Time};
 
 use super::{Below, Binding, Hosts, neighbors};
-use crate::context::Context;
 use crate::threat::Threat;
 
 /// Conflicts at one time; more claims are refused.
@@ -47,62 +46,58 @@ impl Conflicts {
 
 impl Hosts {
     /// Whether to go on with a packet of `speaker`: what it claims is its own, or nobody else's.
-    pub(super) fn has_right(
-        &mut self,
-        cx: &mut Context<'_>,
-        below: &mut Below<'_>,
-        speaker: Binding,
-    ) -> bool {
-        self.hear_holder(cx, below, speaker);
-        let Some((subject, holder)) = contested(cx, below, speaker) else { return true };
+    pub(super) fn has_right(&mut self, below: &mut Below<'_>, speaker: Binding) -> bool {
+        self.hear_holder(below, speaker);
+        let Some((subject, holder)) = contested(below, speaker) else { return true };
         let known = self.conflicts.0.get(&subject).filter(|conflict| conflict.holder.at == holder.at);
         if let Some(conflict) = known {
             if conflict.refused {
-                refuse(cx, below, speaker.at, (subject, holder.at));
+                refuse(below, speaker.at, subject, holder.at);
             }
             return false;
         }
-        if self.conflicts.0.len() < MAX_CONFLICTS && below.admission.admit_address(cx, speaker.at) {
-            let until = cx.now + cx.settings.claim_timeout;
-            neighbors::ask_at(cx, holder.at, holder.ip);
+        if self.conflicts.0.len() < MAX_CONFLICTS && below.admission.admit_address(&mut below.cx, speaker.at)
+        {
+            let until = below.cx.now + below.cx.settings.claim_timeout;
+            neighbors::ask_at(&mut below.cx, holder.at, holder.ip);
             self.conflicts.0.insert(subject, Conflict { by: speaker, holder, until, refused: false });
         }
         false
     }
 
     /// Asks the holders again, and believes the claims whose holders did not answer in time; called once a tick.
-    pub(super) fn settle_conflicts(&mut self, cx: &mut Context<'_>, below: &mut Below<'_>) {
+    pub(super) fn settle_conflicts(&mut self, below: &mut Below<'_>) {
         let conflicts = std::mem::take(&mut self.conflicts.0);
         for (subject, conflict) in conflicts {
-            if below.is_host_port(conflict.holder.at) && cx.now < conflict.until {
+            if below.is_host_port(conflict.holder.at) && below.cx.now < conflict.until {
                 self.conflicts.0.insert(subject, conflict);
             } else if !conflict.refused {
-                self.believe(cx, below, subject, conflict.by);
+                self.believe(below, subject, conflict.by);
             }
         }
         for conflict in self.conflicts.0.values().filter(|conflict| !conflict.refused) {
-            neighbors::ask_at(cx, conflict.holder.at, conflict.holder.ip);
+            neighbors::ask_at(&mut below.cx, conflict.holder.at, conflict.holder.ip);
         }
     }
 
     /// A holder that is heard keeps what it holds.
-    fn hear_holder(&mut self, cx: &mut Context<'_>, below: &mut Below<'_>, speaker: Binding) {
+    fn hear_holder(&mut self, below: &mut Below<'_>, speaker: Binding) {
         for subject in [Subject::Mac(speaker.mac), Subject::Ip(speaker.ip)] {
             let open = self.conflicts.0.get_mut(&subject).filter(|conflict| !conflict.refused);
             let Some(conflict) = open else { continue };
             if (conflict.holder.mac, conflict.holder.at) != (speaker.mac, speaker.at) {
                 continue;
             }
-            (conflict.refused, conflict.until) = (true, cx.now + cx.settings.claim_hold);
+            (conflict.refused, conflict.until) = (true, below.cx.now + below.cx.settings.claim_hold);
             let (by, holder) = (conflict.by, conflict.holder.at);
-            refuse(cx, below, by.at, (subject, holder));
-            if cx.topology.host_with_address(by.ip).is_some_and(|host| host.at == holder) {
-                self.filters.add(cx, by.at, by.ip, holder);
+            refuse(below, by.at, subject, holder);
+            if below.cx.topology.host_with_address(by.ip).is_some_and(|host| host.at == holder) {
+                self.filters.add(&mut below.cx, by.at, by.ip, holder);
             }
         }
     }
 
-    fn believe(&mut self, cx: &mut Context<'_>, below: &mut Below<'_>, subject: Subject, by: Binding) {
+    fn believe(&mut self, below: &mut Below<'_>, subject: Subject, by: Binding) {
         if !below.is_host_port(by.at) {
             return;
         }
@@ -111,35 +106,30 @@ impl Hosts {
             Subject::Mac(_) => None,
             Subject::Ip(ip) => Some(ip),
         };
-        if self.learn_at(cx, below, (by.mac, ip), by.at) && ip.is_none() {
-            self.learn(cx, below, by);
+        if self.learn_at(below, by.mac, ip, by.at) && ip.is_none() {
+            self.learn(below, by);
         }
     }
 }
 
 /// Who has what `speaker` says it has, if that is at another port that is up.
-fn contested(cx: &Context<'_>, below: &Below<'_>, speaker: Binding) -> Option<(Subject, Binding)> {
+fn contested(below: &mut Below<'_>, speaker: Binding) -> Option<(Subject, Binding)> {
     let elsewhere = |at| at != speaker.at && below.is_host_port(at);
     let Binding { mac, ip, .. } = speaker;
     // A host of which no address is known cannot be asked.
-    let same = cx.topology.host(mac).filter(|host| elsewhere(host.at));
+    let same = below.cx.topology.host(mac).filter(|host| elsewhere(host.at));
     if let Some((host, known)) = same.and_then(|host| Some((host, *host.addresses.last()?))) {
         return Some((Subject::Mac(mac), Binding { mac, ip: known, at: host.at }));
     }
-    let other = cx.topology.host_with_address(ip).filter(|host| host.mac != mac && elsewhere(host.at));
+    let other = below.cx.topology.host_with_address(ip).filter(|host| host.mac != mac && elsewhere(host.at));
     other.map(|host| (Subject::Ip(ip), Binding { mac: host.mac, ip, at: host.at }))
 }
 
-fn refuse(
-    cx: &mut Context<'_>,
-    below: &mut Below<'_>,
-    at: SwitchPort,
-    (subject, holder): (Subject, SwitchPort),
-) {
-    cx.counters.claims_refused += 1;
+fn refuse(below: &mut Below<'_>, at: SwitchPort, subject: Subject, holder: SwitchPort) {
+    below.cx.counters.claims_refused += 1;
     let threat = match subject {
         Subject::Mac(mac) => Threat::StolenMac { mac, holder },
         Subject::Ip(ip) => Threat::StolenIp { ip, holder },
     };
-    below.admission.raise(cx, at, threat);
+    below.admission.raise(&mut below.cx, at, threat);
 }

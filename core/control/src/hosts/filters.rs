@@ -35,15 +35,16 @@ impl SourceFilters {
     }
 
     /// Lets through what is no lie any more; called once a tick.
-    pub(super) fn expire(&mut self, cx: &mut Context<'_>, below: &Below<'_>) {
+    pub(super) fn expire(&mut self, below: &mut Below<'_>) {
         let filters = std::mem::take(&mut self.0);
         for ((at, src), filter) in filters {
-            let is_held = cx.topology.host_with_address(src).is_some_and(|host| host.at == filter.holder);
+            let is_held =
+                below.cx.topology.host_with_address(src).is_some_and(|host| host.at == filter.holder);
             let both_up = below.is_host_port(at) && below.is_host_port(filter.holder);
-            if cx.now < filter.until && is_held && both_up {
+            if below.cx.now < filter.until && is_held && both_up {
                 self.0.insert((at, src), filter);
             } else {
-                cx.delete(at.dpid, Rule::Deny { port: at.port, src });
+                below.cx.delete(at.dpid, Rule::Deny { port: at.port, src });
             }
         }
     }

@@ -61,8 +61,9 @@ pub(crate) struct Binding {
     pub(crate) at: SwitchPort,
 }
 
-/// The machines that this one asks.
+/// The machines that this one asks, while an event is handled.
 pub(crate) struct Below<'a> {
+    pub(crate) cx: Context<'a>,
     pub(crate) discovery: &'a Discovery,
     pub(crate) admission: &'a mut Admission,
 }
@@ -71,68 +72,63 @@ impl Below<'_> {
     fn is_host_port(&self, at: SwitchPort) -> bool {
         self.discovery.role(at) == Some(Role::Host)
     }
+}
 
-    fn host_ports(&self) -> impl Iterator<Item = SwitchPort> {
-        self.discovery.ports_with(Role::Host)
-    }
+fn host_ports(discovery: &Discovery) -> impl Iterator<Item = SwitchPort> {
+    discovery.ports_with(Role::Host)
 }
 
 impl Hosts {
     /// Notes that a host was heard; says whether what it says of itself is to be believed.
-    pub(crate) fn learn(&mut self, cx: &mut Context<'_>, below: &mut Below<'_>, host: Binding) -> bool {
+    pub(crate) fn learn(&mut self, below: &mut Below<'_>, host: Binding) -> bool {
         let Binding { mac, ip, at } = host;
         if !below.is_host_port(at) || ip.is_unspecified() {
             return true;
         }
         // Most packets are of hosts that go on as before.
-        if self.conflicts.is_empty() && cx.topology.hear_host(mac, at, ip, cx.now) {
+        if self.conflicts.is_empty() && below.cx.topology.hear_host(mac, at, ip, below.cx.now) {
             return true;
         }
         let is_known =
-            cx.topology.host(mac).is_some_and(|host| host.at == at && host.addresses.contains(&ip));
-        self.has_right(cx, below, host)
-            && (is_known || below.admission.admit_address(cx, at))
-            && self.learn_at(cx, below, (mac, Some(ip)), at)
+            below.cx.topology.host(mac).is_some_and(|host| host.at == at && host.addresses.contains(&ip));
+        self.has_right(below, host)
+            && (is_known || below.admission.admit_address(&mut below.cx, at))
+            && self.learn_at(below, mac, Some(ip), at)
     }
 
     /// Takes a host to be where an earlier controller has seen it, and asks it.
-    pub(crate) fn restore(&mut self, cx: &mut Context<'_>, below: &Below<'_>, host: Binding) {
+    pub(crate) fn restore(&mut self, below: &mut Below<'_>, host: Binding) {
         let Binding { mac, ip, at } = host;
-        neighbors::ask_at(cx, at, ip);
-        let elsewhere = cx.topology.host(mac).is_some_and(|host| host.at != at);
-        let taken = cx.topology.host_with_address(ip).is_some_and(|host| host.mac != mac);
+        neighbors::ask_at(&mut below.cx, at, ip);
+        let elsewhere = below.cx.topology.host(mac).is_some_and(|host| host.at != at);
+        let taken = below.cx.topology.host_with_address(ip).is_some_and(|host| host.mac != mac);
         if elsewhere || taken || !below.is_host_port(at) {
             return;
         }
         // It was not heard yet by this controller.
-        if let Ok(changes) = cx.topology.learn_host(mac, at, Some(ip), Time::ZERO) {
+        if let Ok(changes) = below.cx.topology.learn_host(mac, at, Some(ip), Time::ZERO) {
             self.events.push_back(HostsEvent::Changed(changes));
         }
     }
 
     /// Whether a packet may go on: if its destination must be looked up first, only so many of a port may.
-    pub(crate) fn admit_lookup(
-        &self,
-        cx: &mut Context<'_>,
-        below: &mut Below<'_>,
-        (at, ip): (SwitchPort, &Ip<'_>),
-    ) -> bool {
+    pub(crate) fn admit_lookup(&self, below: &mut Below<'_>, at: SwitchPort, ip: &Ip<'_>) -> bool {
         let is_for_many = match &ip.transport {
             Transport::Icmpv6(_) => true,
             Transport::Udp(udp) => udp.dst_port == DHCP_CLIENT,
             _ => false,
         };
         is_for_many
-            || cx.topology.host_with_address(ip.dst).is_some()
+            || below.cx.topology.host_with_address(ip.dst).is_some()
             || self.lookups.is_pending(ip.dst)
-            || below.admission.admit_address(cx, at)
+            || below.admission.admit_address(&mut below.cx, at)
     }
 
     /// The topology has changed: switches deliver to hosts where they are.
     pub(crate) fn handle_change(&mut self, cx: &mut Context<'_>, change: &Change) {
         match change {
             Change::HostAdded { mac, at } => cx.out.notice(Notice::HostSeen { mac: *mac, at: *at }),
-            Change::HostMoved { mac, from, to } => move_host(cx, *mac, (*from, *to)),
+            Change::HostMoved { mac, from, to } => move_host(cx, *mac, *from, *to),
             Change::HostRemoved { host } => self.remove_host(cx, host),
             Change::AddressAdded { address, mac } => deliver(cx, *address, *mac),
             Change::AddressMoved { address, from, to } => {
@@ -150,10 +146,10 @@ impl Hosts {
     }
 
     /// Concludes what was waited for; called once a tick.
-    pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>, below: &mut Below<'_>) {
-        self.settle_conflicts(cx, below);
-        self.filters.expire(cx, below);
-        self.lookups.expire(cx);
+    pub(crate) fn handle_timeout(&mut self, below: &mut Below<'_>) {
+        self.settle_conflicts(below);
+        self.filters.expire(below);
+        self.lookups.expire(&below.cx);
     }
 
     /// What follows for others, in order.
@@ -162,18 +158,12 @@ impl Hosts {
     }
 
     /// Takes the host to be there, as the topology has room for it; says whether it has.
-    fn learn_at(
-        &mut self,
-        cx: &mut Context<'_>,
-        below: &mut Below<'_>,
-        (mac, ip): (MacAddr, Option<IpAddr>),
-        at: SwitchPort,
-    ) -> bool {
-        match cx.topology.learn_host(mac, at, ip, cx.now) {
+    fn learn_at(&mut self, below: &mut Below<'_>, mac: MacAddr, ip: Option<IpAddr>, at: SwitchPort) -> bool {
+        match below.cx.topology.learn_host(mac, at, ip, below.cx.now) {
             Ok(changes) => self.events.push_back(HostsEvent::Changed(changes)),
             Err(error) => {
                 let threat = Threat::NotBelieved { mac, why: error.to_string() };
-                below.admission.raise(cx, at, threat);
+                below.admission.raise(&mut below.cx, at, threat);
                 return false;
             }
         }
@@ -204,7 +194,7 @@ fn deliver(cx: &mut Context<'_>, dst: IpAddr, mac: MacAddr) {
     cx.out.add(at.dpid, Rule::Deliver { dst, mac, port: at.port });
 }
 
-fn move_host(cx: &mut Context<'_>, mac: MacAddr, (from, to): (SwitchPort, SwitchPort)) {
+fn move_host(cx: &mut Context<'_>, mac: MacAddr, from: SwitchPort, to: SwitchPort) {
     cx.out.notice(Notice::HostMoved { mac, from, to });
     let addresses = cx.topology.host(mac).map(|host| host.addresses.clone());
     for dst in addresses.unwrap_or_default() {

@@ -7,7 +7,7 @@ use braid_packet::arp::{Arp, ArpOp};
 use braid_packet::nd::{Endpoint, NdMessage, NeighborAdvertisement, NeighborSolicitation};
 use braid_types::{MacAddr, SwitchPort};
 
-use super::{Below, Binding, Hosts};
+use super::{Below, Binding, Hosts, host_ports};
 use crate::command::Target;
 use crate::context::Context;
 
@@ -33,6 +33,8 @@ pub(crate) struct NeighborPacket<'a> {
     pub(crate) at: SwitchPort,
     /// The sender's Ethernet address.
     pub(crate) src: MacAddr,
+    /// The sender's IP address.
+    pub(crate) ip: IpAddr,
     /// Where it is for.
     pub(crate) dst: MacAddr,
     /// The whole frame.
@@ -43,78 +45,69 @@ pub(crate) struct NeighborPacket<'a> {
 
 impl Hosts {
     /// A host asks by ARP, or answers.
-    pub(crate) fn handle_arp(
-        &mut self,
-        cx: &mut Context<'_>,
-        below: &mut Below<'_>,
-        packet: NeighborPacket<'_>,
-        arp: &Arp,
-    ) {
+    pub(crate) fn handle_arp(&mut self, below: &mut Below<'_>, packet: NeighborPacket<'_>, arp: &Arp) {
         let NeighborPacket { at, frame, .. } = packet;
         let sender = Binding { mac: arp.sender_mac, ip: IpAddr::V4(arp.sender_ip), at };
-        if !self.learn(cx, below, sender) || packet.is_copy {
+        if !self.learn(below, sender) || packet.is_copy {
             return;
         }
         if arp.op == ArpOp::Reply {
-            return deliver_to(cx, arp.target_mac, frame);
+            return deliver_to(&mut below.cx, arp.target_mac, frame);
         }
         // An announcement is for everyone's caches; every other question has one right answer.
-        match cx.topology.host_with_address(IpAddr::V4(arp.target_ip)).map(|host| host.mac) {
-            _ if arp.is_announcement() => self.relay(cx, below, at, frame),
+        match below.cx.topology.host_with_address(IpAddr::V4(arp.target_ip)).map(|host| host.mac) {
+            _ if arp.is_announcement() => self.relay(below, at, frame),
             Some(mac) if mac == arp.sender_mac => {}
             // Whether an address is taken is for its owner to say: it may be gone.
-            Some(mac) if arp.is_probe() => deliver_to(cx, mac, frame),
-            Some(mac) => cx.out.send(at.dpid, Target::Port(at.port), &arp.reply(mac).frame()),
-            None => self.relay(cx, below, at, frame),
+            Some(mac) if arp.is_probe() => deliver_to(&mut below.cx, mac, frame),
+            Some(mac) => below.cx.out.send(at.dpid, Target::Port(at.port), &arp.reply(mac).frame()),
+            None => self.relay(below, at, frame),
         }
     }
 
-    /// A host that was believed asks or answers by neighbor discovery, from the address `src`.
+    /// A host that was believed asks or answers by neighbor discovery.
     pub(crate) fn handle_nd(
         &mut self,
-        cx: &mut Context<'_>,
         below: &mut Below<'_>,
         packet: NeighborPacket<'_>,
-        (src, message): (IpAddr, &NdMessage),
+        message: &NdMessage,
     ) {
-        match (message, src) {
-            (NdMessage::Advertisement(answer), _) => {
-                let believed = self.handle_advertisement(cx, below, packet, answer);
+        match message {
+            NdMessage::Advertisement(answer) => {
+                let believed = self.handle_advertisement(below, packet, answer);
                 if !believed || packet.is_copy {
                 } else if packet.dst.is_multicast() {
-                    self.relay(cx, below, packet.at, packet.frame);
+                    self.relay(below, packet.at, packet.frame);
                 } else {
-                    deliver_to(cx, packet.dst, packet.frame);
+                    deliver_to(&mut below.cx, packet.dst, packet.frame);
                 }
             }
-            (NdMessage::Solicitation(question), IpAddr::V6(ip)) if !packet.is_copy => {
-                let asker = Endpoint { mac: packet.src, ip };
-                self.handle_solicitation(cx, below, packet, (asker, question));
+            NdMessage::Solicitation(question) if !packet.is_copy => {
+                self.handle_solicitation(below, packet, question);
             }
-            (NdMessage::Solicitation(_), _) => {}
+            NdMessage::Solicitation(_) => {}
         }
     }
 
     /// Passes a packet on to every port of hosts, which costs so much that a port may do so at its limit only.
-    pub(crate) fn relay(&self, cx: &mut Context<'_>, below: &mut Below<'_>, from: SwitchPort, frame: &[u8]) {
-        if !below.admission.admit_address(cx, from) {
+    pub(crate) fn relay(&self, below: &mut Below<'_>, from: SwitchPort, frame: &[u8]) {
+        if !below.admission.admit_address(&mut below.cx, from) {
             return;
         }
-        for at in below.host_ports().filter(|at| *at != from) {
-            cx.out.send(at.dpid, Target::Port(at.port), frame);
+        for at in host_ports(below.discovery).filter(|at| *at != from) {
+            below.cx.out.send(at.dpid, Target::Port(at.port), frame);
         }
     }
 
     fn handle_advertisement(
         &mut self,
-        cx: &mut Context<'_>,
         below: &mut Below<'_>,
         packet: NeighborPacket<'_>,
         answer: &NeighborAdvertisement,
     ) -> bool {
         let (mac, ip) = (answer.target_mac.unwrap_or(packet.src), IpAddr::V6(answer.target));
-        let believed = self.learn(cx, below, Binding { mac, ip, at: packet.at });
-        if believed && cx.topology.host_with_address(ip).is_some_and(|host| host.mac == mac) {
+        let believed = self.learn(below, Binding { mac, ip, at: packet.at });
+        if believed && below.cx.topology.host_with_address(ip).is_some_and(|host| host.mac == mac) {
             self.advertised.0.insert(answer.target, answer.router);
         }
         believed
@@ -122,23 +115,24 @@ impl Hosts {
 
     fn handle_solicitation(
         &mut self,
-        cx: &mut Context<'_>,
         below: &mut Below<'_>,
         packet: NeighborPacket<'_>,
-        (asker, question): (Endpoint, &NeighborSolicitation),
+        question: &NeighborSolicitation,
     ) {
-        let NeighborPacket { at, frame, .. } = packet;
-        let owner = cx.topology.host_with_address(IpAddr::V6(question.target)).map(|host| host.mac);
+        let NeighborPacket { at, src: mac, ip, frame, .. } = packet;
+        let IpAddr::V6(ip) = ip else { return };
+        let asker = Endpoint { mac, ip };
+        let owner = below.cx.topology.host_with_address(IpAddr::V6(question.target)).map(|host| host.mac);
         match owner {
             Some(mac) if mac == asker.mac => {}
             Some(mac) => match self.advertised.0.get(&question.target) {
                 Some(router) if !asker.ip.is_unspecified() => {
-                    cx.out.send(at.dpid, Target::Port(at.port), &question.answer(asker, mac, *router));
+                    below.cx.out.send(at.dpid, Target::Port(at.port), &question.answer(asker, mac, *router));
                 }
                 // Whether an address is taken is for its owner to say: it may be gone.
-                _ => deliver_to(cx, mac, frame),
+                _ => deliver_to(&mut below.cx, mac, frame),
             },
-            None => self.relay(cx, below, at, frame),
+            None => self.relay(below, at, frame),
         }
     }
 }

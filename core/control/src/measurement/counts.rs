@@ -57,8 +57,9 @@ impl PortMeter {
     pub(super) fn note(&mut self, at: Time, new: &PortCounters, smoothing: Duration) {
         match self.last {
             Some((then, old)) if is_continued(&old, new) => {
-                let Some(elapsed) = elapsed((then, &old), (at, new)) else { return };
-                self.take_load(at, &old, new, elapsed, smoothing);
+                let (before, now) = (Reading { at: then, counters: &old }, Reading { at, counters: new });
+                let Some(elapsed) = elapsed(before, now) else { return };
+                self.take_load(before, now, elapsed, smoothing);
                 self.totals.add(&old, new);
             }
             // What was counted since a switch or port started anew cannot be told from what was counted before.
@@ -77,22 +78,23 @@ impl PortMeter {
         &self.totals
     }
 
-    fn take_load(
-        &mut self,
-        at: Time,
-        old: &PortCounters,
-        new: &PortCounters,
-        elapsed: Duration,
-        smoothing: Duration,
-    ) {
-        let (Some(before), Some(after)) = (old.bytes_out, new.bytes_out) else { return };
+    fn take_load(&mut self, old: Reading<'_>, new: Reading<'_>, elapsed: Duration, smoothing: Duration) {
+        let bytes = [old, new].map(|reading| reading.counters.bytes_out);
+        let [Some(before), Some(after)] = bytes else { return };
         let rate = after.saturating_sub(before) as f64 * 8.0 / elapsed.as_secs_f64();
         let known = self.load.map_or(rate, |reading| reading.load.as_f64());
         // The step of a first-order low-pass filter that was sampled after `elapsed`.
         let share = elapsed.as_secs_f64() / (elapsed + smoothing).as_secs_f64();
         let load = BitsPerSec((known + share * (rate - known)).round() as u64);
-        self.load = Some(LoadReading { load, at });
+        self.load = Some(LoadReading { load, at: new.at });
     }
+}
+
+/// The counters of a port at one moment.
+#[derive(Clone, Copy)]
+struct Reading<'a> {
+    at: Time,
+    counters: &'a PortCounters,
 }
 
 impl Totals {
@@ -157,8 +159,9 @@ fn is_continued(old: &PortCounters, new: &PortCounters) -> bool {
 
 /// The time between two readings: by the switch's clock, which no delay of an answer touches, unless that is far from
 /// ours.
-fn elapsed((then, old): (Time, &PortCounters), (now, new): (Time, &PortCounters)) -> Option<Duration> {
-    let (ours, theirs) = (now.since(then), new.counting.saturating_sub(old.counting));
+fn elapsed(old: Reading<'_>, new: Reading<'_>) -> Option<Duration> {
+    let ours = new.at.since(old.at);
+    let theirs = new.counters.counting.saturating_sub(old.counters.counting);
     let agree = theirs >= ours / 2 && theirs <= ours * 2;
     Some(if agree { theirs } else { ours }).filter(|elapsed| *elapsed >= CLOSE)
 }

@@ -6,23 +6,38 @@ use braid_assign::{AssignmentId, Claim, Owner};
 use braid_steering::{Group, Opening, StreamId};
 use braid_types::{DatapathId, FiveTuple};
 
-use super::confirmations::Waiter;
+use super::confirmations::{Prepared, Waiter};
 use super::{Lower, Requests};
 use crate::command::Commands;
 use crate::request::{PlacedView, Refusal, Reply, Request, Ticket};
+use crate::reservations::Below;
 use crate::reservations::{Sources, place_in};
+use crate::switch_pair::SwitchPair;
+
+/// A connection that an application announces as one of its assignment.
+#[derive(Clone, Copy)]
+struct Announced<'a> {
+    assignment: AssignmentId,
+    owner: Option<&'a Owner>,
+    tuple: FiveTuple,
+}
 
 impl Requests {
     /// An application, or the agent of a host, asks for something.
     pub(crate) fn handle_request(&mut self, on: &mut Lower<'_>, ticket: Ticket, request: &Request) {
         let answer = match request {
             Request::Assign(claim) => self.set_paths_aside(on, claim).map(Some),
-            Request::Place { assignment, owner, tuple } => {
-                self.place_announced(on, ticket, (*assignment, owner.as_ref()), *tuple)
-            }
-            Request::End { assignment, owner, tuple } => {
-                self.end_announced(on, (*assignment, owner.as_ref()), *tuple).map(Some)
-            }
+            Request::Place { assignment, owner, tuple } => self.place_announced(
+                on,
+                ticket,
+                Announced { assignment: *assignment, owner: owner.as_ref(), tuple: *tuple },
+            ),
+            Request::End { assignment, owner, tuple } => self
+                .end_announced(
+                    on,
+                    Announced { assignment: *assignment, owner: owner.as_ref(), tuple: *tuple },
+                )
+                .map(Some),
             Request::Renew { assignment, owner } => {
                 let renewed = on.net.reservations.renew(&on.net.cx, *assignment, owner.as_ref());
                 renewed
@@ -32,12 +47,12 @@ impl Requests {
                     .map(Some)
             }
             Request::Release { assignment, owner } => {
-                let which = (*assignment, owner.as_ref());
-                let last = on.net.reservations.release(&on.net.cx, on.streams.table(), which);
+                let streams = on.streams.table();
+                let last = on.net.reservations.release(&on.net.cx, streams, *assignment, owner.as_ref());
                 last.map(|view| Some(Reply::Assignment(view))).map_err(Refusal::from)
             }
             Request::Advise { request, asker } => {
-                self.advise(on, ticket, (request, asker));
+                self.advise(on, ticket, request, asker);
                 Ok(None)
             }
         };
@@ -50,9 +65,9 @@ impl Requests {
 
     fn set_paths_aside(&mut self, on: &mut Lower<'_>, claim: &Claim) -> Result<Reply, Refusal> {
         on.net.reservations.check(claim)?;
-        let ends = (self.switch_of(on, claim.src)?, self.switch_of(on, claim.dst)?);
-        let (cx, below) = (&mut on.net.cx, (&mut *on.net.fabric, on.streams.table()));
-        let id = on.net.reservations.open(cx, below, claim, ends)?;
+        let ends = SwitchPair::new(self.switch_of(on, claim.src)?, self.switch_of(on, claim.dst)?);
+        let below = Below { fabric: on.net.fabric, streams: on.streams.table() };
+        let id = on.net.reservations.open(&mut on.net.cx, below, claim, ends)?;
         self.view_of(on, id)
     }
 
@@ -65,9 +80,9 @@ impl Requests {
         &mut self,
         on: &mut Lower<'_>,
         ticket: Ticket,
-        (assignment, owner): (AssignmentId, Option<&Owner>),
-        tuple: FiveTuple,
+        announced: Announced<'_>,
     ) -> Result<Option<Reply>, Refusal> {
+        let Announced { assignment, owner, tuple } = announced;
         let between = on.net.reservations.renew(&on.net.cx, assignment, owner)?.claim.clone();
         let ends = self.check_hosts(on, &between, &tuple)?;
         let opening = Opening::Parallel(Group::Announced(assignment.0));
@@ -87,16 +102,12 @@ impl Requests {
         if let Ok(assignment) = on.net.reservations.renew(&on.net.cx, assignment, owner) {
             assignment.placed += 1;
         }
-        self.write_and_confirm(on, Waiter::Application(ticket), id, (hops, batch));
+        self.write_and_confirm(on, Waiter::Application(ticket), id, Prepared { hops, batch });
         Ok(None)
     }
 
-    fn end_announced(
-        &mut self,
-        on: &mut Lower<'_>,
-        (assignment, owner): (AssignmentId, Option<&Owner>),
-        tuple: FiveTuple,
-    ) -> Result<Reply, Refusal> {
+    fn end_announced(&mut self, on: &mut Lower<'_>, announced: Announced<'_>) -> Result<Reply, Refusal> {
+        let Announced { assignment, owner, tuple } = announced;
         on.net.reservations.renew(&on.net.cx, assignment, owner)?;
         let opening = Opening::Parallel(Group::Announced(assignment.0));
         let stream = on.streams.table().by_tuple(&tuple).filter(|stream| stream.opening == opening);
@@ -106,12 +117,7 @@ impl Requests {
     }
 
     /// The switches of a connection's hosts, which are those of the assignment, whichever of them opens it.
-    fn check_hosts(
-        &self,
-        on: &Lower<'_>,
-        claim: &Claim,
-        tuple: &FiveTuple,
-    ) -> Result<(DatapathId, DatapathId), Refusal> {
+    fn check_hosts(&self, on: &Lower<'_>, claim: &Claim, tuple: &FiveTuple) -> Result<SwitchPair, Refusal> {
         let is_of = |one: IpAddr, other: IpAddr| {
             let host = |ip| on.net.cx.topology.host_with_address(ip).map(|host| host.mac);
             one == other || (host(one).is_some() && host(one) == host(other))
@@ -121,7 +127,7 @@ impl Requests {
         if !there && !back {
             return Err(Refusal::OtherHosts(*tuple));
         }
-        Ok((self.switch_of(on, tuple.src)?, self.switch_of(on, tuple.dst)?))
+        Ok(SwitchPair::new(self.switch_of(on, tuple.src)?, self.switch_of(on, tuple.dst)?))
     }
 
     fn switch_of(&self, on: &Lower<'_>, host: IpAddr) -> Result<DatapathId, Refusal> {

@@ -84,6 +84,12 @@ impl Confirmations {
     }
 }
 
+/// The rules of a stream, and the labels that they need.
+pub(crate) struct Prepared {
+    pub(crate) hops: Hops,
+    pub(crate) batch: Commands,
+}
+
 impl Requests {
     /// Lets the rules of a stream go once its path is ready, and tells `waiter` once the switches at both ends have
     /// confirmed them.
@@ -92,7 +98,7 @@ impl Requests {
         on: &mut Lower<'_>,
         waiter: Waiter,
         id: StreamId,
-        (hops, mut batch): (Hops, Commands),
+        Prepared { hops, mut batch }: Prepared,
     ) {
         let Some(stream) = on.streams.table().stream(id) else { return };
         let Some(route) = &stream.route else { return };

@@ -28,11 +28,11 @@ pub(crate) struct Lower<'a> {
 
 /// What the requests of `$brain` build on, while an event is handled. A macro, as it borrows some of its fields only.
 macro_rules! lower {
-    ($brain:expr, $now:expr, $out:expr) => {
+    ($dispatch:expr) => {
         crate::requests::Lower {
-            net: crate::streams::network!($brain, $now, $out),
-            streams: &mut $brain.streams,
-            admission: &mut $brain.admission,
+            net: crate::streams::network!($dispatch),
+            streams: &mut $dispatch.brain.streams,
+            admission: &mut $dispatch.brain.admission,
         }
     };
 }

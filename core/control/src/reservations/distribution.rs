@@ -13,6 +13,7 @@ use super::{Reservations, Sources, place_in};
 use crate::context::Context;
 use crate::fabric::is_whole;
 use crate::request::{AssignedPath, AssignmentView};
+use crate::switch_pair::SwitchPair;
 
 impl Reservations {
     /// Up to as many paths as are wanted, those that add most to what all can carry, shortest first.
@@ -20,7 +21,7 @@ impl Reservations {
         &self,
         cx: &mut Context<'_>,
         streams: &Transfers,
-        (src, dst): (DatapathId, DatapathId),
+        SwitchPair { src, dst }: SwitchPair,
         claim: &Claim,
     ) -> Vec<Path> {
         if src == dst {
@@ -76,7 +77,7 @@ impl Reservations {
     }
 
     /// What a path can carry beside the others of its assignment, in bits a second.
-    pub(super) fn available(&self, on: Sources<'_>, (assignment, index): (&Assignment, usize)) -> f64 {
+    pub(super) fn available(&self, on: Sources<'_>, assignment: &Assignment, index: usize) -> f64 {
         self.weights(on, assignment).rates.get(index).copied().unwrap_or_default()
     }
 

@@ -63,7 +63,7 @@ impl Reservations {
             if steady.0 != members {
                 *steady = (members, cx.now);
             } else if cx.now.since(steady.1) >= STEADY {
-                samples.extend(self.sample(cx, streams, (id, index)));
+                samples.extend(self.sample(cx, streams, id, index));
             }
         }
         samples
@@ -74,7 +74,8 @@ impl Reservations {
         &self,
         cx: &Context<'_>,
         streams: &Transfers,
-        (id, index): (AssignmentId, usize),
+        id: AssignmentId,
+        index: usize,
     ) -> Option<(Vec<DatapathId>, Sample)> {
         let assignment = self.assignments.get(id)?;
         let path = assignment.paths.get(index)?;
@@ -82,7 +83,7 @@ impl Reservations {
         let rates = members.iter().filter_map(|id| Some(streams.stream(*id)?.rates));
         let carried = rates.fold([0, 0], |sum, rate| [sum[0] + rate[0].0, sum[1] + rate[1].0]);
         let goodput = BitsPerSec(carried[0].max(carried[1]));
-        let available = BitsPerSec(self.available(Sources::new(cx, streams), (assignment, index)) as u64);
+        let available = BitsPerSec(self.available(Sources::new(cx, streams), assignment, index) as u64);
         let busy = goodput.as_f64() >= available.as_f64() * BUSY;
         let sample =
             Sample { available, round_trip: round_trip(cx.topology, path), streams: members.len(), goodput };

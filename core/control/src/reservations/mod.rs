@@ -9,14 +9,16 @@ use braid_assign::{AssignError, Assignment, AssignmentId, Assignments, Claim, Ow
 use braid_paths::Path;
 use braid_steering::{Group, Opening, Stream, Transfers};
 use braid_topology::Topology;
-use braid_types::DatapathId;
 
 use crate::context::Context;
 use crate::fabric::Fabric;
 use crate::request::AssignmentView;
 use crate::settings::Settings;
+use crate::switch_pair::SwitchPair;
 use learning::Learning;
 use recognition::Recognised;
+
+pub(crate) use recognition::PlainConnection;
 use residual_load::ResidualLoad;
 
 /// Assignments, what was learned of their paths, and what is known of the load that is theirs.
@@ -40,6 +42,12 @@ impl<'a> Sources<'a> {
     pub(crate) fn new(cx: &'a Context<'_>, streams: &'a Transfers) -> Self {
         Self { settings: cx.settings, topology: cx.topology, streams }
     }
+}
+
+/// What reservations build on beside the context.
+pub(crate) struct Below<'a> {
+    pub(crate) fabric: &'a mut Fabric,
+    pub(crate) streams: &'a Transfers,
 }
 
 impl Reservations {
@@ -85,9 +93,9 @@ impl Reservations {
     pub(crate) fn open(
         &mut self,
         cx: &mut Context<'_>,
-        (fabric, streams): (&mut Fabric, &Transfers),
+        Below { fabric, streams }: Below<'_>,
         claim: &Claim,
-        ends: (DatapathId, DatapathId),
+        ends: SwitchPair,
     ) -> Result<AssignmentId, AssignError> {
         let paths = self.useful_paths(cx, streams, ends, claim);
         let made = self.assignments.open(cx.now, claim.clone(), paths)?;
@@ -110,7 +118,8 @@ impl Reservations {
         &mut self,
         cx: &Context<'_>,
         streams: &Transfers,
-        (id, owner): (AssignmentId, Option<&Owner>),
+        id: AssignmentId,
+        owner: Option<&Owner>,
     ) -> Result<AssignmentView, AssignError> {
         self.renew(cx, id, owner)?;
         let last = self.view(Sources::new(cx, streams), id)?;

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use braid_assign::{AssignmentId, Claim, DealBy};
-use braid_steering::Transfers;
-use braid_types::{DatapathId, FiveTuple};
+use braid_types::FiveTuple;
 
-use super::{Reservations, open_paths};
+use super::{Below, Reservations, open_paths};
 use crate::context::Context;
-use crate::fabric::Fabric;
+use crate::switch_pair::SwitchPair;
 
 /// The assignments that are made for what was recognised, by who opens connections, to whom, and to which port.
 #[derive(Debug, Default)]
@@ -20,6 +19,14 @@ impl Recognised {
     pub(super) fn retain(&mut self, is_there: impl Fn(AssignmentId) -> bool) {
         self.0.retain(|_, id| is_there(*id));
     }
+}
+
+/// A plain connection, and over how many paths those like it are to be spread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlainConnection<'a> {
+    pub(crate) tuple: &'a FiveTuple,
+    pub(crate) ends: SwitchPair,
+    pub(crate) paths: usize,
 }
 
 impl Reservations {
@@ -34,14 +41,14 @@ impl Reservations {
         self.recognised.0.is_empty()
     }
 
-    /// What a plain connection belongs to that is one of several, which are to be spread over so many paths.
+    /// What a plain connection belongs to that is one of several.
     pub(crate) fn recognise(
         &mut self,
         cx: &mut Context<'_>,
-        (fabric, streams): (&mut Fabric, &Transfers),
-        (tuple, paths): (&FiveTuple, usize),
-        ends: (DatapathId, DatapathId),
+        below: Below<'_>,
+        connection: PlainConnection<'_>,
     ) -> Option<AssignmentId> {
+        let PlainConnection { tuple, ends, paths } = connection;
         if paths < 2 {
             return None;
         }
@@ -49,7 +56,7 @@ impl Reservations {
         let known = self.recognised.0.get(&key).copied();
         let renewed = known.filter(|id| self.assignments.renew(cx.now, *id, None).is_ok());
         let claim = claim(cx, tuple, paths)?;
-        let id = renewed.or_else(|| self.open_unasked(cx, (fabric, streams), claim, ends))?;
+        let id = renewed.or_else(|| self.open_unasked(cx, below, claim, ends))?;
         self.recognised.0.insert(key, id);
         Some(id)
     }
@@ -57,9 +64,9 @@ impl Reservations {
     fn open_unasked(
         &mut self,
         cx: &mut Context<'_>,
-        (fabric, streams): (&mut Fabric, &Transfers),
+        Below { fabric, streams }: Below<'_>,
         claim: Claim,
-        ends: (DatapathId, DatapathId),
+        ends: SwitchPair,
     ) -> Option<AssignmentId> {
         self.assignments.check(&claim).ok()?;
         let paths = self.useful_paths(cx, streams, ends, &claim);

@@ -16,6 +16,7 @@ use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
 use crate::requests::Lower;
 use crate::role::Role;
+use crate::routing::RouteKey;
 use crate::routing::{BroadcastTree, Way};
 use crate::streams::switches_of;
 
@@ -32,12 +33,12 @@ pub(crate) struct Restoring<'a> {
 
 /// What the restoration of `$brain` works on. A macro, as it borrows some of its fields only.
 macro_rules! restoring {
-    ($brain:expr, $now:expr, $out:expr) => {
+    ($dispatch:expr) => {
         crate::restore::Restoring {
-            on: crate::requests::lower!($brain, $now, $out),
-            discovery: &mut $brain.discovery,
-            hosts: &mut $brain.hosts,
-            broadcast: &mut $brain.broadcast,
+            on: crate::requests::lower!($dispatch),
+            discovery: &mut $dispatch.brain.discovery,
+            hosts: &mut $dispatch.brain.hosts,
+            broadcast: &mut $dispatch.brain.broadcast,
         }
     };
 }
@@ -66,11 +67,9 @@ impl Restoring<'_> {
         for rule in self.installed().of(dpid, |rule| matches!(rule, Rule::Deliver { .. })) {
             if let Rule::Deliver { dst, mac, port } = rule {
                 let host = Binding { mac, ip: dst, at: SwitchPort::new(dpid, port) };
-                self.hosts.restore(
-                    &mut self.on.net.cx,
-                    &Below { discovery: &*self.discovery, admission: &mut *self.on.admission },
-                    host,
-                );
+                let cx = self.on.net.cx.reborrow();
+                let mut below = Below { cx, discovery: self.discovery, admission: self.on.admission };
+                self.hosts.restore(&mut below, host);
             }
         }
         for rule in self.installed().of(dpid, |rule| matches!(rule, Rule::LocalRoute { .. })) {
@@ -118,9 +117,10 @@ impl Restoring<'_> {
 
     fn adopt_route(&mut self, dpid: DatapathId, rule: Rule) {
         if let Rule::Route { dst, .. } | Rule::LocalRoute { dst } = rule
-            && let Some(way) = Way::of(&rule).filter(|_| self.on.net.routing.rule((dst, dpid)).is_none())
+            && let Some(way) =
+                Way::of(&rule).filter(|_| self.on.net.routing.rule(RouteKey { dst, dpid }).is_none())
         {
-            self.on.net.routing.load((dst, dpid), way);
+            self.on.net.routing.load(RouteKey { dst, dpid }, way);
             self.on.net.cx.out.add(dpid, rule);
         }
     }
@@ -128,7 +128,10 @@ impl Restoring<'_> {
     /// Adopts a stream if the paths of both its directions are.
     fn adopt_stream(&mut self, id: StreamId) {
         let [Some(forward), Some(back)] = self.installed().stream(id) else { return };
-        let (Some(there), Some(here)) = (self.way_of(forward), self.way_of(back)) else { return };
+        let (Some(there), Some(here)) = (self.way_of(forward.0, forward.1), self.way_of(back.0, back.1))
+        else {
+            return;
+        };
         let Some(tuple) = tuple_of(&forward.1) else { return };
         if tuple_of(&back.1) == Some(tuple) && self.remember_stream(id, tuple, false) {
             self.on.streams.set_route(&mut self.on.net, id, Some(Route { forward: there, reverse: here }));
@@ -139,7 +142,7 @@ impl Restoring<'_> {
     }
 
     /// The adopted path that a rule at an edge leads to.
-    fn way_of(&self, (dpid, rule): (DatapathId, Rule)) -> Option<Path> {
+    fn way_of(&self, dpid: DatapathId, rule: Rule) -> Option<Path> {
         let Hop { label, port, .. } = first_hop(&rule)?;
         let path = self.on.net.fabric.path(label)?;
         let begins = path.links().first().is_some_and(|link| link.src == SwitchPort::new(dpid, port));
@@ -219,9 +222,9 @@ impl Restoring<'_> {
         for (dpid, rule) in self.installed().all(|rule| matches!(rule, Rule::Route { .. })) {
             let Rule::Route { dst, hop } = rule else { continue };
             if self.topology().host_with_address(dst).is_some()
-                && self.on.net.routing.rule((dst, dpid)).is_none()
+                && self.on.net.routing.rule(RouteKey { dst, dpid }).is_none()
             {
-                self.on.net.routing.load((dst, dpid), Way::By(hop));
+                self.on.net.routing.load(RouteKey { dst, dpid }, Way::By(hop));
                 self.installed_mut().claim(dpid, &rule);
                 rule.twin().and_then(|twin| self.installed_mut().claim(dpid, &twin));
             }

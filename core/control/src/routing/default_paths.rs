@@ -19,11 +19,15 @@ use crate::pipeline::{Hop, Rule};
 pub(crate) struct Routing {
     routes: Routes,
     /// Routes that were removed though their hosts are there.
-    lost: BTreeSet<(IpAddr, DatapathId)>,
+    lost: BTreeSet<RouteKey>,
 }
 
 /// What a route is for: packets to an address, at a switch.
-pub(crate) type Key = (IpAddr, DatapathId);
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct RouteKey {
+    pub(crate) dst: IpAddr,
+    pub(crate) dpid: DatapathId,
+}
 
 impl Routing {
     /// How many routes there are.
@@ -37,12 +41,12 @@ impl Routing {
     }
 
     /// The rule of a route as it is wanted now; `None` if there is none.
-    pub(crate) fn rule(&self, (dst, dpid): Key) -> Option<Rule> {
+    pub(crate) fn rule(&self, RouteKey { dst, dpid }: RouteKey) -> Option<Rule> {
         self.routes.get(dst, dpid).map(|way| way.rule(dst))
     }
 
     /// Sends a packet that entered at a switch on its way, with a route for those that follow it.
-    pub(crate) fn forward(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: Key, frame: &[u8]) {
+    pub(crate) fn forward(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: RouteKey, frame: &[u8]) {
         self.forward_with(cx, fabric, &[key], frame);
     }
 
@@ -51,10 +55,10 @@ impl Routing {
         &mut self,
         cx: &mut Context<'_>,
         fabric: &mut Fabric,
-        keys: &[Key],
+        keys: &[RouteKey],
         frame: &[u8],
     ) {
-        let (Some((_, dpid)), mut commands) = (keys.first(), fabric.blank()) else { return };
+        let (Some(RouteKey { dpid, .. }), mut commands) = (keys.first(), fabric.blank()) else { return };
         let mut hops = SmallVec::<[Hop; 2]>::new();
         for (number, key) in keys.iter().enumerate() {
             match self.route(cx, fabric, *key, &mut commands) {
@@ -70,7 +74,7 @@ impl Routing {
     /// The host at `dst` is somewhere else: every switch with a route to it gets a new one.
     pub(crate) fn reroute_to(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, dst: IpAddr) {
         for dpid in self.routes.switches_to(dst) {
-            self.renew(cx, fabric, (dst, dpid));
+            self.renew(cx, fabric, RouteKey { dst, dpid });
         }
     }
 
@@ -84,7 +88,7 @@ impl Routing {
     /// The switch has lost its rules.
     pub(crate) fn handle_switch_down(&mut self, dpid: DatapathId) {
         self.routes.forget(dpid);
-        self.lost.retain(|(_, at)| *at != dpid);
+        self.lost.retain(|key| key.dpid != dpid);
     }
 
     /// The labels go. A route that was to take one stays as it is; what takes one asks the controller meanwhile.
@@ -111,13 +115,13 @@ impl Routing {
     }
 
     /// A route that an earlier controller has written.
-    pub(crate) fn load(&mut self, key: Key, way: Way) {
+    pub(crate) fn load(&mut self, key: RouteKey, way: Way) {
         self.routes.insert(key, Entry { wanted: way, written: Some(way) });
     }
 
     /// Forgets a route that its switch has not; says whether there was one.
-    pub(crate) fn forget(&mut self, (dst, dpid): Key) -> bool {
-        self.routes.take((dst, dpid)).is_some()
+    pub(crate) fn forget(&mut self, RouteKey { dst, dpid }: RouteKey) -> bool {
+        self.routes.take(RouteKey { dst, dpid }).is_some()
     }
 
     /// Commits a transaction that waited, as far as its routes are still wanted.
@@ -136,7 +140,7 @@ impl Routing {
         &mut self,
         cx: &mut Context<'_>,
         fabric: &mut Fabric,
-        (dst, dpid): Key,
+        RouteKey { dst, dpid }: RouteKey,
         commands: &mut Commands,
     ) -> Option<Option<Hop>> {
         if let Some(way) = self.routes.get(dst, dpid) {
@@ -150,17 +154,17 @@ impl Routing {
             cx.out.notice(Notice::Full { what: "routes" });
             return None;
         }
-        let way = best_way(cx, fabric, (dst, dpid))?;
-        self.routes.insert((dst, dpid), Entry { wanted: way, written: None });
+        let way = best_way(cx, fabric, RouteKey { dst, dpid })?;
+        self.routes.insert(RouteKey { dst, dpid }, Entry { wanted: way, written: None });
         commands.add(dpid, way.rule(dst));
         Some(way.hop())
     }
 
-    fn renew(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: Key) {
+    fn renew(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: RouteKey) {
         if cx.out.installed.is_settling() && self.leads_there(cx, fabric, key) {
             return;
         }
-        let (dst, dpid) = key;
+        let RouteKey { dst, dpid } = key;
         let Some(way) = best_way(cx, fabric, key) else { return self.delete(cx, key) };
         let written = self.routes.entry(dst, dpid).and_then(|entry| entry.written);
         let before = self.routes.insert(key, Entry { wanted: way, written }).map(|entry| entry.wanted);
@@ -177,7 +181,7 @@ impl Routing {
     }
 
     /// Whether a route ends where its host is, as far as that is known.
-    fn leads_there(&self, cx: &Context<'_>, fabric: &Fabric, (dst, dpid): Key) -> bool {
+    fn leads_there(&self, cx: &Context<'_>, fabric: &Fabric, RouteKey { dst, dpid }: RouteKey) -> bool {
         let Some(at) = cx.topology.host_with_address(dst).map(|host| host.at.dpid) else { return true };
         match self.routes.get(dst, dpid) {
             Some(Way::By(hop)) => fabric.path(hop.label).is_some_and(|path| path.egress() == at),
@@ -185,9 +189,9 @@ impl Routing {
         }
     }
 
-    fn delete(&mut self, cx: &mut Context<'_>, key: Key) {
+    fn delete(&mut self, cx: &mut Context<'_>, key: RouteKey) {
         if let Some(entry) = self.routes.take(key) {
-            cx.delete(key.1, entry.wanted.rule(key.0));
+            cx.delete(key.dpid, entry.wanted.rule(key.dst));
         }
     }
 
@@ -218,16 +222,16 @@ impl Routing {
     }
 }
 
-fn routes_of(commands: &Commands) -> impl Iterator<Item = (Key, Way)> {
+fn routes_of(commands: &Commands) -> impl Iterator<Item = (RouteKey, Way)> {
     commands.into_iter().filter_map(|command| match command {
         Command::Add { dpid, rule: rule @ (Rule::Route { dst, .. } | Rule::LocalRoute { dst }) } => {
-            Some(((*dst, *dpid), Way::of(rule)?))
+            Some((RouteKey { dst: *dst, dpid: *dpid }, Way::of(rule)?))
         }
         _ => None,
     })
 }
 
-fn best_way(cx: &mut Context<'_>, fabric: &mut Fabric, (dst, dpid): Key) -> Option<Way> {
+fn best_way(cx: &mut Context<'_>, fabric: &mut Fabric, RouteKey { dst, dpid }: RouteKey) -> Option<Way> {
     let at = cx.topology.host_with_address(dst)?.at;
     if at.dpid == dpid {
         return Some(Way::Here);

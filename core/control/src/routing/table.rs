@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use braid_types::{DatapathId, Index};
 use smallvec::SmallVec;
 
+use super::default_paths::RouteKey;
 use crate::label::Label;
 use crate::pipeline::{Hop, Rule};
 
@@ -98,7 +99,7 @@ impl Routes {
     }
 
     /// The route as it was before.
-    pub(super) fn insert(&mut self, (dst, dpid): (IpAddr, DatapathId), entry: Entry) -> Option<Entry> {
+    pub(super) fn insert(&mut self, RouteKey { dst, dpid }: RouteKey, entry: Entry) -> Option<Entry> {
         let (places, free) = (&mut self.places, &mut self.free);
         let place = *self.to.entry(dst).or_insert_with(|| free.pop().unwrap_or_else(|| new_place(places)));
         let ways = places.get_mut(place as usize)?;
@@ -129,7 +130,7 @@ impl Routes {
         }
     }
 
-    pub(super) fn take(&mut self, (dst, dpid): (IpAddr, DatapathId)) -> Option<Entry> {
+    pub(super) fn take(&mut self, RouteKey { dst, dpid }: RouteKey) -> Option<Entry> {
         let place = *self.to.get(&dst)?;
         let ways = self.places.get_mut(place as usize)?;
         let at = ways.binary_search_by_key(&dpid, |(at, _)| *at).ok()?;
@@ -146,18 +147,20 @@ impl Routes {
 
     /// All routes that pass `test`, by address and switch. O(n log n).
     #[expect(clippy::disallowed_methods, reason = "sorted at once")]
-    pub(super) fn sorted(&self, test: impl Fn(&Entry) -> bool) -> Vec<((IpAddr, DatapathId), Entry)> {
+    pub(super) fn sorted(&self, test: impl Fn(&Entry) -> bool) -> Vec<(RouteKey, Entry)> {
         let ways = self.to.keys().map(|dst| (*dst, self.ways(*dst)));
-        let all = ways.flat_map(|(dst, ways)| ways.iter().map(move |(dpid, entry)| ((dst, *dpid), *entry)));
+        let all = ways.flat_map(|(dst, ways)| {
+            ways.iter().map(move |(dpid, entry)| (RouteKey { dst, dpid: *dpid }, *entry))
+        });
         let mut sorted: Vec<_> = all.filter(|(_, entry)| test(entry)).collect();
         sorted.sort_unstable_by_key(|(key, _)| *key);
         sorted
     }
 
     /// The route is on its way to the switch.
-    pub(super) fn note_written(&mut self, (dst, dpid): (IpAddr, DatapathId), way: Way) {
+    pub(super) fn note_written(&mut self, RouteKey { dst, dpid }: RouteKey, way: Way) {
         if let Some(entry) = self.entry(dst, dpid).filter(|entry| entry.written != Some(way)) {
-            self.insert((dst, dpid), Entry { written: Some(way), ..entry });
+            self.insert(RouteKey { dst, dpid }, Entry { written: Some(way), ..entry });
         }
     }
 
@@ -172,7 +175,7 @@ impl Routes {
         self.ways(dst).iter().map(|(dpid, _)| *dpid).collect()
     }
 
-    pub(super) fn through(&self, labels: &BTreeSet<Label>) -> Vec<((IpAddr, DatapathId), Entry)> {
+    pub(super) fn through(&self, labels: &BTreeSet<Label>) -> Vec<(RouteKey, Entry)> {
         self.sorted(|entry| {
             entry.wanted.takes(labels) || entry.written.is_some_and(|written| written.takes(labels))
         })
@@ -253,7 +256,7 @@ mod tests {
         #[test]
         fn routes_are_what_a_sorted_map_would_hold(steps in prop::collection::vec(step(), 0..200)) {
             let (mut routes, mut model) = (Routes::default(), BTreeMap::new());
-            let key = |dst: u8, dpid| (IpAddr::from([10, 0, 0, dst]), DatapathId(dpid));
+            let key = |dst: u8, dpid| RouteKey { dst: IpAddr::from([10, 0, 0, dst]), dpid: DatapathId(dpid) };
             for step in steps {
                 match step {
                     Step::Insert(dst, dpid, entry) => {
@@ -266,14 +269,14 @@ mod tests {
                     }
                     Step::Forget(dpid) => {
                         routes.forget(DatapathId(dpid));
-                        model.retain(|(_, at), ()| *at != DatapathId(dpid));
+                        model.retain(|key, ()| key.dpid != DatapathId(dpid));
                     }
                 }
                 let all: Vec<_> = routes.sorted(|_| true).into_iter().map(|(key, _)| key).collect();
                 prop_assert_eq!(&all, &model.keys().copied().collect::<Vec<_>>());
                 prop_assert_eq!(routes.len(), all.len());
                 prop_assert_eq!(routes.places.len(), routes.to.len() + routes.free.len());
-                prop_assert!(all.iter().all(|(dst, dpid)| routes.get(*dst, *dpid).is_some()));
+                prop_assert!(all.iter().all(|key| routes.get(key.dst, key.dpid).is_some()));
                 let mut uses = BTreeMap::new();
                 for label in routes.sorted(|_| true).into_iter().flat_map(|(_, entry)| entry.labels().collect::<Vec<_>>()) {
                     *uses.entry(label).or_insert(0) += 1;

@@ -20,6 +20,7 @@ use crate::event::SwitchPorts;
 use crate::fabric::Hops;
 use crate::label::Label;
 use crate::pipeline::{EdgeGroup, Hop, Spray as SprayGroup, SprayPath};
+use crate::switch_pair::SwitchPair;
 use cross_traffic::CrossTraffic;
 use plan::Plan;
 use telemetry::Telemetry;
@@ -38,13 +39,24 @@ pub(crate) struct SprayPolicy {
 }
 
 /// From which edge to which, and how.
-type Key = (DatapathId, DatapathId, SprayPolicy);
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct BundleKey {
+    ends: SwitchPair,
+    policy: SprayPolicy,
+}
+
+impl BundleKey {
+    /// Those of both directions.
+    const fn both(ends: SwitchPair, policy: SprayPolicy) -> [Self; 2] {
+        [Self { ends, policy }, Self { ends: ends.reversed(), policy }]
+    }
+}
 
 /// The bundles in use, and what goes through them.
 #[derive(Debug, Default)]
 pub(crate) struct Spray {
     edges: BTreeSet<DatapathId>,
-    bundles: BTreeMap<Key, Bundle>,
+    bundles: BTreeMap<BundleKey, Bundle>,
     streams: BTreeMap<StreamId, SprayedStream>,
     /// Streams that would be sprayed if there were paths enough that go together.
     single: BTreeMap<StreamId, SprayRequest>,
@@ -63,7 +75,7 @@ pub(crate) struct SprayRequest {
     pub(crate) transfer: TransferId,
     pub(crate) tuple: FiveTuple,
     /// The edges of the opening host and of the answering one.
-    pub(crate) ends: (DatapathId, DatapathId),
+    pub(crate) ends: SwitchPair,
     pub(crate) policy: SprayPolicy,
 }
 
@@ -83,7 +95,7 @@ pub(crate) enum SprayEvent {
 #[derive(Clone, Copy, Debug)]
 struct SprayedStream {
     /// There and back.
-    keys: [Key; 2],
+    keys: [BundleKey; 2],
     transfer: TransferId,
     tuple: FiveTuple,
 }
@@ -110,6 +122,25 @@ struct Member {
     back: Label,
     rate: BitsPerSec,
     delay: std::time::Duration,
+}
+
+/// One direction of a stream that is sprayed.
+#[derive(Clone, Copy, Debug)]
+struct Direction {
+    id: StreamId,
+    key: BundleKey,
+    tuple: FiveTuple,
+    reverse: bool,
+}
+
+impl SprayedStream {
+    fn directions(self, id: StreamId) -> [Direction; 2] {
+        let [there, back] = self.keys;
+        [
+            Direction { id, key: there, tuple: self.tuple, reverse: false },
+            Direction { id, key: back, tuple: self.tuple.reversed(), reverse: true },
+        ]
+    }
 }
 
 impl Spray {
@@ -143,7 +174,7 @@ impl Spray {
     /// Where packets of a stream go that is sprayed.
     pub(crate) fn hop(&self, id: StreamId, reverse: bool) -> Option<(DatapathId, Hop)> {
         let key = self.streams.get(&id)?.keys.get(usize::from(reverse))?;
-        Some((key.0, Hop::sprayed(self.bundles.get(key)?.group)))
+        Some((key.ends.src, Hop::sprayed(self.bundles.get(key)?.group)))
     }
 
     /// What is known of a stream's way, if it is sprayed: the first path of each of its bundles.
@@ -173,13 +204,14 @@ impl Spray {
 
     /// Whether a group that waited to be written is still wanted.
     pub(crate) fn wants(&self, dpid: DatapathId, spray: &SprayGroup) -> bool {
-        let bundle = self.bundles.iter().find(|(key, bundle)| key.0 == dpid && bundle.group == spray.group);
+        let bundle =
+            self.bundles.iter().find(|(key, bundle)| key.ends.src == dpid && bundle.group == spray.group);
         bundle.is_some_and(|(_, bundle)| {
             bundle.members.iter().map(|it| it.label).eq(spray.paths.iter().map(|it| it.label))
         })
     }
 
-    fn streams_of(&self, key: &Key) -> Vec<StreamId> {
+    fn streams_of(&self, key: &BundleKey) -> Vec<StreamId> {
         self.streams.iter().filter(|(_, it)| it.keys.contains(key)).map(|(id, _)| *id).collect()
     }
 

@@ -3,28 +3,23 @@
 use std::net::IpAddr;
 
 use braid_steering::{Resequence, StreamId};
-use braid_types::{DatapathId, FiveTuple};
 
 use super::plan::{Plan, Planned};
-use super::{Bundle, Key, Member, Spray, SprayPolicy, SprayRequest, SprayedStream};
+use super::{Bundle, BundleKey, Direction, Member, Spray, SprayPolicy, SprayRequest, SprayedStream};
 use crate::command::{Command, Commands};
 use crate::context::Context;
 use crate::fabric::{Fabric, Hops};
 use crate::notice::Notice;
 use crate::pipeline::{EdgeGroup, Order, Rule};
+use crate::switch_pair::SwitchPair;
 
 impl Spray {
     /// Whether there are paths that go together between two switches, which are edges.
-    pub(crate) fn is_possible(
-        &self,
-        cx: &Context<'_>,
-        (src, dst): (DatapathId, DatapathId),
-        policy: SprayPolicy,
-    ) -> bool {
-        if !self.edges.contains(&src) || !self.edges.contains(&dst) {
+    pub(crate) fn is_possible(&self, cx: &Context<'_>, ends: SwitchPair, policy: SprayPolicy) -> bool {
+        if !self.edges.contains(&ends.src) || !self.edges.contains(&ends.dst) {
             return false;
         }
-        [(src, dst, policy), (dst, src, policy)].into_iter().any(|key| match self.bundles.get(&key) {
+        BundleKey::both(ends, policy).into_iter().any(|key| match self.bundles.get(&key) {
             Some(bundle) => bundle.members.len() > 1,
             None => self.plan(cx, key).paths.len() > 1,
         })
@@ -40,30 +35,27 @@ impl Spray {
         request: SprayRequest,
         batch: &mut Commands,
     ) -> Option<Hops> {
-        let SprayRequest { id, transfer, tuple, ends: (src, dst), policy } = request;
-        let keys = [(src, dst, policy), (dst, src, policy)];
+        let SprayRequest { id, transfer, tuple, ends, policy } = request;
+        let keys = BundleKey::both(ends, policy);
         self.forget(id);
-        if !self.is_possible(cx, (src, dst), policy)
-            || !keys.iter().all(|key| self.open_bundle(cx, fabric, *key))
-        {
+        if !self.is_possible(cx, ends, policy) || !keys.iter().all(|key| self.open_bundle(cx, fabric, *key)) {
             self.single.insert(id, request);
             return None;
         }
-        self.streams.insert(id, SprayedStream { keys, transfer, tuple });
-        for (key, tuple, reverse) in [(keys[0], tuple, false), (keys[1], tuple.reversed(), true)] {
-            self.add_rules(cx, (id, reverse), (key, tuple), batch);
-        }
+        let stream = SprayedStream { keys, transfer, tuple };
+        self.streams.insert(id, stream);
+        stream.directions(id).into_iter().for_each(|direction| self.add_rules(cx, direction, batch));
         self.note_placed(id, batch);
         Some(self.hops(id))
     }
 
     /// A stream is not sprayed any more: what puts its packets in order goes.
     pub(crate) fn leave(&mut self, cx: &mut Context<'_>, id: StreamId) {
-        let Some(SprayedStream { keys, tuple, .. }) = self.forget(id) else { return };
-        for (key, tuple, reverse) in [(keys[0], tuple, false), (keys[1], tuple.reversed(), true)] {
+        let Some(stream) = self.forget(id) else { return };
+        for Direction { id, key, tuple, reverse } in stream.directions(id) {
             // The group does not count in a deletion.
             let group = EdgeGroup::after(None);
-            cx.delete(key.1, Rule::Ordered { id, reverse, tuple, group });
+            cx.delete(key.ends.dst, Rule::Ordered { id, reverse, tuple, group });
         }
     }
 
@@ -73,15 +65,10 @@ impl Spray {
     }
 
     /// The rules of one direction, where it is put in order before where it is sprayed.
-    fn add_rules(
-        &mut self,
-        cx: &mut Context<'_>,
-        (id, reverse): (StreamId, bool),
-        (key, tuple): (Key, FiveTuple),
-        batch: &mut Commands,
-    ) {
+    fn add_rules(&mut self, cx: &mut Context<'_>, direction: Direction, batch: &mut Commands) {
+        let Direction { id, key, tuple, reverse } = direction;
         if let Some(group) = self.order_for(cx, key, tuple.dst) {
-            batch.add(key.1, Rule::Ordered { id, reverse, tuple, group });
+            batch.add(key.ends.dst, Rule::Ordered { id, reverse, tuple, group });
         }
         if let Some((dpid, hop)) = self.hop(id, reverse) {
             batch.add(dpid, Rule::Stream { id, reverse, tuple, hop });
@@ -98,7 +85,7 @@ impl Spray {
     }
 
     /// Has a bundle with its group; says whether it has a path.
-    fn open_bundle(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: Key) -> bool {
+    fn open_bundle(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: BundleKey) -> bool {
         if let Some(bundle) = self.bundles.get_mut(&key) {
             bundle.unused_since = None;
             return !bundle.members.is_empty();
@@ -111,27 +98,27 @@ impl Spray {
         let group = self.next_group();
         let (orders, changed_at, unused_since) = (Default::default(), cx.now, None);
         let bundle = Bundle { group, members, plan, orders, changed_at, unused_since };
-        cx.out.push(Command::Spray { dpid: key.0, spray: bundle.spray(key.1) });
+        cx.out.push(Command::Spray { dpid: key.ends.src, spray: bundle.spray(key.ends.dst) });
         self.bundles.insert(key, bundle);
         true
     }
 
     /// The group at the end of a bundle that puts in order what is for this host, if that is to be.
-    fn order_for(&mut self, cx: &mut Context<'_>, key: Key, host: IpAddr) -> Option<EdgeGroup> {
-        let host = cx.topology.host_with_address(host).filter(|host| host.at.dpid == key.1)?;
+    fn order_for(&mut self, cx: &mut Context<'_>, key: BundleKey, host: IpAddr) -> Option<EdgeGroup> {
+        let host = cx.topology.host_with_address(host).filter(|host| host.at.dpid == key.ends.dst)?;
         let (mac, port) = (host.mac, host.at.port);
         let bundle = self.bundles.get(&key)?;
         if let Some(group) = bundle.orders.get(&(mac, port)) {
             return Some(*group);
         }
         // A bundle of one path that may get others: there is nothing to put in order yet.
-        let settings = bundle.plan.order(key.2.resequence);
-        if key.2.resequence == Resequence::Never {
+        let settings = bundle.plan.order(key.policy.resequence);
+        if key.policy.resequence == Resequence::Never {
             return None;
         }
         let group = self.next_group();
         self.bundles.get_mut(&key)?.orders.insert((mac, port), group);
-        cx.out.push(Command::Order { dpid: key.1, order: Order { group, mac, port, settings } });
+        cx.out.push(Command::Order { dpid: key.ends.dst, order: Order { group, mac, port, settings } });
         Some(group)
     }
 }

@@ -7,7 +7,7 @@ use braid_spray::{HoldTime, Settings};
 use braid_steering::Resequence;
 use braid_types::BitsPerSec;
 
-use super::{Key, Spray, SprayPolicy};
+use super::{BundleKey, Spray, SprayPolicy};
 use crate::context::Context;
 
 /// Queues may hold a packet up by so much beyond the delay of its path.
@@ -39,10 +39,10 @@ impl Spray {
     /// The paths of the greatest flow over what others leave of the links, as far as their delays go together.
     ///
     /// Source: Banfi et al. 2016, §III-B.
-    pub(super) fn plan(&self, cx: &Context<'_>, (src, dst, policy): Key) -> Plan {
+    pub(super) fn plan(&self, cx: &Context<'_>, BundleKey { ends, policy }: BundleKey) -> Plan {
         let graph = cx.paths.graph();
         let room = |edge| self.cross_traffic.room(graph.link(edge), graph.state(edge).capacity);
-        let flow = cx.paths.max_flow((src, dst), policy.k.min(MOST_PATHS), room);
+        let flow = cx.paths.max_flow(ends, policy.k.min(MOST_PATHS), room);
         let unknown = unknown_delay(graph);
         let usable = flow.paths.into_iter().filter(|(path, _)| !cx.paths.is_left_alone(path, cx.now));
         let candidates: Vec<_> = usable

@@ -9,12 +9,13 @@ use braid_types::{BitsPerSec, SwitchPort};
 
 use super::place::members;
 use super::plan::Plan;
-use super::{Key, Spray, SprayEvent, spray_over};
+use super::{BundleKey, Spray, SprayEvent, spray_over};
 use crate::command::{Command, Commands};
 use crate::context::Context;
 use crate::fabric::{Fabric, Hops, Owner, Replaces, Submitted, Transaction, is_whole};
 use crate::measurement::Measurement;
 use crate::pipeline::Order;
+use crate::switch_pair::SwitchPair;
 
 /// Other paths must have so much more to spare, in parts of what these have.
 const GAIN: f64 = 1.2;
@@ -68,17 +69,17 @@ impl Spray {
         cx.out.append(&mut commands);
     }
 
-    fn keys(&self) -> Vec<Key> {
+    fn keys(&self) -> Vec<BundleKey> {
         self.bundles.keys().copied().collect()
     }
 
-    fn has_broken(&self, cx: &Context<'_>, key: &Key) -> bool {
+    fn has_broken(&self, cx: &Context<'_>, key: &BundleKey) -> bool {
         let members = self.bundles.get(key).map(|bundle| bundle.members.as_slice());
         members.unwrap_or_default().iter().any(|member| !is_whole(cx.topology, &member.path))
     }
 
     /// Whether the paths of a plan have so much more to spare than those that a bundle has.
-    fn is_better(&self, key: &Key, plan: &Plan, gain: f64) -> bool {
+    fn is_better(&self, key: &BundleKey, plan: &Plan, gain: f64) -> bool {
         let Some(bundle) = self.bundles.get(key) else { return false };
         let now: u64 = bundle.members.iter().map(|member| rate_in(plan, &member.path).0).sum();
         plan.total().as_f64() > now as f64 * gain
@@ -118,7 +119,7 @@ impl Spray {
     }
 
     /// A bundle takes the paths of a plan: without those that are broken at once, with the new ones when they are ready.
-    fn change_bundle(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: Key, plan: Plan) {
+    fn change_bundle(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: BundleKey, plan: Plan) {
         let members = members(cx, fabric, &plan);
         let Some(bundle) = self.bundles.get_mut(&key) else { return };
         let (group, before) = (bundle.group, bundle.members.len());
@@ -128,7 +129,7 @@ impl Spray {
             return self.dissolve(cx, &key);
         }
         if !left.is_empty() && left.len() < before {
-            cx.out.push(Command::Spray { dpid: key.0, spray: spray_over(group, key.1, &left) });
+            cx.out.push(Command::Spray { dpid: key.ends.src, spray: spray_over(group, key.ends.dst, &left) });
         }
         if members.is_empty() {
             self.note_changed(&key);
@@ -136,46 +137,46 @@ impl Spray {
         }
         (bundle.members, bundle.plan, bundle.changed_at) = (members, plan, cx.now);
         let (hops, mut batch) = (bundle.hops(), Commands::default());
-        batch.push(Command::Spray { dpid: key.0, spray: bundle.spray(key.1) });
+        batch.push(Command::Spray { dpid: key.ends.src, spray: bundle.spray(key.ends.dst) });
         let replaces = if left.is_empty() { Replaces::Nothing } else { Replaces::Working };
         self.update_orders(cx, &key);
         self.note_routes(&key);
-        submit(cx, fabric, &hops, (batch, replaces));
+        submit(cx, fabric, &hops, batch, replaces);
     }
 
     /// What puts in order is told over how many paths packets come, and how much it may hold.
-    fn update_orders(&self, cx: &mut Context<'_>, key: &Key) {
+    fn update_orders(&self, cx: &mut Context<'_>, key: &BundleKey) {
         let Some(bundle) = self.bundles.get(key) else { return };
         for ((mac, port), group) in &bundle.orders {
-            let settings = bundle.plan.order(key.2.resequence);
+            let settings = bundle.plan.order(key.policy.resequence);
             let order = Order { group: *group, mac: *mac, port: *port, settings };
-            cx.out.push(Command::Order { dpid: key.1, order });
+            cx.out.push(Command::Order { dpid: key.ends.dst, order });
         }
     }
 
-    fn note_routes(&mut self, key: &Key) {
+    fn note_routes(&mut self, key: &BundleKey) {
         for id in self.streams_of(key) {
             let route = self.route(id);
             self.events.extend(route.map(|route| SprayEvent::Routed(id, route)));
         }
     }
 
-    fn note_changed(&mut self, key: &Key) {
+    fn note_changed(&mut self, key: &BundleKey) {
         let streams = self.streams.values().filter(|stream| stream.keys.contains(key));
         self.events.extend(streams.map(|stream| SprayEvent::Changed(stream.transfer)));
     }
 
     /// The streams of a bundle without paths take the default path, until there is one again.
-    fn dissolve(&mut self, cx: &mut Context<'_>, key: &Key) {
+    fn dissolve(&mut self, cx: &mut Context<'_>, key: &BundleKey) {
         let streams = self.streams_of(key);
         self.events.extend(streams.into_iter().map(SprayEvent::Lost));
         self.close_bundle(cx, key);
     }
 
-    fn close_bundle(&mut self, cx: &mut Context<'_>, key: &Key) {
+    fn close_bundle(&mut self, cx: &mut Context<'_>, key: &BundleKey) {
         let Some(bundle) = self.bundles.remove(key) else { return };
-        let there = bundle.orders.into_values().map(|group| (key.1, group));
-        for (dpid, group) in std::iter::once((key.0, bundle.group)).chain(there) {
+        let there = bundle.orders.into_values().map(|group| (key.ends.dst, group));
+        for (dpid, group) in std::iter::once((key.ends.src, bundle.group)).chain(there) {
             if cx.topology.switch(dpid).is_some() {
                 cx.out.push(Command::RemoveEdgeGroup { dpid, group });
             }
@@ -200,7 +201,7 @@ impl Spray {
     }
 
     /// Removes what puts in order for hosts that no stream of a bundle goes to.
-    fn close_unused_orders(&mut self, cx: &mut Context<'_>, key: &Key) {
+    fn close_unused_orders(&mut self, cx: &mut Context<'_>, key: &BundleKey) {
         let streams = self.streams.values().filter(|stream| stream.keys.contains(key));
         let hosts = streams.filter_map(|stream| {
             let is_back = stream.keys[0] != *key;
@@ -211,7 +212,7 @@ impl Spray {
         let used: BTreeSet<_> = hosts.collect();
         let Some(bundle) = self.bundles.get_mut(key) else { return };
         for (_, group) in bundle.orders.extract_if(.., |host, _| !used.contains(host)) {
-            cx.out.push(Command::RemoveEdgeGroup { dpid: key.1, group });
+            cx.out.push(Command::RemoveEdgeGroup { dpid: key.ends.dst, group });
         }
     }
 
@@ -220,14 +221,14 @@ impl Spray {
         let at = |ip| cx.topology.host_with_address(ip).map(|host| host.at.dpid);
         let sprayable = self.single.values().filter(|request| {
             let ends = at(request.tuple.src).zip(at(request.tuple.dst));
-            ends.is_some_and(|ends| self.is_possible(cx, ends, request.policy))
+            ends.is_some_and(|(src, dst)| self.is_possible(cx, SwitchPair::new(src, dst), request.policy))
         });
         let events: Vec<_> = sprayable.map(|request| SprayEvent::Sprayable(request.id)).collect();
         self.events.extend(events);
     }
 }
 
-fn submit(cx: &mut Context<'_>, fabric: &mut Fabric, hops: &Hops, (batch, replaces): (Commands, Replaces)) {
+fn submit(cx: &mut Context<'_>, fabric: &mut Fabric, hops: &Hops, batch: Commands, replaces: Replaces) {
     let transaction = Transaction::new(Owner::Spray, hops, batch).replacing(replaces);
     if let Submitted::Ready(mut batch) = fabric.submit(cx, transaction) {
         cx.out.append(&mut batch);

@@ -23,9 +23,15 @@ const SHARE: f64 = 0.25;
 #[derive(Debug, Default)]
 pub(super) struct Telemetry {
     asked: BTreeMap<DatapathId, Asked>,
-    pub(super) paths: BTreeMap<(DatapathId, EdgeGroup, MacAddr), PathReading>,
-    pub(super) orders: BTreeMap<(DatapathId, EdgeGroup), OrderReading>,
+    pub(super) paths: BTreeMap<MemberKey, PathReading>,
+    pub(super) orders: BTreeMap<GroupKey, OrderReading>,
 }
+
+/// A group of an edge.
+pub(super) type GroupKey = (DatapathId, EdgeGroup);
+
+/// A path of a group, by its label.
+pub(super) type MemberKey = (DatapathId, EdgeGroup, MacAddr);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Asked {
@@ -72,7 +78,7 @@ impl Telemetry {
         edges.iter().copied().filter(|dpid| asked.entry(*dpid).or_default().ask(now)).collect()
     }
 
-    fn note_path(&mut self, at: Time, key: (DatapathId, EdgeGroup, MacAddr), report: PathReport, total: f64) {
+    fn note_path(&mut self, at: Time, key: MemberKey, report: PathReport, total: f64) {
         let share = f64::from(report.weight) / total.max(1.0);
         let before = self.paths.get(&key);
         let carried = before.and_then(|before| before.carried_until(at, &report));
@@ -82,7 +88,7 @@ impl Telemetry {
         self.paths.insert(key, PathReading { at, report, share, carried, found });
     }
 
-    fn note_order(&mut self, at: Time, key: (DatapathId, EdgeGroup), report: &OrderReport) {
+    fn note_order(&mut self, at: Time, key: GroupKey, report: &OrderReport) {
         let before = self.orders.get(&key).map(|before| &before.report.waits);
         let lately = before.map(|before| report.waits.since(before)).unwrap_or_default();
         self.orders.insert(key, OrderReading { at, report: report.clone(), lately });
@@ -136,8 +142,8 @@ impl Spray {
         let Some(asked) = telemetry.asked.get_mut(&dpid) else { return };
         (asked.at, asked.answered_at) = (None, Some(now));
         let ours: BTreeMap<_, _> =
-            bundles.iter().filter(|(key, _)| key.0 == dpid).map(|(_, it)| (it.group, it)).collect();
-        let there = bundles.iter().filter(|(key, _)| key.1 == dpid);
+            bundles.iter().filter(|(key, _)| key.ends.src == dpid).map(|(_, it)| (it.group, it)).collect();
+        let there = bundles.iter().filter(|(key, _)| key.ends.dst == dpid);
         let orders: BTreeSet<_> = there.flat_map(|(_, it)| it.orders.values().copied()).collect();
         for (group, report) in reports {
             match report {
@@ -163,11 +169,13 @@ impl Spray {
         let bundles = &self.bundles;
         let paths: BTreeSet<_> = bundles
             .iter()
-            .flat_map(|(key, it)| it.members.iter().map(move |member| (key.0, it.group, member.label.mac())))
+            .flat_map(|(key, it)| {
+                it.members.iter().map(move |member| (key.ends.src, it.group, member.label.mac()))
+            })
             .collect();
         let orders: BTreeSet<_> = bundles
             .iter()
-            .flat_map(|(key, it)| it.orders.values().map(move |group| (key.1, *group)))
+            .flat_map(|(key, it)| it.orders.values().map(move |group| (key.ends.dst, *group)))
             .collect();
         self.telemetry.paths.retain(|key, _| paths.contains(key));
         self.telemetry.orders.retain(|key, _| orders.contains(key));

@@ -11,7 +11,7 @@ use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time, following};
 use serde::Serialize;
 
 use super::telemetry::{OrderReading, PathReading};
-use super::{Bundle, Key, Member, Spray};
+use super::{Bundle, BundleKey, Member, Spray};
 use crate::pipeline::EdgeGroup;
 
 /// An edge, and what it has told; `None` for what it has not, yet. Times are on the controller's clock.
@@ -196,7 +196,7 @@ pub struct SprayView {
 pub struct EdgeList {
     edges: BTreeMap<DatapathId, EdgeView>,
     /// The last group that is in it.
-    last: Option<Key>,
+    last: Option<BundleKey>,
 }
 
 impl EdgeList {
@@ -227,12 +227,13 @@ impl Spray {
         }
         let mut bundles = self.bundles.range(following(list.last)).peekable();
         for (key, bundle) in bundles.by_ref().take(count) {
-            if let Some(edge) = list.edges.get_mut(&key.0) {
+            if let Some(edge) = list.edges.get_mut(&key.ends.src) {
                 edge.sprays.push(self.spray_group(key, bundle));
             }
-            if let Some(edge) = list.edges.get_mut(&key.1) {
+            if let Some(edge) = list.edges.get_mut(&key.ends.dst) {
                 let orders = bundle.orders.iter();
-                edge.orders.extend(orders.map(|(host, group)| self.order_group(key, *host, *group)));
+                edge.orders
+                    .extend(orders.map(|((host, port), group)| self.order_group(key, *host, *port, *group)));
             }
             list.last = Some(*key);
         }
@@ -244,17 +245,18 @@ impl Spray {
         EdgeView { dpid, answered_at, sprays: Vec::new(), orders: Vec::new() }
     }
 
-    fn spray_group(&self, key: &Key, bundle: &Bundle) -> EdgeSprayView {
-        let reading = |member: &Member| self.telemetry.paths.get(&(key.0, bundle.group, member.label.mac()));
+    fn spray_group(&self, key: &BundleKey, bundle: &Bundle) -> EdgeSprayView {
+        let reading =
+            |member: &Member| self.telemetry.paths.get(&(key.ends.src, bundle.group, member.label.mac()));
         let paths = bundle.members.iter().map(|member| path_view(&member.path, reading(member))).collect();
-        EdgeSprayView { group: bundle.group.id().0, to: key.1, paths }
+        EdgeSprayView { group: bundle.group.id().0, to: key.ends.dst, paths }
     }
 
-    fn order_group(&self, key: &Key, (host, port): (MacAddr, PortNo), group: EdgeGroup) -> EdgeOrderView {
-        let reading = self.telemetry.orders.get(&(key.1, group));
+    fn order_group(&self, key: &BundleKey, host: MacAddr, port: PortNo, group: EdgeGroup) -> EdgeOrderView {
+        let reading = self.telemetry.orders.get(&(key.ends.dst, group));
         EdgeOrderView {
             group: group.id().0,
-            from: key.0,
+            from: key.ends.src,
             host,
             port,
             read_at: reading.map(|it| it.at),

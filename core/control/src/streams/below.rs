@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::fabric::Fabric;
 use crate::measurement::Measurement;
 use crate::reservations::Reservations;
+use crate::routing::RouteKey;
 use crate::routing::Routing;
 use crate::spray::Spray;
 
@@ -24,6 +25,6 @@ pub(crate) struct Network<'a> {
 impl Network<'_> {
     /// Sends a packet that entered at a switch on its default path.
     pub(crate) fn forward(&mut self, dpid: DatapathId, dst: IpAddr, frame: &[u8]) {
-        self.routing.forward(&mut self.cx, self.fabric, (dst, dpid), frame);
+        self.routing.forward(&mut self.cx, self.fabric, RouteKey { dst, dpid }, frame);
     }
 }

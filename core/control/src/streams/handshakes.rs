@@ -13,6 +13,7 @@ use braid_types::{FiveTuple, Time, Token};
 use super::call_backs::{CallBack, CallBacks, Join};
 use super::setup::Syn;
 use super::{Network, Streams};
+use crate::routing::RouteKey;
 
 /// How long the streams of a transfer must have neither come nor gone before they are looked at: several open at once.
 const SETTLE: Duration = Duration::from_millis(200);
@@ -77,7 +78,8 @@ impl Streams {
             return;
         };
         self.handshakes.call_backs.insert(syn.tuple, caller, call_back);
-        let keys = [(syn.tuple.dst, syn.dpid), (syn.tuple.src, syn.dst)];
+        let keys =
+            [RouteKey { dst: syn.tuple.dst, dpid: syn.dpid }, RouteKey { dst: syn.tuple.src, dpid: syn.dst }];
         net.routing.forward_with(&mut net.cx, net.fabric, &keys, syn.bytes);
     }
 

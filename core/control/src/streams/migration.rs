@@ -4,9 +4,11 @@ use braid_paths::Path;
 use braid_steering::{Move, Stream, StreamId};
 use smallvec::SmallVec;
 
+use super::placing::Chosen;
 use super::{Network, Streams};
 use crate::command::Commands;
 use crate::fabric::Replaces;
+use crate::switch_pair::SwitchPair;
 
 impl Streams {
     /// Moves a stream to `path`, which joins the same two switches, once that is confirmed and its grace time over.
@@ -15,7 +17,7 @@ impl Streams {
     pub(crate) fn move_stream(&mut self, net: &mut Network<'_>, id: StreamId, path: &Path) {
         let mut batch = Commands::default();
         let shared = self.table.stream(id).map_or(0, |stream| self.shared(stream, path));
-        if let Some(hops) = self.assign(net, id, (path, shared), &mut batch) {
+        if let Some(hops) = self.assign(net, id, &Chosen::path(path.clone(), shared), &mut batch) {
             self.submit(net, &hops, batch, Replaces::Working);
         }
     }
@@ -54,7 +56,7 @@ impl Streams {
         if before.0 == 0 {
             return None;
         }
-        let chosen = self.choose_path(net, (id, None), (current.ingress(), current.egress()))?;
+        let chosen = self.choose_path(net, id, None, SwitchPair::new(current.ingress(), current.egress()))?;
         let after = self.overlap(self.table.stream(id)?, &chosen.path);
         (after < before).then_some(chosen.path)
     }

@@ -31,20 +31,21 @@ use teardown::Endings;
 
 /// What streams of `$brain` build on, while an event is handled. A macro, as it borrows some of its fields only.
 macro_rules! network {
-    ($brain:expr, $now:expr, $out:expr) => {
+    ($dispatch:expr) => {
         crate::streams::Network {
-            cx: crate::brain::context!($brain, $now, $out),
-            fabric: &mut $brain.fabric,
-            routing: &mut $brain.routing,
-            spray: &mut $brain.spray,
-            reservations: &mut $brain.reservations,
-            measurement: &$brain.measurement,
+            cx: crate::brain::context!($dispatch),
+            fabric: &mut $dispatch.brain.fabric,
+            routing: &mut $dispatch.brain.routing,
+            spray: &mut $dispatch.brain.spray,
+            reservations: &mut $dispatch.brain.reservations,
+            measurement: &$dispatch.brain.measurement,
         }
     };
 }
 pub(crate) use network;
 
 pub(crate) use below::Network;
+pub(crate) use placing::{Chosen, NewStream};
 pub use rebalance::Relief;
 pub(crate) use rules::switches_of;
 pub(crate) use setup::Syn;
@@ -142,7 +143,7 @@ impl Streams {
     pub(crate) fn commit(&mut self, net: &mut Network<'_>, mut commands: Commands) {
         commands.retain(|command| match command {
             Command::Add { dpid, rule: Rule::Stream { id, reverse, hop, .. } } => {
-                self.hop((net.fabric, net.spray), *id, *reverse) == Some((*dpid, *hop))
+                self.hop(net.fabric, net.spray, *id, *reverse) == Some((*dpid, *hop))
             }
             Command::Add { rule: Rule::Ordered { id, .. }, .. } => net.spray.has(*id),
             Command::Add { rule: Rule::Expected { tuple, .. }, .. } => is_known(&self.table, tuple),

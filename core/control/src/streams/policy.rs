@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use braid_paths::{Kind, Path, PathSet};
 use braid_steering::{Choice, Placement, Policies, Policy, Question, SteerAs, Stream, TransferId, Transfers};
-use braid_types::{DatapathId, FiveTuple};
+use braid_types::FiveTuple;
 use smallvec::SmallVec;
 
 use super::Streams;
 use crate::path_cache::PathCache;
 use crate::settings::Settings;
+use crate::switch_pair::SwitchPair;
 
 /// How the streams of a connection are placed.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +31,7 @@ const PARALLEL_PATHS: usize = 4;
 
 impl Manner {
     /// The paths that a stream so steered may take.
-    pub(crate) fn paths(self, cache: &mut PathCache, ends: (DatapathId, DatapathId)) -> Arc<PathSet> {
+    pub(crate) fn paths(self, cache: &mut PathCache, ends: SwitchPair) -> Arc<PathSet> {
         cache.of_kind(self.kind, self.k, ends)
     }
 

@@ -13,6 +13,7 @@ use crate::fabric::Fabric;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
 use crate::spray::Spray;
+use crate::switch_pair::SwitchPair;
 use crate::writer::RuleWriter;
 
 impl Streams {
@@ -44,7 +45,8 @@ impl Streams {
     /// Where a direction of a stream enters its path, and how.
     pub(super) fn hop(
         &self,
-        (fabric, spray): (&Fabric, &Spray),
+        fabric: &Fabric,
+        spray: &Spray,
         id: StreamId,
         reverse: bool,
     ) -> Option<(DatapathId, Hop)> {
@@ -57,8 +59,8 @@ impl Streams {
     }
 
     /// The rule of one direction of a stream as it is wanted now; `None` if there is no such stream or it has no path.
-    pub(crate) fn rule(&self, below: (&Fabric, &Spray), id: StreamId, reverse: bool) -> Option<Rule> {
-        let (_, hop) = self.hop(below, id, reverse)?;
+    pub(crate) fn rule(&self, fabric: &Fabric, spray: &Spray, id: StreamId, reverse: bool) -> Option<Rule> {
+        let (_, hop) = self.hop(fabric, spray, id, reverse)?;
         let stream = self.table.stream(id)?;
         let tuple = if reverse { stream.tuple.reversed() } else { stream.tuple };
         Some(Rule::Stream { id, reverse, tuple, hop })
@@ -102,9 +104,9 @@ impl Streams {
 }
 
 /// The switches of a connection's hosts.
-pub(crate) fn switches_of(topology: &Topology, tuple: &FiveTuple) -> Option<(DatapathId, DatapathId)> {
+pub(crate) fn switches_of(topology: &Topology, tuple: &FiveTuple) -> Option<SwitchPair> {
     let at = |ip| topology.host_with_address(ip).map(|host| host.at.dpid);
-    Some((at(tuple.src)?, at(tuple.dst)?))
+    Some(SwitchPair::new(at(tuple.src)?, at(tuple.dst)?))
 }
 
 pub(super) fn hops_of(fabric: &Fabric, route: &Route) -> Option<[Hop; 2]> {

@@ -12,7 +12,9 @@ use super::{Network, Streams};
 use crate::command::Target;
 use crate::fabric::{Hops, Replaces};
 use crate::notice::Notice;
+use crate::reservations::{Below, PlainConnection};
 use crate::settings::Settings;
+use crate::switch_pair::SwitchPair;
 
 /// A host opens a connection.
 #[derive(Clone, Copy, Debug)]
@@ -56,12 +58,13 @@ impl Streams {
     /// Gives the stream of a connection a path, where it is to have one, and sends the packet.
     pub(super) fn open(&mut self, net: &mut Network<'_>, syn: Syn<'_>) {
         let Syn { tuple, dpid, dst, opening, bytes } = syn;
+        let ends = SwitchPair::new(dpid, dst);
         let announced = self.table.by_tuple(&tuple).filter(|stream| is_announced(stream));
         if let Some(id) = announced.map(|stream| stream.id).filter(|_| dst != dpid) {
-            return self.place_and_send(net, id, (dpid, dst), bytes);
+            return self.place_and_send(net, id, ends, bytes);
         }
         let opening = match opening {
-            None if dst != dpid => self.opening_of_plain(net, &tuple, (dpid, dst)),
+            None if dst != dpid => self.opening_of_plain(net, &tuple, ends),
             mptcp => mptcp,
         };
         let stream = match opening {
@@ -74,7 +77,7 @@ impl Streams {
             }
         };
         match stream {
-            Some(id) => self.place_and_send(net, id, (dpid, dst), bytes),
+            Some(id) => self.place_and_send(net, id, ends, bytes),
             None => net.forward(dpid, tuple.dst, bytes),
         }
     }
@@ -92,15 +95,16 @@ impl Streams {
         &mut self,
         net: &mut Network<'_>,
         tuple: &FiveTuple,
-        ends: (DatapathId, DatapathId),
+        ends: SwitchPair,
     ) -> Option<Opening> {
         let Manner { steer_as, parallel_paths, .. } = self.manner(net.cx.settings, tuple);
         if steer_as == SteerAs::Single {
             return None;
         }
         let paths = if steer_as == SteerAs::Spray { 0 } else { parallel_paths };
-        let below = (&mut *net.fabric, &self.table);
-        let group = net.reservations.recognise(&mut net.cx, below, (tuple, paths), ends);
+        let below = Below { fabric: net.fabric, streams: &self.table };
+        let connection = PlainConnection { tuple, ends, paths };
+        let group = net.reservations.recognise(&mut net.cx, below, connection);
         let known = group.map(|id| Opening::Parallel(Group::Announced(id.0)));
         if steer_as == SteerAs::Parallel {
             return known;
@@ -173,13 +177,7 @@ impl Streams {
         }
     }
 
-    fn place_and_send(
-        &mut self,
-        net: &mut Network<'_>,
-        id: StreamId,
-        ends: (DatapathId, DatapathId),
-        frame: &[u8],
-    ) {
+    fn place_and_send(&mut self, net: &mut Network<'_>, id: StreamId, ends: SwitchPair, frame: &[u8]) {
         let Some(stream) = self.table.stream(id) else { return };
         let (dst, route) = (stream.tuple.dst, stream.route.clone());
         let mut batch = net.fabric.blank();
@@ -190,9 +188,9 @@ impl Streams {
         };
         let Some(hops) = hops else {
             self.end(net, id);
-            return net.forward(ends.0, dst, frame);
+            return net.forward(ends.src, dst, frame);
         };
-        batch.send(ends.0, Target::Pipeline, frame);
+        batch.send(ends.src, Target::Pipeline, frame);
         self.submit(net, &hops, batch, Replaces::Nothing);
     }
 

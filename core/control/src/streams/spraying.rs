@@ -1,7 +1,7 @@
 //! Streams that are sprayed, and what becomes of their bundles.
 
 use braid_steering::{SteerAs, StreamId};
-use braid_types::{DatapathId, FiveTuple};
+use braid_types::FiveTuple;
 
 use super::rules::switches_of;
 use super::{Network, Streams};
@@ -9,15 +9,11 @@ use crate::command::Commands;
 use crate::fabric::{Hops, Replaces};
 use crate::settings::Settings;
 use crate::spray::{SprayEvent, SprayPolicy, SprayRequest};
+use crate::switch_pair::SwitchPair;
 
 impl Streams {
     /// Whether a plain connection is to be sprayed: between edges, as the policy says, over paths that go together.
-    pub(crate) fn may_spray(
-        &mut self,
-        net: &mut Network<'_>,
-        tuple: &FiveTuple,
-        ends: (DatapathId, DatapathId),
-    ) -> bool {
+    pub(crate) fn may_spray(&mut self, net: &mut Network<'_>, tuple: &FiveTuple, ends: SwitchPair) -> bool {
         let policy = self.spray_policy(net.cx.settings, tuple);
         self.manner(net.cx.settings, tuple).steer_as != SteerAs::Single
             && net.spray.is_possible(&net.cx, ends, policy)
@@ -39,7 +35,7 @@ impl Streams {
         &mut self,
         net: &mut Network<'_>,
         id: StreamId,
-        ends: (DatapathId, DatapathId),
+        ends: SwitchPair,
         batch: &mut Commands,
     ) -> Option<Hops> {
         let stream = self.table.stream(id)?;

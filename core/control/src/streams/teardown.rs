@@ -37,7 +37,7 @@ impl Streams {
         let at = |ip| net.cx.topology.host_with_address(ip).map(|host| host.at);
         let Some(ends) = at(tuple.src).zip(at(tuple.dst)) else { return };
         let ends = [(ends.0, tuple), (ends.1, tuple.reversed())];
-        for (at, rule) in ends.into_iter().flat_map(rules) {
+        for (at, rule) in ends.into_iter().flat_map(|(at, tuple)| rules(at, tuple)) {
             batch.add(at.dpid, rule);
         }
         self.endings.watched.insert(id, Watched { ends, has_finished: [false; 2] });
@@ -46,7 +46,7 @@ impl Streams {
     /// The stream has ended, whoever said so.
     pub(crate) fn stop_watching(&mut self, net: &mut Network<'_>, id: StreamId) {
         let Some(Watched { ends, .. }) = self.endings.watched.remove(&id) else { return };
-        for (at, rule) in ends.into_iter().flat_map(rules) {
+        for (at, rule) in ends.into_iter().flat_map(|(at, tuple)| rules(at, tuple)) {
             net.cx.delete(at.dpid, rule);
         }
     }
@@ -73,6 +73,6 @@ pub(crate) fn is_ending(flags: TcpFlags) -> bool {
     ends && !flags.contains(TcpFlags::SYN)
 }
 
-fn rules((at, tuple): (SwitchPort, FiveTuple)) -> [(SwitchPort, Rule); 2] {
+fn rules(at: SwitchPort, tuple: FiveTuple) -> [(SwitchPort, Rule); 2] {
     [false, true].map(|reset| (at, Rule::Ending { port: at.port, tuple, reset }))
 }

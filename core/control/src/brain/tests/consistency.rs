@@ -8,7 +8,7 @@ use braid_types::FiveTuple;
 
 use super::mptcp::{add, open};
 use super::network::{Network, dpid, ip, mac, tuple};
-use crate::brain::{Brain, context};
+use crate::brain::{Brain, Dispatch, context};
 use crate::command::Commands;
 use crate::event::Event;
 use crate::settings::Settings;
@@ -125,11 +125,14 @@ fn change(brain: &mut Brain, now: braid_types::Time, choice: usize, out: &mut Co
     let ids: Vec<_> = brain.streams.table().streams().map(|stream| stream.id).collect();
     let paths = brain.paths.disjoint(dpid(1), dpid(9));
     let Some(path) = paths.paths.get(choice / 8 % paths.paths.len().max(1)) else { return };
+    let path = path.clone();
+    let dispatch = Dispatch { brain, now, out };
     match ids.get(choice % 4) {
-        Some(id) => brain.streams.move_stream(&mut network!(brain, now, out), *id, path),
+        Some(id) => dispatch.brain.streams.move_stream(&mut network!(dispatch), *id, &path),
         None => {
-            brain.paths.bar(path.clone(), now + Duration::from_millis(50));
-            brain.routing.handle_graph(&mut context!(brain, now, out), &mut brain.fabric);
+            dispatch.brain.paths.bar(path, now + Duration::from_millis(50));
+            let cx = &mut context!(dispatch);
+            dispatch.brain.routing.handle_graph(cx, &mut dispatch.brain.fabric);
         }
     }
 }

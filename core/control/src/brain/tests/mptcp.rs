@@ -81,7 +81,7 @@ fn call_back(network: &mut Network, first: FiveTuple) -> FiveTuple {
 }
 
 /// A host refuses a subflow, or gives it up.
-fn reset(network: &mut Network, (from, to): (u64, u64), tuple: FiveTuple) {
+fn reset(network: &mut Network, from: u64, to: u64, tuple: FiveTuple) {
     network.send_tcp(from, to, tuple, RST_ACK, &[]);
     assert_eq!(network.received(to).len(), 1, "the reset arrives");
 }
@@ -154,7 +154,7 @@ fn an_attempt_that_is_refused_keeps_no_path_from_the_subflow_that_is_not() {
         let back = call_back(&mut network, first);
         assert_eq!(network.rules(1), rules, "an attempt costs no rules");
         if refused_first {
-            reset(&mut network, (1, 9), back.reversed());
+            reset(&mut network, 1, 9, back.reversed());
         }
         network.send_tcp(1, 9, second, TcpFlags::SYN, &join(KEY));
         assert_eq!(network.received(9).len(), usize::from(refused_first), "it waits for the refusal");
@@ -176,7 +176,7 @@ fn a_refusal_goes_the_way_of_packets_and_waits_for_nothing() {
     open(&mut network, first);
     let back = call_back(&mut network, first);
     let asked = network.brain.counters().packet_ins;
-    reset(&mut network, (1, 9), back.reversed());
+    reset(&mut network, 1, 9, back.reversed());
     assert_eq!(network.brain.counters().packet_ins, asked + 1, "a copy, and no question for a route");
 }
 
@@ -201,7 +201,7 @@ fn a_host_that_calls_back_is_expected_to_do_it_again() {
     let first = tuple(ip(1), 1000, ip(9));
     open(&mut network, first);
     let back = call_back(&mut network, first);
-    reset(&mut network, (1, 9), back.reversed());
+    reset(&mut network, 1, 9, back.reversed());
     let (next, second) = (tuple(ip(1), 2000, ip(9)), tuple(ip(1), 2001, ip(9)));
     let key = Key(0x7777);
     open_with(&mut network, next, key);
@@ -231,7 +231,7 @@ fn a_subflow_that_was_accepted_and_then_refused_leaves_its_path_to_others() {
     let rules = network.rules(1);
     let (rejected, next) = (tuple(ip(1), 1001, ip(9)), tuple(ip(1), 1002, ip(9)));
     add(&mut network, rejected);
-    reset(&mut network, (9, 1), rejected.reversed());
+    reset(&mut network, 9, 1, rejected.reversed());
     assert_eq!(network.rules(1), rules, "without waiting for it to be idle");
     add(&mut network, next);
     assert_eq!(ways(&mut network, next)[0], [1, 2, 9]);
@@ -280,7 +280,7 @@ fn a_subflow_takes_the_path_of_one_that_ends() {
     assert_eq!(subflows_by_hops(&network), [2, 2, 0]);
     let on_second = joins.map(|join| (ways(&mut network, join)[0].len() == 3, join));
     for (_, join) in on_second.into_iter().filter(|(is_on, _)| *is_on) {
-        reset(&mut network, (1, 9), join);
+        reset(&mut network, 1, 9, join);
     }
     network.advance(Duration::from_secs(1));
     assert_eq!(subflows_by_hops(&network), [1, 1, 0]);

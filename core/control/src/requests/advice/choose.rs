@@ -1,16 +1,16 @@
 //! Which subflows are worth having, on which paths.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use braid_paths::Path;
-use braid_steering::{AdviceRequest, StreamId, SubflowEnds, TransferId};
+use braid_steering::{AdviceRequest, StreamId, SubflowEnds};
 use braid_types::{FiveTuple, SwitchPort, common_prefix};
 
 use super::super::{Lower, Requests};
-use super::{ASK_AGAIN, ASK_SOON, Waiting};
 use crate::request::Ticket;
+use crate::streams::NewStream;
+use crate::switch_pair::SwitchPair;
 
 /// A path for a subflow between two addresses.
 #[derive(Debug)]
@@ -24,23 +24,12 @@ struct Way {
 impl Requests {
     /// Names what works, and adds a subflow for each path that shares no link with those of others; or as many as the
     /// policy wants, spread over the paths.
-    pub(crate) fn choose_subflows(
-        &mut self,
-        on: &mut Lower<'_>,
-        (ticket, transfer): (Ticket, TransferId),
-        request: &AdviceRequest,
-        named: Vec<(StreamId, SubflowEnds)>,
-    ) {
-        let ask_again_after = if request.failed.is_empty() { ASK_AGAIN } else { ASK_SOON };
-        let until = on.net.cx.now + on.net.cx.settings.advice_timeout;
-        let (unconfirmed, is_settled) = (BTreeSet::new(), false);
-        let waiting = Waiting { transfer, until, is_settled, named, unconfirmed, ask_again_after };
-        self.advising.waiting.insert(ticket, waiting);
+    pub(crate) fn choose_subflows(&mut self, on: &mut Lower<'_>, ticket: Ticket, request: &AdviceRequest) {
         let manner = on.streams.manner(on.net.cx.settings, &request.connection.tuple());
         let most = self.most_subflows(on, request);
-        let mut ways = self.ways(on, transfer, request);
+        let mut ways = self.ways(on, ticket, request);
         while self.named(ticket).len() < most && !ways.is_empty() {
-            let Some(index) = self.best_way(on, (ticket, transfer), request, &mut ways) else { break };
+            let Some(index) = self.best_way(on, ticket, request, &mut ways) else { break };
             let Some(ends) = self.with_port(on, request, ways[index].ends) else {
                 ways.remove(index);
                 continue;
@@ -49,7 +38,7 @@ impl Requests {
                 break;
             }
             let path = ways[index].path.clone();
-            let Some(id) = self.expect(on, (ticket, transfer), ends, &path) else { break };
+            let Some(id) = self.expect(on, ticket, ends, &path) else { break };
             ways.retain(|other| {
                 other.ends != ends && (manner.subflows.is_some() || other.path.shared_cables(&path) == 0)
             });
@@ -64,6 +53,12 @@ impl Requests {
         let manner = on.streams.manner(on.net.cx.settings, &request.connection.tuple());
         let wanted = manner.subflows.map_or(request.most, |all| all.saturating_sub(1));
         wanted.min(request.most)
+    }
+
+    fn streams_of<'a>(&self, on: &'a Lower<'_>, ticket: Ticket) -> &'a [StreamId] {
+        let transfer = self.advising.waiting.get(&ticket).map(|waiting| waiting.transfer);
+        let transfer = transfer.and_then(|transfer| on.streams.table().transfer(transfer));
+        transfer.map(|transfer| transfer.streams.as_slice()).unwrap_or_default()
     }
 
     fn named(&self, ticket: Ticket) -> &[(StreamId, SubflowEnds)] {
@@ -99,16 +94,16 @@ impl Requests {
     }
 
     /// The paths between any two addresses of the hosts that no stream of the transfer uses a link of, if that counts.
-    fn ways(&mut self, on: &mut Lower<'_>, transfer: TransferId, request: &AdviceRequest) -> Vec<Way> {
+    fn ways(&mut self, on: &mut Lower<'_>, ticket: Ticket, request: &AdviceRequest) -> Vec<Way> {
         let connection = request.connection.tuple();
         let manner = on.streams.manner(on.net.cx.settings, &connection);
         let siblings = match manner.subflows {
             Some(_) => Vec::new(),
-            None => self.paths_of(on, transfer, request),
+            None => self.paths_of(on, ticket, request),
         };
         let mut ways = Vec::new();
         for (ends, host, peer) in self.wanted_pairs(on, request) {
-            let set = manner.paths(on.net.cx.paths, (host.dpid, peer.dpid));
+            let set = manner.paths(on.net.cx.paths, SwitchPair::new(host.dpid, peer.dpid));
             let is_free = |path: &Path| siblings.iter().all(|used| used.shared_cables(path) == 0);
             let is_avoided = |path: &Path| {
                 self.advising.avoided.iter().any(|(of, avoided, _)| *of == connection && avoided == path)
@@ -135,10 +130,10 @@ impl Requests {
     }
 
     /// Where the established streams of a transfer go, but not its first if that has failed.
-    fn paths_of(&self, on: &Lower<'_>, transfer: TransferId, request: &AdviceRequest) -> Vec<Path> {
+    fn paths_of(&self, on: &Lower<'_>, ticket: Ticket, request: &AdviceRequest) -> Vec<Path> {
         let first = request.connection.tuple();
         let has_failed = |tuple: FiveTuple| tuple == first && request.failed.contains(&request.connection);
-        let ids = on.streams.table().transfer(transfer).map(|it| it.streams.as_slice()).unwrap_or_default();
+        let ids = self.streams_of(on, ticket);
         let streams = ids.iter().filter_map(|id| on.streams.table().stream(*id));
         let live = streams.filter(|it| it.established && !has_failed(it.tuple));
         let routes = live.filter_map(|it| it.route.as_ref());
@@ -149,7 +144,7 @@ impl Requests {
     fn best_way(
         &mut self,
         on: &mut Lower<'_>,
-        (ticket, transfer): (Ticket, TransferId),
+        ticket: Ticket,
         request: &AdviceRequest,
         ways: &mut [Way],
     ) -> Option<usize> {
@@ -170,9 +165,9 @@ impl Requests {
         let policy = on.streams.manner(on.net.cx.settings, &request.connection.tuple()).placement;
         let candidates: Vec<_> =
             ways.iter().take_while(|way| rank(way) == best).map(|way| &way.path).collect();
-        let between = (transfer, &first.ends.tuple());
-        let net = &on.net;
-        on.streams.choose_among(net, between, &candidates, policy)
+        let transfer = self.advising.waiting.get(&ticket)?.transfer;
+        let stream = NewStream { transfer, tuple: &first.ends.tuple() };
+        on.streams.choose_among(&on.net, stream, &candidates, policy)
     }
 
     /// A local port that nobody is known to use.

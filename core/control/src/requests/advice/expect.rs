@@ -1,13 +1,14 @@
 //! The first packets of streams that hosts were told to open pass without the controller.
 
 use braid_paths::Path;
-use braid_steering::{StreamId, SubflowEnds, TransferId};
+use braid_steering::{StreamId, SubflowEnds};
 
-use super::super::confirmations::Waiter;
+use super::super::confirmations::{Prepared, Waiter};
 use super::super::{Lower, Requests};
 use crate::command::Commands;
 use crate::pipeline::Rule;
 use crate::request::Ticket;
+use crate::streams::Chosen;
 
 impl Requests {
     /// A stream has ended, or never came.
@@ -26,16 +27,18 @@ impl Requests {
     pub(crate) fn expect(
         &mut self,
         on: &mut Lower<'_>,
-        (ticket, transfer): (Ticket, TransferId),
+        ticket: Ticket,
         ends: SubflowEnds,
         path: &Path,
     ) -> Option<StreamId> {
+        let transfer = self.advising.waiting.get(&ticket)?.transfer;
         let tuple = ends.tuple();
         let at = |ip| on.net.cx.topology.host_with_address(ip).map(|host| host.at);
         let rules = [(at(tuple.src)?, tuple), (at(tuple.dst)?, tuple.reversed())];
         let id = on.streams.expect(on.net.cx.now, tuple, transfer).ok()?;
         let mut batch = Commands::default();
-        let Some(hops) = on.streams.assign(&mut on.net, id, (path, 0), &mut batch) else {
+        let Some(hops) = on.streams.assign(&mut on.net, id, &Chosen::path(path.clone(), 0), &mut batch)
+        else {
             self.end_stream(on, id);
             return None;
         };
@@ -47,7 +50,7 @@ impl Requests {
         if let Some(waiting) = self.advising.waiting.get_mut(&ticket) {
             waiting.unconfirmed.insert(id);
         }
-        self.write_and_confirm(on, Waiter::Question(ticket), id, (hops, batch));
+        self.write_and_confirm(on, Waiter::Question(ticket), id, Prepared { hops, batch });
         Some(id)
     }
 }

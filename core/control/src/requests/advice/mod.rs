@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use braid_paths::Path;
 use braid_steering::{Advice, AdviceRefusal, AdviceRequest, StreamId, SubflowEnds, TransferId};
-use braid_types::{DatapathId, FiveTuple, SwitchPort, Time};
+use braid_types::{FiveTuple, SwitchPort, Time};
 
 use super::{Lower, Requests};
 use crate::command::Commands;
 use crate::fabric::Replaces;
 use crate::request::{Asker, Reply, Ticket};
+use crate::switch_pair::SwitchPair;
 
 /// When the agent asks again if all is well,
 const ASK_AGAIN: u32 = 60;
@@ -55,7 +56,7 @@ struct Waiting {
 
 /// Where the connection that is asked about is.
 struct Place {
-    switches: (DatapathId, DatapathId),
+    switches: SwitchPair,
     host: SwitchPort,
 }
 
@@ -65,10 +66,11 @@ impl Requests {
         &mut self,
         on: &mut Lower<'_>,
         ticket: Ticket,
-        (request, asker): (&AdviceRequest, &Asker),
+        request: &AdviceRequest,
+        asker: &Asker,
     ) {
         let checked = request.check().map(|()| request.clone().canonical());
-        let begun = checked.and_then(|request| self.begin_advice(on, ticket, (&request, asker)));
+        let begun = checked.and_then(|request| self.begin_advice(on, ticket, &request, asker));
         if let Err(refusal) = begun {
             on.net.cx.out.reply(ticket, Reply::Advice(Err(refusal)));
         }
@@ -117,7 +119,8 @@ impl Requests {
         &mut self,
         on: &mut Lower<'_>,
         ticket: Ticket,
-        (request, asker): (&AdviceRequest, &Asker),
+        request: &AdviceRequest,
+        asker: &Asker,
     ) -> Result<(), AdviceRefusal> {
         self.check_asker(on, asker, request)?;
         let place = self.place_of_connection(on, request)?;
@@ -135,8 +138,13 @@ impl Requests {
         };
         self.supersede(on, transfer);
         let named = self.working(on, request);
-        self.end_unwanted(on, transfer, (request, &named));
-        self.choose_subflows(on, (ticket, transfer), request, named);
+        self.end_unwanted(on, transfer, request, &named);
+        let ask_again_after = if request.failed.is_empty() { ASK_AGAIN } else { ASK_SOON };
+        let until = on.net.cx.now + on.net.cx.settings.advice_timeout;
+        let (unconfirmed, is_settled) = (BTreeSet::new(), false);
+        let waiting = Waiting { transfer, until, is_settled, named, unconfirmed, ask_again_after };
+        self.advising.waiting.insert(ticket, waiting);
+        self.choose_subflows(on, ticket, request);
         if self.advising.waiting.get(&ticket).is_some_and(|it| it.unconfirmed.is_empty()) {
             self.finish_advice(on, ticket);
         }
@@ -170,7 +178,7 @@ impl Requests {
             host.map(|host| host.at).ok_or(AdviceRefusal::UnknownHost(ip))
         };
         let (host, peer) = (at(request.connection.local.ip())?, at(request.connection.remote.ip())?);
-        Ok(Place { switches: (host.dpid, peer.dpid), host })
+        Ok(Place { switches: SwitchPair::new(host.dpid, peer.dpid), host })
     }
 
     /// What has failed ends, and its path is left alone for a while.
@@ -203,7 +211,7 @@ impl Requests {
         if let Some(known) = all.filter_map(|tuple| on.streams.table().by_tuple(&tuple)).next() {
             return Ok(Some(known.transfer));
         }
-        if place.switches.0 == place.switches.1 {
+        if place.switches.src == place.switches.dst {
             return Ok(None);
         }
         if !on.admission.admit_stream(&mut on.net.cx, place.host) {
@@ -233,7 +241,8 @@ impl Requests {
         &mut self,
         on: &mut Lower<'_>,
         transfer: TransferId,
-        (request, named): (&AdviceRequest, &[(StreamId, SubflowEnds)]),
+        request: &AdviceRequest,
+        named: &[(StreamId, SubflowEnds)],
     ) {
         let ids = on.streams.table().transfer(transfer).map(|it| it.streams.as_slice()).unwrap_or_default();
         let expected = ids.iter().copied().filter(|id| self.advising.expected.contains_key(id));

@@ -1,0 +1,161 @@
+//! Events from switches and requests, handed to the machines that they concern.
+
+use braid_types::{DatapathId, SwitchPort, Time};
+
+use super::Brain;
+use crate::command::{Command, Commands};
+use crate::event::{Event, PortStatus, SwitchPorts};
+use crate::notice::Notice;
+use crate::pipeline::BASE;
+use crate::requests::lower;
+use crate::restore::restoring;
+use crate::role::Role;
+use crate::streams::network;
+
+/// The machines while one event is handled, the time, and the commands that follow from the event.
+pub(crate) struct Dispatch<'a> {
+    pub(crate) brain: &'a mut Brain,
+    pub(crate) now: Time,
+    pub(crate) out: &'a mut Commands,
+}
+
+/// What the machines may use while `$dispatch` handles an event. A macro, as it borrows some fields only.
+macro_rules! context {
+    ($dispatch:expr) => {
+        crate::context::Context {
+            now: $dispatch.now,
+            settings: &$dispatch.brain.settings,
+            topology: &mut $dispatch.brain.topology,
+            paths: &mut $dispatch.brain.paths,
+            counters: &mut $dispatch.brain.counters,
+            out: crate::writer::RuleWriter {
+                commands: $dispatch.out,
+                installed: &mut $dispatch.brain.installed,
+                protections: &mut $dispatch.brain.protections,
+            },
+        }
+    };
+}
+pub(crate) use context;
+
+/// The machines that the one of hosts asks.
+macro_rules! below {
+    ($dispatch:expr) => {
+        crate::hosts::Below {
+            cx: crate::brain::context!($dispatch),
+            discovery: &$dispatch.brain.discovery,
+            admission: &mut $dispatch.brain.admission,
+        }
+    };
+}
+pub(crate) use below;
+impl Dispatch<'_> {
+    /// Hands an event to its machines, then drains what they report.
+    pub(super) fn handle(&mut self, event: &Event<'_>) {
+        match event {
+            Event::SwitchUp(switch) => self.on_switch_up(switch),
+            Event::SwitchDown { dpid } => self.on_switch_down(*dpid),
+            Event::PortUp { dpid, port } => self.on_port(*dpid, port),
+            Event::PortGone { dpid, port } => self.on_port_gone(SwitchPort::new(*dpid, *port)),
+            Event::PacketIn { dpid, in_port, table, data } => {
+                self.on_packet(SwitchPort::new(*dpid, *in_port), *table, data);
+            }
+            Event::Barrier { dpid, token } => self.on_barrier(*dpid, *token),
+            Event::FlowRemoved { dpid, cookie, bytes } => {
+                self.brain.installed.end(*dpid, *cookie);
+                let net = &mut network!(self);
+                self.brain.streams.handle_flow_removed(net, *cookie, *bytes);
+            }
+            Event::StreamCounters { rules, .. } => self.brain.streams.handle_counters(self.now, rules),
+            Event::PortCounters { dpid, ports } => {
+                self.brain.measurement.handle_port_counters(&context!(self), *dpid, ports);
+            }
+            Event::EdgeReports { dpid, reports } => self.brain.spray.handle_reports(self.now, *dpid, reports),
+            Event::Echo { dpid, sent_at } => {
+                self.brain.measurement.handle_echo(&context!(self), *dpid, *sent_at);
+            }
+            Event::Refused { dpid, rule, reason } => self.on_refused(*dpid, *rule, reason),
+            Event::MeasureCapacity { src } => {
+                self.brain.measurement.measure_capacity(&mut context!(self), *src);
+            }
+            Event::Request { ticket, request } => {
+                let on = &mut lower!(self);
+                self.brain.requests.handle_request(on, *ticket, request);
+            }
+            Event::Policy { text } => self.brain.streams.set_policy(text),
+            Event::Tick => self.tick(),
+        }
+        self.follow_graph();
+        self.brain.routing.restore(&mut context!(self), &mut self.brain.fabric);
+        self.drain_fabric();
+        self.drain_streams();
+    }
+
+    fn on_switch_up(&mut self, switch: &SwitchPorts) {
+        let dpid = switch.dpid;
+        let is_blank = switch.found.as_ref().is_none_or(|found| found.rules.is_empty());
+        self.brain.discovery.handle_switch_up(&mut context!(self), dpid, is_blank);
+        match &switch.found {
+            Some(found) => {
+                self.brain.admission.handle_switch_up(dpid, &found.meters);
+                restoring!(self).load(dpid, found);
+            }
+            None => context!(self).out.push(Command::Reset { dpid }),
+        }
+        self.brain.fabric.handle_switch_up(&mut context!(self), switch);
+        let patience = self.brain.settings.adopt_timeout + self.brain.settings.install_timeout * 2;
+        self.brain.spray.handle_switch_up(switch, self.now + patience);
+        for rule in BASE {
+            context!(self).out.add(dpid, rule);
+        }
+        self.out.notice(Notice::SwitchJoined { dpid, ports: switch.ports.len() });
+        for port in &switch.ports {
+            self.on_port(dpid, port);
+        }
+        if let Some(found) = &switch.found {
+            restoring!(self).handle_switch(dpid, found);
+            self.drain_discovery();
+            self.drain_hosts();
+        }
+    }
+
+    fn on_switch_down(&mut self, dpid: DatapathId) {
+        self.brain.broadcast.handle_switch_down(dpid);
+        self.brain.installed.forget(dpid);
+        self.brain.admission.handle_switch_down(dpid);
+        self.brain.hosts.handle_switch_down(dpid);
+        self.brain.fabric.handle_switch_down(&mut context!(self), dpid);
+        self.brain.routing.handle_switch_down(dpid);
+        self.brain.spray.handle_switch_down(dpid);
+        self.brain.discovery.handle_switch_down(&mut context!(self), dpid);
+        self.drain_discovery();
+        self.out.notice(Notice::SwitchLeft { dpid });
+    }
+
+    fn on_port(&mut self, dpid: DatapathId, status: &PortStatus) {
+        self.brain.discovery.handle_port(&mut context!(self), dpid, status);
+        self.drain_discovery();
+    }
+
+    fn on_port_gone(&mut self, at: SwitchPort) {
+        self.brain.discovery.handle_port_gone(&mut context!(self), at);
+        self.drain_discovery();
+    }
+
+    pub(super) fn on_lldp(&mut self, at: SwitchPort, pdu: &[u8]) {
+        let cx = &mut context!(self);
+        self.brain.discovery.handle_lldp(cx, &mut self.brain.measurement, at, pdu);
+        self.drain_discovery();
+    }
+
+    pub(super) fn on_role(&mut self, at: SwitchPort, role: Option<Role>) {
+        let cx = &mut context!(self);
+        match role {
+            // Nothing passes it yet.
+            Some(Role::Pending) => return self.brain.admission.handle_port_up(at),
+            Some(role) => self.brain.admission.handle_role(cx, at, role),
+            None => self.brain.admission.handle_port_down(cx, at),
+        }
+        self.brain.broadcast.handle_change();
+    }
+}

@@ -1,0 +1,150 @@
+//! Packets that switches send to the controller, handed to the machines that they concern.
+
+use std::net::IpAddr;
+
+use braid_packet::{Frame, Ip, Payload, TcpSegment, Transport};
+use braid_types::{DatapathId, PortNo, SwitchPort};
+
+use super::dispatch::{Dispatch, below, context};
+use crate::hosts::{Binding, DHCP_CLIENT, NeighborPacket};
+use crate::label::Label;
+use crate::pipeline::Table;
+use crate::role::Role;
+use crate::routing::RouteKey;
+use crate::streams::{Syn, is_ending, network};
+
+/// A packet that a table of a switch sent to the controller.
+struct Punt<'a> {
+    at: SwitchPort,
+    table: u8,
+    frame: &'a Frame<'a>,
+    bytes: &'a [u8],
+}
+impl Dispatch<'_> {
+    pub(super) fn on_packet(&mut self, at: SwitchPort, table: u8, bytes: &[u8]) {
+        self.brain.counters.packet_ins += 1;
+        let Ok(frame) = Frame::parse(bytes) else {
+            self.brain.counters.unreadable += 1;
+            return;
+        };
+        let role = self.brain.discovery.role(at);
+        if !self.brain.admission.admit_punt(&mut context!(self), at, role, &frame) {
+            return;
+        }
+        // What has a label was forwarded by a switch that is not connected: its sender is elsewhere.
+        let from_host = role == Some(Role::Host) && Label::from_mac(frame.dst).is_none();
+        let punt = Punt { at, table, frame: &frame, bytes };
+        match &frame.payload {
+            Payload::Lldp(pdu) => self.on_lldp(at, pdu),
+            Payload::Arp(arp) if from_host => {
+                self.brain.hosts.handle_arp(&mut below!(self), punt.neighbor(arp.sender_ip.into()), arp);
+                self.drain_hosts();
+            }
+            Payload::Ip(ip) if from_host => self.on_ip(&punt, ip),
+            Payload::Ip(ip) if at.port == PortNo::CONTROLLER => self.on_returned(at.dpid, ip.dst, bytes),
+            _ => {}
+        }
+    }
+
+    fn on_ip(&mut self, punt: &Punt<'_>, ip: &Ip<'_>) {
+        let host = Binding { mac: punt.frame.src, ip: ip.src, at: punt.at };
+        let is_admitted = self.learn(host) && self.brain.hosts.admit_lookup(&mut below!(self), punt.at, ip);
+        if !is_admitted {
+            return;
+        }
+        match &ip.transport {
+            Transport::Icmpv6(message) => {
+                self.brain.hosts.handle_nd(&mut below!(self), punt.neighbor(ip.src), message);
+                self.drain_hosts();
+            }
+            Transport::Tcp(tcp) if punt.table == Table::Admit as u8 => self.on_tcp(punt, tcp),
+            Transport::Udp(udp) if udp.dst_port == DHCP_CLIENT => self.offer(punt.at, ip.dst, punt.bytes),
+            _ => self.forward_or_search(punt.at.dpid, ip.dst, punt.bytes),
+        }
+    }
+
+    /// A host opens, answers or ends a connection.
+    fn on_tcp(&mut self, punt: &Punt<'_>, tcp: &TcpSegment<'_>) {
+        let Some(tuple) = punt.frame.five_tuple() else { return };
+        if is_ending(tcp.flags) {
+            self.brain.streams.handle_ending(&mut network!(self), &tuple, tcp.flags);
+        } else if tcp.flags.is_syn_ack() {
+            self.brain.streams.handle_syn_ack(&mut network!(self), tuple, tcp);
+        } else if self.may_steer(punt.at, punt.frame) {
+            self.on_syn(punt.at.dpid, punt.frame, punt.bytes);
+        } else {
+            self.forward_or_search(punt.at.dpid, tuple.dst, punt.bytes);
+        }
+    }
+
+    /// A host opens a connection; the packet waits until its stream has a path.
+    fn on_syn(&mut self, dpid: DatapathId, frame: &Frame<'_>, bytes: &[u8]) {
+        self.brain.counters.syns += 1;
+        match Syn::new(&self.brain.topology, dpid, frame, bytes) {
+            Some(syn) => self.brain.streams.handle_syn(&mut network!(self), syn),
+            None => {
+                let dst = frame.five_tuple().map(|tuple| tuple.dst);
+                dst.into_iter().for_each(|dst| self.look_up(dpid, dst, bytes));
+            }
+        }
+    }
+
+    /// Whether a connection may get a path of its own. Above the limit of its port it goes the way of all others.
+    fn may_steer(&mut self, at: SwitchPort, frame: &Frame<'_>) -> bool {
+        !self.brain.streams.is_new(&self.brain.settings, frame)
+            || self.brain.admission.admit_stream(&mut context!(self), at)
+    }
+
+    /// A DHCP server answers a client that may not have its address yet.
+    fn offer(&mut self, at: SwitchPort, dst: IpAddr, bytes: &[u8]) {
+        match self.brain.topology.host_with_address(dst) {
+            Some(_) => self.forward_or_search(at.dpid, dst, bytes),
+            None => self.brain.hosts.relay(&mut below!(self), at, bytes),
+        }
+    }
+
+    /// A packet that the controller sent found no route.
+    ///
+    /// If there should be one, the switch has lost or refused it. The packet is dropped, or it would come back
+    /// again and again; the next one of its host has the route written anew.
+    fn on_returned(&mut self, dpid: DatapathId, dst: IpAddr, bytes: &[u8]) {
+        if !self.brain.routing.forget(RouteKey { dst, dpid }) {
+            self.forward_or_search(dpid, dst, bytes);
+        }
+    }
+
+    /// Sends a packet on, or holds it while its destination is looked for.
+    fn forward_or_search(&mut self, dpid: DatapathId, dst: IpAddr, frame: &[u8]) {
+        match self.brain.topology.host_with_address(dst) {
+            Some(_) => {
+                let cx = &mut context!(self);
+                self.brain.routing.forward(cx, &mut self.brain.fabric, RouteKey { dst, dpid }, frame);
+            }
+            None => self.look_up(dpid, dst, frame),
+        }
+    }
+
+    /// A packet that waited here goes on as if it had just come in.
+    pub(super) fn resume(&mut self, dpid: DatapathId, bytes: &[u8]) {
+        let Ok(frame) = Frame::parse(bytes) else { return };
+        match &frame.payload {
+            Payload::Ip(_) if frame.tcp().is_some_and(|tcp| tcp.flags.is_syn()) => {
+                self.on_syn(dpid, &frame, bytes);
+            }
+            Payload::Ip(ip) => self.forward_or_search(dpid, ip.dst, bytes),
+            _ => {}
+        }
+    }
+}
+
+impl<'a> Punt<'a> {
+    fn neighbor(&self, ip: IpAddr) -> NeighborPacket<'a> {
+        let Self { at, frame, bytes, .. } = *self;
+        NeighborPacket { at, src: frame.src, ip, dst: frame.dst, frame: bytes, is_copy: self.is_copy() }
+    }
+
+    /// Whether the packet goes on without the controller: neighbours talk to each other.
+    const fn is_copy(&self) -> bool {
+        self.table == Table::Admit as u8 && !self.frame.dst.is_multicast()
+    }
+}
