@@ -108,7 +108,7 @@ impl Fabric {
     }
 
     /// Whether packets of a path arrive although links of it are down: switches bypass each of those by themselves.
-    pub(crate) fn is_bypassed(&self, topology: &Topology, path: &Path) -> bool {
+    fn is_bypassed(&self, topology: &Topology, path: &Path) -> bool {
         self.bypasses.cover(topology, path)
     }
 

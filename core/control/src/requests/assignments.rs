@@ -136,7 +136,7 @@ impl Requests {
     }
 
     /// A stream's path, as its application sees it.
-    pub(crate) fn placed(&self, on: &Lower<'_>, id: StreamId) -> Option<PlacedView> {
+    pub(super) fn placed(&self, on: &Lower<'_>, id: StreamId) -> Option<PlacedView> {
         let stream = on.streams.table().stream(id)?;
         let path = &stream.route.as_ref()?.forward;
         let index = on.net.reservations.of(stream).and_then(|assignment| place_in(assignment, path));

@@ -46,12 +46,12 @@ const MAX_WAITERS: usize = 8;
 
 impl Confirmations {
     /// Whether rules of a stream are on their way.
-    pub(crate) fn is_pending(&self, id: StreamId) -> bool {
+    pub(super) fn is_pending(&self, id: StreamId) -> bool {
         self.pending.contains_key(&id)
     }
 
     /// One more waits for a stream; says whether it may.
-    pub(crate) fn join(&mut self, id: StreamId, waiter: Waiter) -> bool {
+    pub(super) fn join(&mut self, id: StreamId, waiter: Waiter) -> bool {
         let waiters = self.pending.get_mut(&id).map(|pending| &mut pending.waiters);
         let waiters = waiters.filter(|waiters| waiters.len() < MAX_WAITERS);
         waiters.map(|waiters| waiters.push(waiter)).is_some()
@@ -93,7 +93,7 @@ pub(crate) struct Prepared {
 impl Requests {
     /// Lets the rules of a stream go once its path is ready, and tells `waiter` once the switches at both ends have
     /// confirmed them.
-    pub(crate) fn write_and_confirm(
+    pub(super) fn write_and_confirm(
         &mut self,
         on: &mut Lower<'_>,
         waiter: Waiter,
@@ -115,7 +115,7 @@ impl Requests {
     }
 
     /// A barrier was answered; says whether it was one of ours.
-    pub(crate) fn confirm_stream(&mut self, on: &mut Lower<'_>, dpid: DatapathId, token: u32) -> bool {
+    pub(super) fn confirm_stream(&mut self, on: &mut Lower<'_>, dpid: DatapathId, token: u32) -> bool {
         let Some((id, done)) = self.confirmations.confirm((dpid, token)) else { return false };
         let Some(Pending { waiters, tuple, .. }) = done else { return true };
         let answer = match self.placed(on, id) {
@@ -132,7 +132,7 @@ impl Requests {
     }
 
     /// The stream has ended before its rules were confirmed.
-    pub(crate) fn stop_confirming(&mut self, on: &mut Lower<'_>, id: StreamId) {
+    pub(super) fn stop_confirming(&mut self, on: &mut Lower<'_>, id: StreamId) {
         let Some(Pending { waiters, tuple, .. }) = self.confirmations.take(id) else { return };
         for waiter in waiters {
             match waiter {
@@ -145,7 +145,7 @@ impl Requests {
     }
 
     /// Who has waited for too long is told so; called once a tick. Questions for advice have a time of their own.
-    pub(crate) fn expire_confirmations(&mut self, on: &mut Lower<'_>) {
+    pub(super) fn expire_confirmations(&mut self, on: &mut Lower<'_>) {
         // The path has so long, and then the rules at its ends.
         let patience = on.net.cx.settings.install_timeout * 2;
         for id in self.confirmations.late(on.net.cx.now - patience) {

@@ -203,7 +203,7 @@ impl Spray {
     }
 
     /// Whether a group that waited to be written is still wanted.
-    pub(crate) fn wants(&self, dpid: DatapathId, spray: &SprayGroup) -> bool {
+    fn wants(&self, dpid: DatapathId, spray: &SprayGroup) -> bool {
         let bundle =
             self.bundles.iter().find(|(key, bundle)| key.ends.src == dpid && bundle.group == spray.group);
         bundle.is_some_and(|(_, bundle)| {

@@ -24,7 +24,7 @@ pub(crate) struct Network<'a> {
 
 impl Network<'_> {
     /// Sends a packet that entered at a switch on its default path.
-    pub(crate) fn forward(&mut self, dpid: DatapathId, dst: IpAddr, frame: &[u8]) {
+    pub(super) fn forward(&mut self, dpid: DatapathId, dst: IpAddr, frame: &[u8]) {
         self.routing.forward(&mut self.cx, self.fabric, RouteKey { dst, dpid }, frame);
     }
 }

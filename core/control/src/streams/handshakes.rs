@@ -29,7 +29,7 @@ pub(crate) struct Handshakes {
 
 impl Handshakes {
     /// The streams of a transfer are to be looked at.
-    pub(crate) fn unsettle(&mut self, now: Time, transfer: TransferId) {
+    pub(super) fn unsettle(&mut self, now: Time, transfer: TransferId) {
         self.unsettled.insert(transfer, now);
     }
 
@@ -41,7 +41,7 @@ impl Handshakes {
 
 impl Streams {
     /// The answering host has accepted a subflow.
-    pub(crate) fn establish_join(&mut self, net: &mut Network<'_>, id: StreamId) {
+    pub(super) fn establish_join(&mut self, net: &mut Network<'_>, id: StreamId) {
         if !self.table.establish(id) {
             return;
         }
@@ -53,7 +53,7 @@ impl Streams {
     }
 
     /// Takes a subflow's SYN if it is a call back, or has to wait for call backs; says whether it did.
-    pub(crate) fn sort_join(&mut self, net: &mut Network<'_>, syn: Syn<'_>, token: Token) -> bool {
+    pub(super) fn sort_join(&mut self, net: &mut Network<'_>, syn: Syn<'_>, token: Token) -> bool {
         if self.table.by_tuple(&syn.tuple).is_some() || self.manner(net.cx.settings, &syn.tuple).is_single() {
             return false;
         }
@@ -84,7 +84,7 @@ impl Streams {
     }
 
     /// The subflows that have waited for call backs go on.
-    pub(crate) fn release_joins(&mut self, net: &mut Network<'_>) {
+    pub(super) fn release_joins(&mut self, net: &mut Network<'_>) {
         for Join { dpid, frame, .. } in self.handshakes.call_backs.take_due(net.cx.now) {
             let Ok(parsed) = Frame::parse(&frame) else { continue };
             if let Some(syn) = Syn::new(net.cx.topology, dpid, &parsed, &frame) {
@@ -94,7 +94,7 @@ impl Streams {
     }
 
     /// The opening host has accepted a subflow of the answering one, which took the default path so far.
-    pub(crate) fn establish_call_back(&mut self, net: &mut Network<'_>, tuple: FiveTuple) {
+    pub(super) fn establish_call_back(&mut self, net: &mut Network<'_>, tuple: FiveTuple) {
         let Some(CallBack { transfer, token, .. }) = self.handshakes.call_backs.remove(net.cx.now, &tuple)
         else {
             return;
@@ -107,7 +107,7 @@ impl Streams {
     }
 
     /// One end of a subflow has refused it or given it up: its place is free.
-    pub(crate) fn on_reset(&mut self, net: &mut Network<'_>, tuple: &FiveTuple) {
+    pub(super) fn on_reset(&mut self, net: &mut Network<'_>, tuple: &FiveTuple) {
         for attempt in [*tuple, tuple.reversed()] {
             self.handshakes.call_backs.remove(net.cx.now, &attempt);
         }
@@ -121,7 +121,7 @@ impl Streams {
     }
 
     /// Has the streams of transfers that have settled take paths of their own; called once a tick.
-    pub(crate) fn settle_transfers(&mut self, net: &mut Network<'_>) {
+    pub(super) fn settle_transfers(&mut self, net: &mut Network<'_>) {
         if net.cx.out.installed.is_settling() {
             return;
         }

@@ -23,7 +23,7 @@ impl Streams {
     }
 
     /// Moves streams that have just been placed, so that another one finds room.
-    pub(crate) fn make_room(&mut self, net: &mut Network<'_>, moves: Vec<Move>) {
+    pub(super) fn make_room(&mut self, net: &mut Network<'_>, moves: Vec<Move>) {
         for Move { stream, path } in moves {
             let route = self.table.stream(stream).and_then(|it| it.route.as_ref());
             let same_ends = |current: &Path| {
@@ -36,7 +36,7 @@ impl Streams {
     }
 
     /// After links came: streams that share links with others of their transfer take paths of their own again.
-    pub(crate) fn spread_again(&mut self, net: &mut Network<'_>) {
+    pub(super) fn spread_again(&mut self, net: &mut Network<'_>) {
         if net.cx.out.installed.is_settling() || !std::mem::take(&mut self.may_spread) {
             return;
         }
@@ -49,7 +49,7 @@ impl Streams {
     }
 
     /// A path on which a stream meets fewer of its siblings, or on fewer links, than where it is.
-    pub(crate) fn better_path(&mut self, net: &mut Network<'_>, id: StreamId) -> Option<Path> {
+    pub(super) fn better_path(&mut self, net: &mut Network<'_>, id: StreamId) -> Option<Path> {
         let stream = self.table.stream(id)?;
         let current = &stream.route.as_ref()?.forward;
         let before = self.overlap(stream, current);
@@ -68,7 +68,7 @@ impl Streams {
     }
 
     /// How many links of `path` the stream's established siblings use.
-    pub(crate) fn shared(&self, stream: &Stream, path: &Path) -> usize {
+    pub(super) fn shared(&self, stream: &Stream, path: &Path) -> usize {
         self.sibling_paths(stream).iter().map(|sibling| path.shared_cables(sibling)).sum()
     }
 

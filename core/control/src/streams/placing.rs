@@ -97,7 +97,7 @@ impl Streams {
     }
 
     /// The path that a stream is to take; if its transfer is said, others may be to move for it.
-    pub(crate) fn choose_path(
+    pub(super) fn choose_path(
         &mut self,
         net: &mut Network<'_>,
         id: StreamId,

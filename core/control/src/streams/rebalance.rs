@@ -96,7 +96,7 @@ impl Streams {
     ///
     /// Of the streams on the link the one goes that carries most, among those for which another path has room. One
     /// at a time: what follows from a move shows in the loads some seconds later only.
-    pub(crate) fn relieve(&mut self, net: &mut Network<'_>) {
+    pub(super) fn relieve(&mut self, net: &mut Network<'_>) {
         let Relief { moves_per_minute, patience, rest, .. } = net.cx.settings.relief;
         if moves_per_minute == 0 || net.cx.out.installed.is_settling() {
             return;

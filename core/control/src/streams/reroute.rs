@@ -54,7 +54,7 @@ impl Streams {
     }
 
     /// Places streams again that joined before it was known what they join.
-    pub(crate) fn spread(&mut self, net: &mut Network<'_>, streams: &[StreamId]) {
+    pub(super) fn spread(&mut self, net: &mut Network<'_>, streams: &[StreamId]) {
         for id in streams {
             let ends = self.table.stream(*id).and_then(|stream| switches_of(net.cx.topology, &stream.tuple));
             let mut batch = Commands::default();
@@ -82,7 +82,7 @@ impl Streams {
     }
 
     /// Without rules no switch says when a stream ends, so that those without a path end after as long.
-    pub(crate) fn expire_unplaced(&mut self, net: &mut Network<'_>) {
+    pub(super) fn expire_unplaced(&mut self, net: &mut Network<'_>) {
         let idle = net.cx.settings.stream_idle;
         let streams = &self.table;
         self.unplaced.retain(|id, _| streams.stream(*id).is_some_and(|stream| stream.route.is_none()));

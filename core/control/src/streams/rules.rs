@@ -89,7 +89,7 @@ impl Streams {
         self.table.set_route(id, route);
     }
 
-    pub(crate) fn remove_rules(&mut self, net: &mut Network<'_>, id: StreamId) {
+    pub(super) fn remove_rules(&mut self, net: &mut Network<'_>, id: StreamId) {
         net.spray.leave(&mut net.cx, id);
         let Some((stream, route)) = self.table.stream(id).and_then(|s| Some((s, s.route.as_ref()?))) else {
             return;

@@ -13,7 +13,7 @@ use crate::switch_pair::SwitchPair;
 
 impl Streams {
     /// Whether a plain connection is to be sprayed: between edges, as the policy says, over paths that go together.
-    pub(crate) fn may_spray(&mut self, net: &mut Network<'_>, tuple: &FiveTuple, ends: SwitchPair) -> bool {
+    pub(super) fn may_spray(&mut self, net: &mut Network<'_>, tuple: &FiveTuple, ends: SwitchPair) -> bool {
         let policy = self.spray_policy(net.cx.settings, tuple);
         self.manner(net.cx.settings, tuple).steer_as != SteerAs::Single
             && net.spray.is_possible(&net.cx, ends, policy)
@@ -31,7 +31,7 @@ impl Streams {
     /// Lets both directions of a stream go through bundles; returns the labels that its rules need.
     ///
     /// `None` if there are no paths that go together; then the stream is to take one.
-    pub(crate) fn place_sprayed(
+    pub(super) fn place_sprayed(
         &mut self,
         net: &mut Network<'_>,
         id: StreamId,

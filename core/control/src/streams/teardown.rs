@@ -26,7 +26,7 @@ struct Watched {
 
 impl Streams {
     /// Adds the rules that tell of a stream's end to `batch`, where it was recognised.
-    pub(crate) fn watch_ending(&mut self, net: &mut Network<'_>, id: StreamId, batch: &mut Commands) {
+    pub(super) fn watch_ending(&mut self, net: &mut Network<'_>, id: StreamId, batch: &mut Commands) {
         let Some(stream) = self.table.stream(id) else { return };
         let Opening::Parallel(Group::Announced(assignment)) = stream.opening else { return };
         if !net.reservations.is_recognised(AssignmentId(assignment)) || self.endings.watched.contains_key(&id)
@@ -44,7 +44,7 @@ impl Streams {
     }
 
     /// The stream has ended, whoever said so.
-    pub(crate) fn stop_watching(&mut self, net: &mut Network<'_>, id: StreamId) {
+    pub(super) fn stop_watching(&mut self, net: &mut Network<'_>, id: StreamId) {
         let Some(Watched { ends, .. }) = self.endings.watched.remove(&id) else { return };
         for (at, rule) in ends.into_iter().flat_map(|(at, tuple)| rules(at, tuple)) {
             net.cx.delete(at.dpid, rule);
