@@ -3,5 +3,6 @@
 mod installed;
 mod reconcile;
 
-pub(crate) use installed::{BothWays, InstalledState, first_hop, highest, label_of, port_of};
+use installed::{BothWays, first_hop, port_of};
+pub(crate) use installed::{InstalledState, highest, label_of};
 pub(crate) use reconcile::{Restoring, restoring};

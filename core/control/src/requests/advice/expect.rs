@@ -12,7 +12,7 @@ use crate::streams::Chosen;
 
 impl Requests {
     /// A stream has ended, or never came.
-    pub(crate) fn stop_expecting(&mut self, on: &mut Lower<'_>, id: StreamId) {
+    pub(in crate::requests) fn stop_expecting(&mut self, on: &mut Lower<'_>, id: StreamId) {
         let Some(rules) = self.advising.expected.remove(&id) else { return };
         let [(_, tuple), _] = rules;
         self.advising.ports.remove(&(tuple.src, tuple.src_port));
@@ -24,7 +24,7 @@ impl Requests {
     /// Writes the rules of a stream that a host is to open, and has the switches at both ends confirm them.
     ///
     /// `None` if there is no room for one more.
-    pub(crate) fn expect(
+    pub(in crate::requests) fn expect(
         &mut self,
         on: &mut Lower<'_>,
         ticket: Ticket,

@@ -62,7 +62,7 @@ struct Place {
 
 impl Requests {
     /// Somebody asks which subflows a connection shall have.
-    pub(crate) fn advise(
+    pub(in crate::requests) fn advise(
         &mut self,
         on: &mut Lower<'_>,
         ticket: Ticket,
@@ -77,7 +77,7 @@ impl Requests {
     }
 
     /// Gives the answers whose time has come, complete or not.
-    pub(crate) fn tick_advice(&mut self, on: &mut Lower<'_>) {
+    pub(in crate::requests) fn tick_advice(&mut self, on: &mut Lower<'_>) {
         let waiting = self.advising.waiting.iter();
         let nothing_left = |it: &Waiting| it.unconfirmed.is_empty() && !it.is_settled;
         let due = waiting.filter(|(_, it)| it.until <= on.net.cx.now || nothing_left(it));
@@ -92,14 +92,14 @@ impl Requests {
     }
 
     /// When the next answer is given, if that is known. O(1).
-    pub(crate) fn next_answer(&self) -> Option<Time> {
+    pub(in crate::requests) fn next_answer(&self) -> Option<Time> {
         self.advising.settled.first().map(|(at, _)| *at)
     }
 
     /// Switches have the rules of a subflow.
     ///
     /// Packets may go by what was there before for a while yet: the host is not told until then.
-    pub(crate) fn on_subflow_written(&mut self, on: &mut Lower<'_>, ticket: Ticket, id: StreamId) {
+    pub(in crate::requests) fn on_subflow_written(&mut self, on: &mut Lower<'_>, ticket: Ticket, id: StreamId) {
         self.on_subflow_ended(ticket, id);
         let Some(waiting) = self.advising.waiting.get_mut(&ticket) else { return };
         if waiting.unconfirmed.is_empty() {
@@ -109,7 +109,7 @@ impl Requests {
     }
 
     /// A subflow is no more, so that a question need not wait for it.
-    pub(crate) fn on_subflow_ended(&mut self, ticket: Ticket, id: StreamId) {
+    pub(in crate::requests) fn on_subflow_ended(&mut self, ticket: Ticket, id: StreamId) {
         if let Some(waiting) = self.advising.waiting.get_mut(&ticket) {
             waiting.unconfirmed.remove(&id);
         }
