@@ -66,7 +66,9 @@ impl Dispatch<'_> {
                 let net = &mut network!(self);
                 self.brain.streams.handle_flow_removed(net, *cookie, *bytes);
             }
-            Event::StreamCounters { rules, .. } => self.brain.streams.handle_counters(self.now, rules),
+            Event::StreamCounters { rules, .. } => {
+                self.brain.streams.handle_counters(&mut network!(self), rules)
+            }
             Event::PortCounters { dpid, ports } => {
                 self.brain.measurement.handle_port_counters(&context!(self), *dpid, ports);
             }

@@ -16,7 +16,7 @@ use crate::pipeline::Rule;
 use crate::requests::lower;
 use crate::restore::restoring;
 use crate::routing::RouteKey;
-use crate::streams::network;
+use crate::streams::{NetworkChange, network};
 
 impl Dispatch<'_> {
     pub(super) fn tick(&mut self) {
@@ -36,11 +36,9 @@ impl Dispatch<'_> {
         self.brain.measurement.handle_timeout(&mut context!(self));
         if self.now.since(self.brain.counters_read_at) >= self.brain.settings.counters_interval {
             self.brain.counters_read_at = self.now;
-            self.brain.streams.read_counters(&mut context!(self).out);
-            self.brain.streams.review_spray(&mut network!(self));
-            self.review_labels();
             self.brain.streams.review(&mut network!(self));
-            self.brain.reservations.learn(&mut context!(self), self.brain.streams.table());
+            self.review_labels();
+            self.brain.reservations.learn(&mut context!(self), &self.brain.transfers);
         }
     }
 
@@ -111,14 +109,17 @@ impl Dispatch<'_> {
                     }
                 }
                 FabricEvent::Withdrawn(withdrawal) => self.withdraw(&withdrawal),
-                FabricEvent::Bypassed(paths) => self.brain.streams.vacate(&mut network!(self), &paths),
+                FabricEvent::Bypassed(paths) => {
+                    self.brain.streams.handle_change(&mut network!(self), NetworkChange::Bypassed(&paths))
+                }
             }
         }
     }
 
     /// What takes labels that go takes others, or none. O(streams + routes).
     fn withdraw(&mut self, withdrawal: &Withdrawal) {
-        self.brain.streams.release(&mut network!(self), &withdrawal.paths);
+        let gone = NetworkChange::Withdrawn(&withdrawal.paths);
+        self.brain.streams.handle_change(&mut network!(self), gone);
         let cx = &mut context!(self);
         self.brain.routing.withdraw(cx, &withdrawal.labels);
         self.brain.fabric.complete(cx, withdrawal);
@@ -170,7 +171,7 @@ impl Dispatch<'_> {
             self.brain.hosts.handle_change(&mut context!(self), change);
             match change {
                 Change::LinkAdded { link, .. } => {
-                    self.brain.streams.handle_link_up();
+                    self.brain.streams.handle_change(&mut network!(self), NetworkChange::LinkUp);
                     self.out.notice(Notice::LinkUp { src: link.src, dst: link.dst });
                 }
                 Change::LinkRemoved { link } => {
@@ -186,7 +187,9 @@ impl Dispatch<'_> {
                     host.addresses.iter().for_each(|address| self.reroute_to(*address));
                 }
                 Change::AddressMoved { address, .. } => {
-                    self.brain.streams.release_address(&mut network!(self), *address);
+                    self.brain
+                        .streams
+                        .handle_change(&mut network!(self), NetworkChange::AddressMoved(*address));
                     self.reroute_to(*address);
                     self.brain.streams.place_again(&mut network!(self), Replaces::Nothing);
                 }
@@ -212,7 +215,7 @@ impl Dispatch<'_> {
         for dst in addresses {
             self.reroute_to(*dst);
             if from.dpid != to.dpid {
-                self.brain.streams.release_address(&mut network!(self), *dst);
+                self.brain.streams.handle_change(&mut network!(self), NetworkChange::AddressMoved(*dst));
             }
         }
         self.brain.streams.place_again(&mut network!(self), Replaces::Nothing);

@@ -7,6 +7,7 @@ mod reads;
 #[cfg(test)]
 mod tests;
 
+use braid_steering::Transfers;
 use braid_topology::Topology;
 use braid_types::Time;
 
@@ -45,6 +46,7 @@ pub struct Brain {
     measurement: Measurement,
     installed: InstalledState,
     protections: Protections,
+    transfers: Transfers,
     streams: Streams,
     counters: Counters,
     counters_read_at: Time,
@@ -61,7 +63,8 @@ impl Brain {
     pub fn new(settings: Settings) -> Self {
         let topology = Topology::with_limits(settings.hosts);
         Self {
-            streams: Streams::new(&settings),
+            transfers: Transfers::new(settings.streams),
+            streams: Streams::default(),
             reservations: Reservations::new(&settings),
             spray: Spray::default(),
             paths: PathCache::new(topology.graph(), settings.paths, settings.weight),

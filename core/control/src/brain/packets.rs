@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use braid_packet::{Frame, Ip, Payload, TcpSegment, Transport};
+use braid_packet::{Frame, Ip, Payload, Transport};
 use braid_types::{DatapathId, PortNo, SwitchPort};
 
 use super::dispatch::{Dispatch, below, context};
@@ -11,7 +11,7 @@ use crate::label::Label;
 use crate::pipeline::Table;
 use crate::role::Role;
 use crate::routing::RouteKey;
-use crate::streams::{Syn, is_ending, network};
+use crate::streams::network;
 
 /// A packet that a table of a switch sent to the controller.
 struct Punt<'a> {
@@ -57,42 +57,17 @@ impl Dispatch<'_> {
                 self.brain.hosts.handle_nd(&mut below!(self), punt.neighbor(ip.src), message);
                 self.drain_hosts();
             }
-            Transport::Tcp(tcp) if punt.table == Table::Admit as u8 => self.on_tcp(punt, tcp),
+            Transport::Tcp(_) if punt.table == Table::Admit as u8 => self.on_tcp(punt, ip.dst),
             Transport::Udp(udp) if udp.dst_port == DHCP_CLIENT => self.offer(punt.at, ip.dst, punt.bytes),
             _ => self.forward_or_search(punt.at.dpid, ip.dst, punt.bytes),
         }
     }
 
-    /// A host opens, answers or ends a connection.
-    fn on_tcp(&mut self, punt: &Punt<'_>, tcp: &TcpSegment<'_>) {
-        let Some(tuple) = punt.frame.five_tuple() else { return };
-        if is_ending(tcp.flags) {
-            self.brain.streams.handle_ending(&mut network!(self), &tuple, tcp.flags);
-        } else if tcp.flags.is_syn_ack() {
-            self.brain.streams.handle_syn_ack(&mut network!(self), tuple, tcp);
-        } else if self.may_steer(punt.at, punt.frame) {
-            self.on_syn(punt.at.dpid, punt.frame, punt.bytes);
-        } else {
-            self.forward_or_search(punt.at.dpid, tuple.dst, punt.bytes);
+    fn on_tcp(&mut self, punt: &Punt<'_>, dst: IpAddr) {
+        let Punt { at, frame, bytes, .. } = *punt;
+        if !self.brain.streams.handle_tcp(&mut network!(self), at, frame, bytes) {
+            self.forward_or_search(at.dpid, dst, bytes);
         }
-    }
-
-    /// A host opens a connection; the packet waits until its stream has a path.
-    fn on_syn(&mut self, dpid: DatapathId, frame: &Frame<'_>, bytes: &[u8]) {
-        self.brain.counters.syns += 1;
-        match Syn::new(&self.brain.topology, dpid, frame, bytes) {
-            Some(syn) => self.brain.streams.handle_syn(&mut network!(self), syn),
-            None => {
-                let dst = frame.five_tuple().map(|tuple| tuple.dst);
-                dst.into_iter().for_each(|dst| self.look_up(dpid, dst, bytes));
-            }
-        }
-    }
-
-    /// Whether a connection may get a path of its own. Above the limit of its port it goes the way of all others.
-    fn may_steer(&mut self, at: SwitchPort, frame: &Frame<'_>) -> bool {
-        !self.brain.streams.is_new(&self.brain.settings, frame)
-            || self.brain.admission.admit_stream(&mut context!(self), at)
     }
 
     /// A DHCP server answers a client that may not have its address yet.
@@ -127,12 +102,10 @@ impl Dispatch<'_> {
     /// A packet that waited here goes on as if it had just come in.
     pub(super) fn resume(&mut self, dpid: DatapathId, bytes: &[u8]) {
         let Ok(frame) = Frame::parse(bytes) else { return };
-        match &frame.payload {
-            Payload::Ip(_) if frame.tcp().is_some_and(|tcp| tcp.flags.is_syn()) => {
-                self.on_syn(dpid, &frame, bytes);
-            }
-            Payload::Ip(ip) => self.forward_or_search(dpid, ip.dst, bytes),
-            _ => {}
+        let Payload::Ip(ip) = &frame.payload else { return };
+        let is_syn = frame.tcp().is_some_and(|tcp| tcp.flags.is_syn());
+        if !is_syn || !self.brain.streams.handle_syn(&mut network!(self), dpid, &frame, bytes) {
+            self.forward_or_search(dpid, ip.dst, bytes);
         }
     }
 }

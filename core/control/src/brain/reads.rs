@@ -23,6 +23,7 @@ use crate::request::AssignmentView;
 use crate::reservations::Sources;
 use crate::routing::RouteKey;
 use crate::settings::Settings;
+use crate::streams::RuleSources;
 use crate::view::{
     EdgeList, EdgeView, HostView, LinkView, PortView, SwitchView, TransferRecord, TransferView, link_view,
 };
@@ -45,7 +46,8 @@ impl Brain {
 
     /// The rule of one direction of a stream as it is wanted now; `None` if there is no such stream or it has no path.
     pub fn stream_rule(&self, id: StreamId, reverse: bool) -> Option<Rule> {
-        self.streams.rule(&self.fabric, &self.spray, id, reverse)
+        let Self { transfers, fabric, spray, .. } = self;
+        RuleSources { transfers, fabric, spray }.rule(id, reverse)
     }
 
     /// The rule of a default path as it is wanted now; `None` if there is none.
@@ -59,8 +61,8 @@ impl Brain {
             switches: self.topology.switches().len() as u64,
             links: self.topology.links().len() as u64,
             hosts: self.topology.host_count() as u64,
-            transfers: self.streams.table().transfer_count() as u64,
-            streams: self.streams.table().len() as u64,
+            transfers: self.transfers.transfer_count() as u64,
+            streams: self.transfers.len() as u64,
             labels: self.fabric.label_count() as u64,
             routes: self.routing.len() as u64,
         }
@@ -68,10 +70,9 @@ impl Brain {
 
     /// The transfers in progress, oldest first. O(n log n).
     pub fn transfers(&self) -> Vec<TransferView> {
-        self.streams
-            .table()
+        self.transfers
             .transfers()
-            .filter_map(|transfer| TransferRecord::new(self.streams.table(), &self.spray, transfer))
+            .filter_map(|transfer| TransferRecord::new(&self.transfers, &self.spray, transfer))
             .map(|it| it.view())
             .collect()
     }
@@ -80,20 +81,19 @@ impl Brain {
     ///
     /// Neither changes anything that the brain decides by.
     pub fn take_transfer_changes(&mut self) -> Changed {
-        self.streams.take_changes()
+        self.transfers.take_changes()
     }
 
     /// The transfer as it is now, if a stream of it is established. When it changes after this, it is among the changes again.
     pub fn copy_transfer(&mut self, id: TransferId) -> Option<TransferRecord> {
-        self.streams.visit(id)?;
-        self.streams
-            .table()
+        self.transfers.visit(id)?;
+        self.transfers
             .transfer(id)
-            .and_then(|transfer| TransferRecord::new(self.streams.table(), &self.spray, transfer))
+            .and_then(|transfer| TransferRecord::new(&self.transfers, &self.spray, transfer))
     }
 
     fn sources(&self) -> Sources<'_> {
-        Sources { settings: &self.settings, topology: &self.topology, streams: self.streams.table() }
+        Sources { settings: &self.settings, topology: &self.topology, streams: &self.transfers }
     }
 
     /// The edges, and what they spray and put in order, by datapath id.

@@ -47,8 +47,8 @@ impl Requests {
                     .map(Some)
             }
             Request::Release { assignment, owner } => {
-                let streams = on.streams.table();
-                let last = on.net.reservations.release(&on.net.cx, streams, *assignment, owner.as_ref());
+                let (net, owner) = (&mut on.net, owner.as_ref());
+                let last = net.reservations.release(&net.cx, net.transfers, *assignment, owner);
                 last.map(|view| Some(Reply::Assignment(view))).map_err(Refusal::from)
             }
             Request::Advise { request, asker } => {
@@ -66,13 +66,13 @@ impl Requests {
     fn set_paths_aside(&mut self, on: &mut Lower<'_>, claim: &Claim) -> Result<Reply, Refusal> {
         on.net.reservations.check(claim)?;
         let ends = SwitchPair::new(self.switch_of(on, claim.src)?, self.switch_of(on, claim.dst)?);
-        let below = Below { fabric: on.net.fabric, streams: on.streams.table() };
+        let below = Below { fabric: on.net.fabric, streams: on.net.transfers };
         let id = on.net.reservations.open(&mut on.net.cx, below, claim, ends)?;
         self.view_of(on, id)
     }
 
     fn view_of(&self, on: &Lower<'_>, id: AssignmentId) -> Result<Reply, Refusal> {
-        Ok(Reply::Assignment(on.net.reservations.view(Sources::new(&on.net.cx, on.streams.table()), id)?))
+        Ok(Reply::Assignment(on.net.reservations.view(Sources::new(&on.net.cx, on.net.transfers), id)?))
     }
 
     /// Gives a connection a path; the answer may come later.
@@ -86,7 +86,8 @@ impl Requests {
         let between = on.net.reservations.renew(&on.net.cx, assignment, owner)?.claim.clone();
         let ends = self.check_hosts(on, &between, &tuple)?;
         let opening = Opening::Parallel(Group::Announced(assignment.0));
-        let id = on.streams.open_stream(&mut on.net, tuple, opening).ok_or(Refusal::Full("streams"))?;
+        let id =
+            on.streams.open_stream(&mut on.net, tuple, opening).map_err(|full| Refusal::Full(full.what))?;
         if self.confirmations.is_pending(id) {
             let may_wait = self.confirmations.join(id, Waiter::Application(ticket));
             return if may_wait { Ok(None) } else { Err(Refusal::Full("requests for one stream")) };
@@ -110,7 +111,7 @@ impl Requests {
         let Announced { assignment, owner, tuple } = announced;
         on.net.reservations.renew(&on.net.cx, assignment, owner)?;
         let opening = Opening::Parallel(Group::Announced(assignment.0));
-        let stream = on.streams.table().by_tuple(&tuple).filter(|stream| stream.opening == opening);
+        let stream = on.net.transfers.by_tuple(&tuple).filter(|stream| stream.opening == opening);
         let id = stream.ok_or(Refusal::NoStream(tuple))?.id;
         self.end_stream(on, id);
         Ok(Reply::Ended)
@@ -137,7 +138,7 @@ impl Requests {
 
     /// A stream's path, as its application sees it.
     pub(super) fn placed(&self, on: &Lower<'_>, id: StreamId) -> Option<PlacedView> {
-        let stream = on.streams.table().stream(id)?;
+        let stream = on.net.transfers.stream(id)?;
         let path = &stream.route.as_ref()?.forward;
         let index = on.net.reservations.of(stream).and_then(|assignment| place_in(assignment, path));
         Some(PlacedView { stream: id, path: index, switches: path.switches().collect() })

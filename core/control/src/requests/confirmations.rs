@@ -100,7 +100,7 @@ impl Requests {
         id: StreamId,
         Prepared { hops, mut batch }: Prepared,
     ) {
-        let Some(stream) = on.streams.table().stream(id) else { return };
+        let Some(stream) = on.net.transfers.stream(id) else { return };
         let Some(route) = &stream.route else { return };
         let tuple = stream.tuple;
         let edges = [route.forward.ingress(), route.reverse.ingress()];

@@ -7,7 +7,6 @@ mod confirmations;
 use braid_steering::StreamId;
 use braid_types::{DatapathId, Time};
 
-use crate::admission::Admission;
 use crate::streams::{Network, StreamEvent, Streams};
 use advice::Advising;
 use confirmations::Confirmations;
@@ -23,7 +22,6 @@ pub(crate) struct Requests {
 pub(crate) struct Lower<'a> {
     pub(crate) net: Network<'a>,
     pub(crate) streams: &'a mut Streams,
-    pub(crate) admission: &'a mut Admission,
 }
 
 /// What the requests of `$brain` build on, while an event is handled. A macro, as it borrows some of its fields only.
@@ -32,7 +30,6 @@ macro_rules! lower {
         crate::requests::Lower {
             net: crate::streams::network!($dispatch),
             streams: &mut $dispatch.brain.streams,
-            admission: &mut $dispatch.brain.admission,
         }
     };
 }

@@ -18,7 +18,7 @@ use crate::requests::Lower;
 use crate::role::Role;
 use crate::routing::RouteKey;
 use crate::routing::{BroadcastTree, Way};
-use crate::streams::switches_of;
+use crate::streams::{NetworkChange, switches_of};
 
 /// Numbers of streams left free above those that were found, for what switches may know that join later.
 const GAP: u64 = 1 << 16;
@@ -53,7 +53,9 @@ impl Restoring<'_> {
         let until = self.on.net.cx.now + self.on.net.cx.settings.adopt_timeout;
         self.installed_mut().add(dpid, found, until);
         let (_, stream) = highest(&found.rules);
-        self.on.streams.skip(stream, GAP);
+        if stream > self.on.net.transfers.last_stream() {
+            self.on.net.transfers.skip_streams(StreamId(stream.0.saturating_add(GAP)));
+        }
         if self.installed().is_settling() {
             let (rules, strays) = (found.rules.len(), found.strays.len());
             self.on.net.cx.out.notice(Notice::RulesFound { dpid, rules, strays });
@@ -68,7 +70,7 @@ impl Restoring<'_> {
             if let Rule::Deliver { dst, mac, port } = rule {
                 let host = Binding { mac, ip: dst, at: SwitchPort::new(dpid, port) };
                 let cx = self.on.net.cx.reborrow();
-                let mut below = Below { cx, discovery: self.discovery, admission: self.on.admission };
+                let mut below = Below { cx, discovery: self.discovery, admission: self.on.net.admission };
                 self.hosts.restore(&mut below, host);
             }
         }
@@ -150,7 +152,13 @@ impl Restoring<'_> {
     }
 
     fn remember_stream(&mut self, id: StreamId, tuple: FiveTuple, is_sprayed: bool) -> bool {
-        let restored = self.on.streams.restore(self.on.net.cx.now, id, tuple, is_sprayed);
+        let (now, transfers) = (self.on.net.cx.now, &mut *self.on.net.transfers);
+        let is_known = transfers.stream(id).is_some() || transfers.by_tuple(&tuple).is_some();
+        let restored = !is_known
+            && match is_sprayed {
+                true => transfers.adopt_sprayed(now, id, tuple).is_ok(),
+                false => transfers.adopt(now, id, tuple).is_ok(),
+            };
         if restored {
             self.installed_mut().close_stream(id);
         }
@@ -198,12 +206,12 @@ impl Restoring<'_> {
         self.broadcast.handle_change();
         // To a controller that starts all links are new, but they were there: no reason to move what flows.
         if !self.broadcast.has_begun() {
-            self.on.streams.stay();
+            self.on.streams.handle_change(&mut self.on.net, NetworkChange::Restored);
         }
         self.on.net.routing.handle_graph(&mut self.on.net.cx, self.on.net.fabric);
         self.on.streams.place_again(&mut self.on.net, Replaces::Nothing);
         for (id, rules) in mended {
-            if self.on.streams.table().stream(id).is_some_and(|stream| stream.route.is_some()) {
+            if self.on.net.transfers.stream(id).is_some_and(|stream| stream.route.is_some()) {
                 for (dpid, rule) in rules.iter().flatten() {
                     self.installed_mut().claim(*dpid, rule);
                 }
@@ -213,7 +221,7 @@ impl Restoring<'_> {
         self.remove_unwanted();
         self.on.net.cx.out.notice(Notice::Adopted {
             labels: self.on.net.fabric.label_count(),
-            streams: self.on.streams.table().len(),
+            streams: self.on.net.transfers.len(),
         });
     }
 

@@ -11,6 +11,7 @@ use braid_steering::{Opening, Stream, StreamId, TransferId};
 use braid_types::{FiveTuple, Time, Token};
 
 use super::call_backs::{CallBack, CallBacks, Join};
+use super::migration::shared;
 use super::setup::Syn;
 use super::{Network, Streams};
 use crate::routing::RouteKey;
@@ -42,27 +43,29 @@ impl Handshakes {
 impl Streams {
     /// The answering host has accepted a subflow.
     pub(super) fn establish_join(&mut self, net: &mut Network<'_>, id: StreamId) {
-        if !self.table.establish(id) {
+        if !net.transfers.establish(id) {
             return;
         }
-        let Some(stream) = self.table.stream(id) else { return };
+        let Some(stream) = net.transfers.stream(id) else { return };
         let path = stream.route.as_ref().map(|route| &route.forward);
-        if path.is_some_and(|path| self.shared(stream, path) > 0) {
+        if path.is_some_and(|path| shared(net.transfers, stream, path) > 0) {
             self.handshakes.unsettle(net.cx.now, stream.transfer);
         }
     }
 
     /// Takes a subflow's SYN if it is a call back, or has to wait for call backs; says whether it did.
     pub(super) fn sort_join(&mut self, net: &mut Network<'_>, syn: Syn<'_>, token: Token) -> bool {
-        if self.table.by_tuple(&syn.tuple).is_some() || self.manner(net.cx.settings, &syn.tuple).is_single() {
+        if net.transfers.by_tuple(&syn.tuple).is_some()
+            || self.manner(net.cx.settings, &syn.tuple).is_single()
+        {
             return false;
         }
         let Some(answers) = net.cx.topology.host_with_address(syn.tuple.dst) else { return false };
-        if let Some(transfer) = self.table.call_back(token, &syn.tuple, &answers.addresses) {
+        if let Some(transfer) = net.transfers.call_back(token, &syn.tuple, &answers.addresses) {
             self.send_call_back(net, syn, CallBack { transfer, token, at: net.cx.now });
             return true;
         }
-        let transfer = self.table.joined(token, &syn.tuple);
+        let transfer = net.transfers.joined(token, &syn.tuple);
         let waits = self.handshakes.call_backs.precede(&syn.tuple, transfer, answers.mac);
         if waits {
             let join = Join { transfer, dpid: syn.dpid, frame: syn.bytes.to_vec() };
@@ -99,8 +102,8 @@ impl Streams {
         else {
             return;
         };
-        self.table.learn_opener_token(transfer, token);
-        if let Some(id) = self.open_stream(net, tuple, Opening::Join(token)) {
+        net.transfers.learn_opener_token(transfer, token);
+        if let Ok(id) = self.open_stream(net, tuple, Opening::Join(token)) {
             self.establish_join(net, id);
             self.spread(net, &[id]);
         }
@@ -111,7 +114,7 @@ impl Streams {
         for attempt in [*tuple, tuple.reversed()] {
             self.handshakes.call_backs.remove(net.cx.now, &attempt);
         }
-        let known = self.table.by_tuple(tuple).or_else(|| self.table.by_tuple(&tuple.reversed()));
+        let known = net.transfers.by_tuple(tuple).or_else(|| net.transfers.by_tuple(&tuple.reversed()));
         let Some(Stream { id, transfer, .. }) = known.filter(|stream| is_subflow(stream.opening)).cloned()
         else {
             return;
@@ -126,7 +129,7 @@ impl Streams {
             return;
         }
         for transfer in self.handshakes.take_settled(net.cx.now) {
-            let streams = self.table.transfer(transfer).map(|it| it.streams.clone()).unwrap_or_default();
+            let streams = net.transfers.transfer(transfer).map(|it| it.streams.clone()).unwrap_or_default();
             // The last ones first: the first have the shortest paths.
             for id in streams.into_iter().rev() {
                 if let Some(path) = self.better_path(net, id) {

@@ -1,8 +1,7 @@
 //! Streams move from a path that works to a better one without losing a packet.
 
 use braid_paths::Path;
-use braid_steering::{Move, Stream, StreamId};
-use smallvec::SmallVec;
+use braid_steering::{Move, Stream, StreamId, Transfers};
 
 use super::placing::Chosen;
 use super::{Network, Streams};
@@ -16,7 +15,7 @@ impl Streams {
     /// Until then its packets go on as they did. What is under way on the old path arrives, as its rules stay longer.
     pub(crate) fn move_stream(&mut self, net: &mut Network<'_>, id: StreamId, path: &Path) {
         let mut batch = Commands::default();
-        let shared = self.table.stream(id).map_or(0, |stream| self.shared(stream, path));
+        let shared = net.transfers.stream(id).map_or(0, |stream| shared(net.transfers, stream, path));
         if let Some(hops) = self.assign(net, id, &Chosen::path(path.clone(), shared), &mut batch) {
             self.submit(net, &hops, batch, Replaces::Working);
         }
@@ -25,7 +24,7 @@ impl Streams {
     /// Moves streams that have just been placed, so that another one finds room.
     pub(super) fn make_room(&mut self, net: &mut Network<'_>, moves: Vec<Move>) {
         for Move { stream, path } in moves {
-            let route = self.table.stream(stream).and_then(|it| it.route.as_ref());
+            let route = net.transfers.stream(stream).and_then(|it| it.route.as_ref());
             let same_ends = |current: &Path| {
                 (current.ingress(), current.egress()) == (path.ingress(), path.egress()) && *current != path
             };
@@ -41,7 +40,7 @@ impl Streams {
             return;
         }
         // The last ones first: the first have the shortest paths.
-        for id in self.table.streams().map(|stream| stream.id).collect::<Vec<_>>().into_iter().rev() {
+        for id in net.transfers.streams().map(|stream| stream.id).collect::<Vec<_>>().into_iter().rev() {
             if let Some(path) = self.better_path(net, id) {
                 self.move_stream(net, id, &path);
             }
@@ -50,32 +49,31 @@ impl Streams {
 
     /// A path on which a stream meets fewer of its siblings, or on fewer links, than where it is.
     pub(super) fn better_path(&mut self, net: &mut Network<'_>, id: StreamId) -> Option<Path> {
-        let stream = self.table.stream(id)?;
+        let stream = net.transfers.stream(id)?;
         let current = &stream.route.as_ref()?.forward;
-        let before = self.overlap(stream, current);
+        let before = overlap(net.transfers, stream, current);
         if before.0 == 0 {
             return None;
         }
         let chosen = self.choose_path(net, id, None, SwitchPair::new(current.ingress(), current.egress()))?;
-        let after = self.overlap(self.table.stream(id)?, &chosen.path);
+        let after = overlap(net.transfers, net.transfers.stream(id)?, &chosen.path);
         (after < before).then_some(chosen.path)
     }
+}
 
-    /// How many of the stream's established siblings `path` meets, and on how many links in all.
-    fn overlap(&self, stream: &Stream, path: &Path) -> (usize, usize) {
-        let shared = self.sibling_paths(stream).into_iter().map(|sibling| path.shared_cables(sibling));
-        shared.filter(|links| *links > 0).fold((0, 0), |(met, all), links| (met + 1, all + links))
-    }
+/// How many of the stream's established siblings `path` meets, and on how many links in all.
+fn overlap(transfers: &Transfers, stream: &Stream, path: &Path) -> (usize, usize) {
+    let shared = sibling_paths(transfers, stream).map(|sibling| path.shared_cables(sibling));
+    shared.filter(|links| *links > 0).fold((0, 0), |(met, all), links| (met + 1, all + links))
+}
 
-    /// How many links of `path` the stream's established siblings use.
-    pub(super) fn shared(&self, stream: &Stream, path: &Path) -> usize {
-        self.sibling_paths(stream).iter().map(|sibling| path.shared_cables(sibling)).sum()
-    }
+/// How many links of `path` the stream's established siblings use.
+pub(super) fn shared(transfers: &Transfers, stream: &Stream, path: &Path) -> usize {
+    sibling_paths(transfers, stream).map(|sibling| path.shared_cables(sibling)).sum()
+}
 
-    /// Where the other streams of its transfer go that are established.
-    fn sibling_paths<'a>(&'a self, stream: &'a Stream) -> SmallVec<[&'a Path; 8]> {
-        let established = self.table.siblings(stream).filter(|sibling| sibling.established);
-        let routes = established.filter_map(|sibling| sibling.route.as_ref());
-        routes.map(|route| &route.forward).collect()
-    }
+/// The paths of the other streams of its transfer that are established.
+fn sibling_paths<'a>(transfers: &'a Transfers, stream: &'a Stream) -> impl Iterator<Item = &'a Path> {
+    let established = transfers.siblings(stream).filter(|sibling| sibling.established);
+    established.filter_map(|sibling| sibling.route.as_ref()).map(|route| &route.forward)
 }

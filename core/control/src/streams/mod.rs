@@ -7,26 +7,27 @@ mod migration;
 mod placing;
 mod policy;
 mod rebalance;
-mod register;
 mod reroute;
 mod rules;
 mod setup;
 mod spraying;
 mod teardown;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::IpAddr;
 use std::sync::Arc;
 
-use braid_steering::{Changed, Policies, StreamId, Transfer, TransferId, Transfers};
+use braid_paths::Path;
+use braid_steering::{Policies, StreamId};
 use braid_types::Time;
 
 use crate::command::{Command, Commands};
 use crate::fabric::{Owner, Replaces, Submitted, Transaction};
 use crate::pipeline::{Hop, Rule};
-use crate::settings::Settings;
 use handshakes::Handshakes;
 use policy::{Placements, is_known};
 use rebalance::Reliefs;
+use rules::read_counters;
 use teardown::Endings;
 
 /// What streams of `$brain` build on, while an event is handled. A macro, as it borrows some of its fields only.
@@ -34,6 +35,8 @@ macro_rules! network {
     ($dispatch:expr) => {
         crate::streams::Network {
             cx: crate::brain::context!($dispatch),
+            transfers: &mut $dispatch.brain.transfers,
+            admission: &mut $dispatch.brain.admission,
             fabric: &mut $dispatch.brain.fabric,
             routing: &mut $dispatch.brain.routing,
             spray: &mut $dispatch.brain.spray,
@@ -47,14 +50,11 @@ pub(crate) use network;
 pub(crate) use below::Network;
 pub(crate) use placing::{Chosen, NewStream};
 pub use rebalance::Relief;
-pub(crate) use rules::switches_of;
-pub(crate) use setup::Syn;
-pub(crate) use teardown::is_ending;
+pub(crate) use rules::{RuleSources, switches_of};
 
-/// The transfers in progress, and what is watched of their streams.
-#[derive(Debug)]
+/// How streams are placed, moved and ended, and what is watched of them.
+#[derive(Debug, Default)]
 pub(crate) struct Streams {
-    table: Transfers,
     policies: Arc<Policies>,
     placements: Placements,
     handshakes: Handshakes,
@@ -74,22 +74,22 @@ pub(crate) enum StreamEvent {
     Ended(StreamId),
 }
 
-impl Streams {
-    /// Without any.
-    pub(crate) fn new(settings: &Settings) -> Self {
-        Self {
-            table: Transfers::new(settings.streams),
-            policies: Arc::default(),
-            placements: Placements::default(),
-            handshakes: Handshakes::default(),
-            endings: Endings::default(),
-            reliefs: Reliefs::default(),
-            unplaced: BTreeMap::new(),
-            may_spread: false,
-            events: VecDeque::new(),
-        }
-    }
+/// A change of the network that concerns streams.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NetworkChange<'a> {
+    /// A link has come: streams may be spread over it.
+    LinkUp,
+    /// The links that have come were there under an earlier controller: no reason to move what flows.
+    Restored,
+    /// A host is at another switch: the streams of its address lead to the wrong place.
+    AddressMoved(IpAddr),
+    /// The labels of these paths are gone.
+    Withdrawn(&'a BTreeSet<Path>),
+    /// These paths are bypassed: their streams take others when they can.
+    Bypassed(&'a BTreeSet<Path>),
+}
 
+impl Streams {
     /// What there is to know, in its order.
     pub(crate) fn poll_event(&mut self) -> Option<StreamEvent> {
         self.events.pop_front()
@@ -100,29 +100,15 @@ impl Streams {
         self.handshakes.call_backs.wake_at()
     }
 
-    /// The transfers and streams, to be read.
-    pub(crate) const fn table(&self) -> &Transfers {
-        &self.table
-    }
-
-    /// What brings a copy of all transfers up to date.
-    pub(crate) fn take_changes(&mut self) -> Changed {
-        self.table.take_changes()
-    }
-
-    /// A transfer, for a copy: when it changes after this, it is among the changes again.
-    pub(crate) fn visit(&mut self, id: TransferId) -> Option<&Transfer> {
-        self.table.visit(id)
-    }
-
-    /// Links have come: streams may be spread over them.
-    pub(crate) const fn handle_link_up(&mut self) {
-        self.may_spread = true;
-    }
-
-    /// Links that came were there before: no reason to move what flows.
-    pub(crate) const fn stay(&mut self) {
-        self.may_spread = false;
+    /// The network has changed.
+    pub(crate) fn handle_change(&mut self, net: &mut Network<'_>, change: NetworkChange<'_>) {
+        match change {
+            NetworkChange::LinkUp => self.may_spread = true,
+            NetworkChange::Restored => self.may_spread = false,
+            NetworkChange::AddressMoved(address) => self.release_address(net, address),
+            NetworkChange::Withdrawn(paths) => self.release(net, paths),
+            NetworkChange::Bypassed(paths) => self.vacate(net, paths),
+        }
     }
 
     /// Does what is due; called once a tick, and when [`Self::wake_at`] says so.
@@ -132,8 +118,10 @@ impl Streams {
         self.handshakes.call_backs.handle_timeout(net.cx.now);
     }
 
-    /// Compares what streams do with what there is to have; called whenever their counters have been asked for.
+    /// Reads the counters of streams and compares what they do with what there is to have; called now and then.
     pub(crate) fn review(&mut self, net: &mut Network<'_>) {
+        read_counters(net);
+        self.review_spray(net);
         self.spread_again(net);
         self.relieve(net);
         self.expire_unplaced(net);
@@ -143,10 +131,10 @@ impl Streams {
     pub(crate) fn commit(&mut self, net: &mut Network<'_>, mut commands: Commands) {
         commands.retain(|command| match command {
             Command::Add { dpid, rule: Rule::Stream { id, reverse, hop, .. } } => {
-                self.hop(net.fabric, net.spray, *id, *reverse) == Some((*dpid, *hop))
+                net.rules().hop(*id, *reverse) == Some((*dpid, *hop))
             }
             Command::Add { rule: Rule::Ordered { id, .. }, .. } => net.spray.has(*id),
-            Command::Add { rule: Rule::Expected { tuple, .. }, .. } => is_known(&self.table, tuple),
+            Command::Add { rule: Rule::Expected { tuple, .. }, .. } => is_known(net.transfers, tuple),
             _ => true,
         });
         write(net, commands);

@@ -46,7 +46,7 @@ impl Streams {
         ends: SwitchPair,
         batch: &mut Commands,
     ) -> Option<Hops> {
-        let Stream { transfer, opening, .. } = *self.table.stream(id)?;
+        let Stream { transfer, opening, .. } = *net.transfers.stream(id)?;
         if opening == Opening::Sprayed
             && let Some(hops) = self.place_sprayed(net, id, ends, batch)
         {
@@ -68,7 +68,7 @@ impl Streams {
     ) -> Option<Hops> {
         let Chosen { path, shared, .. } = chosen;
         let route = net.cx.paths.route(path);
-        let Stream { tuple, transfer, .. } = *self.table.stream(id)?;
+        let Stream { tuple, transfer, .. } = *net.transfers.stream(id)?;
         let forward = net.fabric.open(&mut net.cx, &route.forward)?;
         let reverse = net.fabric.open(&mut net.cx, &route.reverse)?;
         let (src, dst) = (path.ingress(), path.egress());
@@ -90,7 +90,7 @@ impl Streams {
         policy: Policy,
     ) -> Option<usize> {
         let NewStream { transfer, tuple } = stream;
-        let Siblings { established, opening } = &siblings(&self.table, transfer, tuple, policy);
+        let Siblings { established, opening } = &siblings(net.transfers, transfer, tuple, policy);
         let (now, stream, graph) = (net.cx.now, None, net.cx.paths.graph());
         let question = Question { now, stream, candidates, siblings: established, opening, graph };
         choose(&mut self.placements, policy, &question).map(|choice| choice.index)
@@ -104,18 +104,18 @@ impl Streams {
         transfer: Option<TransferId>,
         ends: SwitchPair,
     ) -> Option<Chosen> {
-        let announced = self.table.stream(id)?;
+        let announced = net.transfers.stream(id)?;
         let is_usable = |path: &Path| !net.cx.paths.is_left_alone(path, net.cx.now);
         let distributed =
-            net.reservations.distribute(Sources::new(&net.cx, &self.table), announced, ends.src, is_usable);
+            net.reservations.distribute(Sources::new(&net.cx, net.transfers), announced, ends.src, is_usable);
         if let Some((path, shared)) = distributed {
             return Some(Chosen::path(path, shared));
         }
-        let Stream { tuple, transfer: owner, .. } = *self.table.stream(id)?;
+        let Stream { tuple, transfer: owner, .. } = *net.transfers.stream(id)?;
         let manner = self.manner(net.cx.settings, &tuple);
         let paths = manner.paths(net.cx.paths, ends);
         let candidates: SmallVec<[&Path; 8]> = net.cx.paths.usable(&paths, net.cx.now).collect();
-        let siblings = siblings(&self.table, owner, &tuple, manner.placement);
+        let siblings = siblings(net.transfers, owner, &tuple, manner.placement);
         let (stream, graph) = (transfer.map(|transfer| (transfer, id)), net.cx.paths.graph());
         let Siblings { established, opening } = &siblings;
         let question = Question {

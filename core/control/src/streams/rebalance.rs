@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use braid_paths::Path;
-use braid_steering::{Stream, StreamId};
+use braid_steering::{Stream, StreamId, Transfers};
 use braid_topology::Link;
 use braid_types::{BitsPerSec, SwitchPort, Time};
 
+use super::migration::shared;
 use super::{Network, Streams};
 use crate::notice::Notice;
 
@@ -109,7 +110,7 @@ impl Streams {
             if self.reliefs.full.get(&link.src).is_some_and(|count| net.cx.now.since(count.at) < patience) {
                 continue;
             }
-            let count = Count { at: net.cx.now, bytes: self.carried(&link) };
+            let count = Count { at: net.cx.now, bytes: carried(net.transfers, &link) };
             let before = self.reliefs.full.insert(link.src, count).filter(|_| may_move);
             if let Some(leaver) = before.and_then(|count| self.leaver(net, &link, &count)) {
                 return self.relieve_of(net, &link, leaver);
@@ -125,13 +126,6 @@ impl Streams {
         net.cx.topology.links().map(|(link, _)| link).filter(is_full).collect()
     }
 
-    /// By stream over a link, what it has carried in the link's direction.
-    fn carried(&self, link: &Link) -> BTreeMap<StreamId, u64> {
-        let carried =
-            |stream: &Stream| Some((stream.id, stream.bytes[usize::from(direction(stream, link)?)]));
-        self.table.streams().filter_map(carried).collect()
-    }
-
     /// The stream that is best moved off a full link.
     fn leaver(&mut self, net: &mut Network<'_>, link: &Link, count: &Count) -> Option<Leaver> {
         let seconds = net.cx.now.since(count.at).as_secs_f64();
@@ -139,7 +133,7 @@ impl Streams {
             let more = bytes.saturating_sub(*count.bytes.get(&id)?);
             Some((BitsPerSec((more as f64 * 8.0 / seconds) as u64), id))
         };
-        let carried = self.carried(link);
+        let carried = carried(net.transfers, link);
         let mut rates: Vec<_> = carried.iter().filter_map(|(id, bytes)| rate(*id, *bytes)).collect();
         rates.retain(|(rate, id)| {
             rate.0 > 0 && !self.reliefs.rests(*id, net.cx.now, net.cx.settings.relief.rest)
@@ -158,16 +152,16 @@ impl Streams {
     ) -> Option<Leaver> {
         // Those of an assignment are dealt so that they fill their paths.
         let is_movable = |stream: &&Stream| net.reservations.of(stream).is_none() && !net.spray.has(id);
-        let stream = self.table.stream(id).filter(is_movable)?;
+        let stream = net.transfers.stream(id).filter(is_movable)?;
         let current = &stream.route.as_ref()?.forward;
         let set = net.cx.paths.disjoint(current.ingress(), current.egress());
-        let stream = self.table.stream(id)?;
-        let shared = self.shared(stream, &stream.route.as_ref()?.forward);
+        let stream = net.transfers.stream(id)?;
+        let most = shared(net.transfers, stream, &stream.route.as_ref()?.forward);
         let is_reverse = direction(stream, full)?;
         let passes = |path: &Path| path.links().iter().any(|link| link == full || link.is_reverse_of(full));
         let paths = net.cx.paths.usable(&set, net.cx.now).filter(|path| {
             !passes(path)
-                && self.shared(stream, path) <= shared
+                && shared(net.transfers, stream, path) <= most
                 && !self.reliefs.has_just_moved_to(path, net.cx.now)
         });
         let rooms = paths.map(|path| (self.room(net, path, is_reverse), path));
@@ -201,6 +195,12 @@ impl Streams {
     fn load(&self, net: &Network<'_>, link: &Link) -> BitsPerSec {
         net.measurement.of(link).load.map(|reading| reading.load).unwrap_or_default()
     }
+}
+
+/// By stream over a link, what it has carried in the link's direction.
+fn carried(transfers: &Transfers, link: &Link) -> BTreeMap<StreamId, u64> {
+    let carried = |stream: &Stream| Some((stream.id, stream.bytes[usize::from(direction(stream, link)?)]));
+    transfers.streams().filter_map(carried).collect()
 }
 
 /// Whether a stream's packets pass a link on their way back; nothing if they do not pass it.

@@ -14,7 +14,7 @@ use crate::fabric::Replaces;
 
 impl Streams {
     /// The streams on `paths`, whose labels are gone, move to other paths or to the default route. O(streams).
-    pub(crate) fn release(&mut self, net: &mut Network<'_>, paths: &BTreeSet<Path>) {
+    pub(super) fn release(&mut self, net: &mut Network<'_>, paths: &BTreeSet<Path>) {
         for (id, _) in self.streams_on(net, paths) {
             self.remove_rules(net, id);
             self.set_route(net, id, None);
@@ -22,9 +22,9 @@ impl Streams {
     }
 
     /// A host is at another switch: the streams of its address lead to the wrong place.
-    pub(crate) fn release_address(&mut self, net: &mut Network<'_>, address: IpAddr) {
+    pub(super) fn release_address(&mut self, net: &mut Network<'_>, address: IpAddr) {
         let of = |tuple: &FiveTuple| tuple.src == address || tuple.dst == address;
-        let streams = self.table.streams().filter(|stream| stream.route.is_some() && of(&stream.tuple));
+        let streams = net.transfers.streams().filter(|stream| stream.route.is_some() && of(&stream.tuple));
         for id in streams.map(|stream| stream.id).collect::<Vec<_>>() {
             self.remove_rules(net, id);
             self.set_route(net, id, None);
@@ -32,7 +32,7 @@ impl Streams {
     }
 
     /// The streams on paths that are gone round move to other ones; until then they stay. O(streams).
-    pub(crate) fn vacate(&mut self, net: &mut Network<'_>, paths: &BTreeSet<Path>) {
+    pub(super) fn vacate(&mut self, net: &mut Network<'_>, paths: &BTreeSet<Path>) {
         for (id, tuple) in self.streams_on(net, paths) {
             let mut batch = Commands::default();
             let ends = switches_of(net.cx.topology, &tuple);
@@ -49,14 +49,15 @@ impl Streams {
         let uses = |route: &Route| paths.contains(&route.forward) || paths.contains(&route.reverse);
         let uses =
             |stream: &Stream| stream.route.as_ref().is_some_and(uses) || net.spray.uses(stream.id, paths);
-        let streams = self.table.streams().filter(|stream| uses(stream));
+        let streams = net.transfers.streams().filter(|stream| uses(stream));
         streams.map(|stream| (stream.id, stream.tuple)).collect()
     }
 
     /// Places streams again that joined before it was known what they join.
     pub(super) fn spread(&mut self, net: &mut Network<'_>, streams: &[StreamId]) {
         for id in streams {
-            let ends = self.table.stream(*id).and_then(|stream| switches_of(net.cx.topology, &stream.tuple));
+            let ends =
+                net.transfers.stream(*id).and_then(|stream| switches_of(net.cx.topology, &stream.tuple));
             let mut batch = Commands::default();
             if let Some(hops) = ends.and_then(|ends| self.place(net, *id, ends, &mut batch)) {
                 self.submit(net, &hops, batch, Replaces::Working);
@@ -66,7 +67,7 @@ impl Streams {
 
     /// Places the streams that lost their path, now that the graph is known again.
     pub(crate) fn place_again(&mut self, net: &mut Network<'_>, replaces: Replaces) {
-        let lost = self.table.unrouted();
+        let lost = net.transfers.unrouted();
         for (id, tuple) in lost.map(|stream| (stream.id, stream.tuple)).collect::<Vec<_>>() {
             let mut batch = Commands::default();
             match switches_of(net.cx.topology, &tuple).and_then(|ends| self.place(net, id, ends, &mut batch))
@@ -84,7 +85,7 @@ impl Streams {
     /// Without rules no switch says when a stream ends, so that those without a path end after as long.
     pub(super) fn expire_unplaced(&mut self, net: &mut Network<'_>) {
         let idle = net.cx.settings.stream_idle;
-        let streams = &self.table;
+        let streams = &*net.transfers;
         self.unplaced.retain(|id, _| streams.stream(*id).is_some_and(|stream| stream.route.is_none()));
         let ended: Vec<_> = self
             .unplaced

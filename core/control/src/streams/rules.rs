@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use braid_steering::{Ended, Group, Opening, Route, Stream, StreamId};
+use braid_steering::{Ended, Group, Opening, Route, Stream, StreamId, Transfers};
 use braid_topology::Topology;
-use braid_types::{DatapathId, FiveTuple, Time};
+use braid_types::{DatapathId, FiveTuple};
 
 use super::{Network, StreamEvent, Streams};
 use crate::command::Command;
@@ -14,56 +14,21 @@ use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
 use crate::spray::Spray;
 use crate::switch_pair::SwitchPair;
-use crate::writer::RuleWriter;
 
 impl Streams {
     pub(crate) fn handle_flow_removed(&mut self, net: &mut Network<'_>, cookie: Cookie, bytes: u64) {
         if let Some(Purpose::Stream { id, reverse }) = cookie.purpose() {
-            self.table.set_bytes(net.cx.now, id, reverse, bytes);
+            net.transfers.set_bytes(net.cx.now, id, reverse, bytes);
             self.end(net, id);
         }
     }
 
-    pub(crate) fn handle_counters(&mut self, now: Time, rules: &[(Cookie, u64)]) {
+    pub(crate) fn handle_counters(&mut self, net: &mut Network<'_>, rules: &[(Cookie, u64)]) {
         for (cookie, bytes) in rules {
             if let Some(Purpose::Stream { id, reverse }) = cookie.purpose() {
-                self.table.set_bytes(now, id, reverse, *bytes);
+                net.transfers.set_bytes(net.cx.now, id, reverse, *bytes);
             }
         }
-    }
-
-    /// Asks the switches with stream rules for their counters.
-    pub(crate) fn read_counters(&self, out: &mut RuleWriter<'_>) {
-        let routes = self.table.streams().filter_map(|stream| stream.route.as_ref());
-        let edges = routes.flat_map(|route| [route.forward.ingress(), route.reverse.ingress()]);
-        let edges: BTreeSet<_> = edges.collect();
-        for dpid in edges {
-            out.push(Command::ReadStreams { dpid });
-        }
-    }
-
-    /// Where a direction of a stream enters its path, and how.
-    pub(super) fn hop(
-        &self,
-        fabric: &Fabric,
-        spray: &Spray,
-        id: StreamId,
-        reverse: bool,
-    ) -> Option<(DatapathId, Hop)> {
-        if spray.has(id) {
-            return spray.hop(id, reverse);
-        }
-        let route = self.table.stream(id)?.route.as_ref()?;
-        let [forward, back] = hops_of(fabric, route)?;
-        Some(if reverse { (route.reverse.ingress(), back) } else { (route.forward.ingress(), forward) })
-    }
-
-    /// The rule of one direction of a stream as it is wanted now; `None` if there is no such stream or it has no path.
-    pub(crate) fn rule(&self, fabric: &Fabric, spray: &Spray, id: StreamId, reverse: bool) -> Option<Rule> {
-        let (_, hop) = self.hop(fabric, spray, id, reverse)?;
-        let stream = self.table.stream(id)?;
-        let tuple = if reverse { stream.tuple.reversed() } else { stream.tuple };
-        Some(Rule::Stream { id, reverse, tuple, hop })
     }
 
     pub(crate) fn end(&mut self, net: &mut Network<'_>, id: StreamId) {
@@ -72,7 +37,7 @@ impl Streams {
         self.events.push_back(StreamEvent::Ended(id));
         self.placements.values_mut().for_each(|placement| placement.ended(id));
         net.fabric.set_lease(id, [None; 2]);
-        let Some(Ended { stream, transfer_ended }) = self.table.end(id) else { return };
+        let Some(Ended { stream, transfer_ended }) = net.transfers.end(id) else { return };
         net.reservations.handle_ended(&stream);
         net.cx.out.notice(Notice::StreamEnded { id, bytes: stream.bytes.iter().sum() });
         if transfer_ended {
@@ -86,12 +51,13 @@ impl Streams {
         let labels = |route: &Route| [&route.forward, &route.reverse].map(|path| net.fabric.label_of(path));
         let lease = single.map(labels).unwrap_or_default();
         net.fabric.set_lease(id, lease);
-        self.table.set_route(id, route);
+        net.transfers.set_route(id, route);
     }
 
     pub(super) fn remove_rules(&mut self, net: &mut Network<'_>, id: StreamId) {
         net.spray.leave(&mut net.cx, id);
-        let Some((stream, route)) = self.table.stream(id).and_then(|s| Some((s, s.route.as_ref()?))) else {
+        let Some((stream, route)) = net.transfers.stream(id).and_then(|s| Some((s, s.route.as_ref()?)))
+        else {
             return;
         };
         for (path, reverse) in [(&route.forward, false), (&route.reverse, true)] {
@@ -100,6 +66,44 @@ impl Streams {
             let hop = Hop::NOWHERE;
             net.cx.delete(path.ingress(), Rule::Stream { id, reverse, tuple, hop });
         }
+    }
+}
+
+/// Asks the switches with stream rules for their counters.
+pub(super) fn read_counters(net: &mut Network<'_>) {
+    let routes = net.transfers.streams().filter_map(|stream| stream.route.as_ref());
+    let edges = routes.flat_map(|route| [route.forward.ingress(), route.reverse.ingress()]);
+    let edges: BTreeSet<_> = edges.collect();
+    for dpid in edges {
+        net.cx.out.push(Command::ReadStreams { dpid });
+    }
+}
+
+/// The table of streams, and the machines that their rules follow from.
+#[derive(Clone, Copy)]
+pub(crate) struct RuleSources<'a> {
+    pub(crate) transfers: &'a Transfers,
+    pub(crate) fabric: &'a Fabric,
+    pub(crate) spray: &'a Spray,
+}
+
+impl RuleSources<'_> {
+    /// Where a direction of a stream enters its path, and how.
+    pub(super) fn hop(self, id: StreamId, reverse: bool) -> Option<(DatapathId, Hop)> {
+        if self.spray.has(id) {
+            return self.spray.hop(id, reverse);
+        }
+        let route = self.transfers.stream(id)?.route.as_ref()?;
+        let [forward, back] = hops_of(self.fabric, route)?;
+        Some(if reverse { (route.reverse.ingress(), back) } else { (route.forward.ingress(), forward) })
+    }
+
+    /// The rule of one direction of a stream as it is wanted now; `None` if there is no such stream or it has no path.
+    pub(crate) fn rule(self, id: StreamId, reverse: bool) -> Option<Rule> {
+        let (_, hop) = self.hop(id, reverse)?;
+        let stream = self.transfers.stream(id)?;
+        let tuple = if reverse { stream.tuple.reversed() } else { stream.tuple };
+        Some(Rule::Stream { id, reverse, tuple, hop })
     }
 }
 

@@ -2,18 +2,18 @@
 
 use braid_packet::mptcp::{self, Handshake, MpJoin};
 use braid_packet::{Frame, TcpSegment};
-use braid_steering::{Group, Opening, SteerAs, StreamId};
+use braid_steering::{Full, Group, Opening, SteerAs, StreamId};
 use braid_topology::Topology;
-use braid_types::{DatapathId, FiveTuple};
+use braid_types::{DatapathId, FiveTuple, SwitchPort};
 
 use super::policy::Manner;
 use super::rules::{hops_of, is_announced};
+use super::teardown::is_ending;
 use super::{Network, Streams};
 use crate::command::Target;
 use crate::fabric::{Hops, Replaces};
 use crate::notice::Notice;
 use crate::reservations::{Below, PlainConnection};
-use crate::settings::Settings;
 use crate::switch_pair::SwitchPair;
 
 /// A host opens a connection.
@@ -43,8 +43,46 @@ impl<'a> Syn<'a> {
 }
 
 impl Streams {
-    /// A host opens a connection; the packet waits here until its stream has a path.
-    pub(crate) fn handle_syn(&mut self, net: &mut Network<'_>, syn: Syn<'_>) {
+    /// A host opens, answers or ends a connection; says whether the packet is taken care of. Else it is to follow the
+    /// default path.
+    pub(crate) fn handle_tcp(
+        &mut self,
+        net: &mut Network<'_>,
+        at: SwitchPort,
+        frame: &Frame<'_>,
+        bytes: &[u8],
+    ) -> bool {
+        let (Some(tuple), Some(tcp)) = (frame.five_tuple(), frame.tcp()) else { return true };
+        if is_ending(tcp.flags) {
+            self.handle_ending(net, &tuple, tcp.flags);
+        } else if tcp.flags.is_syn_ack() {
+            self.handle_syn_ack(net, tuple, tcp);
+        } else {
+            // Above the limit of its port a connection gets no path of its own.
+            let is_admitted = !self.is_new(net, frame) || net.admission.admit_stream(&mut net.cx, at);
+            return is_admitted && self.handle_syn(net, at.dpid, frame, bytes);
+        }
+        true
+    }
+
+    /// A host opens a connection; the packet waits here until its stream has a path. Says whether it does: its receiver
+    /// may not be known.
+    pub(crate) fn handle_syn(
+        &mut self,
+        net: &mut Network<'_>,
+        dpid: DatapathId,
+        frame: &Frame<'_>,
+        bytes: &[u8],
+    ) -> bool {
+        net.cx.counters.syns += 1;
+        let syn = Syn::new(net.cx.topology, dpid, frame, bytes);
+        if let Some(syn) = syn {
+            self.sort(net, syn);
+        }
+        syn.is_some()
+    }
+
+    fn sort(&mut self, net: &mut Network<'_>, syn: Syn<'_>) {
         let is_join = matches!(syn.opening, Some(Opening::Join(_)));
         net.cx.counters.joins += u64::from(is_join);
         if let Some(Opening::Join(token)) = syn.opening
@@ -59,7 +97,7 @@ impl Streams {
     pub(super) fn open(&mut self, net: &mut Network<'_>, syn: Syn<'_>) {
         let Syn { tuple, dpid, dst, opening, bytes } = syn;
         let ends = SwitchPair::new(dpid, dst);
-        let announced = self.table.by_tuple(&tuple).filter(|stream| is_announced(stream));
+        let announced = net.transfers.by_tuple(&tuple).filter(|stream| is_announced(stream));
         if let Some(id) = announced.map(|stream| stream.id).filter(|_| dst != dpid) {
             return self.place_and_send(net, id, ends, bytes);
         }
@@ -69,7 +107,7 @@ impl Streams {
         };
         let stream = match opening {
             Some(opening) if dst != dpid && !self.manner(net.cx.settings, &tuple).is_single() => {
-                self.open_stream(net, tuple, opening)
+                self.open_stream(net, tuple, opening).ok()
             }
             _ => {
                 self.end_plain(net, &tuple);
@@ -83,11 +121,11 @@ impl Streams {
     }
 
     /// Whether a packet opens a connection that may get a path of its own, and is not known.
-    pub(crate) fn is_new(&self, settings: &Settings, frame: &Frame<'_>) -> bool {
+    fn is_new(&self, net: &Network<'_>, frame: &Frame<'_>) -> bool {
         let (Some(tuple), Some(tcp)) = (frame.five_tuple(), frame.tcp()) else { return false };
         let is_plain = !matches!(mptcp::handshake(tcp.options), Ok(Some(_)));
-        let is_alone = is_plain && self.manner(settings, &tuple).parallel_paths < 2;
-        !is_alone && self.table.by_tuple(&tuple).is_none()
+        let is_alone = is_plain && self.manner(net.cx.settings, &tuple).parallel_paths < 2;
+        !is_alone && net.transfers.by_tuple(&tuple).is_none()
     }
 
     /// What a plain connection is to be carried as; nothing if by the default route.
@@ -102,7 +140,7 @@ impl Streams {
             return None;
         }
         let paths = if steer_as == SteerAs::Spray { 0 } else { parallel_paths };
-        let below = Below { fabric: net.fabric, streams: &self.table };
+        let below = Below { fabric: net.fabric, streams: &*net.transfers };
         let connection = PlainConnection { tuple, ends, paths };
         let group = net.reservations.recognise(&mut net.cx, below, connection);
         let known = group.map(|id| Opening::Parallel(Group::Announced(id.0)));
@@ -113,11 +151,11 @@ impl Streams {
     }
 
     /// A copy of what the answering host says; the packet itself is on its way.
-    pub(crate) fn handle_syn_ack(&mut self, net: &mut Network<'_>, tuple: FiveTuple, tcp: &TcpSegment<'_>) {
+    pub(super) fn handle_syn_ack(&mut self, net: &mut Network<'_>, tuple: FiveTuple, tcp: &TcpSegment<'_>) {
         let opened = tuple.reversed();
         let handshake = mptcp::handshake(tcp.options);
         net.cx.counters.joins += u64::from(matches!(handshake, Ok(Some(Handshake::Join(_)))));
-        let Some(stream) = self.table.by_tuple(&opened) else {
+        let Some(stream) = net.transfers.by_tuple(&opened) else {
             if let Ok(Some(Handshake::Join(MpJoin::SynAck { .. }))) = handshake {
                 self.establish_call_back(net, opened);
             }
@@ -125,9 +163,9 @@ impl Streams {
         };
         match (stream.opening, handshake) {
             (Opening::Capable, Ok(Some(Handshake::Capable(answer)))) => {
-                self.table.establish(stream.id);
+                net.transfers.establish(stream.id);
                 if let Some(key) = answer.sender_key() {
-                    let early = self.table.learn_token(&opened, key.token(answer.version));
+                    let early = net.transfers.learn_token(&opened, key.token(answer.version));
                     self.spread(net, &early);
                 }
             }
@@ -144,41 +182,30 @@ impl Streams {
         net: &mut Network<'_>,
         tuple: FiveTuple,
         opening: Opening,
-    ) -> Option<StreamId> {
-        if let Some(known) = self.table.by_tuple(&tuple) {
+    ) -> Result<StreamId, Full> {
+        if let Some(known) = net.transfers.by_tuple(&tuple) {
             // The same opening again is a retransmission. Another one, or one that was answered before, means that
             // the ports are used again.
             let answered =
-                self.table.transfer(known.transfer).is_some_and(|transfer| transfer.token.is_some());
+                net.transfers.transfer(known.transfer).is_some_and(|transfer| transfer.token.is_some());
             let is_join = matches!(opening, Opening::Join(_));
             let (id, same) =
                 (known.id, known.opening == opening || (known.opening == Opening::Advised && is_join));
             if same && !(opening == Opening::Capable && answered) {
-                return Some(id);
+                return Ok(id);
             }
             self.end(net, id);
         }
-        match self.table.open(net.cx.now, tuple, opening) {
-            Ok(id) => {
-                self.tell_if_new(net, id);
-                Some(id)
-            }
-            Err(full) => {
-                net.cx.out.notice(Notice::Full { what: full.what });
-                None
-            }
+        let opened = net.transfers.open(net.cx.now, tuple, opening);
+        match opened {
+            Ok(id) => note_transfer(net, id),
+            Err(full) => net.cx.out.notice(Notice::Full { what: full.what }),
         }
-    }
-
-    pub(super) fn tell_if_new(&self, net: &mut Network<'_>, id: StreamId) {
-        let Some(stream) = self.table.stream(id) else { return };
-        if let Some(transfer) = self.table.transfer(stream.transfer).filter(|it| it.streams.len() == 1) {
-            net.cx.out.notice(Notice::TransferOpened { id: transfer.id, kind: transfer.kind });
-        }
+        opened
     }
 
     fn place_and_send(&mut self, net: &mut Network<'_>, id: StreamId, ends: SwitchPair, frame: &[u8]) {
-        let Some(stream) = self.table.stream(id) else { return };
+        let Some(stream) = net.transfers.stream(id) else { return };
         let (dst, route) = (stream.tuple.dst, stream.route.clone());
         let mut batch = net.fabric.blank();
         let hops = match &route {
@@ -195,9 +222,17 @@ impl Streams {
     }
 
     fn end_plain(&mut self, net: &mut Network<'_>, tuple: &FiveTuple) {
-        if let Some(id) = self.table.by_tuple(tuple).map(|stream| stream.id) {
+        if let Some(id) = net.transfers.by_tuple(tuple).map(|stream| stream.id) {
             self.end(net, id);
         }
+    }
+}
+
+/// Reports the transfer of a stream that is its first.
+fn note_transfer(net: &mut Network<'_>, id: StreamId) {
+    let Some(stream) = net.transfers.stream(id) else { return };
+    if let Some(transfer) = net.transfers.transfer(stream.transfer).filter(|it| it.streams.len() == 1) {
+        net.cx.out.notice(Notice::TransferOpened { id: transfer.id, kind: transfer.kind });
     }
 }
 

@@ -38,7 +38,7 @@ impl Streams {
         ends: SwitchPair,
         batch: &mut Commands,
     ) -> Option<Hops> {
-        let stream = self.table.stream(id)?;
+        let stream = net.transfers.stream(id)?;
         let (tuple, transfer) = (stream.tuple, stream.transfer);
         let request =
             SprayRequest { id, transfer, tuple, ends, policy: self.spray_policy(net.cx.settings, &tuple) };
@@ -49,8 +49,8 @@ impl Streams {
     }
 
     /// Compares bundles with what there is to have; called whenever the counters have been read.
-    pub(crate) fn review_spray(&mut self, net: &mut Network<'_>) {
-        let rates = |id| self.table.stream(id).map(|stream| stream.rates);
+    pub(super) fn review_spray(&mut self, net: &mut Network<'_>) {
+        let rates = |id| net.transfers.stream(id).map(|stream| stream.rates);
         net.spray.review(&mut net.cx, net.fabric, net.measurement, rates);
         self.drain_spray(net);
     }
@@ -60,7 +60,7 @@ impl Streams {
         while let Some(event) = net.spray.poll_event() {
             match event {
                 SprayEvent::Routed(id, route) => self.set_route(net, id, Some(route)),
-                SprayEvent::Changed(transfer) => self.table.note_change(transfer),
+                SprayEvent::Changed(transfer) => net.transfers.note_change(transfer),
                 SprayEvent::Lost(id) => {
                     self.remove_rules(net, id);
                     self.set_route(net, id, None);
@@ -71,7 +71,7 @@ impl Streams {
     }
 
     fn spray_single(&mut self, net: &mut Network<'_>, id: StreamId) {
-        let tuple = self.table.stream(id).map(|stream| stream.tuple);
+        let tuple = net.transfers.stream(id).map(|stream| stream.tuple);
         let ends = tuple.and_then(|tuple| switches_of(net.cx.topology, &tuple));
         let mut batch = Commands::default();
         if let Some(hops) = ends.and_then(|ends| self.place_sprayed(net, id, ends, &mut batch)) {

@@ -27,7 +27,7 @@ struct Watched {
 impl Streams {
     /// Adds the rules that tell of a stream's end to `batch`, where it was recognised.
     pub(super) fn watch_ending(&mut self, net: &mut Network<'_>, id: StreamId, batch: &mut Commands) {
-        let Some(stream) = self.table.stream(id) else { return };
+        let Some(stream) = net.transfers.stream(id) else { return };
         let Opening::Parallel(Group::Announced(assignment)) = stream.opening else { return };
         if !net.reservations.is_recognised(AssignmentId(assignment)) || self.endings.watched.contains_key(&id)
         {
@@ -52,12 +52,13 @@ impl Streams {
     }
 
     /// A copy of a packet that ends one direction of a stream, or all of it.
-    pub(crate) fn handle_ending(&mut self, net: &mut Network<'_>, tuple: &FiveTuple, flags: TcpFlags) {
+    pub(super) fn handle_ending(&mut self, net: &mut Network<'_>, tuple: &FiveTuple, flags: TcpFlags) {
         if flags.contains(TcpFlags::RST) {
             self.on_reset(net, tuple);
         }
-        let reverse = self.table.by_tuple(tuple).is_none();
-        let known = if reverse { self.table.by_tuple(&tuple.reversed()) } else { self.table.by_tuple(tuple) };
+        let reverse = net.transfers.by_tuple(tuple).is_none();
+        let known =
+            if reverse { net.transfers.by_tuple(&tuple.reversed()) } else { net.transfers.by_tuple(tuple) };
         let Some(id) = known.map(|stream| stream.id) else { return };
         let Some(watched) = self.endings.watched.get_mut(&id) else { return };
         watched.has_finished[usize::from(reverse)] = true;
@@ -68,7 +69,7 @@ impl Streams {
 }
 
 /// Of a packet from a host, whether it ends a stream.
-pub(crate) fn is_ending(flags: TcpFlags) -> bool {
+pub(super) fn is_ending(flags: TcpFlags) -> bool {
     let ends = flags.contains(TcpFlags::FIN) || flags.contains(TcpFlags::RST);
     ends && !flags.contains(TcpFlags::SYN)
 }

@@ -122,7 +122,7 @@ impl Run {
 }
 
 fn change(brain: &mut Brain, now: braid_types::Time, choice: usize, out: &mut Commands) {
-    let ids: Vec<_> = brain.streams.table().streams().map(|stream| stream.id).collect();
+    let ids: Vec<_> = brain.transfers.streams().map(|stream| stream.id).collect();
     let paths = brain.paths.disjoint(dpid(1), dpid(9));
     let Some(path) = paths.paths.get(choice / 8 % paths.paths.len().max(1)) else { return };
     let path = path.clone();

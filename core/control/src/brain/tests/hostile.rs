@@ -76,7 +76,7 @@ fn without_limits_of_ports_forged_openings_fill_a_bounded_table_until_they_end()
     network.send_tcp(1, 9, real, TcpFlags::SYN, &CAPABLE);
     assert_eq!(network.received(9).len(), 1, "on the default route");
     // The switches remove rules that match nothing, which those of forged streams do.
-    let forged: Vec<_> = network.brain.streams.table().streams().map(|stream| stream.id).collect();
+    let forged: Vec<_> = network.brain.transfers.streams().map(|stream| stream.id).collect();
     for id in forged {
         let cookie = Cookie::new(Purpose::Stream { id, reverse: false });
         network.tell(&Event::FlowRemoved { dpid: dpid(FORGER), cookie, bytes: 0 });

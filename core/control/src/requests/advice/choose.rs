@@ -24,7 +24,12 @@ struct Way {
 impl Requests {
     /// Names what works, and adds a subflow for each path that shares no link with those of others; or as many as the
     /// policy wants, spread over the paths.
-    pub(in crate::requests) fn choose_subflows(&mut self, on: &mut Lower<'_>, ticket: Ticket, request: &AdviceRequest) {
+    pub(in crate::requests) fn choose_subflows(
+        &mut self,
+        on: &mut Lower<'_>,
+        ticket: Ticket,
+        request: &AdviceRequest,
+    ) {
         let manner = on.streams.manner(on.net.cx.settings, &request.connection.tuple());
         let most = self.most_subflows(on, request);
         let mut ways = self.ways(on, ticket, request);
@@ -34,7 +39,7 @@ impl Requests {
                 ways.remove(index);
                 continue;
             };
-            if !on.admission.admit_stream(&mut on.net.cx, ways[index].host) {
+            if !on.net.admission.admit_stream(&mut on.net.cx, ways[index].host) {
                 break;
             }
             let path = ways[index].path.clone();
@@ -57,7 +62,7 @@ impl Requests {
 
     fn streams_of<'a>(&self, on: &'a Lower<'_>, ticket: Ticket) -> &'a [StreamId] {
         let transfer = self.advising.waiting.get(&ticket).map(|waiting| waiting.transfer);
-        let transfer = transfer.and_then(|transfer| on.streams.table().transfer(transfer));
+        let transfer = transfer.and_then(|transfer| on.net.transfers.transfer(transfer));
         transfer.map(|transfer| transfer.streams.as_slice()).unwrap_or_default()
     }
 
@@ -66,15 +71,16 @@ impl Requests {
     }
 
     /// The subflows that the host has opened and that have a path for themselves.
-    pub(in crate::requests) fn working(&self, on: &Lower<'_>, request: &AdviceRequest) -> Vec<(StreamId, SubflowEnds)> {
+    pub(in crate::requests) fn working(
+        &self,
+        on: &Lower<'_>,
+        request: &AdviceRequest,
+    ) -> Vec<(StreamId, SubflowEnds)> {
         let path_of = |ends: &SubflowEnds| {
             let tuple = ends.tuple();
             // A connection may have been opened by its other end.
-            let stream = on
-                .streams
-                .table()
-                .by_tuple(&tuple)
-                .or_else(|| on.streams.table().by_tuple(&tuple.reversed()));
+            let stream =
+                on.net.transfers.by_tuple(&tuple).or_else(|| on.net.transfers.by_tuple(&tuple.reversed()));
             let stream = stream.filter(|_| !request.failed.contains(ends))?;
             Some((stream.id, &stream.route.as_ref()?.forward))
         };
@@ -123,7 +129,7 @@ impl Requests {
     ) -> Vec<(SubflowEnds, SwitchPort, SwitchPort)> {
         let at = |ip: IpAddr| on.net.cx.topology.host_with_address(ip).map(|host| host.at);
         let opened = request.subflows.iter().filter(|ends| !request.failed.contains(ends));
-        let unknown = opened.copied().filter(|ends| on.streams.table().by_tuple(&ends.tuple()).is_none());
+        let unknown = opened.copied().filter(|ends| on.net.transfers.by_tuple(&ends.tuple()).is_none());
         let all = unknown.chain(request.pairs());
         let placed = all.filter_map(|ends| Some((ends, at(ends.local.ip())?, at(ends.remote.ip())?)));
         placed.filter(|(_, host, peer)| host.dpid != peer.dpid).collect()
@@ -134,7 +140,7 @@ impl Requests {
         let first = request.connection.tuple();
         let has_failed = |tuple: FiveTuple| tuple == first && request.failed.contains(&request.connection);
         let ids = self.streams_of(on, ticket);
-        let streams = ids.iter().filter_map(|id| on.streams.table().stream(*id));
+        let streams = ids.iter().filter_map(|id| on.net.transfers.stream(*id));
         let live = streams.filter(|it| it.established && !has_failed(it.tuple));
         let routes = live.filter_map(|it| it.route.as_ref());
         routes.map(|route| route.forward.clone()).collect()
@@ -184,6 +190,6 @@ impl Requests {
         let mut ports =
             request.free_ports(local).filter(|port| !self.advising.ports.contains(&(local, *port)));
         ends.local.set_port(ports.next()?);
-        on.streams.table().by_tuple(&ends.tuple()).is_none().then_some(ends)
+        on.net.transfers.by_tuple(&ends.tuple()).is_none().then_some(ends)
     }
 }

@@ -35,7 +35,7 @@ impl Requests {
         let tuple = ends.tuple();
         let at = |ip| on.net.cx.topology.host_with_address(ip).map(|host| host.at);
         let rules = [(at(tuple.src)?, tuple), (at(tuple.dst)?, tuple.reversed())];
-        let id = on.streams.expect(on.net.cx.now, tuple, transfer).ok()?;
+        let id = on.net.transfers.expect(on.net.cx.now, tuple, transfer).ok()?;
         let mut batch = Commands::default();
         let Some(hops) = on.streams.assign(&mut on.net, id, &Chosen::path(path.clone(), 0), &mut batch)
         else {

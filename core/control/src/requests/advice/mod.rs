@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use braid_paths::Path;
-use braid_steering::{Advice, AdviceRefusal, AdviceRequest, StreamId, SubflowEnds, TransferId};
+use braid_steering::{Advice, AdviceRefusal, AdviceRequest, Opening, StreamId, SubflowEnds, TransferId};
 use braid_types::{FiveTuple, SwitchPort, Time};
 
 use super::{Lower, Requests};
@@ -99,7 +99,12 @@ impl Requests {
     /// Switches have the rules of a subflow.
     ///
     /// Packets may go by what was there before for a while yet: the host is not told until then.
-    pub(in crate::requests) fn on_subflow_written(&mut self, on: &mut Lower<'_>, ticket: Ticket, id: StreamId) {
+    pub(in crate::requests) fn on_subflow_written(
+        &mut self,
+        on: &mut Lower<'_>,
+        ticket: Ticket,
+        id: StreamId,
+    ) {
         self.on_subflow_ended(ticket, id);
         let Some(waiting) = self.advising.waiting.get_mut(&ticket) else { return };
         if waiting.unconfirmed.is_empty() {
@@ -186,7 +191,7 @@ impl Requests {
         let connection = request.connection.tuple();
         self.advising.avoided.retain(|(.., until)| *until > on.net.cx.now);
         for ends in request.failed.iter().filter(|ends| **ends != request.connection) {
-            let Some(stream) = on.streams.table().by_tuple(&ends.tuple()) else { continue };
+            let Some(stream) = on.net.transfers.by_tuple(&ends.tuple()) else { continue };
             let (id, route) = (stream.id, stream.route.clone());
             if let Some(route) = route {
                 if self.advising.avoided.len() >= MAX_AVOIDED {
@@ -208,23 +213,23 @@ impl Requests {
         let first = request.connection.tuple();
         let opened = request.subflows.iter().map(|ends| ends.tuple());
         let all = [first, first.reversed()].into_iter().chain(opened);
-        if let Some(known) = all.filter_map(|tuple| on.streams.table().by_tuple(&tuple)).next() {
+        if let Some(known) = all.filter_map(|tuple| on.net.transfers.by_tuple(&tuple)).next() {
             return Ok(Some(known.transfer));
         }
         if place.switches.src == place.switches.dst {
             return Ok(None);
         }
-        if !on.admission.admit_stream(&mut on.net.cx, place.host) {
+        if !on.net.admission.admit_stream(&mut on.net.cx, place.host) {
             return Err(AdviceRefusal::Full("the host's port opens too many connections".to_owned()));
         }
-        let opened = on.streams.open_unseen(&mut on.net, first);
+        let opened = on.streams.open_stream(&mut on.net, first, Opening::Unseen);
         let id = opened.map_err(|full| AdviceRefusal::Full(full.to_string()))?;
         let mut batch = Commands::default();
         match on.streams.place(&mut on.net, id, place.switches, &mut batch) {
             Some(hops) => on.streams.submit(&mut on.net, &hops, batch, Replaces::Working),
             None => self.end_stream(on, id),
         }
-        Ok(on.streams.table().stream(id).map(|stream| stream.transfer))
+        Ok(on.net.transfers.stream(id).map(|stream| stream.transfer))
     }
 
     /// Another question about the same connection waits: what it was to have is asked for anew, or not wanted.
@@ -244,9 +249,9 @@ impl Requests {
         request: &AdviceRequest,
         named: &[(StreamId, SubflowEnds)],
     ) {
-        let ids = on.streams.table().transfer(transfer).map(|it| it.streams.as_slice()).unwrap_or_default();
+        let ids = on.net.transfers.transfer(transfer).map(|it| it.streams.as_slice()).unwrap_or_default();
         let expected = ids.iter().copied().filter(|id| self.advising.expected.contains_key(id));
-        let opened = request.subflows.iter().filter_map(|ends| on.streams.table().by_tuple(&ends.tuple()));
+        let opened = request.subflows.iter().filter_map(|ends| on.net.transfers.by_tuple(&ends.tuple()));
         let all: BTreeSet<_> = expected.chain(opened.map(|stream| stream.id)).collect();
         let is_named = |id: &StreamId| named.iter().any(|(named, _)| named == id);
         for id in all.into_iter().filter(|id| !is_named(id)) {
@@ -258,7 +263,7 @@ impl Requests {
     fn finish_advice(&mut self, on: &mut Lower<'_>, ticket: Ticket) {
         let Some(waiting) = self.advising.waiting.remove(&ticket) else { return };
         waiting.unconfirmed.iter().for_each(|stream| self.end_stream(on, *stream));
-        let has_path = |id| on.streams.table().stream(id).is_some_and(|stream| stream.route.is_some());
+        let has_path = |id| on.net.transfers.stream(id).is_some_and(|stream| stream.route.is_some());
         let named = waiting.named.iter().filter(|(id, _)| has_path(*id)).map(|(_, ends)| *ends).collect();
         let ask_again_after = match waiting.unconfirmed.is_empty() {
             true => waiting.ask_again_after,
