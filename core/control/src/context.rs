@@ -24,14 +24,14 @@ pub(crate) struct Context<'a> {
 impl Context<'_> {
     /// The same for a shorter time, to be given to a machine below.
     pub(crate) fn reborrow(&mut self) -> Context<'_> {
-        let RuleWriter { commands, installed, protections } = &mut self.out;
+        let RuleWriter { commands, installed, protections, spare } = &mut self.out;
         Context {
             now: self.now,
             settings: self.settings,
             topology: self.topology,
             paths: self.paths,
             counters: self.counters,
-            out: RuleWriter { commands, installed, protections },
+            out: RuleWriter { commands, installed, protections, spare },
         }
     }
 

@@ -19,6 +19,8 @@ pub(crate) struct RuleWriter<'a> {
     /// What switches have of an earlier controller.
     pub(crate) installed: &'a mut InstalledState,
     pub(crate) protections: &'a mut Protections,
+    /// Empty, with the memory of a transaction that was committed.
+    pub(crate) spare: &'a mut Commands,
 }
 
 /// The label and the port by which a bypass is entered.
@@ -49,9 +51,26 @@ impl RuleWriter<'_> {
         write(self.commands, known, command);
     }
 
+    /// An empty transaction, with the memory of one that was committed: packets come faster than memory.
+    pub(crate) fn blank(&mut self) -> Commands {
+        std::mem::take(self.spare)
+    }
+
+    /// Writes a transaction and keeps its memory.
+    pub(crate) fn commit(&mut self, mut transaction: Commands) {
+        self.append(&mut transaction);
+        self.discard(transaction);
+    }
+
+    /// Keeps the memory of a transaction that is not wanted.
+    pub(crate) fn discard(&mut self, mut transaction: Commands) {
+        transaction.clear();
+        *self.spare = transaction;
+    }
+
     /// Writes a transaction, which is empty then and keeps its memory.
     pub(crate) fn append(&mut self, transaction: &mut Commands) {
-        let Self { commands, installed, protections } = self;
+        let Self { commands, installed, protections, .. } = self;
         let known = &mut Known { installed, protections };
         commands.absorb(transaction, |commands, command| write(commands, known, command));
     }
@@ -169,8 +188,14 @@ mod tests {
     const DPID: DatapathId = DatapathId(1);
 
     fn written(installed: &mut InstalledState, write: impl FnOnce(&mut RuleWriter<'_>)) -> Vec<Command> {
-        let (mut commands, mut protections) = (Commands::default(), Protections::default());
-        write(&mut RuleWriter { commands: &mut commands, installed, protections: &mut protections });
+        let [mut commands, mut spare] = [(); 2].map(|()| Commands::default());
+        let mut protections = Protections::default();
+        write(&mut RuleWriter {
+            commands: &mut commands,
+            installed,
+            protections: &mut protections,
+            spare: &mut spare,
+        });
         commands.iter().cloned().collect()
     }
 

@@ -32,6 +32,7 @@ macro_rules! context {
                 commands: $dispatch.out,
                 installed: &mut $dispatch.brain.installed,
                 protections: &mut $dispatch.brain.protections,
+                spare: &mut $dispatch.brain.spare,
             },
         }
     };
@@ -67,7 +68,7 @@ impl Dispatch<'_> {
                 self.brain.streams.handle_flow_removed(net, *cookie, *bytes);
             }
             Event::StreamCounters { rules, .. } => {
-                self.brain.streams.handle_counters(&mut network!(self), rules)
+                self.brain.streams.handle_counters(&mut network!(self), rules);
             }
             Event::PortCounters { dpid, ports } => {
                 self.brain.measurement.handle_port_counters(&context!(self), *dpid, ports);

@@ -54,8 +54,7 @@ impl Dispatch<'_> {
         if std::mem::replace(&mut self.brain.followed, structure) != structure {
             self.brain.broadcast.handle_change();
             restoring!(self).handle_graph();
-            self.brain.spray.handle_links(&mut context!(self), &mut self.brain.fabric);
-            self.brain.streams.drain_spray(&mut network!(self));
+            self.brain.streams.handle_change(&mut network!(self), NetworkChange::Links);
             self.brain.fabric.handle_links(&mut context!(self));
             self.drain_fabric();
             self.brain.routing.handle_graph(&mut context!(self), &mut self.brain.fabric);
@@ -95,7 +94,7 @@ impl Dispatch<'_> {
             match event {
                 FabricEvent::Ready(Owner::Routing, batch) => {
                     let cx = &mut context!(self);
-                    self.brain.routing.commit(cx, &mut self.brain.fabric, batch);
+                    self.brain.routing.commit(cx, batch);
                 }
                 FabricEvent::Ready(Owner::Spray, batch) => {
                     self.brain.spray.commit(&mut context!(self), batch);
@@ -110,7 +109,7 @@ impl Dispatch<'_> {
                 }
                 FabricEvent::Withdrawn(withdrawal) => self.withdraw(&withdrawal),
                 FabricEvent::Bypassed(paths) => {
-                    self.brain.streams.handle_change(&mut network!(self), NetworkChange::Bypassed(&paths))
+                    self.brain.streams.handle_change(&mut network!(self), NetworkChange::Bypassed(&paths));
                 }
             }
         }
@@ -139,7 +138,8 @@ impl Dispatch<'_> {
 
     /// The labels that something uses beside single streams.
     fn pinned_labels(&self) -> BTreeSet<Label> {
-        let set_aside = self.brain.reservations.paths().filter_map(|path| self.brain.fabric.label_of(&path));
+        let set_aside =
+            self.brain.reservations.paths().filter_map(|path| self.brain.fabric.labels().of(&path));
         set_aside.chain(self.brain.routing.labels()).chain(self.brain.spray.labels()).collect()
     }
 

@@ -46,6 +46,8 @@ pub struct Brain {
     measurement: Measurement,
     installed: InstalledState,
     protections: Protections,
+    /// See [`RuleWriter::spare`](crate::writer::RuleWriter).
+    spare: Commands,
     transfers: Transfers,
     streams: Streams,
     counters: Counters,
@@ -78,6 +80,7 @@ impl Brain {
             measurement: Measurement::default(),
             installed: InstalledState::default(),
             protections: Protections::default(),
+            spare: Commands::default(),
             counters: Counters::default(),
             counters_read_at: Time::ZERO,
             followed: 0,

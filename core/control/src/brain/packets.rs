@@ -93,7 +93,7 @@ impl Dispatch<'_> {
         match self.brain.topology.host_with_address(dst) {
             Some(_) => {
                 let cx = &mut context!(self);
-                self.brain.routing.forward(cx, &mut self.brain.fabric, RouteKey { dst, dpid }, frame);
+                self.brain.routing.forward(cx, &mut self.brain.fabric, &[RouteKey { dst, dpid }], frame);
             }
             None => self.look_up(dpid, dst, frame),
         }

@@ -63,7 +63,7 @@ impl Brain {
             hosts: self.topology.host_count() as u64,
             transfers: self.transfers.transfer_count() as u64,
             streams: self.transfers.len() as u64,
-            labels: self.fabric.label_count() as u64,
+            labels: self.fabric.labels().len() as u64,
             routes: self.routing.len() as u64,
         }
     }

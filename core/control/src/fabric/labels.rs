@@ -3,18 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use braid_paths::Path;
+use braid_topology::Topology;
 use braid_types::{DatapathId, Index, Time};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::groups::{LabelGroups, middle};
+use super::is_whole;
 use super::retirement::Life;
 use crate::label::Label;
 use crate::pipeline::{Exit, Hop};
 
 /// The labels in use, by path and by number.
 #[derive(Debug, Default)]
-pub(super) struct Labels {
+pub(crate) struct Labels {
     by_path: FxHashMap<Path, Label>,
     pub(super) entries: Index<Label, Entry>,
     /// Those that no stream leases, since the last review at least.
@@ -59,18 +61,23 @@ pub(super) enum Confirmed {
 
 impl Labels {
     /// The number of labels in use.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// The label of `path`, if it is in use, confirmed or not.
-    pub(super) fn of(&self, path: &Path) -> Option<Label> {
+    pub(crate) fn of(&self, path: &Path) -> Option<Label> {
         self.by_path.get(path).copied()
     }
 
     /// The path of a label that is in use.
-    pub(super) fn path(&self, label: Label) -> Option<&Path> {
+    pub(crate) fn path(&self, label: Label) -> Option<&Path> {
         self.entries.get(&label).map(|entry| &entry.path)
+    }
+
+    /// Whether packets that enter a label arrive, as far as that is known, and more may enter.
+    pub(crate) fn is_open(&self, topology: &Topology, label: Label) -> bool {
+        self.path(label).is_some_and(|path| self.of(path).is_some() && is_whole(topology, path))
     }
 
     /// New labels get higher numbers than `label`, by `gap` if it is above all so far.

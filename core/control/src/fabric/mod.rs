@@ -44,8 +44,6 @@ pub(crate) struct Fabric {
     bypasses: Bypasses,
     hairpins: Hairpins,
     events: VecDeque<FabricEvent>,
-    /// Empty; see [`Fabric::blank`].
-    spare: Commands,
 }
 
 /// What users of the fabric have to know.
@@ -82,29 +80,14 @@ impl Fabric {
         self.labels.wake_at().into_iter().chain(self.pending.next_due()).min()
     }
 
-    /// How many labels are in use.
-    pub(crate) fn label_count(&self) -> usize {
-        self.labels.len()
-    }
-
-    /// The label of `path`, if it is in use, confirmed or not.
-    pub(crate) fn label_of(&self, path: &Path) -> Option<Label> {
-        self.labels.of(path)
-    }
-
-    /// The path of a label that is in use.
-    pub(crate) fn path(&self, label: Label) -> Option<&Path> {
-        self.labels.path(label)
+    /// The labels in use.
+    pub(crate) const fn labels(&self) -> &Labels {
+        &self.labels
     }
 
     /// Where packets enter `path`, if it has a label.
     pub(crate) fn hop(&self, path: &Path) -> Option<Hop> {
         self.entry(self.labels.of(path)?, path)
-    }
-
-    /// Whether packets that enter a label arrive, as far as that is known, and more may enter.
-    pub(crate) fn is_open(&self, topology: &Topology, label: Label) -> bool {
-        self.labels.path(label).is_some_and(|path| self.labels.of(path).is_some() && is_whole(topology, path))
     }
 
     /// Whether packets of a path arrive although links of it are down: switches bypass each of those by themselves.

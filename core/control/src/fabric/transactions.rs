@@ -98,17 +98,6 @@ impl Fabric {
         Submitted::Waits
     }
 
-    /// An empty transaction, with the memory of one that was committed: packets come faster than memory.
-    pub(crate) fn blank(&mut self) -> Commands {
-        std::mem::take(&mut self.spare)
-    }
-
-    /// Takes the memory of a transaction that is over.
-    pub(crate) fn reuse(&mut self, mut commands: Commands) {
-        commands.clear();
-        self.spare = commands;
-    }
-
     /// The transactions whose time has come are ready.
     pub(super) fn commit_due(&mut self, now: Time) {
         let due = self.pending.take_due(now);

@@ -146,9 +146,9 @@ impl Restoring<'_> {
     /// The adopted path that a rule at an edge leads to.
     fn way_of(&self, dpid: DatapathId, rule: Rule) -> Option<Path> {
         let Hop { label, port, .. } = first_hop(&rule)?;
-        let path = self.on.net.fabric.path(label)?;
+        let path = self.on.net.fabric.labels().path(label)?;
         let begins = path.links().first().is_some_and(|link| link.src == SwitchPort::new(dpid, port));
-        (begins && self.on.net.fabric.label_of(path) == Some(label)).then(|| path.clone())
+        (begins && self.on.net.fabric.labels().of(path) == Some(label)).then(|| path.clone())
     }
 
     fn remember_stream(&mut self, id: StreamId, tuple: FiveTuple, is_sprayed: bool) -> bool {
@@ -220,7 +220,7 @@ impl Restoring<'_> {
         self.on.net.fabric.reconcile_bypasses(&mut self.on.net.cx);
         self.remove_unwanted();
         self.on.net.cx.out.notice(Notice::Adopted {
-            labels: self.on.net.fabric.label_count(),
+            labels: self.on.net.fabric.labels().len(),
             streams: self.on.net.transfers.len(),
         });
     }

@@ -45,25 +45,21 @@ impl Routing {
         self.routes.get(dst, dpid).map(|way| way.rule(dst))
     }
 
-    /// Sends a packet that entered at a switch on its way, with a route for those that follow it.
-    pub(crate) fn forward(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: RouteKey, frame: &[u8]) {
-        self.forward_with(cx, fabric, &[key], frame);
-    }
-
-    /// As [`Self::forward`], by the first of some routes; the others are there when it arrives, such as that for the answer.
-    pub(crate) fn forward_with(
+    /// Sends a packet that entered at a switch on its way by the first of some routes, which are written for those that
+    /// follow; the others are there when it arrives, such as that for the answer.
+    pub(crate) fn forward(
         &mut self,
         cx: &mut Context<'_>,
         fabric: &mut Fabric,
         keys: &[RouteKey],
         frame: &[u8],
     ) {
-        let (Some(RouteKey { dpid, .. }), mut commands) = (keys.first(), fabric.blank()) else { return };
+        let (Some(RouteKey { dpid, .. }), mut commands) = (keys.first(), cx.out.blank()) else { return };
         let mut hops = SmallVec::<[Hop; 2]>::new();
         for (number, key) in keys.iter().enumerate() {
             match self.route(cx, fabric, *key, &mut commands) {
                 Some(hop) => hops.extend(hop),
-                None if number == 0 => return fabric.reuse(commands),
+                None if number == 0 => return cx.out.discard(commands),
                 None => {}
             }
         }
@@ -125,14 +121,14 @@ impl Routing {
     }
 
     /// Commits a transaction that waited, as far as its routes are still wanted.
-    pub(crate) fn commit(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, mut commands: Commands) {
+    pub(crate) fn commit(&mut self, cx: &mut Context<'_>, mut commands: Commands) {
         commands.retain(|command| match command {
             Command::Add { dpid, rule: rule @ Rule::Route { dst, .. } } => {
                 self.routes.get(*dst, *dpid) == Way::of(rule)
             }
             _ => true,
         });
-        self.write(cx, fabric, commands);
+        self.write(cx, commands);
     }
 
     /// Adds the route to `commands` unless it is there; returns what they need. `None` if there is no path.
@@ -171,7 +167,7 @@ impl Routing {
         if before == Some(way) || written == Some(way) {
             return;
         }
-        let is_open = |way: Way| way.hop().is_none_or(|hop| fabric.is_open(cx.topology, hop.label));
+        let is_open = |way: Way| way.hop().is_none_or(|hop| fabric.labels().is_open(cx.topology, hop.label));
         let replaces = if written.is_some_and(is_open) { Replaces::Working } else { Replaces::Nothing };
         let mut commands = Commands::default();
         commands.add(dpid, way.rule(dst));
@@ -184,7 +180,7 @@ impl Routing {
     fn leads_there(&self, cx: &Context<'_>, fabric: &Fabric, RouteKey { dst, dpid }: RouteKey) -> bool {
         let Some(at) = cx.topology.host_with_address(dst).map(|host| host.at.dpid) else { return true };
         match self.routes.get(dst, dpid) {
-            Some(Way::By(hop)) => fabric.path(hop.label).is_some_and(|path| path.egress() == at),
+            Some(Way::By(hop)) => fabric.labels().path(hop.label).is_some_and(|path| path.egress() == at),
             _ => at == dpid,
         }
     }
@@ -198,18 +194,17 @@ impl Routing {
     fn submit(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, transaction: Transaction<'_>) {
         match fabric.submit(cx, transaction) {
             // Nothing can have changed since it was made.
-            Submitted::Ready(commands) => self.write(cx, fabric, commands),
+            Submitted::Ready(commands) => self.write(cx, commands),
             Submitted::Waits => {}
             Submitted::Full(commands) => self.abandon(cx, &commands),
         }
     }
 
-    fn write(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, mut commands: Commands) {
+    fn write(&mut self, cx: &mut Context<'_>, commands: Commands) {
         for (key, way) in routes_of(&commands) {
             self.routes.note_written(key, way);
         }
-        cx.out.append(&mut commands);
-        fabric.reuse(commands);
+        cx.out.commit(commands);
     }
 
     /// What a transaction would have installed is not there. Its packets go straight to their hosts, as there is no room

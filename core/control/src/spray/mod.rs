@@ -166,40 +166,16 @@ impl Spray {
         self.found.retain(|(_, at, _)| *at != dpid);
     }
 
-    /// Whether a stream is sprayed now.
-    pub(crate) fn has(&self, id: StreamId) -> bool {
-        self.streams.contains_key(&id)
-    }
-
-    /// Where packets of a stream go that is sprayed.
-    pub(crate) fn hop(&self, id: StreamId, reverse: bool) -> Option<(DatapathId, Hop)> {
-        let key = self.streams.get(&id)?.keys.get(usize::from(reverse))?;
-        Some((key.ends.src, Hop::sprayed(self.bundles.get(key)?.group)))
-    }
-
-    /// What is known of a stream's way, if it is sprayed: the first path of each of its bundles.
-    pub(crate) fn route(&self, id: StreamId) -> Option<Route> {
-        let stream = self.streams.get(&id)?;
-        let first = |key| self.bundles.get(key)?.members.first().map(|member| member.path.clone());
-        Some(Route { forward: first(&stream.keys[0])?, reverse: first(&stream.keys[1])? })
-    }
-
-    /// Where a stream's packets enter all its paths, there and back.
-    pub(crate) fn hops(&self, id: StreamId) -> Hops {
-        let keys = self.streams.get(&id).into_iter().flat_map(|stream| &stream.keys);
-        keys.filter_map(|key| self.bundles.get(key)).flat_map(Bundle::hops).collect()
+    /// A stream that is sprayed.
+    pub(crate) fn stream(&self, id: StreamId) -> Option<StreamBundles<'_>> {
+        let keys = self.streams.get(&id)?.keys;
+        let [forward, reverse] = keys.map(|key| self.bundles.get(&key).map(|bundle| (key, bundle)));
+        Some(StreamBundles { both: [forward?, reverse?] })
     }
 
     /// The labels in use.
     pub(crate) fn labels(&self) -> impl Iterator<Item = Label> {
         self.bundles.values().flat_map(|bundle| bundle.members.iter().flat_map(|it| [it.label, it.back]))
-    }
-
-    /// Whether a stream is sprayed over one of `paths`.
-    pub(crate) fn uses(&self, id: StreamId, paths: &BTreeSet<Path>) -> bool {
-        let keys = self.streams.get(&id).into_iter().flat_map(|stream| &stream.keys);
-        let mut members = keys.filter_map(|key| self.bundles.get(key)).flat_map(|bundle| &bundle.members);
-        members.any(|member| paths.contains(&member.path))
     }
 
     /// Whether a group that waited to be written is still wanted.
@@ -224,6 +200,39 @@ impl Spray {
                 return group;
             }
         }
+    }
+}
+
+/// The bundles of a stream, forward and reverse.
+#[derive(Clone, Copy)]
+pub(crate) struct StreamBundles<'a> {
+    both: [(BundleKey, &'a Bundle); 2],
+}
+
+impl StreamBundles<'_> {
+    /// Where packets of one direction go.
+    pub(crate) fn hop(self, reverse: bool) -> (DatapathId, Hop) {
+        let [forward, back] = self.both;
+        let (key, bundle) = if reverse { back } else { forward };
+        (key.ends.src, Hop::sprayed(bundle.group))
+    }
+
+    /// The first path of each bundle; `None` if one has none.
+    pub(crate) fn route(self) -> Option<Route> {
+        let [forward, reverse] =
+            self.both.map(|(_, bundle)| bundle.members.first().map(|member| member.path.clone()));
+        Some(Route { forward: forward?, reverse: reverse? })
+    }
+
+    /// Where packets enter all paths of both directions.
+    pub(crate) fn hops(self) -> Hops {
+        self.both.into_iter().flat_map(|(_, bundle)| bundle.hops()).collect()
+    }
+
+    /// Whether one of `paths` is among those of the stream.
+    pub(crate) fn uses(self, paths: &BTreeSet<Path>) -> bool {
+        let mut members = self.both.into_iter().flat_map(|(_, bundle)| &bundle.members);
+        members.any(|member| paths.contains(&member.path))
     }
 }
 

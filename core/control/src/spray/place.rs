@@ -5,7 +5,9 @@ use std::net::IpAddr;
 use braid_steering::{Resequence, StreamId};
 
 use super::plan::{Plan, Planned};
-use super::{Bundle, BundleKey, Direction, Member, Spray, SprayPolicy, SprayRequest, SprayedStream};
+use super::{
+    Bundle, BundleKey, Direction, Member, Spray, SprayPolicy, SprayRequest, SprayedStream, StreamBundles,
+};
 use crate::command::{Command, Commands};
 use crate::context::Context;
 use crate::fabric::{Fabric, Hops};
@@ -46,7 +48,7 @@ impl Spray {
         self.streams.insert(id, stream);
         stream.directions(id).into_iter().for_each(|direction| self.add_rules(cx, direction, batch));
         self.note_placed(id, batch);
-        Some(self.hops(id))
+        self.stream(id).map(StreamBundles::hops)
     }
 
     /// A stream is not sprayed any more: what puts its packets in order goes.
@@ -70,7 +72,7 @@ impl Spray {
         if let Some(group) = self.order_for(cx, key, tuple.dst) {
             batch.add(key.ends.dst, Rule::Ordered { id, reverse, tuple, group });
         }
-        if let Some((dpid, hop)) = self.hop(id, reverse) {
+        if let Some((dpid, hop)) = self.stream(id).map(|bundles| bundles.hop(reverse)) {
             batch.add(dpid, Rule::Stream { id, reverse, tuple, hop });
         }
     }

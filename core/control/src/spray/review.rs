@@ -9,7 +9,7 @@ use braid_types::{BitsPerSec, SwitchPort};
 
 use super::place::members;
 use super::plan::Plan;
-use super::{BundleKey, Spray, SprayEvent, spray_over};
+use super::{BundleKey, Spray, SprayEvent, StreamBundles, spray_over};
 use crate::command::{Command, Commands};
 use crate::context::Context;
 use crate::fabric::{Fabric, Hops, Owner, Replaces, Submitted, Transaction, is_whole};
@@ -156,7 +156,7 @@ impl Spray {
 
     fn note_routes(&mut self, key: &BundleKey) {
         for id in self.streams_of(key) {
-            let route = self.route(id);
+            let route = self.stream(id).and_then(StreamBundles::route);
             self.events.extend(route.map(|route| SprayEvent::Routed(id, route)));
         }
     }

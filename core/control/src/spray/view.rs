@@ -6,12 +6,11 @@ use std::time::Duration;
 use braid_edge_protocol::telemetry::PathState;
 use braid_paths::Path;
 use braid_spray::Waits;
-use braid_steering::StreamId;
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time, following};
 use serde::Serialize;
 
 use super::telemetry::{OrderReading, PathReading};
-use super::{Bundle, BundleKey, Member, Spray};
+use super::{Bundle, BundleKey, Member, Spray, StreamBundles};
 use crate::pipeline::EdgeGroup;
 
 /// An edge, and what it has told; `None` for what it has not, yet. Times are on the controller's clock.
@@ -206,20 +205,21 @@ impl EdgeList {
     }
 }
 
-impl Spray {
-    /// The paths of a stream from its opening host, if it is sprayed.
-    pub(crate) fn view(&self, id: StreamId) -> Vec<SprayView> {
-        let key = self.streams.get(&id).map(|stream| &stream.keys[0]);
-        let members = key.and_then(|key| self.bundles.get(key)).map(|bundle| bundle.members.as_slice());
+impl StreamBundles<'_> {
+    /// The paths of the stream from its opening host.
+    pub(crate) fn view(self) -> Vec<SprayView> {
+        let [(_, forward), _] = self.both;
         let view = |member: &Member| SprayView {
             path: member.path.switches().collect(),
             ports: ports(&member.path),
             rate_bps: member.rate.0,
             delay_us: u64::try_from(member.delay.as_micros()).unwrap_or(u64::MAX),
         };
-        members.unwrap_or_default().iter().map(view).collect()
+        forward.members.iter().map(view).collect()
     }
+}
 
+impl Spray {
     /// Goes on with a list of edges by at most so many groups that spray; whether that was all.
     pub(crate) fn list_edges(&self, list: &mut EdgeList, count: usize) -> bool {
         if list.last.is_none() {

@@ -34,6 +34,6 @@ impl Network<'_> {
 
     /// Sends a packet that entered at a switch on its default path.
     pub(super) fn forward(&mut self, dpid: DatapathId, dst: IpAddr, frame: &[u8]) {
-        self.routing.forward(&mut self.cx, self.fabric, RouteKey { dst, dpid }, frame);
+        self.routing.forward(&mut self.cx, self.fabric, &[RouteKey { dst, dpid }], frame);
     }
 }

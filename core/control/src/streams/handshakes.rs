@@ -83,7 +83,7 @@ impl Streams {
         self.handshakes.call_backs.insert(syn.tuple, caller, call_back);
         let keys =
             [RouteKey { dst: syn.tuple.dst, dpid: syn.dpid }, RouteKey { dst: syn.tuple.src, dpid: syn.dst }];
-        net.routing.forward_with(&mut net.cx, net.fabric, &keys, syn.bytes);
+        net.routing.forward(&mut net.cx, net.fabric, &keys, syn.bytes);
     }
 
     /// The subflows that have waited for call backs go on.

@@ -28,7 +28,7 @@ impl Streams {
             let same_ends = |current: &Path| {
                 (current.ingress(), current.egress()) == (path.ingress(), path.egress()) && *current != path
             };
-            if !net.spray.has(stream) && route.is_some_and(|route| same_ends(&route.forward)) {
+            if net.spray.stream(stream).is_none() && route.is_some_and(|route| same_ends(&route.forward)) {
                 self.move_stream(net, stream, &path);
             }
         }

@@ -77,6 +77,8 @@ pub(crate) enum StreamEvent {
 /// A change of the network that concerns streams.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NetworkChange<'a> {
+    /// The graph has other links: what is sprayed follows.
+    Links,
     /// A link has come: streams may be spread over it.
     LinkUp,
     /// The links that have come were there under an earlier controller: no reason to move what flows.
@@ -103,6 +105,10 @@ impl Streams {
     /// The network has changed.
     pub(crate) fn handle_change(&mut self, net: &mut Network<'_>, change: NetworkChange<'_>) {
         match change {
+            NetworkChange::Links => {
+                net.spray.handle_links(&mut net.cx, net.fabric);
+                self.drain_spray(net);
+            }
             NetworkChange::LinkUp => self.may_spread = true,
             NetworkChange::Restored => self.may_spread = false,
             NetworkChange::AddressMoved(address) => self.release_address(net, address),
@@ -133,7 +139,7 @@ impl Streams {
             Command::Add { dpid, rule: Rule::Stream { id, reverse, hop, .. } } => {
                 net.rules().hop(*id, *reverse) == Some((*dpid, *hop))
             }
-            Command::Add { rule: Rule::Ordered { id, .. }, .. } => net.spray.has(*id),
+            Command::Add { rule: Rule::Ordered { id, .. }, .. } => net.spray.stream(*id).is_some(),
             Command::Add { rule: Rule::Expected { tuple, .. }, .. } => is_known(net.transfers, tuple),
             _ => true,
         });
@@ -169,7 +175,6 @@ impl Streams {
     }
 }
 
-fn write(net: &mut Network<'_>, mut commands: Commands) {
-    net.cx.out.append(&mut commands);
-    net.fabric.reuse(commands);
+fn write(net: &mut Network<'_>, commands: Commands) {
+    net.cx.out.commit(commands);
 }

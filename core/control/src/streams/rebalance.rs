@@ -151,7 +151,8 @@ impl Streams {
         full: &Link,
     ) -> Option<Leaver> {
         // Those of an assignment are dealt so that they fill their paths.
-        let is_movable = |stream: &&Stream| net.reservations.of(stream).is_none() && !net.spray.has(id);
+        let is_movable =
+            |stream: &&Stream| net.reservations.of(stream).is_none() && net.spray.stream(id).is_none();
         let stream = net.transfers.stream(id).filter(is_movable)?;
         let current = &stream.route.as_ref()?.forward;
         let set = net.cx.paths.disjoint(current.ingress(), current.egress());

@@ -47,8 +47,10 @@ impl Streams {
             return Vec::new();
         }
         let uses = |route: &Route| paths.contains(&route.forward) || paths.contains(&route.reverse);
-        let uses =
-            |stream: &Stream| stream.route.as_ref().is_some_and(uses) || net.spray.uses(stream.id, paths);
+        let uses = |stream: &Stream| {
+            stream.route.as_ref().is_some_and(uses)
+                || net.spray.stream(stream.id).is_some_and(|bundles| bundles.uses(paths))
+        };
         let streams = net.transfers.streams().filter(|stream| uses(stream));
         streams.map(|stream| (stream.id, stream.tuple)).collect()
     }

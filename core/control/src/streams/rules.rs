@@ -47,8 +47,9 @@ impl Streams {
 
     /// Notes the way of a stream, and that it uses its labels; those of sprayed streams are used by their groups.
     pub(crate) fn set_route(&mut self, net: &mut Network<'_>, id: StreamId, route: Option<Route>) {
-        let single = route.as_ref().filter(|_| !net.spray.has(id));
-        let labels = |route: &Route| [&route.forward, &route.reverse].map(|path| net.fabric.label_of(path));
+        let single = route.as_ref().filter(|_| net.spray.stream(id).is_none());
+        let labels =
+            |route: &Route| [&route.forward, &route.reverse].map(|path| net.fabric.labels().of(path));
         let lease = single.map(labels).unwrap_or_default();
         net.fabric.set_lease(id, lease);
         net.transfers.set_route(id, route);
@@ -90,8 +91,8 @@ pub(crate) struct RuleSources<'a> {
 impl RuleSources<'_> {
     /// Where a direction of a stream enters its path, and how.
     pub(super) fn hop(self, id: StreamId, reverse: bool) -> Option<(DatapathId, Hop)> {
-        if self.spray.has(id) {
-            return self.spray.hop(id, reverse);
+        if let Some(bundles) = self.spray.stream(id) {
+            return Some(bundles.hop(reverse));
         }
         let route = self.transfers.stream(id)?.route.as_ref()?;
         let [forward, back] = hops_of(self.fabric, route)?;

@@ -14,6 +14,7 @@ use crate::command::Target;
 use crate::fabric::{Hops, Replaces};
 use crate::notice::Notice;
 use crate::reservations::{Below, PlainConnection};
+use crate::spray::StreamBundles;
 use crate::switch_pair::SwitchPair;
 
 /// A host opens a connection.
@@ -207,9 +208,9 @@ impl Streams {
     fn place_and_send(&mut self, net: &mut Network<'_>, id: StreamId, ends: SwitchPair, frame: &[u8]) {
         let Some(stream) = net.transfers.stream(id) else { return };
         let (dst, route) = (stream.tuple.dst, stream.route.clone());
-        let mut batch = net.fabric.blank();
+        let mut batch = net.cx.out.blank();
         let hops = match &route {
-            Some(_) if net.spray.has(id) => Some(net.spray.hops(id)),
+            Some(_) if net.spray.stream(id).is_some() => net.spray.stream(id).map(StreamBundles::hops),
             Some(route) => hops_of(net.fabric, route).map(Hops::from),
             None => self.place(net, id, ends, &mut batch),
         };

@@ -8,7 +8,7 @@ use super::{Network, Streams};
 use crate::command::Commands;
 use crate::fabric::{Hops, Replaces};
 use crate::settings::Settings;
-use crate::spray::{SprayEvent, SprayPolicy, SprayRequest};
+use crate::spray::{SprayEvent, SprayPolicy, SprayRequest, StreamBundles};
 use crate::switch_pair::SwitchPair;
 
 impl Streams {
@@ -43,7 +43,7 @@ impl Streams {
         let request =
             SprayRequest { id, transfer, tuple, ends, policy: self.spray_policy(net.cx.settings, &tuple) };
         let hops = net.spray.place(&mut net.cx, net.fabric, request, batch)?;
-        let route = net.spray.route(id);
+        let route = net.spray.stream(id).and_then(StreamBundles::route);
         self.set_route(net, id, route);
         Some(hops)
     }
@@ -56,7 +56,7 @@ impl Streams {
     }
 
     /// Does what follows from what has become of bundles.
-    pub(crate) fn drain_spray(&mut self, net: &mut Network<'_>) {
+    pub(super) fn drain_spray(&mut self, net: &mut Network<'_>) {
         while let Some(event) = net.spray.poll_event() {
             match event {
                 SprayEvent::Routed(id, route) => self.set_route(net, id, Some(route)),

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use smallvec::SmallVec;
 
 use super::{StreamView, TransferView};
-use crate::spray::{Spray, SprayView};
+use crate::spray::{Spray, SprayView, StreamBundles};
 
 /// A transfer at one moment. It shares its paths with the brain, so that taking it costs some 100 ns.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,8 +36,14 @@ impl TransferRecord {
         let Transfer { id, kind, opened_at, .. } = *transfer;
         let all = transfer.streams.iter().filter_map(|id| streams.stream(*id));
         let established = all.filter(|stream| stream.established);
-        let streams: SmallVec<[StreamRecord; 1]> =
-            established.map(|stream| StreamRecord::new(stream, spray.view(stream.id))).collect();
+        let streams: SmallVec<[StreamRecord; 1]> = established
+            .map(|stream| {
+                StreamRecord::new(
+                    stream,
+                    spray.stream(stream.id).map(StreamBundles::view).unwrap_or_default(),
+                )
+            })
+            .collect();
         (!streams.is_empty()).then_some(Self { id, kind, opened_at, streams })
     }
 

@@ -189,10 +189,10 @@ impl Chaos {
 
 /// How many streams use each label, looked up one by one.
 fn leases(brain: &Brain) -> BTreeMap<Label, u32> {
-    let single = brain.transfers.streams().filter(|stream| !brain.spray.has(stream.id));
+    let single = brain.transfers.streams().filter(|stream| brain.spray.stream(stream.id).is_none());
     let paths = single.filter_map(|stream| stream.route.as_ref()).flat_map(|it| [&it.forward, &it.reverse]);
     let mut leases = BTreeMap::new();
-    for label in paths.filter_map(|path| brain.fabric.label_of(path)) {
+    for label in paths.filter_map(|path| brain.fabric.labels().of(path)) {
         *leases.entry(label).or_default() += 1;
     }
     leases
