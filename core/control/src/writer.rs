@@ -6,11 +6,11 @@ use std::ops::RangeInclusive;
 use braid_types::{DatapathId, PortNo, SwitchPort};
 
 use crate::command::{Command, Commands, Target};
+use crate::installed::InstalledState;
 use crate::label::Label;
 use crate::notice::Notice;
 use crate::pipeline::{Guard, Rule};
 use crate::request::{Reply, Ticket};
-use crate::restore::InstalledState;
 
 /// Writes commands: without what switches have already, with the twins of rules, and with the protection that a rule's port
 /// needs before it.

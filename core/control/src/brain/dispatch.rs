@@ -7,10 +7,7 @@ use crate::command::{Command, Commands};
 use crate::event::{Event, PortStatus, SwitchPorts};
 use crate::notice::Notice;
 use crate::pipeline::BASE;
-use crate::requests::lower;
-use crate::restore::restoring;
 use crate::role::Role;
-use crate::streams::network;
 
 /// The machines while one event is handled, the time, and the commands that follow from the event.
 pub(crate) struct Dispatch<'a> {
@@ -43,13 +40,54 @@ pub(crate) use context;
 macro_rules! below {
     ($dispatch:expr) => {
         crate::hosts::Below {
-            cx: crate::brain::context!($dispatch),
+            cx: crate::brain::dispatch::context!($dispatch),
             discovery: &$dispatch.brain.discovery,
             admission: &mut $dispatch.brain.admission,
         }
     };
 }
 pub(crate) use below;
+/// What streams build on.
+macro_rules! network {
+    ($dispatch:expr) => {
+        crate::streams::Network {
+            cx: crate::brain::dispatch::context!($dispatch),
+            transfers: &mut $dispatch.brain.transfers,
+            admission: &mut $dispatch.brain.admission,
+            fabric: &mut $dispatch.brain.fabric,
+            routing: &mut $dispatch.brain.routing,
+            spray: &mut $dispatch.brain.spray,
+            reservations: &mut $dispatch.brain.reservations,
+            measurement: &$dispatch.brain.measurement,
+        }
+    };
+}
+pub(crate) use network;
+
+/// What requests build on.
+macro_rules! lower {
+    ($dispatch:expr) => {
+        crate::requests::Lower {
+            net: crate::brain::dispatch::network!($dispatch),
+            streams: &mut $dispatch.brain.streams,
+        }
+    };
+}
+pub(crate) use lower;
+
+/// What restoration works on.
+macro_rules! reconciliation {
+    ($dispatch:expr) => {
+        crate::reconcile::Reconciliation {
+            on: crate::brain::dispatch::lower!($dispatch),
+            discovery: &mut $dispatch.brain.discovery,
+            hosts: &mut $dispatch.brain.hosts,
+            broadcast: &mut $dispatch.brain.broadcast,
+        }
+    };
+}
+pub(crate) use reconciliation;
+
 impl Dispatch<'_> {
     /// Hands an event to its machines, then drains what they report.
     pub(super) fn handle(&mut self, event: &Event<'_>) {
@@ -101,7 +139,7 @@ impl Dispatch<'_> {
         match &switch.found {
             Some(found) => {
                 self.brain.admission.handle_switch_up(dpid, &found.meters);
-                restoring!(self).load(dpid, found);
+                reconciliation!(self).load(dpid, found);
             }
             None => context!(self).out.push(Command::Reset { dpid }),
         }
@@ -116,7 +154,7 @@ impl Dispatch<'_> {
             self.on_port(dpid, port);
         }
         if let Some(found) = &switch.found {
-            restoring!(self).handle_switch(dpid, found);
+            reconciliation!(self).handle_switch(dpid, found);
             self.drain_discovery();
             self.drain_hosts();
         }

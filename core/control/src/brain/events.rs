@@ -6,21 +6,19 @@ use std::net::IpAddr;
 use braid_topology::Change;
 use braid_types::{DatapathId, SwitchPort};
 
-use super::dispatch::{Dispatch, below, context};
+use super::dispatch::{Dispatch, below, context, lower, network, reconciliation};
 use crate::discovery::DiscoveryEvent;
 use crate::fabric::{FabricEvent, Owner, Replaces, Withdrawal};
 use crate::hosts::{Binding, HostsEvent};
 use crate::label::Label;
 use crate::notice::{LinkLoss, Notice};
 use crate::pipeline::Rule;
-use crate::requests::lower;
-use crate::restore::restoring;
 use crate::routing::RouteKey;
-use crate::streams::{NetworkChange, network};
+use crate::streams::NetworkChange;
 
 impl Dispatch<'_> {
     pub(super) fn tick(&mut self) {
-        restoring!(self).handle_timeout();
+        reconciliation!(self).handle_timeout();
         self.tick_discovery();
         self.brain.hosts.handle_timeout(&mut below!(self));
         self.drain_hosts();
@@ -53,7 +51,7 @@ impl Dispatch<'_> {
         let structure = self.brain.topology.structure();
         if std::mem::replace(&mut self.brain.followed, structure) != structure {
             self.brain.broadcast.handle_change();
-            restoring!(self).handle_graph();
+            reconciliation!(self).handle_graph();
             self.brain.streams.handle_change(&mut network!(self), NetworkChange::Links);
             self.brain.fabric.handle_links(&mut context!(self));
             self.drain_fabric();

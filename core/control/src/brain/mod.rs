@@ -18,17 +18,19 @@ use crate::discovery::Discovery;
 use crate::event::Event;
 use crate::fabric::Fabric;
 use crate::hosts::Hosts;
+use crate::installed::InstalledState;
 use crate::measurement::Measurement;
 use crate::path_cache::PathCache;
 use crate::requests::Requests;
 use crate::reservations::Reservations;
-use crate::restore::InstalledState;
 use crate::routing::{BroadcastTree, Routing};
 use crate::settings::Settings;
 use crate::spray::Spray;
 use crate::streams::Streams;
 use crate::writer::Protections;
-pub(crate) use dispatch::{Dispatch, context};
+use dispatch::Dispatch;
+#[cfg(test)]
+use dispatch::{context, network};
 
 /// The controller's state machine. Performs no I/O.
 ///

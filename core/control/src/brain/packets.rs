@@ -5,13 +5,12 @@ use std::net::IpAddr;
 use braid_packet::{Frame, Ip, Payload, Transport};
 use braid_types::{DatapathId, PortNo, SwitchPort};
 
-use super::dispatch::{Dispatch, below, context};
+use super::dispatch::{Dispatch, below, context, network};
 use crate::hosts::{Binding, DHCP_CLIENT, NeighborPacket};
 use crate::label::Label;
 use crate::pipeline::Table;
 use crate::role::Role;
 use crate::routing::RouteKey;
-use crate::streams::network;
 
 /// A packet that a table of a switch sent to the controller.
 struct Punt<'a> {

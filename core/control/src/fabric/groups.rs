@@ -11,9 +11,9 @@ use braid_paths::Path;
 use braid_topology::Link;
 use braid_types::{DatapathId, PortNo, SwitchPort};
 
+use crate::installed::label_of;
 use crate::label::{GROUPS, Label, MEMBERS};
 use crate::pipeline::{Exit, Hop, Rule};
-use crate::restore::label_of;
 
 /// Numbers left free above those that were found, for what switches may know that join later: of groups, and of labels
 /// in one.

@@ -6,9 +6,9 @@ use braid_types::{DatapathId, PortNo, SwitchPort};
 
 use super::Fabric;
 use crate::context::Context;
+use crate::installed::highest;
 use crate::label::Label;
 use crate::pipeline::Rule;
-use crate::restore::highest;
 
 /// Numbers left free above those that were found, for what switches may know that join later.
 const GAP: u32 = 1 << 16;

@@ -24,17 +24,6 @@ pub(crate) struct Lower<'a> {
     pub(crate) streams: &'a mut Streams,
 }
 
-/// What the requests of `$brain` build on, while an event is handled. A macro, as it borrows some of its fields only.
-macro_rules! lower {
-    ($dispatch:expr) => {
-        crate::requests::Lower {
-            net: crate::streams::network!($dispatch),
-            streams: &mut $dispatch.brain.streams,
-        }
-    };
-}
-pub(crate) use lower;
-
 impl Requests {
     /// When [`Self::handle_timeout`] has something to do next, if that is known. O(1).
     pub(crate) fn wake_at(&self) -> Option<Time> {

@@ -30,23 +30,6 @@ use rebalance::Reliefs;
 use rules::read_counters;
 use teardown::Endings;
 
-/// What streams of `$brain` build on, while an event is handled. A macro, as it borrows some of its fields only.
-macro_rules! network {
-    ($dispatch:expr) => {
-        crate::streams::Network {
-            cx: crate::brain::context!($dispatch),
-            transfers: &mut $dispatch.brain.transfers,
-            admission: &mut $dispatch.brain.admission,
-            fabric: &mut $dispatch.brain.fabric,
-            routing: &mut $dispatch.brain.routing,
-            spray: &mut $dispatch.brain.spray,
-            reservations: &mut $dispatch.brain.reservations,
-            measurement: &$dispatch.brain.measurement,
-        }
-    };
-}
-pub(crate) use network;
-
 pub(crate) use below::Network;
 pub(crate) use placing::{Chosen, NewStream};
 pub use rebalance::Relief;

@@ -8,11 +8,10 @@ use braid_types::FiveTuple;
 
 use super::mptcp::{add, open};
 use super::network::{Network, dpid, ip, mac, tuple};
-use crate::brain::{Brain, Dispatch, context};
+use crate::brain::{Brain, Dispatch, context, network};
 use crate::command::Commands;
 use crate::event::Event;
 use crate::settings::Settings;
-use crate::streams::network;
 
 /// Four edge-disjoint ways from 1 to 9.
 const FOUR_WAYS: [(u64, u64); 10] =

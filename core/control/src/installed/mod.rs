@@ -99,19 +99,19 @@ impl InstalledState {
     }
 
     /// Whether it is time to go on without what was not heard of.
-    pub(super) fn is_late(&self, now: Time) -> bool {
+    pub(crate) fn is_late(&self, now: Time) -> bool {
         matches!(self.phase, Phase::Settling { until } if until <= now)
     }
 
     /// What is left is removed at `at`.
-    pub(super) fn sweep_at(&mut self, at: Time) {
+    pub(crate) fn sweep_at(&mut self, at: Time) {
         self.phase = Phase::Sweeping { at };
         self.edges.clear();
         self.streams.clear();
     }
 
     /// Whether it is time to remove what is left.
-    pub(super) fn is_sweeping(&self, now: Time) -> bool {
+    pub(crate) fn is_sweeping(&self, now: Time) -> bool {
         matches!(self.phase, Phase::Sweeping { at } if at <= now)
     }
 
@@ -142,18 +142,18 @@ impl InstalledState {
     }
 
     /// The rules of one switch that pass `test`.
-    pub(super) fn of(&self, dpid: DatapathId, test: impl Fn(&Rule) -> bool) -> Vec<Rule> {
+    pub(crate) fn of(&self, dpid: DatapathId, test: impl Fn(&Rule) -> bool) -> Vec<Rule> {
         let rules = self.rules.get(&dpid).into_iter().flat_map(BTreeMap::values);
         rules.filter(|rule| test(rule)).copied().collect()
     }
 
     /// Whether there is a rule that passes `test`.
-    pub(super) fn any(&self, test: impl Fn(&Rule) -> bool) -> bool {
+    pub(crate) fn any(&self, test: impl Fn(&Rule) -> bool) -> bool {
         self.rules.values().flat_map(BTreeMap::values).any(test)
     }
 
     /// The rules that pass `test`, with their switches.
-    pub(super) fn all(&self, test: impl Fn(&Rule) -> bool) -> Vec<(DatapathId, Rule)> {
+    pub(crate) fn all(&self, test: impl Fn(&Rule) -> bool) -> Vec<(DatapathId, Rule)> {
         let rules = self.rules.iter().flat_map(|(dpid, rules)| rules.values().map(|rule| (*dpid, *rule)));
         rules.filter(|(_, rule)| test(rule)).collect()
     }
@@ -169,22 +169,22 @@ impl InstalledState {
     }
 
     /// The rules of a stream's two directions.
-    pub(super) fn stream(&self, id: StreamId) -> BothWays {
+    pub(crate) fn stream(&self, id: StreamId) -> BothWays {
         self.streams.get(&id).copied().unwrap_or_default()
     }
 
     /// The streams that are not adopted yet.
-    pub(super) fn streams(&self) -> Vec<StreamId> {
+    pub(crate) fn streams(&self) -> Vec<StreamId> {
         self.streams.keys().copied().collect()
     }
 
     /// The stream is adopted.
-    pub(super) fn close_stream(&mut self, id: StreamId) {
+    pub(crate) fn close_stream(&mut self, id: StreamId) {
         self.streams.remove(&id);
     }
 
     /// Takes out what cannot be read.
-    pub(super) fn take_strays(&mut self) -> BTreeMap<DatapathId, Vec<Stray>> {
+    pub(crate) fn take_strays(&mut self) -> BTreeMap<DatapathId, Vec<Stray>> {
         std::mem::take(&mut self.strays)
     }
 
@@ -197,7 +197,7 @@ impl InstalledState {
 }
 
 /// Where the packets of a rule at an edge enter a labelled path.
-pub(super) const fn first_hop(rule: &Rule) -> Option<Hop> {
+pub(crate) const fn first_hop(rule: &Rule) -> Option<Hop> {
     match rule {
         Rule::Stream { hop, .. } | Rule::Route { hop, .. } => Some(*hop),
         _ => None,
@@ -226,7 +226,7 @@ pub(crate) fn highest(rules: &[Rule]) -> ([Option<Label>; 2], StreamId) {
 }
 
 /// The port whose role a rule bears witness to, if it does.
-pub(super) const fn port_of(rule: &Rule) -> Option<PortNo> {
+pub(crate) const fn port_of(rule: &Rule) -> Option<PortNo> {
     match rule {
         Rule::FromLink { port } | Rule::FromHost { port } => Some(*port),
         _ => None,

@@ -1,16 +1,16 @@
-//! A switch that joins with rules goes on with them: what is still true is adopted, the rest is mended.
+//! Reconciliation: a switch that joins with rules goes on with them; what is still true is adopted, the rest is mended.
 
 use braid_paths::Path;
 use braid_steering::{Route, StreamId};
 use braid_topology::Topology;
 use braid_types::{DatapathId, FiveTuple, SwitchPort};
 
-use super::{BothWays, InstalledState, first_hop, highest, port_of};
 use crate::command::Command;
 use crate::discovery::Discovery;
 use crate::event::FoundRules;
 use crate::fabric::Replaces;
 use crate::hosts::{Below, Binding, Hosts};
+use crate::installed::{BothWays, InstalledState, first_hop, highest, port_of};
 use crate::label::Label;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
@@ -24,27 +24,14 @@ use crate::streams::{NetworkChange, switches_of};
 const GAP: u64 = 1 << 16;
 
 /// What the state of switches is compared with, and taken over into.
-pub(crate) struct Restoring<'a> {
+pub(crate) struct Reconciliation<'a> {
     pub(crate) on: Lower<'a>,
     pub(crate) discovery: &'a mut Discovery,
     pub(crate) hosts: &'a mut Hosts,
     pub(crate) broadcast: &'a mut BroadcastTree,
 }
 
-/// What the restoration of `$brain` works on. A macro, as it borrows some of its fields only.
-macro_rules! restoring {
-    ($dispatch:expr) => {
-        crate::restore::Restoring {
-            on: crate::requests::lower!($dispatch),
-            discovery: &mut $dispatch.brain.discovery,
-            hosts: &mut $dispatch.brain.hosts,
-            broadcast: &mut $dispatch.brain.broadcast,
-        }
-    };
-}
-pub(crate) use restoring;
-
-impl Restoring<'_> {
+impl Reconciliation<'_> {
     /// Takes note of what a switch has before anything is written to it.
     pub(crate) fn load(&mut self, dpid: DatapathId, found: &FoundRules) {
         if found.flood.is_none() {
