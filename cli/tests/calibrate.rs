@@ -1,4 +1,4 @@
-//! Measuring paths, and what was measured, on the command line.
+//! MeasurementSettings paths, and what was measured, on the command line.
 
 mod support;
 

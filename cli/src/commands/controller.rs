@@ -10,7 +10,7 @@ use std::sync::Arc;
 use braid_assign::{Growth, StreamModel};
 use braid_controller::{
     Access, Agents, Config, Controller, ControllerError, Drawings, Drawn, Listen, PolicyFile, Position,
-    Relief, Settings, Testbed, Tls, Tokens,
+    RebalanceSettings, Settings, Testbed, Tls, Tokens,
 };
 use braid_lab::LabName;
 use braid_paths::Weight;
@@ -115,7 +115,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     network: Option<PathBuf>,
     /// How many streams a minute are moved off links that stay full to paths with room; 0: none
-    #[arg(long, value_name = "PER-MINUTE", default_value_t = Relief::default().moves_per_minute)]
+    #[arg(long, value_name = "PER-MINUTE", default_value_t = RebalanceSettings::default().moves_per_minute)]
     moves: usize,
     /// Packets a second that a port with hosts may send up to the controller, such as TCP SYNs and ARP; 0: no limit
     ///
@@ -189,7 +189,7 @@ fn settings(run: Run, network: Option<&Blueprint>) -> anyhow::Result<Settings> {
         placement: run.placement,
         weight: run.weight,
         capacities: network.map(capacities).unwrap_or_default(),
-        relief: Relief { moves_per_minute: run.moves, ..Relief::default() },
+        rebalancing: RebalanceSettings { moves_per_minute: run.moves, ..RebalanceSettings::default() },
         packet_ins: run.port_packet_ins,
         new_streams: run.port_new_streams,
         new_addresses: run.port_new_addresses,

@@ -6,12 +6,12 @@ use braid_openflow::MultipartType;
 use braid_types::{DatapathId, PortNo};
 use serde::{Deserialize, Serialize};
 
-use crate::event::Stray;
+use crate::event::UnknownRule;
 use crate::notice::Notice;
-use crate::pipeline::{EdgeGroup, Guard, Order, Rule, Spray};
+use crate::pipeline::{EdgeGroup, Order, ProtectedPort, Rule, Spray};
 use crate::request::{Reply, Ticket};
 
-/// What a switch is told to do.
+/// What a switch is notified to do.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
@@ -39,7 +39,7 @@ pub enum Command {
         /// The switch.
         dpid: DatapathId,
         /// The rule.
-        stray: Stray,
+        stray: UnknownRule,
     },
     /// Have an empty group to flood through.
     AddFlood {
@@ -71,26 +71,26 @@ pub enum Command {
         /// The port.
         port: PortNo,
     },
-    /// Have a group that guards a port.
-    AddGuard {
+    /// Have a group that protected_ports a port.
+    AddProtectedPort {
         /// The switch.
         dpid: DatapathId,
         /// The group.
-        guard: Guard,
+        protected: ProtectedPort,
     },
-    /// Change where a guard that is there leads round.
+    /// Change where a protected port that is there leads round.
     SetGuard {
         /// The switch.
         dpid: DatapathId,
         /// The group.
-        guard: Guard,
+        protected: ProtectedPort,
     },
-    /// Remove a guard, if it is there, and with it the rules that need it.
-    RemoveGuard {
+    /// Remove a protected port, if it is there, and with it the rules that need it.
+    RemoveProtectedPort {
         /// The switch.
         dpid: DatapathId,
         /// The group; only its ports count.
-        guard: Guard,
+        protected: ProtectedPort,
     },
     /// Have a group that sprays over these paths, or change it.
     Spray {
@@ -167,9 +167,9 @@ impl Command {
             | Self::Flood { dpid, .. }
             | Self::SetMeter { dpid, .. }
             | Self::DeleteMeter { dpid, .. }
-            | Self::AddGuard { dpid, .. }
+            | Self::AddProtectedPort { dpid, .. }
             | Self::SetGuard { dpid, .. }
-            | Self::RemoveGuard { dpid, .. }
+            | Self::RemoveProtectedPort { dpid, .. }
             | Self::Spray { dpid, .. }
             | Self::Order { dpid, .. }
             | Self::RemoveEdgeGroup { dpid, .. }

@@ -25,7 +25,7 @@ const STREAM: u64 = 1;
 const ROUTE: u64 = 2;
 const FABRIC: u64 = 3;
 const DELIVER: u64 = 4;
-const DETOUR: u64 = 5;
+const BYPASS: u64 = 5;
 const ORDER: u64 = 6;
 
 /// What a rule is for.
@@ -40,14 +40,14 @@ pub enum Purpose {
         /// Whether it is the direction of the answering host.
         reverse: bool,
     },
-    /// A default route.
+    /// A default path.
     Route,
     /// One hop of a label's path.
     Fabric(Label),
     /// Hands packets to an attached host.
     Deliver,
-    /// One hop of a detour.
-    Detour(Label),
+    /// One hop of a bypass.
+    Bypass(Label),
     /// Puts one direction of a stream in order.
     Order {
         /// Which stream.
@@ -66,7 +66,7 @@ impl Cookie {
             Purpose::Route => (ROUTE, 0),
             Purpose::Fabric(label) => (FABRIC, label.0 as u64),
             Purpose::Deliver => (DELIVER, 0),
-            Purpose::Detour(label) => (DETOUR, label.0 as u64),
+            Purpose::Bypass(label) => (BYPASS, label.0 as u64),
             Purpose::Order { id, reverse } => (ORDER, (id.0 << 1) | reverse as u64),
         };
         Self(OURS.0 | (kind << KIND_SHIFT) | (value & VALUE_MASK))
@@ -94,7 +94,7 @@ impl Cookie {
             ROUTE => Some(Purpose::Route),
             FABRIC => u32::try_from(value).ok().map(|label| Purpose::Fabric(Label(label))),
             DELIVER => Some(Purpose::Deliver),
-            DETOUR => u32::try_from(value).ok().map(|label| Purpose::Detour(Label(label))),
+            BYPASS => u32::try_from(value).ok().map(|label| Purpose::Bypass(Label(label))),
             ORDER => Some(Purpose::Order { id: StreamId(value >> 1), reverse: value & 1 == 1 }),
             _ => None,
         }
@@ -114,7 +114,7 @@ mod tests {
             Purpose::Route,
             Purpose::Fabric(Label(u32::MAX)),
             Purpose::Deliver,
-            Purpose::Detour(Label(9)),
+            Purpose::Bypass(Label(9)),
             Purpose::Order { id: StreamId(8), reverse: true },
         ];
         for purpose in purposes {

@@ -15,7 +15,7 @@ pub struct Counters {
     pub lldp_refused: u64,
     /// Claims of addresses whose holders answered.
     pub claims_refused: u64,
-    /// Connections that took the default route, as their port opened too many.
+    /// Connections that took the default path, as their port opened too many.
     pub streams_over_limit: u64,
     /// Packets that ports sent up above their limit.
     pub packets_over_limit: u64,

@@ -9,7 +9,7 @@ use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::cookie::Cookie;
-use crate::pipeline::{EdgeGroup, Guard, Rule};
+use crate::pipeline::{EdgeGroup, ProtectedPort, Rule};
 use crate::port_counters::PortCounters;
 use crate::request::{Request, Ticket};
 
@@ -140,7 +140,7 @@ pub struct SwitchPorts {
     pub failover_groups: u32,
     /// What an earlier controller of ours left there; `None` if that could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub found: Option<FoundRules>,
+    pub found: Option<InstalledRules>,
 }
 
 impl SwitchPorts {
@@ -153,19 +153,19 @@ impl SwitchPorts {
 
 /// The rules with our mark in a switch that joins.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct FoundRules {
+pub struct InstalledRules {
     /// Those that are as we write them.
     pub rules: Vec<Rule>,
     /// The others.
-    pub strays: Vec<Stray>,
+    pub unknown_rules: Vec<UnknownRule>,
     /// What it can meter, and does.
     #[serde(default)]
-    pub meters: FoundMeters,
+    pub meters: InstalledMeters,
     /// The ports of the group to flood through, if there is one.
     pub flood: Option<Vec<PortNo>>,
     /// The groups that guard ports.
     #[serde(default)]
-    pub guards: Vec<Guard>,
+    pub protected_ports: Vec<ProtectedPort>,
     /// The groups of an edge that spray or put in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edge_groups: Vec<EdgeGroup>,
@@ -173,7 +173,7 @@ pub struct FoundRules {
 
 /// The meters in a switch that joins.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct FoundMeters {
+pub struct InstalledMeters {
     /// The highest number that a meter may have; 0 where there are none of use.
     pub highest: u32,
     /// Ports whose meters are as we write them, and the packets a second that those let through.
@@ -183,9 +183,9 @@ pub struct FoundMeters {
 /// A rule with our mark that is not as we write rules: the OpenFlow message that removes it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Stray(#[serde(with = "hex_bytes")] pub(crate) Cow<'static, [u8]>);
+pub struct UnknownRule(#[serde(with = "hex_bytes")] pub(crate) Cow<'static, [u8]>);
 
-impl Stray {
+impl UnknownRule {
     /// Takes note of a rule that a switch describes.
     pub fn new(flow: &FlowStats<'_>) -> Self {
         let deletion = FlowMod {

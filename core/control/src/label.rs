@@ -15,11 +15,11 @@ pub struct Label(pub u32);
 
 /// Locally administered and unicast, so no vendor's address looks like it. IEEE 802 §8.2.
 const PREFIX: [u8; 2] = [0x02, 0xb7];
-/// The same for detours, which stand in the source address.
-const DETOUR_PREFIX: [u8; 2] = [0x02, 0xb8];
+/// The same for bypasses, which stand in the source address.
+const BYPASS_PREFIX: [u8; 2] = [0x02, 0xb8];
 
 /// Tells the labels of groups from others.
-const IN_TRUNK: u32 = 1 << 31;
+const IN_GROUP: u32 = 1 << 31;
 /// Bits that tell the labels of a group apart.
 const MEMBER_BITS: u32 = 9;
 /// How many labels a group has.
@@ -30,7 +30,7 @@ pub(crate) const GROUPS: u32 = 1 << (31 - MEMBER_BITS);
 impl Label {
     /// Stands for all labels of the group of this number.
     pub(crate) const fn of_group(number: u32) -> Self {
-        Self(IN_TRUNK | (number % GROUPS) << MEMBER_BITS)
+        Self(IN_GROUP | (number % GROUPS) << MEMBER_BITS)
     }
 
     /// The label of a group's member, from 1 to [`MEMBERS`].
@@ -45,20 +45,20 @@ impl Label {
 
     /// What stands for all labels of its group, if it is in one.
     pub(crate) const fn group(self) -> Option<Self> {
-        if self.0 & IN_TRUNK != 0 { Some(Self(self.0 & !MEMBERS)) } else { None }
+        if self.0 & IN_GROUP != 0 { Some(Self(self.0 & !MEMBERS)) } else { None }
     }
 
     /// The number of its group, if it is in one.
     pub(crate) const fn group_number(self) -> Option<u32> {
-        if self.0 & IN_TRUNK != 0 { Some((self.0 & !IN_TRUNK) >> MEMBER_BITS) } else { None }
+        if self.0 & IN_GROUP != 0 { Some((self.0 & !IN_GROUP) >> MEMBER_BITS) } else { None }
     }
 
     /// Whether it stands for a group, and for no path.
     pub(crate) const fn is_group(self) -> bool {
-        self.0 & IN_TRUNK != 0 && self.0 & MEMBERS == 0
+        self.0 & IN_GROUP != 0 && self.0 & MEMBERS == 0
     }
 
-    /// The source address of packets that have been on a detour: no label's and no detour's.
+    /// The source address of packets that have been on a bypass: no label's and no bypass's.
     pub(crate) const NONE: MacAddr = Self(0).mac();
 
     /// The address that stands for this label.
@@ -66,9 +66,9 @@ impl Label {
         self.with(PREFIX)
     }
 
-    /// The source address that stands for the detour of this number.
-    pub const fn detour_mac(self) -> MacAddr {
-        self.with(DETOUR_PREFIX)
+    /// The source address that stands for the bypass of this number.
+    pub const fn bypass_mac(self) -> MacAddr {
+        self.with(BYPASS_PREFIX)
     }
 
     /// The label for which `mac` stands, if it has our prefix.
@@ -76,9 +76,9 @@ impl Label {
         Self::without(PREFIX, mac)
     }
 
-    /// The number of the detour for which `mac` stands, if it has that prefix.
-    pub const fn from_detour_mac(mac: MacAddr) -> Option<Self> {
-        Self::without(DETOUR_PREFIX, mac)
+    /// The number of the bypass for which `mac` stands, if it has that prefix.
+    pub const fn from_bypass_mac(mac: MacAddr) -> Option<Self> {
+        Self::without(BYPASS_PREFIX, mac)
     }
 
     const fn with(self, [p, q]: [u8; 2]) -> MacAddr {
@@ -98,9 +98,9 @@ pub(crate) const GROUP_MASK: MacAddr = {
     MacAddr::new([0xff, 0xff, a, b, c, d])
 };
 
-/// Selects the source addresses of all detours, with the second as the mask.
-pub(crate) const DETOURS: [MacAddr; 2] =
-    [MacAddr::new([DETOUR_PREFIX[0], DETOUR_PREFIX[1], 0, 0, 0, 0]), MacAddr::new([0xff, 0xff, 0, 0, 0, 0])];
+/// Selects the source addresses of all bypasses, with the second as the mask.
+pub(crate) const BYPASSES: [MacAddr; 2] =
+    [MacAddr::new([BYPASS_PREFIX[0], BYPASS_PREFIX[1], 0, 0, 0, 0]), MacAddr::new([0xff, 0xff, 0, 0, 0, 0])];
 
 impl fmt::Debug for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -134,9 +134,9 @@ mod tests {
         assert!(mac.is_local() && !mac.is_multicast());
         assert_eq!(Label::from_mac(mac), Some(Label(0x0102_0304)));
         assert_eq!(Label::from_mac(MacAddr::BROADCAST), None);
-        let detour = Label(0x0102_0304).detour_mac();
+        let bypass = Label(0x0102_0304).bypass_mac();
         assert_eq!(
-            (Label::from_detour_mac(detour), Label::from_mac(detour)),
+            (Label::from_bypass_mac(bypass), Label::from_mac(bypass)),
             (Some(Label(0x0102_0304)), None)
         );
     }

@@ -22,16 +22,16 @@ pub enum Notice {
         ports: usize,
     },
     /// A switch joined with rules of an earlier controller.
-    RulesFound {
+    InstalledStateRead {
         /// The switch.
         dpid: DatapathId,
         /// How many there are.
         rules: usize,
         /// How many more cannot be read.
-        strays: usize,
+        unknown_rules: usize,
     },
     /// The rules of an earlier controller are adopted, mended or removed.
-    Adopted {
+    Reconciled {
         /// Labelled paths in use now.
         labels: usize,
         /// Streams in progress now.
@@ -147,7 +147,7 @@ pub enum Notice {
         capacity: Option<BitsPerSec>,
     },
     /// A stream leaves a link that is full for a path with room.
-    StreamRelieved {
+    StreamRebalanced {
         /// The stream.
         id: StreamId,
         /// The port that the link leaves.
@@ -217,13 +217,13 @@ impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SwitchJoined { dpid, ports } => write!(f, "switch {dpid} joined with {ports} ports"),
-            Self::RulesFound { dpid, rules, strays } => {
+            Self::InstalledStateRead { dpid, rules, unknown_rules } => {
                 write!(
                     f,
-                    "switch {dpid} has {rules} rules of an earlier controller, and {strays} unknown ones"
+                    "switch {dpid} has {rules} rules of an earlier controller, and {unknown_rules} unknown ones"
                 )
             }
-            Self::Adopted { labels, streams } => {
+            Self::Reconciled { labels, streams } => {
                 write!(f, "going on from an earlier controller with {streams} streams and {labels} labels")
             }
             Self::SwitchLeft { dpid } => write!(f, "switch {dpid} left"),
@@ -272,7 +272,7 @@ impl fmt::Display for Notice {
                     "what the link at {link} carries cannot be measured: frames come in all at once, or not at all"
                 )
             }
-            Self::StreamRelieved { id, link, load, capacity, rate, room } => write!(
+            Self::StreamRebalanced { id, link, load, capacity, rate, room } => write!(
                 f,
                 "stream {id} leaves the link at {link}, which is full with {:.1} of {:.1} Mbit/s: it carries {:.1}, and another path has room for {:.1}",
                 mbits(*load),

@@ -12,15 +12,15 @@ use crate::label::MEMBERS;
 use crate::switch_pair::SwitchPair;
 
 /// Paths that could not be installed are few, or all of a group; of more, the oldest may be tried again.
-const MAX_BARRED: usize = 2 * MEMBERS as usize;
+const MAX_SUSPENDED: usize = 2 * MEMBERS as usize;
 
-/// Paths over cables of which both directions are known, as replies return on them.
+/// Paths over links of which both directions are known, as replies return on them.
 #[derive(Debug)]
 pub(crate) struct PathCache {
     service: PathService,
     disjoint: Request,
     shortest: Request,
-    barred: VecDeque<(Path, Time)>,
+    suspended: VecDeque<(Path, Time)>,
     /// The disjoint paths as they were found in this graph: most streams ask for them.
     recent: Index<(DatapathId, DatapathId), Arc<PathSet>>,
     /// Paths in both directions, by where their links are in memory, which no other has while they are here.
@@ -28,7 +28,7 @@ pub(crate) struct PathCache {
 }
 
 /// Sets and routes that are kept at hand.
-const MAX_AT_HAND: usize = 16_384;
+const MAX_CACHED: usize = 16_384;
 
 impl PathCache {
     /// Sets have up to `k` paths, which are short by `weight`.
@@ -39,7 +39,7 @@ impl PathCache {
             service: PathService::new(graph),
             disjoint: Request { kind: Kind::EdgeDisjoint, k, terms: terms.clone() },
             shortest: Request { kind: Kind::Shortest, k: 1, terms },
-            barred: VecDeque::new(),
+            suspended: VecDeque::new(),
             recent: Index::default(),
             routes: Index::default(),
         }
@@ -73,10 +73,10 @@ impl PathCache {
 
     /// Leaves a path alone until `until`, in both directions.
     pub(crate) fn bar(&mut self, path: Path, until: Time) {
-        if self.barred.len() >= MAX_BARRED {
-            self.barred.pop_front();
+        if self.suspended.len() >= MAX_SUSPENDED {
+            self.suspended.pop_front();
         }
-        self.barred.push_back((path, until));
+        self.suspended.push_back((path, until));
     }
 
     /// The edge-disjoint paths from one switch to another.
@@ -85,21 +85,21 @@ impl PathCache {
             return set.clone();
         }
         let set = self.service.paths(src, dst, &self.disjoint);
-        if self.recent.len() >= MAX_AT_HAND {
+        if self.recent.len() >= MAX_CACHED {
             self.recent.clear();
         }
         self.recent.insert((src, dst), set.clone());
         set
     }
 
-    /// A path there, and the same cables back.
+    /// A path there, and the same links back.
     pub(crate) fn route(&mut self, path: &Path) -> Route {
         let place = path.links().as_ptr().addr();
         if let Some(route) = self.routes.get(&place).filter(|route| route.forward == *path) {
             return route.clone();
         }
         let route = Route { forward: path.clone(), reverse: path.reversed() };
-        if self.routes.len() >= MAX_AT_HAND {
+        if self.routes.len() >= MAX_CACHED {
             self.routes.clear();
         }
         self.routes.insert(place, route.clone());
@@ -138,12 +138,12 @@ impl PathCache {
 
     /// The paths of a set that are not left alone.
     pub(crate) fn usable<'a>(&'a self, set: &'a PathSet, now: Time) -> impl Iterator<Item = &'a Path> {
-        set.paths.iter().filter(move |path| !self.is_left_alone(path, now))
+        set.paths.iter().filter(move |path| !self.is_suspended(path, now))
     }
 
     /// Whether a path is left alone.
-    pub(crate) fn is_left_alone(&self, path: &Path, now: Time) -> bool {
-        let same = |barred: &Path| barred == path || barred.is_reverse_of(path);
-        self.barred.iter().any(|(barred, until)| *until > now && same(barred))
+    pub(crate) fn is_suspended(&self, path: &Path, now: Time) -> bool {
+        let same = |suspended: &Path| suspended == path || suspended.is_reverse_of(path);
+        self.suspended.iter().any(|(suspended, until)| *until > now && same(suspended))
     }
 }

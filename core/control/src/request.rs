@@ -107,7 +107,7 @@ pub struct AssignmentView {
     pub wanted: usize,
     /// How many streams are expected, if that was said.
     pub expected_streams: Option<usize>,
-    /// How streams are dealt.
+    /// How streams are distributed.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub deal: DealBy,
     /// When it was made, on the controller's clock.

@@ -1,4 +1,4 @@
-//! What is told to switches passes here, where it is known what they have.
+//! What is notified to switches passes here, where it is known what they have.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -9,7 +9,7 @@ use crate::command::{Command, Commands, Target};
 use crate::installed::InstalledState;
 use crate::label::Label;
 use crate::notice::Notice;
-use crate::pipeline::{Guard, Rule};
+use crate::pipeline::{ProtectedPort, Rule};
 use crate::request::{Reply, Ticket};
 
 /// Writes commands: without what switches have already, with the twins of rules, and with the protection that a rule's port
@@ -94,16 +94,16 @@ impl RuleWriter<'_> {
             self.protections.known.range_mut(of_port(at)).filter(|(_, known)| **known != entry)
         {
             *known = entry;
-            let guard = Guard { port: at.port, from: *from, detour: entry };
-            self.commands.push(Command::SetGuard { dpid: at.dpid, guard });
+            let protected = ProtectedPort { port: at.port, from: *from, bypass: entry };
+            self.commands.push(Command::SetGuard { dpid: at.dpid, protected });
         }
     }
 }
 
 impl Protections {
     /// A switch joins with a protection.
-    pub(crate) fn load(&mut self, dpid: DatapathId, guard: &Guard) {
-        self.known.insert((SwitchPort::new(dpid, guard.port), guard.from), guard.detour);
+    pub(crate) fn load(&mut self, dpid: DatapathId, protected: &ProtectedPort) {
+        self.known.insert((SwitchPort::new(dpid, protected.port), protected.from), protected.bypass);
     }
 
     /// A switch has left.
@@ -137,15 +137,15 @@ impl Protections {
     /// The protection that a rule needs, if its switch does not have it yet.
     fn before(&mut self, command: &Command) -> Option<Command> {
         let Command::Add { dpid, rule } = command else { return None };
-        let (port, from) = rule.guarded()?;
+        let (port, from) = rule.protected()?;
         let at = SwitchPort::new(*dpid, port);
         if self.known.contains_key(&(at, from)) {
             return None;
         }
-        let detour = self.entries.get(&at).copied();
-        self.known.insert((at, from), detour);
+        let bypass = self.entries.get(&at).copied();
+        self.known.insert((at, from), bypass);
         self.has_new = true;
-        Some(Command::AddGuard { dpid: *dpid, guard: Guard { port, from, detour } })
+        Some(Command::AddProtectedPort { dpid: *dpid, protected: ProtectedPort { port, from, bypass } })
     }
 }
 
@@ -182,7 +182,7 @@ mod tests {
     use std::net::Ipv4Addr;
 
     use super::*;
-    use crate::event::FoundRules;
+    use crate::event::InstalledRules;
     use crate::pipeline::{Exit, Hop};
 
     const DPID: DatapathId = DatapathId(1);
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_rule_that_a_switch_has_is_not_written_and_goes_if_it_is_not_wanted() {
         let mut installed = InstalledState::default();
-        let found = FoundRules { rules: vec![Rule::Lldp, Rule::Arp], ..FoundRules::default() };
+        let found = InstalledRules { rules: vec![Rule::Lldp, Rule::Arp], ..InstalledRules::default() };
         installed.add(DPID, &found, braid_types::Time::ZERO);
         let commands = written(&mut installed, |out| out.add(DPID, Rule::Lldp));
         assert_eq!(commands, []);
@@ -230,13 +230,17 @@ mod tests {
 
     #[test]
     fn a_port_is_protected_before_the_first_rule_that_needs_it() {
-        let exit = Exit::Guarded { from: PortNo(0) };
+        let exit = Exit::Protected { from: PortNo(0) };
         let rules = [1, 2].map(|label| Rule::Transit(Hop { label: Label(label), port: PortNo(7), exit }));
         let commands = written(&mut InstalledState::default(), |out| {
             out.protections.set_entry(SwitchPort::new(DPID, PortNo(7)), Some((Label(9), PortNo(8))));
             rules.into_iter().for_each(|rule| out.add(DPID, rule));
         });
-        let guard = Guard { port: PortNo(7), from: PortNo(0), detour: Some((Label(9), PortNo(8))) };
-        assert_eq!(commands, [Command::AddGuard { dpid: DPID, guard }, add(rules[0]), add(rules[1])]);
+        let protected =
+            ProtectedPort { port: PortNo(7), from: PortNo(0), bypass: Some((Label(9), PortNo(8))) };
+        assert_eq!(
+            commands,
+            [Command::AddProtectedPort { dpid: DPID, protected }, add(rules[0]), add(rules[1])]
+        );
     }
 }

@@ -24,7 +24,7 @@ mod written;
 
 pub use access::{Access, Right, Tls, TlsError, Tokens};
 pub use agents::Agents;
-pub use braid_control::{Relief, Settings};
+pub use braid_control::{RebalanceSettings, Settings};
 pub use controller::{Config, Controller, ControllerError, Listen};
 pub use drawing::{Drawings, Drawn, Position};
 pub use http::{Playback, SavedRun};

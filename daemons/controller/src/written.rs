@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn the_last_rules_of_paths_are_known_by_their_transactions() {
         let (mut written, brain) = (Written::default(), Brain::new(Settings::default()));
-        let rule = |number: u32| Rule::Return { label: Label(number), port: PortNo(1) };
+        let rule = |number: u32| Rule::Hairpin { label: Label(number), port: PortNo(1) };
         (1..=2_000).for_each(|number| written.note(Xid(number), &rule(number)));
         let known = |xid| written.rule(Xid(xid), DPID, &brain);
         assert_eq!((known(2_000), known(977), known(976)), (Some(rule(2_000)), Some(rule(977)), None));

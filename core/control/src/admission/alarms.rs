@@ -12,7 +12,7 @@ use crate::threat::Threat;
 use crate::writer::RuleWriter;
 
 /// Between two notices of one kind about one port.
-const PAUSE: Duration = Duration::from_secs(1);
+const NOTICE_INTERVAL: Duration = Duration::from_secs(1);
 /// How many are remembered; the one that has been quiet for longest is forgotten first.
 const MAX_ALARMS: usize = 1_024;
 
@@ -23,9 +23,9 @@ pub(super) struct Alarms(BTreeMap<(SwitchPort, &'static str), Record>);
 #[derive(Debug)]
 struct Record {
     alarm: Alarm,
-    told_at: Option<Time>,
+    reported_at: Option<Time>,
     /// How often it happened since.
-    untold: u64,
+    unreported: u64,
 }
 
 /// What something at a port did that it must not.
@@ -63,11 +63,11 @@ impl Alarms {
                 last_at: now,
                 count: 0,
             },
-            told_at: None,
-            untold: 0,
+            reported_at: None,
+            unreported: 0,
         });
         record.alarm.count = record.alarm.count.saturating_add(1);
-        record.untold = record.untold.saturating_add(1);
+        record.unreported = record.unreported.saturating_add(1);
         (record.alarm.last_at, record.alarm.threat) = (now, threat);
         record.tell(now, &mut cx.out);
     }
@@ -91,11 +91,11 @@ impl Alarms {
 
 impl Record {
     fn tell(&mut self, now: Time, out: &mut RuleWriter<'_>) {
-        let is_due = self.told_at.is_none_or(|at| now.since(at) >= PAUSE);
-        if self.untold > 0 && is_due {
+        let is_due = self.reported_at.is_none_or(|at| now.since(at) >= NOTICE_INTERVAL);
+        if self.unreported > 0 && is_due {
             let (at, threat) = (self.alarm.at, self.alarm.threat.clone());
-            out.notice(Notice::Alarm { at, threat, count: std::mem::take(&mut self.untold) });
-            self.told_at = Some(now);
+            out.notice(Notice::Alarm { at, threat, count: std::mem::take(&mut self.unreported) });
+            self.reported_at = Some(now);
         }
     }
 }

@@ -11,9 +11,9 @@ use braid_types::{DatapathId, PortNo, RateLimit, SwitchPort};
 use crate::context::Context;
 
 /// What is not used of most limits can be saved up for so long,
-const SAVED: Duration = Duration::from_secs(1);
+const BURST_TIME: Duration = Duration::from_secs(1);
 /// and of that for streams: a transfer opens many at once, and then none for long.
-const STREAMS_SAVED: Duration = Duration::from_secs(10);
+const STREAM_BURST_TIME: Duration = Duration::from_secs(10);
 
 /// The shares of the ports that are up.
 #[derive(Debug, Default)]
@@ -49,19 +49,19 @@ impl Limits {
     pub(super) fn take_packet(&mut self, cx: &Context<'_>, at: SwitchPort, frame: &Frame<'_>) -> bool {
         let Some(shares) = self.0.get_mut(&at) else { return at.port == PortNo::CONTROLLER };
         let rate = if is_answer(frame) { &mut shares.answers } else { &mut shares.packets };
-        rate.take(cx.now, cx.settings.packet_ins, SAVED)
+        rate.take(cx.now, cx.settings.packet_ins, BURST_TIME)
     }
 
     /// Whether one more stream is within the limit of its port.
     pub(super) fn take_stream(&mut self, cx: &Context<'_>, at: SwitchPort) -> bool {
         let limit = cx.settings.new_streams;
-        self.0.get_mut(&at).is_none_or(|shares| shares.streams.take(cx.now, limit, STREAMS_SAVED))
+        self.0.get_mut(&at).is_none_or(|shares| shares.streams.take(cx.now, limit, STREAM_BURST_TIME))
     }
 
     /// Whether one more address is within the limit of its port; `None` for a port that is not known.
     pub(super) fn take_address(&mut self, cx: &Context<'_>, at: SwitchPort) -> Option<bool> {
         let shares = self.0.get_mut(&at)?;
-        Some(shares.addresses.take(cx.now, cx.settings.new_addresses, SAVED))
+        Some(shares.addresses.take(cx.now, cx.settings.new_addresses, BURST_TIME))
     }
 }
 

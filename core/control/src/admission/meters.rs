@@ -6,8 +6,8 @@ use braid_types::{DatapathId, PortNo, SwitchPort};
 
 use crate::command::Command;
 use crate::context::Context;
-use crate::event::FoundMeters;
-use crate::pipeline::{Asking, Rule};
+use crate::event::InstalledMeters;
+use crate::pipeline::{PuntClass, Rule};
 
 /// What each switch can meter, and the meters that it has.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(super) struct Meters {
 
 impl Meters {
     /// A switch joins.
-    pub(super) fn add(&mut self, dpid: DatapathId, found: &FoundMeters) {
+    pub(super) fn add(&mut self, dpid: DatapathId, found: &InstalledMeters) {
         self.forget(dpid);
         self.highest.insert(dpid, found.highest);
         let found = found.rates.iter().map(|(port, rate)| (SwitchPort::new(dpid, *port), *rate));
@@ -68,6 +68,6 @@ impl Meters {
     }
 }
 
-fn metered(at: SwitchPort) -> [Rule; Asking::ALL.len()] {
-    Asking::ALL.map(|asking| Rule::Metered { port: at.port, asking })
+fn metered(at: SwitchPort) -> [Rule; PuntClass::ALL.len()] {
+    PuntClass::ALL.map(|class| Rule::Metered { port: at.port, class })
 }

@@ -10,7 +10,7 @@ use braid_packet::Frame;
 use braid_types::{DatapathId, SwitchPort};
 
 use crate::context::Context;
-use crate::event::FoundMeters;
+use crate::event::InstalledMeters;
 use crate::role::Role;
 use crate::threat::Threat;
 use alarms::Alarms;
@@ -29,7 +29,7 @@ pub(crate) struct Admission {
 
 impl Admission {
     /// A switch joins with meters, which may be an earlier controller's.
-    pub(crate) fn handle_switch_up(&mut self, dpid: DatapathId, found: &FoundMeters) {
+    pub(crate) fn handle_switch_up(&mut self, dpid: DatapathId, found: &InstalledMeters) {
         self.meters.add(dpid, found);
     }
 

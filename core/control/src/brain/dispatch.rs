@@ -144,7 +144,7 @@ impl Dispatch<'_> {
             None => context!(self).out.push(Command::Reset { dpid }),
         }
         self.brain.fabric.handle_switch_up(&mut context!(self), switch);
-        let patience = self.brain.settings.adopt_timeout + self.brain.settings.install_timeout * 2;
+        let patience = self.brain.settings.reconcile_timeout + self.brain.settings.install_timeout * 2;
         self.brain.spray.handle_switch_up(switch, self.now + patience);
         for rule in BASE {
             context!(self).out.add(dpid, rule);

@@ -58,21 +58,21 @@ impl Dispatch<'_> {
             }
             Transport::Tcp(_) if punt.table == Table::Admit as u8 => self.on_tcp(punt, ip.dst),
             Transport::Udp(udp) if udp.dst_port == DHCP_CLIENT => self.offer(punt.at, ip.dst, punt.bytes),
-            _ => self.forward_or_search(punt.at.dpid, ip.dst, punt.bytes),
+            _ => self.forward_or_look_up(punt.at.dpid, ip.dst, punt.bytes),
         }
     }
 
     fn on_tcp(&mut self, punt: &Punt<'_>, dst: IpAddr) {
         let Punt { at, frame, bytes, .. } = *punt;
         if !self.brain.streams.handle_tcp(&mut network!(self), at, frame, bytes) {
-            self.forward_or_search(at.dpid, dst, bytes);
+            self.forward_or_look_up(at.dpid, dst, bytes);
         }
     }
 
     /// A DHCP server answers a client that may not have its address yet.
     fn offer(&mut self, at: SwitchPort, dst: IpAddr, bytes: &[u8]) {
         match self.brain.topology.host_with_address(dst) {
-            Some(_) => self.forward_or_search(at.dpid, dst, bytes),
+            Some(_) => self.forward_or_look_up(at.dpid, dst, bytes),
             None => self.brain.hosts.relay(&mut below!(self), at, bytes),
         }
     }
@@ -83,12 +83,12 @@ impl Dispatch<'_> {
     /// again and again; the next one of its host has the route written anew.
     fn on_returned(&mut self, dpid: DatapathId, dst: IpAddr, bytes: &[u8]) {
         if !self.brain.routing.forget(RouteKey { dst, dpid }) {
-            self.forward_or_search(dpid, dst, bytes);
+            self.forward_or_look_up(dpid, dst, bytes);
         }
     }
 
     /// Sends a packet on, or holds it while its destination is looked for.
-    fn forward_or_search(&mut self, dpid: DatapathId, dst: IpAddr, frame: &[u8]) {
+    fn forward_or_look_up(&mut self, dpid: DatapathId, dst: IpAddr, frame: &[u8]) {
         match self.brain.topology.host_with_address(dst) {
             Some(_) => {
                 let cx = &mut context!(self);
@@ -104,7 +104,7 @@ impl Dispatch<'_> {
         let Payload::Ip(ip) = &frame.payload else { return };
         let is_syn = frame.tcp().is_some_and(|tcp| tcp.flags.is_syn());
         if !is_syn || !self.brain.streams.handle_syn(&mut network!(self), dpid, &frame, bytes) {
-            self.forward_or_search(dpid, ip.dst, bytes);
+            self.forward_or_look_up(dpid, ip.dst, bytes);
         }
     }
 }

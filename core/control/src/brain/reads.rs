@@ -201,7 +201,7 @@ impl Brain {
     /// What a packet asks for, its hosts and the route to one of them, is anywhere in memory, and to wait for it is most of
     /// what a packet costs where there are many. The questions of packets in a row do not depend on each other, so that
     /// memory is fetched for all at once if they are asked before the first one is answered.
-    pub fn look_ahead(&self, messages: &[u8]) {
+    pub fn prefetch(&self, messages: &[u8]) {
         let messages = frames(messages).map_while(Result::ok);
         let packets = messages.filter_map(|message| ip_addresses(PacketIn::frame_of(message.bytes)?));
         black_box(packets.filter(|ends| self.is_ready(*ends)).count());

@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::notice::Notice;
 use crate::settings::Settings;
 
-/// The cables that went down lately, by their ends in order.
+/// The links that went down lately, by their ends in order.
 #[derive(Debug, Default)]
 pub(super) struct Damping(BTreeMap<[SwitchPort; 2], Record>);
 
@@ -31,7 +31,7 @@ impl Damping {
         is_held && cx.paths.shortest(cx.now, link.src.dpid, link.dst.dpid).is_some()
     }
 
-    /// Takes note that a link went down. Both directions of a cable that goes down at one time are one loss.
+    /// Takes note that a link went down. Both directions of a link that goes down at one time are one loss.
     pub(super) fn note_loss(&mut self, cx: &mut Context<'_>, link: &Link) {
         let (now, settings) = (cx.now, cx.settings);
         self.prune(now, settings.flap_hold_max.max(settings.flap_window));
@@ -49,7 +49,7 @@ impl Damping {
         }
     }
 
-    /// Forgets the cables that have been quiet for long.
+    /// Forgets the links that have been quiet for long.
     fn prune(&mut self, now: Time, quiet: Duration) {
         let last = |record: &Record| record.losses.back().copied().unwrap_or_default().max(record.until);
         self.0.retain(|_, record| now.since(last(record)) < quiet);

@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::event::PortStatus;
 use crate::measurement::Measurement;
 use crate::notice::{LinkLoss, Notice};
-use crate::pipeline::{Rule, Talk};
+use crate::pipeline::{NeighborTraffic, Rule};
 use crate::role::Role;
 use crate::threat::Threat;
 use damping::Damping;
@@ -265,13 +265,13 @@ fn leave_role(cx: &mut Context<'_>, at: SwitchPort, role: Role) {
 /// What lets the packets of another switch in.
 fn from_link(at: SwitchPort) -> [Rule; 2] {
     let port = at.port;
-    [Rule::FromDetour { port }, Rule::FromLink { port }]
+    [Rule::FromBypass { port }, Rule::FromLink { port }]
 }
 
 /// What lets the packets of hosts at a port in.
 fn from_hosts(at: SwitchPort) -> impl Iterator<Item = Rule> {
     let port = at.port;
-    let talk = Talk::ALL.map(|talk| Rule::Neighbour { port, talk });
+    let copies = NeighborTraffic::ALL.map(|traffic| Rule::Neighbour { port, traffic });
     let answers = [false, true].map(|ipv6| [Rule::SynAck { ipv6, port }, Rule::Reset { ipv6, port }]);
-    answers.into_iter().flatten().chain(talk).chain([Rule::FromHost { port }])
+    answers.into_iter().flatten().chain(copies).chain([Rule::FromHost { port }])
 }

@@ -18,7 +18,7 @@ use crate::command::Command;
 use crate::context::Context;
 use crate::event::SwitchPorts;
 use crate::label::Label;
-use crate::pipeline::{Exit, Guard, Rule, can_be_guarded};
+use crate::pipeline::{Exit, ProtectedPort, Rule, can_be_protected};
 use crate::writer::RuleWriter;
 
 /// The bypasses and what leads there.
@@ -41,7 +41,7 @@ pub(super) struct Bypasses {
 }
 
 /// When links have come or gone, switches first get what broken paths need: bypasses are for the next time.
-const PATHS_FIRST: Duration = Duration::from_millis(100);
+const BYPASS_DELAY: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 struct Bypass {
@@ -54,8 +54,8 @@ struct Bypass {
 impl Bypasses {
     /// How packets that come in by `from` leave through a port of a link.
     pub(super) fn exit(&self, at: SwitchPort, from: PortNo) -> Exit {
-        let is_protected = self.capable.contains(&at.dpid) && can_be_guarded(at.port, from);
-        if is_protected { Exit::Guarded { from } } else { Exit::Plain }
+        let is_protected = self.capable.contains(&at.dpid) && can_be_protected(at.port, from);
+        if is_protected { Exit::Protected { from } } else { Exit::Plain }
     }
 
     /// Whether packets of a path arrive although links of it are gone: each of those has lost its carrier, so that
@@ -75,7 +75,7 @@ impl Bypasses {
         }
         match &switch.found {
             Some(found) => {
-                found.guards.iter().for_each(|guard| cx.out.protections.load(dpid, guard));
+                found.protected_ports.iter().for_each(|protected| cx.out.protections.load(dpid, protected));
             }
             // What cannot be read may be in the way of ours.
             None if self.capable.contains(&dpid) => remove_protections(switch, &mut cx.out),
@@ -100,7 +100,7 @@ impl Bypasses {
     pub(super) fn handle_links(&mut self, now: Time) {
         // Those that flap may not put it off for ever.
         if !std::mem::replace(&mut self.stale, true) {
-            self.rest = now + PATHS_FIRST;
+            self.rest = now + BYPASS_DELAY;
         }
     }
 
@@ -247,9 +247,9 @@ fn ports(cx: &Context<'_>) -> BTreeSet<SwitchPort> {
 fn remove_protections(switch: &SwitchPorts, out: &mut RuleWriter<'_>) {
     let numbers = || switch.ports.iter().map(|port| port.port);
     for port in numbers() {
-        for from in numbers().chain([PortNo(0)]).filter(|from| can_be_guarded(port, *from)) {
-            let guard = Guard { port, from, detour: None };
-            out.push(Command::RemoveGuard { dpid: switch.dpid, guard });
+        for from in numbers().chain([PortNo(0)]).filter(|from| can_be_protected(port, *from)) {
+            let protected = ProtectedPort { port, from, bypass: None };
+            out.push(Command::RemoveProtectedPort { dpid: switch.dpid, protected });
         }
     }
 }
@@ -257,6 +257,6 @@ fn remove_protections(switch: &SwitchPorts, out: &mut RuleWriter<'_>) {
 /// The rules of a bypass, from its end inwards. Where it begins there are protected ports.
 fn rules(label: Label, path: &Path) -> impl Iterator<Item = (DatapathId, Rule)> {
     let inner = path.links().iter().skip(1).rev();
-    let hops = inner.map(move |link| (link.src.dpid, Rule::Detour { label, port: link.src.port }));
-    std::iter::once((path.egress(), Rule::DetourEnd { label })).chain(hops)
+    let hops = inner.map(move |link| (link.src.dpid, Rule::Bypass { label, port: link.src.port }));
+    std::iter::once((path.egress(), Rule::BypassEnd { label })).chain(hops)
 }

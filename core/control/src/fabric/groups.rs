@@ -17,8 +17,8 @@ use crate::pipeline::{Exit, Hop, Rule};
 
 /// Numbers left free above those that were found, for what switches may know that join later: of groups, and of labels
 /// in one.
-const GAP: u32 = 1 << 12;
-const GAP_IN_GROUP: u32 = 1 << 5;
+const GROUP_NUMBER_GAP: u32 = 1 << 12;
+const MEMBER_NUMBER_GAP: u32 = 1 << 5;
 
 /// The groups in use.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ struct Earlier {
 
 const fn group_of(rule: &Rule) -> Option<Label> {
     match rule {
-        Rule::Transit(Hop { label, .. }) | Rule::Return { label, .. } if label.is_group() => Some(*label),
+        Rule::Transit(Hop { label, .. }) | Rule::Hairpin { label, .. } if label.is_group() => Some(*label),
         _ => None,
     }
 }
@@ -104,7 +104,7 @@ impl LabelGroups {
     /// New groups get higher numbers than that of `label`.
     pub(super) fn skip(&mut self, label: Label) {
         if let Some(number) = label.group_number().filter(|number| *number > self.last) {
-            self.last = (number + GAP) % GROUPS;
+            self.last = (number + GROUP_NUMBER_GAP) % GROUPS;
         }
     }
 
@@ -183,7 +183,7 @@ impl LabelGroups {
         let id = label.group()?;
         let group = self.groups.get(&id).filter(|group| group.members.len() < 2)?;
         let SwitchPort { dpid, port } = group.link.src;
-        let rule = Rule::Return { label: id, port };
+        let rule = Rule::Hairpin { label: id, port };
         group.written.contains(&rule).then_some((dpid, rule))
     }
 
@@ -216,10 +216,10 @@ impl LabelGroup {
     /// How many labels use a rule. That for packets that come back on a bypass stays to the end, as it is not known whose they are.
     fn users(&self, rule: &Rule) -> usize {
         match rule {
-            Rule::Transit(Hop { exit: Exit::Guarded { from }, .. }) if from.0 != 0 => {
+            Rule::Transit(Hop { exit: Exit::Protected { from }, .. }) if from.0 != 0 => {
                 self.from.get(from).copied().unwrap_or_default()
             }
-            Rule::Return { .. } => usize::MAX,
+            Rule::Hairpin { .. } => usize::MAX,
             _ => self.members.len(),
         }
     }
@@ -229,7 +229,7 @@ impl Earlier {
     /// A number from which on those of a group are most likely free; 0 if nothing was found of it.
     fn last_of(&self, group: Label) -> u32 {
         let mut members = self.members.range(group..=group.member(MEMBERS));
-        members.next_back().map_or(0, |label| label.member_number() + GAP_IN_GROUP)
+        members.next_back().map_or(0, |label| label.member_number() + MEMBER_NUMBER_GAP)
     }
 }
 

@@ -38,8 +38,8 @@ impl Fabric {
 
     fn wants_hairpin(&self, dpid: DatapathId, rule: &Rule) -> bool {
         match rule {
-            Rule::Return { label, .. } if label.is_group() => self.labels.groups.has(dpid, rule),
-            Rule::Return { label, .. } => self.has_rule(*label, dpid, rule),
+            Rule::Hairpin { label, .. } if label.is_group() => self.labels.groups.has(dpid, rule),
+            Rule::Hairpin { label, .. } => self.has_rule(*label, dpid, rule),
             _ => false,
         }
     }

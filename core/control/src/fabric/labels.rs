@@ -96,7 +96,7 @@ impl Labels {
             return BTreeSet::from([hop.label]);
         }
         let comes_in = |path: &Path| match hop.exit {
-            Exit::Guarded { from } if from.0 != 0 => {
+            Exit::Protected { from } if from.0 != 0 => {
                 middle(path).is_some_and(|(before, _)| before.dst.port == from)
             }
             _ => true,

@@ -149,8 +149,8 @@ impl Fabric {
         match *rule {
             Rule::Transit(hop) => self.give_up(self.labels.by(&hop)),
             Rule::Egress { label } => self.give_up(BTreeSet::from([label])),
-            Rule::Return { .. } => self.retry_hairpin(cx, dpid, *rule),
-            Rule::Detour { label, .. } | Rule::DetourEnd { label } => self.bypasses.handle_refused(cx, label),
+            Rule::Hairpin { .. } => self.retry_hairpin(cx, dpid, *rule),
+            Rule::Bypass { label, .. } | Rule::BypassEnd { label } => self.bypasses.handle_refused(cx, label),
             _ => {}
         }
     }

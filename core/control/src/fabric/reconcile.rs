@@ -11,7 +11,7 @@ use crate::label::Label;
 use crate::pipeline::Rule;
 
 /// Numbers left free above those that were found, for what switches may know that join later.
-const GAP: u32 = 1 << 16;
+const LABEL_NUMBER_GAP: u32 = 1 << 16;
 
 /// No path has more switches.
 const MAX_HOPS: usize = 256;
@@ -20,7 +20,7 @@ impl Fabric {
     /// New labels get other numbers than those in the rules of a switch.
     pub(super) fn load(&mut self, dpid: DatapathId, rules: &[Rule]) {
         let (labels, _) = highest(rules);
-        labels.into_iter().flatten().for_each(|label| self.labels.skip(label, GAP));
+        labels.into_iter().flatten().for_each(|label| self.labels.skip(label, LABEL_NUMBER_GAP));
         self.labels.groups.load(dpid, rules);
     }
 

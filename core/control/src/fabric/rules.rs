@@ -99,7 +99,7 @@ impl Fabric {
         let mut rules = SmallVec::new();
         // While the link before is bypassed, packets may come from the switch behind.
         if self.bypasses.exit(from.src, PortNo(0)) != Exit::Plain {
-            rules.push((dpid, Rule::Return { label, port }));
+            rules.push((dpid, Rule::Hairpin { label, port }));
         }
         let exit = self.bypasses.exit(to.src, from.dst.port);
         if label.is_group() && exit != Exit::Plain {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!            claimed elsewhere                 holder silent, or its port down
-//!  (held) ────────────────────▶ Asking ──────────────────────────────────────▶ moved
+//!  (held) ────────────────────▶ PuntClass ──────────────────────────────────────▶ moved
 //!     ▲                           │ holder heard
 //!     └────── a while later ─── Refused
 //! ```
@@ -58,7 +58,7 @@ impl Hosts {
         }
         if self.conflicts.0.len() < MAX_CONFLICTS && below.admission.admit_address(&mut below.cx, speaker.at)
         {
-            let until = below.cx.now + below.cx.settings.claim_timeout;
+            let until = below.cx.now + below.cx.settings.conflict_timeout;
             neighbors::ask_at(&mut below.cx, holder.at, holder.ip);
             self.conflicts.0.insert(subject, Conflict { by: speaker, holder, until, refused: false });
         }
@@ -88,7 +88,7 @@ impl Hosts {
             if (conflict.holder.mac, conflict.holder.at) != (speaker.mac, speaker.at) {
                 continue;
             }
-            (conflict.refused, conflict.until) = (true, below.cx.now + below.cx.settings.claim_hold);
+            (conflict.refused, conflict.until) = (true, below.cx.now + below.cx.settings.conflict_hold);
             let (by, holder) = (conflict.by, conflict.holder.at);
             refuse(below, by.at, subject, holder);
             if below.cx.topology.host_with_address(by.ip).is_some_and(|host| host.at == holder) {

@@ -28,9 +28,9 @@ struct SourceFilter {
 impl SourceFilters {
     /// Drops packets from `src` at a port, as it is that of a host at `holder`.
     pub(super) fn add(&mut self, cx: &mut Context<'_>, at: SwitchPort, src: IpAddr, holder: SwitchPort) {
-        let filter = SourceFilter { until: cx.now + cx.settings.denial, holder };
+        let filter = SourceFilter { until: cx.now + cx.settings.source_filter_time, holder };
         if self.0.len() < MAX_FILTERS && self.0.insert((at, src), filter).is_none() {
-            cx.out.add(at.dpid, Rule::Deny { port: at.port, src });
+            cx.out.add(at.dpid, Rule::SourceFilter { port: at.port, src });
         }
     }
 
@@ -44,7 +44,7 @@ impl SourceFilters {
             if below.cx.now < filter.until && is_held && both_up {
                 self.0.insert((at, src), filter);
             } else {
-                below.cx.delete(at.dpid, Rule::Deny { port: at.port, src });
+                below.cx.delete(at.dpid, Rule::SourceFilter { port: at.port, src });
             }
         }
     }

@@ -33,7 +33,7 @@ impl Lookups {
 
     /// Gives up the lookups that nobody answered.
     pub(super) fn expire(&mut self, cx: &Context<'_>) {
-        self.0.retain(|_, lookup| cx.now.since(lookup.asked_at) < cx.settings.search_timeout);
+        self.0.retain(|_, lookup| cx.now.since(lookup.asked_at) < cx.settings.lookup_timeout);
     }
 }
 
@@ -42,7 +42,7 @@ impl Hosts {
     pub(crate) fn look_up(&mut self, below: &mut Below<'_>, dpid: DatapathId, target: IpAddr, frame: &[u8]) {
         let lookups = &mut self.lookups.0;
         if !lookups.contains_key(&target) {
-            if lookups.len() >= below.cx.settings.max_searches {
+            if lookups.len() >= below.cx.settings.max_lookups {
                 return below.cx.out.notice(Notice::Full { what: "addresses looked for" });
             }
             lookups.insert(target, Lookup { asked_at: below.cx.now, held: Vec::new() });

@@ -7,7 +7,7 @@ use braid_types::{DatapathId, PortNo, SwitchPort, Time};
 
 use crate::command::Command;
 use crate::cookie::{Cookie, Purpose};
-use crate::event::{FoundRules, Stray};
+use crate::event::{InstalledRules, UnknownRule};
 use crate::label::Label;
 use crate::pipeline::{Hop, Rule, Slot};
 
@@ -28,7 +28,7 @@ pub(crate) type BothWays = [Option<(DatapathId, Rule)>; 2];
 #[derive(Debug, Default)]
 pub(crate) struct InstalledState {
     rules: BTreeMap<DatapathId, BTreeMap<Slot, Rule>>,
-    strays: BTreeMap<DatapathId, Vec<Stray>>,
+    unknown_rules: BTreeMap<DatapathId, Vec<UnknownRule>>,
     /// Where the labels begin whose path is not known yet.
     edges: BTreeMap<Label, SwitchPort>,
     /// Both directions of the streams that are not adopted yet.
@@ -50,14 +50,14 @@ enum Phase {
 
 impl InstalledState {
     /// A switch joins with rules; by `until` it must be known which of them are wanted.
-    pub(crate) fn add(&mut self, dpid: DatapathId, found: &FoundRules, until: Time) {
+    pub(crate) fn add(&mut self, dpid: DatapathId, found: &InstalledRules, until: Time) {
         self.forget(dpid);
-        if found.rules.is_empty() && found.strays.is_empty() {
+        if found.rules.is_empty() && found.unknown_rules.is_empty() {
             return;
         }
         self.phase = Phase::Settling { until };
         self.rules.insert(dpid, found.rules.iter().map(|rule| (rule.slot(), *rule)).collect());
-        self.strays.insert(dpid, found.strays.clone());
+        self.unknown_rules.insert(dpid, found.unknown_rules.clone());
         for rule in &found.rules {
             self.note(dpid, rule);
         }
@@ -76,7 +76,7 @@ impl InstalledState {
     /// The switch left.
     pub(crate) fn forget(&mut self, dpid: DatapathId) {
         self.rules.remove(&dpid);
-        self.strays.remove(&dpid);
+        self.unknown_rules.remove(&dpid);
         self.edges.retain(|_, at| at.dpid != dpid);
         for direction in self.streams.values_mut().flatten() {
             direction.take_if(|(at, _)| *at == dpid);
@@ -184,8 +184,8 @@ impl InstalledState {
     }
 
     /// Takes out what cannot be read.
-    pub(crate) fn take_strays(&mut self) -> BTreeMap<DatapathId, Vec<Stray>> {
-        std::mem::take(&mut self.strays)
+    pub(crate) fn take_unknown_rules(&mut self) -> BTreeMap<DatapathId, Vec<UnknownRule>> {
+        std::mem::take(&mut self.unknown_rules)
     }
 
     /// Takes out everything.
@@ -208,12 +208,12 @@ pub(crate) const fn first_hop(rule: &Rule) -> Option<Hop> {
 pub(crate) fn label_of(rule: &Rule) -> Option<Label> {
     match rule {
         Rule::Transit(Hop { label, .. }) | Rule::Egress { label } => Some(*label),
-        Rule::Return { label, .. } | Rule::Detour { label, .. } | Rule::DetourEnd { label } => Some(*label),
+        Rule::Hairpin { label, .. } | Rule::Bypass { label, .. } | Rule::BypassEnd { label } => Some(*label),
         rule => first_hop(rule).map(|hop| hop.label),
     }
 }
 
-/// The highest numbers of labels, of those in trunks and of others, and of streams that the rules speak of.
+/// The highest numbers of labels, of those in label groups and of others, and of streams that the rules speak of.
 pub(crate) fn highest(rules: &[Rule]) -> ([Option<Label>; 2], StreamId) {
     let stream = |rule: &Rule| match rule {
         Rule::Stream { id, .. } => Some(*id),

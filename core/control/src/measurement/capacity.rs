@@ -14,20 +14,20 @@ use crate::command::Target;
 use crate::context::Context;
 use crate::notice::Notice;
 
-const TRAINS: usize = 5;
-const FRAMES: u64 = 192;
+const TRAIN_COUNT: usize = 5;
+const TRAIN_FRAMES: u64 = 192;
 /// Bytes of a frame without its check sequence, which no switch counts.
-const FRAME: usize = 1_500;
+const FRAME_BYTES: usize = 1_500;
 /// Of fewer frames in the second half of a train nothing is concluded.
-const FEWEST: usize = 16;
+const MIN_TRAIN_FRAMES: usize = 16;
 /// A train has arrived when nothing of it has come for so long.
-const QUIET: Duration = Duration::from_millis(300);
+const TRAIN_END_TIMEOUT: Duration = Duration::from_millis(300);
 /// A link on which nothing has come after so long is too slow, or gone.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// Below this, what it takes to read messages is a good part of the time.
-const SHORTEST: Duration = Duration::from_micros(500);
+const MIN_TRAIN_TIME: Duration = Duration::from_micros(500);
 /// Links that are measured at one time.
-const MAX_AT_ONCE: usize = 16;
+const MAX_MEASUREMENTS: usize = 16;
 
 /// What was measured on demand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,7 +54,7 @@ impl Trains {
     pub(super) fn note(&mut self, now: Time, src: SwitchPort, sent_at: Time) -> bool {
         let Some(measurement) = self.0.get_mut(&src) else { return false };
         let since = sent_at.as_nanos().checked_sub(measurement.sent_at.as_nanos());
-        let is_part = since.is_some_and(|place| place < FRAMES);
+        let is_part = since.is_some_and(|place| place < TRAIN_FRAMES);
         if is_part {
             measurement.arrivals.push(now);
         }
@@ -65,8 +65,8 @@ impl Trains {
 impl Sampling {
     fn has_arrived(&self, now: Time) -> bool {
         match self.arrivals.last() {
-            Some(last) => self.arrivals.len() as u64 >= FRAMES || now.since(*last) >= QUIET,
-            None => now.since(self.sent_at) >= PATIENCE,
+            Some(last) => self.arrivals.len() as u64 >= TRAIN_FRAMES || now.since(*last) >= TRAIN_END_TIMEOUT,
+            None => now.since(self.sent_at) >= TRAIN_TIMEOUT,
         }
     }
 
@@ -82,21 +82,21 @@ fn rate(arrivals: &[Time]) -> Option<BitsPerSec> {
     let half = arrivals.get(arrivals.len() / 2..)?;
     let (first, last) = (half.first()?, half.last()?);
     let taken = last.since(*first);
-    if half.len() < FEWEST || taken < SHORTEST {
+    if half.len() < MIN_TRAIN_FRAMES || taken < MIN_TRAIN_TIME {
         return None;
     }
     // Those that were read together with the first had come before it.
     let after = half.iter().filter(|at| *at > first).count();
-    Some(BitsPerSec(((after * FRAME * 8) as f64 / taken.as_secs_f64()) as u64))
+    Some(BitsPerSec(((after * FRAME_BYTES * 8) as f64 / taken.as_secs_f64()) as u64))
 }
 
 impl super::Measurement {
     /// Sends trains through the link that leaves `src`, if there is one and few others are being measured.
     pub(crate) fn measure_capacity(&mut self, cx: &mut Context<'_>, src: SwitchPort) {
         let trains = &mut self.trains.0;
-        let may = trains.len() < MAX_AT_ONCE && !trains.contains_key(&src);
+        let may = trains.len() < MAX_MEASUREMENTS && !trains.contains_key(&src);
         if may && cx.topology.link_at(src).is_some() {
-            trains.insert(src, Sampling { left: TRAINS, ..Sampling::default() });
+            trains.insert(src, Sampling { left: TRAIN_COUNT, ..Sampling::default() });
             self.send_train(cx, src);
         }
     }
@@ -130,11 +130,11 @@ impl super::Measurement {
         measurement.left -= 1;
         measurement.sent_at = cx.now;
         measurement.arrivals.clear();
-        for place in 0..FRAMES {
+        for place in 0..TRAIN_FRAMES {
             let sent_at = cx.now + Duration::from_nanos(place);
             let probe = LldpProbe { dpid: src.dpid, port: src.port, sent_at };
             let mut frame = probe.encode(&cx.settings.lldp_key, port.mac);
-            frame.resize(FRAME, 0);
+            frame.resize(FRAME_BYTES, 0);
             cx.out.send(src.dpid, Target::Port(src.port), &frame);
         }
     }

@@ -8,7 +8,7 @@ use braid_types::{BitsPerSec, Time};
 use crate::port_counters::PortCounters;
 
 /// Readings closer together tell nothing of a rate.
-const CLOSE: Duration = Duration::from_millis(100);
+const MIN_COUNTER_INTERVAL: Duration = Duration::from_millis(100);
 /// Readings of packets that are remembered.
 const MAX_HISTORY: usize = 16;
 
@@ -163,5 +163,5 @@ fn elapsed(old: Reading<'_>, new: Reading<'_>) -> Option<Duration> {
     let ours = new.at.since(old.at);
     let theirs = new.counters.counting.saturating_sub(old.counters.counting);
     let agree = theirs >= ours / 2 && theirs <= ours * 2;
-    Some(if agree { theirs } else { ours }).filter(|elapsed| *elapsed >= CLOSE)
+    Some(if agree { theirs } else { ours }).filter(|elapsed| *elapsed >= MIN_COUNTER_INTERVAL)
 }

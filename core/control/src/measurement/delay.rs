@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The way of a discovery frame less half of each switch's round trip is the link: Bouet's method, as Banfi et al. 2016
-//! §III-A use it. The round trip is that of a frame that the switch is told to send back, so that what it takes to handle
+//! §III-A use it. The round trip is that of a frame that the switch is notified to send back, so that what it takes to handle
 //! packets counts as well, or of an echo where it does not do that. What waits on the way adds to a sample and never takes from it, so the least of many samples, less the
 //! least round trips, is the link without queues; the medians of the latest ones are the link as it is now. Where the
 //! control channel's directions differ, half of that difference remains as an error, which nobody can see from here.
@@ -18,11 +18,11 @@ use braid_types::Time;
 use super::window::Window;
 
 /// Of so many samples the median is how things are now.
-const NOW: usize = 5;
+const CURRENT_SAMPLES: usize = 5;
 /// Of the frames of so long the middle and the slow end are told.
-const LATELY: Duration = Duration::from_secs(60);
+const JITTER_WINDOW: Duration = Duration::from_secs(60);
 /// With fewer discovery frames a delay is not believed: the first ones meet switches that are being set up.
-const ENOUGH: usize = 3;
+const MIN_SAMPLES: usize = 3;
 
 /// Round trips of the control channel of one switch.
 #[derive(Clone, Debug, Default)]
@@ -74,7 +74,7 @@ impl RoundTrips {
     }
 
     pub(super) fn half(&self) -> Option<HalfTrip> {
-        Some(HalfTrip { least: self.0.least()? / 2, usual: self.0.usual(NOW)? / 2 })
+        Some(HalfTrip { least: self.0.least()? / 2, usual: self.0.usual(CURRENT_SAMPLES)? / 2 })
     }
 }
 
@@ -90,7 +90,7 @@ impl DelayMeter {
         let trip = now.since(sent_at);
         self.trips.push(now, trip, now - window);
         if let Some([src, dst]) = ends {
-            self.lately.push(now, trip.saturating_sub(src.usual + dst.usual), now - LATELY);
+            self.lately.push(now, trip.saturating_sub(src.usual + dst.usual), now - JITTER_WINDOW);
         }
         self.reading = ends.and_then(|ends| self.read(now, ends)).or(self.reading);
     }
@@ -100,11 +100,11 @@ impl DelayMeter {
     }
 
     fn read(&self, at: Time, [src, dst]: [HalfTrip; 2]) -> Option<DelayReading> {
-        if self.trips.len() < ENOUGH {
+        if self.trips.len() < MIN_SAMPLES {
             return None;
         }
         let base = self.trips.least()?.saturating_sub(src.least + dst.least);
-        let current = self.trips.usual(NOW)?.saturating_sub(src.usual + dst.usual);
+        let current = self.trips.usual(CURRENT_SAMPLES)?.saturating_sub(src.usual + dst.usual);
         let [p50, p99] = [0.5, 0.99].map(|share| self.lately.quantile(share).unwrap_or(current));
         Some(DelayReading { base, current: current.max(base), p50, p99, at })
     }

@@ -7,9 +7,9 @@ use braid_types::Time;
 use super::counts::History;
 
 /// Of fewer packets, the share that is lost says little.
-const ENOUGH: f64 = 100.0;
+const MIN_PACKETS: f64 = 100.0;
 /// Over a shorter time, what the two switches counted at different moments weighs too much.
-const SHORTEST: Duration = Duration::from_millis(1_500);
+const MIN_LOSS_WINDOW: Duration = Duration::from_millis(1_500);
 
 /// The share of packets that a link loses.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -38,14 +38,14 @@ pub(super) fn loss(sent: &History, received: &History, lag: Lag, window: Duratio
     let ((first_sent, last_sent), (first_received, last_received)) = (sent.span()?, received.span()?);
     let end = last_sent.at.min(last_received.at - lag.delay);
     let start = (end - window).max(first_sent.at).max(first_received.at - lag.delay);
-    if end.since(start) < SHORTEST {
+    if end.since(start) < MIN_LOSS_WINDOW {
         return None;
     }
     let packets = sent.since_first(end)? - sent.since_first(start)?;
     let arrived = received.since_first(end + lag.delay)? - received.since_first(start + lag.delay)?;
     let doubtful = lag.slack.as_secs_f64() * variation(sent, [start, end], lag.slack);
     let ratio = (packets - arrived - doubtful) / packets;
-    (packets >= ENOUGH).then(|| LossReading { ratio: ratio.clamp(0.0, 1.0), at: end })
+    (packets >= MIN_PACKETS).then(|| LossReading { ratio: ratio.clamp(0.0, 1.0), at: end })
 }
 
 /// How much the rate differs about the ends of a time, in packets a second.

@@ -8,7 +8,6 @@ mod counts;
 mod delay;
 mod loss;
 mod publish;
-mod settings;
 mod window;
 
 use std::collections::BTreeMap;
@@ -28,13 +27,11 @@ use counts::{LoadReading, PortMeter, Totals};
 use delay::{DelayMeter, DelayReading, HalfTrip, RoundTrips};
 use loss::{Lag, LossReading, loss};
 
-pub use settings::Measuring;
-
 /// A switch that has not answered is asked again only after this long.
-const UNANSWERED: Duration = Duration::from_secs(5);
+const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long a switch may take to read its counters.
-const SLACK: Duration = Duration::from_millis(10);
+const TICK_SLACK: Duration = Duration::from_millis(10);
 
 /// Of a link whose switches know no speed.
 const UNKNOWN_SPEED: BitsPerSec = BitsPerSec(10_000_000_000);
@@ -89,7 +86,7 @@ impl Measurement {
     /// An echo request that was sent to a switch then has come back.
     pub(crate) fn handle_echo(&mut self, cx: &Context<'_>, dpid: DatapathId, sent_at: Time) {
         if cx.topology.switch(dpid).is_some() {
-            let window = cx.settings.measuring.delay_window;
+            let window = cx.settings.measurement.delay_window;
             self.switches.entry(dpid).or_default().echoes.note(cx.now, sent_at, window);
         }
     }
@@ -99,7 +96,7 @@ impl Measurement {
         if at.port == PortNo::CONTROLLER
             && let Some(switch) = self.switches.get_mut(&at.dpid)
         {
-            switch.frames.note(cx.now, sent_at, cx.settings.measuring.delay_window);
+            switch.frames.note(cx.now, sent_at, cx.settings.measurement.delay_window);
         }
     }
 
@@ -108,7 +105,7 @@ impl Measurement {
         if self.trains.note(cx.now, link.src, sent_at) {
             return;
         }
-        let window = cx.settings.measuring.delay_window;
+        let window = cx.settings.measurement.delay_window;
         let half = |at: SwitchPort| self.half_trip(at.dpid);
         let ends = half(link.src).zip(half(link.dst)).map(|(src, dst)| [src, dst]);
         self.links.entry(link).or_default().delay.note(cx.now, sent_at, ends, window);
@@ -129,7 +126,7 @@ impl Measurement {
             let port = SwitchPort::new(dpid, counters.port);
             if cx.topology.port(port).is_some() {
                 let meter = self.ports.entry(port).or_default();
-                meter.note(at, counters, cx.settings.measuring.smoothing);
+                meter.note(at, counters, cx.settings.measurement.smoothing);
             }
         }
     }
@@ -138,14 +135,14 @@ impl Measurement {
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         self.send_frames_out_and_back(cx);
         self.tick_trains(cx);
-        let interval = cx.settings.measuring.poll_interval;
+        let interval = cx.settings.measurement.poll_interval;
         if self.polled_at.is_some_and(|at| cx.now.since(at) < interval) {
             return;
         }
         self.polled_at = Some(cx.now);
         self.forget_what_is_gone(cx.topology);
         for (link, _) in cx.topology.links() {
-            self.compare_ends(&link, cx.settings.measuring.loss_window);
+            self.compare_ends(&link, cx.settings.measurement.loss_window);
         }
         self.publish(cx);
         self.read_ports(cx);
@@ -200,7 +197,7 @@ impl Measurement {
         let (Some(src), Some(dst)) = (self.ports.get(&link.src), self.ports.get(&link.dst)) else { return };
         let meter = self.links.entry(*link).or_default();
         let delay = meter.delay.reading().map(|reading| reading.current).unwrap_or_default();
-        let slack = half_trips + SLACK;
+        let slack = half_trips + TICK_SLACK;
         meter.loss = loss(&src.sent, &dst.received, Lag { delay, slack }, window).or(meter.loss);
     }
 
@@ -208,7 +205,7 @@ impl Measurement {
     fn read_ports(&mut self, cx: &mut Context<'_>) {
         for switch in cx.topology.switches() {
             let meter = self.switches.entry(switch.dpid()).or_default();
-            if meter.asked_at.is_none_or(|at| cx.now.since(at) >= UNANSWERED) {
+            if meter.asked_at.is_none_or(|at| cx.now.since(at) >= REPLY_TIMEOUT) {
                 meter.asked_at = Some(cx.now);
                 cx.out.push(Command::ReadPorts { dpid: switch.dpid() });
             }

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use braid_topology::{Link, LinkState};
 
-use super::{LinkReading, Measurement, Measuring};
+use super::{LinkReading, Measurement};
 use crate::context::Context;
+use crate::settings::MeasurementSettings;
 
 impl Measurement {
     /// Writes readings that have moved enough, and long enough after the last ones, into the topology.
@@ -14,7 +15,7 @@ impl Measurement {
         for (link, known) in links {
             let capacity = self.link_capacity(cx.settings, cx.topology, &link);
             let state = self.of(&link).state(LinkState { capacity, ..known });
-            let due = self.is_due(cx, &link) && is_news(&known, &state, &cx.settings.measuring);
+            let due = self.is_due(cx, &link) && is_news(&known, &state, &cx.settings.measurement);
             if due || capacity != known.capacity {
                 cx.topology.set_link_state(link.src, state);
                 self.links.entry(link).or_default().published_at = Some(cx.now);
@@ -24,7 +25,7 @@ impl Measurement {
 
     fn is_due(&self, cx: &Context<'_>, link: &Link) -> bool {
         let published_at = self.links.get(link).and_then(|meter| meter.published_at);
-        published_at.is_none_or(|at| cx.now.since(at) >= cx.settings.measuring.publish_interval)
+        published_at.is_none_or(|at| cx.now.since(at) >= cx.settings.measurement.publish_interval)
     }
 }
 
@@ -39,7 +40,7 @@ impl LinkReading {
     }
 }
 
-fn is_news(known: &LinkState, measured: &LinkState, settings: &Measuring) -> bool {
+fn is_news(known: &LinkState, measured: &LinkState, settings: &MeasurementSettings) -> bool {
     let delay = match (known.delay, measured.delay) {
         (Some(old), Some(new)) => new.abs_diff(old) > step(old, settings),
         (old, new) => old != new,
@@ -48,6 +49,6 @@ fn is_news(known: &LinkState, measured: &LinkState, settings: &Measuring) -> boo
     delay || moved > settings.load_step * known.capacity.as_f64()
 }
 
-fn step(delay: Duration, settings: &Measuring) -> Duration {
+fn step(delay: Duration, settings: &MeasurementSettings) -> Duration {
     delay.mul_f64(settings.delay_step.clamp(0.0, 1.0)).max(settings.delay_floor)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use braid_types::Time;
 
 /// More samples than come in any sensible window.
-const MAX: usize = 64;
+const MAX_SAMPLES: usize = 64;
 
 /// The latest samples of a duration, each with its time.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +16,7 @@ impl Window {
     /// Adds a sample and forgets those from before `oldest`.
     pub(super) fn push(&mut self, at: Time, sample: Duration, oldest: Time) {
         self.0.push_back((at, sample));
-        while self.0.len() > MAX || self.0.front().is_some_and(|(at, _)| *at < oldest) {
+        while self.0.len() > MAX_SAMPLES || self.0.front().is_some_and(|(at, _)| *at < oldest) {
             self.0.pop_front();
         }
     }
@@ -88,6 +88,6 @@ mod tests {
     fn memory_is_bounded() {
         let mut window = Window::default();
         (0..1_000).for_each(|at| window.push(Time::from_millis(at), millis(at), Time::ZERO));
-        assert_eq!((window.len(), window.least()), (MAX, Some(millis(1_000 - MAX as u64))));
+        assert_eq!((window.len(), window.least()), (MAX_SAMPLES, Some(millis(1_000 - MAX_SAMPLES as u64))));
     }
 }

@@ -8,10 +8,10 @@ use braid_openflow::{
 use braid_types::{FiveTuple, MacAddr, PortNo};
 
 use super::flow;
-use super::group::guard_ports;
+use super::group::protected_ports_of;
 use super::hop::{Exit, Hop};
+use super::punt_class::{NeighborTraffic, PuntClass};
 use super::rule::{BASE, Rule};
-use super::says::{Asking, Talk};
 use super::spray::EdgeGroup;
 use crate::cookie::{Cookie, Purpose};
 use crate::label::Label;
@@ -29,21 +29,21 @@ pub fn decode(flow: &FlowStats<'_>) -> Option<Rule> {
 
 fn base_rules(flow: &FlowStats<'_>) -> impl Iterator<Item = Rule> {
     let of_port = flow.matching.in_port().map(|port| {
-        let metered = Asking::ALL.map(|asking| Rule::Metered { port, asking });
+        let metered = PuntClass::ALL.map(|class| Rule::Metered { port, class });
         [false, true]
             .map(|ipv6| [Rule::SynAck { ipv6, port }, Rule::Reset { ipv6, port }])
             .into_iter()
             .flatten()
-            .chain([Rule::FromLink { port }, Rule::FromDetour { port }, Rule::FromHost { port }])
+            .chain([Rule::FromLink { port }, Rule::FromBypass { port }, Rule::FromHost { port }])
             .chain(metered)
-            .chain(source(flow).map(|src| Rule::Deny { port, src }))
+            .chain(source(flow).map(|src| Rule::SourceFilter { port, src }))
             .chain(five_tuple(flow).map(|tuple| Rule::Expected { port, tuple }))
             .chain(
                 five_tuple(flow)
                     .into_iter()
                     .flat_map(move |tuple| [false, true].map(|reset| Rule::Ending { port, tuple, reset })),
             )
-            .chain(Talk::ALL.map(|talk| Rule::Neighbour { port, talk }))
+            .chain(NeighborTraffic::ALL.map(|traffic| Rule::Neighbour { port, traffic }))
     });
     BASE.into_iter().chain(of_port.into_iter().flatten())
 }
@@ -65,13 +65,13 @@ fn guess(purpose: Purpose, flow: &FlowStats<'_>) -> Option<Rule> {
             (None, None) => Rule::ArpLocalRoute { dst: arp_target(flow)? },
         },
         Purpose::Fabric(label) => match (flow.matching.in_port(), exit(flow)) {
-            (Some(port), Some((PortNo::IN_PORT, _)) | None) => Rule::Return { label, port },
+            (Some(port), Some((PortNo::IN_PORT, _)) | None) => Rule::Hairpin { label, port },
             (_, Some((port, exit))) => Rule::Transit(Hop { label, port, exit }),
             (None, None) => Rule::Egress { label },
         },
-        Purpose::Detour(label) => match output(flow) {
-            Some(port) => Rule::Detour { label, port },
-            None => Rule::DetourEnd { label },
+        Purpose::Bypass(label) => match output(flow) {
+            Some(port) => Rule::Bypass { label, port },
+            None => Rule::BypassEnd { label },
         },
         Purpose::Deliver => {
             let (mac, port) = (new_eth_dst(flow)?, output(flow)?);
@@ -172,7 +172,7 @@ fn edge_group(flow: &FlowStats<'_>) -> Option<EdgeGroup> {
 fn exit(flow: &FlowStats<'_>) -> Option<(PortNo, Exit)> {
     actions(flow).find_map(|action| match action {
         Action::Output { port, .. } => Some((port, Exit::Plain)),
-        Action::Group(id) => guard_ports(id).map(|(port, from)| (port, Exit::Guarded { from })),
+        Action::Group(id) => protected_ports_of(id).map(|(port, from)| (port, Exit::Protected { from })),
         _ => None,
     })
 }

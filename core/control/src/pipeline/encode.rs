@@ -11,13 +11,13 @@ use braid_steering::StreamId;
 use braid_types::PortNo;
 
 use super::flow;
-use super::group::encode_guard;
+use super::group::encode_protected_port;
 use super::meter;
 use super::rule::{Rule, Table};
 use super::spray::{encode_order, encode_question, encode_removal, encode_spray};
 use crate::command::{Command, Commands, Target};
 use crate::cookie::{Cookie, OURS, OURS_MASK, Purpose};
-use crate::event::Stray;
+use crate::event::UnknownRule;
 
 /// The group through which a switch floods.
 pub const FLOOD_GROUP: GroupId = GroupId(1);
@@ -55,9 +55,15 @@ impl Encoder {
             Command::AddFlood { .. } => flood(GroupModCommand::Add, &[], xid, out),
             Command::Remove { stray, .. } => remove(stray, xid, out),
             Command::Flood { ports, .. } => flood(GroupModCommand::Modify, ports, xid, out),
-            Command::AddGuard { guard, .. } => encode_guard(GroupModCommand::Add, guard, xid, out),
-            Command::SetGuard { guard, .. } => encode_guard(GroupModCommand::Modify, guard, xid, out),
-            Command::RemoveGuard { guard, .. } => encode_guard(GroupModCommand::Delete, guard, xid, out),
+            Command::AddProtectedPort { protected, .. } => {
+                encode_protected_port(GroupModCommand::Add, protected, xid, out)
+            }
+            Command::SetGuard { protected, .. } => {
+                encode_protected_port(GroupModCommand::Modify, protected, xid, out)
+            }
+            Command::RemoveProtectedPort { protected, .. } => {
+                encode_protected_port(GroupModCommand::Delete, protected, xid, out)
+            }
             Command::Spray { spray, .. } => encode_spray(spray, xid, out),
             Command::Order { order, .. } => encode_order(order, xid, out),
             Command::RemoveEdgeGroup { group, .. } => encode_removal(*group, xid, out),
@@ -120,8 +126,8 @@ fn reset(xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     flood(GroupModCommand::Add, &[], xid, out)
 }
 
-fn remove(stray: &Stray, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-    // What was not made by `Stray::new`, from a recording perhaps, removes nothing.
+fn remove(stray: &UnknownRule, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    // What was not made by `UnknownRule::new`, from a recording perhaps, removes nothing.
     match Message::decode(&stray.0) {
         Ok((_, Message::FlowMod(deletion))) if deletion.command == FlowModCommand::DeleteStrict => {
             Message::FlowMod(deletion).encode(xid, out)

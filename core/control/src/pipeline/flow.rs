@@ -6,11 +6,11 @@ use braid_openflow::{Action, EthType, Instruction, List, Masked, OxmField, Table
 use braid_types::{FiveTuple, MacAddr, PortNo};
 
 use super::encode::FLOOD_GROUP;
-use super::group::guard_id;
+use super::group::protection_group_id;
 use super::hop::{Exit, Hop};
 use super::meter;
 use super::rule::{Rule, Table};
-use crate::label::{DETOURS, GROUP_MASK, Label};
+use crate::label::{BYPASSES, GROUP_MASK, Label};
 
 const TCP: u8 = 6;
 const ICMPV6: u8 = 58;
@@ -66,25 +66,25 @@ pub(super) fn matching(rule: &Rule) -> Fields {
         Rule::FromController => fields([OxmField::InPort(PortNo::CONTROLLER)]),
         Rule::FromLink { port } | Rule::FromHost { port } => fields([OxmField::InPort(port)]),
         Rule::Arp | Rule::NoArpRoute => fields([OxmField::EthType(EthType::ARP)]),
-        Rule::Neighbour { port, talk } => {
-            let mut fields = from_port(port, &matching(&talk.base()));
+        Rule::Neighbour { port, traffic } => {
+            let mut fields = from_port(port, &matching(&traffic.base()));
             fields.push(OxmField::EthDst(Masked::new(MacAddr::ZERO, MULTICAST_BIT)));
             fields
         }
         Rule::ArpRoute { dst, .. } | Rule::ArpLocalRoute { dst } | Rule::ArpDeliver { dst, .. } => {
             fields([OxmField::EthType(EthType::ARP), OxmField::ArpTpa(Masked::exact(dst))])
         }
-        Rule::FromDetour { port } => {
-            let [value, mask] = DETOURS;
+        Rule::FromBypass { port } => {
+            let [value, mask] = BYPASSES;
             fields([OxmField::InPort(port), OxmField::EthSrc(Masked::new(value, mask))])
         }
         Rule::NeighbourSolicitation => icmpv6(NEIGHBOUR_SOLICITATION),
         Rule::NeighbourAdvertisement => icmpv6(NEIGHBOUR_ADVERTISEMENT),
         Rule::Syn { ipv6 } => tcp_flags(ipv6, TcpFlags::SYN, SYN_OR_ACK),
-        Rule::Metered { port, asking } => from_port(port, &matching(&asking.base())),
+        Rule::Metered { port, class } => from_port(port, &matching(&class.base())),
         Rule::SynAck { ipv6, port } => from_port(port, &tcp_flags(ipv6, SYN_OR_ACK, SYN_OR_ACK)),
         Rule::Reset { ipv6, port } => from_port(port, &tcp_flags(ipv6, TcpFlags::RST, TcpFlags::RST)),
-        Rule::Deny { port, src } => {
+        Rule::SourceFilter { port, src } => {
             fields([OxmField::InPort(port), OxmField::EthType(eth_type(src.is_ipv6())), ip_src(src)])
         }
         Rule::NoStream => fields([]),
@@ -107,13 +107,15 @@ pub(super) fn matching(rule: &Rule) -> Fields {
         Rule::Route { dst, .. } | Rule::LocalRoute { dst } | Rule::Deliver { dst, .. } => {
             fields([OxmField::EthType(eth_type(dst.is_ipv6())), ip_dst(dst)])
         }
-        Rule::Transit(Hop { label, exit: Exit::Guarded { from }, .. }) if label.is_group() && from.0 != 0 => {
+        Rule::Transit(Hop { label, exit: Exit::Protected { from }, .. })
+            if label.is_group() && from.0 != 0 =>
+        {
             fields([OxmField::InPort(from), labelled(label)])
         }
         Rule::Transit(Hop { label, .. }) | Rule::Egress { label } => fields([labelled(label)]),
-        Rule::Return { label, port } => fields([OxmField::InPort(port), labelled(label)]),
-        Rule::Detour { label, .. } | Rule::DetourEnd { label } => {
-            fields([OxmField::EthSrc(Masked::exact(label.detour_mac()))])
+        Rule::Hairpin { label, port } => fields([OxmField::InPort(port), labelled(label)]),
+        Rule::Bypass { label, .. } | Rule::BypassEnd { label } => {
+            fields([OxmField::EthSrc(Masked::exact(label.bypass_mac()))])
         }
     }
 }
@@ -143,15 +145,15 @@ pub(super) fn applied(rule: &Rule) -> Actions {
         Rule::Deliver { mac, port, .. } | Rule::ArpDeliver { mac, port, .. } => {
             actions([set_eth_dst(mac), Action::output(port)])
         }
-        Rule::Return { .. } => actions([Action::output(PortNo::IN_PORT)]),
-        Rule::Detour { port, .. } => actions([Action::output(port)]),
-        Rule::DetourEnd { .. } => actions([set_eth_src(Label::NONE)]),
+        Rule::Hairpin { .. } => actions([Action::output(PortNo::IN_PORT)]),
+        Rule::Bypass { port, .. } => actions([Action::output(port)]),
+        Rule::BypassEnd { .. } => actions([set_eth_src(Label::NONE)]),
         Rule::FromController
         | Rule::FromLink { .. }
-        | Rule::FromDetour { .. }
+        | Rule::FromBypass { .. }
         | Rule::FromHost { .. }
         | Rule::Expected { .. }
-        | Rule::Deny { .. }
+        | Rule::SourceFilter { .. }
         | Rule::NoStream
         | Rule::LocalRoute { .. }
         | Rule::ArpLocalRoute { .. }
@@ -171,8 +173,8 @@ pub(super) fn next_table(rule: &Rule) -> Option<Table> {
         | Rule::Neighbour { .. } => Some(Table::Stream),
         Rule::NoStream => Some(Table::Route),
         Rule::LocalRoute { .. } | Rule::ArpLocalRoute { .. } | Rule::Egress { .. } => Some(Table::Deliver),
-        Rule::FromDetour { .. } => Some(Table::Detour),
-        Rule::FromLink { .. } | Rule::DetourEnd { .. } => Some(Table::Fabric),
+        Rule::FromBypass { .. } => Some(Table::Bypass),
+        Rule::FromLink { .. } | Rule::BypassEnd { .. } => Some(Table::Fabric),
         _ => None,
     }
 }
@@ -255,11 +257,11 @@ const fn eth_type(ipv6: bool) -> EthType {
     if ipv6 { EthType::IPV6 } else { EthType::IPV4 }
 }
 
-/// Out of a port, or through what guards it.
+/// Out of a port, or through what protected_ports it.
 fn leave(hop: Hop) -> Action<'static> {
     match hop.exit {
         Exit::Plain => Action::output(hop.port),
-        Exit::Guarded { from } => Action::Group(guard_id(hop.port, from)),
+        Exit::Protected { from } => Action::Group(protection_group_id(hop.port, from)),
         Exit::Sprayed { group } => Action::Group(group.id()),
     }
 }

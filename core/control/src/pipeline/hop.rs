@@ -26,7 +26,7 @@ pub enum Exit {
     #[default]
     Plain,
     /// Through a group that goes round the link of a port that is down.
-    Guarded {
+    Protected {
         /// The port by which they come in, as an output does not send them back there; 0 for those of hosts.
         from: PortNo,
     },
@@ -37,15 +37,15 @@ pub enum Exit {
     },
 }
 
-/// A group of a switch that sends packets out of `port` if that is up, and else by a detour.
+/// A group of a switch that sends packets out of `port` if that is up, and else by a bypass.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Guard {
+pub struct ProtectedPort {
     /// The port that is watched.
     pub port: PortNo,
     /// The port by which the packets come in; 0 for those of hosts.
     pub from: PortNo,
     /// The way round, if there is one, and the port where it begins.
-    pub detour: Option<(Label, PortNo)>,
+    pub bypass: Option<(Label, PortNo)>,
 }
 
 impl Hop {
@@ -59,7 +59,7 @@ impl Hop {
 
     /// Whether it is that of a group's packets from one port, which go before the others'.
     pub(crate) const fn is_from_one_port_of_group(&self) -> bool {
-        self.label.is_group() && matches!(self.exit, Exit::Guarded { from } if from.0 != 0)
+        self.label.is_group() && matches!(self.exit, Exit::Protected { from } if from.0 != 0)
     }
 
     /// Whether it leads to several paths.

@@ -5,7 +5,7 @@
 //! | 0 admit | discovery, ARP and ND to the controller; SYNs too; who may enter | per port |
 //! | 1 stream | a TCP connection's packets → label, first hop; sprayed: → a group | per stream, at its ingress only |
 //! | 2 route | destination → label of the shortest path | per destination in use, at edges |
-//! | 3 detour | detour → next hop; at its end → 4 | per link with labels |
+//! | 3 bypass | bypass → next hop; at its end → 4 | per link with labels |
 //! | 4 fabric | label → next hop; at the last switch → 5 | per path |
 //! | 5 deliver | destination → the host's address and port; sprayed: → a group that puts in order | per attached address, per sprayed stream |
 
@@ -15,16 +15,16 @@ mod flow;
 mod group;
 mod hop;
 pub(crate) mod meter;
+mod punt_class;
 mod rule;
-mod says;
 mod spray;
 
 pub use decode::decode;
 pub(crate) use encode::our_flows;
 pub use encode::{Encoder, FLOOD_GROUP};
-pub use group::decode_guard;
-pub(crate) use group::{can_be_guarded, is_guard};
-pub use hop::{Exit, Guard, Hop};
+pub use group::decode_protected_port;
+pub(crate) use group::{can_be_protected, is_protected_port};
+pub use hop::{Exit, Hop, ProtectedPort};
+pub use punt_class::{NeighborTraffic, PuntClass};
 pub use rule::{BASE, Rule, Slot, TABLES, Table};
-pub use says::{Asking, Talk};
 pub use spray::{EdgeGroup, Order, Spray, SprayPath};

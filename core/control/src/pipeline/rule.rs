@@ -7,7 +7,7 @@ use braid_types::{FiveTuple, MacAddr, PortNo};
 use serde::{Deserialize, Serialize};
 
 use super::hop::{Exit, Hop};
-use super::says::{Asking, Talk};
+use super::punt_class::{NeighborTraffic, PuntClass};
 use super::spray::EdgeGroup;
 use crate::cookie::Purpose;
 use crate::label::Label;
@@ -23,7 +23,7 @@ pub enum Table {
     /// Default routes by destination.
     Route = 2,
     /// Round links that are down.
-    Detour = 3,
+    Bypass = 3,
     /// Labels between switches.
     Fabric = 4,
     /// Attached hosts.
@@ -46,8 +46,8 @@ pub enum Rule {
         /// The port where the other switch is.
         port: PortNo,
     },
-    /// Packets from another switch that are on a detour go on to the detour table.
-    FromDetour {
+    /// Packets from another switch that are on a bypass go on to the bypass table.
+    FromBypass {
         /// The port where the other switch is.
         port: PortNo,
     },
@@ -57,7 +57,7 @@ pub enum Rule {
         port: PortNo,
     },
     /// Packets with an address that is another host's are dropped.
-    Deny {
+    SourceFilter {
         /// The port where they are not to come in.
         port: PortNo,
         /// The address.
@@ -100,7 +100,7 @@ pub enum Rule {
         /// The port where hosts are.
         port: PortNo,
         /// What it is.
-        talk: Talk,
+        traffic: NeighborTraffic,
     },
     /// ARP to a neighbour without a route goes to the controller.
     NoArpRoute,
@@ -118,9 +118,9 @@ pub enum Rule {
         /// The port where hosts are.
         port: PortNo,
         /// What they ask.
-        asking: Asking,
+        class: PuntClass,
     },
-    /// What has no stream rule follows the default routes.
+    /// What has no stream rule follows the default paths.
     NoStream,
     /// Broadcast and multicast of hosts follows the spanning tree.
     Broadcast,
@@ -142,14 +142,14 @@ pub enum Rule {
         /// The path's first hop.
         hop: Hop,
     },
-    /// The default route to a host at another switch.
+    /// The default path to a host at another switch.
     Route {
         /// The host.
         dst: IpAddr,
         /// The path's first hop.
         hop: Hop,
     },
-    /// The default route to a host at this switch.
+    /// The default path to a host at this switch.
     LocalRoute {
         /// The host.
         dst: IpAddr,
@@ -168,8 +168,8 @@ pub enum Rule {
     },
     /// One hop of a labelled path.
     Transit(Hop),
-    /// Packets of a labelled path that come, on a detour, from where they are to go are sent back.
-    Return {
+    /// Packets of a labelled path that come, on a bypass, from where they are to go are sent back.
+    Hairpin {
         /// The path.
         label: Label,
         /// Where it goes on.
@@ -180,16 +180,16 @@ pub enum Rule {
         /// The path.
         label: Label,
     },
-    /// One hop of a detour.
-    Detour {
-        /// The detour.
+    /// One hop of a bypass.
+    Bypass {
+        /// The bypass.
         label: Label,
         /// Where it goes on.
         port: PortNo,
     },
-    /// The end of a detour, from where packets go on as their label says.
-    DetourEnd {
-        /// The detour.
+    /// The end of a bypass, from where packets go on as their label says.
+    BypassEnd {
+        /// The bypass.
         label: Label,
     },
     /// Hands packets to an attached host.
@@ -244,15 +244,15 @@ impl Rule {
     /// Where the rule stands.
     pub const fn table(&self) -> Table {
         match self {
-            Self::Metered { asking, .. } => asking.base().table(),
+            Self::Metered { class, .. } => class.base().table(),
             Self::Lldp
             | Self::FromController
             | Self::Neighbour { .. }
             | Self::Expected { .. }
             | Self::Ending { .. }
-            | Self::Deny { .. }
+            | Self::SourceFilter { .. }
             | Self::FromLink { .. }
-            | Self::FromDetour { .. }
+            | Self::FromBypass { .. }
             | Self::FromHost { .. }
             | Self::Arp
             | Self::NeighbourSolicitation
@@ -268,8 +268,8 @@ impl Rule {
             | Self::LocalRoute { .. }
             | Self::ArpRoute { .. }
             | Self::ArpLocalRoute { .. } => Table::Route,
-            Self::Detour { .. } | Self::DetourEnd { .. } => Table::Detour,
-            Self::Return { .. } => Table::Fabric,
+            Self::Bypass { .. } | Self::BypassEnd { .. } => Table::Bypass,
+            Self::Hairpin { .. } => Table::Fabric,
             Self::FabricBroadcast | Self::Transit(_) | Self::Egress { .. } => Table::Fabric,
             Self::Deliver { .. } | Self::Ordered { .. } | Self::ArpDeliver { .. } => Table::Deliver,
         }
@@ -278,40 +278,40 @@ impl Rule {
     /// Its rank among the rules of its table.
     pub const fn priority(&self) -> u16 {
         match self {
-            Self::Metered { asking, .. } => asking.base().priority() + 1,
-            Self::Neighbour { talk, .. } => talk.base().priority() + 2,
+            Self::Metered { class, .. } => class.base().priority() + 1,
+            Self::Neighbour { traffic, .. } => traffic.base().priority() + 2,
             Self::Lldp => 100,
             Self::FromController => 90,
-            Self::FromDetour { .. } => 85,
+            Self::FromBypass { .. } => 85,
             Self::FromLink { .. } => 80,
-            Self::Deny { .. } => 55,
+            Self::SourceFilter { .. } => 55,
             Self::Ending { .. } => 54,
             Self::Expected { .. } => 53,
             Self::Arp | Self::NeighbourSolicitation | Self::NeighbourAdvertisement => 60,
             Self::Broadcast | Self::FabricBroadcast => 60,
-            Self::Return { .. } | Self::Ordered { .. } => 55,
+            Self::Hairpin { .. } | Self::Ordered { .. } => 55,
             Self::Syn { .. } | Self::SynAck { .. } => 50,
             Self::Reset { .. } => 49,
             Self::Stream { .. } | Self::Route { .. } | Self::LocalRoute { .. } => 50,
             Self::ArpRoute { .. } | Self::ArpLocalRoute { .. } | Self::ArpDeliver { .. } => 50,
             Self::Transit(hop) if hop.is_from_one_port_of_group() => 52,
             Self::Transit(_) | Self::Egress { .. } | Self::Deliver { .. } => 50,
-            Self::Detour { .. } | Self::DetourEnd { .. } => 50,
+            Self::Bypass { .. } | Self::BypassEnd { .. } => 50,
             Self::FromHost { .. } => 10,
             Self::NoStream | Self::NoRoute { .. } | Self::NoArpRoute => 0,
         }
     }
 
-    /// Whether it is one of a labelled path, or of a detour from one.
+    /// Whether it is one of a labelled path, or of a bypass from one.
     pub const fn is_of_path(&self) -> bool {
         matches!(
             self,
             Self::Transit(_)
-                | Self::Return { .. }
+                | Self::Hairpin { .. }
                 | Self::Ordered { .. }
                 | Self::Egress { .. }
-                | Self::Detour { .. }
-                | Self::DetourEnd { .. }
+                | Self::Bypass { .. }
+                | Self::BypassEnd { .. }
         )
     }
 
@@ -325,10 +325,10 @@ impl Rule {
             | Self::ArpRoute { .. }
             | Self::ArpLocalRoute { .. } => Purpose::Route,
             Self::Deliver { .. } | Self::ArpDeliver { .. } => Purpose::Deliver,
-            Self::Transit(Hop { label, .. }) | Self::Return { label, .. } | Self::Egress { label } => {
+            Self::Transit(Hop { label, .. }) | Self::Hairpin { label, .. } | Self::Egress { label } => {
                 Purpose::Fabric(label)
             }
-            Self::Detour { label, .. } | Self::DetourEnd { label } => Purpose::Detour(label),
+            Self::Bypass { label, .. } | Self::BypassEnd { label } => Purpose::Bypass(label),
             _ => Purpose::Base,
         }
     }
@@ -356,7 +356,7 @@ impl Rule {
                 Self::Transit(Hop { port: PortNo(0), ..hop })
             }
             Self::Transit(Hop { label, .. }) | Self::Egress { label } => Self::Egress { label },
-            Self::Detour { label, .. } | Self::DetourEnd { label } => Self::DetourEnd { label },
+            Self::Bypass { label, .. } | Self::BypassEnd { label } => Self::BypassEnd { label },
             Self::Ordered { tuple, .. } => {
                 let (id, reverse, group) = (StreamId(0), false, EdgeGroup::after(None));
                 Self::Ordered { id, reverse, tuple, group }
@@ -372,11 +372,11 @@ impl Rule {
 pub struct Slot(Rule);
 
 impl Rule {
-    /// The port that a guard must be there for, and where the packets come in.
-    pub(crate) const fn guarded(&self) -> Option<(PortNo, PortNo)> {
+    /// The port that a protected port must be there for, and where the packets come in.
+    pub(crate) const fn protected(&self) -> Option<(PortNo, PortNo)> {
         match *self {
             Self::Stream { hop, .. } | Self::Route { hop, .. } | Self::Transit(hop) => match hop.exit {
-                Exit::Guarded { from } => Some((hop.port, from)),
+                Exit::Protected { from } => Some((hop.port, from)),
                 Exit::Plain | Exit::Sprayed { .. } => None,
             },
             _ => None,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::label::Label;
 
-/// Below are the numbers of other groups, and above those of guards.
+/// Below are the numbers of other groups, and above those of protected_ports.
 const FIRST: u32 = 0x100;
 const LAST: u32 = 0xffff;
 /// Between two probes of a path: 30 kbit/s.

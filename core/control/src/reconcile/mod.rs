@@ -7,7 +7,7 @@ use braid_types::{DatapathId, FiveTuple, SwitchPort};
 
 use crate::command::Command;
 use crate::discovery::Discovery;
-use crate::event::FoundRules;
+use crate::event::InstalledRules;
 use crate::fabric::Replaces;
 use crate::hosts::{Below, Binding, Hosts};
 use crate::installed::{BothWays, InstalledState, first_hop, highest, port_of};
@@ -17,11 +17,11 @@ use crate::pipeline::{Hop, Rule};
 use crate::requests::Lower;
 use crate::role::Role;
 use crate::routing::RouteKey;
-use crate::routing::{BroadcastTree, Way};
+use crate::routing::{BroadcastTree, NextHop};
 use crate::streams::{NetworkChange, switches_of};
 
 /// Numbers of streams left free above those that were found, for what switches may know that join later.
-const GAP: u64 = 1 << 16;
+const STREAM_NUMBER_GAP: u64 = 1 << 16;
 
 /// What the state of switches is compared with, and taken over into.
 pub(crate) struct Reconciliation<'a> {
@@ -33,24 +33,24 @@ pub(crate) struct Reconciliation<'a> {
 
 impl Reconciliation<'_> {
     /// Takes note of what a switch has before anything is written to it.
-    pub(crate) fn load(&mut self, dpid: DatapathId, found: &FoundRules) {
+    pub(crate) fn load(&mut self, dpid: DatapathId, found: &InstalledRules) {
         if found.flood.is_none() {
             self.on.net.cx.out.push(Command::AddFlood { dpid });
         }
-        let until = self.on.net.cx.now + self.on.net.cx.settings.adopt_timeout;
+        let until = self.on.net.cx.now + self.on.net.cx.settings.reconcile_timeout;
         self.installed_mut().add(dpid, found, until);
         let (_, stream) = highest(&found.rules);
         if stream > self.on.net.transfers.last_stream() {
-            self.on.net.transfers.skip_streams(StreamId(stream.0.saturating_add(GAP)));
+            self.on.net.transfers.skip_streams(StreamId(stream.0.saturating_add(STREAM_NUMBER_GAP)));
         }
         if self.installed().is_settling() {
-            let (rules, strays) = (found.rules.len(), found.strays.len());
-            self.on.net.cx.out.notice(Notice::RulesFound { dpid, rules, strays });
+            let (rules, unknown_rules) = (found.rules.len(), found.unknown_rules.len());
+            self.on.net.cx.out.notice(Notice::InstalledStateRead { dpid, rules, unknown_rules });
         }
     }
 
     /// Adopts what a switch alone bears witness to, once its ports are known.
-    pub(crate) fn handle_switch(&mut self, dpid: DatapathId, found: &FoundRules) {
+    pub(crate) fn handle_switch(&mut self, dpid: DatapathId, found: &InstalledRules) {
         self.adopt_roles(dpid);
         self.adopt_flood(dpid, found);
         for rule in self.installed().of(dpid, |rule| matches!(rule, Rule::Deliver { .. })) {
@@ -78,7 +78,7 @@ impl Reconciliation<'_> {
         }
     }
 
-    fn adopt_flood(&mut self, dpid: DatapathId, found: &FoundRules) {
+    fn adopt_flood(&mut self, dpid: DatapathId, found: &InstalledRules) {
         let Some(ports) = &found.flood else { return };
         let at = |port| SwitchPort::new(dpid, port);
         let links =
@@ -107,7 +107,7 @@ impl Reconciliation<'_> {
     fn adopt_route(&mut self, dpid: DatapathId, rule: Rule) {
         if let Rule::Route { dst, .. } | Rule::LocalRoute { dst } = rule
             && let Some(way) =
-                Way::of(&rule).filter(|_| self.on.net.routing.rule(RouteKey { dst, dpid }).is_none())
+                NextHop::of(&rule).filter(|_| self.on.net.routing.rule(RouteKey { dst, dpid }).is_none())
         {
             self.on.net.routing.load(RouteKey { dst, dpid }, way);
             self.on.net.cx.out.add(dpid, rule);
@@ -117,7 +117,7 @@ impl Reconciliation<'_> {
     /// Adopts a stream if the paths of both its directions are.
     fn adopt_stream(&mut self, id: StreamId) {
         let [Some(forward), Some(back)] = self.installed().stream(id) else { return };
-        let (Some(there), Some(here)) = (self.way_of(forward.0, forward.1), self.way_of(back.0, back.1))
+        let (Some(there), Some(here)) = (self.path_of(forward.0, forward.1), self.path_of(back.0, back.1))
         else {
             return;
         };
@@ -131,7 +131,7 @@ impl Reconciliation<'_> {
     }
 
     /// The adopted path that a rule at an edge leads to.
-    fn way_of(&self, dpid: DatapathId, rule: Rule) -> Option<Path> {
+    fn path_of(&self, dpid: DatapathId, rule: Rule) -> Option<Path> {
         let Hop { label, port, .. } = first_hop(&rule)?;
         let path = self.on.net.fabric.labels().path(label)?;
         let begins = path.links().first().is_some_and(|link| link.src == SwitchPort::new(dpid, port));
@@ -206,7 +206,7 @@ impl Reconciliation<'_> {
         }
         self.on.net.fabric.reconcile_bypasses(&mut self.on.net.cx);
         self.remove_unwanted();
-        self.on.net.cx.out.notice(Notice::Adopted {
+        self.on.net.cx.out.notice(Notice::Reconciled {
             labels: self.on.net.fabric.labels().len(),
             streams: self.on.net.transfers.len(),
         });
@@ -219,7 +219,7 @@ impl Reconciliation<'_> {
             if self.topology().host_with_address(dst).is_some()
                 && self.on.net.routing.rule(RouteKey { dst, dpid }).is_none()
             {
-                self.on.net.routing.load(RouteKey { dst, dpid }, Way::By(hop));
+                self.on.net.routing.load(RouteKey { dst, dpid }, NextHop::By(hop));
                 self.installed_mut().claim(dpid, &rule);
                 rule.twin().and_then(|twin| self.installed_mut().claim(dpid, &twin));
             }
@@ -247,8 +247,8 @@ impl Reconciliation<'_> {
         for (dpid, rule) in self.installed().all(|rule| !rule.is_of_path()) {
             self.on.net.cx.delete(dpid, rule);
         }
-        for (dpid, strays) in self.installed_mut().take_strays() {
-            for stray in strays {
+        for (dpid, unknown_rules) in self.installed_mut().take_unknown_rules() {
+            for stray in unknown_rules {
                 self.on.net.cx.out.push(Command::Remove { dpid, stray });
             }
         }

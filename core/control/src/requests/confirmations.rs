@@ -1,4 +1,4 @@
-//! Streams whose rules switches have to confirm before somebody is told of them.
+//! Streams whose rules switches have to confirm before somebody is notified of them.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(crate) struct Confirmations {
 /// A switch, and the token that its answer carries.
 type Barrier = (DatapathId, u32);
 
-/// Who is told when the rules of a stream are confirmed.
+/// Who is notified when the rules of a stream are confirmed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Waiter {
     /// An application that has announced the stream: its answer.
@@ -144,7 +144,7 @@ impl Requests {
         }
     }
 
-    /// Who has waited for too long is told so; called once a tick. Questions for advice have a time of their own.
+    /// Who has waited for too long is notified so; called once a tick. Questions for advice have a time of their own.
     pub(super) fn expire_confirmations(&mut self, on: &mut Lower<'_>) {
         // The path has so long, and then the rules at its ends.
         let patience = on.net.cx.settings.install_timeout * 2;

@@ -34,7 +34,7 @@ impl Reservations {
         useful(&links, claim.paths).into_iter().map(|index| paths[index].clone()).collect()
     }
 
-    /// The path of an announced stream, and how many cables it shares with its transfer's others; `None` for other
+    /// The path of an announced stream, and how many links it shares with its transfer's others; `None` for other
     /// streams, and where no path of its assignment is left.
     pub(crate) fn distribute(
         &self,

@@ -14,11 +14,11 @@ use crate::context::Context;
 use crate::notice::Notice;
 
 /// So long after the last stream of a path has opened they carry what they can: slow start is over.
-const STEADY: Duration = Duration::from_secs(10);
+const MIN_STEADY_TIME: Duration = Duration::from_secs(10);
 /// Fitting takes some milliseconds, in which packets wait.
-const FIT_EVERY: Duration = Duration::from_secs(10);
+const FIT_INTERVAL: Duration = Duration::from_secs(10);
 /// Streams that fill less of a path wait for their application.
-const BUSY: f64 = 0.1;
+const MIN_UTILIZATION: f64 = 0.1;
 
 /// What was learned, and what is being watched.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Reservations {
         for (switches, sample) in self.steady_samples(cx, streams) {
             self.learning.learner.observe(&switches, sample);
         }
-        if cx.now.since(self.learning.fitted_at) >= FIT_EVERY {
+        if cx.now.since(self.learning.fitted_at) >= FIT_INTERVAL {
             self.learning.fitted_at = cx.now;
             if let Some((switches, model)) = self.learning.learner.fit_one(cx.now) {
                 let streams_per_gigabit = (model.a * 1e6).round() as u64;
@@ -62,7 +62,7 @@ impl Reservations {
             let steady = self.learning.steady.entry((id, index)).or_insert_with(|| (Vec::new(), cx.now));
             if steady.0 != members {
                 *steady = (members, cx.now);
-            } else if cx.now.since(steady.1) >= STEADY {
+            } else if cx.now.since(steady.1) >= MIN_STEADY_TIME {
                 samples.extend(self.sample(cx, streams, id, index));
             }
         }
@@ -84,7 +84,7 @@ impl Reservations {
         let carried = rates.fold([0, 0], |sum, rate| [sum[0] + rate[0].0, sum[1] + rate[1].0]);
         let goodput = BitsPerSec(carried[0].max(carried[1]));
         let available = BitsPerSec(self.available(Sources::new(cx, streams), assignment, index) as u64);
-        let busy = goodput.as_f64() >= available.as_f64() * BUSY;
+        let busy = goodput.as_f64() >= available.as_f64() * MIN_UTILIZATION;
         let sample =
             Sample { available, round_trip: round_trip(cx.topology, path), streams: members.len(), goodput };
         busy.then(|| (name(path), sample))

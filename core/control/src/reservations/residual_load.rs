@@ -8,7 +8,7 @@ use braid_topology::Link;
 use braid_types::{BitsPerSec, Time};
 
 /// Until load, which is smoothed and told with a delay, has forgotten a stream.
-const SHOWN: Duration = Duration::from_secs(10);
+const RESIDUAL_LOAD_TIME: Duration = Duration::from_secs(10);
 /// Of more, the oldest are forgotten.
 const MAX_STREAMS: usize = 1_024;
 
@@ -30,7 +30,7 @@ impl ResidualLoad {
     /// Forgets what load does not show any more; called once a tick.
     pub(super) fn tick(&mut self, now: Time) {
         self.now = now;
-        while self.streams.front().is_some_and(|gone| now.since(gone.at) >= SHOWN) {
+        while self.streams.front().is_some_and(|gone| now.since(gone.at) >= RESIDUAL_LOAD_TIME) {
             self.streams.pop_front();
         }
     }

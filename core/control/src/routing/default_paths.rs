@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use braid_types::DatapathId;
 use smallvec::SmallVec;
 
-use super::table::{Entry, Routes, Way};
+use super::table::{Entry, NextHop, Routes};
 use crate::command::{Command, Commands, Target};
 use crate::context::Context;
 use crate::fabric::{Fabric, Owner, Replaces, Submitted, Transaction};
@@ -111,7 +111,7 @@ impl Routing {
     }
 
     /// A route that an earlier controller has written.
-    pub(crate) fn load(&mut self, key: RouteKey, way: Way) {
+    pub(crate) fn load(&mut self, key: RouteKey, way: NextHop) {
         self.routes.insert(key, Entry { wanted: way, written: Some(way) });
     }
 
@@ -124,7 +124,7 @@ impl Routing {
     pub(crate) fn commit(&mut self, cx: &mut Context<'_>, mut commands: Commands) {
         commands.retain(|command| match command {
             Command::Add { dpid, rule: rule @ Rule::Route { dst, .. } } => {
-                self.routes.get(*dst, *dpid) == Way::of(rule)
+                self.routes.get(*dst, *dpid) == NextHop::of(rule)
             }
             _ => true,
         });
@@ -150,7 +150,7 @@ impl Routing {
             cx.out.notice(Notice::Full { what: "routes" });
             return None;
         }
-        let way = best_way(cx, fabric, RouteKey { dst, dpid })?;
+        let way = best_next_hop(cx, fabric, RouteKey { dst, dpid })?;
         self.routes.insert(RouteKey { dst, dpid }, Entry { wanted: way, written: None });
         commands.add(dpid, way.rule(dst));
         Some(way.hop())
@@ -161,13 +161,14 @@ impl Routing {
             return;
         }
         let RouteKey { dst, dpid } = key;
-        let Some(way) = best_way(cx, fabric, key) else { return self.delete(cx, key) };
+        let Some(way) = best_next_hop(cx, fabric, key) else { return self.delete(cx, key) };
         let written = self.routes.entry(dst, dpid).and_then(|entry| entry.written);
         let before = self.routes.insert(key, Entry { wanted: way, written }).map(|entry| entry.wanted);
         if before == Some(way) || written == Some(way) {
             return;
         }
-        let is_open = |way: Way| way.hop().is_none_or(|hop| fabric.labels().is_open(cx.topology, hop.label));
+        let is_open =
+            |way: NextHop| way.hop().is_none_or(|hop| fabric.labels().is_open(cx.topology, hop.label));
         let replaces = if written.is_some_and(is_open) { Replaces::Working } else { Replaces::Nothing };
         let mut commands = Commands::default();
         commands.add(dpid, way.rule(dst));
@@ -180,7 +181,7 @@ impl Routing {
     fn leads_there(&self, cx: &Context<'_>, fabric: &Fabric, RouteKey { dst, dpid }: RouteKey) -> bool {
         let Some(at) = cx.topology.host_with_address(dst).map(|host| host.at.dpid) else { return true };
         match self.routes.get(dst, dpid) {
-            Some(Way::By(hop)) => fabric.labels().path(hop.label).is_some_and(|path| path.egress() == at),
+            Some(NextHop::By(hop)) => fabric.labels().path(hop.label).is_some_and(|path| path.egress() == at),
             _ => at == dpid,
         }
     }
@@ -217,20 +218,24 @@ impl Routing {
     }
 }
 
-fn routes_of(commands: &Commands) -> impl Iterator<Item = (RouteKey, Way)> {
+fn routes_of(commands: &Commands) -> impl Iterator<Item = (RouteKey, NextHop)> {
     commands.into_iter().filter_map(|command| match command {
         Command::Add { dpid, rule: rule @ (Rule::Route { dst, .. } | Rule::LocalRoute { dst }) } => {
-            Some((RouteKey { dst: *dst, dpid: *dpid }, Way::of(rule)?))
+            Some((RouteKey { dst: *dst, dpid: *dpid }, NextHop::of(rule)?))
         }
         _ => None,
     })
 }
 
-fn best_way(cx: &mut Context<'_>, fabric: &mut Fabric, RouteKey { dst, dpid }: RouteKey) -> Option<Way> {
+fn best_next_hop(
+    cx: &mut Context<'_>,
+    fabric: &mut Fabric,
+    RouteKey { dst, dpid }: RouteKey,
+) -> Option<NextHop> {
     let at = cx.topology.host_with_address(dst)?.at;
     if at.dpid == dpid {
-        return Some(Way::Here);
+        return Some(NextHop::Here);
     }
     let path = cx.paths.shortest(cx.now, dpid, at.dpid)?;
-    fabric.open(cx, &path).map(Way::By)
+    fabric.open(cx, &path).map(NextHop::By)
 }

@@ -6,4 +6,4 @@ mod table;
 
 pub(crate) use broadcast::BroadcastTree;
 pub(crate) use default_paths::{RouteKey, Routing};
-pub(crate) use table::Way;
+pub(crate) use table::NextHop;

@@ -10,7 +10,7 @@ use super::default_paths::RouteKey;
 use crate::label::Label;
 use crate::pipeline::{Hop, Rule};
 
-/// The default routes in the switches, or waiting for their path to be confirmed.
+/// The default paths in the switches, or waiting for their path to be confirmed.
 ///
 /// First packets to many addresses come in any order, and each lookup at a random address is waited for: the index is kept
 /// small, and what it leads to lies in the order in which it came.
@@ -19,7 +19,7 @@ use crate::pipeline::{Hop, Rule};
 #[derive(Debug, Default)]
 pub(super) struct Routes {
     to: Index<IpAddr, Place>,
-    places: Vec<Ways>,
+    places: Vec<NextHops>,
     free: Vec<Place>,
     count: usize,
     /// How many routes lead to each label, or will.
@@ -30,25 +30,25 @@ pub(super) struct Routes {
 type Place = u32;
 
 /// The routes to one address, in the order of switches.
-type Ways = SmallVec<[(DatapathId, Entry); 1]>;
+type NextHops = SmallVec<[(DatapathId, Entry); 1]>;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    pub(super) wanted: Way,
+    pub(super) wanted: NextHop,
     /// What the switch has until the path of `wanted` is confirmed.
-    pub(super) written: Option<Way>,
+    pub(super) written: Option<NextHop>,
 }
 
 /// What a route's rule says beyond its destination: there may be a million, so that it is kept short.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Way {
+pub(crate) enum NextHop {
     /// The host is at this switch.
     Here,
     /// By a label.
     By(Hop),
 }
 
-impl Way {
+impl NextHop {
     /// The way of a route's rule; `None` for other rules.
     pub(crate) const fn of(rule: &Rule) -> Option<Self> {
         match *rule {
@@ -83,7 +83,7 @@ impl Routes {
     }
 
     /// The route from a switch to `dst`.
-    pub(super) fn get(&self, dst: IpAddr, dpid: DatapathId) -> Option<Way> {
+    pub(super) fn get(&self, dst: IpAddr, dpid: DatapathId) -> Option<NextHop> {
         self.entry(dst, dpid).map(|entry| entry.wanted)
     }
 
@@ -137,7 +137,7 @@ impl Routes {
         let (_, entry) = ways.remove(at);
         self.count -= 1;
         if ways.is_empty() {
-            *ways = Ways::new();
+            *ways = NextHops::new();
             self.to.remove(&dst);
             self.free.push(place);
         }
@@ -158,7 +158,7 @@ impl Routes {
     }
 
     /// The route is on its way to the switch.
-    pub(super) fn note_written(&mut self, RouteKey { dst, dpid }: RouteKey, way: Way) {
+    pub(super) fn note_written(&mut self, RouteKey { dst, dpid }: RouteKey, way: NextHop) {
         if let Some(entry) = self.entry(dst, dpid).filter(|entry| entry.written != Some(way)) {
             self.insert(RouteKey { dst, dpid }, Entry { written: Some(way), ..entry });
         }
@@ -192,7 +192,7 @@ impl Routes {
             ways.retain(|(at, _)| *at != dpid);
             let is_used = !ways.is_empty();
             if !is_used {
-                *ways = Ways::new();
+                *ways = NextHops::new();
                 free.push(*place);
             }
             is_used
@@ -207,13 +207,13 @@ impl Routes {
 impl Entry {
     fn labels(&self) -> impl Iterator<Item = Label> + use<> {
         let ways = [Some(self.wanted), self.written].into_iter().flatten();
-        ways.filter_map(Way::hop).map(|hop| hop.label)
+        ways.filter_map(NextHop::hop).map(|hop| hop.label)
     }
 }
 
 /// There are no more places than routes, whose limit is far lower.
-fn new_place(places: &mut Vec<Ways>) -> Place {
-    places.push(Ways::new());
+fn new_place(places: &mut Vec<NextHops>) -> Place {
+    places.push(NextHops::new());
     (places.len() - 1) as Place
 }
 
@@ -237,7 +237,9 @@ mod tests {
     fn entry() -> impl Strategy<Value = Entry> {
         let way = |label: Option<u32>| {
             let port = PortNo(1);
-            label.map_or(Way::Here, |number| Way::By(Hop { label: Label(number), port, exit: Exit::Plain }))
+            label.map_or(NextHop::Here, |number| {
+                NextHop::By(Hop { label: Label(number), port, exit: Exit::Plain })
+            })
         };
         let number = || prop::option::of(1..4_u32);
         (number(), prop::option::of(number()))

@@ -11,8 +11,8 @@ use braid_types::PortNo;
 use super::answers::Answers;
 use super::{SessionLimits, Unusable};
 use crate::cookie::Cookie;
-use crate::event::{FoundRules, Stray};
-use crate::pipeline::{self, EdgeGroup, FLOOD_GROUP, Guard, Rule};
+use crate::event::{InstalledRules, UnknownRule};
+use crate::pipeline::{self, EdgeGroup, FLOOD_GROUP, ProtectedPort, Rule};
 
 /// Of the questions for meters, which switches may refuse: what they can do, and what there are.
 pub(super) const METER_XIDS: [Xid; 2] = [Xid(7), Xid(8)];
@@ -26,7 +26,7 @@ const ENTRY_BYTES: usize = 32;
 #[derive(Debug)]
 pub(super) struct Reading {
     limits: SessionLimits,
-    found: FoundRules,
+    found: InstalledRules,
     /// The cookies of streams whose rules have ended since.
     ended: BTreeSet<Cookie>,
     /// How much was found, and what it takes.
@@ -61,7 +61,7 @@ impl Reading {
     fn new(limits: SessionLimits) -> Self {
         Self {
             limits,
-            found: FoundRules::default(),
+            found: InstalledRules::default(),
             ended: BTreeSet::new(),
             count: 0,
             bytes: 0,
@@ -100,9 +100,9 @@ impl Reading {
             }
             return;
         }
-        let stray = Stray::new(flow);
+        let stray = UnknownRule::new(flow);
         if self.has_room(stray.size()) {
-            self.found.strays.push(stray);
+            self.found.unknown_rules.push(stray);
         }
     }
 
@@ -111,11 +111,11 @@ impl Reading {
             let ports = flood_ports(group);
             self.require(ports.is_some());
             self.found.flood = ports;
-        } else if pipeline::is_guard(group.group_id) {
-            let guard = pipeline::decode_guard(group);
-            self.require(guard.is_some());
-            if self.has_room(size_of::<Guard>()) {
-                self.found.guards.extend(guard);
+        } else if pipeline::is_protected_port(group.group_id) {
+            let protected = pipeline::decode_protected_port(group);
+            self.require(protected.is_some());
+            if self.has_room(size_of::<ProtectedPort>()) {
+                self.found.protected_ports.extend(protected);
             }
         } else if let Some(group) = EdgeGroup::of(group.group_id)
             && self.has_room(size_of::<EdgeGroup>())
@@ -166,7 +166,7 @@ impl Reading {
     }
 
     /// What was found, or why it is of no use.
-    pub(super) fn finish(mut self) -> Result<FoundRules, Unusable> {
+    pub(super) fn finish(mut self) -> Result<InstalledRules, Unusable> {
         if !self.ended.is_empty() {
             self.found.rules.retain(|rule| !self.ended.contains(&Cookie::new(rule.purpose())));
         }

@@ -7,9 +7,9 @@ use braid_types::{BitsPerSec, SwitchPort, Time};
 
 /// Readings that count: a load that is not in all of them has come or gone, or was counted at another time than the
 /// streams it is of.
-const READINGS: usize = 3;
+const MIN_READINGS: usize = 3;
 /// Below this part of a link's capacity a load is noise, and room is of no use.
-const NOISE: f64 = 0.05;
+const NOISE_SHARE: f64 = 0.05;
 
 /// By the port that a link leaves, what was read last.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(super) struct CrossTraffic(BTreeMap<SwitchPort, Readings>);
 struct Readings {
     at: Time,
     bytes: u64,
-    loads: [u64; READINGS],
+    loads: [u64; MIN_READINGS],
 }
 
 impl CrossTraffic {
@@ -45,7 +45,7 @@ impl CrossTraffic {
     pub(super) fn room(&self, link: &Link, capacity: BitsPerSec) -> BitsPerSec {
         let loads = self.0.get(&link.src).map(|it| it.loads).unwrap_or_default();
         let load = loads.into_iter().min().unwrap_or(0);
-        let noise = (capacity.as_f64() * NOISE) as u64;
+        let noise = (capacity.as_f64() * NOISE_SHARE) as u64;
         let load = if load < noise { 0 } else { load };
         let room = capacity.0.saturating_sub(load);
         BitsPerSec(if room < noise { 0 } else { room })

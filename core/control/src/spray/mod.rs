@@ -118,7 +118,7 @@ struct Member {
     path: Path,
     label: Label,
     hop: Hop,
-    /// The label of the same cables the other way, for answers to probes.
+    /// The label of the same links the other way, for answers to probes.
     back: Label,
     rate: BitsPerSec,
     delay: std::time::Duration,

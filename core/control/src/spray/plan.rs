@@ -44,7 +44,7 @@ impl Spray {
         let room = |edge| self.cross_traffic.room(graph.link(edge), graph.state(edge).capacity);
         let flow = cx.paths.max_flow(ends, policy.k.min(MOST_PATHS), room);
         let unknown = unknown_delay(graph);
-        let usable = flow.paths.into_iter().filter(|(path, _)| !cx.paths.is_left_alone(path, cx.now));
+        let usable = flow.paths.into_iter().filter(|(path, _)| !cx.paths.is_suspended(path, cx.now));
         let candidates: Vec<_> = usable
             .filter_map(|(path, rate)| Some(Planned { delay: latency(&path, graph, unknown)?, path, rate }))
             .collect();

@@ -18,9 +18,9 @@ use crate::pipeline::Order;
 use crate::switch_pair::SwitchPair;
 
 /// Other paths must have so much more to spare, in parts of what these have.
-const GAIN: f64 = 1.2;
+const MIN_GAIN: f64 = 1.2;
 /// So long after a bundle has changed it is left as it is, but for paths that break.
-const REST: Duration = Duration::from_secs(5);
+const MIN_CHANGE_INTERVAL: Duration = Duration::from_secs(5);
 
 impl Spray {
     /// Links have come or gone: bundles leave paths that are broken, and take others.
@@ -51,9 +51,10 @@ impl Spray {
         self.ask_edges(cx);
         self.close_unused(cx);
         for key in self.keys() {
-            let rests = self.bundles.get(&key).is_some_and(|it| cx.now.since(it.changed_at) < REST);
+            let rests =
+                self.bundles.get(&key).is_some_and(|it| cx.now.since(it.changed_at) < MIN_CHANGE_INTERVAL);
             let plan = self.plan(cx, key);
-            if !rests && self.is_better(&key, &plan, GAIN) {
+            if !rests && self.is_better(&key, &plan, MIN_GAIN) {
                 self.change_bundle(cx, fabric, key, plan);
             }
         }
@@ -144,7 +145,7 @@ impl Spray {
         submit(cx, fabric, &hops, batch, replaces);
     }
 
-    /// What puts in order is told over how many paths packets come, and how much it may hold.
+    /// What puts in order is notified over how many paths packets come, and how much it may hold.
     fn update_orders(&self, cx: &mut Context<'_>, key: &BundleKey) {
         let Some(bundle) = self.bundles.get(key) else { return };
         for ((mac, port), group) in &bundle.orders {

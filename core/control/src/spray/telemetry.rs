@@ -13,11 +13,11 @@ use crate::context::Context;
 use crate::pipeline::EdgeGroup;
 
 /// An edge that has not answered is asked again after this long, and after twice as long each time, up to the second.
-const UNANSWERED: Backoff = Backoff::between(Duration::from_secs(5), Duration::from_secs(600));
+const TELEMETRY_RETRY: Backoff = Backoff::between(Duration::from_secs(5), Duration::from_secs(600));
 /// A path that queues for so long or longer carries as much as it can.
-const QUEUES: Duration = Duration::from_millis(4);
+const MIN_QUEUE_DELAY: Duration = Duration::from_millis(4);
 /// How much a new reading counts beside what was found before.
-const SHARE: f64 = 0.25;
+const SMOOTHING_WEIGHT: f64 = 0.25;
 
 /// What edges told last of the groups that are in use.
 #[derive(Debug, Default)]
@@ -101,7 +101,7 @@ impl Asked {
         if self.at.is_some_and(|at| now.since(at) < self.patience) {
             return false;
         }
-        self.patience = UNANSWERED.after(self.at.map(|_| self.patience));
+        self.patience = TELEMETRY_RETRY.after(self.at.map(|_| self.patience));
         self.at = Some(now);
         true
     }
@@ -117,13 +117,13 @@ impl PathReading {
     /// What is sent beyond what a path carries is in its queue, or lost.
     fn found_until(&self, at: Time, report: &PathReport, carried: BitsPerSec) -> Option<BitsPerSec> {
         let seconds = at.since(self.at).as_secs_f64();
-        if self.report.queue.min(report.queue) < QUEUES || seconds <= 0.0 {
+        if self.report.queue.min(report.queue) < MIN_QUEUE_DELAY || seconds <= 0.0 {
             return None;
         }
         let grown = (report.queue.as_secs_f64() - self.report.queue.as_secs_f64()) / seconds;
         let rate = carried.as_f64() * (1.0 - report.loss) / (1.0 + grown).max(0.1);
         let known = self.found.map_or(rate, BitsPerSec::as_f64);
-        Some(BitsPerSec((known + SHARE * (rate - known)) as u64))
+        Some(BitsPerSec((known + SMOOTHING_WEIGHT * (rate - known)) as u64))
     }
 }
 

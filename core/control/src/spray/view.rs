@@ -1,4 +1,4 @@
-//! Edges and what they do, as programs and people see it.
+//! Edges and what they do, as API clients and people see it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

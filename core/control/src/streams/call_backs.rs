@@ -10,17 +10,17 @@ use braid_steering::TransferId;
 use braid_types::{DatapathId, FiveTuple, MacAddr, Time, Token};
 
 /// How long a host takes to let the place of a refused subflow go, and the longest that a subflow waits for that.
-const MARGIN: Duration = Duration::from_millis(20);
-const PATIENCE: Duration = Duration::from_millis(250);
+const JOIN_HOLD_MARGIN: Duration = Duration::from_millis(20);
+const MAX_JOIN_HOLD: Duration = Duration::from_millis(250);
 
 /// How long a host has to answer a call back, and how long one that calls back is expected to do it again.
-const TIMEOUT: Duration = Duration::from_secs(10);
-const REMEMBERED: Duration = Duration::from_secs(3_600);
+const CALL_BACK_TIMEOUT: Duration = Duration::from_secs(10);
+const CALLER_MEMORY: Duration = Duration::from_secs(3_600);
 
-const EXPIRE_EVERY: Duration = Duration::from_secs(1);
+const EXPIRE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How many of each are remembered.
-const MAX: usize = 4_096;
+const MAX_CALL_BACKS: usize = 4_096;
 
 /// A subflow that an answering host tries to open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,10 +68,10 @@ impl CallBacks {
     /// A host calls back, for the first time or again.
     pub(super) fn insert(&mut self, tuple: FiveTuple, caller: MacAddr, call_back: CallBack) {
         let CallBack { transfer, at, .. } = call_back;
-        if self.callers.len() < MAX || self.callers.contains_key(&caller) {
+        if self.callers.len() < MAX_CALL_BACKS || self.callers.contains_key(&caller) {
             self.callers.insert(caller, at);
         }
-        if self.unanswered.len() >= MAX || self.unanswered.contains_key(&tuple) {
+        if self.unanswered.len() >= MAX_CALL_BACKS || self.unanswered.contains_key(&tuple) {
             return;
         }
         self.unanswered.insert(tuple, call_back);
@@ -94,14 +94,14 @@ impl CallBacks {
     pub(super) fn precede(&self, tuple: &FiveTuple, transfer: Option<TransferId>, answers: MacAddr) -> bool {
         let is_expected = self.callers.contains_key(&answers);
         let is_called = || transfer.is_some_and(|transfer| self.standing.contains_key(&transfer));
-        self.joins.contains_key(tuple) || self.joins.len() < MAX && (is_expected || is_called())
+        self.joins.contains_key(tuple) || self.joins.len() < MAX_CALL_BACKS && (is_expected || is_called())
     }
 
     /// Keeps the SYN of a subflow; one that waits already is sent again by its host in vain.
     pub(super) fn hold(&mut self, now: Time, tuple: FiveTuple, join: Join) {
         if let std::collections::btree_map::Entry::Vacant(place) = self.joins.entry(tuple) {
             place.insert((now, join));
-            self.due.insert((now + MARGIN, tuple));
+            self.due.insert((now + JOIN_HOLD_MARGIN, tuple));
         }
     }
 
@@ -128,26 +128,31 @@ impl CallBacks {
     /// When to look again whether a subflow may go on; `None`: it may.
     fn free_at(&self, now: Time, since: Time, transfer: Option<TransferId>) -> Option<Time> {
         let standing = self.standing.get(&transfer?)?;
-        let next = if standing.unanswered > 0 { now + MARGIN } else { standing.changed + MARGIN };
-        Some(next.min(since + PATIENCE)).filter(|next| *next > now)
+        let next = if standing.unanswered > 0 {
+            now + JOIN_HOLD_MARGIN
+        } else {
+            standing.changed + JOIN_HOLD_MARGIN
+        };
+        Some(next.min(since + MAX_JOIN_HOLD)).filter(|next| *next > now)
     }
 
     /// Forgets what is over, once a second: it is asked for whenever a subflow goes on.
     pub(super) fn handle_timeout(&mut self, now: Time) {
-        if now.since(self.expired_at) < EXPIRE_EVERY {
+        if now.since(self.expired_at) < EXPIRE_INTERVAL {
             return;
         }
         self.expired_at = now;
         let late: Vec<_> = self
             .unanswered
             .iter()
-            .filter(|(_, call_back)| now.since(call_back.at) >= TIMEOUT)
+            .filter(|(_, call_back)| now.since(call_back.at) >= CALL_BACK_TIMEOUT)
             .map(|(tuple, _)| *tuple)
             .collect();
         for tuple in late {
             self.remove(now, &tuple);
         }
-        self.standing.retain(|_, standing| standing.unanswered > 0 || now.since(standing.changed) < TIMEOUT);
-        self.callers.retain(|_, seen| now.since(*seen) < REMEMBERED);
+        self.standing
+            .retain(|_, standing| standing.unanswered > 0 || now.since(standing.changed) < CALL_BACK_TIMEOUT);
+        self.callers.retain(|_, seen| now.since(*seen) < CALLER_MEMORY);
     }
 }

@@ -17,7 +17,7 @@ use super::{Network, Streams};
 use crate::routing::RouteKey;
 
 /// How long the streams of a transfer must have neither come nor gone before they are looked at: several open at once.
-const SETTLE: Duration = Duration::from_millis(200);
+const SETTLE_TIME: Duration = Duration::from_millis(200);
 
 /// Handshakes that are not complete, and what follows from those that are.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ impl Handshakes {
     }
 
     fn take_settled(&mut self, now: Time) -> Vec<TransferId> {
-        let settled = self.unsettled.extract_if(.., |_, since| now.since(*since) >= SETTLE);
+        let settled = self.unsettled.extract_if(.., |_, since| now.since(*since) >= SETTLE_TIME);
         settled.map(|(transfer, _)| transfer).collect()
     }
 }

@@ -26,13 +26,12 @@ use crate::fabric::{Owner, Replaces, Submitted, Transaction};
 use crate::pipeline::{Hop, Rule};
 use handshakes::Handshakes;
 use policy::{Placements, is_known};
-use rebalance::Reliefs;
+use rebalance::Rebalance;
 use rules::read_counters;
 use teardown::Endings;
 
 pub(crate) use below::Network;
 pub(crate) use placing::{Chosen, NewStream};
-pub use rebalance::Relief;
 pub(crate) use rules::{RuleSources, switches_of};
 
 /// How streams are placed, moved and ended, and what is watched of them.
@@ -42,7 +41,7 @@ pub(crate) struct Streams {
     placements: Placements,
     handshakes: Handshakes,
     endings: Endings,
-    reliefs: Reliefs,
+    rebalance: Rebalance,
     /// Streams that had a path and have none, and since when.
     unplaced: BTreeMap<StreamId, Time>,
     /// Whether links have come since streams were spread over them.
@@ -112,7 +111,7 @@ impl Streams {
         read_counters(net);
         self.review_spray(net);
         self.spread_again(net);
-        self.relieve(net);
+        self.rebalance(net);
         self.expire_unplaced(net);
     }
 

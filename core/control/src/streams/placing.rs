@@ -17,7 +17,7 @@ use crate::switch_pair::SwitchPair;
 /// Where a stream is to go.
 pub(crate) struct Chosen {
     pub(crate) path: Path,
-    /// How many cables it shares with its transfer's others.
+    /// How many links it shares with its transfer's others.
     pub(crate) shared: usize,
     /// Streams that make room for it.
     pub(crate) moves: Vec<Move>,
@@ -105,7 +105,7 @@ impl Streams {
         ends: SwitchPair,
     ) -> Option<Chosen> {
         let announced = net.transfers.stream(id)?;
-        let is_usable = |path: &Path| !net.cx.paths.is_left_alone(path, net.cx.now);
+        let is_usable = |path: &Path| !net.cx.paths.is_suspended(path, net.cx.now);
         let distributed =
             net.reservations.distribute(Sources::new(&net.cx, net.transfers), announced, ends.src, is_usable);
         if let Some((path, shared)) = distributed {

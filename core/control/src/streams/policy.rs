@@ -17,7 +17,7 @@ use crate::switch_pair::SwitchPair;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manner {
     pub(crate) steer_as: SteerAs,
-    /// Over how many paths plain connections are dealt, if there are several; fewer than two: over none.
+    /// Over how many paths plain connections are distributed, if there are several; fewer than two: over none.
     pub(crate) parallel_paths: usize,
     pub(crate) kind: Kind,
     pub(crate) k: usize,
@@ -35,7 +35,7 @@ impl Manner {
         cache.of_kind(self.kind, self.k, ends)
     }
 
-    /// Whether it takes the default route, whatever it is.
+    /// Whether it takes the default path, whatever it is.
     pub(crate) fn is_single(self) -> bool {
         self.steer_as == SteerAs::Single
     }

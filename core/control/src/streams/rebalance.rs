@@ -11,41 +11,15 @@ use braid_types::{BitsPerSec, SwitchPort, Time};
 use super::migration::shared;
 use super::{Network, Streams};
 use crate::notice::Notice;
+use crate::settings::RebalanceSettings;
 
 /// For so long a stream that has moved does not show in the loads of its new links.
-const UNSEEN: Duration = Duration::from_secs(6);
+const LOAD_UPDATE_DELAY: Duration = Duration::from_secs(6);
 const MINUTE: Duration = Duration::from_secs(60);
-
-/// When streams are moved off full links.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Relief {
-    /// How many streams are moved a minute at most; with 0 none is.
-    pub moves_per_minute: usize,
-    /// A link is full while so much of its capacity is in use.
-    pub full: f64,
-    /// It must have been full for so long.
-    pub patience: Duration,
-    /// Another path must have room for so many times what the stream carries.
-    pub gain: f64,
-    /// A stream that has moved stays for so long.
-    pub rest: Duration,
-}
-
-impl Default for Relief {
-    fn default() -> Self {
-        Self {
-            moves_per_minute: 30,
-            full: 0.85,
-            patience: Duration::from_secs(3),
-            gain: 1.25,
-            rest: Duration::from_secs(30),
-        }
-    }
-}
 
 /// What is watched of full links, and what was done about them.
 #[derive(Debug, Default)]
-pub(crate) struct Reliefs {
+pub(crate) struct Rebalance {
     full: BTreeMap<SwitchPort, Count>,
     moves: VecDeque<Move>,
 }
@@ -66,16 +40,16 @@ struct Move {
 
 /// A stream that could leave a full link.
 #[derive(Debug)]
-struct Leaver {
+struct Candidate {
     id: StreamId,
     rate: BitsPerSec,
     path: Path,
     room: BitsPerSec,
 }
 
-impl Reliefs {
+impl Rebalance {
     fn has_just_moved_to(&self, path: &Path, now: Time) -> bool {
-        let recent = self.moves.iter().filter(|it| now.since(it.at) < UNSEEN);
+        let recent = self.moves.iter().filter(|it| now.since(it.at) < LOAD_UPDATE_DELAY);
         recent.filter(|it| it.path.shared_cables(path) > 0).count() > 0
     }
 
@@ -97,23 +71,23 @@ impl Streams {
     ///
     /// Of the streams on the link the one goes that carries most, among those for which another path has room. One
     /// at a time: what follows from a move shows in the loads some seconds later only.
-    pub(super) fn relieve(&mut self, net: &mut Network<'_>) {
-        let Relief { moves_per_minute, patience, rest, .. } = net.cx.settings.relief;
+    pub(super) fn rebalance(&mut self, net: &mut Network<'_>) {
+        let RebalanceSettings { moves_per_minute, patience, rest, .. } = net.cx.settings.rebalancing;
         if moves_per_minute == 0 || net.cx.out.installed.is_settling() {
             return;
         }
-        self.reliefs.forget(net.cx.now, rest);
+        self.rebalance.forget(net.cx.now, rest);
         let full = self.full_links(net);
-        self.reliefs.full.retain(|port, _| full.iter().any(|link| link.src == *port));
-        let may_move = self.reliefs.may_move(net.cx.now, moves_per_minute);
+        self.rebalance.full.retain(|port, _| full.iter().any(|link| link.src == *port));
+        let may_move = self.rebalance.may_move(net.cx.now, moves_per_minute);
         for link in full {
-            if self.reliefs.full.get(&link.src).is_some_and(|count| net.cx.now.since(count.at) < patience) {
+            if self.rebalance.full.get(&link.src).is_some_and(|count| net.cx.now.since(count.at) < patience) {
                 continue;
             }
             let count = Count { at: net.cx.now, bytes: carried(net.transfers, &link) };
-            let before = self.reliefs.full.insert(link.src, count).filter(|_| may_move);
-            if let Some(leaver) = before.and_then(|count| self.leaver(net, &link, &count)) {
-                return self.relieve_of(net, &link, leaver);
+            let before = self.rebalance.full.insert(link.src, count).filter(|_| may_move);
+            if let Some(candidate) = before.and_then(|count| self.candidate(net, &link, &count)) {
+                return self.move_off(net, &link, candidate);
             }
         }
     }
@@ -121,13 +95,13 @@ impl Streams {
     fn full_links(&self, net: &Network<'_>) -> Vec<Link> {
         let is_full = |link: &Link| {
             let (capacity, load) = (self.capacity(net, link), self.load(net, link));
-            capacity.0 > 0 && load.as_f64() >= net.cx.settings.relief.full * capacity.as_f64()
+            capacity.0 > 0 && load.as_f64() >= net.cx.settings.rebalancing.full * capacity.as_f64()
         };
         net.cx.topology.links().map(|(link, _)| link).filter(is_full).collect()
     }
 
     /// The stream that is best moved off a full link.
-    fn leaver(&mut self, net: &mut Network<'_>, link: &Link, count: &Count) -> Option<Leaver> {
+    fn candidate(&mut self, net: &mut Network<'_>, link: &Link, count: &Count) -> Option<Candidate> {
         let seconds = net.cx.now.since(count.at).as_secs_f64();
         let rate = |id: StreamId, bytes: u64| {
             let more = bytes.saturating_sub(*count.bytes.get(&id)?);
@@ -136,7 +110,7 @@ impl Streams {
         let carried = carried(net.transfers, link);
         let mut rates: Vec<_> = carried.iter().filter_map(|(id, bytes)| rate(*id, *bytes)).collect();
         rates.retain(|(rate, id)| {
-            rate.0 > 0 && !self.reliefs.rests(*id, net.cx.now, net.cx.settings.relief.rest)
+            rate.0 > 0 && !self.rebalance.rests(*id, net.cx.now, net.cx.settings.rebalancing.rest)
         });
         rates.sort_unstable_by(|one, other| other.cmp(one));
         rates.into_iter().find_map(|(rate, id)| self.way_out(net, id, rate, link))
@@ -149,8 +123,8 @@ impl Streams {
         id: StreamId,
         rate: BitsPerSec,
         full: &Link,
-    ) -> Option<Leaver> {
-        // Those of an assignment are dealt so that they fill their paths.
+    ) -> Option<Candidate> {
+        // Those of an assignment are distributed so that they fill their paths.
         let is_movable =
             |stream: &&Stream| net.reservations.of(stream).is_none() && net.spray.stream(id).is_none();
         let stream = net.transfers.stream(id).filter(is_movable)?;
@@ -163,21 +137,21 @@ impl Streams {
         let paths = net.cx.paths.usable(&set, net.cx.now).filter(|path| {
             !passes(path)
                 && shared(net.transfers, stream, path) <= most
-                && !self.reliefs.has_just_moved_to(path, net.cx.now)
+                && !self.rebalance.has_just_moved_to(path, net.cx.now)
         });
         let rooms = paths.map(|path| (self.room(net, path, is_reverse), path));
         // Among equals the first, which is the shortest.
         let (room, path) = rooms.reduce(|best, it| if it.0 > best.0 { it } else { best })?;
-        let least = rate.as_f64() * net.cx.settings.relief.gain;
-        (room.as_f64() >= least).then(|| Leaver { id, rate, path: path.clone(), room })
+        let least = rate.as_f64() * net.cx.settings.rebalancing.gain;
+        (room.as_f64() >= least).then(|| Candidate { id, rate, path: path.clone(), room })
     }
 
-    fn relieve_of(&mut self, net: &mut Network<'_>, link: &Link, leaver: Leaver) {
-        let Leaver { id, rate, path, room } = leaver;
+    fn move_off(&mut self, net: &mut Network<'_>, link: &Link, candidate: Candidate) {
+        let Candidate { id, rate, path, room } = candidate;
         let (load, capacity) = (self.load(net, link), self.capacity(net, link));
-        net.cx.out.notice(Notice::StreamRelieved { id, link: link.src, load, capacity, rate, room });
+        net.cx.out.notice(Notice::StreamRebalanced { id, link: link.src, load, capacity, rate, room });
         self.move_stream(net, id, &path);
-        self.reliefs.moves.push_back(Move { at: net.cx.now, stream: id, path });
+        self.rebalance.moves.push_back(Move { at: net.cx.now, stream: id, path });
     }
 
     /// What the narrowest link of a path has to spare.

@@ -13,7 +13,7 @@ use crate::command::Commands;
 use crate::fabric::Replaces;
 
 impl Streams {
-    /// The streams on `paths`, whose labels are gone, move to other paths or to the default route. O(streams).
+    /// The streams on `paths`, whose labels are gone, move to other paths or to the default path. O(streams).
     pub(super) fn release(&mut self, net: &mut Network<'_>, paths: &BTreeSet<Path>) {
         for (id, _) in self.streams_on(net, paths) {
             self.remove_rules(net, id);
@@ -31,7 +31,7 @@ impl Streams {
         }
     }
 
-    /// The streams on paths that are gone round move to other ones; until then they stay. O(streams).
+    /// The streams on paths that are bypassed move to other ones; until then they stay. O(streams).
     pub(super) fn vacate(&mut self, net: &mut Network<'_>, paths: &BTreeSet<Path>) {
         for (id, tuple) in self.streams_on(net, paths) {
             let mut batch = Commands::default();
@@ -78,7 +78,7 @@ impl Streams {
                     self.unplaced.remove(&id);
                     self.submit(net, &hops, batch, replaces);
                 }
-                // It follows the default route, if there is one, and is tried again when the network changes.
+                // It follows the default path, if there is one, and is tried again when the network changes.
                 None => _ = self.unplaced.entry(id).or_insert(net.cx.now),
             }
         }

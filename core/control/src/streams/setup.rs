@@ -129,7 +129,7 @@ impl Streams {
         !is_alone && net.transfers.by_tuple(&tuple).is_none()
     }
 
-    /// What a plain connection is to be carried as; nothing if by the default route.
+    /// What a plain connection is to be carried as; nothing if by the default path.
     fn opening_of_plain(
         &mut self,
         net: &mut Network<'_>,

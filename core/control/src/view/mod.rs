@@ -1,4 +1,4 @@
-//! What the brain knows, in the form in which programs and people see it.
+//! What the brain knows, in the form in which API clients and people see it.
 
 mod records;
 
@@ -150,9 +150,9 @@ pub struct StreamView {
     pub src_port: u16,
     /// The answering host's port.
     pub dst_port: u16,
-    /// The switches on its way, the first one if it is sprayed; empty while it follows the default route.
+    /// The switches on its way, the first one if it is sprayed; empty while it follows the default path.
     pub path: Vec<DatapathId>,
-    /// The ports by which it leaves them: which it takes of several cables between two switches.
+    /// The ports by which it leaves them: which it takes of several links between two switches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub ports: Vec<SwitchPort>,

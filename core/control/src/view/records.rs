@@ -47,7 +47,7 @@ impl TransferRecord {
         (!streams.is_empty()).then_some(Self { id, kind, opened_at, streams })
     }
 
-    /// The transfer as programs and people see it.
+    /// The transfer as API clients and people see it.
     pub fn view(&self) -> TransferView {
         let streams = self.streams.iter().map(StreamRecord::view).collect();
         TransferView { id: self.id, kind: self.kind, opened_at: self.opened_at, streams }

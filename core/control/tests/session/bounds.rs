@@ -180,10 +180,10 @@ fn answers_that_do_not_end_are_refused_by_their_kind_and_nothing_of_them_is_kept
 
 #[test]
 fn a_switch_with_more_rules_than_can_be_taken_up_is_set_up_anew() {
-    let strays: Vec<_> = (0..9).map(|number| flow(OURS | number, 5)).collect();
+    let unknown_rules: Vec<_> = (0..9).map(|number| flow(OURS | number, 5)).collect();
     let join = |limits, count| {
         let mut channel = all_but_flows(limits);
-        let found = up(channel.tell(&reply(ReplyBody::Flow(List::new(&strays[..count]))))).found;
+        let found = up(channel.tell(&reply(ReplyBody::Flow(List::new(&unknown_rules[..count]))))).found;
         (found.is_some(), channel.session.unusable())
     };
     assert_eq!(join(SMALL, 8), (true, None));
@@ -222,7 +222,7 @@ fn as_many_rules_are_taken_up_as_there_may_be_streams() {
         assert_eq!(channel.tell(&part(ReplyBody::Flow(List::new(&rules)))), Ok(None));
     }
     let found = up(channel.tell(&reply(ReplyBody::Flow(List::EMPTY)))).found.expect("what was found");
-    assert_eq!((found.rules.len(), found.strays.len()), (streams, 0));
+    assert_eq!((found.rules.len(), found.unknown_rules.len()), (streams, 0));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use braid_control::{Event, FoundMeters, PortCounters, SessionError, SessionEvent};
+use braid_control::{Event, InstalledMeters, PortCounters, SessionError, SessionEvent};
 use braid_openflow::{
     ActionTypes, BadRequestCode, BandTypes, Bytes, ControllerRole, Echo, ErrorCode, ErrorMsg,
     FlowRemovedReason, GroupCapabilities, GroupFeatures, GroupTypes, HelloFailedCode, List, Message,
@@ -111,11 +111,11 @@ fn the_rules_of_an_earlier_controller_are_read_once_we_are_master() {
     });
     let [None, Some(SessionEvent::Up(switch))] = answers else { panic!("the handshake is not done") };
     let found = switch.found.expect("what was found");
-    assert_eq!((found.rules.len(), found.strays.len(), found.flood), (0, 2, None));
+    assert_eq!((found.rules.len(), found.unknown_rules.len(), found.flood), (0, 2, None));
 }
 
 /// What is known of a switch's meters when it answers the questions for them so.
-fn meters_after(answers: &[Message<'_>]) -> FoundMeters {
+fn meters_after(answers: &[Message<'_>]) -> InstalledMeters {
     let mut channel = Channel::greeted();
     for message in [features(254, 0), ports(&[], MultipartFlags::NONE), role(ControllerRole::Master)] {
         channel.tell(&message).expect("fine");
@@ -142,8 +142,8 @@ fn meters_after(answers: &[Message<'_>]) -> FoundMeters {
 fn a_switch_without_meters_is_served_without() {
     let error = ErrorCode::BadRequest(BadRequestCode::BadMultipart);
     let refusal = Message::Error(ErrorMsg { error, data: Bytes(b"") });
-    assert_eq!(meters_after(&[refusal, refusal]), FoundMeters::default());
-    assert_eq!(meters_after(&[]), FoundMeters::default());
+    assert_eq!(meters_after(&[refusal, refusal]), InstalledMeters::default());
+    assert_eq!(meters_after(&[]), InstalledMeters::default());
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn the_meters_of_an_earlier_controller_are_read() {
     let foreign = MeterConfig { flags: MeterFlags::KBPS, meter_id: MeterId(4), ..ours };
     let meters = [ours, foreign];
     let answers = [ReplyBody::MeterFeatures(able), ReplyBody::MeterConfig(List::new(&meters))].map(reply);
-    let found = FoundMeters { highest: 100, rates: BTreeMap::from([(PortNo(3), 5)]) };
+    let found = InstalledMeters { highest: 100, rates: BTreeMap::from([(PortNo(3), 5)]) };
     assert_eq!(meters_after(&answers), found);
 }
 

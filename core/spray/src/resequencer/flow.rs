@@ -32,7 +32,7 @@ pub(super) struct Flow {
     began: Option<SeqNo>,
     /// Where a SYN said that the connection begins anew; believed when something begins there.
     anew: Option<SeqNo>,
-    stray: Option<Stray>,
+    stray: Option<UnknownRule>,
     given_up: Option<Gap>,
 }
 
@@ -60,7 +60,7 @@ struct PathState {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Stray {
+struct UnknownRule {
     end: SeqNo,
     count: u8,
 }
@@ -85,7 +85,7 @@ pub(super) enum Place {
     /// It is here already.
     Duplicate,
     /// Too far away to be believed.
-    Stray,
+    UnknownRule,
 }
 
 impl Flow {
@@ -127,7 +127,7 @@ impl Flow {
     pub(super) fn place(&self, segment: &Segment, horizon: u32) -> Place {
         let ahead = segment.seq.ahead_of(self.next);
         if ahead.unsigned_abs() > horizon {
-            Place::Stray
+            Place::UnknownRule
         } else if segment.end().ahead_of(self.next) <= 0 {
             Place::Old
         } else if ahead <= 0 {
@@ -181,7 +181,7 @@ impl Flow {
     pub(super) fn note_stray(&mut self, segment: &Segment) -> bool {
         let goes_on = self.stray.filter(|stray| stray.end == segment.seq);
         let count = goes_on.map_or(1, |stray| stray.count.saturating_add(1));
-        self.stray = Some(Stray { end: segment.end(), count });
+        self.stray = Some(UnknownRule { end: segment.end(), count });
         count >= BELIEVED
     }
 

@@ -234,7 +234,7 @@ impl<P> Resequencer<P> {
     /// Finds out where a segment belongs, and lets go what waited for it.
     fn place(&mut self, now: Time, id: FlowId, came: &Arrival) -> Place {
         let (segment, horizon) = (&came.segment, self.settings.horizon);
-        let Some(flow) = self.table.get_mut(id) else { return Place::Stray };
+        let Some(flow) = self.table.get_mut(id) else { return Place::UnknownRule };
         if segment.syn {
             flow.note_syn(segment);
             return Place::Old;
@@ -247,7 +247,7 @@ impl<P> Resequencer<P> {
             return Place::Old;
         }
         let place = flow.place(segment, horizon);
-        if place == Place::Stray {
+        if place == Place::UnknownRule {
             let believed = flow.note_stray(segment);
             self.counters.stray += 1;
             if believed {

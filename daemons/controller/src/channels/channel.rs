@@ -104,7 +104,7 @@ impl Channel {
             let arrived_at = engine.now();
             let (all, _) = inbox.split_at(rest + read);
             if read >= WORTH_LOOKING_AHEAD {
-                engine.brain().look_ahead(all);
+                engine.brain().prefetch(all);
             }
             let used = self.take_messages(engine, arrived_at, all)?;
             self.rest.clear();

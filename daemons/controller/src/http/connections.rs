@@ -39,17 +39,17 @@ impl Limited {
 }
 
 impl Listener for Limited {
-    type Io = Guarded;
+    type Io = Protected;
     type Addr = SocketAddr;
 
-    async fn accept(&mut self) -> (Guarded, SocketAddr) {
+    async fn accept(&mut self) -> (Protected, SocketAddr) {
         loop {
             let accepted = match self.places.clone().acquire_owned().await {
                 Ok(place) => self.listener.accept().await.map(|accepted| (accepted, place)),
                 Err(closed) => Err(io::Error::other(closed)),
             };
             match accepted {
-                Ok(((stream, address), place)) => return (Guarded::new(self.open(stream), place), address),
+                Ok(((stream, address), place)) => return (Protected::new(self.open(stream), place), address),
                 Err(error) => {
                     warn!(%error, "a program's connection could not be accepted");
                     sleep(Duration::from_millis(100)).await;
@@ -75,7 +75,7 @@ impl Limited {
 }
 
 /// A connection that ends when nothing goes over it, or when it takes too long to ask.
-pub(super) struct Guarded {
+pub(super) struct Protected {
     stream: Stream,
     idle: Pin<Box<Sleep>>,
     /// Whether something has come that was not answered yet.
@@ -83,7 +83,7 @@ pub(super) struct Guarded {
     _place: OwnedSemaphorePermit,
 }
 
-impl Guarded {
+impl Protected {
     fn new(stream: Stream, place: OwnedSemaphorePermit) -> Self {
         Self { stream, idle: Box::pin(sleep(FIRST)), asked: false, _place: place }
     }
@@ -112,7 +112,7 @@ impl Guarded {
     }
 }
 
-impl AsyncRead for Guarded {
+impl AsyncRead for Protected {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -123,7 +123,7 @@ impl AsyncRead for Guarded {
     }
 }
 
-impl AsyncWrite for Guarded {
+impl AsyncWrite for Protected {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -335,7 +335,7 @@ fn absurd_questions_are_refused_and_nothing_is_written() {
 
 #[test]
 fn questions_that_wait_are_bounded_and_a_repeated_one_takes_the_place_of_the_first() {
-    let settings = Settings { max_questions: 2, ..Settings::default() };
+    let settings = Settings { max_advice_requests: 2, ..Settings::default() };
     let mut network = Network::start_with(settings, &THREE_WAYS, &[1, 9]);
     network.mute.insert(dpid(9));
     let of = |port| {

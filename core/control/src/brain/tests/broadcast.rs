@@ -105,7 +105,7 @@ fn a_host_that_moves_is_followed() {
     let mut network = Network::start(&MESH, &[1, 2, 3]);
     let IpAddr::V4(address) = ip(2) else { unreachable!() };
     network.send(3, &Arp::request(mac(2), address, address).frame());
-    network.advance(network.brain.settings().claim_timeout * 2);
+    network.advance(network.brain.settings().conflict_timeout * 2);
     network.send(1, &request(1, 2));
     assert_eq!(network.received(1).len(), 1);
     let hosts = network.brain.hosts();

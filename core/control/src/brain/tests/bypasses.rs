@@ -64,7 +64,7 @@ fn the_controller_then_moves_everything_and_nothing_is_left() {
     let mut network = busy(&THREE_WAYS);
     let labels = network.brain.sizes().labels;
     network.unplug(1, 9);
-    assert_eq!(ways(&mut network, streams()[0])[0], [1, 3, 4, 9], "the new path, not the detour over 2");
+    assert_eq!(ways(&mut network, streams()[0])[0], [1, 3, 4, 9], "the new path, not the bypass over 2");
     network.advance(Duration::from_secs(40));
     assert!(network.brain.sizes().labels <= labels);
     network.plug(1, 9);
@@ -93,7 +93,7 @@ fn paths_are_repaired_before_detours_are_planned_anew() {
     let writes = |network: &Network, is_it: fn(&Rule) -> bool| {
         network.changes.iter().any(|command| matches!(command, Command::Add { rule, .. } if is_it(rule)))
     };
-    let is_detour = |rule: &Rule| matches!(rule, Rule::Detour { .. } | Rule::DetourEnd { .. });
+    let is_detour = |rule: &Rule| matches!(rule, Rule::Bypass { .. } | Rule::BypassEnd { .. });
     assert!(writes(&network, |rule| matches!(rule, Rule::Stream { .. })), "{:?}", network.changes);
     assert!(!writes(&network, is_detour), "{:?}", network.changes);
     network.advance(Duration::from_millis(200));
@@ -103,8 +103,9 @@ fn paths_are_repaired_before_detours_are_planned_anew() {
 #[test]
 fn switches_without_such_groups_have_no_guards() {
     let mut network = busy_on(0, &THREE_WAYS);
-    let is_guard = |command: &Command| matches!(command, Command::AddGuard { .. } | Command::SetGuard { .. });
-    assert!(!network.changes.iter().any(is_guard));
+    let is_protected_port =
+        |command: &Command| matches!(command, Command::AddProtectedPort { .. } | Command::SetGuard { .. });
+    assert!(!network.changes.iter().any(is_protected_port));
     network.unplug(1, 9);
     assert_eq!(ways(&mut network, streams()[0])[0], [1, 3, 4, 9]);
 }
@@ -127,7 +128,9 @@ fn a_detour_that_a_switch_refuses_or_does_not_confirm_is_not_taken() {
     network.advance(Duration::from_secs(1));
     let led = |network: &Network| {
         let mut told = network.changes.iter().filter_map(|command| match command {
-            Command::SetGuard { dpid, guard } => Some((*dpid, guard.port, guard.detour.is_some())),
+            Command::SetGuard { dpid, protected } => {
+                Some((*dpid, protected.port, protected.bypass.is_some()))
+            }
             _ => None,
         });
         told.rfind(|(at, port, _)| (at.0, port.0) == (1, 9)).is_some_and(|(.., led)| led)
@@ -136,8 +139,8 @@ fn a_detour_that_a_switch_refuses_or_does_not_confirm_is_not_taken() {
     network.mute.clear();
     network.advance(Duration::from_secs(5));
     assert!(led(&network), "it was tried again");
-    let detour = network.find_rule(|rule| matches!(rule, Rule::Detour { .. }));
-    network.refuse(2, detour);
+    let bypass = network.find_rule(|rule| matches!(rule, Rule::Bypass { .. }));
+    network.refuse(2, bypass);
     network.advance(Duration::from_secs(5));
     assert_eq!(ways(&mut network, streams()[0])[0], [1, 9]);
 }

@@ -39,7 +39,7 @@ impl Random {
     }
 }
 
-/// A tree of the switches, and more cables.
+/// A tree of the switches, and more links.
 fn cables(random: &mut Random) -> Vec<Cable> {
     let switches = 4 + random.below(6) as u64;
     let mut cables: BTreeSet<Cable> =
@@ -59,7 +59,7 @@ struct Chaos {
     network: Network,
     cables: Vec<Cable>,
     hosts: Vec<u64>,
-    /// How each cable is broken that is: noticed by its switches, or not.
+    /// How each link is broken that is: noticed by its switches, or not.
     broken: BTreeMap<Cable, bool>,
     log: Vec<String>,
     streams: u16,
@@ -133,7 +133,7 @@ impl Chaos {
         self.log.push(what);
     }
 
-    /// Whether two hosts are joined by cables that are whole.
+    /// Whether two hosts are joined by links that are whole.
     fn joined(&self, from: u64, to: u64) -> bool {
         let mut reached = BTreeSet::from([from]);
         loop {
@@ -163,11 +163,11 @@ impl Chaos {
         }
     }
 
-    /// A link that only just broke where the switches see it is gone round before the controller hears of it.
+    /// A link that only just broke where the switches see it is bypassed before the controller hears of it.
     fn check_failover(&mut self) {
         let whole: Vec<_> =
             self.cables.iter().filter(|cable| !self.broken.contains_key(cable)).copied().collect();
-        let Some(cable) = self.random.of(&whole).filter(|_| self.broken.is_empty() && self.is_guarded())
+        let Some(cable) = self.random.of(&whole).filter(|_| self.broken.is_empty() && self.is_protected())
         else {
             return;
         };
@@ -182,7 +182,7 @@ impl Chaos {
         self.network.numbers().into_iter().for_each(|number| self.network.connect(number));
     }
 
-    fn is_guarded(&self) -> bool {
+    fn is_protected(&self) -> bool {
         !self.log.first().is_some_and(|first| first.ends_with(" 0 groups"))
     }
 }
@@ -222,7 +222,7 @@ fn after_any_faults_all_that_are_joined_reach_each_other() {
             chaos.network.advance(Duration::from_secs(16));
             chaos.hosts.clone().into_iter().for_each(|host| chaos.network.announce(host));
             chaos.check();
-            // The routes that this has made get their detours.
+            // The routes that this has made get their bypasses.
             chaos.network.advance(Duration::from_secs(1));
             chaos.check_failover();
             copy.update(&mut chaos.network.brain);

@@ -25,7 +25,7 @@ fn network(settings: Settings) -> Network {
     Network::start_with(settings, &THREE_WAYS, &[1, FORGER, 9])
 }
 
-/// The forger's switch sends an opening up that has never been before, and does as it is told; but where the packet
+/// The forger's switch sends an opening up that has never been before, and does as it is notified; but where the packet
 /// goes is not looked at.
 fn forge(network: &mut Network, number: u32) {
     let [_, port, high, low] = number.to_be_bytes();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::network::{HOST_PORT, Network, dpid};
 use crate::command::Command;
-use crate::pipeline::{Asking, Rule};
+use crate::pipeline::{PuntClass, Rule};
 use crate::settings::Settings;
 
 const PAIR: [(u64, u64); 1] = [(1, 2)];
@@ -15,7 +15,7 @@ fn restart(network: &mut Network, packet_ins: u32) {
     for number in network.numbers() {
         network.connect(number);
     }
-    network.advance(network.brain.settings().adopt_timeout * 2);
+    network.advance(network.brain.settings().reconcile_timeout * 2);
 }
 
 #[test]
@@ -24,8 +24,8 @@ fn every_port_of_hosts_is_metered_and_no_other() {
     let rate = network.brain.settings().packet_ins;
     assert_eq!(network.switch(1).meters(), BTreeMap::from([(HOST_PORT, rate)]));
     assert!(network.switch(2).meters().is_empty());
-    for asking in Asking::ALL {
-        assert!(network.switch(1).has(Rule::Metered { port: HOST_PORT, asking }), "{asking:?}");
+    for class in PuntClass::ALL {
+        assert!(network.switch(1).has(Rule::Metered { port: HOST_PORT, class }), "{class:?}");
     }
 }
 
@@ -34,7 +34,7 @@ fn a_port_that_goes_down_leaves_no_meter() {
     let mut network = Network::start(&PAIR, &[1]);
     network.set_port(braid_types::SwitchPort::new(dpid(1), HOST_PORT), false);
     assert!(network.switch(1).meters().is_empty());
-    assert!(!network.switch(1).has(Rule::Metered { port: HOST_PORT, asking: Asking::Arp }));
+    assert!(!network.switch(1).has(Rule::Metered { port: HOST_PORT, class: PuntClass::Arp }));
 }
 
 #[test]
@@ -62,5 +62,5 @@ fn without_a_limit_no_meter_is_left() {
     let mut network = Network::start(&PAIR, &[1]);
     restart(&mut network, 0);
     assert!(network.switch(1).meters().is_empty());
-    assert!(!network.switch(1).has(Rule::Metered { port: HOST_PORT, asking: Asking::Arp }));
+    assert!(!network.switch(1).has(Rule::Metered { port: HOST_PORT, class: PuntClass::Arp }));
 }

@@ -15,6 +15,6 @@ proptest! {
         for (at, byte) in [(0, 4), (1, 10), (2, 0), (3, length), (26, 0), (27, 12), (52, 0x86), (53, 0xdd)] {
             bytes.get_mut(at).into_iter().for_each(|it| *it = byte);
         }
-        Brain::new(Settings::default()).look_ahead(&bytes);
+        Brain::new(Settings::default()).prefetch(&bytes);
     }
 }

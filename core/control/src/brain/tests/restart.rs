@@ -71,7 +71,8 @@ fn restart(network: &mut Network, order: &[u64]) {
 }
 
 fn settle(network: &mut Network) {
-    network.advance(network.brain.settings().adopt_timeout + network.brain.settings().install_timeout * 2);
+    network
+        .advance(network.brain.settings().reconcile_timeout + network.brain.settings().install_timeout * 2);
 }
 
 #[test]

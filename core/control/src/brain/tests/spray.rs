@@ -142,7 +142,7 @@ fn set_links(network: &mut Network, way: &[u64], millis: u64, mbits: u64) {
         }
     }
     // What is measured in this network, which takes no time, does not count for a while.
-    network.brain.settings.measuring.publish_interval = Duration::from_secs(3_600);
+    network.brain.settings.measurement.publish_interval = Duration::from_secs(3_600);
     network.brain.settings.capacities.extend(
         way.windows(2)
             .flat_map(|ends| [(ends[0], ends[1]), (ends[1], ends[0])])

@@ -13,8 +13,10 @@ use braid_spray::Settings;
 use braid_types::{MacAddr, PortNo};
 
 use crate::cookie::Cookie;
-use crate::event::{FoundMeters, FoundRules, Stray};
-use crate::pipeline::{EdgeGroup, FLOOD_GROUP, Guard, Rule, decode, decode_guard, is_guard};
+use crate::event::{InstalledMeters, InstalledRules, UnknownRule};
+use crate::pipeline::{
+    EdgeGroup, FLOOD_GROUP, ProtectedPort, Rule, decode, decode_protected_port, is_protected_port,
+};
 
 /// What leaves a switch: through a port, or to the controller with the table that sent it.
 #[derive(Debug, PartialEq, Eq)]
@@ -103,20 +105,20 @@ impl FakeSwitch {
     }
 
     /// What a controller that connects reads.
-    pub(super) fn found(&self) -> FoundRules {
-        let mut found = FoundRules::default();
+    pub(super) fn found(&self) -> InstalledRules {
+        let mut found = InstalledRules::default();
         for flow in self.flows.values().map(|flow| stats(&flow_of(flow))) {
             match decode(&flow) {
                 Some(rule) => found.rules.push(rule),
-                None if Cookie(flow.cookie.0).is_ours() => found.strays.push(Stray::new(&flow)),
+                None if Cookie(flow.cookie.0).is_ours() => found.unknown_rules.push(UnknownRule::new(&flow)),
                 None => {}
             }
         }
-        found.meters = FoundMeters { highest: 1_000, rates: self.meters() };
+        found.meters = InstalledMeters { highest: 1_000, rates: self.meters() };
         found.flood = self.groups.get(&FLOOD_GROUP).map(|group| flood_ports(group));
         found.edge_groups = self.groups.keys().filter_map(|id| EdgeGroup::of(*id)).collect();
-        let others = self.groups.iter().filter(|(id, _)| is_guard(**id));
-        found.guards = others.map(|(_, group)| guard(group)).collect();
+        let others = self.groups.iter().filter(|(id, _)| is_protected_port(**id));
+        found.protected_ports = others.map(|(_, group)| protected(group)).collect();
         found
     }
 
@@ -338,11 +340,11 @@ fn stats<'a>(flow: &FlowMod<'a>) -> FlowStats<'a> {
     }
 }
 
-fn guard(bytes: &[u8]) -> Guard {
+fn protected(bytes: &[u8]) -> ProtectedPort {
     let Ok((_, Message::GroupMod(group))) = Message::decode(bytes) else { panic!("not a group") };
     let description =
         GroupDesc { group_type: group.group_type, group_id: group.group_id, buckets: group.buckets };
-    decode_guard(&description).expect("one of ours")
+    decode_protected_port(&description).expect("one of ours")
 }
 
 fn flood_ports(bytes: &[u8]) -> Vec<PortNo> {

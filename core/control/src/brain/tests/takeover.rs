@@ -188,13 +188,13 @@ fn the_switch_drops_packets_with_an_address_that_was_claimed_in_vain_for_a_while
     let mut network = Network::start(&MESH, &[1, 2, 3]);
     network.send(3, &claim(mac(3), 2));
     answer(&mut network, 2);
-    let rule = Rule::Deny { port: HOST_PORT, src: ip(2) };
+    let rule = Rule::SourceFilter { port: HOST_PORT, src: ip(2) };
     assert!(network.switch(3).has(rule));
     network.send_tcp(3, 1, tuple(ip(2), 1000, ip(1)), TcpFlags::SYN, &[]);
     assert!(network.received(1).is_empty());
     network.send_tcp(3, 1, tuple(ip(3), 1000, ip(1)), TcpFlags::SYN, &[]);
     assert_eq!(network.received(1).len(), 1, "its own address is free");
-    network.advance(network.brain.settings().denial * 2);
+    network.advance(network.brain.settings().source_filter_time * 2);
     assert!(!network.switch(3).has(rule));
 }
 
@@ -207,7 +207,7 @@ fn a_host_that_moves_after_all_is_let_in() {
     network.send(3, &claim(mac(2), 2));
     network.advance(Duration::from_millis(600));
     assert_eq!(place(&network, ip(2)), Some(dpid(3)));
-    assert!(!network.switch(3).has(Rule::Deny { port: HOST_PORT, src: ip(2) }));
+    assert!(!network.switch(3).has(Rule::SourceFilter { port: HOST_PORT, src: ip(2) }));
     network.send_tcp(3, 1, tuple(ip(2), 1000, ip(1)), TcpFlags::SYN, &[]);
     assert_eq!(network.received(1).len(), 1);
 }

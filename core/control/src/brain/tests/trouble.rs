@@ -60,7 +60,7 @@ fn a_rule_of_one_path_for_packets_that_return_is_written_again_after_it_was_refu
     let stream = tuple(ip(1), 1000, ip(9));
     open(&mut network, stream);
     assert_eq!(ways(&mut network, stream)[0], [1, 3, 4, 9]);
-    let rule = network.find_rule(|rule| matches!(rule, Rule::Return { label, .. } if !label.is_group()));
+    let rule = network.find_rule(|rule| matches!(rule, Rule::Hairpin { label, .. } if !label.is_group()));
     let at = [3, 4].into_iter().find(|number| network.switch(*number).has(rule)).expect("on the way");
     network.switch(at).lose_rule(rule);
     network.refuse(at, rule);
@@ -87,7 +87,7 @@ fn the_streams_of_a_host_that_moves_follow_it() {
     open(&mut network, stream);
     let std::net::IpAddr::V4(address) = ip(9) else { unreachable!() };
     network.send(4, &Arp::request(mac(9), address, address).frame());
-    network.advance(network.brain.settings().claim_timeout * 2);
+    network.advance(network.brain.settings().conflict_timeout * 2);
     network.send_tcp(1, 9, stream, TcpFlags::ACK, &[]);
     assert_eq!(network.way_to(4).last(), Some(&4));
 }
@@ -116,7 +116,7 @@ fn a_stream_that_finds_no_room_to_wait_is_not_remembered() {
     assert_eq!(network.received(9).len(), 1, "its SYN goes straight to the host");
 }
 
-/// The SYN of a host at 1 waits for a path to 9, by the cable between them.
+/// The SYN of a host at 1 waits for a path to 9, by the link between them.
 fn waiting(option: &[u8]) -> Network {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     network.mute.insert(dpid(9));

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::command::{Command, Commands};
-use crate::event::Stray;
+use crate::event::UnknownRule;
 use crate::pipeline::{Encoder, TABLES};
 
 fn ip() -> impl Strategy<Value = IpAddr> {
@@ -22,14 +22,14 @@ fn port() -> impl Strategy<Value = PortNo> {
 }
 
 fn any_hop() -> impl Strategy<Value = Hop> {
-    let guarded = (any::<u32>(), 1..=0xfeff_u32, 0..=0xffff_u32).prop_map(|(label, port, from)| Hop {
+    let protected = (any::<u32>(), 1..=0xfeff_u32, 0..=0xffff_u32).prop_map(|(label, port, from)| Hop {
         label: Label(label),
         port: PortNo(port),
-        exit: Exit::Guarded { from: PortNo(from) },
+        exit: Exit::Protected { from: PortNo(from) },
     });
     let plain =
         (any::<u32>(), port()).prop_map(|(label, port)| Hop { label: Label(label), port, exit: Exit::Plain });
-    prop_oneof![plain, guarded]
+    prop_oneof![plain, protected]
 }
 
 fn tuple() -> impl Strategy<Value = FiveTuple> {
@@ -53,19 +53,19 @@ fn rule() -> impl Strategy<Value = Rule> {
         (0..BASE.len()).prop_map(|index| BASE[index]),
         port().prop_map(|port| Rule::FromLink { port }),
         port().prop_map(|port| Rule::FromHost { port }),
-        port().prop_map(|port| Rule::FromDetour { port }),
-        (any::<u32>(), port()).prop_map(|(label, port)| Rule::Detour { label: Label(label), port }),
-        any::<u32>().prop_map(|label| Rule::DetourEnd { label: Label(label) }),
+        port().prop_map(|port| Rule::FromBypass { port }),
+        (any::<u32>(), port()).prop_map(|(label, port)| Rule::Bypass { label: Label(label), port }),
+        any::<u32>().prop_map(|label| Rule::BypassEnd { label: Label(label) }),
         (any::<bool>(), port()).prop_map(|(ipv6, port)| Rule::SynAck { ipv6, port }),
         (any::<bool>(), port()).prop_map(|(ipv6, port)| Rule::Reset { ipv6, port }),
         (0..1_u64 << 47, any::<bool>(), tuple(), any_hop())
             .prop_map(|(id, reverse, tuple, hop)| { Rule::Stream { id: StreamId(id), reverse, tuple, hop } }),
-        (port(), ip()).prop_map(|(port, src)| Rule::Deny { port, src }),
+        (port(), ip()).prop_map(|(port, src)| Rule::SourceFilter { port, src }),
         (port(), tuple()).prop_map(|(port, tuple)| Rule::Expected { port, tuple }),
-        (port(), 0..Asking::ALL.len())
-            .prop_map(|(port, which)| Rule::Metered { port, asking: Asking::ALL[which] }),
-        (port(), 0..Talk::ALL.len())
-            .prop_map(|(port, which)| Rule::Neighbour { port, talk: Talk::ALL[which] }),
+        (port(), 0..PuntClass::ALL.len())
+            .prop_map(|(port, which)| Rule::Metered { port, class: PuntClass::ALL[which] }),
+        (port(), 0..NeighborTraffic::ALL.len())
+            .prop_map(|(port, which)| Rule::Neighbour { port, traffic: NeighborTraffic::ALL[which] }),
         (any::<[u8; 4]>(), any_hop()).prop_map(|(dst, hop)| Rule::ArpRoute { dst: dst.into(), hop }),
         any::<[u8; 4]>().prop_map(|dst| Rule::ArpLocalRoute { dst: dst.into() }),
         (any::<[u8; 4]>(), any::<[u8; 6]>(), port()).prop_map(|(dst, mac, port)| Rule::ArpDeliver {
@@ -76,7 +76,7 @@ fn rule() -> impl Strategy<Value = Rule> {
         (ip(), any_hop()).prop_map(|(dst, hop)| Rule::Route { dst, hop }),
         ip().prop_map(|dst| Rule::LocalRoute { dst }),
         any_hop().prop_map(Rule::Transit),
-        (any::<u32>(), port()).prop_map(|(label, port)| Rule::Return { label: Label(label), port }),
+        (any::<u32>(), port()).prop_map(|(label, port)| Rule::Hairpin { label: Label(label), port }),
         any::<u32>().prop_map(|label| Rule::Egress { label: Label(label) }),
         (ip(), any::<[u8; 6]>(), port()).prop_map(|(dst, mac, port)| Rule::Deliver {
             dst,
@@ -194,7 +194,7 @@ fn a_stray_is_removed_by_its_own_table_priority_and_match() {
     let flow = FlowMod { cookie, table_id: TableId(3), priority: 77, ..FlowMod::default() };
     let flow = stats(&FlowMod { matching: Match::new(&fields), ..flow });
     assert_eq!(decode(&flow), None);
-    let stray = Stray::new(&flow);
+    let stray = UnknownRule::new(&flow);
     let bytes = encoded(&Command::Remove { dpid: braid_types::DatapathId(1), stray });
     let deletion = flow_mod(&bytes);
     assert_eq!(deletion.command, braid_openflow::FlowModCommand::DeleteStrict);

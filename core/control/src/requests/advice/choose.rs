@@ -14,7 +14,7 @@ use crate::switch_pair::SwitchPair;
 
 /// A path for a subflow between two addresses.
 #[derive(Debug)]
-struct Way {
+struct NextHop {
     /// The local port is 0 where any will do.
     ends: SubflowEnds,
     host: SwitchPort,
@@ -34,7 +34,7 @@ impl Requests {
         let most = self.most_subflows(on, request);
         let mut ways = self.ways(on, ticket, request);
         while self.named(ticket).len() < most && !ways.is_empty() {
-            let Some(index) = self.best_way(on, ticket, request, &mut ways) else { break };
+            let Some(index) = self.best_next_hop(on, ticket, request, &mut ways) else { break };
             let Some(ends) = self.with_port(on, request, ways[index].ends) else {
                 ways.remove(index);
                 continue;
@@ -100,7 +100,7 @@ impl Requests {
     }
 
     /// The paths between any two addresses of the hosts that no stream of the transfer uses a link of, if that counts.
-    fn ways(&mut self, on: &mut Lower<'_>, ticket: Ticket, request: &AdviceRequest) -> Vec<Way> {
+    fn ways(&mut self, on: &mut Lower<'_>, ticket: Ticket, request: &AdviceRequest) -> Vec<NextHop> {
         let connection = request.connection.tuple();
         let manner = on.streams.manner(on.net.cx.settings, &connection);
         let siblings = match manner.subflows {
@@ -116,7 +116,7 @@ impl Requests {
             };
             let usable = on.net.cx.paths.usable(&set, on.net.cx.now).filter(|path| !path.links().is_empty());
             let free = usable.filter(|path| is_free(path) && !is_avoided(path));
-            ways.extend(free.map(|path| Way { ends, host, path: path.clone() }));
+            ways.extend(free.map(|path| NextHop { ends, host, path: path.clone() }));
         }
         ways
     }
@@ -147,12 +147,12 @@ impl Requests {
     }
 
     /// Which way is best for the next subflow: what is open already, then between addresses that are used least.
-    fn best_way(
+    fn best_next_hop(
         &mut self,
         on: &mut Lower<'_>,
         ticket: Ticket,
         request: &AdviceRequest,
-        ways: &mut [Way],
+        ways: &mut [NextHop],
     ) -> Option<usize> {
         let opened = self.named(ticket).iter().map(|(_, ends)| ends).chain([&request.connection]);
         let opened: Vec<_> = opened.copied().collect();
@@ -161,7 +161,7 @@ impl Requests {
                 |it: &&SubflowEnds| it.local.ip() == ends.local.ip() || it.remote.ip() == ends.remote.ip();
             opened.iter().filter(shares).count()
         };
-        let rank = |way: &Way| {
+        let rank = |way: &NextHop| {
             let alike = common_prefix(way.ends.local.ip(), way.ends.remote.ip());
             (way.ends.local.port() == 0, uses(&way.ends), Reverse(alike))
         };

@@ -1,4 +1,4 @@
-//! Which subflows a connection shall have: chosen, placed, and in the switches before the host is told.
+//! Which subflows a connection shall have: chosen, placed, and in the switches before the host is notified.
 
 mod choose;
 mod expect;
@@ -18,11 +18,11 @@ use crate::request::{Asker, Reply, Ticket};
 use crate::switch_pair::SwitchPair;
 
 /// When the agent asks again if all is well,
-const ASK_AGAIN: u32 = 60;
+const ADVICE_INTERVAL_S: u32 = 60;
 /// and if something is not.
-const ASK_SOON: u32 = 10;
+const ADVICE_RETRY_S: u32 = 10;
 /// For so long no other subflow of a connection takes the path of one that has failed.
-const AVOIDED: Duration = Duration::from_secs(10);
+const PATH_AVOID_TIME: Duration = Duration::from_secs(10);
 /// Paths of failed subflows beyond these are not remembered.
 const MAX_AVOIDED: usize = 1_024;
 
@@ -129,7 +129,7 @@ impl Requests {
     ) -> Result<(), AdviceRefusal> {
         self.check_asker(on, asker, request)?;
         let place = self.place_of_connection(on, request)?;
-        let limit = on.net.cx.settings.max_questions;
+        let limit = on.net.cx.settings.max_advice_requests;
         if self.advising.waiting.len() >= limit {
             return Err(AdviceRefusal::Busy(limit));
         }
@@ -137,14 +137,14 @@ impl Requests {
         let is_single = on.streams.manner(on.net.cx.settings, &request.connection.tuple()).is_single();
         let transfer = if is_single { None } else { self.transfer_of(on, request, &place)? };
         let Some(transfer) = transfer else {
-            let advice = Advice { ask_again_after: Some(ASK_AGAIN), ..Advice::default() };
+            let advice = Advice { ask_again_after: Some(ADVICE_INTERVAL_S), ..Advice::default() };
             on.net.cx.out.reply(ticket, Reply::Advice(Ok(advice)));
             return Ok(());
         };
         self.supersede(on, transfer);
         let named = self.working(on, request);
         self.end_unwanted(on, transfer, request, &named);
-        let ask_again_after = if request.failed.is_empty() { ASK_AGAIN } else { ASK_SOON };
+        let ask_again_after = if request.failed.is_empty() { ADVICE_INTERVAL_S } else { ADVICE_RETRY_S };
         let until = on.net.cx.now + on.net.cx.settings.advice_timeout;
         let (unconfirmed, is_settled) = (BTreeSet::new(), false);
         let waiting = Waiting { transfer, until, is_settled, named, unconfirmed, ask_again_after };
@@ -197,7 +197,7 @@ impl Requests {
                 if self.advising.avoided.len() >= MAX_AVOIDED {
                     self.advising.avoided.pop_front();
                 }
-                self.advising.avoided.push_back((connection, route.forward, on.net.cx.now + AVOIDED));
+                self.advising.avoided.push_back((connection, route.forward, on.net.cx.now + PATH_AVOID_TIME));
             }
             self.end_stream(on, id);
         }
@@ -267,7 +267,7 @@ impl Requests {
         let named = waiting.named.iter().filter(|(id, _)| has_path(*id)).map(|(_, ends)| *ends).collect();
         let ask_again_after = match waiting.unconfirmed.is_empty() {
             true => waiting.ask_again_after,
-            false => ASK_SOON,
+            false => ADVICE_RETRY_S,
         };
         let advice = Advice { subflows: named, ask_again_after: Some(ask_again_after) };
         on.net.cx.out.reply(ticket, Reply::Advice(Ok(advice)));

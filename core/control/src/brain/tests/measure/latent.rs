@@ -1,4 +1,4 @@
-//! Switches whose control channels and cables take time, and that count what passes, in virtual time.
+//! Switches whose control channels and links take time, and that count what passes, in virtual time.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +29,7 @@ pub(super) struct Channel {
     pub(super) up: Duration,
 }
 
-/// Packets a second into a cable, from then on; the part that is lost there.
+/// Packets a second into a link, from then on; the part that is lost there.
 #[derive(Clone, Copy)]
 struct Traffic {
     since: Time,
@@ -57,7 +57,7 @@ pub(super) struct Latent {
     coming: BTreeMap<(Time, u64), Event<'static>>,
     channels: BTreeMap<DatapathId, Channel>,
     cables: BTreeMap<SwitchPort, (SwitchPort, Duration)>,
-    /// What cables carry, and when they are free again; of others there is no limit.
+    /// What links carry, and when they are free again; of others there is no limit.
     rates: BTreeMap<SwitchPort, (BitsPerSec, Time)>,
     traffic: BTreeMap<SwitchPort, Vec<Traffic>>,
     /// When each switch started to count.
@@ -65,7 +65,7 @@ pub(super) struct Latent {
 }
 
 impl Latent {
-    /// Switches 1, 2, … with these channels, and cables that take so long. Port `b` of switch `a` leads to switch `b`.
+    /// Switches 1, 2, … with these channels, and links that take so long. Port `b` of switch `a` leads to switch `b`.
     pub(super) fn new(settings: Settings, channels: &[Channel], cables: &[(u64, u64, Duration)]) -> Self {
         let mut network = Self {
             brain: Brain::new(settings),
@@ -113,7 +113,7 @@ impl Latent {
         self
     }
 
-    /// Both directions of a cable take so long from now on.
+    /// Both directions of a link take so long from now on.
     pub(super) fn set_delay(&mut self, a: u64, b: u64, delay: Duration) {
         let ends = [super::port(a, b), super::port(b, a)];
         self.cables.insert(ends[0], (ends[1], delay));
@@ -186,19 +186,19 @@ impl Latent {
         }
     }
 
-    /// When a frame has left a cable that sends one after the other.
+    /// When a frame has left a link that sends one after the other.
     fn sent_when_free(&mut self, at: Time, from: SwitchPort, frame: &[u8]) -> Time {
         let Some((rate, free)) = self.rates.get_mut(&from) else { return at };
         *free = at.max(*free) + Duration::from_secs_f64(frame.len() as f64 * 8.0 / rate.as_f64());
         *free
     }
 
-    /// The cable from one switch to another carries so much from now on.
+    /// The link from one switch to another carries so much from now on.
     pub(super) fn set_rate(&mut self, a: u64, b: u64, rate: u64) {
         self.rates.insert(super::port(a, b), (BitsPerSec(rate), self.now));
     }
 
-    /// Somebody wants to know what a cable carries.
+    /// Somebody wants to know what a link carries.
     pub(super) fn measure_capacity(&mut self, a: u64, b: u64) {
         self.tell(&Event::MeasureCapacity { src: super::port(a, b) });
     }
@@ -236,7 +236,7 @@ impl Latent {
         }
     }
 
-    /// Packets that were sent into a cable until then, or that were and are not lost.
+    /// Packets that were sent into a link until then, or that were and are not lost.
     fn sent(&self, src: SwitchPort, until: Time, kept: bool) -> u64 {
         let traffic = self.traffic.get(&src).map(Vec::as_slice).unwrap_or_default();
         let ends = traffic.iter().skip(1).map(|next| next.since).chain([until]);

@@ -1,4 +1,4 @@
-//! Frames in cables, and switches that take their time.
+//! Frames in links, and switches that take their time.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use super::{Arrival, BEHIND, HOST_PORT, Late, Network, dpid};
 use crate::event::Event;
 
 impl Network {
-    /// The host at a switch sends a frame, which gets no further yet than into the first cable.
+    /// The host at a switch sends a frame, which gets no further yet than into the first link.
     pub(in crate::brain::tests) fn inject(&mut self, host: u64, frame: &[u8]) {
         let at = SwitchPort::new(dpid(host), HOST_PORT);
         let outputs = self.switches[&at.dpid].forward(at.port, frame);
         self.emit(at.dpid, at.port, outputs, &[at.dpid]);
     }
 
-    /// One of the frames in the cables gets to the next switch.
+    /// One of the frames in the links gets to the next switch.
     pub(in crate::brain::tests) fn fly(&mut self, choice: usize) {
         let index = choice % self.flying.len().max(1);
         if let Some((at, frame, way)) = self.flying.remove(index) {
@@ -51,13 +51,13 @@ impl Network {
         ready.into_iter().for_each(|(dpid, bytes)| self.obey(dpid, &bytes));
     }
 
-    /// Whether no frame is in a cable and no message with a switch.
+    /// Whether no frame is in a link and no message with a switch.
     pub(in crate::brain::tests) fn is_quiet(&self) -> bool {
         let is_read = self.late.iter().flatten().all(|(_, queue)| queue.is_empty());
         self.flying.is_empty() && is_read && self.applying.values().all(VecDeque::is_empty)
     }
 
-    /// How many frames are in the cables.
+    /// How many frames are in the links.
     pub(in crate::brain::tests) fn flying(&self) -> usize {
         self.flying.len()
     }

@@ -1,4 +1,4 @@
-//! Switches, cables and hosts around a brain, in virtual time.
+//! Switches, links and hosts around a brain, in virtual time.
 
 mod carry;
 mod late;
@@ -97,7 +97,7 @@ pub(super) fn tuple(src: IpAddr, src_port: u16, dst: IpAddr) -> FiveTuple {
 }
 
 impl Network {
-    /// Switches joined by cables, a host at each switch in `hosts`, everything discovered.
+    /// Switches joined by links, a host at each switch in `hosts`, everything discovered.
     pub(super) fn start(cables: &[(u64, u64)], hosts: &[u64]) -> Self {
         Self::start_with(Settings::default(), cables, hosts)
     }

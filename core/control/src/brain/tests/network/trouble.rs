@@ -1,4 +1,4 @@
-//! What goes wrong: cables, ports, switches, rules.
+//! What goes wrong: links, ports, switches, rules.
 
 use braid_types::SwitchPort;
 
@@ -14,7 +14,7 @@ impl Network {
         self.tell(&Event::PortUp { dpid: at.dpid, port: status(at.dpid, at.port, up) });
     }
 
-    /// A cable is pulled; the switches notice.
+    /// A link is pulled; the switches notice.
     pub(in crate::brain::tests) fn unplug(&mut self, a: u64, b: u64) {
         self.cut_silently(a, b);
         for at in [port(a, b), port(b, a)] {
@@ -24,7 +24,7 @@ impl Network {
         }
     }
 
-    /// A cable is put back.
+    /// A link is put back.
     pub(in crate::brain::tests) fn plug(&mut self, a: u64, b: u64) {
         for at in [port(a, b), port(b, a)] {
             self.cut.remove(&at);
@@ -34,7 +34,7 @@ impl Network {
         }
     }
 
-    /// A cable carries nothing any more, and no switch notices.
+    /// A link carries nothing any more, and no switch notices.
     pub(in crate::brain::tests) fn cut_silently(&mut self, a: u64, b: u64) {
         self.cut.extend([port(a, b), port(b, a)]);
     }

@@ -1,5 +1,8 @@
 //! All settings of the brain, with defaults: timers, limits, path choice and reservations.
 
+mod measurement;
+mod rebalance;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -10,8 +13,8 @@ use braid_steering::{Limits, Policy};
 use braid_topology::HostLimits;
 use braid_types::{BitsPerSec, DatapathId, SwitchPort};
 
-use crate::measurement::Measuring;
-use crate::streams::Relief;
+pub use measurement::MeasurementSettings;
+pub use rebalance::RebalanceSettings;
 
 /// How the brain behaves. Durations are of the clock that its events carry.
 #[derive(Clone, Debug)]
@@ -29,16 +32,16 @@ pub struct Settings {
     /// How long a port must be down before one that has shown a host may become a link, or the reverse.
     pub role_hold: Duration,
     /// How long the holder of an address has to answer when it is claimed at another port.
-    pub claim_timeout: Duration,
+    pub conflict_timeout: Duration,
     /// How long after it has answered it is not asked again.
-    pub claim_hold: Duration,
+    pub conflict_hold: Duration,
     /// How long packets with an address are dropped where it was claimed in vain.
-    pub denial: Duration,
+    pub source_filter_time: Duration,
     /// Addresses, claims of addresses and searches for addresses that may be new at a port each second; as many at
     /// once after a quiet second. Zero: no limit.
     pub new_addresses: u32,
     /// Connections from a port that may get a path of their own each second, and ten times as many at once after ten
-    /// quiet seconds; more take the default route.
+    /// quiet seconds; more take the default path.
     pub new_streams: u32,
     /// Packets that a port may send up to the controller each second, likewise.
     pub packet_ins: u32,
@@ -47,7 +50,7 @@ pub struct Settings {
     /// A link is lost when no discovery frame came through for this long.
     pub link_timeout: Duration,
     /// How long links may take to be heard again when switches join with the rules of an earlier controller.
-    pub adopt_timeout: Duration,
+    pub reconcile_timeout: Duration,
     /// A link that goes down this often,
     pub flap_limit: usize,
     /// within this time, is left alone
@@ -66,17 +69,17 @@ pub struct Settings {
     /// How long a path that was taken back is not chosen again.
     pub bar: Duration,
     /// How long a packet waits for a host that is looked for.
-    pub search_timeout: Duration,
+    pub lookup_timeout: Duration,
     /// How often the counters of streams are read.
     pub counters_interval: Duration,
     /// A stream has ended when it sent nothing for this long.
     pub stream_idle: Duration,
     /// How links are measured.
-    pub measuring: Measuring,
+    pub measurement: MeasurementSettings,
     /// What links carry, by the port that they leave; of others it is the speed of their ports.
     pub capacities: BTreeMap<SwitchPort, BitsPerSec>,
     /// When streams are moved off full links.
-    pub relief: Relief,
+    pub rebalancing: RebalanceSettings,
     /// What a link costs where routes and streams choose the shortest path.
     ///
     /// By [`Weight::HOPS`] routes move only when links come or go. By others they move with what is measured, too.
@@ -102,13 +105,13 @@ pub struct Settings {
     /// How long switches have to confirm the rules of advice. Hosts wait for it.
     pub advice_timeout: Duration,
     /// Questions for advice that wait for switches.
-    pub max_questions: usize,
+    pub max_advice_requests: usize,
     /// Labels in use.
     pub max_labels: usize,
     /// Batches that wait for paths to be confirmed.
     pub max_waiting: usize,
     /// Addresses that are looked for at one time.
-    pub max_searches: usize,
+    pub max_lookups: usize,
     /// Packets that wait for one address.
     pub max_held: usize,
     /// Default routes in all.
@@ -124,16 +127,16 @@ impl Default for Settings {
             settle: Duration::from_millis(800),
             start_hold: Duration::from_secs(2),
             role_hold: Duration::from_secs(5),
-            claim_timeout: Duration::from_millis(300),
-            claim_hold: Duration::from_secs(1),
-            denial: Duration::from_secs(10),
+            conflict_timeout: Duration::from_millis(300),
+            conflict_hold: Duration::from_secs(1),
+            source_filter_time: Duration::from_secs(10),
             new_addresses: 64,
             new_streams: 20,
             packet_ins: 500,
             // A router speaks for all who are behind it.
             hosts: HostLimits { addresses_per_host: 1_024, ..HostLimits::default() },
             link_timeout: Duration::from_millis(2500),
-            adopt_timeout: Duration::from_secs(10),
+            reconcile_timeout: Duration::from_secs(10),
             flap_limit: 3,
             flap_window: Duration::from_secs(60),
             flap_hold: Duration::from_secs(10),
@@ -142,12 +145,12 @@ impl Default for Settings {
             grace: Duration::from_millis(20),
             label_linger: Duration::from_secs(30),
             bar: Duration::from_secs(10),
-            search_timeout: Duration::from_secs(3),
+            lookup_timeout: Duration::from_secs(3),
             counters_interval: Duration::from_secs(1),
             stream_idle: Duration::from_secs(60),
-            measuring: Measuring::default(),
+            measurement: MeasurementSettings::default(),
             capacities: BTreeMap::new(),
-            relief: Relief::default(),
+            rebalancing: RebalanceSettings::default(),
             weight: Weight::HOPS,
             paths: 8,
             placement: Policy::default(),
@@ -159,10 +162,10 @@ impl Default for Settings {
             learn_streams: false,
             streams: Limits::default(),
             advice_timeout: Duration::from_secs(1),
-            max_questions: 256,
+            max_advice_requests: 256,
             max_labels: 65_536,
             max_waiting: 4_096,
-            max_searches: 1_024,
+            max_lookups: 1_024,
             max_held: 16,
             max_routes: 1_000_000,
         }

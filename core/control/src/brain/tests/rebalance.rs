@@ -11,7 +11,7 @@ use crate::cookie::{Cookie, Purpose};
 use crate::event::Event;
 use crate::notice::Notice;
 use crate::port_counters::PortCounters;
-use crate::{Relief, Settings};
+use crate::{RebalanceSettings, Settings};
 
 const CAPACITY: u64 = 100_000_000;
 
@@ -28,10 +28,10 @@ struct Busy {
 }
 
 impl Busy {
-    fn start(relief: Relief, streams: u16) -> Self {
+    fn start(rebalancing: RebalanceSettings, streams: u16) -> Self {
         let ports = THREE_WAYS.iter().flat_map(|(a, b)| [port(*a, *b), port(*b, *a)]);
         let capacities = ports.map(|port| (port, BitsPerSec(CAPACITY))).collect();
-        let settings = Settings { relief, capacities, ..Settings::default() };
+        let settings = Settings { rebalancing, capacities, ..Settings::default() };
         let mut network = Network::start_with(settings, &THREE_WAYS, &[1, 9]);
         let streams: Vec<_> = (0..streams).map(|number| tuple(ip(1), 1000 + number, ip(9))).collect();
         for (number, stream) in streams.iter().enumerate() {
@@ -103,13 +103,13 @@ impl Busy {
     }
 
     fn moves(&self) -> usize {
-        self.network.notices.iter().filter(|it| matches!(it, Notice::StreamRelieved { .. })).count()
+        self.network.notices.iter().filter(|it| matches!(it, Notice::StreamRebalanced { .. })).count()
     }
 }
 
 #[test]
 fn a_stream_leaves_a_link_that_others_fill_and_stays_where_it_has_room() {
-    let mut busy = Busy::start(Relief::default(), 1);
+    let mut busy = Busy::start(RebalanceSettings::default(), 1);
     busy.others_send(1, 9, 80_000_000);
     assert_eq!(busy.hops(), [1]);
     busy.run(40);
@@ -120,7 +120,7 @@ fn a_stream_leaves_a_link_that_others_fill_and_stays_where_it_has_room() {
 
 #[test]
 fn streams_that_share_a_link_spread_one_by_one_over_what_is_free() {
-    let mut busy = Busy::start(Relief::default(), 3);
+    let mut busy = Busy::start(RebalanceSettings::default(), 3);
     assert_eq!(busy.hops(), [1, 1, 1]);
     busy.run(60);
     let mut hops = busy.hops();
@@ -130,7 +130,7 @@ fn streams_that_share_a_link_spread_one_by_one_over_what_is_free() {
 
 #[test]
 fn nothing_moves_where_no_other_path_has_room() {
-    let mut busy = Busy::start(Relief::default(), 2);
+    let mut busy = Busy::start(RebalanceSettings::default(), 2);
     for (a, b, rate) in [(1, 9, 60_000_000), (1, 2, 80_000_000), (1, 3, 80_000_000)] {
         busy.others_send(a, b, rate);
     }
@@ -140,7 +140,7 @@ fn nothing_moves_where_no_other_path_has_room() {
 
 #[test]
 fn short_bursts_move_nothing() {
-    let mut busy = Busy::start(Relief::default(), 1);
+    let mut busy = Busy::start(RebalanceSettings::default(), 1);
     busy.most = 4_000_000;
     for _ in 0..10 {
         busy.others_send(1, 9, 96_000_000);
@@ -156,23 +156,23 @@ fn short_bursts_move_nothing() {
 
 #[test]
 fn moves_are_few_and_a_limit_of_none_is_kept() {
-    let limited = Relief { moves_per_minute: 1, ..Relief::default() };
+    let limited = RebalanceSettings { moves_per_minute: 1, ..RebalanceSettings::default() };
     let mut busy = Busy::start(limited, 3);
     busy.run(55);
     assert_eq!(busy.moves(), 1);
     busy.run(30);
     assert_eq!(busy.moves(), 2);
-    let mut still = Busy::start(Relief { moves_per_minute: 0, ..Relief::default() }, 3);
+    let mut still = Busy::start(RebalanceSettings { moves_per_minute: 0, ..RebalanceSettings::default() }, 3);
     still.run(60);
     assert_eq!((still.hops(), still.moves()), (vec![1, 1, 1], 0));
 }
 
 #[test]
 fn what_is_said_names_the_link_and_the_reason() {
-    let mut busy = Busy::start(Relief::default(), 1);
+    let mut busy = Busy::start(RebalanceSettings::default(), 1);
     busy.others_send(1, 9, 80_000_000);
     busy.run(40);
-    let mut told = busy.network.notices.iter().filter(|it| matches!(it, Notice::StreamRelieved { .. }));
+    let mut told = busy.network.notices.iter().filter(|it| matches!(it, Notice::StreamRebalanced { .. }));
     let text = told.next().expect("a move").to_string();
     assert!(
         text.starts_with("stream 1 leaves the link at 0000000000000001:9, which is full with "),

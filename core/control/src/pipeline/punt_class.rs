@@ -7,7 +7,7 @@ use super::rule::Rule;
 /// What neighbours tell each other, one to one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Talk {
+pub enum NeighborTraffic {
     /// ARP.
     Arp,
     /// Neighbour solicitations.
@@ -16,7 +16,7 @@ pub enum Talk {
     Advertisement,
 }
 
-impl Talk {
+impl NeighborTraffic {
     /// Everything that there is.
     pub const ALL: [Self; 3] = [Self::Arp, Self::Solicitation, Self::Advertisement];
 
@@ -33,7 +33,7 @@ impl Talk {
 /// What hosts may ask the controller, and a rule of [`BASE`](super::BASE) tells it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Asking {
+pub enum PuntClass {
     /// As [`Rule::Lldp`].
     Lldp,
     /// As [`Rule::Arp`].
@@ -54,7 +54,7 @@ pub enum Asking {
     NoArpRoute,
 }
 
-impl Asking {
+impl PuntClass {
     /// Everything that there is.
     pub const ALL: [Self; 9] = [
         Self::Lldp,

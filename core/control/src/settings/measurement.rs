@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// How links are measured, and when what is measured counts.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Measuring {
+pub struct MeasurementSettings {
     /// Between readings of the ports' counters.
     pub poll_interval: Duration,
     /// A link's base delay is the least that was measured for this long; at most about a minute.
@@ -23,7 +23,7 @@ pub struct Measuring {
     pub load_step: f64,
 }
 
-impl Default for Measuring {
+impl Default for MeasurementSettings {
     fn default() -> Self {
         Self {
             poll_interval: Duration::from_secs(1),
