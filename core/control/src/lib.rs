@@ -30,6 +30,7 @@ mod event;
 mod fabric;
 mod hosts;
 mod installed;
+mod jitter;
 mod label;
 mod measurement;
 mod notice;

@@ -20,8 +20,6 @@ use crate::threat::Threat;
 use damping::Damping;
 use ports::{PortState, Ports};
 
-pub(crate) use probes::jittered;
-
 /// Knows what each port leads to.
 #[derive(Debug, Default)]
 pub(crate) struct Discovery {

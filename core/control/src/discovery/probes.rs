@@ -1,13 +1,12 @@
-//! When discovery frames leave.
-
-use std::time::Duration;
+//! The schedule of discovery frames.
 
 use braid_packet::lldp::LldpProbe;
-use braid_types::{SwitchPort, Time};
+use braid_types::SwitchPort;
 
 use super::Discovery;
 use crate::command::Target;
 use crate::context::Context;
+use crate::jitter::jittered;
 use crate::role::Role;
 
 impl Discovery {
@@ -40,12 +39,4 @@ impl Discovery {
         let peer = cx.topology.link_at(at).and_then(|link| self.ports.get(link.dst));
         peer.is_some_and(|peer| cx.now.since(peer.last_heard) > cx.settings.probe_interval * 5 / 4)
     }
-}
-
-/// The interval less up to a fifth, so that frames of many ports do not leave together and wait for each other.
-pub(crate) fn jittered(interval: Duration, at: SwitchPort, now: Time) -> Duration {
-    let seed = at.dpid.0.rotate_left(32) ^ u64::from(at.port.0) ^ now.as_nanos();
-    // Fibonacci hashing: the upper bits depend on all of the seed.
-    let parts = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
-    interval - interval * parts as u32 / (5 * 256)
 }

@@ -19,7 +19,7 @@ use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo, SwitchPort, Time};
 
 use crate::command::{Command, Target};
 use crate::context::Context;
-use crate::discovery::jittered;
+use crate::jitter::jittered;
 use crate::port_counters::PortCounters;
 use crate::settings::Settings;
 use capacity::{CapacityReading, Trains};

@@ -1,4 +1,4 @@
-//! Guards as OpenFlow groups of type fast failover, and back.
+//! Protected ports as OpenFlow groups of type fast failover, and back.
 
 use braid_openflow::{
     Action, Bucket, EncodeError, GroupDesc, GroupId, GroupMod, GroupModCommand, GroupType, List, Masked,
@@ -10,12 +10,12 @@ use super::flow::set_eth_src;
 use super::hop::ProtectedPort;
 use crate::label::Label;
 
-/// Port numbers of protected_ports take 16 bits, and those of groups end below the reserved ones.
-const MOST: u32 = 0xfeff;
+/// Port numbers of protected ports take 16 bits, and those of groups end below the reserved ones.
+const MAX_PORT: u32 = 0xfeff;
 
 /// Whether a protected port can be told from others by the numbers of these ports.
 pub(crate) fn can_be_protected(port: PortNo, from: PortNo) -> bool {
-    (1..=MOST).contains(&port.0) && from.0 <= MOST
+    (1..=MAX_PORT).contains(&port.0) && from.0 <= MAX_PORT
 }
 
 /// Whether a group has a number of a protected port.
@@ -23,7 +23,7 @@ pub(crate) fn is_protected_port(id: GroupId) -> bool {
     protected_ports_of(id).is_some()
 }
 
-/// The group that protected_ports `port` for packets that came in by `from`.
+/// The group that protects `port` for packets that came in by `from`.
 pub(super) fn protection_group_id(port: PortNo, from: PortNo) -> GroupId {
     GroupId(port.0 << 16 | from.0 & 0xffff)
 }
@@ -31,7 +31,7 @@ pub(super) fn protection_group_id(port: PortNo, from: PortNo) -> GroupId {
 /// The ports of a protected port by its group.
 pub(super) fn protected_ports_of(id: GroupId) -> Option<(PortNo, PortNo)> {
     let port = id.0 >> 16;
-    (1..=MOST).contains(&port).then_some((PortNo(port), PortNo(id.0 & 0xffff)))
+    (1..=MAX_PORT).contains(&port).then_some((PortNo(port), PortNo(id.0 & 0xffff)))
 }
 
 pub(super) fn encode_protected_port(
@@ -107,8 +107,8 @@ mod tests {
     }
 
     fn protected() -> impl Strategy<Value = ProtectedPort> {
-        let bypass = prop::option::of((any::<u32>(), 1..=MOST));
-        (1..=MOST, 0..=MOST, bypass, any::<bool>()).prop_map(|(port, from, bypass, back)| {
+        let bypass = prop::option::of((any::<u32>(), 1..=MAX_PORT));
+        (1..=MAX_PORT, 0..=MAX_PORT, bypass, any::<bool>()).prop_map(|(port, from, bypass, back)| {
             let way =
                 |(label, port)| (Label(label), if back && from > 0 { PortNo(from) } else { PortNo(port) });
             ProtectedPort { port: PortNo(port), from: PortNo(from), bypass: bypass.map(way) }

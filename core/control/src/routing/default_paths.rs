@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use braid_types::DatapathId;
 use smallvec::SmallVec;
 
-use super::table::{Entry, NextHop, Routes};
+use super::table::{Entry, NextHop, RouteKey, Routes};
 use crate::command::{Command, Commands, Target};
 use crate::context::Context;
 use crate::fabric::{Fabric, Owner, Replaces, Submitted, Transaction};
@@ -20,13 +20,6 @@ pub(crate) struct Routing {
     routes: Routes,
     /// Routes that were removed though their hosts are there.
     lost: BTreeSet<RouteKey>,
-}
-
-/// What a route is for: packets to an address, at a switch.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct RouteKey {
-    pub(crate) dst: IpAddr,
-    pub(crate) dpid: DatapathId,
 }
 
 impl Routing {

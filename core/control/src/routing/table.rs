@@ -6,7 +6,6 @@ use std::net::IpAddr;
 use braid_types::{DatapathId, Index};
 use smallvec::SmallVec;
 
-use super::default_paths::RouteKey;
 use crate::label::Label;
 use crate::pipeline::{Hop, Rule};
 
@@ -31,6 +30,13 @@ type Place = u32;
 
 /// The routes to one address, in the order of switches.
 type NextHops = SmallVec<[(DatapathId, Entry); 1]>;
+
+/// What a route is for: packets to an address, at a switch.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct RouteKey {
+    pub(crate) dst: IpAddr,
+    pub(crate) dpid: DatapathId,
+}
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
