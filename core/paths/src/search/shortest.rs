@@ -3,9 +3,10 @@
 use braid_topology::{EdgeIndex, NodeIndex};
 use braid_types::DatapathId;
 
-use crate::{Path, PathFinder};
+use crate::Path;
+use crate::network::Network;
 
-impl PathFinder {
+impl Network {
     /// One path of least cost; of those, of fewest links; of those, the one that leaves each switch, from the ingress
     /// on, through the lowest port.
     ///
@@ -40,9 +41,10 @@ impl PathFinder {
     /// let wide = PathFinder::new(graph.clone(), slowness).shortest(from, to).unwrap();
     /// assert_eq!(wide.hops(), 2);
     /// ```
-    pub fn shortest(&mut self, ingress: DatapathId, egress: DatapathId) -> Option<Path> {
+    pub(crate) fn shortest(&mut self, ingress: DatapathId, egress: DatapathId) -> Option<Path> {
         let (from, to) = self.ends(ingress, egress)?;
-        self.distances.measure_between(&self.graph, &self.lengths, &mut self.queue, (from, to));
+        let Self { graph, lengths, distances, queue, .. } = self;
+        distances.measure_between(graph, lengths, queue, (from, to));
         let edges = self.descend(from, to)?;
         Some(Path::from_edges(&self.graph, ingress, &edges))
     }

@@ -67,8 +67,8 @@ impl Queue {
         self.here.len()
     }
 
-    /// Of those that are as far, turns the order of the ones beyond `from` by what `draw` says of their number.
-    pub(crate) fn turn(&mut self, from: usize, draw: impl FnOnce(usize) -> usize) {
+    /// Of those that are as far, rotates the order of the ones beyond `from` by what `draw` says of their number.
+    pub(crate) fn rotate(&mut self, from: usize, draw: impl FnOnce(usize) -> usize) {
         let Some(new @ [_, _, ..]) = self.here.get_mut(from..) else { return };
         let by = draw(new.len());
         new.rotate_left(by);

@@ -4,15 +4,19 @@ use braid_topology::{EdgeIndex, Graph, NodeIndex};
 use braid_types::DatapathId;
 use serde::Serialize;
 
-use crate::finder::Lengths;
-use crate::refill::refill;
-use crate::{Path, PathFinder};
+use super::KShortest;
+use crate::algorithm::{Algorithm, Problem, Properties};
+use crate::latency_bounded::LatencyBound;
+use crate::network::{Lengths, Network};
+use crate::search::refill;
+use crate::{Path, PathSet};
 
 /// More hops than any path has.
 const FAR: u32 = u32::MAX;
-/// How often all links may be looked at for each path that is found, and how many paths are found on credit.
-const PATIENCE: u64 = 4;
-const CREDIT: u64 = 16;
+/// How often all links may be looked at for each path that is found.
+const MAX_SCANS_PER_PATH: u64 = 4;
+/// How many paths are found on credit.
+const FREE_PATHS: u64 = 16;
 
 /// The paths of a limited number of links.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -21,63 +25,97 @@ pub struct WithinHops {
     pub paths: Vec<Path>,
     /// Whether there are more of them than were wanted.
     pub cut_off: bool,
-    /// Whether the [budget](PathFinder::with_budget) was used up before all were found that are wanted.
+    /// Whether the [budget](crate::PathFinder::with_budget) was used up before all were found that are wanted.
     pub cut_short: bool,
 }
 
-impl PathFinder {
-    /// All paths of `max_hops` links or less, those of the fewest links first; of those, by the ports from the ingress
-    /// on. Costs do not matter, but barred links are not used.
-    ///
-    /// # Arguments
-    /// * `ingress`, `egress`: the switches where all paths begin and end.
-    /// * `max_hops`: how many links a path may have. Paths visit no switch twice, so more than V − 1 change nothing.
-    /// * `limit`: how many paths are wanted. Their number can grow exponentially with `max_hops`.
-    ///
-    /// # Returns
-    /// The paths, and whether the limit left any out. When both switches are the same, the one path without links.
-    /// None when a switch is unknown or no path is short enough.
-    ///
-    /// # Complexity
-    /// As a rule O(h d) for each path of h links past switches of d links, and O(V) memory beside the result. Where the
-    /// search comes back in vain so often that it looks at more than O(V + E) links a path, the paths are those of
-    /// [`by_length`](Self::by_length) where all links cost the same: O(h (E + V log V)) for each at most, and as much
-    /// memory as the result.
-    ///
-    /// # Source
-    /// Depth-first search, as in S. Zannettou, M. Sirivianos, F. Papadopoulos, Exploiting Path Diversity in Datacenters
-    /// Using MPTCP-Aware SDN, 2016, which sorts all paths afterwards; here lengths are tried one after another (R. E.
-    /// Korf, Depth-First Iterative-Deepening, 1985). Switches from which the search came back in vain carry a barrier:
-    /// Y. Peng et al., Towards Bridging Theory and Practice: Hop-Constrained s-t Simple Path Enumeration, 2019. They
-    /// bound what one length takes; but with a large part of the network that only seems to lead on, there may be no
-    /// path of most lengths. Then J. Y. Yen's search, which never comes back in vain twice from a turn, is faster.
-    ///
-    /// # Example
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use braid_paths::PathFinder;
-    /// # use braid_topology::{Graph, Link};
-    /// # use braid_types::{DatapathId, PortNo, SwitchPort};
-    /// let pairs = [(1, 2), (2, 4), (1, 3), (3, 4), (2, 3), (1, 4)];
-    /// let links = pairs.into_iter().zip(1..).map(|((a, b), port)| Link {
-    ///     src: SwitchPort::new(DatapathId(a), PortNo(port)),
-    ///     dst: SwitchPort::new(DatapathId(b), PortNo(port)),
-    /// });
-    /// let mut finder = PathFinder::by_hops(Arc::new(Graph::from_links(links)));
-    /// let [from, to] = [1, 4].map(DatapathId);
-    /// let short = finder.within_hops(from, to, 2, 9);
-    /// assert_eq!(short.paths.iter().map(|path| path.hops()).collect::<Vec<_>>(), [1, 2, 2]);
-    /// assert!(!short.cut_off);
-    /// assert!(finder.within_hops(from, to, 3, 3).cut_off);
-    /// ```
-    pub fn within_hops(
+/// All paths of `max_hops` links or less, those of the fewest links first; of those, by the ports from the ingress
+/// on. Costs do not matter, but barred links are not used.
+///
+/// # Arguments
+/// * `ingress`, `egress`: the switches where all paths begin and end.
+/// * `max_hops`: how many links a path may have. Paths visit no switch twice, so more than V − 1 change nothing.
+/// * `limit`: how many paths are wanted. Their number can grow exponentially with `max_hops`.
+///
+/// # Returns
+/// The paths, and whether the limit left any out. When both switches are the same, the one path without links.
+/// None when a switch is unknown or no path is short enough.
+///
+/// # Complexity
+/// As a rule O(h d) for each path of h links past switches of d links, and O(V) memory beside the result. Where the
+/// search comes back in vain so often that it looks at more than O(V + E) links a path, the paths are those of
+/// [`KShortest`] where all links cost the same: O(h (E + V log V)) for each at most, and as much
+/// memory as the result.
+///
+/// # Source
+/// Depth-first search, as in S. Zannettou, M. Sirivianos, F. Papadopoulos, Exploiting Path Diversity in Datacenters
+/// Using MPTCP-Aware SDN, 2016, which sorts all paths afterwards; here lengths are tried one after another (R. E.
+/// Korf, Depth-First Iterative-Deepening, 1985). Switches from which the search came back in vain carry a barrier:
+/// Y. Peng et al., Towards Bridging Theory and Practice: Hop-Constrained s-t Simple Path Enumeration, 2019. They
+/// bound what one length takes; but with a large part of the network that only seems to lead on, there may be no
+/// path of most lengths. Then J. Y. Yen's search, which never comes back in vain twice from a turn, is faster.
+///
+/// # Example
+/// ```
+/// # use std::sync::Arc;
+/// # use braid_paths::PathFinder;
+/// # use braid_topology::{Graph, Link};
+/// # use braid_types::{DatapathId, PortNo, SwitchPort};
+/// let pairs = [(1, 2), (2, 4), (1, 3), (3, 4), (2, 3), (1, 4)];
+/// let links = pairs.into_iter().zip(1..).map(|((a, b), port)| Link {
+///     src: SwitchPort::new(DatapathId(a), PortNo(port)),
+///     dst: SwitchPort::new(DatapathId(b), PortNo(port)),
+/// });
+/// let mut finder = PathFinder::by_hops(Arc::new(Graph::from_links(links)));
+/// let [from, to] = [1, 4].map(DatapathId);
+/// let short = finder.within_hops(from, to, 2, 9);
+/// assert_eq!(short.paths.iter().map(|path| path.hops()).collect::<Vec<_>>(), [1, 2, 2]);
+/// assert!(!short.cut_off);
+/// assert!(finder.within_hops(from, to, 3, 3).cut_off);
+/// ```
+#[derive(Debug, Default)]
+pub(crate) struct DepthFirst {
+    barriers: Barriers,
+    /// The search that goes on where this one is in vain.
+    by_length: KShortest,
+}
+
+impl Algorithm for DepthFirst {
+    const PROPERTIES: Properties = Properties {
+        parameter: Some("HOPS"),
+        is_listing: true,
+        ..Properties::new("within", "up to k of no more links, such as within:4")
+    };
+
+    fn solve(&mut self, network: &mut Network, problem: Problem) -> PathSet {
+        let ends = (problem.ingress, problem.egress);
+        let found = self.paths(network, ends, problem.parameter as usize, problem.k);
+        PathSet { paths: found.paths, cut_short: found.cut_short, ..PathSet::default() }
+    }
+
+    fn solve_bounded(&mut self, network: &mut Network, problem: Problem, bound: &LatencyBound) -> PathSet {
+        let Problem { ingress, egress, k, parameter } = problem;
+        let found = self.paths(network, (ingress, egress), parameter as usize, bound.candidates(k));
+        let ended_early = found.cut_off || found.cut_short;
+        let mut paths = bound.drop_late(found.paths.into()).paths;
+        let cut_short = paths.len() < k && ended_early;
+        if paths.is_empty() {
+            paths.extend(bound.fastest_within(network, problem, parameter.into()));
+        }
+        paths.truncate(k);
+        PathSet { paths, cut_short, ..PathSet::default() }
+    }
+}
+
+impl DepthFirst {
+    pub(crate) fn paths(
         &mut self,
-        ingress: DatapathId,
-        egress: DatapathId,
+        network: &Network,
+        (ingress, egress): (DatapathId, DatapathId),
         max_hops: usize,
         limit: usize,
     ) -> WithinHops {
-        let Some((from, to)) = self.ends(ingress, egress) else { return WithinHops::default() };
+        let Some((from, to)) = network.ends(ingress, egress) else { return WithinHops::default() };
         if from == to {
             return WithinHops {
                 paths: vec![Path::within(ingress); limit.min(1)],
@@ -85,47 +123,48 @@ impl PathFinder {
                 cut_short: false,
             };
         }
-        let longest = self.graph.nodes().len() - 1;
+        let longest = network.graph.nodes().len() - 1;
         let max_hops = max_hops.min(longest);
-        let found = self.search_within(max_hops as u32, (from, to), limit);
-        found.unwrap_or_else(|| self.by_hops_within(max_hops, (ingress, egress), limit))
+        let found = self.search(network, (from, to), max_hops as u32, limit);
+        found.unwrap_or_else(|| self.by_hops(network, (ingress, egress), max_hops, limit))
     }
 
     /// Nothing if the search comes back in vain too often.
-    fn search_within(
+    fn search(
         &mut self,
-        max_hops: u32,
+        network: &Network,
         (from, to): (NodeIndex, NodeIndex),
+        max_hops: u32,
         limit: usize,
     ) -> Option<WithinHops> {
-        let Self { graph, lengths, barriers, budget, .. } = self;
-        let (budget, found) = (*budget, WithinHops::default());
+        let Network { graph, lengths, budget, .. } = network;
         let mut search = Search {
             graph,
             lengths,
-            barriers,
+            barriers: &mut self.barriers,
             from,
             to,
             bound: 0,
             longer: FAR,
             limit,
             looked_at: 0,
-            patience: CREDIT * PATIENCE * size(graph),
-            budget,
-            found,
+            allowance: FREE_PATHS * MAX_SCANS_PER_PATH * size(graph),
+            budget: *budget,
+            found: WithinHops::default(),
         };
         search.run(max_hops);
         (!search.is_in_vain()).then_some(search.found)
     }
 
-    fn by_hops_within(
-        &self,
+    fn by_hops(
+        &mut self,
+        network: &Network,
+        ends: (DatapathId, DatapathId),
         max_hops: usize,
-        (ingress, egress): (DatapathId, DatapathId),
         limit: usize,
     ) -> WithinHops {
-        let mut by_hops = self.with_costs(|_| 1);
-        let mut all = by_hops.first(ingress, egress, limit.saturating_add(1));
+        let mut by_hops = network.with_costs(|_| 1);
+        let mut all = self.by_length.first(&mut by_hops, ends, limit.saturating_add(1));
         let mut short = all.by_ref().take_while(|path| path.hops() <= max_hops);
         let paths = short.by_ref().take(limit).collect();
         let cut_off = short.next().is_some();
@@ -133,9 +172,9 @@ impl PathFinder {
     }
 }
 
-/// Room for the search for all paths.
+/// The state of the depth-first search.
 #[derive(Debug, Default)]
-pub(crate) struct Barriers {
+struct Barriers {
     // By node: no path past the switches that are not on the route has fewer hops to the egress. Invariant: along a
     // link between two such switches it falls by one at most.
     barriers: Vec<u32>,
@@ -170,7 +209,7 @@ struct Search<'a> {
     /// How many links were looked at.
     looked_at: u64,
     /// How many may be before the search is in vain.
-    patience: u64,
+    allowance: u64,
     budget: u64,
     found: WithinHops,
 }
@@ -192,7 +231,7 @@ impl Search<'_> {
 
     /// Whether another way to search is faster.
     const fn is_in_vain(&self) -> bool {
-        self.looked_at > self.patience
+        self.looked_at > self.allowance
     }
 
     fn measure_hops(&mut self) {
@@ -256,7 +295,7 @@ impl Search<'_> {
         if !self.found.cut_off {
             let ingress = self.graph.dpid(self.from);
             self.found.paths.push(Path::from_edges(self.graph, ingress, &self.barriers.edges));
-            self.patience += PATIENCE * size(self.graph);
+            self.allowance += MAX_SCANS_PER_PATH * size(self.graph);
         }
     }
 

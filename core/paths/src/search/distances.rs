@@ -1,9 +1,9 @@
-//! How far each switch is from the egress, or from the ingress.
+//! Distances of all switches to the egress, or from the ingress.
 
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 
-use crate::finder::{BARRED, Lengths};
-use crate::queue::Queue;
+use super::Queue;
+use crate::network::{BARRED, Lengths};
 
 /// By node: its distance to one egress, as far as it was measured; [`BARRED`] where no path is known.
 #[derive(Debug)]

@@ -11,14 +11,14 @@ use braid_types::{PortNo, mix, reduce};
 /// switches of a FatTree's pod are, each has a place, and for neighbouring places the search turns to neighbouring ways. So
 /// what leads to different switches of a pod comes down to it over different links, however many ends it has elsewhere.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Turn {
+pub(crate) struct TieBreak {
     ends: u64,
     // A number for all switches around the same neighbour, and the place of the egress among them.
     around: u64,
     place: u64,
 }
 
-impl Turn {
+impl TieBreak {
     /// The same for the same two switches, as long as the links of the egress's first neighbour are the same.
     pub(crate) fn between(graph: &Graph, from: NodeIndex, to: NodeIndex) -> Self {
         let ends = mix(mix(graph.dpid(from).0) ^ graph.dpid(to).0);

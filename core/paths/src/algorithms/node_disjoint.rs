@@ -3,79 +3,102 @@
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 use braid_types::DatapathId;
 
-use crate::finder::{BARRED, Lengths};
-use crate::queue::Queue;
-use crate::refill::refill;
-use crate::take_path::take_path;
-use crate::turn::Turn;
-use crate::{Path, PathFinder};
+use crate::algorithm::{Algorithm, FoundSet, Problem, Properties};
+use crate::network::{BARRED, Lengths, Network};
+use crate::search::{Queue, TieBreak, refill, take_path};
+use crate::{Path, PathSet};
 
-impl PathFinder {
-    /// Up to `k` paths of which no two meet in a switch, other than at the ends, of least total cost; of those, of
-    /// fewest links in total.
-    ///
-    /// They share no cable either. Parallel links that join both ends directly are paths of their own. As with
-    /// [`Self::edge_disjoint`], paths are found together, since taking the shortest first can leave no second one.
-    ///
-    /// # Arguments
-    /// * `ingress`, `egress`: the switches where all paths begin and end.
-    /// * `k`: how many paths are wanted.
-    ///
-    /// # Returns
-    /// As many paths as exist, `k` at most, shortest first. When both switches are the same, the one path without
-    /// links. Nothing when a switch is unknown or no path exists.
-    ///
-    /// # Complexity
-    /// O(k (V + E) log V).
-    ///
-    /// # Source
-    /// J. W. Suurballe, Disjoint Paths in a Network, 1974: minimum-cost flow by successive shortest paths, past switches
-    /// that are split into an entry and an exit, joined by a link that carries one path.
-    ///
-    /// # Example
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use braid_paths::PathFinder;
-    /// # use braid_topology::{Graph, Link};
-    /// # use braid_types::{DatapathId, PortNo, SwitchPort};
-    /// // 1-2-3-6 and 1-4-3-5-6 share no link, but switch 3; 1-7-8-9-6 meets neither.
-    /// let pairs = [(1, 2), (2, 3), (3, 6), (1, 4), (4, 3), (3, 5), (5, 6), (1, 7), (7, 8), (8, 9), (9, 6)];
-    /// let links = pairs.into_iter().zip(1..).map(|((a, b), port)| Link {
-    ///     src: SwitchPort::new(DatapathId(a), PortNo(port)),
-    ///     dst: SwitchPort::new(DatapathId(b), PortNo(port)),
-    /// });
-    /// let mut finder = PathFinder::by_hops(Arc::new(Graph::from_links(links)));
-    /// let [from, to] = [1, 6].map(DatapathId);
-    /// let hops = |paths: Vec<braid_paths::Path>| paths.iter().map(|path| path.hops()).collect::<Vec<_>>();
-    /// assert_eq!(hops(finder.edge_disjoint(from, to, 9)), [3, 4, 4]);
-    /// assert_eq!(hops(finder.node_disjoint(from, to, 9)), [3, 4]);
-    /// ```
-    pub fn node_disjoint(&mut self, ingress: DatapathId, egress: DatapathId, k: usize) -> Vec<Path> {
-        let Some((from, to)) = self.ends(ingress, egress) else { return Vec::new() };
+/// Up to `k` paths of which no two meet in a switch, other than at the ends, of least total cost; of those, of
+/// fewest links in total.
+///
+/// They share no cable either. Parallel links that join both ends directly are paths of their own. As with
+/// [`EdgeDisjoint`](super::edge_disjoint::EdgeDisjoint), paths are found together, since taking the shortest first can leave no second one.
+///
+/// # Arguments
+/// * `ingress`, `egress`: the switches where all paths begin and end.
+/// * `k`: how many paths are wanted.
+///
+/// # Returns
+/// As many paths as exist, `k` at most, shortest first. When both switches are the same, the one path without
+/// links. Nothing when a switch is unknown or no path exists.
+///
+/// # Complexity
+/// O(k (V + E) log V).
+///
+/// # Source
+/// J. W. Suurballe, Disjoint Paths in a Network, 1974: minimum-cost flow by successive shortest paths, past switches
+/// that are split into an entry and an exit, joined by a link that carries one path.
+///
+/// # Example
+/// ```
+/// # use std::sync::Arc;
+/// # use braid_paths::PathFinder;
+/// # use braid_topology::{Graph, Link};
+/// # use braid_types::{DatapathId, PortNo, SwitchPort};
+/// // 1-2-3-6 and 1-4-3-5-6 share no link, but switch 3; 1-7-8-9-6 meets neither.
+/// let pairs = [(1, 2), (2, 3), (3, 6), (1, 4), (4, 3), (3, 5), (5, 6), (1, 7), (7, 8), (8, 9), (9, 6)];
+/// let links = pairs.into_iter().zip(1..).map(|((a, b), port)| Link {
+///     src: SwitchPort::new(DatapathId(a), PortNo(port)),
+///     dst: SwitchPort::new(DatapathId(b), PortNo(port)),
+/// });
+/// let mut finder = PathFinder::by_hops(Arc::new(Graph::from_links(links)));
+/// let [from, to] = [1, 6].map(DatapathId);
+/// let hops = |paths: Vec<braid_paths::Path>| paths.iter().map(|path| path.hops()).collect::<Vec<_>>();
+/// assert_eq!(hops(finder.edge_disjoint(from, to, 9)), [3, 4, 4]);
+/// assert_eq!(hops(finder.node_disjoint(from, to, 9)), [3, 4]);
+/// ```
+#[derive(Debug, Default)]
+pub(crate) struct NodeDisjoint {
+    split: Split,
+}
+
+impl Algorithm for NodeDisjoint {
+    const PROPERTIES: Properties =
+        Properties::new("node-disjoint", "up to k of which no two pass the same switch, of least total cost");
+
+    fn solve(&mut self, network: &mut Network, problem: Problem) -> PathSet {
+        self.paths(network, (problem.ingress, problem.egress), problem.k).into()
+    }
+
+    fn max_length_of_interest(found: &FoundSet<'_>) -> Option<i64> {
+        found.total_if_full()
+    }
+}
+
+impl NodeDisjoint {
+    pub(crate) fn paths(
+        &mut self,
+        network: &mut Network,
+        (ingress, egress): (DatapathId, DatapathId),
+        k: usize,
+    ) -> Vec<Path> {
+        let Some((from, to)) = network.ends(ingress, egress) else { return Vec::new() };
         if from == to {
             return std::iter::repeat_n(Path::within(ingress), k.min(1)).collect();
         }
-        let Self { graph, lengths, distances, queue, split, .. } = self;
+        let Network { graph, lengths, distances, queue, .. } = network;
         distances.measure_all(graph, lengths, queue, to);
         let reached = distances.of(from);
         if reached == BARRED {
             return Vec::new();
         }
+        let split = &mut self.split;
         split.reset(graph, distances.as_slice(), reached);
-        let turn = Turn::between(graph, from, to);
-        let mut search = Search { graph, lengths, queue, split, from, to, turn };
+        let tie_break = TieBreak::between(graph, from, to);
+        let mut search = Search { graph, lengths, queue, split, from, to, tie_break };
         let found = (0..k).take_while(|_| search.add_path()).count();
         // They form no cycle, as no switch carries two paths.
         let mut routes: Vec<_> = (0..found).map(|_| take_path(graph, &mut split.used, from, to)).collect();
-        let rank = |route: &[EdgeIndex]| route.first().map(|first| turn.rank(graph.link(*first).src.port));
+        let rank =
+            |route: &[EdgeIndex]| route.first().map(|first| tie_break.rank(graph.link(*first).src.port));
         routes.sort_by_cached_key(|route| (lengths.total(route), rank(route)));
         routes.iter().map(|route| Path::from_edges(graph, ingress, route)).collect()
     }
 }
 
-/// What a search needs that sees each switch as an entry and an exit.
+/// A flow past switches that are split into an entry and an exit, and the state of the search for the next path.
 #[derive(Debug, Default)]
-pub(crate) struct Split {
+struct Split {
     // By edge: a path uses it.
     used: Vec<bool>,
     // By node: the used edge that arrives there.
@@ -137,7 +160,7 @@ struct Search<'a> {
     split: &'a mut Split,
     from: NodeIndex,
     to: NodeIndex,
-    turn: Turn,
+    tie_break: TieBreak,
 }
 
 impl Search<'_> {
@@ -157,7 +180,7 @@ impl Search<'_> {
             side.distance = BARRED;
         }
         self.split.exits[self.from.index()].distance = 0;
-        self.queue.restart_by(self.turn.factor(), self.from);
+        self.queue.restart_by(self.tie_break.factor(), self.from);
         while let Some((distance, node)) = self.queue.pop() {
             if distance >= self.split.entries[self.to.index()].distance {
                 return true;
@@ -166,7 +189,7 @@ impl Search<'_> {
                 let near = self.queue.near();
                 self.relax_from(node);
                 let first = self.first_link_to(node);
-                self.queue.turn(near, |count| self.turn.draw(self.graph, node, first, count));
+                self.queue.rotate(near, |count| self.tie_break.draw(self.graph, node, first, count));
             }
         }
         false

@@ -3,78 +3,102 @@
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 use braid_types::DatapathId;
 
-use crate::distances::Distances;
-use crate::finder::{BARRED, Lengths};
-use crate::queue::Queue;
-use crate::take_path::take_path;
-use crate::turn::Turn;
-use crate::{Path, PathFinder};
+use crate::algorithm::{Algorithm, FoundSet, Problem, Properties};
+use crate::network::{BARRED, Lengths, Network};
+use crate::search::{Distances, Queue, TieBreak, refill, take_path};
+use crate::{Path, PathSet};
 
-impl PathFinder {
-    /// Up to `k` paths of which no two use the same cable, of least total cost; of those, of fewest links in total.
-    ///
-    /// Of several sets that are equally good, each pair of switches has one that the two choose, so that the sets of a
-    /// fabric spread over it: in a FatTree those that lead to different switches of a pod enter it over different links.
-    /// The order of paths that are as long is the pair's too.
-    ///
-    /// A cable in opposite directions counts as shared too: the replies of each stream return on its reversed path,
-    /// where they would meet the other stream. This costs nothing, as two paths that cross a cable in opposite
-    /// directions become shorter when they swap tails. Paths are found together and not one after another: taking
-    /// the shortest first can leave no second one where two exist.
-    ///
-    /// # Arguments
-    /// * `ingress`, `egress`: the switches where all paths begin and end.
-    /// * `k`: how many paths are wanted.
-    ///
-    /// # Returns
-    /// As many paths as exist, `k` at most, shortest first. When both switches are the same, the one path without
-    /// links. Nothing when a switch is unknown or no path exists.
-    ///
-    /// # Complexity
-    /// O(k (V + E) log V).
-    ///
-    /// # Source
-    /// J. W. Suurballe, Disjoint Paths in a Network, 1974, with the potentials of Suurballe and Tarjan, 1984; for more
-    /// than two paths R. Bhandari, Survivable Networks, 1999: minimum-cost flow by successive shortest paths.
-    ///
-    /// # Example
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use braid_paths::PathFinder;
-    /// # use braid_topology::{Graph, Link};
-    /// # use braid_types::{DatapathId, PortNo, SwitchPort};
-    /// // The shortest path 1-2-3-4 is a trap: without it, nothing is left of 1-2-5-7-4 and 1-6-8-3-4.
-    /// let pairs = [(1, 2), (2, 3), (3, 4), (2, 5), (5, 7), (7, 4), (1, 6), (6, 8), (8, 3)];
-    /// let links = pairs.into_iter().zip(1..).map(|((a, b), port)| Link {
-    ///     src: SwitchPort::new(DatapathId(a), PortNo(port)),
-    ///     dst: SwitchPort::new(DatapathId(b), PortNo(port)),
-    /// });
-    /// let mut finder = PathFinder::by_hops(Arc::new(Graph::from_links(links)));
-    /// let paths = finder.edge_disjoint(DatapathId(1), DatapathId(4), 2);
-    /// assert_eq!(paths.iter().map(|path| path.hops()).collect::<Vec<_>>(), [4, 4]);
-    /// ```
-    pub fn edge_disjoint(&mut self, ingress: DatapathId, egress: DatapathId, k: usize) -> Vec<Path> {
-        let Some((from, to)) = self.ends(ingress, egress) else { return Vec::new() };
+/// Up to `k` paths of which no two use the same cable, of least total cost; of those, of fewest links in total.
+///
+/// Of several sets that are equally good, each pair of switches has one that the two choose, so that the sets of a
+/// fabric spread over it: in a FatTree those that lead to different switches of a pod enter it over different links.
+/// The order of paths that are as long is the pair's too.
+///
+/// A cable in opposite directions counts as shared too: the replies of each stream return on its reversed path,
+/// where they would meet the other stream. This costs nothing, as two paths that cross a cable in opposite
+/// directions become shorter when they swap tails. Paths are found together and not one after another: taking
+/// the shortest first can leave no second one where two exist.
+///
+/// # Arguments
+/// * `ingress`, `egress`: the switches where all paths begin and end.
+/// * `k`: how many paths are wanted.
+///
+/// # Returns
+/// As many paths as exist, `k` at most, shortest first. When both switches are the same, the one path without
+/// links. Nothing when a switch is unknown or no path exists.
+///
+/// # Complexity
+/// O(k (V + E) log V).
+///
+/// # Source
+/// J. W. Suurballe, Disjoint Paths in a Network, 1974, with the potentials of Suurballe and Tarjan, 1984; for more
+/// than two paths R. Bhandari, Survivable Networks, 1999: minimum-cost flow by successive shortest paths.
+///
+/// # Example
+/// ```
+/// # use std::sync::Arc;
+/// # use braid_paths::PathFinder;
+/// # use braid_topology::{Graph, Link};
+/// # use braid_types::{DatapathId, PortNo, SwitchPort};
+/// // The shortest path 1-2-3-4 is a trap: without it, nothing is left of 1-2-5-7-4 and 1-6-8-3-4.
+/// let pairs = [(1, 2), (2, 3), (3, 4), (2, 5), (5, 7), (7, 4), (1, 6), (6, 8), (8, 3)];
+/// let links = pairs.into_iter().zip(1..).map(|((a, b), port)| Link {
+///     src: SwitchPort::new(DatapathId(a), PortNo(port)),
+///     dst: SwitchPort::new(DatapathId(b), PortNo(port)),
+/// });
+/// let mut finder = PathFinder::by_hops(Arc::new(Graph::from_links(links)));
+/// let paths = finder.edge_disjoint(DatapathId(1), DatapathId(4), 2);
+/// assert_eq!(paths.iter().map(|path| path.hops()).collect::<Vec<_>>(), [4, 4]);
+/// ```
+#[derive(Debug, Default)]
+pub(crate) struct EdgeDisjoint {
+    flow: Flow,
+}
+
+impl Algorithm for EdgeDisjoint {
+    const PROPERTIES: Properties =
+        Properties::new("disjoint", "up to k of which no two use the same cable, of least total cost");
+
+    fn solve(&mut self, network: &mut Network, problem: Problem) -> PathSet {
+        self.paths(network, (problem.ingress, problem.egress), problem.k).into()
+    }
+
+    fn max_length_of_interest(found: &FoundSet<'_>) -> Option<i64> {
+        found.total_if_full()
+    }
+}
+
+impl EdgeDisjoint {
+    pub(crate) fn paths(
+        &mut self,
+        network: &mut Network,
+        (ingress, egress): (DatapathId, DatapathId),
+        k: usize,
+    ) -> Vec<Path> {
+        let Some((from, to)) = network.ends(ingress, egress) else { return Vec::new() };
         if from == to {
             return std::iter::repeat_n(Path::within(ingress), k.min(1)).collect();
         }
-        let Self { graph, lengths, distances, queue, flow, .. } = self;
+        let Network { graph, lengths, distances, queue, .. } = network;
         distances.measure_all(graph, lengths, queue, to);
-        let turn = Turn::between(graph, from, to);
-        let mut search = Search { graph, lengths, to_egress: distances, queue, flow, turn };
+        let tie_break = TieBreak::between(graph, from, to);
+        let mut search =
+            Search { graph, lengths, to_egress: distances, queue, flow: &mut self.flow, tie_break };
         let found = search.fill(from, to, k);
         // Their links form no cycle, or the flow would not be of least length, as no length is zero; for the same reason
         // no cable is used in both directions.
-        let mut routes: Vec<_> = (0..found).map(|_| take_path(graph, &mut flow.used, from, to)).collect();
-        let rank = |route: &[EdgeIndex]| route.first().map(|first| turn.rank(graph.link(*first).src.port));
+        let mut routes: Vec<_> =
+            (0..found).map(|_| take_path(graph, &mut self.flow.used, from, to)).collect();
+        let rank =
+            |route: &[EdgeIndex]| route.first().map(|first| tie_break.rank(graph.link(*first).src.port));
         routes.sort_by_cached_key(|route| (lengths.total(route), rank(route)));
         routes.iter().map(|route| Path::from_edges(graph, ingress, route)).collect()
     }
 }
 
-/// What a search for disjoint paths needs beside the distances.
-#[derive(Debug)]
-pub(crate) struct Flow {
+/// A flow of one unit a path, and the state of the search for the next.
+#[derive(Debug, Default)]
+struct Flow {
     // By edge: a path uses it.
     used: Vec<bool>,
     // By node: how many used edges arrive.
@@ -97,24 +121,15 @@ enum Step {
 }
 
 impl Flow {
-    pub(crate) fn new(graph: &Graph) -> Self {
-        let (nodes, edges) = (graph.nodes().len(), graph.edges().len());
-        Self {
-            used: vec![false; edges],
-            arrivals: vec![0; nodes],
-            distances: vec![BARRED; nodes],
-            potentials: vec![0; nodes],
-            steps: vec![None; nodes],
-        }
-    }
-
     /// No path, and as potentials the distances to the egress, negated: the first search then goes straight there.
-    fn reset(&mut self, to_egress: &Distances) {
-        self.used.fill(false);
-        self.arrivals.fill(0);
-        for (potential, distance) in self.potentials.iter_mut().zip(to_egress.as_slice()) {
-            *potential = -distance;
-        }
+    fn reset(&mut self, graph: &Graph, to_egress: &Distances) {
+        let nodes = graph.nodes().len();
+        refill(&mut self.used, graph.edges().len(), false);
+        refill(&mut self.arrivals, nodes, 0);
+        self.distances.resize(nodes, BARRED);
+        self.steps.resize(nodes, None);
+        self.potentials.clear();
+        self.potentials.extend(to_egress.as_slice().iter().map(|distance| -distance));
     }
 
     /// Takes a step of an augmenting path, and returns the node before it.
@@ -140,13 +155,13 @@ struct Search<'a> {
     to_egress: &'a Distances,
     queue: &'a mut Queue,
     flow: &'a mut Flow,
-    turn: Turn,
+    tie_break: TieBreak,
 }
 
 impl Search<'_> {
     /// Adds paths to the flow until it has `k` or no more exist; returns how many it has.
     fn fill(&mut self, from: NodeIndex, to: NodeIndex, k: usize) -> usize {
-        self.flow.reset(self.to_egress);
+        self.flow.reset(self.graph, self.to_egress);
         let mut found = 0;
         while found < k && self.measure(from, to) {
             self.raise_potentials(to);
@@ -160,7 +175,7 @@ impl Search<'_> {
     fn measure(&mut self, from: NodeIndex, to: NodeIndex) -> bool {
         self.flow.distances.fill(BARRED);
         self.flow.distances[from.index()] = 0;
-        self.queue.restart_by(self.turn.factor(), from);
+        self.queue.restart_by(self.tie_break.factor(), from);
         while let Some((distance, node)) = self.queue.pop() {
             if node == to {
                 return true;
@@ -169,7 +184,7 @@ impl Search<'_> {
                 let near = self.queue.near();
                 self.relax_from(node, distance);
                 let first = self.first_link_to(node, from);
-                self.queue.turn(near, |count| self.turn.draw(self.graph, node, first, count));
+                self.queue.rotate(near, |count| self.tie_break.draw(self.graph, node, first, count));
             }
         }
         false

@@ -4,21 +4,21 @@ use std::cmp::Ordering;
 
 use braid_topology::EdgeIndex;
 
-use super::tree::{Branch, Tree, Turn};
+use super::tree::{Branch, Deviation, Tree};
 
 /// With fewer candidates there is nothing to gain by forgetting some.
-const FEW: usize = 64;
+const MIN_TO_PRUNE: usize = 64;
 
-/// The paths that turn somewhere from a path of the tree, over none of the links that paths of the tree take there.
+/// The paths that deviate somewhere from a path of the tree, over none of the links that paths of the tree take there.
 #[derive(Debug)]
 pub(super) struct Candidate {
-    /// That of the shortest; if that is not found yet, no more than that.
+    /// The length of the shortest; if that is not found yet, a lower bound of it.
     pub(super) length: i64,
     /// With the first link of the shortest; if that is not found yet, no shortest path of this length has a lower one.
-    pub(super) turn: Turn,
-    /// The path that turned there last; the parent if none did.
+    pub(super) deviation: Deviation,
+    /// The path that deviated there last; the parent if none did.
     pub(super) sibling: Branch,
-    /// The links of the shortest from the turn on, if that is found.
+    /// The links of the shortest from the deviation on, if that is found.
     pub(super) rest: Box<[EdgeIndex]>,
 }
 
@@ -28,7 +28,7 @@ impl Candidate {
     }
 
     fn order(&self, other: &Self, tree: &Tree) -> Ordering {
-        self.length.cmp(&other.length).then_with(|| tree.order(self.turn, other.turn))
+        self.length.cmp(&other.length).then_with(|| tree.order(self.deviation, other.deviation))
     }
 }
 
@@ -67,7 +67,7 @@ impl Candidates {
 
     /// Forgets what comes after `wanted` paths that are found.
     pub(super) fn limit(&mut self, wanted: usize, tree: &Tree) {
-        if self.found <= wanted || self.heap.len() < FEW.max(2 * self.kept) {
+        if self.found <= wanted || self.heap.len() < MIN_TO_PRUNE.max(2 * self.kept) {
             return;
         }
         // What is sorted is a heap as well.

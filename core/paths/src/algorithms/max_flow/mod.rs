@@ -1,11 +1,17 @@
 //! Maximum flow between two switches by Dinic's algorithm, and the widest paths that it consists of.
 
+mod decompose;
+
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 use braid_types::{BitsPerSec, DatapathId};
 use serde::Serialize;
 
-use crate::refill::refill;
-use crate::{Path, PathFinder};
+use crate::algorithm::{Algorithm, Problem, Properties};
+use crate::latency_bounded::LatencyBound;
+use crate::network::Network;
+use crate::search::refill;
+use crate::{Flow, Path, PathSet};
+use decompose::Decomposition;
 
 /// The level of a node from which the egress is not known to be reached.
 const FAR: u32 = u32::MAX;
@@ -26,75 +32,116 @@ impl MaxFlow {
     }
 }
 
-impl PathFinder {
-    /// The maximum flow between two switches, and the `k` widest of the paths that it is made of.
-    ///
-    /// All paths are used at the same time: together they exceed no link's rate, no path visits a switch twice, and
-    /// no cable is used in both directions. Costs do not matter, but barred links are not used.
-    ///
-    /// # Arguments
-    /// * `ingress`, `egress`: the switches where all paths begin and end.
-    /// * `k`: how many paths are wanted. Without a limit there are at most as many as links.
-    /// * `rate`: how much each link can take, such as its available bandwidth. Asked once for each link.
-    ///
-    /// # Returns
-    /// The flow, and paths by falling rate, then by hops, then by the ports from the ingress on. Sums do not wrap:
-    /// what goes beyond `u64::MAX` bits per second in all is left out. When both switches are the same, the one path
-    /// without links, which nothing limits. No flow when a switch is unknown or no path exists.
-    ///
-    /// # Complexity
-    /// O(V² E); where all rates are the same, O(√E E). Then O(k F) for the paths, F links having flow.
-    ///
-    /// # Source
-    /// E. A. Dinic, Algorithm for Solution of a Problem of Maximum Flow in Networks with Power Estimation, 1970. Paths
-    /// are taken out of the flow greedily by width: T. Hartman, A. Hassidim, H. Kaplan, D. Raz, M. Segalov, How to
-    /// Split a Flow?, 2012.
-    ///
-    /// # Example
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use braid_paths::PathFinder;
-    /// # use braid_topology::{Graph, Link, LinkState};
-    /// # use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort};
-    /// let link = |src, port, dst, mbits: u64| {
-    ///     let [src, dst] = [src, dst].map(|dpid| SwitchPort::new(DatapathId(dpid), PortNo(port)));
-    ///     (Link { src, dst }, LinkState::of_capacity(BitsPerSec(mbits * 1_000_000)))
-    /// };
-    /// let links = [link(1, 1, 4, 10), link(1, 2, 2, 30), link(2, 3, 4, 20), link(2, 4, 3, 5), link(3, 5, 4, 50)];
-    /// let graph = Arc::new(Graph::new(0, [], links));
-    /// let available = |edge| graph.state(edge).available();
-    ///
-    /// let mut finder = PathFinder::by_hops(graph.clone());
-    /// let flow = finder.max_flow(DatapathId(1), DatapathId(4), usize::MAX, available);
-    /// assert_eq!(flow.rate, BitsPerSec(35_000_000));
-    /// let rates: Vec<_> = flow.paths.iter().map(|(path, rate)| (path.hops(), rate.to_string())).collect();
-    /// assert_eq!(rates, [(2, "20Mbit".into()), (1, "10Mbit".into()), (3, "5Mbit".into())]);
-    /// ```
-    pub fn max_flow(
+/// The maximum flow between two switches, and the `k` widest of the paths that it is made of.
+///
+/// All paths are used at the same time: together they exceed no link's rate, no path visits a switch twice, and
+/// no cable is used in both directions. Costs do not matter, but barred links are not used.
+///
+/// # Arguments
+/// * `ingress`, `egress`: the switches where all paths begin and end.
+/// * `k`: how many paths are wanted. Without a limit there are at most as many as links.
+/// * `rate`: how much each link can take, such as its available bandwidth. Asked once for each link.
+///
+/// # Returns
+/// The flow, and paths by falling rate, then by hops, then by the ports from the ingress on. Sums do not wrap:
+/// what goes beyond `u64::MAX` bits per second in all is left out. When both switches are the same, the one path
+/// without links, which nothing limits. No flow when a switch is unknown or no path exists.
+///
+/// # Complexity
+/// O(V² E); where all rates are the same, O(√E E). Then O(k F) for the paths, F links having flow.
+///
+/// # Source
+/// E. A. Dinic, Algorithm for Solution of a Problem of Maximum Flow in Networks with Power Estimation, 1970. Paths
+/// are taken out of the flow greedily by width: T. Hartman, A. Hassidim, H. Kaplan, D. Raz, M. Segalov, How to
+/// Split a Flow?, 2012.
+///
+/// # Example
+/// ```
+/// # use std::sync::Arc;
+/// # use braid_paths::PathFinder;
+/// # use braid_topology::{Graph, Link, LinkState};
+/// # use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort};
+/// let link = |src, port, dst, mbits: u64| {
+///     let [src, dst] = [src, dst].map(|dpid| SwitchPort::new(DatapathId(dpid), PortNo(port)));
+///     (Link { src, dst }, LinkState::of_capacity(BitsPerSec(mbits * 1_000_000)))
+/// };
+/// let links = [link(1, 1, 4, 10), link(1, 2, 2, 30), link(2, 3, 4, 20), link(2, 4, 3, 5), link(3, 5, 4, 50)];
+/// let graph = Arc::new(Graph::new(0, [], links));
+/// let available = |edge| graph.state(edge).available();
+///
+/// let mut finder = PathFinder::by_hops(graph.clone());
+/// let flow = finder.max_flow(DatapathId(1), DatapathId(4), usize::MAX, available);
+/// assert_eq!(flow.rate, BitsPerSec(35_000_000));
+/// let rates: Vec<_> = flow.paths.iter().map(|(path, rate)| (path.hops(), rate.to_string())).collect();
+/// assert_eq!(rates, [(2, "20Mbit".into()), (1, "10Mbit".into()), (3, "5Mbit".into())]);
+/// ```
+#[derive(Debug, Default)]
+pub(crate) struct Dinic {
+    residual: Residual,
+    decomposition: Decomposition,
+}
+
+impl Algorithm for Dinic {
+    const PROPERTIES: Properties = Properties {
+        by_capacity: true,
+        ..Properties::new("maxflow", "up to k that carry the most together")
+    };
+
+    fn solve(&mut self, network: &mut Network, problem: Problem) -> PathSet {
+        let available = |edge| network.available(edge);
+        let found = self.flow(network, (problem.ingress, problem.egress), problem.k, available);
+        let (paths, rates) = found.paths.into_iter().unzip();
+        let flow = Flow { greatest: found.rate, rates, late: false };
+        PathSet { paths, flow: Some(flow), cut_short: false }
+    }
+
+    /// The paths in time of the greatest flow.
+    fn solve_bounded(&mut self, network: &mut Network, problem: Problem, bound: &LatencyBound) -> PathSet {
+        let candidates = Problem { k: bound.candidates(problem.k), ..problem };
+        let PathSet { mut paths, flow, .. } = bound.drop_late(self.solve(network, candidates));
+        let mut flow = flow.unwrap_or_default();
+        if paths.is_empty() {
+            let open = network.restricted(|edge| network.available(edge).0 > 0);
+            paths.extend(bound.fastest(&open, problem));
+            flow.rates = paths.iter().filter_map(|path| narrowest(network, path)).collect();
+        }
+        paths.truncate(problem.k);
+        flow.rates.truncate(problem.k);
+        PathSet { paths, flow: Some(flow), cut_short: false }
+    }
+}
+
+fn narrowest(network: &Network, path: &Path) -> Option<BitsPerSec> {
+    path.edges(&network.graph).flatten().map(|edge| network.available(edge)).min()
+}
+
+impl Dinic {
+    pub(crate) fn flow(
         &mut self,
-        ingress: DatapathId,
-        egress: DatapathId,
+        network: &Network,
+        (ingress, egress): (DatapathId, DatapathId),
         k: usize,
         rate: impl Fn(EdgeIndex) -> BitsPerSec,
     ) -> MaxFlow {
-        let Some((from, to)) = self.ends(ingress, egress) else { return MaxFlow::default() };
+        let Some((from, to)) = network.ends(ingress, egress) else { return MaxFlow::default() };
         if from == to {
             let rate = BitsPerSec(u64::MAX);
             return MaxFlow { rate, paths: vec![(Path::within(ingress), rate); k.min(1)] };
         }
-        let Self { graph, lengths, residual, decomposition, .. } = self;
+        let Network { graph, lengths, .. } = network;
+        let Self { residual, decomposition } = self;
         let barred = |edge| lengths.is_barred(edge);
         residual.reset(graph, |edge| if barred(edge) { 0 } else { rate(edge).0 });
-        let total = Dinic { graph, from, to, residual }.run();
+        let total = Search { graph, from, to, residual }.run();
         let paths = decomposition.paths(graph, &mut residual.flow, from, to).take(k);
         let paths = paths.map(|(edges, rate)| (Path::from_edges(graph, ingress, &edges), BitsPerSec(rate)));
         MaxFlow { rate: BitsPerSec(total), paths: paths.collect() }
     }
 }
 
-/// What is left of the links' rates, and room to search it.
+/// The residual graph, and the state of its search.
 #[derive(Debug, Default)]
-pub(crate) struct Residual {
+struct Residual {
     // By edge: how much more it can take, and how much it carries. Both directions of a cable may carry some.
     spare: Vec<u64>,
     flow: Vec<u64>,
@@ -164,14 +211,14 @@ impl Residual {
     }
 }
 
-struct Dinic<'a> {
+struct Search<'a> {
     graph: &'a Graph,
     from: NodeIndex,
     to: NodeIndex,
     residual: &'a mut Residual,
 }
 
-impl Dinic<'_> {
+impl Search<'_> {
     /// Returns the maximum flow, cut to `u64::MAX`.
     fn run(&mut self) -> u64 {
         // The links around either end often are the minimum cut: then no search has to prove that there is no more.

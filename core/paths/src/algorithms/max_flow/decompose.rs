@@ -2,11 +2,11 @@
 
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 
-use crate::refill::refill;
+use crate::search::refill;
 
-/// Room to take a flow apart into paths.
+/// The memory of a decomposition, kept from one to the next.
 #[derive(Debug, Default)]
-pub(crate) struct Decomposition {
+pub(super) struct Decomposition {
     // By node: how far the search for cycles came.
     marks: Vec<Mark>,
     // By node: how many of its out-edges have been searched.
@@ -33,7 +33,7 @@ impl Decomposition {
     /// one of the lowest edges. So their rates never rise. All together are the flow, without its cycles.
     ///
     /// No flow may enter `from` or leave `to`.
-    pub(crate) fn paths<'a>(
+    pub(super) fn paths<'a>(
         &'a mut self,
         graph: &'a Graph,
         flow: &'a mut [u64],

@@ -7,10 +7,10 @@ use std::iter;
 use braid_topology::{EdgeIndex, NodeIndex};
 use braid_types::DatapathId;
 
-use crate::finder::BARRED;
-use crate::{Path, PathFinder};
+use crate::Path;
+use crate::network::{BARRED, Network};
 
-impl PathFinder {
+impl Network {
     /// The path of least cost with at most so many links.
     ///
     /// # Complexity
@@ -86,13 +86,13 @@ impl Search {
         better
     }
 
-    fn follow(&mut self, finder: &PathFinder, label: usize, edge: EdgeIndex) {
+    fn follow(&mut self, network: &Network, label: usize, edge: EdgeIndex) {
         let Label { hops, length, .. } = self.labels[label];
-        let node = finder.graph.head(edge);
+        let node = network.graph.head(edge);
         let next = Label {
             node,
             hops: hops + 1,
-            length: length + finder.lengths.of(edge),
+            length: length + network.lengths.of(edge),
             last: Some((label, edge)),
         };
         if next.hops < self.fewest[node.index()] {
