@@ -22,8 +22,9 @@ fn every_kind_has_a_name_of_its_own_and_a_summary() {
 #[test]
 fn text_that_is_no_kind_is_refused_with_the_kinds_that_there_are() {
     let refused = |text: &str| text.parse::<Kind>().unwrap_err();
-    let list = "shortest, ksp, disjoint, node-disjoint, maxflow, widest or within:HOPS";
-    assert_eq!(refused("teleport").to_string(), format!("\"teleport\" is not one of {list}"));
+    let error = refused("teleport").to_string();
+    assert!(error.starts_with("\"teleport\" is not one of shortest, ksp, disjoint, "), "{error}");
+    assert!(error.ends_with(" or within:HOPS"), "{error}");
     for text in ["", "within", "shortest:4", ":4", "ksp:"] {
         assert_eq!(refused(text), KindError::Unknown(text.to_owned()));
     }
