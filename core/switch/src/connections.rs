@@ -10,27 +10,27 @@ use braid_openflow::{
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ConnectionId(pub u32);
 
-/// What a controller that does not read may leave unread, in bytes; what is sent unasked is dropped beyond.
-const MOST_UNREAD: usize = 1 << 20;
+/// Most bytes that a controller leaves unread before it gets no more notifications.
+const MAX_UNREAD: usize = 1 << 20;
 
 /// The controllers that are connected.
 #[derive(Debug, Default)]
-pub(super) struct Connections {
+pub(crate) struct Connections {
     all: BTreeMap<ConnectionId, Connection>,
     generation: Option<u64>,
 }
 
 #[derive(Debug)]
-pub(super) struct Connection {
-    pub(super) role: ControllerRole,
-    pub(super) asynchronous: AsyncConfig,
-    pub(super) miss_send_len: MaxLen,
-    pub(super) out: Vec<u8>,
+pub(crate) struct Connection {
+    pub(crate) role: ControllerRole,
+    pub(crate) asynchronous: AsyncConfig,
+    pub(crate) miss_send_len: MaxLen,
+    out: Vec<u8>,
     next_xid: u32,
 }
 
-/// Something that is said unasked, and which bit of the configuration allows it.
-pub(super) enum Unasked {
+/// The kind of a message that answers no request, and the bit of the configuration that allows it.
+pub(crate) enum Notification {
     PacketIn(PacketInReasons),
     PortStatus(PortReasons),
     FlowRemoved(FlowRemovedReasons),
@@ -56,28 +56,33 @@ impl Default for Connection {
 }
 
 impl Connections {
-    pub(super) fn add(&mut self, id: ConnectionId) {
+    pub(crate) fn add(&mut self, id: ConnectionId) {
         self.all.insert(id, Connection::default());
     }
 
-    pub(super) fn remove(&mut self, id: ConnectionId) {
+    pub(crate) fn remove(&mut self, id: ConnectionId) {
         self.all.remove(&id);
     }
 
-    pub(super) fn get_mut(&mut self, id: ConnectionId) -> Option<&mut Connection> {
+    pub(crate) fn get_mut(&mut self, id: ConnectionId) -> Option<&mut Connection> {
         self.all.get_mut(&id)
     }
 
-    pub(super) fn reply(&mut self, id: ConnectionId, xid: Xid, message: &Message<'_>) {
+    /// The bytes that a controller has not been sent yet.
+    pub(crate) fn output(&mut self, id: ConnectionId) -> Option<&mut Vec<u8>> {
+        self.all.get_mut(&id).map(|connection| &mut connection.out)
+    }
+
+    pub(crate) fn reply(&mut self, id: ConnectionId, xid: Xid, message: &Message<'_>) {
         if let Some(connection) = self.all.get_mut(&id) {
-            // What is too long for a message is never built: statistics come in parts.
+            // No message is too long: statistics come in parts.
             let _ = message.encode(xid, &mut connection.out);
         }
     }
 
-    /// Says something to all that want to hear of it.
-    pub(super) fn tell(&mut self, unasked: &Unasked, message: &Message<'_>) {
-        let wanted = self.all.values_mut().filter(|it| it.wants(unasked) && it.out.len() < MOST_UNREAD);
+    /// Sends a message to all controllers that want it.
+    pub(crate) fn notify(&mut self, notification: &Notification, message: &Message<'_>) {
+        let wanted = self.all.values_mut().filter(|it| it.wants(notification) && it.out.len() < MAX_UNREAD);
         for connection in wanted {
             connection.next_xid = connection.next_xid.wrapping_add(1);
             let _ = message.encode(Xid(connection.next_xid), &mut connection.out);
@@ -85,7 +90,7 @@ impl Connections {
     }
 
     /// Takes on a role; `false` if the generation is older than one that was seen. OpenFlow 1.3.5 §6.3.6.
-    pub(super) fn take_role(&mut self, id: ConnectionId, role: ControllerRole, generation: u64) -> bool {
+    pub(crate) fn take_role(&mut self, id: ConnectionId, role: ControllerRole, generation: u64) -> bool {
         if matches!(role, ControllerRole::Master | ControllerRole::Slave) {
             if self.generation.is_some_and(|seen| (generation.wrapping_sub(seen)).cast_signed() < 0) {
                 return false;
@@ -102,36 +107,20 @@ impl Connections {
         true
     }
 
-    pub(super) fn generation(&self) -> u64 {
+    pub(crate) fn generation(&self) -> u64 {
         self.generation.unwrap_or(u64::MAX)
     }
 }
 
 impl Connection {
-    fn wants(&self, unasked: &Unasked) -> bool {
+    fn wants(&self, notification: &Notification) -> bool {
         let column = usize::from(self.role == ControllerRole::Slave);
-        match unasked {
-            Unasked::PacketIn(reason) => self.asynchronous.packet_in_mask[column].contains(*reason),
-            Unasked::PortStatus(reason) => self.asynchronous.port_status_mask[column].contains(*reason),
-            Unasked::FlowRemoved(reason) => self.asynchronous.flow_removed_mask[column].contains(*reason),
+        match notification {
+            Notification::PacketIn(reason) => self.asynchronous.packet_in_mask[column].contains(*reason),
+            Notification::PortStatus(reason) => self.asynchronous.port_status_mask[column].contains(*reason),
+            Notification::FlowRemoved(reason) => {
+                self.asynchronous.flow_removed_mask[column].contains(*reason)
+            }
         }
-    }
-}
-
-impl super::Switch {
-    /// A controller connects: it is greeted.
-    pub fn connect(&mut self, id: ConnectionId) {
-        self.connections.add(id);
-        self.connections.reply(id, Xid(0), &Message::Hello(braid_openflow::Hello::V1_3));
-    }
-
-    /// A controller has gone.
-    pub fn disconnect(&mut self, id: ConnectionId) {
-        self.connections.remove(id);
-    }
-
-    /// What is to be sent to a controller; take out what was.
-    pub fn poll_bytes(&mut self, id: ConnectionId) -> Option<&mut Vec<u8>> {
-        self.connections.get_mut(id).map(|connection| &mut connection.out)
     }
 }

@@ -4,14 +4,15 @@ use std::hash::BuildHasher;
 
 use braid_types::Index;
 
-use crate::key::Key;
+use crate::packets::key::Key;
 
-/// As many answers as are remembered; a power of two.
+/// As many results as are cached; a power of two.
 const PLACES: usize = 512;
 
-/// What a table has answered of late: one hash, however many masks its flows have. What falls on a place that is taken takes it.
+/// The latest lookup results of a table: one hash, however many masks its flows have. A new result replaces the one in its
+/// place.
 #[derive(Debug, Default)]
-pub(crate) struct Recent {
+pub(crate) struct FlowCache {
     /// What any of the table's flows matches on: packets that differ elsewhere have the same answer.
     pub(crate) mask: Key,
     // Invariant: empty, or `PLACES` of them.
@@ -27,7 +28,7 @@ struct Place {
     found: Option<u32>,
 }
 
-impl Recent {
+impl FlowCache {
     /// Forgets all answers; from now on flows match on `mask`.
     pub(crate) fn clear(&mut self, mask: Key) {
         self.mask = mask;

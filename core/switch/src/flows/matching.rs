@@ -3,7 +3,7 @@
 use braid_openflow::{BadMatchCode, ErrorCode, Masked, Match, OxmField, VlanVid};
 use braid_types::MacAddr;
 
-use crate::key::{self, Field, Key};
+use crate::packets::key::{self, Field, Key};
 
 /// A match as its mask, and the value of what is in the mask.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

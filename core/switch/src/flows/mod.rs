@@ -1,68 +1,62 @@
-//! Flows: added, changed, deleted, ended by time.
+//! Flow tables: flows are added, changed, deleted, and end by time.
+
+mod flow_cache;
+mod matching;
+mod selection;
+mod statistics;
+mod table;
 
 use braid_openflow::{
     BadRequestCode, BufferId, ErrorCode, FlowMod, FlowModCommand, FlowModFailedCode, FlowModFlags,
     FlowRemoved, FlowRemovedReason, FlowRemovedReasons, GroupId, Message, Seconds, TableId,
 };
-use braid_types::{PortNo, Time};
+use braid_types::Time;
 
-use super::connections::Unasked;
-use super::{FLOWS, Switch, TABLES};
 use crate::action::{Act, Program};
-use crate::matching::Matcher;
-use crate::table::Entry;
+use crate::connections::Notification;
+use crate::environment::Environment;
+use crate::groups::Groups;
+use crate::packets::key::Key;
+use matching::Matcher;
+use selection::Selection;
+use table::Table;
 
-/// Which flows a message is about.
-pub(super) struct Chosen {
-    pub(super) table: TableId,
-    pub(super) matcher: Matcher,
-    /// The priority, where it counts.
-    pub(super) strict: Option<u16>,
-    pub(super) cookie: (u64, u64),
-    pub(super) out_port: PortNo,
-    pub(super) out_group: GroupId,
-}
+pub(crate) use table::Entry;
 
-impl Chosen {
-    fn new(flow_mod: &FlowMod<'_>, strict: bool) -> Result<Self, ErrorCode> {
-        Ok(Self {
-            table: flow_mod.table_id,
-            matcher: Matcher::new(&flow_mod.matching)?,
-            strict: strict.then_some(flow_mod.priority),
-            cookie: (flow_mod.cookie.0, flow_mod.cookie_mask.0),
-            out_port: PortNo::ANY,
-            out_group: GroupId::ANY,
-        })
-    }
+/// How many tables there are.
+pub(crate) const TABLES: u8 = 8;
+/// Most flows of a table.
+pub(crate) const MAX_FLOWS: usize = 1 << 16;
 
-    pub(super) fn has(&self, entry: &Entry) -> bool {
-        let (value, mask) = self.cookie;
-        let (own, wanted) = (&entry.matcher, &self.matcher);
-        let fits = match self.strict {
-            Some(priority) => own == wanted && entry.priority == priority,
-            None => own.value.is_within(&own.mask, &wanted.value, &wanted.mask),
-        };
-        fits && entry.cookie.0 & mask == value & mask && self.leads_out(entry)
-    }
-
-    fn leads_out(&self, entry: &Entry) -> bool {
-        let to_port = |act: &Act| matches!(act, Act::Output { port, .. } if *port == self.out_port);
-        let to_group = |act: &Act| *act == Act::Group(self.out_group);
-        (self.out_port == PortNo::ANY || entry.program.all().any(to_port))
-            && (self.out_group == GroupId::ANY || entry.program.all().any(to_group))
-    }
+/// The flow tables of a switch.
+#[derive(Debug)]
+pub(crate) struct FlowTables {
+    tables: Vec<Table>,
 }
 
 const fn failed(code: FlowModFailedCode) -> ErrorCode {
     ErrorCode::FlowModFailed(code)
 }
 
-impl Switch {
-    pub(super) fn flow_mod(
+impl Default for FlowTables {
+    fn default() -> Self {
+        Self { tables: (0..TABLES).map(|_| Table::default()).collect() }
+    }
+}
+
+impl FlowTables {
+    /// The flow that a packet hits in a table.
+    pub(crate) fn lookup(&mut self, table: TableId, key: &Key) -> Option<&mut Entry> {
+        self.tables.get_mut(usize::from(table.0))?.find(key)
+    }
+
+    /// Adds, changes or deletes flows; `message` is the bytes of `flow_mod`.
+    pub(crate) fn handle_flow_mod(
         &mut self,
-        now: Time,
+        env: &mut Environment<'_>,
         flow_mod: &FlowMod<'_>,
         message: &[u8],
+        groups: &Groups,
     ) -> Result<(), ErrorCode> {
         use FlowModCommand::{Add, Delete, DeleteStrict, Modify, ModifyStrict};
         let deletes = matches!(flow_mod.command, Delete | DeleteStrict);
@@ -73,65 +67,35 @@ impl Switch {
             return Err(ErrorCode::BadRequest(BadRequestCode::BufferUnknown));
         }
         match flow_mod.command {
-            Add => self.add_flow(now, flow_mod, message),
-            Modify | ModifyStrict => self.modify_flows(flow_mod, message),
-            Delete | DeleteStrict => self.delete_flows(now, flow_mod),
+            Add => self.add(new_entry(env.now, flow_mod, message, groups)?, flow_mod),
+            Modify | ModifyStrict => self.modify(flow_mod, message, groups),
+            Delete | DeleteStrict => self.delete(env, flow_mod),
             FlowModCommand::Unknown(_) => Err(failed(FlowModFailedCode::BadCommand)),
         }
     }
 
-    fn program(&self, flow_mod: &FlowMod<'_>) -> Result<Program, ErrorCode> {
-        let program = Program::new(flow_mod.instructions, flow_mod.table_id, TABLES)?;
-        self.check_acts(program.all())?;
-        Ok(program)
-    }
-
-    /// Checks what can be checked of actions only here: that groups are there.
-    pub(super) fn check_acts<'a>(&self, mut acts: impl Iterator<Item = &'a Act>) -> Result<(), ErrorCode> {
-        let missing = |act: &Act| matches!(act, Act::Group(group) if !self.groups.contains_key(group));
-        match acts.any(missing) {
-            true => Err(ErrorCode::BadAction(braid_openflow::BadActionCode::BadOutGroup)),
-            false => Ok(()),
-        }
-    }
-
-    fn add_flow(&mut self, now: Time, flow_mod: &FlowMod<'_>, message: &[u8]) -> Result<(), ErrorCode> {
-        let matcher = Matcher::new(&flow_mod.matching)?;
-        let program = self.program(flow_mod)?;
+    fn add(&mut self, entry: Entry, flow_mod: &FlowMod<'_>) -> Result<(), ErrorCode> {
         let Some(table) = self.tables.get_mut(usize::from(flow_mod.table_id.0)) else { return Ok(()) };
-        let overlaps = |entry: &Entry| {
-            let (one, two) = (&entry.matcher, &matcher);
-            entry.priority == flow_mod.priority && one.value.overlaps(&one.mask, &two.value, &two.mask)
+        let overlaps = |other: &Entry| {
+            let (one, two) = (&other.matcher, &entry.matcher);
+            other.priority == entry.priority && one.value.overlaps(&one.mask, &two.value, &two.mask)
         };
         if flow_mod.flags.contains(FlowModFlags::CHECK_OVERLAP) && table.iter().any(|(_, it)| overlaps(it)) {
             return Err(failed(FlowModFailedCode::Overlap));
         }
-        if table.len() >= FLOWS && table.exact(&matcher, flow_mod.priority).is_none() {
+        if table.len() >= MAX_FLOWS && table.exact(&entry.matcher, entry.priority).is_none() {
             return Err(failed(FlowModFailedCode::TableFull));
         }
-        table.add(Entry {
-            matcher,
-            priority: flow_mod.priority,
-            cookie: flow_mod.cookie,
-            idle_timeout: flow_mod.idle_timeout,
-            hard_timeout: flow_mod.hard_timeout,
-            flags: flow_mod.flags,
-            program,
-            message: message.to_vec(),
-            created: now,
-            used: now,
-            packets: 0,
-            bytes: 0,
-        });
+        table.add(entry);
         Ok(())
     }
 
-    fn modify_flows(&mut self, flow_mod: &FlowMod<'_>, message: &[u8]) -> Result<(), ErrorCode> {
-        let program = self.program(flow_mod)?;
-        let chosen = Chosen::new(flow_mod, flow_mod.command == FlowModCommand::ModifyStrict)?;
+    fn modify(&mut self, flow_mod: &FlowMod<'_>, message: &[u8], groups: &Groups) -> Result<(), ErrorCode> {
+        let program = program(flow_mod, groups)?;
+        let selection = Selection::new(flow_mod, flow_mod.command == FlowModCommand::ModifyStrict)?;
         let Some(table) = self.tables.get_mut(usize::from(flow_mod.table_id.0)) else { return Ok(()) };
-        let places: Vec<_> = table.iter().filter(|(_, it)| chosen.has(it)).map(|(place, _)| place).collect();
-        for place in places {
+        let selected = table.iter().filter(|(_, entry)| selection.has(entry));
+        for place in selected.map(|(place, _)| place).collect::<Vec<_>>() {
             let Some(entry) = table.get_mut(place) else { continue };
             entry.message = modified(entry, flow_mod).unwrap_or_else(|| message.to_vec());
             entry.program = program.clone();
@@ -142,23 +106,24 @@ impl Switch {
         Ok(())
     }
 
-    fn delete_flows(&mut self, now: Time, flow_mod: &FlowMod<'_>) -> Result<(), ErrorCode> {
+    fn delete(&mut self, env: &mut Environment<'_>, flow_mod: &FlowMod<'_>) -> Result<(), ErrorCode> {
         let strict = flow_mod.command == FlowModCommand::DeleteStrict;
-        let (out_port, out_group) = (flow_mod.out_port, flow_mod.out_group);
-        let chosen = Chosen { out_port, out_group, ..Chosen::new(flow_mod, strict)? };
-        self.remove_where(now, |table, entry| {
-            let here = chosen.table == TableId::ALL || chosen.table == table;
-            (here && chosen.has(entry)).then_some(FlowRemovedReason::Delete)
+        let mut selection = Selection::new(flow_mod, strict)?;
+        (selection.out_port, selection.out_group) = (flow_mod.out_port, flow_mod.out_group);
+        self.remove_where(env, |table, entry| {
+            let here = selection.table == TableId::ALL || selection.table == table;
+            (here && selection.has(entry)).then_some(FlowRemovedReason::Delete)
         });
         Ok(())
     }
 
     /// Ends flows whose time is over.
-    pub(super) fn expire(&mut self, now: Time) {
+    pub(crate) fn expire(&mut self, env: &mut Environment<'_>) {
+        let now = env.now;
         let over = |since: Time, timeout: Seconds| {
             timeout != Seconds::PERMANENT && now.since(since).as_secs() >= timeout.0.into()
         };
-        self.remove_where(now, |_, entry| {
+        self.remove_where(env, |_, entry| {
             if over(entry.created, entry.hard_timeout) {
                 Some(FlowRemovedReason::HardTimeout)
             } else {
@@ -167,30 +132,65 @@ impl Switch {
         });
     }
 
-    /// Ends flows that hand packets to a group that goes.
-    pub(super) fn remove_flows_of(&mut self, now: Time, gone: &[GroupId]) {
+    /// Ends flows that hand packets to deleted groups.
+    pub(crate) fn remove_flows_to(&mut self, env: &mut Environment<'_>, deleted: &[GroupId]) {
         let leads = |entry: &Entry| {
-            entry.program.all().any(|act| matches!(act, Act::Group(group) if gone.contains(group)))
+            entry.program.all().any(|act| matches!(act, Act::Group(group) if deleted.contains(group)))
         };
-        self.remove_where(now, |_, entry| leads(entry).then_some(FlowRemovedReason::GroupDelete));
+        self.remove_where(env, |_, entry| leads(entry).then_some(FlowRemovedReason::GroupDelete));
     }
 
-    fn remove_where(&mut self, now: Time, reason: impl Fn(TableId, &Entry) -> Option<FlowRemovedReason>) {
+    /// How many flows hand packets to a group.
+    pub(crate) fn references(&self, group: GroupId) -> usize {
+        let leads = |entry: &Entry| entry.program.all().any(|act| *act == Act::Group(group));
+        self.tables.iter().flat_map(Table::iter).filter(|(_, entry)| leads(entry)).count()
+    }
+
+    /// Removes the flows for which there is a reason, and tells controllers of those that asked for it.
+    fn remove_where(
+        &mut self,
+        env: &mut Environment<'_>,
+        reason: impl Fn(TableId, &Entry) -> Option<FlowRemovedReason>,
+    ) {
         for (number, table) in (0..TABLES).map(TableId).zip(&mut self.tables) {
-            let gone: Vec<_> =
+            let removed: Vec<_> =
                 table.iter().filter_map(|(place, entry)| Some((place, reason(number, entry)?))).collect();
-            for (place, reason) in gone {
+            for (place, reason) in removed {
                 let Some(entry) = table.remove(place) else { continue };
                 if entry.flags.contains(FlowModFlags::SEND_FLOW_REM) {
-                    let bit = Unasked::FlowRemoved(bit(reason));
-                    self.connections.tell(&bit, &removed(now, number, &entry, reason));
+                    let notification = Notification::FlowRemoved(bit(reason));
+                    let message = flow_removed(env.now, number, &entry, reason);
+                    env.controllers.notify(&notification, &message);
                 }
             }
         }
     }
 }
 
-/// What made a flow, with the instructions that it has now.
+fn program(flow_mod: &FlowMod<'_>, groups: &Groups) -> Result<Program, ErrorCode> {
+    let program = Program::new(flow_mod.instructions, flow_mod.table_id, TABLES)?;
+    groups.check_acts(program.all())?;
+    Ok(program)
+}
+
+fn new_entry(now: Time, flow_mod: &FlowMod<'_>, message: &[u8], groups: &Groups) -> Result<Entry, ErrorCode> {
+    Ok(Entry {
+        matcher: Matcher::new(&flow_mod.matching)?,
+        priority: flow_mod.priority,
+        cookie: flow_mod.cookie,
+        idle_timeout: flow_mod.idle_timeout,
+        hard_timeout: flow_mod.hard_timeout,
+        flags: flow_mod.flags,
+        program: program(flow_mod, groups)?,
+        message: message.to_vec(),
+        created: now,
+        used: now,
+        packets: 0,
+        bytes: 0,
+    })
+}
+
+/// The message that made a flow, with the instructions that it has now.
 fn modified(entry: &Entry, by: &FlowMod<'_>) -> Option<Vec<u8>> {
     let whole = FlowMod { instructions: by.instructions, ..entry.flow_mod() };
     let mut message = Vec::new();
@@ -207,7 +207,7 @@ const fn bit(reason: FlowRemovedReason) -> FlowRemovedReasons {
     }
 }
 
-fn removed(now: Time, table_id: TableId, entry: &Entry, reason: FlowRemovedReason) -> Message<'_> {
+fn flow_removed(now: Time, table_id: TableId, entry: &Entry, reason: FlowRemovedReason) -> Message<'_> {
     let age = now.since(entry.created);
     Message::FlowRemoved(FlowRemoved {
         cookie: entry.cookie,

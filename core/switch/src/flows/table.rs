@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use braid_openflow::{Cookie, FlowMod, FlowModFlags, Message, Seconds};
 use braid_types::{Index, Time};
 
+use super::flow_cache::FlowCache;
+use super::matching::Matcher;
 use crate::action::Program;
-use crate::key::Key;
-use crate::matching::Matcher;
-use crate::recent::Recent;
+use crate::packets::key::Key;
 
-/// A flow, and the message that made it: what it says of itself is what was said to it.
+/// A flow, and the message that made it, from which it is described.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) matcher: Matcher,
@@ -28,7 +28,14 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// What made it, or changed what it does.
+    /// Counts a packet that hit it.
+    pub(crate) const fn count(&mut self, now: Time, bytes: u64) {
+        self.packets += 1;
+        self.bytes += bytes;
+        self.used = now;
+    }
+
+    /// The message that made it, or changed it last.
     pub(crate) fn flow_mod(&self) -> FlowMod<'_> {
         match Message::decode(&self.message) {
             Ok((_, Message::FlowMod(flow_mod))) => flow_mod,
@@ -46,7 +53,7 @@ pub(crate) struct Table {
     free: Vec<usize>,
     // Invariant: sorted by `highest`, from the highest down.
     groups: Vec<Tuple>,
-    recent: Recent,
+    cache: FlowCache,
     pub(crate) lookups: u64,
     pub(crate) matches: u64,
 }
@@ -77,10 +84,10 @@ impl Table {
 
     /// As [`Self::search`], which is asked only once for packets that look alike.
     fn recall(&mut self, key: &Key) -> Option<usize> {
-        let relevant = key.masked(&self.recent.mask);
-        self.recent.find(&relevant).unwrap_or_else(|| {
+        let relevant = key.masked(&self.cache.mask);
+        self.cache.find(&relevant).unwrap_or_else(|| {
             let found = self.search(key);
-            self.recent.keep(relevant, found);
+            self.cache.keep(relevant, found);
             found
         })
     }
@@ -163,7 +170,7 @@ impl Table {
 
     /// What was found may be found no longer.
     fn forget(&mut self) {
-        self.recent.clear(self.groups.iter().fold(Key::default(), |all, tuple| all.joined(&tuple.mask)));
+        self.cache.clear(self.groups.iter().fold(Key::default(), |all, tuple| all.joined(&tuple.mask)));
     }
 
     fn sort(&mut self) {

@@ -3,70 +3,51 @@
 use std::sync::Arc;
 
 use braid_openflow::{ErrorCode, GroupId, GroupMod, GroupModFailedCode, GroupType, Message};
-use braid_spray::{PathId, Resequencer, Scheduler};
-use braid_types::{MacAddr, PortNo, Time};
+use braid_spray::{PathWeight, Scheduler};
+use braid_types::{PortNo, Time};
 
+use super::failed;
+use super::probing::Probing;
+use super::resequencing::GroupResequencer;
 use crate::action::{Act, acts};
-use crate::packet::Packet;
-use crate::switch::Probing;
 use crate::tunnel::Tunnel;
 
-/// Most ways that are told apart.
-const MOST_WAYS: usize = 8;
 /// Most buckets of a group.
-const BUCKETS: usize = 64;
+const MAX_BUCKETS: usize = 64;
 
 /// A group, and the message that made it.
 #[derive(Debug)]
 pub(crate) struct Group {
-    pub(crate) kind: GroupType,
-    pub(crate) buckets: Vec<Bucket>,
-    pub(crate) message: Vec<u8>,
-    pub(crate) created: Time,
-    pub(crate) packets: u64,
-    pub(crate) bytes: u64,
+    pub(super) kind: GroupType,
+    pub(super) buckets: Vec<Bucket>,
+    pub(super) message: Vec<u8>,
+    pub(super) created: Time,
+    pub(super) packets: u64,
+    pub(super) bytes: u64,
     /// A select group that decides for each packet.
-    pub(crate) spray: Option<Scheduler>,
-    /// What a group that sprays learns of its paths.
-    pub(crate) probing: Option<Box<Probing>>,
-    /// A group that puts packets in order before its buckets have them.
-    pub(crate) order: Option<Box<Order>>,
-    /// What it puts into tunnels, or takes out of them.
-    pub(crate) tunnel: Option<Box<Tunnel>>,
-}
-
-/// What puts packets in order, and by which ways they come.
-#[derive(Debug)]
-pub(crate) struct Order {
-    pub(crate) buffer: Resequencer<Waiting>,
-    ways: Vec<(PortNo, MacAddr)>,
-}
-
-/// A packet that waits, and where it came from.
-#[derive(Debug)]
-pub(crate) struct Waiting {
-    pub(crate) in_port: PortNo,
-    pub(crate) packet: Packet,
+    pub(super) spray: Option<Scheduler>,
+    /// The probes of a group that sprays.
+    pub(super) probing: Option<Box<Probing>>,
+    /// The buffer of a group that resequences before its buckets have the packets.
+    pub(super) resequencer: Option<Box<GroupResequencer>>,
+    /// The tunnels into which it puts packets, or out of which it takes them.
+    pub(super) tunnel: Option<Box<Tunnel>>,
 }
 
 /// One of a group's lists of actions.
 #[derive(Clone, Debug)]
-pub(crate) struct Bucket {
-    pub(crate) weight: u16,
-    pub(crate) watch_port: PortNo,
-    pub(crate) watch_group: GroupId,
-    pub(crate) actions: Arc<[Act]>,
-    pub(crate) packets: u64,
-    pub(crate) bytes: u64,
-}
-
-const fn failed(code: GroupModFailedCode) -> ErrorCode {
-    ErrorCode::GroupModFailed(code)
+pub(super) struct Bucket {
+    pub(super) weight: u16,
+    pub(super) watch_port: PortNo,
+    pub(super) watch_group: GroupId,
+    pub(super) actions: Arc<[Act]>,
+    pub(super) packets: u64,
+    pub(super) bytes: u64,
 }
 
 impl Group {
     /// The group that `group_mod` describes; `message` is its bytes.
-    pub(crate) fn new(now: Time, group_mod: &GroupMod<'_>, message: &[u8]) -> Result<Self, ErrorCode> {
+    pub(super) fn new(now: Time, group_mod: &GroupMod<'_>, message: &[u8]) -> Result<Self, ErrorCode> {
         if matches!(group_mod.group_type, GroupType::Unknown(_)) {
             return Err(failed(GroupModFailedCode::BadType));
         }
@@ -76,7 +57,7 @@ impl Group {
             Ok(Bucket { weight, watch_port, watch_group, actions, packets: 0, bytes: 0 })
         });
         let buckets = buckets.collect::<Result<Vec<_>, ErrorCode>>()?;
-        if buckets.len() > BUCKETS {
+        if buckets.len() > MAX_BUCKETS {
             return Err(failed(GroupModFailedCode::OutOfBuckets));
         }
         if group_mod.group_type == GroupType::Indirect && buckets.len() != 1 {
@@ -91,13 +72,13 @@ impl Group {
             bytes: 0,
             spray: None,
             probing: None,
-            order: None,
+            resequencer: None,
             tunnel: None,
         })
     }
 
-    /// What made it.
-    pub(crate) fn group_mod(&self) -> Option<GroupMod<'_>> {
+    /// The message that made it.
+    pub(super) fn group_mod(&self) -> Option<GroupMod<'_>> {
         match Message::decode(&self.message) {
             Ok((_, Message::GroupMod(group_mod))) => Some(group_mod),
             _ => None,
@@ -105,7 +86,7 @@ impl Group {
     }
 
     /// The groups that its buckets hand packets to.
-    pub(crate) fn chained(&self) -> impl Iterator<Item = GroupId> {
+    pub(super) fn chained(&self) -> impl Iterator<Item = GroupId> {
         self.buckets.iter().flat_map(|bucket| bucket.actions.iter()).filter_map(|act| match act {
             Act::Group(group) => Some(*group),
             _ => None,
@@ -113,34 +94,8 @@ impl Group {
     }
 }
 
-impl Order {
-    pub(crate) const fn new(buffer: Resequencer<Waiting>) -> Self {
-        Self { buffer, ways: Vec::new() }
-    }
-
-    pub(crate) fn ways(&self) -> &[(PortNo, MacAddr)] {
-        &self.ways
-    }
-
-    /// Ways may have come and gone: if there is no room for more, they are told apart and counted anew.
-    pub(crate) fn renew_ways(&mut self) {
-        if self.ways.len() >= MOST_WAYS {
-            self.ways.clear();
-            self.buffer.forget_paths();
-        }
-    }
-
-    /// The number of a way, by where packets come in and by the label that they have then. The ninth and later are one.
-    pub(crate) fn way(&mut self, in_port: PortNo, label: MacAddr) -> PathId {
-        let place = self.ways.iter().position(|way| *way == (in_port, label));
-        let place = place.unwrap_or_else(|| {
-            if self.ways.len() < MOST_WAYS {
-                self.ways.push((in_port, label));
-                self.ways.len() - 1
-            } else {
-                MOST_WAYS
-            }
-        });
-        PathId(place as u8)
-    }
+/// The buckets' weights; their paths are not known yet.
+pub(super) fn weights(group: &Group) -> Vec<PathWeight> {
+    let weight = |bucket: &Bucket| PathWeight { weight: bucket.weight.into(), ..PathWeight::default() };
+    group.buckets.iter().map(weight).collect()
 }

@@ -1,19 +1,20 @@
-//! Frames of one TCP flow that leave in a row, as one super-frame: what a receiver's GRO makes of them, and TSO undoes.
+//! Coalescing of successive TCP segments of one flow into a GSO packet: as a receiver's GRO does, and TSO undoes.
 
-use crate::packet::{GSO_TCPV4, GSO_TCPV6, Offload, Packet, fold, sum, u16_at};
+use super::{GSO_TCPV4, GSO_TCPV6, Offload, Packet, fold, sum, u16_at};
 
-/// A super-frame has no more parts, and no more bytes behind Ethernet's header.
-const PARTS: usize = 64;
-const LONGEST: usize = 65_535;
+/// Most segments of a GSO packet.
+const MAX_SEGMENTS: usize = 64;
+/// Most bytes of a GSO packet behind Ethernet's header.
+const MAX_LENGTH: usize = 65_535;
 
 const TCP_CHECKSUM: usize = 16;
 const FIN_SYN_RST_URG_CWR: u8 = 0b1010_0111;
 const ACK: u8 = 0x10;
 const PSH: u8 = 0x08;
 
-/// Packets that leave as one: the first whole, and of the others what is behind their headers.
+/// Packets that leave as one GSO packet: the first whole, and the payloads of the others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Train {
+pub struct Coalesced {
     /// How many packets it takes; 1: the first leaves as it is.
     pub packets: usize,
     /// How long the headers of each are.
@@ -22,7 +23,7 @@ pub struct Train {
 
 /// Where a full TCP segment's headers are in its frame, and what changes from one to the next.
 #[derive(Clone, Copy, Debug)]
-struct Car {
+struct SegmentHeaders {
     network: usize,
     transport: usize,
     headers: usize,
@@ -33,34 +34,34 @@ struct Car {
     flags: u8,
 }
 
-impl Train {
-    /// Couples as many of `packets` with the first as can leave with it, and gives the first the headers of all of them.
+impl Coalesced {
+    /// Coalesces as many of `packets` with the first as can leave with it, and gives the first the headers of all of them.
     ///
-    /// Cut at [`Offload::gso_size`], the super-frame gives the very frames that it was made of. So nothing is coupled but full
+    /// Cut at [`Offload::gso_size`], the GSO packet gives the very frames that it was made of. So nothing is coalesced but full
     /// segments, and a last one that may be shorter, that differ in nothing else than a sender's own segmentation would make
-    /// them differ, and whose checksums are known to be right or are yet to be made: what is corrupted stays so.
-    pub fn couple(packets: &mut [Packet]) -> Self {
+    /// them differ, and whose checksums are known to be right or are yet to be made: corrupted packets stay corrupted.
+    pub fn coalesce(packets: &mut [Packet]) -> Self {
         let alone = Self { packets: 1, headers: 0 };
         let Some((first, others)) = packets.split_first_mut() else { return alone };
-        let Some(engine) = Car::read(first) else { return alone };
-        let (mut last, mut count, mut payload) = (engine, 1, engine.payload);
-        for packet in others.iter().take(PARTS - 1) {
-            let Some(next) = Car::read(packet) else { break };
-            let fits = engine.headers - engine.network + payload + next.payload <= LONGEST;
-            if !fits || !last.is_followed_by(&next, &engine) || !engine.looks_like(&next, first, packet) {
+        let Some(lead) = SegmentHeaders::read(first) else { return alone };
+        let (mut last, mut count, mut payload) = (lead, 1, lead.payload);
+        for packet in others.iter().take(MAX_SEGMENTS - 1) {
+            let Some(next) = SegmentHeaders::read(packet) else { break };
+            let fits = lead.headers - lead.network + payload + next.payload <= MAX_LENGTH;
+            if !fits || !last.is_followed_by(&next, &lead) || !lead.looks_like(&next, first, packet) {
                 break;
             }
             (last, count, payload) = (next, count + 1, payload + next.payload);
         }
         if count > 1 {
-            engine.head(first, payload, last.flags);
+            lead.head(first, payload, last.flags);
         }
-        Self { packets: count, headers: engine.headers }
+        Self { packets: count, headers: lead.headers }
     }
 }
 
-impl Car {
-    /// A packet's headers; `None` if it cannot be a part of a super-frame.
+impl SegmentHeaders {
+    /// A packet's headers; `None` if it cannot be a part of a GSO packet.
     fn read(packet: &Packet) -> Option<Self> {
         let (data, offload) = (packet.data.as_slice(), &packet.offload);
         if offload.gso_type != 0 || !(offload.needs_checksum || offload.checksum_valid) {
@@ -87,15 +88,15 @@ impl Car {
         let place = (usize::from(offload.csum_start), usize::from(offload.csum_offset));
         let checked = !offload.needs_checksum || place == (transport, TCP_CHECKSUM);
         let seq = u32::from_be_bytes(data.get(transport + 4..transport + 8)?.try_into().ok()?);
-        let car = Self { network, transport, headers, payload, is_v4, id, seq, flags };
-        (plain && is_data && whole && checked).then_some(car)
+        let segment = Self { network, transport, headers, payload, is_v4, id, seq, flags };
+        (plain && is_data && whole && checked).then_some(segment)
     }
 
-    fn is_followed_by(&self, next: &Self, engine: &Self) -> bool {
+    fn is_followed_by(&self, next: &Self, lead: &Self) -> bool {
         next.seq == self.seq.wrapping_add(self.payload as u32)
             && (!self.is_v4 || next.id == self.id.wrapping_add(1))
-            && self.payload == engine.payload
-            && next.payload <= engine.payload
+            && self.payload == lead.payload
+            && next.payload <= lead.payload
             && self.flags & PSH == 0
             && (self.flags ^ next.flags) & !PSH == 0
     }
@@ -122,7 +123,7 @@ impl Car {
             && same(transport + 18, self.headers)
     }
 
-    /// Makes `packet`'s headers those of a super-frame with `payload`.
+    /// Makes `packet`'s headers those of a GSO packet with `payload`.
     fn head(&self, packet: &mut Packet, payload: usize, last_flags: u8) {
         let (network, transport) = (self.network, self.transport);
         let segment = (self.headers - transport + payload) as u32;

@@ -1,8 +1,8 @@
 //! IPv4 packets that are too long, and whose senders let them be cut on the way: RFC 791 §3.2.
 
-use crate::key::{self, Key, Layout};
-use crate::packet::{Packet, fold, put_ipv4_checksum, sum, u16_at};
-use crate::tunnel::{cut_datagrams, cut_segments};
+use crate::packets::key::{self, Key, Layout};
+use crate::packets::segmentation::{cut_datagrams, cut_segments};
+use crate::packets::{Packet, fold, put_ipv4_checksum, sum, u16_at};
 
 const DONT_FRAGMENT: u16 = 0x4000;
 const MORE: u16 = 0x2000;

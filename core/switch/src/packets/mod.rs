@@ -1,6 +1,17 @@
 //! Packets with their offload state: pending checksums and segmentation (virtio-net header).
 
+mod coalesce;
+mod context;
+pub(crate) mod fragment;
+pub(crate) mod key;
+pub(crate) mod probe;
+pub(crate) mod rewrite;
+pub(crate) mod segmentation;
+
 use braid_types::MacAddr;
+
+pub use coalesce::Coalesced;
+pub(crate) use context::PacketContext;
 
 /// A frame, and what its sender left to the network card.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

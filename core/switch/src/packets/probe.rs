@@ -30,7 +30,7 @@ pub(crate) struct ProbeFrame {
     pub(crate) bucket: u32,
     pub(crate) number: u32,
     /// The destination address of the answer.
-    pub(crate) back: MacAddr,
+    pub(crate) reply_label: MacAddr,
     /// When the probe arrived, in nanoseconds of the clock of who answers.
     pub(crate) arrived: u64,
     /// What was sent by the path before the probe, and what came before it; `None` if an edge has no room to count that.
@@ -56,7 +56,7 @@ impl ProbeFrame {
         frame.extend(ETHER_TYPE);
         frame.extend(MAGIC);
         frame.extend([self.is_answer, self.tally.is_none()].map(u8::from));
-        frame.extend(self.back.octets());
+        frame.extend(self.reply_label.octets());
         frame.extend(self.to.0.to_be_bytes());
         frame.extend(self.from.0.to_be_bytes());
         frame.extend(self.secret.to_be_bytes());
@@ -77,7 +77,7 @@ impl ProbeFrame {
             return None;
         }
         let [answer, uncounted] = take(&mut rest)?;
-        let back = MacAddr::new(take(&mut rest)?);
+        let reply_label = MacAddr::new(take(&mut rest)?);
         let mut word = || take(&mut rest).map(u64::from_be_bytes);
         let (to, from, secret) = (DatapathId(word()?), DatapathId(word()?), word()?);
         let mut half = || take(&mut rest).map(u32::from_be_bytes);
@@ -85,7 +85,18 @@ impl ProbeFrame {
         let arrived = u64::from_be_bytes(take(&mut rest)?);
         let [sent, came] = [take(&mut rest)?, take(&mut rest)?].map(u32::from_be_bytes);
         let tally = (uncounted == 0).then_some(Tally { sent, came });
-        Some(Self { is_answer: answer == 1, to, from, secret, group, bucket, number, back, arrived, tally })
+        Some(Self {
+            is_answer: answer == 1,
+            to,
+            from,
+            secret,
+            group,
+            bucket,
+            number,
+            reply_label,
+            arrived,
+            tally,
+        })
     }
 }
 
@@ -109,7 +120,7 @@ mod tests {
             group: GroupId(4),
             bucket: 5,
             number: 6,
-            back: MacAddr::from_u64(0x02b7_0000_0007),
+            reply_label: MacAddr::from_u64(0x02b7_0000_0007),
             arrived: 8,
             tally: Some(Tally { sent: 9, came: 10 }),
         };

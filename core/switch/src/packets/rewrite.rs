@@ -1,8 +1,8 @@
 //! Actions that change a packet. Checksums follow by difference (RFC 1624), also those that are left to the network card.
 
 use crate::action::{Act, SetField};
-use crate::key::{self, Key, Layout};
-use crate::packet::{Packet, fold, sum};
+use crate::packets::key::{self, Key, Layout};
+use crate::packets::{Packet, fold, sum};
 
 /// Does `act` to a packet; `false` if its time to live is over.
 ///
@@ -57,14 +57,14 @@ fn set(field: &SetField, packet: &mut Packet, key: &Key, layout: &Layout) {
         SetField::VlanPcp(pcp) if key.get(key::VLAN_VID) != 0 => {
             control(packet, 0xe000, u16::from(*pcp) << 13);
         }
-        SetField::Ipv4Src(address) => network(packet, key, layout, IPV4, 12, &address.octets()),
-        SetField::Ipv4Dst(address) => network(packet, key, layout, IPV4, 16, &address.octets()),
-        SetField::Ipv6Src(address) => network(packet, key, layout, IPV6, 8, &address.octets()),
-        SetField::Ipv6Dst(address) => network(packet, key, layout, IPV6, 24, &address.octets()),
-        SetField::TcpSrc(port) => transport(packet, key, layout, TCP, 0, *port),
-        SetField::TcpDst(port) => transport(packet, key, layout, TCP, 2, *port),
-        SetField::UdpSrc(port) => transport(packet, key, layout, UDP, 0, *port),
-        SetField::UdpDst(port) => transport(packet, key, layout, UDP, 2, *port),
+        SetField::Ipv4Src(address) => network(packet, key, layout, Field(IPV4, 12), &address.octets()),
+        SetField::Ipv4Dst(address) => network(packet, key, layout, Field(IPV4, 16), &address.octets()),
+        SetField::Ipv6Src(address) => network(packet, key, layout, Field(IPV6, 8), &address.octets()),
+        SetField::Ipv6Dst(address) => network(packet, key, layout, Field(IPV6, 24), &address.octets()),
+        SetField::TcpSrc(port) => transport(packet, key, layout, Field(TCP, 0), *port),
+        SetField::TcpDst(port) => transport(packet, key, layout, Field(TCP, 2), *port),
+        SetField::UdpSrc(port) => transport(packet, key, layout, Field(UDP, 0), *port),
+        SetField::UdpDst(port) => transport(packet, key, layout, Field(UDP, 2), *port),
         SetField::VlanVid(_) | SetField::VlanPcp(_) => {}
     }
 }
@@ -74,6 +74,10 @@ const IPV6: u64 = 0x86dd;
 const TCP: u64 = 6;
 const UDP: u64 = 17;
 const ICMPV6: u64 = 58;
+
+/// A field of a header: the header's EtherType or protocol, and where in it the field begins.
+#[derive(Clone, Copy)]
+struct Field(u64, usize);
 
 fn plain(packet: &mut Packet, at: usize, bytes: &[u8]) {
     if let Some(place) = packet.data.get_mut(at..at + bytes.len()) {
@@ -88,13 +92,15 @@ fn control(packet: &mut Packet, mask: u16, bits: u16) {
     }
 }
 
-fn network(packet: &mut Packet, key: &Key, layout: &Layout, family: u64, offset: usize, bytes: &[u8]) {
+fn network(packet: &mut Packet, key: &Key, layout: &Layout, field: Field, bytes: &[u8]) {
+    let Field(family, offset) = field;
     let Some(network) = layout.network.filter(|_| key.get(key::ETH_TYPE) == family) else { return };
     let header: &[usize] = if family == IPV4 { &[network + 10] } else { &[] };
     write(packet, network + offset, bytes, header, checksum_place(packet, key, layout));
 }
 
-fn transport(packet: &mut Packet, key: &Key, layout: &Layout, protocol: u64, offset: usize, port: u16) {
+fn transport(packet: &mut Packet, key: &Key, layout: &Layout, field: Field, port: u16) {
+    let Field(protocol, offset) = field;
     let Some(start) = layout.transport.filter(|_| key.get(key::IP_PROTO) == protocol) else { return };
     // What is left to the network card is the sum over the ports, too: only that of the addresses is there yet.
     let place = checksum_place(packet, key, layout).filter(|_| !packet.offload.needs_checksum);

@@ -1,7 +1,7 @@
 //! GSO packets of TCP and UDP cut into the packets that they stand for.
 
-use crate::key::{self, Key, Layout};
-use crate::packet::{GSO_ECN, GSO_TCPV4, GSO_TCPV6, GSO_UDP, Offload, Packet, fold, put_ipv4_checksum, sum};
+use crate::packets::key::{self, Key, Layout};
+use crate::packets::{GSO_ECN, GSO_TCPV4, GSO_TCPV6, GSO_UDP, Offload, Packet, fold, put_ipv4_checksum, sum};
 
 const TCP: u64 = 6;
 const TCP_CHECKSUM: u16 = 16;
@@ -18,7 +18,16 @@ struct Headers {
     transport: usize,
 }
 
-/// The datagrams of a super-frame, each with its checksum yet to be made; `None` if it is none of datagrams.
+/// The place of a segment among those of its GSO packet.
+#[derive(Clone, Copy)]
+struct Place {
+    number: u16,
+    is_last: bool,
+    /// How many bytes of payload are before it.
+    before: u32,
+}
+
+/// The datagrams of a GSO packet, each with its checksum yet to be made; `None` if it is none of datagrams.
 pub(crate) fn cut_datagrams(packet: &Packet, key: &Key, layout: &Layout) -> Option<Vec<Packet>> {
     let Offload { gso_type, gso_size, .. } = packet.offload;
     if gso_type != GSO_UDP || gso_size == 0 || key.get(key::IP_PROTO) != UDP {
@@ -31,7 +40,7 @@ pub(crate) fn cut_datagrams(packet: &Packet, key: &Key, layout: &Layout) -> Opti
     parts.map(|(payload, number)| datagram(headers, payload, number, places)).collect()
 }
 
-/// The segments of a super-frame of TCP, each with its checksum yet to be made; `None` if it is none. Linux does it alike: `tcp_gso_segment`.
+/// The segments of a GSO packet of TCP, each with its checksum yet to be made; `None` if it is none. Linux does it alike: `tcp_gso_segment`.
 pub(crate) fn cut_segments(packet: &Packet, key: &Key, layout: &Layout) -> Option<Vec<Packet>> {
     let Offload { gso_type, gso_size, .. } = packet.offload;
     let is_tcp = [GSO_TCPV4, GSO_TCPV6].contains(&(gso_type & !GSO_ECN)) && key.get(key::IP_PROTO) == TCP;
@@ -46,17 +55,14 @@ pub(crate) fn cut_segments(packet: &Packet, key: &Key, layout: &Layout) -> Optio
     let parts = payload.chunks(gso_size.into()).zip(0..);
     let part = |(payload, number): (&[u8], u16)| {
         let before = u32::from(number) * u32::from(gso_size);
-        segment(headers, payload, (number, number + 1 == count, before), places)
+        let place = Place { number, is_last: number + 1 == count, before };
+        segment(headers, payload, place, places)
     };
     parts.map(part).collect()
 }
 
-fn segment(
-    headers: &[u8],
-    payload: &[u8],
-    (number, is_last, before): (u16, bool, u32),
-    places: Headers,
-) -> Option<Packet> {
+fn segment(headers: &[u8], payload: &[u8], place: Place, places: Headers) -> Option<Packet> {
+    let Place { number, is_last, before } = place;
     let (mut data, transport) = ([headers, payload].concat(), places.transport);
     let seq = u32::from_be_bytes(data.get(transport + 4..transport + 8)?.try_into().ok()?);
     data.get_mut(transport + 4..transport + 8)?.copy_from_slice(&seq.wrapping_add(before).to_be_bytes());

@@ -1,105 +1,71 @@
-//! Groups that put packets into tunnels, or take them out.
+//! Packets into and out of the tunnels of groups.
 
 use braid_openflow::GroupId;
-use braid_types::Time;
 
-use super::Switch;
-use super::journey::Journey;
-use super::pipeline::DEPTH;
-use crate::action::Act;
-use crate::fragment::fragments;
-use crate::group::Bucket;
-use crate::key::{self, Key};
-use crate::packet::Packet;
-use crate::tunnel::{Ends, Numbered, Tunnel, added, cut_datagrams, decapsulate, encapsulate};
+use super::Pipeline;
+use crate::environment::Environment;
+use crate::packets::fragment::fragments;
+use crate::packets::key::{self, Key};
+use crate::packets::segmentation::cut_datagrams;
+use crate::packets::{Packet, PacketContext};
+use crate::tunnel::{Numbered, decapsulate};
 
-/// How long a VLAN tag is.
-const TAG: usize = 4;
-
-impl Switch {
+impl Pipeline {
     /// Through a group that sprays and encapsulates: all that is IP and not TCP, which has numbers of its own.
-    pub(super) fn through_tunnel(&mut self, now: Time, journey: &mut Journey, id: GroupId) {
-        let Some(flow) = key::datagram_flow(&journey.key, &journey.layout) else {
-            return self.through_selected(now, journey, id);
+    pub(super) fn through_tunnel(
+        &mut self,
+        env: &mut Environment<'_>,
+        context: &mut PacketContext,
+        id: GroupId,
+    ) {
+        let Some(flow) = key::datagram_flow(&context.key, &context.layout) else {
+            return self.through_selected(env, context, id);
         };
-        let before = (!journey.last).then(|| journey.packet.clone());
-        match self.cut(journey, id) {
-            None => self.enter_tunnel(now, journey, id, &flow),
+        let before = (!context.last).then(|| context.packet.clone());
+        match self.cut(context, id) {
+            None => self.enter_tunnel(env, context, id, &flow),
             Some(parts) => {
                 for part in parts {
-                    (journey.packet, journey.last) = (part, true);
-                    journey.reread();
-                    self.enter_tunnel(now, journey, id, &flow);
+                    (context.packet, context.last) = (part, true);
+                    context.reread();
+                    self.enter_tunnel(env, context, id, &flow);
                 }
-                journey.last = before.is_none();
+                context.last = before.is_none();
             }
         }
         if let Some(before) = before {
-            (journey.packet, journey.added) = (before, 0);
-            journey.reread();
+            (context.packet, context.added) = (before, 0);
+            context.reread();
         }
     }
 
-    /// The datagrams of a super-frame, and the fragments of what would be too long for some path; `None` if it enters as it is.
-    fn cut(&self, journey: &Journey, id: GroupId) -> Option<Vec<Packet>> {
-        let Journey { packet, key, layout, .. } = journey;
-        let room = self.room(id, layout.network?).filter(|room| journey.length() > *room);
-        let cut = room.and_then(|room| fragments(packet, key, layout, room));
+    /// The datagrams of a GSO packet, and the fragments of a packet too big for some path; `None` if it enters as it is.
+    fn cut(&self, context: &PacketContext, id: GroupId) -> Option<Vec<Packet>> {
+        let PacketContext { packet, key, layout, .. } = context;
+        let mtu = self.groups.tunnel_mtu(id, layout.network?, &self.ports);
+        let mtu = mtu.filter(|mtu| context.length() > *mtu);
+        let cut = mtu.and_then(|mtu| fragments(packet, key, layout, mtu));
         cut.or_else(|| cut_datagrams(packet, key, layout))
     }
 
-    /// How long a packet may be that is to enter, whichever bucket it goes through; `None` if any may.
-    fn room(&self, id: GroupId, network: usize) -> Option<usize> {
-        let group = self.groups.get(&id)?;
-        let Some(Tunnel::Enters { ends, .. }) = group.tunnel.as_deref() else { return None };
-        let room = |(bucket, ends): (&Bucket, &Ends)| {
-            Some(self.least_mtu(&bucket.actions, network, 1)?.saturating_sub(added(*ends)))
-        };
-        group.buckets.iter().zip(ends).filter_map(room).min()
-    }
-
-    /// The least that ports take to which these actions lead; `None` if there is no limit.
-    fn least_mtu(&self, acts: &[Act], mut network: usize, depth: u8) -> Option<usize> {
-        let mut least = None;
-        for act in acts {
-            let mtu = match act {
-                Act::Output { port, .. } => self.ports.get(port).and_then(|port| port.mtu(network)),
-                Act::Group(group) if depth < DEPTH => {
-                    let buckets = self.groups.get(group).into_iter().flat_map(|group| &group.buckets);
-                    buckets.filter_map(|it| self.least_mtu(&it.actions, network, depth + 1)).min()
-                }
-                Act::PushVlan(_) => {
-                    network += TAG;
-                    None
-                }
-                _ => None,
-            };
-            least = least.into_iter().chain(mtu).min();
-        }
-        least
-    }
-
-    fn enter_tunnel(&mut self, now: Time, journey: &mut Journey, id: GroupId, flow: &Key) {
-        let Some(bucket) = self.select(now, journey, id) else { return };
-        let tunnel = self.groups.get_mut(&id).and_then(|group| group.tunnel.as_deref_mut());
-        if let Some(Tunnel::Enters { ends, numbers }) = tunnel
-            && let Some(ends) = ends.get(bucket)
-        {
-            let before = journey.packet.data.len();
-            if encapsulate(&mut journey.packet, &journey.layout, *ends, || numbers.next(flow)) {
-                journey.added = journey.packet.data.len().saturating_sub(before);
-                journey.reread();
-            }
-        }
-        self.through_bucket(now, journey, id, bucket);
+    fn enter_tunnel(
+        &mut self,
+        env: &mut Environment<'_>,
+        context: &mut PacketContext,
+        id: GroupId,
+        flow: &Key,
+    ) {
+        let Some(bucket) = self.groups.select(env.now, id, context, &self.ports) else { return };
+        self.groups.encapsulate(id, bucket, flow, context);
+        self.through_bucket(env, context, id, bucket);
     }
 
     /// Takes a packet out of its tunnel, if the group does that and it is in one.
-    pub(super) fn leave_tunnel(&self, journey: &mut Journey, id: GroupId) -> Option<Numbered> {
-        let leaves = matches!(self.groups.get(&id)?.tunnel.as_deref(), Some(Tunnel::Leaves));
-        let numbered = leaves.then(|| decapsulate(&mut journey.packet, &journey.key, &journey.layout))??;
-        journey.is_original = false;
-        journey.reread();
+    pub(super) fn leave_tunnel(&self, context: &mut PacketContext, id: GroupId) -> Option<Numbered> {
+        let leaves = self.groups.decapsulates(id);
+        let numbered = leaves.then(|| decapsulate(&mut context.packet, &context.key, &context.layout))??;
+        context.is_original = false;
+        context.reread();
         Some(numbered)
     }
 }

@@ -4,18 +4,18 @@ use std::time::Duration;
 
 use braid_types::{Index, MacAddr, PortNo, Time};
 
-use crate::packet::Packet;
+use crate::packets::Packet;
 
 /// Paths that are counted at once, in each direction: as many as 64 groups of 64 buckets have.
-const MOST: usize = 4_096;
+const MAX_PATHS: usize = 4_096;
 /// A path that was not probed for so long may be forgotten for the sake of another.
-const IDLE: Duration = Duration::from_secs(5);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often such paths are looked for.
-const SWEEP: Duration = Duration::from_secs(1);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How many TCP segments and other packets have left, or come in, by a port with a destination address: of paths that are probed.
+/// The TCP segments and other packets of probed paths, in one direction, by port and destination address.
 #[derive(Debug, Default)]
-pub(crate) struct Tallies {
+pub(crate) struct PathCounters {
     counts: Index<(PortNo, [u8; 6]), Count>,
     swept: Time,
 }
@@ -26,7 +26,7 @@ struct Count {
     segments: u32,
 }
 
-impl Tallies {
+impl PathCounters {
     /// Counts a packet, if its path is probed.
     pub(crate) fn count(&mut self, port: PortNo, packet: &Packet) {
         if self.counts.is_empty() {
@@ -47,11 +47,11 @@ impl Tallies {
             count.probed = now;
             return Some(count.segments);
         }
-        if self.counts.len() >= MOST && now.since(self.swept) >= SWEEP {
+        if self.counts.len() >= MAX_PATHS && now.since(self.swept) >= SWEEP_INTERVAL {
             self.swept = now;
-            self.counts.retain(|_, count| now.since(count.probed) < IDLE);
+            self.counts.retain(|_, count| now.since(count.probed) < IDLE_TIMEOUT);
         }
-        if self.counts.len() >= MOST {
+        if self.counts.len() >= MAX_PATHS {
             return None;
         }
         self.counts.insert(key, Count { probed: now, segments: 0 });
@@ -62,7 +62,7 @@ impl Tallies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Offload;
+    use crate::packets::Offload;
 
     fn packet(label: [u8; 6], length: usize, gso_size: u16) -> Packet {
         let offload =
@@ -76,31 +76,31 @@ mod tests {
 
     #[test]
     fn segments_of_paths_that_are_probed_are_counted() {
-        let (mut tallies, seven) = (Tallies::default(), label(7).octets());
-        let probed = |tallies: &mut Tallies| tallies.probed(Time::ZERO, PortNo(1), label(7));
-        tallies.count(PortNo(1), &packet(seven, 100, 0));
-        assert_eq!(probed(&mut tallies), Some(0));
-        tallies.count(PortNo(1), &packet(seven, 100, 0));
-        tallies.count(PortNo(1), &packet(seven, 54 + 2_001, 1_000));
-        tallies.count(PortNo(2), &packet(seven, 100, 0));
-        tallies.count(PortNo(1), &packet([8; 6], 100, 0));
-        assert_eq!(probed(&mut tallies), Some(4));
+        let (mut counters, seven) = (PathCounters::default(), label(7).octets());
+        let probed = |counters: &mut PathCounters| counters.probed(Time::ZERO, PortNo(1), label(7));
+        counters.count(PortNo(1), &packet(seven, 100, 0));
+        assert_eq!(probed(&mut counters), Some(0));
+        counters.count(PortNo(1), &packet(seven, 100, 0));
+        counters.count(PortNo(1), &packet(seven, 54 + 2_001, 1_000));
+        counters.count(PortNo(2), &packet(seven, 100, 0));
+        counters.count(PortNo(1), &packet([8; 6], 100, 0));
+        assert_eq!(probed(&mut counters), Some(4));
     }
 
     #[test]
     fn no_path_loses_its_count_to_others_as_long_as_it_is_probed() {
-        let mut tallies = Tallies::default();
+        let mut counters = PathCounters::default();
         let mut now = Time::ZERO;
         for round in 0..3 {
-            for number in 0..MOST as u64 {
-                assert_eq!(tallies.probed(now, PortNo(1), label(number)), Some(round), "{number}");
-                tallies.count(PortNo(1), &packet(label(number).octets(), 100, 0));
+            for number in 0..MAX_PATHS as u64 {
+                assert_eq!(counters.probed(now, PortNo(1), label(number)), Some(round), "{number}");
+                counters.count(PortNo(1), &packet(label(number).octets(), 100, 0));
             }
-            assert_eq!(tallies.probed(now, PortNo(2), label(1)), None, "there is no room");
+            assert_eq!(counters.probed(now, PortNo(2), label(1)), None, "there is no room");
             now = now + Duration::from_secs(2);
         }
-        now = now + IDLE;
-        assert_eq!(tallies.probed(now, PortNo(2), label(1)), Some(0));
-        assert_eq!(tallies.counts.len(), 1);
+        now = now + IDLE_TIMEOUT;
+        assert_eq!(counters.probed(now, PortNo(2), label(1)), Some(0));
+        assert_eq!(counters.counts.len(), 1);
     }
 }

@@ -6,7 +6,7 @@ use braid_types::{MacAddr, PortNo, RateLimit, Time};
 /// The addresses and the type.
 const ETHERNET: usize = 14;
 
-/// What the machine says of an interface.
+/// The description of an interface by its machine.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PortDescription {
     /// Its name, of at most 15 bytes.
@@ -25,24 +25,24 @@ pub struct PortDescription {
 
 impl PortDescription {
     /// Whether OpenFlow says the same of both.
-    pub(crate) fn is_told_like(&self, other: &Self) -> bool {
+    pub(super) fn is_told_like(&self, other: &Self) -> bool {
         (&self.name, self.mac, self.up, self.kbps) == (&other.name, other.mac, other.up, other.kbps)
     }
 }
 
 /// A port of the switch.
 #[derive(Clone, Debug)]
-pub(crate) struct SwitchPort {
-    pub(crate) number: PortNo,
-    pub(crate) description: PortDescription,
-    pub(crate) config: PortConfig,
-    pub(crate) counters: PortCounters,
-    /// How many of those behind it may still be told that something was too long.
-    pub(crate) icmp_limit: RateLimit,
-    pub(crate) created: Time,
+pub(super) struct SwitchPort {
+    pub(super) number: PortNo,
+    pub(super) description: PortDescription,
+    pub(super) config: PortConfig,
+    pub(super) counters: PortCounters,
+    /// The rate of ICMP messages to those behind it.
+    pub(super) icmp_limit: RateLimit,
+    pub(super) created: Time,
 }
 
-/// What passed a port.
+/// The counters of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PortCounters {
     /// Frames that came.
@@ -59,21 +59,36 @@ pub struct PortCounters {
     pub tx_dropped: u64,
 }
 
+impl PortCounters {
+    /// A frame leaves.
+    pub(super) const fn count_sent(&mut self, bytes: u64) {
+        self.tx_packets += 1;
+        self.tx_bytes += bytes;
+    }
+
+    /// A frame that was counted has not left.
+    pub(super) const fn count_refused(&mut self, bytes: u64) {
+        self.tx_packets = self.tx_packets.saturating_sub(1);
+        self.tx_bytes = self.tx_bytes.saturating_sub(bytes);
+        self.tx_dropped += 1;
+    }
+}
+
 impl SwitchPort {
     /// Whether frames may leave by it.
-    pub(crate) fn is_live(&self) -> bool {
+    pub(super) fn is_live(&self) -> bool {
         self.description.up && !self.config.contains(PortConfig::PORT_DOWN)
     }
 
     /// How long a packet may be whose IP header is at `network`; `None` if any may.
-    pub(crate) fn mtu(&self, network: usize) -> Option<usize> {
+    pub(super) fn mtu(&self, network: usize) -> Option<usize> {
         let PortDescription { mtu, is_tunnel, .. } = self.description;
         let tags = if is_tunnel { network.saturating_sub(ETHERNET) } else { 0 };
         (mtu > 0).then(|| (mtu as usize).saturating_sub(tags))
     }
 
     /// As OpenFlow describes it.
-    pub(crate) fn describe(&self) -> Port<'_> {
+    pub(super) fn describe(&self) -> Port<'_> {
         let speed = Kbps(self.description.kbps);
         let features = features(self.description.kbps);
         Port {
@@ -91,7 +106,7 @@ impl SwitchPort {
         }
     }
 
-    pub(crate) fn stats(&self, now: Time) -> PortStats {
+    pub(super) fn stats(&self, now: Time) -> PortStats {
         let age = now.since(self.created);
         let PortCounters { rx_packets, rx_bytes, rx_dropped, tx_packets, tx_bytes, tx_dropped } =
             self.counters;

@@ -1,4 +1,4 @@
-//! What routers say of the longest packet that gets through a tunnel. RFC 1191 §6, RFC 8201 §4.
+//! The path MTU cache of tunnels, filled by ICMP of routers. RFC 1191 §6, RFC 8201 §4.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -9,22 +9,22 @@ use braid_types::Time;
 use super::Uplinks;
 use braid_edge_protocol::Ends;
 
-/// After so long it is tried again, whether more gets through. RFC 1191 §6.3, RFC 8201 §4.
-const LASTS: Duration = Duration::from_secs(600);
-/// Nobody can make it so short that IPv6 and QUIC would not get through: 1,280 bytes and a tag, in Ethernet, in GRE.
-const LEAST_V4: u32 = 1_280 + 4 + 18 + 20;
-const LEAST_V6: u32 = 1_280 + 4 + 18 + 40;
+/// After this time a longer packet is tried again. RFC 1191 §6.3, RFC 8201 §4.
+const CACHE_TIMEOUT: Duration = Duration::from_secs(600);
+/// No ICMP lowers it further, so that IPv6 and QUIC get through: 1,280 bytes and a tag, in Ethernet, in GRE.
+const MIN_MTU_V4: u32 = 1_280 + 4 + 18 + 20;
+const MIN_MTU_V6: u32 = 1_280 + 4 + 18 + 40;
 const ICMP: [u8; 2] = [1, 58];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Learned {
+pub(super) struct PathMtu {
     pub(super) mtu: u32,
     pub(super) until: Time,
 }
 
 impl Uplinks {
-    /// Hears whether something was too long for a link on the way of a tunnel over `uplink`; whether it was about one.
-    pub(super) fn learn(&mut self, now: Time, uplink: usize, frame: &[u8]) -> bool {
+    /// Reads a "packet too big" of a router about a tunnel over `uplink`; whether it was one.
+    pub(super) fn learn_path_mtu(&mut self, now: Time, uplink: usize, frame: &[u8]) -> bool {
         let Some(said) = may_be_icmp(frame).then(|| TooBig::parse(frame)).flatten() else { return false };
         let ends = (said.src, said.dst);
         let port = self.by_ends.get(&ends).filter(|_| said.proto == IpNumber::GRE);
@@ -32,19 +32,19 @@ impl Uplinks {
         let Some(tunnel) = tunnel.filter(|tunnel| tunnel.device == uplink) else { return false };
         let mtu = said.mtu.max(least(tunnel.ends));
         // Of two routers the one that takes less counts; and nothing was too long that was not longer.
-        let is_news = said.length > said.mtu && tunnel.learned.is_none_or(|known| mtu <= known.mtu);
+        let is_news = said.length > said.mtu && tunnel.path_mtu.is_none_or(|known| mtu <= known.mtu);
         if is_news {
-            tunnel.learned = Some(Learned { mtu, until: now + LASTS });
+            tunnel.path_mtu = Some(PathMtu { mtu, until: now + CACHE_TIMEOUT });
             self.room = self.least_room();
         }
         true
     }
 
-    pub(super) fn forget(&mut self, now: Time) {
-        let is_over = |learned: &Learned| learned.until <= now;
+    pub(super) fn expire_path_mtus(&mut self, now: Time) {
+        let is_over = |known: &PathMtu| known.until <= now;
         let mut any = false;
-        for tunnel in self.tunnels.values_mut().filter(|it| it.learned.as_ref().is_some_and(is_over)) {
-            (tunnel.learned, any) = (None, true);
+        for tunnel in self.tunnels.values_mut().filter(|it| it.path_mtu.as_ref().is_some_and(is_over)) {
+            (tunnel.path_mtu, any) = (None, true);
         }
         if any {
             self.room = self.least_room();
@@ -63,7 +63,7 @@ fn may_be_icmp(frame: &[u8]) -> bool {
 
 const fn least(ends: Ends) -> u32 {
     match ends.src {
-        IpAddr::V4(_) => LEAST_V4,
-        IpAddr::V6(_) => LEAST_V6,
+        IpAddr::V4(_) => MIN_MTU_V4,
+        IpAddr::V6(_) => MIN_MTU_V6,
     }
 }

@@ -1,7 +1,7 @@
 //! Coalescing of segments to GSO packets: they arrive as they were sent, whatever they are.
 
 use braid_packet::{TcpFlags, VlanTag, build};
-use braid_switch::{Offload, Packet, Train};
+use braid_switch::{Coalesced, Offload, Packet};
 use proptest::prelude::*;
 
 use crate::bench::tuple;
@@ -59,7 +59,7 @@ fn finish_header(header: &mut [u8]) {
     header[10..12].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// What a network card makes of a super-frame. Linux, `tcp_gso_segment`.
+/// What a network card makes of a GSO packet. Linux, `tcp_gso_segment`.
 fn cut(super_frame: &Packet) -> Vec<Vec<u8>> {
     let Offload { header_len, gso_size, csum_start, needs_checksum, gso_type, .. } = super_frame.offload;
     assert!(needs_checksum && [1, 4].contains(&gso_type));
@@ -109,22 +109,22 @@ fn set(data: &mut [u8], at: usize, value: u16) {
     data[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 
-/// What leaves, as its receiver has it after a card has cut super-frames.
+/// What leaves, as its receiver has it after a card has cut GSO packets.
 fn leaves(mut packets: Vec<Packet>) -> (Vec<Vec<u8>>, usize) {
-    let (mut out, mut trains, mut rest) = (Vec::new(), 0, packets.as_mut_slice());
+    let (mut out, mut coalesced, mut rest) = (Vec::new(), 0, packets.as_mut_slice());
     while !rest.is_empty() {
-        let train = Train::couple(rest);
-        let (now, later) = rest.split_at_mut(train.packets);
-        if train.packets == 1 {
+        let gso = Coalesced::coalesce(rest);
+        let (now, later) = rest.split_at_mut(gso.packets);
+        if gso.packets == 1 {
             out.push(now[0].data.clone());
         } else {
             let mut whole = now[0].clone();
-            now[1..].iter().for_each(|it| whole.data.extend(&it.data[train.headers..]));
+            now[1..].iter().for_each(|it| whole.data.extend(&it.data[gso.headers..]));
             out.extend(cut(&whole));
         }
-        (rest, trains) = (later, trains + 1);
+        (rest, coalesced) = (later, coalesced + 1);
     }
-    (out, trains)
+    (out, coalesced)
 }
 
 fn frames(packets: &[Packet]) -> Vec<Vec<u8>> {
@@ -143,8 +143,8 @@ fn segments_of_a_size_leave_as_one_frame_and_arrive_as_they_were() {
 #[test]
 fn a_super_frame_is_no_longer_than_its_length_can_say_and_has_64_parts_at_most() {
     let sender = Sender { v6: false, tagged: false, seq: 0 };
-    assert_eq!(Train::couple(&mut sender.segments(&[1_448; 60])).packets, 45);
-    assert_eq!(Train::couple(&mut sender.segments(&[100; 100])).packets, 64);
+    assert_eq!(Coalesced::coalesce(&mut sender.segments(&[1_448; 60])).packets, 45);
+    assert_eq!(Coalesced::coalesce(&mut sender.segments(&[100; 100])).packets, 64);
 }
 
 /// What sets the second of two segments apart, so that they are none of one sender's segmentation.
@@ -182,16 +182,16 @@ fn what_differs_in_more_than_a_sender_would_leaves_by_itself() {
 }
 
 #[test]
-fn a_segment_that_ends_something_ends_a_train() {
+fn a_segment_that_ends_something_ends_a_gso_packet() {
     let sender = Sender { v6: false, tagged: false, seq: 5 };
-    assert_eq!(Train::couple(&mut sender.segments(&[1_448, 700, 1_448])).packets, 2);
-    assert_eq!(Train::couple(&mut sender.segments(&[700, 1_448])).packets, 1);
+    assert_eq!(Coalesced::coalesce(&mut sender.segments(&[1_448, 700, 1_448])).packets, 2);
+    assert_eq!(Coalesced::coalesce(&mut sender.segments(&[700, 1_448])).packets, 1);
     let mut packets = sender.segments(&[1_448; 3]);
     packets[1].data[47] |= 0x08;
-    assert_eq!(Train::couple(&mut packets).packets, 2, "pushed");
+    assert_eq!(Coalesced::coalesce(&mut packets).packets, 2, "pushed");
     packets = sender.segments(&[1_448; 3]);
     packets[0].data[47] |= 0x01;
-    assert_eq!(Train::couple(&mut packets).packets, 1, "the last of its connection");
+    assert_eq!(Coalesced::coalesce(&mut packets).packets, 1, "the last of its connection");
 }
 
 proptest! {
@@ -214,13 +214,13 @@ proptest! {
     }
 
     #[test]
-    fn anything_can_be_coupled_without_harm(
+    fn anything_can_be_coalesced_without_harm(
         frames in prop::collection::vec((prop::collection::vec(any::<u8>(), 0..120), any::<[u8; 10]>()), 0..4),
     ) {
         let offload = |bytes| Offload::from_bytes(bytes);
         let mut packets: Vec<_> =
             frames.into_iter().map(|(data, bytes)| Packet { data, offload: offload(bytes) }).collect();
-        let train = Train::couple(&mut packets);
-        prop_assert!(train.packets <= packets.len().max(1));
+        let gso = Coalesced::coalesce(&mut packets);
+        prop_assert!(gso.packets <= packets.len().max(1));
     }
 }
