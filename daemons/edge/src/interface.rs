@@ -2,7 +2,7 @@
 
 use std::io::IoSlice;
 
-use braid_ports::{Offloads, Port};
+use braid_packet_io::{Offloads, Port};
 use braid_switch::{Arrival, Coalesced, Offload, Packet, PortDescription, Switch, Uplinks};
 use braid_types::{BitsPerSec, MacAddr, PortNo, Time};
 
@@ -158,7 +158,7 @@ impl Batch {
             [IoSlice::new(header), IoSlice::new(&first.data)].into_iter().chain(payloads).collect()
         });
         let frames: Vec<Vec<_>> = frames.collect();
-        braid_ports::send(&port.socket, &frames, |place| {
+        braid_packet_io::send(&port.socket, &frames, |place| {
             let packets = parts.get(place).map(|(first, others, _)| [*first].into_iter().chain(*others));
             packets.into_iter().flatten().for_each(|packet| refused(packet.data.len() as u64));
         });

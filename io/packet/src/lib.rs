@@ -1,15 +1,15 @@
-//! Whole frames in and out of network interfaces: packet sockets (`packet(7)`).
+//! Packet I/O: whole frames in and out of network interfaces, by packet sockets (`packet(7)`).
 //!
 //! Frames come in from a ring that is shared with the kernel, and go out many at a time. With [`Offloads::Kept`] each has
 //! the header before it that says what was left to the network card (`struct virtio_net_hdr`), in both directions, and
-//! super-frames come whole; with [`Offloads::None`] a super-frame is cut at its slot, which [`Received::is_cut`] tells.
+//! GSO packets come whole; with [`Offloads::None`] a GSO packet is cut at its slot, which [`Received::is_cut`] tells.
 //!
 //! It does not change frames and knows no protocol. The unsafe code is in `ring` and `socket`.
 //!
 //! ```no_run
 //! use std::io::IoSlice;
 //!
-//! use braid_ports::{Offloads, Port, send};
+//! use braid_packet_io::{Offloads, Port, send};
 //!
 //! // Sends a frame back as it came.
 //! let mut port = Port::open("eth0", 256, Offloads::None).unwrap();
