@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use braid_paths::{Kind, Properties};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::{contains, starts_with};
 use serde_json::{Value, json};
@@ -306,7 +307,10 @@ fn what_an_answer_lacks_is_said_beside_it() {
 #[test]
 fn modes_are_known_to_shells() {
     let script = text(&run(&["completion", "bash"]).stdout);
-    assert!(script.contains("shortest ksp disjoint node-disjoint maxflow widest within:\""), "{script}");
+    let completed =
+        |kind: &Properties| format!("{}{}", kind.name, if kind.parameter.is_some() { ":" } else { "" });
+    let list: Vec<_> = Kind::catalog().map(completed).collect();
+    assert!(script.contains(&format!("{}\"", list.join(" "))), "{script}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use braid_openflow::{
 use braid_packet::{TcpFlags, build};
 use braid_spray::{HoldTime, Policy, Settings};
 use braid_edge_protocol::extension::Extension;
-use braid_switch::{ConnectionId, Identity, Offload, Packet, PortDescription, Switch, Train};
+use braid_switch::{ConnectionId, Identity, Offload, Packet, PortDescription, Switch, Coalesced};
 use braid_types::{DatapathId, FiveTuple, MacAddr, PortNo, Time};
 
 const CONTROLLER: ConnectionId = ConnectionId(1);
@@ -21,7 +21,7 @@ const HOLD: Duration = Duration::from_millis(20);
 ///
 /// # Panics
 ///
-/// If what is to be put in order does not leave, each packet once and in time, or a train takes what is not there.
+/// If what is to be put in order does not leave, each packet once and in time, or coalescing takes what is not there.
 pub fn run(bytes: &[u8]) {
     let mut switch = switch();
     let (mut now, mut rest, mut came, mut left) = (Time::from_millis(1), bytes, 0_usize, 0);
@@ -45,7 +45,7 @@ fn is_probe(data: &[u8]) -> bool {
     data.get(12..18) == Some(&[0x88, 0xb5, 0, 2, 0xb7, 0xb7])
 }
 
-/// How many packets leave by port 1; all that leave are coupled.
+/// How many packets leave by port 1; all that leave are coalesced.
 fn leave(switch: &mut Switch) -> usize {
     let (mut packets, mut count) = (Vec::new(), 0);
     for (port, packet) in switch.poll_packets() {
@@ -54,8 +54,8 @@ fn leave(switch: &mut Switch) -> usize {
     }
     let mut rest = packets.as_mut_slice();
     while !rest.is_empty() {
-        let train = Train::couple(rest);
-        rest = rest.split_at_mut_checked(train.packets).expect("as many packets as a train takes").1;
+        let coalesced = Coalesced::coalesce(rest);
+        rest = rest.split_at_mut_checked(coalesced.packets).expect("as many packets as were coalesced").1;
     }
     count
 }

@@ -20,11 +20,6 @@ pub(crate) struct Args {
     /// Where they end
     dst: String,
     /// How the paths are chosen
-    ///
-    /// shortest: up to k that are as short as the shortest. ksp: the k shortest. disjoint: no two over one cable, of
-    /// least total cost. node-disjoint: no two past one switch. maxflow: what carries the most. widest: the one with
-    /// the most to spare. within:HOPS, such as within:4: up to k of
-    /// no more links.
     #[arg(long, value_parser = ModeParser, default_value_t = Kind::Shortest)]
     mode: Kind,
     /// How many paths at most

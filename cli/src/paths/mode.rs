@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use braid_paths::Kind;
+use braid_paths::{Kind, Properties};
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, Error};
 
@@ -17,8 +17,14 @@ impl TypedValueParser for ModeParser {
         (|text: &str| text.parse::<Kind>()).parse_ref(command, arg, value)
     }
 
-    // The number of hops is completed as far as shells can know it.
+    // A number is completed as far as shells can know it: `within:`.
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(Kind::names().chain([Kind::WITHIN]).map(PossibleValue::new)))
+        Some(Box::new(Kind::catalog().map(possible_value)))
     }
+}
+
+fn possible_value(properties: &Properties) -> PossibleValue {
+    let name =
+        properties.parameter.map_or_else(|| properties.name.to_owned(), |_| format!("{}:", properties.name));
+    PossibleValue::new(name).help(properties.summary)
 }

@@ -1,23 +1,16 @@
-//! The path finder: one graph with one cost per link, shared by all algorithms.
+//! The path finder: one graph with one cost per link, and every algorithm on it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use braid_topology::{EdgeIndex, Graph, NodeIndex};
-use braid_types::DatapathId;
+use braid_topology::{EdgeIndex, Graph};
+use braid_types::{BitsPerSec, DatapathId};
 
-use crate::Path;
-use crate::decompose::Decomposition;
-use crate::distances::Distances;
-use crate::edge_disjoint::Flow;
-use crate::k_shortest::Detours;
-use crate::max_flow::Residual;
-use crate::node_disjoint::Split;
-use crate::queue::Queue;
-use crate::widest::Widths;
-use crate::within_hops::Barriers;
-
-/// The length of a link that no path may use, and the distance from where no path leads.
-pub(crate) const BARRED: i64 = i64::MAX;
+use crate::algorithm::Problem;
+use crate::algorithms::Algorithms;
+use crate::latency_bounded::LatencyBound;
+use crate::network::Network;
+use crate::{ByLength, Constraints, MaxFlow, Path, PathSet, Request, WithinHops};
 
 /// Finds paths in one graph with one cost for each link.
 ///
@@ -25,27 +18,39 @@ pub(crate) const BARRED: i64 = i64::MAX;
 /// new one.
 #[derive(Debug)]
 pub struct PathFinder {
-    pub(crate) graph: Arc<Graph>,
-    pub(crate) lengths: Lengths,
-    pub(crate) distances: Distances,
-    pub(crate) queue: Queue,
-    pub(crate) flow: Flow,
-    pub(crate) detours: Detours,
-    pub(crate) residual: Residual,
-    pub(crate) decomposition: Decomposition,
-    pub(crate) split: Split,
-    pub(crate) barriers: Barriers,
-    pub(crate) widths: Widths,
-    pub(crate) budget: u64,
+    network: Network,
+    algorithms: Algorithms,
 }
 
-/// By edge: cost and hop count in one number, so that one comparison orders by both, and no length is zero.
-#[derive(Debug)]
-pub(crate) struct Lengths {
-    by_edge: Vec<i64>,
-    scale: i64,
-    // The length of all links that are not barred, if they have the same.
-    unit: Option<i64>,
+/// Answers a request with a finder made of its [`Terms`](crate::Terms).
+///
+/// # Returns
+/// At most `k` paths, in the order of the algorithm; none when a switch is unknown or barred, or no path is left.
+///
+/// The paths of [`Kind::KShortest`](crate::Kind::KShortest) and [`Kind::WithinHops`](crate::Kind::WithinHops) are those
+/// that the finder's [budget](PathFinder::with_budget) allows to find. With a greatest latency, paths that are late are
+/// passed over by these two and [`Kind::Shortest`](crate::Kind::Shortest), until `k` are found or 64 were looked at for
+/// each that is wanted, 4,096 in all. [`Kind::Widest`](crate::Kind::Widest) is the widest of the paths in time. The
+/// others drop late paths from what they find where late links do not count: to find the best set of paths of bounded
+/// length is NP-hard (Itai, Perl, Shiloach, 1982). Where that leaves none, the path of least latency is the answer if it
+/// is in time.
+pub fn solve(finder: &mut PathFinder, ingress: DatapathId, egress: DatapathId, request: &Request) -> PathSet {
+    let Constraints { without_switches, max_latency, .. } = &request.terms.constraints;
+    if [ingress, egress].iter().any(|end| without_switches.contains(end)) {
+        return PathSet::default();
+    }
+    let problem = Problem { ingress, egress, k: request.k, parameter: request.kind.parameter() };
+    let PathFinder { network, algorithms } = finder;
+    match max_latency {
+        Some(limit) if ingress != egress => {
+            let bound = LatencyBound::new(&network.graph, *limit);
+            let Some(mut network) = bound.without_late_links(network, problem) else {
+                return PathSet::default();
+            };
+            algorithms.solve_bounded(request.kind, &mut network, problem, &bound)
+        }
+        _ => algorithms.solve(request.kind, network, problem),
+    }
 }
 
 impl PathFinder {
@@ -63,118 +68,114 @@ impl PathFinder {
     /// Sums are exact. (In very large networks the highest costs are cut to `2^62 / (V E)`, which for 10,000 switches
     /// and 100,000 links is more than a `u32` can hold.)
     pub fn new(graph: Arc<Graph>, cost: impl Fn(EdgeIndex) -> Option<u32>) -> Self {
-        // A set of disjoint paths has no more links than there are, so hops never outweigh a unit of cost.
-        let lengths = Lengths::new(&graph, graph.edges().len(), |edge| cost(edge).map(u64::from));
-        Self::of(graph, lengths)
-    }
-
-    fn of(graph: Arc<Graph>, lengths: Lengths) -> Self {
-        let nodes = graph.nodes().len();
-        Self {
-            lengths,
-            distances: Distances::new(nodes),
-            queue: Queue::default(),
-            flow: Flow::new(&graph),
-            detours: Detours::new(nodes),
-            residual: Residual::default(),
-            decomposition: Decomposition::default(),
-            split: Split::default(),
-            barriers: Barriers::default(),
-            widths: Widths::default(),
-            budget: Self::DEFAULT_BUDGET,
-            graph,
-        }
+        let network = Network::new(graph, cost, Self::DEFAULT_BUDGET);
+        Self { network, algorithms: Algorithms::default() }
     }
 
     /// The same, but [`by_length`](Self::by_length), [`k_shortest`](Self::k_shortest) and
     /// [`within_hops`](Self::within_hops) end when they have looked at so many links, each time it is looked at, with
     /// what they found until then. As there is no clock here, they end at the same place every time.
-    pub fn with_budget(self, links: u64) -> Self {
-        Self { budget: links, ..self }
-    }
-
-    /// Other costs for the links that are not barred here, to find single paths with. O(V + E).
-    pub(crate) fn with_costs(&self, cost: impl Fn(EdgeIndex) -> u64) -> Self {
-        let cost = |edge| (!self.lengths.is_barred(edge)).then(|| cost(edge));
-        let lengths = Lengths::new(&self.graph, self.graph.nodes().len(), cost);
-        Self::of(self.graph.clone(), lengths).with_budget(self.budget)
-    }
-
-    /// The same costs, and only the links that `keep` names. O(V + E).
-    pub(crate) fn restricted(&self, keep: impl Fn(EdgeIndex) -> bool) -> Self {
-        let cost = |edge| u32::try_from(self.lengths.cost(self.lengths.of(edge))).unwrap_or(u32::MAX);
-        let keep = |edge| !self.lengths.is_barred(edge) && keep(edge);
-        Self::new(self.graph.clone(), |edge| keep(edge).then(|| cost(edge))).with_budget(self.budget)
-    }
-
-    /// By node: the length of the shortest path to `to`. O((V + E) log V).
-    pub(crate) fn lengths_to(&mut self, to: NodeIndex) -> &[i64] {
-        self.distances.measure_all(&self.graph, &self.lengths, &mut self.queue, to);
-        self.distances.as_slice()
-    }
-
-    /// By node: the length of the shortest path from `from`. O((V + E) log V).
-    pub(crate) fn lengths_from(&mut self, from: NodeIndex) -> &[i64] {
-        self.distances.measure_from(&self.graph, &self.lengths, &mut self.queue, from);
-        self.distances.as_slice()
+    pub fn with_budget(mut self, links: u64) -> Self {
+        self.network.budget = links;
+        self
     }
 
     /// The graph in which paths are found.
     pub const fn graph(&self) -> &Arc<Graph> {
-        &self.graph
+        &self.network.graph
     }
 
     /// What a path costs: the sum over its links; nothing if the graph lacks one, or one is barred. O(h log E).
     pub fn cost(&self, path: &Path) -> Option<u64> {
-        self.length(path).map(|length| self.lengths.cost(length))
+        self.network.length(path).map(|length| self.network.lengths.cost(length))
     }
 
-    pub(crate) fn length(&self, path: &Path) -> Option<i64> {
-        let length =
-            |edge: Option<EdgeIndex>| Some(self.lengths.of(edge?)).filter(|length| *length != BARRED);
-        path.edges(&self.graph).map(length).sum()
+    pub(crate) const fn network(&self) -> &Network {
+        &self.network
     }
 
-    pub(crate) fn ends(&self, ingress: DatapathId, egress: DatapathId) -> Option<(NodeIndex, NodeIndex)> {
-        Some((self.graph.node(ingress)?, self.graph.node(egress)?))
+    pub(crate) const fn network_mut(&mut self) -> &mut Network {
+        &mut self.network
+    }
+
+    /// The same links at a cost of a nanosecond of delay each; `unknown` stands for delays that are not known.
+    pub(crate) fn by_latency(&self, unknown: Duration) -> Network {
+        self.network.by_latency(unknown)
     }
 }
 
-impl Lengths {
-    /// For sets of paths with up to `most_links` links in all.
-    fn new(graph: &Graph, most_links: usize, cost: impl Fn(EdgeIndex) -> Option<u64>) -> Self {
-        let [nodes, scale] = [graph.nodes().len(), most_links].map(|count| count as i64 + 1);
-        // A path has fewer links than `nodes`, so its length stays below 2^62.
-        let ceiling = (1 << 62) / nodes.saturating_mul(scale) - 1;
-        let cut = |cost| i64::try_from(cost).unwrap_or(i64::MAX).min(ceiling);
-        let length = |edge| cost(edge).map_or(BARRED, |cost| cut(cost) * scale + 1);
-        let by_edge: Vec<_> = graph.edges().map(length).collect();
-        let mut usable = by_edge.iter().copied().filter(|length| *length != BARRED);
-        let first = usable.next();
-        let unit = first.filter(|first| usable.all(|length| length == *first));
-        Self { by_edge, scale, unit }
+/// The algorithms one by one, for callers that need no [`Request`]. Where both switches are the same, the answer is the
+/// one path without links; where either is unknown or no path exists, there is none.
+impl PathFinder {
+    /// One path of least cost; of those, of fewest links; of those, the one that leaves each switch, from the ingress
+    /// on, through the lowest port.
+    pub fn shortest(&mut self, ingress: DatapathId, egress: DatapathId) -> Option<Path> {
+        self.network.shortest(ingress, egress)
     }
 
-    pub(crate) fn of(&self, edge: EdgeIndex) -> i64 {
-        self.by_edge[edge.index()]
+    /// Up to `limit` of the paths as short as [`shortest`](Self::shortest), in the order of their ports.
+    pub fn all_shortest(&mut self, ingress: DatapathId, egress: DatapathId, limit: usize) -> Vec<Path> {
+        self.algorithms.all_shortest.paths(&mut self.network, (ingress, egress), limit)
     }
 
-    pub(crate) fn is_barred(&self, edge: EdgeIndex) -> bool {
-        self.of(edge) == BARRED
+    /// The `k` shortest paths that pass no switch twice: by cost, then by links, then by ports. Fewer if the
+    /// [budget](Self::with_budget) is used up, of which [`by_length`](Self::by_length) tells.
+    pub fn k_shortest(&mut self, ingress: DatapathId, egress: DatapathId, k: usize) -> Vec<Path> {
+        self.algorithms.k_shortest.first(&mut self.network, (ingress, egress), k).collect()
     }
 
-    /// The length of all links that are not barred, if they have the same.
-    pub(crate) const fn unit(&self) -> Option<i64> {
-        self.unit
+    /// All paths that pass no switch twice, in the order of [`k_shortest`](Self::k_shortest), each found when it is
+    /// asked for. Memory is O(V + n h) for n paths that were asked for.
+    pub fn by_length(&mut self, ingress: DatapathId, egress: DatapathId) -> ByLength<'_> {
+        self.algorithms.k_shortest.first(&mut self.network, (ingress, egress), usize::MAX)
     }
 
-    /// The cost in the length of a link.
-    pub(crate) const fn cost(&self, length: i64) -> u64 {
-        (length / self.scale) as u64
+    /// Up to `k` paths of which no two use the same cable, in either direction, of least total cost; shortest first.
+    pub fn edge_disjoint(&mut self, ingress: DatapathId, egress: DatapathId, k: usize) -> Vec<Path> {
+        self.algorithms.edge_disjoint.paths(&mut self.network, (ingress, egress), k)
     }
 
-    /// The length of a path.
-    pub(crate) fn total(&self, route: &[EdgeIndex]) -> i64 {
-        route.iter().map(|edge| self.of(*edge)).sum()
+    /// Up to `k` paths of which no two meet in a switch, other than at the ends, of least total cost; shortest first.
+    pub fn node_disjoint(&mut self, ingress: DatapathId, egress: DatapathId, k: usize) -> Vec<Path> {
+        self.algorithms.node_disjoint.paths(&mut self.network, (ingress, egress), k)
+    }
+
+    /// Up to `limit` paths of `max_hops` links or less, those of the fewest links first, then by ports. Costs do not
+    /// matter, but barred links are not used.
+    pub fn within_hops(
+        &mut self,
+        ingress: DatapathId,
+        egress: DatapathId,
+        max_hops: usize,
+        limit: usize,
+    ) -> WithinHops {
+        self.algorithms.within_hops.paths(&self.network, (ingress, egress), max_hops, limit)
+    }
+
+    /// The maximum flow between two switches, and the `k` widest of the paths that it is made of. `rate` is what each
+    /// link can take, asked once for each. Costs do not matter, but barred links are not used.
+    ///
+    /// The paths together exceed no link's rate, none visits a switch twice, and no cable is used in both directions.
+    /// Sums beyond `u64::MAX` bits per second are cut.
+    pub fn max_flow(
+        &mut self,
+        ingress: DatapathId,
+        egress: DatapathId,
+        k: usize,
+        rate: impl Fn(EdgeIndex) -> BitsPerSec,
+    ) -> MaxFlow {
+        self.algorithms.max_flow.flow(&self.network, (ingress, egress), k, rate)
+    }
+
+    /// One path whose slowest link is the fastest, and the rate of that link, which is not zero; of those, the
+    /// [`shortest`](Self::shortest). `rate` is what each link can take, asked once for each. `u64::MAX` bits per second
+    /// where both switches are the same.
+    pub fn widest(
+        &mut self,
+        ingress: DatapathId,
+        egress: DatapathId,
+        rate: impl Fn(EdgeIndex) -> BitsPerSec,
+    ) -> Option<(Path, BitsPerSec)> {
+        self.algorithms.widest.path(&self.network, (ingress, egress), rate)
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use braid_topology::{EdgeIndex, Graph};
 
-use crate::{Path, PathFinder};
+use crate::Path;
 
 /// The delays of a path's links in sum; `unknown` stands for those that are not known. Nothing when `graph` lacks one
 /// of its links.
@@ -21,12 +21,4 @@ pub fn unknown_delay(graph: &Graph) -> Duration {
 /// What stands for a delay in sums: nanoseconds. (At 500 years it is cut.)
 pub(crate) fn nanos(delay: Duration) -> u64 {
     u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX)
-}
-
-impl PathFinder {
-    /// The links that are not barred here, at a cost of a nanosecond of delay each. O(V + E).
-    pub(crate) fn by_latency(&self, unknown: Duration) -> Self {
-        let delay = |edge| nanos(self.graph.state(edge).delay.unwrap_or(unknown));
-        self.with_costs(delay)
-    }
 }

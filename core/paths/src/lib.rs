@@ -1,8 +1,11 @@
 //! Path sets over a topology, one algorithm a file.
 //!
-//! [`PathFinder`] holds what is computed once a graph: the cost of every link, and room to work in. Each algorithm is
-//! a method of it. Paths are deterministic: the same graph, costs and question give the same answer. [`DelayGate`] says
-//! which of them can carry one stream together.
+//! [`PathFinder`] holds one graph with the cost of every link, and runs every algorithm on it. [`Kind`] lists the
+//! algorithms; [`PathService`] caches their answers. Paths are deterministic: the same graph, costs and question give the
+//! same answer. [`DelayGate`] decides which paths can carry one stream together.
+//!
+//! An algorithm is a file of `algorithms/` and a line in its registry, from which names, parsing, help texts and dispatch
+//! are made.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -21,41 +24,30 @@
 //! assert_eq!(paths.iter().map(|path| path.hops()).collect::<Vec<_>>(), [1, 2]);
 //! ```
 
-mod all_shortest;
-mod decompose;
+mod algorithm;
+mod algorithms;
 mod delay_gate;
-mod distances;
-mod edge_disjoint;
 mod finder;
-mod in_time;
-mod k_shortest;
+mod kind;
 mod latency;
-mod max_flow;
-mod node_disjoint;
+mod latency_bounded;
+mod network;
 mod path;
 mod path_set;
 pub mod query;
-mod queue;
-mod refill;
 mod request;
+mod search;
 mod service;
-mod shortest;
-mod solve;
-mod take_path;
-mod turn;
 mod weight;
-mod widest;
-mod within_hops;
 
+pub use algorithm::Properties;
+pub use algorithms::{ByLength, MaxFlow, WithinHops};
 pub use delay_gate::{DelayGate, DelayLimits, DelayLimitsError, Kept, Verdict};
-pub use finder::PathFinder;
-pub use k_shortest::ByLength;
+pub use finder::{PathFinder, solve};
+pub use kind::{Kind, KindError};
 pub use latency::{latency, unknown_delay};
-pub use max_flow::MaxFlow;
 pub use path::Path;
 pub use path_set::{Flow, PathSet};
-pub use request::{Constraints, Kind, KindError, Request, RequestError, Terms};
+pub use request::{Constraints, Request, RequestError, Terms};
 pub use service::{Limits, PathService, Snapshot};
-pub use solve::solve;
 pub use weight::{Weight, WeightError};
-pub use within_hops::WithinHops;

@@ -1,43 +1,22 @@
-//! Path requests: the kind of path set, the number of paths, link costs and constraints.
+//! Path requests: kind of path set, the number of paths, link costs and constraints.
 
 use std::collections::BTreeSet;
-use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
 use braid_topology::{EdgeIndex, Graph};
 use braid_types::{BitsPerSec, DatapathId, SwitchPort};
 
-use crate::{PathFinder, Weight, unknown_delay};
+use crate::{Kind, PathFinder, Weight, unknown_delay};
 
 /// Which paths are wanted between two switches.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Request {
-    /// How they are chosen.
+    /// How the paths are chosen.
     pub kind: Kind,
     /// How many at most, 1 to [`Request::MAX_PATHS`].
     pub k: usize,
     /// What links cost, and which may be used.
     pub terms: Terms,
-}
-
-/// How a set of paths is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// Those as short as the shortest: [`PathFinder::all_shortest`].
-    Shortest,
-    /// The shortest that pass no switch twice: [`PathFinder::k_shortest`].
-    KShortest,
-    /// No two over the same cable, of least total cost: [`PathFinder::edge_disjoint`].
-    EdgeDisjoint,
-    /// No two past the same switch, of least total cost: [`PathFinder::node_disjoint`].
-    NodeDisjoint,
-    /// Those of so many links at most, fewest links first: [`PathFinder::within_hops`].
-    WithinHops(u32),
-    /// What carries the most over the available capacity: [`PathFinder::max_flow`].
-    MaxFlow,
-    /// The one path with the most capacity available: [`PathFinder::widest`].
-    Widest,
 }
 
 /// What links cost, and which may be used.
@@ -121,58 +100,5 @@ impl Constraints {
             && !shut(&to)
             && graph.state(edge).capacity >= self.min_capacity
             && (!self.both_ways || graph.reverse(edge).is_some())
-    }
-}
-
-const NAMES: [(&str, Kind); 6] = [
-    ("shortest", Kind::Shortest),
-    ("ksp", Kind::KShortest),
-    ("disjoint", Kind::EdgeDisjoint),
-    ("node-disjoint", Kind::NodeDisjoint),
-    ("maxflow", Kind::MaxFlow),
-    ("widest", Kind::Widest),
-];
-const WITHIN: &str = "within:";
-
-/// Text that is not a kind of path set.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum KindError {
-    /// No kind is called so.
-    #[error("{0:?} is not one of {names} or {WITHIN}HOPS", names = Kind::names().collect::<Vec<_>>().join(", "))]
-    Unknown(String),
-    /// A limit that is no number of hops.
-    #[error("HOPS is a whole number, such as {WITHIN}4")]
-    Hops,
-}
-
-impl Kind {
-    /// What a text begins with that limits the hops, whose number follows.
-    pub const WITHIN: &str = WITHIN;
-
-    /// The names of the kinds that need no number.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        NAMES.into_iter().map(|(name, _)| name)
-    }
-}
-
-impl FromStr for Kind {
-    type Err = KindError;
-
-    fn from_str(text: &str) -> Result<Self, KindError> {
-        if let Some(hops) = text.strip_prefix(WITHIN) {
-            return hops.parse().map(Self::WithinHops).map_err(|_| KindError::Hops);
-        }
-        let named = NAMES.into_iter().find(|(name, _)| *name == text).map(|(_, kind)| kind);
-        named.ok_or_else(|| KindError::Unknown(text.to_owned()))
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (NAMES.into_iter().find(|(_, kind)| kind == self), self) {
-            (_, Self::WithinHops(hops)) => write!(f, "{WITHIN}{hops}"),
-            (Some((name, _)), _) => f.write_str(name),
-            (None, _) => Ok(()),
-        }
     }
 }

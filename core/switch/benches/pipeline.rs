@@ -7,7 +7,7 @@ use braid_openflow::{
 };
 use braid_packet::{TcpFlags, build};
 use braid_spray::{Policy, Settings};
-use braid_switch::{ConnectionId, Identity, Offload, Packet, PortDescription, Switch, Train};
+use braid_switch::{Coalesced, ConnectionId, Identity, Offload, Packet, PortDescription, Switch};
 use braid_types::{DatapathId, FiveTuple, MacAddr, PortNo, Time};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -72,7 +72,7 @@ fn sprays() -> Switch {
 }
 
 /// One flow that puts everything in order.
-fn orders() -> Switch {
+fn resequenced() -> Switch {
     let mut switch = switch();
     group(&mut switch, 1, GroupType::Indirect, &[Bucket::new(&[Action::output(PortNo(2))])]);
     extend(&mut switch, &Extension::SetOrder { group: GroupId(1), settings: Some(Settings::default()) });
@@ -147,28 +147,28 @@ fn pass(criterion: &mut Criterion, name: &str, mut switch: Switch) {
     });
 }
 
-fn couple(criterion: &mut Criterion) {
+fn coalesce(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("switch");
     group.throughput(Throughput::Elements(PACKETS.into()));
-    group.bench_function("coupling to super-frames", |bencher| {
-        let trains = |mut packets: Vec<Packet>| {
+    group.bench_function("coalescing to GSO packets", |bencher| {
+        let coalesce = |mut packets: Vec<Packet>| {
             let mut rest = packets.as_mut_slice();
             while !rest.is_empty() {
-                let train = Train::couple(rest);
-                rest = rest.split_at_mut(train.packets).1;
+                let gso = Coalesced::coalesce(rest);
+                rest = rest.split_at_mut(gso.packets).1;
             }
             packets
         };
-        bencher.iter_batched(packets, trains, BatchSize::LargeInput);
+        bencher.iter_batched(packets, coalesce, BatchSize::LargeInput);
     });
 }
 
 fn benches(criterion: &mut Criterion) {
     pass(criterion, "one flow, one port", plain());
     pass(criterion, "a flow that sprays", sprays());
-    pass(criterion, "a flow that puts in order", orders());
+    pass(criterion, "a flow that is resequenced", resequenced());
     pass(criterion, "the controller's tables, 1,000 streams", steered());
-    couple(criterion);
+    coalesce(criterion);
 }
 
 criterion_group!(pipeline, benches);

@@ -1,8 +1,8 @@
-//! An OpenFlow 1.3 switch without I/O: tables, groups that spray and put in order, messages.
+//! An OpenFlow 1.3 switch without I/O: tables, groups that spray and resequence, messages.
 //!
 //! [`Switch`] is given frames and messages, with the time, and gives frames and messages back. It has what stock switches
-//! lack: a select group that decides for each packet ([`braid_spray::Scheduler`]), and a group that puts TCP in order
-//! ([`braid_spray::Resequencer`]); both are set by the messages of [`braid_edge_protocol::extension`]. Frames may be super-frames whose
+//! lack: a select group that decides for each packet ([`braid_spray::Scheduler`]), and a group that resequences TCP
+//! ([`braid_spray::Resequencer`]); both are set by the messages of [`braid_edge_protocol::extension`]. Frames may be GSO packets whose
 //! checksums are left to a network card ([`Offload`]); they are passed on as such, and changed as such.
 //!
 //! What it does not do: meters, queues, MPLS, PBB, table and port modification beyond what is described in
@@ -24,24 +24,20 @@
 //! ```
 
 mod action;
-mod fragment;
-mod group;
-mod key;
-mod matching;
-mod packet;
-mod port;
-mod probe;
-mod recent;
-mod rewrite;
+mod connections;
+mod environment;
+mod flows;
+mod groups;
+mod multipart;
+mod packets;
+mod pipeline;
+mod ports;
 mod switch;
-mod table;
-mod tally;
-mod train;
 mod tunnel;
 mod uplink;
 
-pub use packet::{Offload, Packet};
-pub use port::{PortCounters, PortDescription};
-pub use switch::{ConnectionId, Identity, Switch};
-pub use train::Train;
+pub use connections::ConnectionId;
+pub use packets::{Coalesced, Offload, Packet};
+pub use ports::{PortCounters, PortDescription};
+pub use switch::{Identity, Switch};
 pub use uplink::{Arrival, TunnelPort, TunnelSettings, UplinkAddress, UplinkError, UplinkSettings, Uplinks};

@@ -131,7 +131,7 @@ impl Edge {
         match token {
             Token::Interface(index) => {
                 if let Some(interface) = self.interfaces.get_mut(index as usize) {
-                    interface.receive(now, (&mut self.switch, &mut self.uplinks), &mut self.buffers);
+                    interface.receive(now, &mut self.switch, &mut self.uplinks, &mut self.buffers);
                 }
             }
             Token::Listener(number) => self.channels.accept(number, &self.poller, &mut self.switch),

@@ -2,19 +2,19 @@
 
 use std::io::IoSlice;
 
-use braid_ports::{Offloads, Port};
-use braid_switch::{Arrival, Offload, Packet, PortDescription, Switch, Train, Uplinks};
+use braid_packet_io::{Offloads, Port};
+use braid_switch::{Arrival, Coalesced, Offload, Packet, PortDescription, Switch, Uplinks};
 use braid_types::{BitsPerSec, MacAddr, PortNo, Time};
 
 use crate::buffers::Buffers;
 use crate::error::EdgeError;
 
-/// How many frames are taken before others have their turn.
-const READ: usize = 128;
-/// How many are sent with one call, each a frame or a train of them.
-const SEND: usize = 64;
+/// Most frames that are received before other interfaces have their turn.
+const MAX_RECEIVED: usize = 128;
+/// Most frames and GSO packets of one system call.
+const MAX_SENT: usize = 64;
 /// Frames in a ring: 30 ms of full frames at 1 Gbit/s.
-const SLOTS: u32 = 2_048;
+const RING_SLOTS: u32 = 2_048;
 
 /// A Linux interface as a port of the switch, an uplink, or both.
 pub(crate) struct Interface {
@@ -31,7 +31,7 @@ pub(crate) struct Interface {
 impl Interface {
     pub(crate) fn open(device: &str, rate: Option<BitsPerSec>) -> Result<Self, EdgeError> {
         let device = device.to_owned();
-        let port = Port::open(&device, SLOTS, Offloads::Kept);
+        let port = Port::open(&device, RING_SLOTS, Offloads::Kept);
         let port =
             port.map_err(|(what, source)| EdgeError::Device { device: device.clone(), what, source })?;
         Ok(Self { number: None, uplink: None, device, kbps: kbps(rate), port, queue: Vec::new() })
@@ -53,10 +53,11 @@ impl Interface {
     pub(crate) fn receive(
         &mut self,
         now: Time,
-        (switch, uplinks): (&mut Switch, &mut Uplinks),
+        switch: &mut Switch,
+        uplinks: &mut Uplinks,
         buffers: &mut Buffers,
     ) -> bool {
-        for count in 0..READ {
+        for count in 0..MAX_RECEIVED {
             let Some(packet) = self.next(buffers) else { return count > 0 };
             let arrival = packet.map(|packet| match self.uplink {
                 Some(uplink) => uplinks.handle_packet(now, uplink, packet),
@@ -107,9 +108,9 @@ impl Interface {
     pub(crate) fn send(&mut self, buffers: &mut Buffers, mut refused: impl FnMut(u64)) {
         let mut rest = self.queue.as_mut_slice();
         while !rest.is_empty() {
-            let (trains, packets) = couple(rest);
-            let (now, later) = std::mem::take(&mut rest).split_at_mut(packets);
-            send_trains(&self.port, now, &trains, &mut refused);
+            let batch = Batch::coalesce(rest);
+            let (now, later) = std::mem::take(&mut rest).split_at_mut(batch.packets);
+            batch.send(&self.port, now, &mut refused);
             rest = later;
         }
         self.queue.drain(..).for_each(|packet| buffers.give_back(packet.data));
@@ -121,35 +122,47 @@ pub(crate) fn kbps(rate: Option<BitsPerSec>) -> u32 {
     rate.map_or(0, |rate| (rate.0 / 1_000).try_into().unwrap_or(u32::MAX))
 }
 
-/// The first of `packets` as super-frames, as far as they can be, for one call; and how many they are.
-fn couple(packets: &mut [Packet]) -> (Vec<Train>, usize) {
-    let (mut trains, mut done) = (Vec::with_capacity(SEND), 0);
-    while let Some(rest) = packets.get_mut(done..).filter(|rest| !rest.is_empty() && trains.len() < SEND) {
-        let train = Train::couple(rest);
-        done += train.packets;
-        trains.push(train);
-    }
-    (trains, done.min(packets.len()))
+/// The packets of one system call, coalesced as far as they can be.
+struct Batch {
+    frames: Vec<Coalesced>,
+    /// How many packets they take.
+    packets: usize,
 }
 
-fn send_trains(port: &Port, packets: &[Packet], trains: &[Train], refused: &mut impl FnMut(u64)) {
-    let mut rest = packets;
-    let trains = trains.iter().filter_map(|train| {
-        let (now, later) = rest.split_at_checked(train.packets)?;
-        rest = later;
-        Some((now.first()?, now.get(1..)?, train.headers))
-    });
-    let trains: Vec<_> = trains.collect();
-    let headers: Vec<_> = trains.iter().map(|(first, ..)| first.offload.to_bytes()).collect();
-    let frames = headers.iter().zip(&trains).map(|(header, (first, others, from))| {
-        let parts = others.iter().map(|it| IoSlice::new(it.data.get(*from..).unwrap_or_default()));
-        [IoSlice::new(header), IoSlice::new(&first.data)].into_iter().chain(parts).collect()
-    });
-    let frames: Vec<Vec<_>> = frames.collect();
-    braid_ports::send(&port.socket, &frames, |place| {
-        let packets = trains.get(place).map(|(first, others, _)| [*first].into_iter().chain(*others));
-        packets.into_iter().flatten().for_each(|packet| refused(packet.data.len() as u64));
-    });
+impl Batch {
+    /// Coalesces the first of `packets`.
+    fn coalesce(packets: &mut [Packet]) -> Self {
+        let (mut frames, mut done) = (Vec::with_capacity(MAX_SENT), 0);
+        while let Some(rest) =
+            packets.get_mut(done..).filter(|rest| !rest.is_empty() && frames.len() < MAX_SENT)
+        {
+            let coalesced = Coalesced::coalesce(rest);
+            done += coalesced.packets;
+            frames.push(coalesced);
+        }
+        Self { frames, packets: done.min(packets.len()) }
+    }
+
+    /// Sends the packets from which it was made; the lengths of those that were refused go to `refused`.
+    fn send(&self, port: &Port, packets: &[Packet], refused: &mut impl FnMut(u64)) {
+        let mut rest = packets;
+        let parts = self.frames.iter().filter_map(|coalesced| {
+            let (now, later) = rest.split_at_checked(coalesced.packets)?;
+            rest = later;
+            Some((now.first()?, now.get(1..)?, coalesced.headers))
+        });
+        let parts: Vec<_> = parts.collect();
+        let headers: Vec<_> = parts.iter().map(|(first, ..)| first.offload.to_bytes()).collect();
+        let frames = headers.iter().zip(&parts).map(|(header, (first, others, from))| {
+            let payloads = others.iter().map(|it| IoSlice::new(it.data.get(*from..).unwrap_or_default()));
+            [IoSlice::new(header), IoSlice::new(&first.data)].into_iter().chain(payloads).collect()
+        });
+        let frames: Vec<Vec<_>> = frames.collect();
+        braid_packet_io::send(&port.socket, &frames, |place| {
+            let packets = parts.get(place).map(|(first, others, _)| [*first].into_iter().chain(*others));
+            packets.into_iter().flatten().for_each(|packet| refused(packet.data.len() as u64));
+        });
+    }
 }
 
 fn put_tag(data: &mut Vec<u8>, tag: Option<[u8; 4]>) {

@@ -4,7 +4,7 @@ use braid_topology::{EdgeIndex, Graph};
 use braid_types::{DatapathId, PortNo, SwitchPort};
 
 use super::{Names, Query, QueryError};
-use crate::{Constraints, Kind, Request, Terms};
+use crate::{Constraints, Request, Terms};
 
 /// A question in terms of one network.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,8 +53,8 @@ impl Query {
             let reason = "no delay is known in this network; leave out max_latency";
             return Err(QueryError::invalid("max_latency", reason));
         }
-        let goes_on = matches!(self.mode, Kind::Shortest | Kind::KShortest | Kind::WithinHops(_));
-        let request = Request { k: self.k.saturating_add(goes_on.into()), ..request };
+        let is_listing = self.mode.properties().is_listing;
+        let request = Request { k: self.k.saturating_add(is_listing.into()), ..request };
         Ok(Resolved { src, dst, k: self.k, request })
     }
 

@@ -7,8 +7,9 @@ use braid_types::{BitsPerSec, SwitchPort};
 use rustc_hash::FxHashSet;
 
 use super::sets::Key;
-use crate::finder::{BARRED, Lengths};
-use crate::{Flow, Kind, Path, PathFinder, PathSet, Terms, unknown_delay};
+use crate::algorithm::FoundSet;
+use crate::network::{BARRED, Lengths, Network};
+use crate::{Flow, Path, PathSet, Terms, unknown_delay};
 
 /// With more links that got better than this, to search for the sets that they improve is not worth it.
 const MAX_BETTER: usize = 16;
@@ -36,7 +37,7 @@ struct Shortcut {
 
 impl Changes {
     /// What is different in `new`; nothing if that is so much that no set is sure to be as it was.
-    pub(super) fn between(old: &PathFinder, new: &mut PathFinder, terms: &Terms) -> Option<Self> {
+    pub(super) fn between(old: &Network, new: &mut Network, terms: &Terms) -> Option<Self> {
         let (before, after) = (Known::new(old, terms), Known::new(new, terms));
         let mut changes = Self { fewer_switches: before.has_switch_beyond(&after), ..Self::default() };
         changes.note_worse(&before, &after);
@@ -77,11 +78,11 @@ impl Changes {
     }
 
     /// Whether a set may be different now.
-    pub(super) fn affect(&self, key: &Key, set: &PathSet, new: &PathFinder) -> bool {
-        let by_rate = matches!(key.kind, Kind::MaxFlow | Kind::Widest);
+    pub(super) fn affect(&self, key: &Key, set: &PathSet, new: &Network) -> bool {
+        let by_rate = key.kind.properties().by_capacity;
         let worse = |port| self.costlier.contains(port) || by_rate && self.narrower.contains(port);
         let mut ports = set.paths.iter().flat_map(Path::links).map(|link| &link.src);
-        let gone = || [key.ingress, key.egress].iter().any(|end| new.graph().node(*end).is_none());
+        let gone = || [key.ingress, key.egress].iter().any(|end| new.graph.node(*end).is_none());
         // More may be found now of what was beyond the budget.
         (set.cut_short && self.is_any())
             || (self.fewer_switches && gone())
@@ -100,12 +101,15 @@ impl Changes {
     }
 
     /// Whether a path over a link that got better may belong to the set.
-    fn bring_better(&self, key: &Key, set: &PathSet, new: &PathFinder) -> bool {
+    fn bring_better(&self, key: &Key, set: &PathSet, new: &Network) -> bool {
         let Some(ends) = new.ends(key.ingress, key.egress) else { return false };
         let Some(shortest) = self.cheaper.iter().filter_map(|link| link.length_between(ends)).min() else {
             return false;
         };
-        longest_of_interest(key, set, new).is_none_or(|longest| shortest <= longest)
+        let lengths = set.paths.iter().map(|path| new.length(path)).collect::<Option<Vec<_>>>();
+        let Some(lengths) = lengths.filter(|lengths| !lengths.is_empty()) else { return true };
+        let found = FoundSet { network: new, ends, k: key.k, lengths };
+        key.kind.max_length_of_interest(&found).is_none_or(|longest| shortest <= longest)
     }
 }
 
@@ -115,36 +119,13 @@ fn is_part_of_flow(set: &PathSet) -> bool {
     set.flow.as_ref().is_some_and(rest)
 }
 
-/// How long a new path may be to belong to the set; nothing if any may.
-fn longest_of_interest(key: &Key, set: &PathSet, new: &PathFinder) -> Option<i64> {
-    let lengths = set.paths.iter().map(|path| new.length(path)).collect::<Option<Vec<_>>>()?;
-    let (first, last) = (*lengths.first()?, *lengths.last()?);
-    match key.kind {
-        Kind::Shortest => Some(first),
-        Kind::KShortest => (set.paths.len() >= key.k).then_some(last),
-        // The others of a better set have some length as well.
-        Kind::EdgeDisjoint | Kind::NodeDisjoint if is_full(key, set, new) => Some(lengths.iter().sum()),
-        _ => None,
-    }
-}
-
-/// Whether no set of disjoint paths has more of them.
-fn is_full(key: &Key, set: &PathSet, new: &PathFinder) -> bool {
-    let degree = |(from, to)| {
-        let leaving = new.graph().out_edges(from).filter(|edge| !new.lengths.is_barred(*edge));
-        let arriving = new.graph().in_edges(to).iter().filter(|(edge, _)| !new.lengths.is_barred(*edge));
-        leaving.count().min(arriving.count())
-    };
-    set.paths.len() >= key.k || new.ends(key.ingress, key.egress).map(degree) == Some(set.paths.len())
-}
-
 impl Shortcut {
-    fn new(finder: &mut PathFinder, edge: EdgeIndex) -> Self {
-        let (tail, head) = (finder.graph.tail(edge), finder.graph.head(edge));
+    fn new(network: &mut Network, edge: EdgeIndex) -> Self {
+        let (tail, head) = (network.graph.tail(edge), network.graph.head(edge));
         Self {
-            length: finder.lengths.of(edge),
-            to_tail: finder.lengths_to(tail).to_vec(),
-            from_head: finder.lengths_from(head).to_vec(),
+            length: network.lengths.of(edge),
+            to_tail: network.lengths_to(tail).to_vec(),
+            from_head: network.lengths_from(head).to_vec(),
         }
     }
 
@@ -179,10 +160,10 @@ struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    fn new(finder: &'a PathFinder, terms: &Terms) -> Self {
+    fn new(network: &'a Network, terms: &Terms) -> Self {
         let limited = terms.constraints.max_latency.is_some();
-        let unknown_delay = limited.then(|| unknown_delay(&finder.graph));
-        Self { graph: &finder.graph, lengths: &finder.lengths, unknown_delay }
+        let unknown_delay = limited.then(|| unknown_delay(&network.graph));
+        Self { graph: &network.graph, lengths: &network.lengths, unknown_delay }
     }
 
     fn traits(&self, edge: EdgeIndex) -> Traits {

@@ -51,10 +51,10 @@ impl Layer {
         if Arc::ptr_eq(self.graph(), graph) {
             return;
         }
-        let finder = self.terms.finder(graph).with_budget(self.finder.budget);
+        let finder = self.terms.finder(graph).with_budget(self.finder.network().budget);
         let old = std::mem::replace(&mut self.finder, finder);
-        match Changes::between(&old, &mut self.finder, &self.terms) {
-            Some(changes) => self.sets.retain(|key, set| !changes.affect(key, set, &self.finder)),
+        match Changes::between(old.network(), self.finder.network_mut(), &self.terms) {
+            Some(changes) => self.sets.retain(|key, set| !changes.affect(key, set, self.finder.network())),
             None => self.sets = Sets::default(),
         }
     }

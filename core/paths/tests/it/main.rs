@@ -3,6 +3,7 @@
 mod delay_gate;
 mod edge_disjoint;
 mod k_shortest;
+mod kinds;
 mod max_flow;
 mod network;
 mod node_disjoint;

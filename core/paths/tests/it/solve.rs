@@ -113,8 +113,7 @@ proptest! {
         let terms = Terms { weight: Weight::HOPS, constraints };
         let mut finder = terms.finder(&graph(&known));
         let allowed = allowed(&known, &terms, from, to);
-        let kinds = [Kind::EdgeDisjoint, Kind::NodeDisjoint, Kind::WithinHops(3), Kind::MaxFlow, Kind::Widest];
-        for kind in kinds {
+        for kind in Kind::all(3) {
             let set = solve(&mut finder, dpid(from), dpid(to), &Request { kind, k, terms: terms.clone() });
             prop_assert!(set.paths.len() <= k);
             prop_assert_eq!(set.flow.as_ref().map_or(set.paths.len(), |flow| flow.rates.len()), set.paths.len());
@@ -152,7 +151,7 @@ fn stages(slow: usize, rates: [u64; 2]) -> Arc<Graph> {
     Arc::new(Graph::new(0, [], links.into_iter().enumerate().map(|(place, link)| (link, state(place)))))
 }
 
-fn in_time(graph: &Arc<Graph>, kind: Kind, millis: u64) -> PathSet {
+fn latency_bounded(graph: &Arc<Graph>, kind: Kind, millis: u64) -> PathSet {
     let constraints =
         Constraints { max_latency: Some(Duration::from_millis(millis)), ..Constraints::default() };
     let request = Request { terms: Terms { constraints, ..Terms::default() }, ..Request::new(kind, 1) };
@@ -163,27 +162,20 @@ fn in_time(graph: &Arc<Graph>, kind: Kind, millis: u64) -> PathSet {
 fn where_all_that_is_better_is_late_the_fastest_path_is_found() {
     // More than 64 paths of two cables are late, and each of those cables is on a path in time.
     let graph = stages(9, [10, 1]);
-    let kinds = [
-        Kind::Shortest,
-        Kind::KShortest,
-        Kind::EdgeDisjoint,
-        Kind::NodeDisjoint,
-        Kind::WithinHops(4),
-        Kind::MaxFlow,
-        Kind::Widest,
-    ];
-    for kind in kinds {
-        let set = in_time(&graph, kind, 15);
+    for kind in Kind::all(4) {
+        let set = latency_bounded(&graph, kind, 15);
         assert_eq!(set.paths.len(), 1, "{kind}");
         assert!(latency(&set.paths[0], &graph, Duration::ZERO) <= Some(Duration::from_millis(15)), "{kind}");
-        assert!(in_time(&graph, kind, 3).paths.is_empty(), "{kind}");
+        assert!(latency_bounded(&graph, kind, 3).paths.is_empty(), "{kind}");
     }
 }
 
 #[test]
 fn the_fastest_path_within_a_hop_limit_is_found_where_the_fastest_of_all_is_longer() {
     let graph = stages(9, [10, 1]);
-    let hops = |limit, millis| in_time(&graph, Kind::WithinHops(limit), millis).paths.first().map(Path::hops);
+    let hops = |limit, millis| {
+        latency_bounded(&graph, Kind::WithinHops(limit), millis).paths.first().map(Path::hops)
+    };
     assert_eq!([hops(3, 15), hops(3, 11), hops(2, 15), hops(2, 20)], [Some(3), None, None, Some(2)]);
 }
 
@@ -225,20 +217,21 @@ fn a_set_says_whether_the_search_for_it_went_to_its_end() {
 fn to_lose_patience_with_late_paths_is_to_end_the_search_early() {
     // Of two cables each, 4 paths or 81 are late. The one in time comes after them.
     for (slow, cut_short) in [(2, false), (9, true)] {
-        let set = in_time(&stages(slow, [10, 1]), Kind::KShortest, 15);
+        let set = latency_bounded(&stages(slow, [10, 1]), Kind::KShortest, 15);
         assert_eq!((set.paths.len(), set.cut_short), (1, cut_short));
     }
 }
 
 #[test]
 fn the_widest_path_is_the_widest_of_those_in_time() {
-    let hops = |millis| in_time(&stages(1, [10, 1]), Kind::Widest, millis).paths.first().map(Path::hops);
+    let hops =
+        |millis| latency_bounded(&stages(1, [10, 1]), Kind::Widest, millis).paths.first().map(Path::hops);
     assert_eq!([20, 19, 12, 4, 3].map(hops), [Some(2), Some(3), Some(3), Some(4), None]);
 }
 
 #[test]
 fn a_flow_of_which_late_paths_were_left_out_says_so() {
-    let flow = |millis| in_time(&stages(1, [10, 1]), Kind::MaxFlow, millis).flow.unwrap();
+    let flow = |millis| latency_bounded(&stages(1, [10, 1]), Kind::MaxFlow, millis).flow.unwrap();
     let (all, some) = (flow(20), flow(12));
     assert_eq!((all.greatest, all.rates, all.late), (BitsPerSec(11), vec![BitsPerSec(10)], false));
     assert_eq!((some.rates, some.late), (vec![BitsPerSec(1)], true));

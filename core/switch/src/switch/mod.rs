@@ -1,43 +1,23 @@
-//! The switch. One file a concern: packets through tables and groups, flows, groups, ports, statistics, connections.
+//! The switch: it passes packets to the pipeline, messages to the machines, and owns nothing else.
 
-mod connections;
-mod flows;
-mod groups;
-mod journey;
-mod multipart;
-mod pipeline;
-mod ports;
-mod probes;
-mod reports;
 mod requests;
-mod too_long;
-mod tunnels;
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use braid_openflow::GroupId;
+use braid_openflow::Xid;
+use braid_openflow::{Hello, Message};
 use braid_types::{DatapathId, PortNo, Time};
 
-use crate::group::Group;
-use crate::packet::Packet;
-use crate::port::SwitchPort;
-use crate::table::Table;
-use crate::tally::Tallies;
-pub use connections::ConnectionId;
-use connections::Connections;
-pub(crate) use probes::Probing;
+use crate::connections::{ConnectionId, Connections};
+use crate::environment::Environment;
+use crate::packets::Packet;
+use crate::pipeline::Pipeline;
+use crate::ports::{PortCounters, PortDescription};
 
-/// How many tables there are.
-const TABLES: u8 = 8;
-/// Most flows of a table.
-const FLOWS: usize = 1 << 16;
-/// Most groups.
-const GROUPS: usize = 1 << 12;
 /// How exactly flows time out.
 const TICK: Duration = Duration::from_millis(500);
 
-/// What the switch says of itself.
+/// The identity of a switch, as controllers see it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Identity {
     /// Its datapath id.
@@ -56,51 +36,100 @@ pub struct Identity {
 #[derive(Debug)]
 pub struct Switch {
     identity: Identity,
-    ports: BTreeMap<PortNo, SwitchPort>,
-    tables: Vec<Table>,
-    groups: BTreeMap<GroupId, Group>,
     connections: Connections,
-    sent: Vec<(PortNo, Packet)>,
-    /// What left by paths that this edge probes, and what came by those that others do.
-    left: Tallies,
-    came: Tallies,
+    pipeline: Pipeline,
     next_tick: Time,
 }
 
 impl Switch {
     /// One without ports, flows and groups; it drops everything.
     pub fn new(identity: Identity) -> Self {
-        Self {
-            identity,
-            ports: BTreeMap::new(),
-            tables: (0..TABLES).map(|_| Table::default()).collect(),
-            groups: BTreeMap::new(),
-            connections: Connections::default(),
-            sent: Vec::new(),
-            left: Tallies::default(),
-            came: Tallies::default(),
-            next_tick: Time::ZERO,
-        }
+        let (connections, pipeline) = (Connections::default(), Pipeline::default());
+        Self { identity, connections, pipeline, next_tick: Time::ZERO }
+    }
+
+    /// The pipeline, and the environment in which it handles an event.
+    fn at(&mut self, now: Time) -> (&mut Pipeline, Environment<'_>) {
+        let Self { identity, connections, pipeline, .. } = self;
+        (pipeline, Environment { now, identity, controllers: connections })
+    }
+
+    /// A frame came in by a port. [`Self::poll_packets`] gives what leaves for it.
+    pub fn handle_packet(&mut self, now: Time, in_port: PortNo, packet: Packet) {
+        let (pipeline, mut env) = self.at(now);
+        pipeline.handle_packet(&mut env, in_port, packet);
     }
 
     /// The frames that are to be sent, and by which ports, in order.
     pub fn poll_packets(&mut self) -> std::vec::Drain<'_, (PortNo, Packet)> {
-        self.sent.drain(..)
+        self.pipeline.ports.poll_packets()
     }
 
     /// When to call [`Self::handle_timeout`].
     pub fn poll_timeout(&self) -> Time {
-        let orders = self.groups.values().filter_map(|group| group.order.as_ref()?.buffer.poll_timeout());
-        orders.chain(self.next_probe()).fold(self.next_tick, Time::min)
+        self.pipeline.poll_timeout().map_or(self.next_tick, |next| next.min(self.next_tick))
     }
 
-    /// Lets go what has waited long enough, and ends flows whose time is over.
+    /// Sends held packets and probes that are due, and ends flows whose time is over.
     pub fn handle_timeout(&mut self, now: Time) {
-        self.release_in_time(now);
-        self.send_probes(now);
-        if self.next_tick <= now {
+        let is_tick = self.next_tick <= now;
+        if is_tick {
             self.next_tick = now + TICK;
-            self.expire(now);
         }
+        let (pipeline, mut env) = self.at(now);
+        pipeline.handle_timeout(&mut env);
+        if is_tick {
+            pipeline.flows.expire(&mut env);
+        }
+    }
+}
+
+/// Ports.
+impl Switch {
+    /// An interface is there, or has changed; controllers are told.
+    pub fn set_port(&mut self, now: Time, number: PortNo, description: PortDescription) {
+        let (pipeline, mut env) = self.at(now);
+        pipeline.ports.set(&mut env, number, description);
+    }
+
+    /// An interface has gone.
+    pub fn remove_port(&mut self, number: PortNo) {
+        // Nothing that follows depends on the time.
+        let (pipeline, mut env) = self.at(Time::ZERO);
+        pipeline.ports.remove(&mut env, number);
+    }
+
+    /// Frames came that there was no room for, before this switch saw them.
+    pub fn count_missed(&mut self, number: PortNo, frames: u64) {
+        self.pipeline.ports.count_missed(number, frames);
+    }
+
+    /// A frame of [`Self::poll_packets`] was not taken by its interface.
+    pub fn count_refused(&mut self, number: PortNo, bytes: u64) {
+        self.pipeline.ports.count_refused(number, bytes);
+    }
+
+    /// The counters of a port.
+    pub fn port_counters(&self, number: PortNo) -> Option<PortCounters> {
+        self.pipeline.ports.counters(number)
+    }
+}
+
+/// Controllers.
+impl Switch {
+    /// A controller connects: it is greeted.
+    pub fn connect(&mut self, id: ConnectionId) {
+        self.connections.add(id);
+        self.connections.reply(id, Xid(0), &Message::Hello(Hello::V1_3));
+    }
+
+    /// A controller has gone.
+    pub fn disconnect(&mut self, id: ConnectionId) {
+        self.connections.remove(id);
+    }
+
+    /// The bytes to send to a controller; remove those that were sent.
+    pub fn poll_bytes(&mut self, id: ConnectionId) -> Option<&mut Vec<u8>> {
+        self.connections.output(id)
     }
 }

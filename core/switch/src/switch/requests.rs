@@ -1,5 +1,6 @@
-//! What controllers say, and what they are answered.
+//! Messages of controllers, and their answers.
 
+use braid_edge_protocol::extension::{BRAID, Extension};
 use braid_openflow::{
     BadRequestCode, Capabilities, ControllerRole, ErrorCode, ErrorMsg, Experimenter, FragHandling, Header,
     Hello, HelloFailedCode, MaxLen, Message, MeterModFailedCode, QueueGetConfigReply, Role,
@@ -8,21 +9,30 @@ use braid_openflow::{
 use braid_openflow::{List, Xid};
 use braid_types::Time;
 
-use super::{ConnectionId, Switch, TABLES};
-use braid_edge_protocol::extension::{BRAID, Extension};
+use super::Switch;
+use crate::connections::ConnectionId;
+use crate::flows::TABLES;
+use crate::multipart::Statistics;
 
 const fn bad(code: BadRequestCode) -> ErrorCode {
     ErrorCode::BadRequest(code)
 }
 
+/// The origin of a message, and its bytes.
+#[derive(Clone, Copy)]
+struct Request<'a> {
+    from: ConnectionId,
+    xid: Xid,
+    bytes: &'a [u8],
+}
+
 impl Switch {
-    /// A controller says something: one whole message. What it is answered is in [`Self::poll_bytes`].
-    ///
-    /// What cannot be done is answered with an error, as the specification has it.
+    /// A controller sends one whole message. The answer is in [`Self::poll_bytes`]: an error if the message asks for
+    /// something that cannot be done, as the specification has it.
     pub fn handle_message(&mut self, now: Time, from: ConnectionId, bytes: &[u8]) {
         let xid = Header::decode(bytes).map_or(Xid(0), |header| header.xid);
         let result = match Message::decode(bytes) {
-            Ok((xid, message)) => self.answer(now, from, xid, &message, bytes),
+            Ok((xid, message)) => self.answer(now, Request { from, xid, bytes }, &message),
             Err(error) => Err(error.error_code()),
         };
         if let Err(error) = result {
@@ -30,14 +40,8 @@ impl Switch {
         }
     }
 
-    fn answer(
-        &mut self,
-        now: Time,
-        from: ConnectionId,
-        xid: Xid,
-        message: &Message<'_>,
-        bytes: &[u8],
-    ) -> Result<(), ErrorCode> {
+    fn answer(&mut self, now: Time, request: Request<'_>, message: &Message<'_>) -> Result<(), ErrorCode> {
+        let Request { from, xid, bytes } = request;
         if changes(message)
             && self.connections.get_mut(from).is_some_and(|it| it.role == ControllerRole::Slave)
         {
@@ -51,11 +55,14 @@ impl Switch {
                 self.connections.reply(from, xid, &features);
             }
             Message::BarrierRequest => self.connections.reply(from, xid, &Message::BarrierReply),
-            Message::FlowMod(it) => return self.flow_mod(now, it, bytes),
-            Message::GroupMod(it) => return self.group_mod(now, it, bytes),
-            Message::PortMod(it) => return self.port_mod(it),
-            Message::PacketOut(it) => return self.packet_out(now, it),
-            Message::MultipartRequest(it) => return self.multipart(now, from, xid, it),
+            Message::FlowMod(_) | Message::GroupMod(_) | Message::PortMod(_) | Message::PacketOut(_) => {
+                return self.change(now, message, bytes);
+            }
+            Message::MultipartRequest(it) => {
+                let Self { identity, pipeline, .. } = self;
+                let replies = Statistics { now, identity, pipeline }.answer(xid, it)?;
+                self.connections.output(from).into_iter().for_each(|out| out.extend_from_slice(&replies));
+            }
             Message::RoleRequest(it) => return self.role(from, xid, it),
             Message::Experimenter(it) => return self.extension(now, it),
             Message::TableMod(it) if it.table_id.0 >= TABLES && it.table_id.0 != 0xff => {
@@ -66,6 +73,18 @@ impl Switch {
             _ => return self.configure(from, xid, message),
         }
         Ok(())
+    }
+
+    /// Changes flows, groups or ports, or sends a packet.
+    fn change(&mut self, now: Time, message: &Message<'_>, bytes: &[u8]) -> Result<(), ErrorCode> {
+        let (pipeline, mut env) = self.at(now);
+        match message {
+            Message::FlowMod(it) => pipeline.handle_flow_mod(&mut env, it, bytes),
+            Message::GroupMod(it) => pipeline.handle_group_mod(&mut env, it, bytes),
+            Message::PortMod(it) => pipeline.ports.handle_port_mod(&mut env, it),
+            Message::PacketOut(it) => pipeline.handle_packet_out(&mut env, it),
+            _ => Ok(()),
+        }
     }
 
     fn configure(&mut self, from: ConnectionId, xid: Xid, message: &Message<'_>) -> Result<(), ErrorCode> {
@@ -130,13 +149,14 @@ impl Switch {
         if message.experimenter != BRAID {
             return Err(bad(BadRequestCode::BadExperimenter));
         }
+        let (pipeline, mut env) = self.at(now);
         let extension = Extension::decode(message).map_err(|_| bad(BadRequestCode::BadLen))?;
         match extension.ok_or(bad(BadRequestCode::BadExpType))? {
-            Extension::SetSpray { group, policy } => self.set_spray(group, policy),
-            Extension::SetPaths { group, paths } => self.set_paths(group, &paths),
-            Extension::SetOrder { group, settings } => self.set_order(now, group, settings),
-            Extension::SetProbing { group, probing } => self.set_probing(now, group, &probing),
-            Extension::SetTunnel { group, ends } => self.set_tunnel(now, group, ends.as_deref()),
+            Extension::SetSpray { group, policy } => pipeline.groups.set_spray(group, policy),
+            Extension::SetPaths { group, paths } => pipeline.groups.set_paths(group, &paths),
+            Extension::SetOrder { group, settings } => pipeline.set_resequencing(&mut env, group, settings),
+            Extension::SetProbing { group, probing } => pipeline.groups.set_probing(&env, group, &probing),
+            Extension::SetTunnel { group, ends } => pipeline.groups.set_tunnel(&env, group, ends.as_deref()),
         }
     }
 }

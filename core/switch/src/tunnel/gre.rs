@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 
 use super::{Ends, Numbered};
-use crate::key::{self, Key, Layout};
-use crate::packet::{Packet, put_ipv4_checksum};
+use crate::packets::key::{self, Key, Layout};
+use crate::packets::{Packet, put_ipv4_checksum};
 
 const PROTOCOL: u8 = 47;
 /// A key and a number, no checksum, version 0.

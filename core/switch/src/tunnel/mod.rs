@@ -1,20 +1,18 @@
-//! Packets that have no sequence numbers of their own are given some, in GRE: RFC 2784, with the key and sequence number of RFC 2890.
+//! GRE tunnels that give packets sequence numbers: RFC 2784, with the key and sequence number of RFC 2890.
 
-mod cut;
 mod gre;
 mod numbers;
 
 pub(crate) use braid_edge_protocol::Ends;
-pub(crate) use cut::{cut_datagrams, cut_segments};
 pub(crate) use gre::{added, class as traffic_class, decapsulate, encapsulate, header as outer_header};
 pub(crate) use numbers::Numbers;
 
-/// What a group has to do with tunnels.
+/// The direction in which a group uses tunnels.
 #[derive(Debug)]
 pub(crate) enum Tunnel {
     /// It encapsulates, with these ends for its buckets.
     Enters { ends: Vec<Ends>, numbers: Numbers },
-    /// It takes packets out, and puts them in order by their numbers.
+    /// It takes packets out, and resequences them by their numbers.
     Leaves,
 }
 

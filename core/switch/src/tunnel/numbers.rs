@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use braid_types::Index;
 
 use super::Numbered;
-use crate::key::Key;
+use crate::packets::key::Key;
 
 /// Flows that are numbered at once, at most; both are powers of two.
 const FLOWS: usize = 4_096;
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     fn flow(number: u64) -> Key {
-        Key([number; crate::key::WORDS])
+        Key([number; crate::packets::key::WORDS])
     }
 
     #[test]

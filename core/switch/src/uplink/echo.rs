@@ -4,9 +4,9 @@ use std::net::IpAddr;
 
 use super::device::Device;
 use super::frame;
-use crate::key;
-use crate::packet::Packet;
-use crate::rewrite::adjust;
+use crate::packets::Packet;
+use crate::packets::key;
+use crate::packets::rewrite::adjust;
 use braid_types::PortNo;
 
 /// What asks, and what answers, of ICMP and ICMPv6.

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use braid_types::MacAddr;
 
-use crate::packet::Packet;
+use crate::packets::Packet;
 use crate::tunnel::{Ends, outer_header, traffic_class};
 
 pub(super) const ETHERNET: usize = 14;

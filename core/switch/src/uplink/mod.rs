@@ -1,10 +1,10 @@
-//! Interfaces that lead to routers of others: their addresses, who is next to them, and tunnels between edges over them.
+//! Uplinks: interfaces that lead to routers of others, with addresses, neighbours, and tunnels between edges.
 
 mod device;
 mod echo;
 mod frame;
-mod learned;
 mod neighbours;
+mod pmtu_cache;
 mod segments;
 mod settings;
 
@@ -13,10 +13,10 @@ use std::net::IpAddr;
 
 use braid_types::{MacAddr, PortNo, Time};
 
-use crate::packet::Packet;
+use crate::packets::Packet;
 use braid_edge_protocol::Ends;
 use device::Device;
-use learned::Learned;
+use pmtu_cache::PathMtu;
 pub use settings::{TunnelSettings, UplinkAddress, UplinkError, UplinkSettings};
 
 /// The uplinks of an edge, and the tunnels over them, each of which is a port of the switch. Performs no I/O.
@@ -37,7 +37,7 @@ pub struct Uplinks {
     sent: Vec<(usize, Packet)>,
 }
 
-/// What has become of a frame that came by an uplink.
+/// The fate of a frame that came by an uplink.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Arrival {
     /// It was for the edge itself, or nobody.
@@ -52,10 +52,10 @@ pub enum Arrival {
 struct Tunnel {
     ends: Ends,
     device: usize,
-    /// Who is asked to pass it on, by the place among the device's neighbours.
+    /// The next hop, by its place among the device's neighbours.
     next_hop: usize,
-    /// What routers have said of the longest packet that gets through.
-    learned: Option<Learned>,
+    /// The longest packet that gets through, as a router has said.
+    path_mtu: Option<PathMtu>,
 }
 
 /// A tunnel as a port of the switch.
@@ -74,7 +74,7 @@ pub struct TunnelPort {
 impl Tunnel {
     /// The longest packet that goes by it; 0 if that is unknown.
     fn mtu(&self, device: &Device) -> u32 {
-        self.learned.map_or(device.mtu, |learned| learned.mtu.min(device.mtu))
+        self.path_mtu.map_or(device.mtu, |known| known.mtu.min(device.mtu))
     }
 }
 
@@ -97,7 +97,7 @@ impl Uplinks {
         if self.by_ends.insert((ends.src, ends.dst), port).is_some() {
             return Err(UplinkError::SameEnds(ends.src, ends.dst));
         }
-        if self.tunnels.insert(port, Tunnel { ends, device, next_hop, learned: None }).is_some() {
+        if self.tunnels.insert(port, Tunnel { ends, device, next_hop, path_mtu: None }).is_some() {
             return Err(UplinkError::SamePort(port));
         }
         Ok(())
@@ -127,7 +127,7 @@ impl Uplinks {
         self.tunnels.contains_key(&port)
     }
 
-    /// What the machine says of an uplink's interface: its Ethernet address, its longest packet, whether frames can pass.
+    /// The state of an uplink's interface: its Ethernet address, its MTU, whether frames can pass.
     pub fn set_device(&mut self, uplink: usize, mac: MacAddr, mtu: u32, is_up: bool) {
         let Some(device) = self.devices.get_mut(uplink) else { return };
         let is_other = device.mtu != mtu;
@@ -155,7 +155,7 @@ impl Uplinks {
         if let Some((ends, inner)) = frame::inner(&packet) {
             return self.leave(uplink, ends, inner);
         }
-        if self.learn(now, uplink, &packet.data) {
+        if self.learn_path_mtu(now, uplink, &packet.data) {
             return Arrival::Taken;
         }
         match self.devices.get(uplink).and_then(|device| echo::answer(device, &packet)) {
@@ -178,7 +178,7 @@ impl Uplinks {
 
     /// Sends a frame through a tunnel; `false` if nobody passes it on, or it is too long.
     ///
-    /// Super-frames are cut first. In the SYN of a TCP connection, the greatest segment becomes what goes through whole, by whichever tunnel.
+    /// GSO packets are cut first. In the SYN of a TCP connection, the greatest segment becomes what goes through whole, by whichever tunnel.
     pub fn send(&mut self, port: PortNo, packet: Packet) -> bool {
         let Some(tunnel) = self.tunnels.get(&port) else { return false };
         let Some(device) = self.devices.get(tunnel.device) else { return false };
@@ -216,12 +216,12 @@ impl Uplinks {
     /// When to call [`Self::handle_timeout`]; nothing if there is nobody to ask for.
     pub fn poll_timeout(&self) -> Option<Time> {
         let questions = self.devices.iter().filter(|it| it.is_up).filter_map(|it| it.neighbours.next());
-        questions.chain(self.tunnels.values().filter_map(|it| Some(it.learned?.until))).min()
+        questions.chain(self.tunnels.values().filter_map(|it| Some(it.path_mtu?.until))).min()
     }
 
-    /// Asks where next hops are, and forgets what routers have said long ago.
+    /// Asks where next hops are, and expires path MTUs.
     pub fn handle_timeout(&mut self, now: Time) {
-        self.forget(now);
+        self.expire_path_mtus(now);
         for (place, device) in self.devices.iter_mut().enumerate().filter(|(_, it)| it.is_up) {
             let questions = device.neighbours.questions(now, device.mac);
             self.sent.extend(questions.into_iter().map(|frame| (place, Packet::complete(frame))));

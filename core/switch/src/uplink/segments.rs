@@ -3,10 +3,11 @@
 use braid_types::PortNo;
 
 use super::frame::{ETHERNET, GRE};
-use crate::key::{self, Key, Layout};
-use crate::packet::Packet;
-use crate::rewrite::adjust;
-use crate::tunnel::{Ends, cut_datagrams, cut_segments};
+use crate::packets::Packet;
+use crate::packets::key::{self, Key, Layout};
+use crate::packets::rewrite::adjust;
+use crate::packets::segmentation::{cut_datagrams, cut_segments};
+use crate::tunnel::Ends;
 
 const TCP_HEADER: usize = 20;
 const TCP_CHECKSUM: usize = 16;

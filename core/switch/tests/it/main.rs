@@ -3,17 +3,17 @@
 #![expect(clippy::disallowed_methods, reason = "tests compare with files, tools and the kernel")]
 
 mod bench;
+mod coalescing;
 mod flows;
 mod forwarding;
 mod fragments;
 mod groups;
 mod malformed;
+mod packet_too_big;
 mod probes;
 mod rewriting;
 mod session;
 mod telemetry;
-mod too_long;
-mod trains;
 mod tunnels;
 mod uplink_lengths;
 mod uplinks;

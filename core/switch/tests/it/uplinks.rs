@@ -8,13 +8,13 @@ use braid_packet::arp::{Arp, ArpOp};
 use braid_packet::nd::{Endpoint, NdMessage, NeighborAdvertisement, NeighborSolicitation};
 use braid_packet::{Frame, Payload, TcpFlags, Transport, build};
 use braid_switch::{
-    Arrival, Offload, Packet, Train, TunnelSettings, UplinkAddress, UplinkError, UplinkSettings, Uplinks,
+    Arrival, Coalesced, Offload, Packet, TunnelSettings, UplinkAddress, UplinkError, UplinkSettings, Uplinks,
 };
 use braid_types::{MacAddr, PortNo, Time};
 use proptest::prelude::*;
 
 use crate::bench::{NOW, tcp_v4, tuple};
-use crate::trains::Sender;
+use crate::coalescing::Sender;
 
 const EDGE: MacAddr = MacAddr::new([2, 0, 0, 0, 1, 1]);
 const ROUTER: MacAddr = MacAddr::new([2, 0, 0, 0, 2, 2]);
@@ -195,10 +195,10 @@ fn super_frames_of_tcp_are_cut_into_what_their_sender_would_have_sent() {
         let (mut near, mut far) = (ready(false, false), ready(false, true));
         let mut packets = Sender { v6, tagged, seq: u32::MAX - 3_000 }.segments(&[1_200, 1_200, 1_200, 700]);
         let wanted: Vec<_> = packets.iter().map(|packet| packet.data.clone()).collect();
-        let train = Train::couple(&mut packets);
-        assert_eq!(train.packets, 4);
+        let gso = Coalesced::coalesce(&mut packets);
+        assert_eq!(gso.packets, 4);
         let mut whole = packets[0].clone();
-        packets[1..].iter().for_each(|it| whole.data.extend(&it.data[train.headers..]));
+        packets[1..].iter().for_each(|it| whole.data.extend(&it.data[gso.headers..]));
         assert_eq!(through(&mut near, &mut far, whole), wanted, "IPv6 {v6}, tagged {tagged}");
     }
     let unknown = Offload { gso_type: 77, gso_size: 500, ..Offload::default() };

@@ -4,7 +4,7 @@ use std::io::IoSlice;
 use std::time::Duration;
 
 use braid_link_model::{Amount, Change, OneWay, ParameterError};
-use braid_ports::{Offloads, PacketSocket, Port};
+use braid_packet_io::{Offloads, PacketSocket, Port};
 use braid_types::Time;
 
 use crate::buffers::Buffers;
@@ -101,7 +101,7 @@ impl Link {
                     break;
                 }
                 let frames: Vec<_> = self.batch.iter().map(|frame| [IoSlice::new(frame)]).collect();
-                braid_ports::send(&side.port.socket, &frames, |place| {
+                braid_packet_io::send(&side.port.socket, &frames, |place| {
                     way.refuse(self.batch.get(place).map_or(0, Vec::len));
                 });
                 self.batch.drain(..).for_each(|frame| buffers.give_back(frame));

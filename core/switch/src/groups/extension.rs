@@ -1,0 +1,103 @@
+//! The settings of Braid's OpenFlow extension: groups that spray, resequence and encapsulate.
+
+use braid_edge_protocol::extension::PathUpdate;
+use braid_openflow::{BadRequestCode, ErrorCode, GroupId, GroupModFailedCode, GroupType};
+use braid_spray::{PathWeight, Policy, Scheduler, Settings};
+use braid_types::mix;
+
+use super::group::weights;
+use super::resequencing::GroupResequencer;
+use super::{Groups, UNKNOWN, failed};
+use crate::environment::Environment;
+use crate::tunnel::{Ends, Numbers, Tunnel};
+
+/// Most bytes that all groups together may hold, so that no number of groups takes more memory.
+const MAX_HELD_BYTES: u64 = 512 << 20;
+
+impl Groups {
+    /// A select group decides for each packet from now on.
+    pub(crate) fn set_spray(&mut self, id: GroupId, policy: Policy) -> Result<(), ErrorCode> {
+        let group = self.all.get_mut(&id).ok_or(UNKNOWN)?;
+        if group.kind != GroupType::Select {
+            return Err(failed(GroupModFailedCode::BadType));
+        }
+        group.spray = Some(Scheduler::new(policy, &weights(group)));
+        Ok(())
+    }
+
+    pub(crate) fn set_paths(&mut self, id: GroupId, updates: &[PathUpdate]) -> Result<(), ErrorCode> {
+        let group = self.all.get_mut(&id).ok_or(UNKNOWN)?;
+        let spray = group.spray.as_mut().ok_or(UNKNOWN)?;
+        let known = |update: &PathUpdate| (update.bucket as usize) < spray.paths().len();
+        if !updates.iter().all(known) {
+            return Err(failed(GroupModFailedCode::BadBucket));
+        }
+        for update in updates {
+            let PathUpdate { bucket, weight, rate, delay } = *update;
+            spray.set(bucket as usize, PathWeight { weight, rate, delay });
+        }
+        let shares: Vec<_> = spray.paths().iter().map(|path| path.weight).collect();
+        if let Some(probing) = &mut group.probing {
+            probing.set_shares(&shares);
+        }
+        Ok(())
+    }
+
+    /// An indirect group resequences from now on, or with other settings.
+    pub(crate) fn set_resequencing(
+        &mut self,
+        id: GroupId,
+        settings: Settings,
+        seed: u64,
+    ) -> Result<(), ErrorCode> {
+        let others = self.all.iter().filter(|(other, _)| **other != id);
+        let taken: u64 = others.filter_map(|(_, it)| Some(it.resequencer.as_ref()?.settings().bytes)).sum();
+        self.check_resequencing(id)?;
+        if settings.check().is_err() || taken.saturating_add(settings.bytes) > MAX_HELD_BYTES {
+            return Err(ErrorCode::BadRequest(BadRequestCode::BadLen));
+        }
+        let group = self.all.get_mut(&id).ok_or(UNKNOWN)?;
+        match &mut group.resequencer {
+            Some(resequencer) => resequencer.change(settings),
+            None => group.resequencer = Some(Box::new(GroupResequencer::new(settings, seed))),
+        }
+        Ok(())
+    }
+
+    /// Checks that a group may resequence, or cease to.
+    pub(crate) fn check_resequencing(&self, id: GroupId) -> Result<(), ErrorCode> {
+        match self.all.get(&id).ok_or(UNKNOWN)?.kind {
+            GroupType::Indirect => Ok(()),
+            _ => Err(failed(GroupModFailedCode::BadType)),
+        }
+    }
+
+    pub(crate) fn stop_resequencing(&mut self, id: GroupId) {
+        if let Some(group) = self.all.get_mut(&id) {
+            group.resequencer = None;
+        }
+    }
+
+    /// A group that sprays encapsulates, with ends for each bucket, or one that resequences decapsulates.
+    pub(crate) fn set_tunnel(
+        &mut self,
+        env: &Environment<'_>,
+        id: GroupId,
+        wanted: Option<&[Ends]>,
+    ) -> Result<(), ErrorCode> {
+        // Another each time: the far edge may remember the numbers of the one before.
+        let seed = mix(env.identity.seed ^ env.now.as_nanos() ^ u64::from(id.0).rotate_left(32));
+        let group = self.all.get_mut(&id).ok_or(UNKNOWN)?;
+        group.tunnel = match wanted {
+            None => None,
+            Some([]) if group.resequencer.is_some() => Some(Box::new(Tunnel::Leaves)),
+            Some(ends) if group.spray.is_some() && ends.len() == group.buckets.len() => {
+                let ends = ends.to_vec();
+                Some(Box::new(Tunnel::Enters { ends, numbers: Numbers::new(seed) }))
+            }
+            Some(_) if group.spray.is_some() => return Err(failed(GroupModFailedCode::BadBucket)),
+            Some(_) => return Err(UNKNOWN),
+        };
+        Ok(())
+    }
+}

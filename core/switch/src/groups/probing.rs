@@ -1,0 +1,133 @@
+//! Groups that spray probe their paths, and their shares follow the answers.
+
+use braid_edge_protocol::extension::Probing as ProbingSettings;
+use braid_openflow::{ErrorCode, GroupId, GroupModFailedCode};
+use braid_spray::{Feedback, PathReport, PathWeight, ProbeSettings, Scheduler, Tally};
+use braid_types::{DatapathId, MacAddr, Time, mix};
+
+use super::{Groups, UNKNOWN, failed};
+use crate::environment::Environment;
+use crate::packets::probe::ProbeFrame;
+
+/// The probes of a group, and what they have shown.
+#[derive(Debug)]
+pub(super) struct Probing {
+    feedback: Feedback,
+    peer: DatapathId,
+    secret: u64,
+    /// By bucket, the destination address with which answers come back.
+    reply_labels: Vec<MacAddr>,
+}
+
+/// A probe that is due.
+pub(crate) struct DueProbe {
+    pub(crate) bucket: usize,
+    pub(crate) frame: Vec<u8>,
+}
+
+impl Probing {
+    pub(super) fn set_shares(&mut self, shares: &[u32]) {
+        self.feedback.set_shares(shares);
+    }
+
+    pub(super) fn report(&self, bucket: usize) -> Option<PathReport> {
+        self.feedback.report(bucket)
+    }
+
+    fn is_due(&self, now: Time) -> bool {
+        self.feedback.poll_timeout() <= now
+    }
+
+    fn poll_probe(&mut self, now: Time, group: GroupId, from: DatapathId) -> Option<DueProbe> {
+        let probe = self.feedback.poll_probe(now)?;
+        let frame = ProbeFrame {
+            is_answer: false,
+            to: self.peer,
+            from,
+            secret: self.secret,
+            group,
+            bucket: u32::try_from(probe.path).ok()?,
+            number: probe.number,
+            reply_label: *self.reply_labels.get(probe.path)?,
+            arrived: 0,
+            tally: Some(Tally::default()),
+        };
+        Some(DueProbe { bucket: probe.path, frame: frame.frame(MacAddr::ZERO) })
+    }
+
+    fn handle_answer(&mut self, now: Time, answer: &ProbeFrame) {
+        let arrived = i64::try_from(answer.arrived).unwrap_or(i64::MAX);
+        self.feedback.handle_answer(now, answer.bucket as usize, answer.number, arrived, answer.tally);
+    }
+}
+
+impl Groups {
+    /// A group that sprays is to probe its paths, or not any more.
+    pub(crate) fn set_probing(
+        &mut self,
+        env: &Environment<'_>,
+        id: GroupId,
+        wanted: &ProbingSettings,
+    ) -> Result<(), ErrorCode> {
+        let group = self.all.get_mut(&id).ok_or(UNKNOWN)?;
+        let spray = group.spray.as_ref().ok_or(UNKNOWN)?;
+        if wanted.interval.is_zero() {
+            group.probing = None;
+            return Ok(());
+        }
+        if wanted.backs.len() != group.buckets.len() {
+            return Err(failed(GroupModFailedCode::BadBucket));
+        }
+        let shares: Vec<_> = spray.paths().iter().map(|path| path.weight).collect();
+        let settings = ProbeSettings { interval: wanted.interval, patience: wanted.patience };
+        // Nobody who sees one secret foretells the next.
+        let secret = mix(env.identity.seed ^ env.now.as_nanos() ^ u64::from(id.0).rotate_left(32));
+        let feedback = Feedback::new(env.now, settings, &shares);
+        let (peer, reply_labels) = (wanted.peer, wanted.backs.clone());
+        group.probing = Some(Box::new(Probing { feedback, peer, secret, reply_labels }));
+        Ok(())
+    }
+
+    pub(super) fn next_probe(&self) -> Option<Time> {
+        self.all.values().filter_map(|group| Some(group.probing.as_ref()?.feedback.poll_timeout())).min()
+    }
+
+    /// The groups that have a probe to send.
+    pub(crate) fn probing_due(&self, now: Time) -> Vec<GroupId> {
+        let is_due = |probing: &Probing| probing.is_due(now);
+        let due = self.all.iter().filter(|(_, group)| group.probing.as_ref().is_some_and(|it| is_due(it)));
+        due.map(|(id, _)| *id).collect()
+    }
+
+    /// The next probe of a group that is due.
+    pub(crate) fn poll_probe(&mut self, now: Time, id: GroupId, from: DatapathId) -> Option<DueProbe> {
+        self.all.get_mut(&id)?.probing.as_mut()?.poll_probe(now, id, from)
+    }
+
+    /// The other edge answers a probe.
+    pub(crate) fn handle_answer(&mut self, now: Time, answer: &ProbeFrame) {
+        let probing = self.all.get_mut(&answer.group).and_then(|group| group.probing.as_mut());
+        if let Some(it) = probing.filter(|it| it.secret == answer.secret && it.peer == answer.from) {
+            it.handle_answer(now, answer);
+            self.update_shares(answer.group);
+        }
+    }
+
+    /// Has a group's shares follow what is known of its paths.
+    pub(crate) fn update_shares(&mut self, id: GroupId) {
+        let Some(group) = self.all.get_mut(&id) else { return };
+        let (Some(spray), Some(probing)) = (&mut group.spray, &mut group.probing) else { return };
+        if let Some(shares) = probing.feedback.poll_shares() {
+            set_shares(spray, &shares);
+        }
+    }
+}
+
+fn set_shares(spray: &mut Scheduler, shares: &[u32]) {
+    let old: Vec<PathWeight> = spray.paths().to_vec();
+    for (place, (old, weight)) in old.into_iter().zip(shares).enumerate() {
+        if old.weight != *weight {
+            spray.set(place, PathWeight { weight: *weight, ..old });
+        }
+    }
+}

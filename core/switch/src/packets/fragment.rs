@@ -1,0 +1,86 @@
+//! IPv4 packets that are too long, and whose senders let them be cut on the way: RFC 791 §3.2.
+
+use crate::packets::key::{self, Key, Layout};
+use crate::packets::segmentation::{cut_datagrams, cut_segments};
+use crate::packets::{Packet, fold, put_ipv4_checksum, sum, u16_at};
+
+const DONT_FRAGMENT: u16 = 0x4000;
+const MORE: u16 = 0x2000;
+const OFFSET: u16 = 0x1fff;
+/// What offsets count, in bytes.
+const UNIT: usize = 8;
+const HEADER: usize = 20;
+/// No link takes less: RFC 791 §3.2.
+const LEAST: usize = 68;
+const IPV4: u64 = 0x0800;
+const END: u8 = 0;
+const NO_OPERATION: u8 = 1;
+/// Of an option's kind: every fragment has it.
+const COPIED: u8 = 0x80;
+
+/// The fragments of a packet, of a super-frame those of its parts, each with `mtu` bytes from its IP header on at most; `None` if it
+/// must not be cut, or cannot. What is corrupted is not, as its fragments would look right.
+pub(crate) fn fragments(packet: &Packet, key: &Key, layout: &Layout, mtu: usize) -> Option<Vec<Packet>> {
+    let network = layout.network.filter(|_| key.get(key::ETH_TYPE) == IPV4)?;
+    if mtu < LEAST || u16_at(&packet.data, network + 6)? & DONT_FRAGMENT != 0 {
+        return None;
+    }
+    let parts = match packet.offload.gso_type {
+        0 => vec![packet.clone()],
+        _ => cut_segments(packet, key, layout).or_else(|| cut_datagrams(packet, key, layout))?,
+    };
+    let mut all = Vec::new();
+    for mut part in parts {
+        part.finish_checksum();
+        all.extend(of_one(&part.data, network, mtu)?);
+    }
+    Some(all).filter(|all| !all.is_empty())
+}
+
+fn of_one(data: &[u8], network: usize, mtu: usize) -> Option<Vec<Packet>> {
+    let length = usize::from(data.get(network)? & 0xf) * 4;
+    let total = usize::from(u16_at(data, network + 2)?);
+    let (headers, rest) = data.split_at_checked(network + length)?;
+    let payload = rest.get(..total.checked_sub(length)?)?;
+    let most = Some(mtu.checked_sub(length)? / UNIT * UNIT).filter(|it| *it > 0)?;
+    let is_whole = fold(sum(headers.get(network..)?)) == 0xffff;
+    let place = u16_at(headers, network + 6).filter(|_| is_whole)?;
+    let count = payload.len().div_ceil(most);
+    let parts = payload.chunks(most).enumerate();
+    let part = |(number, payload): (usize, &[u8])| {
+        let offset = usize::from(place & OFFSET) + number * most / UNIT;
+        let offset = u16::try_from(offset).ok().filter(|it| *it <= OFFSET)?;
+        let more = if number + 1 < count { MORE } else { place & MORE };
+        fragment(headers, network, payload, more | offset)
+    };
+    parts.map(part).collect()
+}
+
+fn fragment(headers: &[u8], network: usize, payload: &[u8], place: u16) -> Option<Packet> {
+    let mut data = [headers, payload].concat();
+    let total = u16::try_from(data.len() - network).ok()?;
+    let header = data.get_mut(network..headers.len())?;
+    header.get_mut(2..4)?.copy_from_slice(&total.to_be_bytes());
+    header.get_mut(6..8)?.copy_from_slice(&place.to_be_bytes());
+    if place & OFFSET != 0 {
+        forget_options(header.get_mut(HEADER..)?);
+    }
+    put_ipv4_checksum(header)?;
+    Some(Packet::complete(data))
+}
+
+/// Leaves those options that every fragment has; the header stays as long as it was.
+fn forget_options(mut options: &mut [u8]) {
+    while let [kind, rest @ ..] = options {
+        let length = match *kind {
+            END => return,
+            NO_OPERATION => 1,
+            _ => usize::from(rest.first().copied().unwrap_or_default()).max(2),
+        };
+        let Some((option, rest)) = std::mem::take(&mut options).split_at_mut_checked(length) else { return };
+        if option.first().is_some_and(|kind| kind & COPIED == 0) {
+            option.fill(NO_OPERATION);
+        }
+        options = rest;
+    }
+}

@@ -1,0 +1,50 @@
+//! Probes of this edge leave by the paths of data, and probes of others are answered.
+
+use braid_spray::Tally;
+use braid_types::{MacAddr, PortNo};
+
+use super::Pipeline;
+use crate::environment::Environment;
+use crate::packets::probe::ProbeFrame;
+use crate::packets::{Packet, PacketContext};
+
+impl Pipeline {
+    /// Sends the probes that are due.
+    pub(super) fn send_probes(&mut self, env: &mut Environment<'_>) {
+        for id in self.groups.probing_due(env.now) {
+            while let Some(probe) = self.groups.poll_probe(env.now, id, env.identity.dpid) {
+                if self.groups.is_live(id, probe.bucket, &self.ports) {
+                    let mut context = PacketContext::new(PortNo::CONTROLLER, Packet::complete(probe.frame));
+                    context.is_probe = true;
+                    self.through_bucket(env, &mut context, id, probe.bucket);
+                }
+            }
+            self.groups.update_shares(id);
+        }
+    }
+
+    /// Takes a frame that is a probe for this edge, or an answer; whether it was one.
+    pub(super) fn take_probe(&mut self, env: &Environment<'_>, in_port: PortNo, frame: &[u8]) -> bool {
+        let Some(probe) = ProbeFrame::read(frame).filter(|probe| probe.to == env.identity.dpid) else {
+            return false;
+        };
+        if probe.is_answer {
+            self.groups.handle_answer(env.now, &probe);
+        } else {
+            let label = frame.first_chunk().map_or(MacAddr::ZERO, |label| MacAddr::new(*label));
+            self.answer_probe(env, in_port, label, &probe);
+        }
+        true
+    }
+
+    fn answer_probe(&mut self, env: &Environment<'_>, in_port: PortNo, label: MacAddr, probe: &ProbeFrame) {
+        let came = self.ports.arrivals_before_probe(env.now, in_port, label);
+        let tally = probe.tally.zip(came).map(|(tally, came)| Tally { came, ..tally });
+        let (to, from, arrived) = (probe.from, probe.to, env.now.as_nanos());
+        let answer = ProbeFrame { is_answer: true, to, from, arrived, tally, ..*probe };
+        let packet = Packet::complete(answer.frame(probe.reply_label));
+        let mut context = PacketContext::new(PortNo::CONTROLLER, packet);
+        context.is_answer = true;
+        self.send(env.now, in_port, &mut context);
+    }
+}
