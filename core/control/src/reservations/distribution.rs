@@ -57,7 +57,7 @@ impl Reservations {
                 *weight = 0.0;
             }
         }
-        let index = assignment.claim.deal.next(&weights, &held)?;
+        let index = assignment.claim.distribution.next(&weights, &held)?;
         let path = &assignment.paths[index];
         let path = if path.ingress() == src { path.clone() } else { path.reversed() };
         let shared = siblings.iter().map(|sibling| path.shared_cables(sibling)).sum();
@@ -73,7 +73,7 @@ impl Reservations {
             model: claim.model.unwrap_or_else(|| self.model_of(on, path)),
         };
         let candidates: Vec<_> = assignment.paths.iter().map(candidate).collect();
-        claim.deal.plan(&candidates, claim.streams)
+        claim.distribution.plan(&candidates, claim.streams)
     }
 
     /// What a path can carry beside the others of its assignment, in bits a second.
@@ -139,7 +139,7 @@ impl Reservations {
             dst: assignment.claim.dst,
             wanted: assignment.claim.paths,
             expected_streams: assignment.claim.streams,
-            deal: assignment.claim.deal,
+            distribution: assignment.claim.distribution,
             opened_at: assignment.opened_at,
             expires_at: assignment.expires_at,
             placed: assignment.placed,

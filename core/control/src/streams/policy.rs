@@ -17,7 +17,7 @@ use crate::switch_pair::SwitchPair;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manner {
     pub(crate) steer_as: SteerAs,
-    /// Over how many paths plain connections are dealt, if there are several; fewer than two: over none.
+    /// Over how many paths plain connections are distributed, if there are several; fewer than two: over none.
     pub(crate) parallel_paths: usize,
     pub(crate) kind: Kind,
     pub(crate) k: usize,

@@ -156,7 +156,7 @@ impl Streams {
         rate: BitsPerSec,
         full: &Link,
     ) -> Option<Leaver> {
-        // Those of an assignment are dealt so that they fill their paths.
+        // Those of an assignment are distributed so that they fill their paths.
         let is_movable = |stream: &&Stream| net.reservations.of(stream).is_none() && !net.spray.has(id);
         let stream = self.table.stream(id).filter(is_movable)?;
         let current = &stream.route.as_ref()?.forward;
