@@ -54,7 +54,9 @@ impl Streams {
 
     /// Takes a subflow's SYN if it is a call back, or has to wait for call backs; says whether it did.
     pub(crate) fn sort_join(&mut self, net: &mut Network<'_>, syn: Syn<'_>, token: Token) -> bool {
-        if self.table.by_tuple(&syn.tuple).is_some() || self.manner(net.cx.settings, &syn.tuple).is_single() {
+        if self.table.by_tuple(&syn.tuple).is_some()
+            || self.policy_of(net.cx.settings, &syn.tuple).is_single()
+        {
             return false;
         }
         let Some(answers) = net.cx.topology.host_with_address(syn.tuple.dst) else { return false };

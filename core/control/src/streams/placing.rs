@@ -112,10 +112,10 @@ impl Streams {
             return Some(Chosen::path(path, shared));
         }
         let Stream { tuple, transfer: owner, .. } = *self.table.stream(id)?;
-        let manner = self.manner(net.cx.settings, &tuple);
-        let paths = manner.paths(net.cx.paths, ends);
+        let policy = self.policy_of(net.cx.settings, &tuple);
+        let paths = net.cx.paths.of_kind(policy.kind, policy.k, ends);
         let candidates: SmallVec<[&Path; 8]> = net.cx.paths.usable(&paths, net.cx.now).collect();
-        let siblings = siblings(&self.table, owner, &tuple, manner.placement);
+        let siblings = siblings(&self.table, owner, &tuple, policy.placement);
         let (stream, graph) = (transfer.map(|transfer| (transfer, id)), net.cx.paths.graph());
         let Siblings { established, opening } = &siblings;
         let question = Question {
@@ -126,7 +126,7 @@ impl Streams {
             opening,
             graph,
         };
-        let Choice { index, shared, moves } = choose(&mut self.placements, manner.placement, &question)?;
+        let Choice { index, shared, moves } = choose(&mut self.placements, policy.placement, &question)?;
         candidates.get(index).map(|path| Chosen { path: (*path).clone(), shared, moves })
     }
 }

@@ -2,11 +2,10 @@
 
 use braid_packet::mptcp::{self, Handshake, MpJoin};
 use braid_packet::{Frame, TcpSegment};
-use braid_steering::{Group, Opening, SteerAs, StreamId};
+use braid_steering::{Group, Opening, StreamId};
 use braid_topology::Topology;
 use braid_types::{DatapathId, FiveTuple};
 
-use super::policy::Manner;
 use super::rules::{hops_of, is_announced};
 use super::{Network, Streams};
 use crate::command::Target;
@@ -68,7 +67,7 @@ impl Streams {
             mptcp => mptcp,
         };
         let stream = match opening {
-            Some(opening) if dst != dpid && !self.manner(net.cx.settings, &tuple).is_single() => {
+            Some(opening) if dst != dpid && !self.policy_of(net.cx.settings, &tuple).is_single() => {
                 self.open_stream(net, tuple, opening)
             }
             _ => {
@@ -86,7 +85,7 @@ impl Streams {
     pub(crate) fn is_new(&self, settings: &Settings, frame: &Frame<'_>) -> bool {
         let (Some(tuple), Some(tcp)) = (frame.five_tuple(), frame.tcp()) else { return false };
         let is_plain = !matches!(mptcp::handshake(tcp.options), Ok(Some(_)));
-        let is_alone = is_plain && self.manner(settings, &tuple).parallel_paths < 2;
+        let is_alone = is_plain && self.policy_of(settings, &tuple).parallel_paths < 2;
         !is_alone && self.table.by_tuple(&tuple).is_none()
     }
 
@@ -97,18 +96,11 @@ impl Streams {
         tuple: &FiveTuple,
         ends: SwitchPair,
     ) -> Option<Opening> {
-        let Manner { steer_as, parallel_paths, .. } = self.manner(net.cx.settings, tuple);
-        if steer_as == SteerAs::Single {
-            return None;
-        }
-        let paths = if steer_as == SteerAs::Spray { 0 } else { parallel_paths };
+        let policy = self.policy_of(net.cx.settings, tuple);
         let below = Below { fabric: net.fabric, streams: &self.table };
-        let connection = PlainConnection { tuple, ends, paths };
+        let connection = PlainConnection { tuple, ends, paths: policy.distributed_paths() };
         let group = net.reservations.recognise(&mut net.cx, below, connection);
         let known = group.map(|id| Opening::Parallel(Group::Announced(id.0)));
-        if steer_as == SteerAs::Parallel {
-            return known;
-        }
         known.or_else(|| self.may_spray(net, tuple, ends).then_some(Opening::Sprayed))
     }
 
