@@ -1,7 +1,7 @@
 //! The path of each stream.
 
 use braid_paths::Path;
-use braid_steering::{Choice, Move, Opening, Policy, Question, Stream, StreamId, TransferId};
+use braid_steering::{Move, Opening, Placement, PlacementRequest, Policy, Stream, StreamId, TransferId};
 use braid_types::FiveTuple;
 use smallvec::SmallVec;
 
@@ -92,8 +92,8 @@ impl Streams {
         let NewStream { transfer, tuple } = stream;
         let Siblings { established, opening } = &siblings(&self.table, transfer, tuple, policy);
         let (now, stream, graph) = (net.cx.now, None, net.cx.paths.graph());
-        let question = Question { now, stream, candidates, siblings: established, opening, graph };
-        choose(&mut self.placements, policy, &question).map(|choice| choice.index)
+        let request = PlacementRequest { now, stream, candidates, siblings: established, opening, graph };
+        choose(&mut self.placements, policy, &request).map(|placement| placement.index)
     }
 
     /// The path that a stream is to take; if its transfer is said, others may be to move for it.
@@ -118,7 +118,7 @@ impl Streams {
         let siblings = siblings(&self.table, owner, &tuple, policy.placement);
         let (stream, graph) = (transfer.map(|transfer| (transfer, id)), net.cx.paths.graph());
         let Siblings { established, opening } = &siblings;
-        let question = Question {
+        let request = PlacementRequest {
             now: net.cx.now,
             stream,
             candidates: &candidates,
@@ -126,7 +126,7 @@ impl Streams {
             opening,
             graph,
         };
-        let Choice { index, shared, moves } = choose(&mut self.placements, policy.placement, &question)?;
+        let Placement { index, shared, moves } = choose(&mut self.placements, policy.placement, &request)?;
         candidates.get(index).map(|path| Chosen { path: (*path).clone(), shared, moves })
     }
 }

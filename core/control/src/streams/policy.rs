@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use braid_paths::Path;
 use braid_planner::EffectivePolicy;
-use braid_steering::{Choice, Placement, Policies, Policy, Question, Stream, TransferId, Transfers};
+use braid_steering::{
+    Placement, PlacementPolicy, PlacementRequest, Policies, Policy, Stream, TransferId, Transfers,
+};
 use braid_types::FiveTuple;
 use smallvec::SmallVec;
 
@@ -39,7 +41,7 @@ pub(super) fn is_known(streams: &Transfers, tuple: &FiveTuple) -> bool {
 }
 
 /// The policies that are in use, with what they remember.
-pub(super) type Placements = BTreeMap<Policy, Box<dyn Placement>>;
+pub(super) type Placements = BTreeMap<Policy, Box<dyn PlacementPolicy>>;
 
 /// Where the other streams of a transfer go.
 #[derive(Default)]
@@ -71,6 +73,10 @@ pub(super) fn siblings<'a>(
 }
 
 /// Which path a stream is to take.
-pub(super) fn choose(placements: &mut Placements, policy: Policy, question: &Question<'_>) -> Option<Choice> {
-    placements.entry(policy).or_insert_with(|| policy.placement()).place(question)
+pub(super) fn choose(
+    placements: &mut Placements,
+    policy: Policy,
+    request: &PlacementRequest<'_>,
+) -> Option<Placement> {
+    placements.entry(policy).or_insert_with(|| policy.placement()).place(request)
 }
