@@ -68,7 +68,7 @@ impl Measurement<'_> {
 
     /// What the controller knows of the paths, of which only this one is to be used.
     fn paths_beside(&self, src: IpAddr, number: u8) -> anyhow::Result<Vec<PathView>> {
-        let body = json!({ "src": src, "dst": self.dst, "paths": self.paths, "deal": deal(number), "lease_seconds": 1 });
+        let body = json!({ "src": src, "dst": self.dst, "paths": self.paths, "distribution": distribution(number), "lease_seconds": 1 });
         let mut answer = self.controller.send("POST", "assignments", &body)?;
         let paths = answer["assignment"]["paths"].take();
         serde_json::from_value(paths).context("the controller's answer names no paths")
@@ -85,7 +85,7 @@ impl Measurement<'_> {
             "--controller",
             &self.controller.to_string(),
         ]);
-        command.args(["--paths", &self.paths.to_string(), "--deal", &deal(number), "--"]);
+        command.args(["--paths", &self.paths.to_string(), "--distribute", &distribution(number), "--"]);
         command.args(["iperf3", "--json", "--client", &self.dst.to_string(), "--bind", &src.to_string()]);
         command.args(["--port", &self.port.to_string(), "--parallel", &streams.to_string()]);
         command.args(["--time", &self.seconds.to_string(), "--omit", &self.warm_up.to_string()]);
@@ -94,7 +94,7 @@ impl Measurement<'_> {
     }
 }
 
-fn deal(number: u8) -> String {
+fn distribution(number: u8) -> String {
     format!("path:{number}")
 }
 

@@ -10,7 +10,7 @@ use std::process::{self, ExitStatus};
 
 use anyhow::Context;
 use braid_announce::{Announcer, Assigning, BecomeError, StartError, Watched, become_command};
-use braid_assign::DealBy;
+use braid_assign::Distribution;
 use serde_json::Value;
 
 use crate::client::Controller;
@@ -25,10 +25,10 @@ pub(crate) struct Args {
     /// How many connections will open, if that is known: few keep to the paths on which they carry most
     #[arg(long, value_name = "STREAMS", value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "assignment")]
     streams: Option<u16>,
-    /// How connections are dealt over the paths: in proportion to what each can use (weight), to all in turn
+    /// How connections are distributed over the paths: in proportion to what each can use (weight), to all in turn
     /// (round-robin), all to the shortest, or all to the one of this number (path:2; the shortest is path:0)
-    #[arg(long, value_name = "HOW", default_value_t = DealBy::Weight, conflicts_with = "assignment")]
-    deal: DealBy,
+    #[arg(long = "distribute", value_name = "HOW", default_value_t = Distribution::Weight, conflicts_with = "assignment")]
+    distribution: Distribution,
     /// Leave connections to these TCP ports alone, such as one for control: they take the default route
     #[arg(long, value_name = "PORT", value_delimiter = ',')]
     except: Vec<u16>,
@@ -64,7 +64,9 @@ pub(crate) fn execute(args: Args) -> anyhow::Result<()> {
     let watched = start(&args.command)?;
     let assigning = match args.assignment {
         Some(id) => Assigning::Given(id),
-        None => Assigning::ByHost { paths: args.paths, streams: args.streams, deal: args.deal },
+        None => {
+            Assigning::ByHost { paths: args.paths, streams: args.streams, distribution: args.distribution }
+        }
     };
     let mut announcer = Announcer::new(args.controller, assigning, args.owner);
     let mut has_warned = false;

@@ -9,7 +9,7 @@ use braid_paths::Path;
 use braid_types::Time;
 use serde::{Deserialize, Serialize};
 
-use crate::deal_by::DealBy;
+use crate::distribution::Distribution;
 use crate::model::StreamModel;
 
 /// Names an assignment; as text 16 hexadecimal digits. It is not to be guessed from others.
@@ -46,9 +46,9 @@ pub struct Claim {
     pub streams: Option<usize>,
     /// For how long after it was last used the assignment is kept.
     pub lease: Duration,
-    /// How streams are dealt.
+    /// How streams are distributed.
     #[serde(default)]
-    pub deal: DealBy,
+    pub distribution: Distribution,
     /// How many streams paths can use, if the application knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<StreamModel>,

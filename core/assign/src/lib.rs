@@ -1,4 +1,4 @@
-//! Sets of paths that an application has set aside, and how its parallel TCP streams are dealt over them.
+//! Sets of paths that an application has set aside, and how its parallel TCP streams are distributed over them.
 //!
 //! An application that moves data over several TCP connections asks for an [`Assignment`]: paths between two hosts, for
 //! a while. Then it names each connection before opening it, and [`next_path`] says which of the paths it takes, so that at
@@ -26,22 +26,22 @@
 
 mod assignment;
 mod assignments;
-mod deal;
-mod deal_by;
+mod distribution;
 mod fit;
 mod learner;
 mod model;
+mod next_path;
 mod plan;
 mod share;
 mod useful;
 
 pub use assignment::{Assignment, AssignmentId, Claim, Owner, OwnerError};
 pub use assignments::{AssignError, Assignments, Limits};
-pub use deal::next_path;
-pub use deal_by::{DealBy, DealByError};
+pub use distribution::{Distribution, DistributionError};
 pub use fit::{Fit, FitError, Sample, fit};
 pub use learner::Learner;
 pub use model::{Growth, ModelError, StreamModel, UnknownGrowth};
+pub use next_path::next_path;
 pub use plan::{Candidate, Plan, plan};
 pub use share::{Carrier, fair_rates};
 pub use useful::{CANDIDATES, useful};

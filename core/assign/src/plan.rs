@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use braid_types::{BitsPerSec, SwitchPort};
 
-use crate::deal::next_path;
 use crate::model::StreamModel;
+use crate::next_path::next_path;
 use crate::share::{Carrier, fair_rates};
 
-/// A path that streams may be dealt to.
+/// A path that streams may be distributed to.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Candidate {
     /// Its links, by the ports that they leave, and what each has to give.
@@ -19,7 +19,7 @@ pub struct Candidate {
     pub model: StreamModel,
 }
 
-/// In which proportion streams are dealt over some paths.
+/// In which proportion streams are distributed over some paths.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
     /// By path, the number of streams that it is to have beside the others; zero for those that are left out.
@@ -30,14 +30,14 @@ pub struct Plan {
 
 /// A path more must promise so much more, or it is left out.
 const WORTH: f64 = 1.01;
-/// More streams than these are dealt as if there were no end of them.
+/// More streams than these are distributed as if there were no end of them.
 const MAX_EXPECTED: usize = 1_024;
 
-/// Says how to deal streams over paths, which are given shortest first.
+/// Says how to distribute streams over paths, which are given shortest first.
 ///
 /// In proportion to what the paths can use. Where it is known how many streams will come and they are fewer than that, each
 /// is put where it adds most, on those paths on which so many carry most: by the model that is never less than on any one path,
-/// nor than by any other way to deal them. O(p²·n) for p paths and n streams.
+/// nor than by any other way to distribute them. O(p²·n) for p paths and n streams.
 pub fn plan(candidates: &[Candidate], expected: Option<usize>) -> Plan {
     let all: Vec<usize> = (0..candidates.len()).collect();
     let every = weigh(candidates, &all);
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(used(&plan(&paths, None)), [0, 1]);
     }
 
-    /// What a deal promises, whatever made it.
+    /// What a distribution promises, whatever made it.
     fn promised(candidates: &[Candidate], held: &[usize]) -> f64 {
         let paths: Vec<_> = (0..held.len()).filter(|index| held[*index] > 0).collect();
         let Plan { weights, rates } = weigh(candidates, &paths);
@@ -177,7 +177,7 @@ mod tests {
         paths.iter().map(carried).sum()
     }
 
-    fn dealt(plan: &Plan, streams: usize) -> Vec<usize> {
+    fn distributed(plan: &Plan, streams: usize) -> Vec<usize> {
         let mut held = vec![0; plan.weights.len()];
         for _ in 0..streams {
             let next = next_path(&plan.weights, &held).expect("a path");
@@ -194,7 +194,7 @@ mod tests {
         for (lack, growth) in models {
             let candidates = topology_b(StreamModel { a: 0.001_495, lack, growth });
             for streams in 1..=22 {
-                let ours = promised(&candidates, &dealt(&plan(&candidates, Some(streams)), streams));
+                let ours = promised(&candidates, &distributed(&plan(&candidates, Some(streams)), streams));
                 let others = (0..=streams).flat_map(|one| (0..=streams - one).map(move |two| [one, two]));
                 let best = others
                     .map(|[one, two]| promised(&candidates, &[one, two, streams - one - two]))
@@ -210,15 +210,15 @@ mod tests {
     #[test]
     fn the_first_stream_of_a_path_counts_most_where_one_fills_much() {
         let candidates = topology_b(StreamModel { a: 0.001_495, lack: 0.1, growth: Growth::Parabola });
-        let deal = |streams| dealt(&plan(&candidates, Some(streams)), streams);
-        assert_eq!([3, 12, 22].map(deal), [[1, 1, 1], [8, 2, 2], [18, 2, 2]]);
+        let counts = |streams| distributed(&plan(&candidates, Some(streams)), streams);
+        assert_eq!([3, 12, 22].map(counts), [[1, 1, 1], [8, 2, 2], [18, 2, 2]]);
     }
 
     #[test]
     fn streams_that_windows_limit_go_where_answers_come_soonest_until_there_are_enough() {
         let candidates = topology_b(StreamModel { a: 0.001_495, lack: 1.0, growth: Growth::Line });
-        let deal = |streams| dealt(&plan(&candidates, Some(streams)), streams);
-        assert_eq!([2, 4, 12, 22].map(deal), [[0, 2, 0], [0, 2, 2], [8, 2, 2], [18, 2, 2]]);
+        let counts = |streams| distributed(&plan(&candidates, Some(streams)), streams);
+        assert_eq!([2, 4, 12, 22].map(counts), [[0, 2, 0], [0, 2, 2], [8, 2, 2], [18, 2, 2]]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use braid_assign::{AssignError, AssignmentId, Assignments, Claim, DealBy, Limits, Owner};
+use braid_assign::{AssignError, AssignmentId, Assignments, Claim, Distribution, Limits, Owner};
 use braid_paths::Path;
 use braid_topology::Link;
 use braid_types::{DatapathId, PortNo, SwitchPort, Time};
@@ -15,8 +15,8 @@ fn owner(name: &str) -> Owner {
 
 fn claim(name: &str) -> Claim {
     let [src, dst] = ["10.0.0.1", "10.0.0.2"].map(|ip| ip.parse().expect("an address"));
-    let (streams, deal, model) = (None, DealBy::Weight, None);
-    Claim { owner: owner(name), src, dst, paths: 2, streams, lease: MINUTE, deal, model }
+    let (streams, distribution, model) = (None, Distribution::Weight, None);
+    Claim { owner: owner(name), src, dst, paths: 2, streams, lease: MINUTE, distribution, model }
 }
 
 fn link(src: u64, dst: u64) -> Link {

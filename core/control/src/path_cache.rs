@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use braid_paths::{Constraints, Kind, MaxFlow, Path, PathService, PathSet, Request, Snapshot, Terms, Weight};
+use braid_paths::{
+    Constraints, Kind, Path, PathFinder, PathService, PathSet, Request, Snapshot, Terms, Weight,
+};
 use braid_steering::Route;
-use braid_topology::{EdgeIndex, Graph};
-use braid_types::{BitsPerSec, DatapathId, Index, Time};
+use braid_topology::Graph;
+use braid_types::{DatapathId, Index, Time};
 
 use crate::label::MEMBERS;
 use crate::switch_pair::SwitchPair;
@@ -52,14 +54,9 @@ impl PathCache {
         self.routes.clear();
     }
 
-    /// The greatest flow from one switch to another over so much room on each link, and up to `k` paths of it.
-    pub(crate) fn max_flow(
-        &self,
-        SwitchPair { src, dst }: SwitchPair,
-        k: usize,
-        room: impl Fn(EdgeIndex) -> BitsPerSec,
-    ) -> MaxFlow {
-        self.disjoint.terms.finder(self.service.graph()).max_flow(src, dst, k, room)
+    /// A finder of paths over the same links, at the same costs.
+    pub(crate) fn finder(&self) -> PathFinder {
+        self.disjoint.terms.finder(self.service.graph())
     }
 
     pub(crate) fn graph(&self) -> &Graph {

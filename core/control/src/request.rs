@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use braid_assign::{AssignError, AssignmentId, Claim, DealBy, Owner};
+use braid_assign::{AssignError, AssignmentId, Claim, Distribution, Owner};
 use braid_steering::{Advice, AdviceRefusal, AdviceRequest, StreamId};
 use braid_types::{DatapathId, FiveTuple, IpPrefix, Time};
 use serde::{Deserialize, Serialize};
@@ -109,7 +109,7 @@ pub struct AssignmentView {
     pub expected_streams: Option<usize>,
     /// How streams are distributed.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
-    pub deal: DealBy,
+    pub distribution: Distribution,
     /// When it was made, on the controller's clock.
     pub opened_at: Time,
     /// When it ends unless it is used before.

@@ -2,7 +2,7 @@
 //!
 //! A *transfer* is one logical movement of data between two hosts; its *streams* are the TCP connections
 //! that carry it. [`Transfers`] knows which stream belongs to which transfer, from what the packets that
-//! open a stream say; a [`Placement`] chooses the path of each.
+//! open a stream say; a [`PlacementPolicy`] chooses the path of each.
 //!
 //! What it does not do: find paths (`braid-paths`), read packets (`braid-packet`), or write rules
 //! (`braid-control`).
@@ -35,7 +35,8 @@ pub use advice::{Advice, AdviceRefusal, AdviceRequest, SubflowEnds};
 pub use changes::{Changed, Count};
 pub use ids::{StreamId, TransferId};
 pub use placement::{
-    Choice, Deterministic, FewestShared, LeastLoaded, Move, Placement, Policy, PolicyError, Question, Random,
+    Deterministic, FewestShared, LeastLoaded, Move, Placement, PlacementPolicy, PlacementRequest, Policy,
+    PolicyError, Random,
 };
 pub use policy::{
     Imbalance, Policies, PolicyProblem, PolicyRule, PortRange, Resequence, SprayingError, SteerAs, Steering,

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use braid_paths::{Path, PathFinder};
 use braid_steering::{
-    Choice, Deterministic, FewestShared, LeastLoaded, Move, Placement, Policy, Question, Random, StreamId,
-    TransferId,
+    Deterministic, FewestShared, LeastLoaded, Move, Placement, PlacementPolicy, PlacementRequest, Policy,
+    Random, StreamId, TransferId,
 };
 use braid_topology::{Graph, Link, LinkState};
 use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort, Time};
@@ -40,12 +40,19 @@ fn ways() -> Vec<Path> {
     ways
 }
 
-fn choose(policy: &mut dyn Placement, now: u64, siblings: &[&Path], graph: &Graph) -> Choice {
+fn choose(policy: &mut dyn PlacementPolicy, now: u64, siblings: &[&Path], graph: &Graph) -> Placement {
     let (ways, now) = (ways(), Time::from_millis(now));
     let candidates: Vec<_> = ways.iter().collect();
     policy
-        .place(&Question { now, stream: None, candidates: &candidates, siblings, opening: &[], graph })
-        .expect("a choice")
+        .place(&PlacementRequest {
+            now,
+            stream: None,
+            candidates: &candidates,
+            siblings,
+            opening: &[],
+            graph,
+        })
+        .expect("a placement")
 }
 
 #[test]
@@ -53,9 +60,9 @@ fn fewest_shared_takes_each_path_once_before_any_twice() {
     let (mut siblings, graph) = (Vec::new(), network(&[(1, 9, CAPACITY)]));
     for expected in [0, 1, 2, 3, 0, 1] {
         let taken: Vec<_> = siblings.iter().collect();
-        let choice = choose(&mut FewestShared, 0, &taken, &graph);
-        assert_eq!(choice.index, expected);
-        siblings.push(ways().swap_remove(choice.index));
+        let placement = choose(&mut FewestShared, 0, &taken, &graph);
+        assert_eq!(placement.index, expected);
+        siblings.push(ways().swap_remove(placement.index));
     }
 }
 
@@ -65,7 +72,7 @@ fn least_loaded_leaves_a_full_link_to_others_in_whichever_direction_it_is_full()
         let graph = network(&[full, (2, 9, CAPACITY / 2)]);
         assert_eq!(
             choose(&mut LeastLoaded::default(), 0, &[], &graph),
-            Choice { index: 2, shared: 0, moves: vec![] }
+            Placement { index: 2, shared: 0, moves: vec![] }
         );
     }
 }
@@ -97,15 +104,15 @@ fn a_shared_link_is_worse_than_a_full_one() {
     let mut policy = LeastLoaded::default();
     assert_eq!(
         choose(&mut policy, 0, &[&ways[0], &ways[3]], &graph),
-        Choice { index: 1, shared: 0, moves: vec![] }
+        Placement { index: 1, shared: 0, moves: vec![] }
     );
 }
 
 #[test]
-fn without_candidates_there_is_no_choice() {
+fn without_candidates_there_is_no_placement() {
     for policy in Policy::ALL {
         let graph = network(&[]);
-        let question = Question {
+        let request = PlacementRequest {
             now: Time::ZERO,
             stream: None,
             candidates: &[],
@@ -113,29 +120,36 @@ fn without_candidates_there_is_no_choice() {
             opening: &[],
             graph: &graph,
         };
-        assert_eq!(policy.placement().place(&question), None);
+        assert_eq!(policy.placement().place(&request), None);
         assert_eq!(policy.to_string().parse(), Ok(policy));
     }
 }
 
 /// Places the stream with this number, of a transfer of its own, among these ways.
-fn open(policy: &mut LeastLoaded, now: u64, stream: u64, among: &[usize]) -> Choice {
+fn open(policy: &mut LeastLoaded, now: u64, stream: u64, among: &[usize]) -> Placement {
     let (ways, graph) = (ways(), network(&[]));
     let candidates: Vec<_> = among.iter().map(|way| &ways[*way]).collect();
     let stream = Some((TransferId(stream), StreamId(stream)));
     let now = Time::from_millis(now);
     policy
-        .place(&Question { now, stream, candidates: &candidates, siblings: &[], opening: &[], graph: &graph })
-        .expect("a choice")
+        .place(&PlacementRequest {
+            now,
+            stream,
+            candidates: &candidates,
+            siblings: &[],
+            opening: &[],
+            graph: &graph,
+        })
+        .expect("a placement")
 }
 
 #[test]
 fn a_stream_that_can_go_elsewhere_makes_room_for_one_that_cannot() {
     let mut policy = LeastLoaded::default();
     assert_eq!(open(&mut policy, 0, 1, &[0, 1]).index, 0);
-    let choice = open(&mut policy, 1, 2, &[0]);
+    let placement = open(&mut policy, 1, 2, &[0]);
     let moves = vec![Move { stream: StreamId(1), path: ways().swap_remove(1) }];
-    assert_eq!(choice, Choice { index: 0, shared: 0, moves });
+    assert_eq!(placement, Placement { index: 0, shared: 0, moves });
 }
 
 #[test]
@@ -172,10 +186,10 @@ proptest! {
         let (graph, mut siblings) = (network(&[]), Vec::<&Path>::new());
         let candidates: Vec<_> = ways.iter().collect();
         for stream in 0..streams {
-            let question = Question { now: Time::ZERO, stream: None, candidates: &candidates, siblings: &siblings, opening: &[], graph: &graph };
-            let choice = Deterministic.place(&question).expect("a choice");
-            prop_assert_eq!(choice.index, stream % ways.len());
-            siblings.push(&ways[choice.index]);
+            let request = PlacementRequest { now: Time::ZERO, stream: None, candidates: &candidates, siblings: &siblings, opening: &[], graph: &graph };
+            let placement = Deterministic.place(&request).expect("a placement");
+            prop_assert_eq!(placement.index, stream % ways.len());
+            siblings.push(&ways[placement.index]);
         }
     }
 
@@ -184,8 +198,8 @@ proptest! {
     fn random_is_uniform_and_the_same_for_the_same_seed(seed in any::<u64>()) {
         let (ways, graph) = (ways(), network(&[]));
         let candidates: Vec<_> = ways.iter().collect();
-        let question = Question { now: Time::ZERO, stream: None, candidates: &candidates, siblings: &[], opening: &[], graph: &graph };
-        let draw = |policy: &mut Random| policy.place(&question).expect("a choice").index;
+        let request = PlacementRequest { now: Time::ZERO, stream: None, candidates: &candidates, siblings: &[], opening: &[], graph: &graph };
+        let draw = |policy: &mut Random| policy.place(&request).expect("a placement").index;
         let (mut one, mut other) = (Random::new(seed), Random::new(seed));
         let mut counts = [0_i32; 4];
         for _ in 0..1_000 {
@@ -207,9 +221,9 @@ proptest! {
         let (candidates, mut siblings): (Vec<_>, Vec<&Path>) = (ways.iter().collect(), Vec::new());
         for (sibling, pause) in opened {
             now = now + Duration::from_millis(pause);
-            let question = Question { now, stream: None, candidates: &candidates, siblings: &siblings, opening: &[], graph: &graph };
-            let (choice, fewest) = (policy.place(&question), FewestShared.place(&question));
-            prop_assert_eq!(choice.map(|choice| choice.shared), fewest.map(|choice| choice.shared));
+            let request = PlacementRequest { now, stream: None, candidates: &candidates, siblings: &siblings, opening: &[], graph: &graph };
+            let (placement, fewest) = (policy.place(&request), FewestShared.place(&request));
+            prop_assert_eq!(placement.map(|it| it.shared), fewest.map(|it| it.shared));
             siblings.push(&ways[sibling]);
         }
     }
@@ -233,18 +247,18 @@ proptest! {
                 taken.values().filter(|it| it.0 == transfer).map(|it| &ways[it.2]).collect();
             let candidates: Vec<_> = among.iter().map(|way| &ways[*way]).collect();
             let ids = Some((TransferId(transfer), StreamId(stream)));
-            let question =
-                Question { now: Time::ZERO, stream: ids, candidates: &candidates, siblings: &siblings, opening: &[], graph: &graph };
-            let choice = policy.place(&question).expect("a choice");
-            taken.insert(stream, (transfer, among.clone(), among[choice.index]));
-            for Move { stream, path } in choice.moves {
+            let request =
+                PlacementRequest { now: Time::ZERO, stream: ids, candidates: &candidates, siblings: &siblings, opening: &[], graph: &graph };
+            let placement = policy.place(&request).expect("a placement");
+            taken.insert(stream, (transfer, among.clone(), among[placement.index]));
+            for Move { stream, path } in placement.moves {
                 let way = ways.iter().position(|way| *way == path).expect("a way");
                 let known = taken.get_mut(&stream.0).expect("a stream that goes on");
                 prop_assert!(known.1.contains(&way) && known.2 != way);
                 known.2 = way;
             }
             let apart = meetings(&taken) == 0;
-            prop_assert!(apart || !were_apart || choice.shared > 0);
+            prop_assert!(apart || !were_apart || placement.shared > 0);
             were_apart = apart;
             if end {
                 let (gone, _) = taken.pop_first().expect("a stream");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use braid_assign::DealBy;
+use braid_assign::Distribution;
 use braid_types::FiveTuple;
 use serde_json::{Value, json};
 
@@ -31,8 +31,8 @@ pub enum Assigning {
         paths: u8,
         /// How many connections will open, if that is known.
         streams: Option<u16>,
-        /// How they are dealt over the paths.
-        deal: DealBy,
+        /// How they are distributed over the paths.
+        distribution: Distribution,
     },
 }
 
@@ -90,15 +90,16 @@ impl<C: Controller> Announcer<C> {
     }
 
     fn assignment(&mut self, tuple: &FiveTuple) -> Result<Option<String>, C::Error> {
-        let (paths, streams, deal) = match &self.assigning {
+        let (paths, streams, distribution) = match &self.assigning {
             Assigning::Given(id) => return Ok(Some(id.clone())),
-            Assigning::ByHost { paths, streams, deal } => (*paths, *streams, *deal),
+            Assigning::ByHost { paths, streams, distribution } => (*paths, *streams, *distribution),
         };
         let hosts = (tuple.src, tuple.dst);
         if let Some(known) = self.made.get(&hosts) {
             return Ok(known.clone());
         }
-        let mut body = json!({ "src": tuple.src, "dst": tuple.dst, "paths": paths, "deal": deal });
+        let mut body =
+            json!({ "src": tuple.src, "dst": tuple.dst, "paths": paths, "distribution": distribution });
         if let Some(streams) = streams {
             body["streams"] = json!(streams);
         }
@@ -150,7 +151,7 @@ mod tests {
     }
 
     fn by_host(refused: &'static str) -> Announcer<Fake> {
-        let assigning = Assigning::ByHost { paths: 2, streams: Some(3), deal: DealBy::Weight };
+        let assigning = Assigning::ByHost { paths: 2, streams: Some(3), distribution: Distribution::Weight };
         Announcer::new(Fake { refused, ..Fake::default() }, assigning, Some("me".to_owned()))
     }
 

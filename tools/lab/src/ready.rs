@@ -27,7 +27,7 @@ pub(crate) fn wait(lab: &Deployment, scenario: &Scenario, interrupt: &Interrupt)
         let client = Client::new(controller.http);
         waiting.until(|| missing_switches(lab, &client))?;
         waiting.until(|| missing_links(lab, &client))?;
-        // Streams are dealt by what is known of paths.
+        // Streams are distributed by what is known of paths.
         if scenario.traffic.as_ref().is_some_and(|traffic| traffic.assign.is_some()) {
             waiting.until(|| missing_delays(&client))?;
         }

@@ -7,7 +7,7 @@ use braid_link_model::{Delay, Parameters, QueueLimit};
 use braid_sim::Control;
 use braid_sim::engine::{Amount, ConnectionId, LinkId, NewConnection, Picos, Scheduler, Simulation, Way};
 use braid_sim::network::{LinkDefaults, Network};
-use braid_sim::replica::{Replica, Schedule, Transfer};
+use braid_sim::testbed::{Schedule, Testbed, Transfer};
 use braid_sim::traffic::Pattern;
 use braid_topology::generate::{Links, Spec};
 use braid_types::{BitsPerSec, SplitMix64};
@@ -84,7 +84,7 @@ fn fat_tree_carries_what_it_does_in_the_lab() {
     let spec: Spec = "fattree:4".parse().unwrap();
     let blueprint = spec.generate(Links { capacity: rate, delay: Some(delay) }).unwrap();
     let defaults = LinkDefaults { queue: QueueLimit::Bytes(100_000), delay, hold_senders: true };
-    let replica = Replica::new(Network::new(&blueprint, &defaults).unwrap());
+    let testbed = Testbed::new(Network::new(&blueprint, &defaults).unwrap());
     let schedule = Schedule {
         scheme: "shortest:8/least-loaded".parse().unwrap(),
         set_up: Duration::from_millis(1),
@@ -105,6 +105,6 @@ fn fat_tree_carries_what_it_does_in_the_lab() {
     };
     let pairs = Pattern::Permutation.pairs(16, &mut SplitMix64::new(1));
     let transfers: Vec<_> = pairs.into_iter().map(transfer).collect();
-    let share = replica.goodputs(&transfers, &schedule, 1).iter().sum::<f64>() / 64e6;
+    let share = testbed.goodputs(&transfers, &schedule, 1).iter().sum::<f64>() / 64e6;
     assert!((0.93..=1.07).contains(&(share / 0.874)), "{share}");
 }

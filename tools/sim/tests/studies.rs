@@ -2,11 +2,11 @@
 
 use braid_sim::experiment::Cancel;
 use braid_sim::study::Changes;
-use braid_sim::{AnyReport, AnyStudy};
+use braid_sim::{ReportKind, StudyKind};
 
-const MIX: &str = "
-simulation: small mix
-kind: mix
+const WORKLOAD: &str = "
+simulation: small workload
+kind: workload
 network: fattree:4
 rate: 100Mbit
 delay: 20us
@@ -52,12 +52,12 @@ expect:
   - { name: so does who is advised, control: balia, advised: true, at_least: 0.99 }
 ";
 
-fn run(text: &str, threads: usize) -> AnyReport {
-    let study = AnyStudy::parse(text, "test").unwrap();
+fn run(text: &str, threads: usize) -> ReportKind {
+    let study = StudyKind::parse(text, "test").unwrap();
     study.run(threads, u64::MAX, &Cancel::default(), &|_| {}).unwrap()
 }
 
-fn json(report: &AnyReport) -> String {
+fn json(report: &ReportKind) -> String {
     let text = format!("{report:?}");
     // How long the machine took.
     text.split(", seconds: ").next().unwrap_or_default().to_owned()
@@ -65,9 +65,9 @@ fn json(report: &AnyReport) -> String {
 
 #[test]
 fn mix_has_as_much_traffic_as_its_load_says_and_does_not_depend_on_threads() {
-    let report = run(MIX, 1);
-    assert_eq!(json(&report), json(&run(MIX, 3)));
-    let AnyReport::Mix(report) = &report else { panic!("{report:?}") };
+    let report = run(WORKLOAD, 1);
+    assert_eq!(json(&report), json(&run(WORKLOAD, 3)));
+    let ReportKind::Workload(report) = &report else { panic!("{report:?}") };
     assert_eq!((report.rows.len(), report.complete), (4, true));
     for row in &report.rows {
         // 16 hosts, 0.3 s, two runs, a mean of 1.7 MB with its headers: 0.073 s a flow and host at full load.
@@ -81,7 +81,7 @@ fn mix_has_as_much_traffic_as_its_load_says_and_does_not_depend_on_threads() {
         [0.2, 0.4].iter().all(|load| counts(*load).min() == counts(*load).max()),
         "all carry the same flows"
     );
-    assert_eq!(AnyReport::Mix(report.clone()).csv().lines().count(), 5);
+    assert_eq!(ReportKind::Workload(report.clone()).csv().lines().count(), 5);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn connection_keeps_to_paths_without_a_common_link() {
     let report = run(PATHS, 2);
     assert!(report.plot(None).unwrap().contains("1 over b"));
     assert_eq!(report.csv().lines().count(), 1 + 4 * 40 * 3);
-    let AnyReport::Convergence(report) = &report else { panic!("{report:?}") };
+    let ReportKind::Convergence(report) = &report else { panic!("{report:?}") };
     for row in &report.rows {
         assert!(row.kept > 0.8 && row.fraction_of_capacity > 0.8, "{row:?}");
     }
@@ -98,36 +98,36 @@ fn connection_keeps_to_paths_without_a_common_link() {
 #[test]
 fn what_is_changed_is_run() {
     let changes = Changes { seeds: Some(1), control: Some("olia".parse().unwrap()), measured: None };
-    for (text, runs) in [(MIX, 4), (PATHS, 2)] {
-        assert_eq!(AnyStudy::parse(text, "test").unwrap().with(changes).runs(), runs);
+    for (text, runs) in [(WORKLOAD, 4), (PATHS, 2)] {
+        assert_eq!(StudyKind::parse(text, "test").unwrap().with(changes).runs(), runs);
     }
 }
 
 #[test]
 fn mistakes_are_named() {
     for (text, from, to, message) in [
-        (MIX, "kind: mix", "kind: bag", "test:3:7: "),
-        (MIX, "sizes: web-search", "sizes: equal", "\"equal\" is no distribution of sizes"),
-        (MIX, "loads: [20, 40]", "loads: [20, 100]", "a load of 100 % is not between 0 and 100"),
-        (MIX, "loads: [20, 40]", "loads: []", "nothing is compared"),
-        (MIX, "load: 40", "load: 50", "M and ECMP are not both run at 50 %"),
+        (WORKLOAD, "kind: workload", "kind: bag", "test:3:7: "),
+        (WORKLOAD, "sizes: web-search", "sizes: equal", "\"equal\" is no distribution of sizes"),
+        (WORKLOAD, "loads: [20, 40]", "loads: [20, 100]", "a load of 100 % is not between 0 and 100"),
+        (WORKLOAD, "loads: [20, 40]", "loads: []", "nothing is compared"),
+        (WORKLOAD, "load: 40", "load: 50", "M and ECMP are not both run at 50 %"),
         (PATHS, "[a, b, c, d]", "[a, d]", "path 3 over both does not follow links"),
         (PATHS, "[a, b, c, d]", "[a, x, d]", "no link leads to x"),
         (PATHS, "keep: [1 over b, 2 over c]", "keep: [4]", "there is no path 4 to keep to"),
         (PATHS, "control: olia", "control: lia", "OLIA keeps to two: lia is not run"),
         (PATHS, "rate: 10Mbit", "rate: 1bit", "a link takes 8kbit at least"),
     ] {
-        let error = AnyStudy::parse(&text.replacen(from, to, 1), "test").unwrap_err().to_string();
+        let error = StudyKind::parse(&text.replacen(from, to, 1), "test").unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
     }
-    let missing = AnyStudy::load("/nowhere.yaml".as_ref()).unwrap_err().to_string();
+    let missing = StudyKind::load("/nowhere.yaml".as_ref()).unwrap_err().to_string();
     assert!(missing.starts_with("/nowhere.yaml: cannot be read"), "{missing}");
 }
 
 #[test]
 fn mixes_that_cannot_be_run_are_refused() {
     let refused = |from: &str, to: &str| {
-        let study = AnyStudy::parse(&MIX.replacen(from, to, 1), "test").unwrap();
+        let study = StudyKind::parse(&WORKLOAD.replacen(from, to, 1), "test").unwrap();
         study.run(1, 1 << 30, &Cancel::default(), &|_| {}).unwrap_err().to_string()
     };
     assert!(refused("fattree:4", "fattree:5").contains("even number"));

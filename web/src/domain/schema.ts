@@ -472,8 +472,8 @@ export interface components {
         };
         /** @description An assignment, as applications and people see it. */
         Assignment: {
-            /** @description How streams are dealt. */
-            deal: string;
+            /** @description How streams are distributed. */
+            distribution: string;
             /** @description The other. */
             dst: string;
             /** @description How many streams are expected, if that was said. */
@@ -1130,7 +1130,7 @@ export interface components {
              */
             a?: number | null;
             /** @description `weight`, `round-robin`, `shortest`, or `path:` and its place from 0. */
-            deal?: string;
+            distribution?: string;
             /**
              * @description The other's, of the same family.
              * @example 10.0.0.2

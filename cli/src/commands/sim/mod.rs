@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Context;
 use braid_sim::experiment::{Cancel, ExperimentError};
 use braid_sim::study::{Changes, Preset, StudyError};
-use braid_sim::{AnyReport, AnyStudy, Control, Progress};
+use braid_sim::{Control, Progress, ReportKind, StudyKind};
 use clap::Subcommand;
 
 use crate::exit::{self, Code, ExitWith};
@@ -93,10 +93,10 @@ fn run(args: &Run) -> anyhow::Result<()> {
     conclude(&report, args.json)
 }
 
-fn load(args: &Run) -> anyhow::Result<AnyStudy> {
+fn load(args: &Run) -> anyhow::Result<StudyKind> {
     let study = match (&args.preset, &args.file) {
         (Some(preset), _) => preset.study(),
-        (None, file) => AnyStudy::load(file.as_deref().unwrap_or_else(|| "".as_ref())),
+        (None, file) => StudyKind::load(file.as_deref().unwrap_or_else(|| "".as_ref())),
     };
     let code = match &study {
         Err(StudyError::Unreadable { .. }) => Code::NotFound,
@@ -105,7 +105,7 @@ fn load(args: &Run) -> anyhow::Result<AnyStudy> {
     study.exit_with(code)
 }
 
-fn write_files(args: &Run, report: &AnyReport) -> anyhow::Result<()> {
+fn write_files(args: &Run, report: &ReportKind) -> anyhow::Result<()> {
     if let Some(path) = &args.csv {
         fs::write(path, report.csv()).with_context(|| format!("cannot write {}", path.display()))?;
     }
@@ -117,7 +117,7 @@ fn write_files(args: &Run, report: &AnyReport) -> anyhow::Result<()> {
 }
 
 /// Prints what a study showed; an expectation that was not met is an error, and so is an end before time.
-fn conclude(report: &AnyReport, json: bool) -> anyhow::Result<()> {
+fn conclude(report: &ReportKind, json: bool) -> anyhow::Result<()> {
     if json {
         output::json(report)?;
     } else {

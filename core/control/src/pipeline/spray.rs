@@ -8,7 +8,8 @@ use braid_openflow::{
     Action, Bucket, Bytes, EncodeError, Experimenter, GroupId, GroupMod, GroupModCommand, GroupType, List,
     Masked, Message, OxmField, RequestBody, Xid,
 };
-use braid_spray::{Policy, Settings};
+use braid_planner::path_weight;
+use braid_spray::{PathWeight, Policy, Settings};
 use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo};
 use serde::{Deserialize, Serialize};
 
@@ -104,11 +105,9 @@ pub(super) fn encode_spray(spray: &Spray, xid: Xid, out: &mut Vec<u8>) -> Result
 }
 
 fn encode_shares(spray: &Spray, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-    let update = |(bucket, path): (u32, &SprayPath)| PathUpdate {
-        bucket,
-        weight: share(path.rate),
-        rate: Some(path.rate),
-        delay: path.delay,
+    let update = |(bucket, path): (u32, &SprayPath)| {
+        let PathWeight { weight, rate, delay } = path_weight(path.rate, path.delay);
+        PathUpdate { bucket, weight, rate, delay }
     };
     let paths = (0..).zip(&spray.paths).map(update).collect();
     encode(&Extension::SetPaths { group: spray.group.id(), paths }, xid, out)
@@ -136,11 +135,6 @@ pub(super) fn encode_removal(group: EdgeGroup, xid: Xid, out: &mut Vec<u8>) -> R
 pub(super) fn encode_question(xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let question = Experimenter { experimenter: BRAID, exp_type: TELEMETRY, data: Bytes(&[]) };
     Message::MultipartRequest(RequestBody::Experimenter(question).into()).encode(xid, out)
-}
-
-/// In units of 10 kbit/s; none only of nothing.
-fn share(rate: BitsPerSec) -> u32 {
-    rate.0.div_ceil(10_000).min(u32::MAX.into()) as u32
 }
 
 fn put(

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use braid_assign::{Assignment, CANDIDATES, Candidate, Claim, Plan, StreamModel, useful};
+use braid_assign::{Assignment, Claim, Plan, StreamModel};
 use braid_paths::Path;
+use braid_planner::{LinkConditions, next_path, round_trip, stream_weights, useful_paths};
 use braid_steering::{Group, Opening, Stream, Transfers};
-use braid_topology::{Link, Topology};
-use braid_types::{BitsPerSec, DatapathId, SwitchPort};
+use braid_topology::Link;
+use braid_types::{BitsPerSec, DatapathId};
 
 use super::residual_load::carried;
 use super::{Reservations, Sources, place_in};
@@ -15,7 +16,42 @@ use crate::fabric::is_whole;
 use crate::request::{AssignedPath, AssignmentView};
 use crate::switch_pair::SwitchPair;
 
+/// Links as the owner of a claim finds them.
+#[derive(Clone, Copy)]
+pub(super) struct Conditions<'a> {
+    reservations: &'a Reservations,
+    on: Sources<'a>,
+    claim: &'a Claim,
+}
+
+impl LinkConditions for Conditions<'_> {
+    /// What others than applications with assignments leave.
+    fn left(&self, link: &Link) -> BitsPerSec {
+        let state = self.on.topology.state_at(link.src).unwrap_or_default();
+        let of_others = state.load.0.saturating_sub(self.reservations.announced_load(self.on, link));
+        BitsPerSec(state.capacity.0.saturating_sub(of_others))
+    }
+
+    fn sharers(&self, link: &Link) -> usize {
+        self.reservations.assignments.sharers(link, &self.claim.owner)
+    }
+
+    fn delay(&self, link: &Link) -> Option<Duration> {
+        self.on.topology.state_at(link.src)?.delay
+    }
+
+    /// As the claim says, or as it was learned or is known of the path, or else of the network.
+    fn model(&self, path: &Path) -> StreamModel {
+        self.claim.model.unwrap_or_else(|| self.reservations.model_of(self.on, path))
+    }
+}
+
 impl Reservations {
+    /// Links as the owner of a claim finds them.
+    pub(super) const fn conditions<'a>(&'a self, on: Sources<'a>, claim: &'a Claim) -> Conditions<'a> {
+        Conditions { reservations: self, on, claim }
+    }
+
     /// Up to as many paths as are wanted, those that add most to what all can carry, shortest first.
     pub(super) fn useful_paths(
         &self,
@@ -27,11 +63,12 @@ impl Reservations {
         if src == dst {
             return Vec::new();
         }
-        let set = cx.paths.k_shortest(src, dst, claim.paths.saturating_mul(CANDIDATES));
-        let paths: Vec<Path> = cx.paths.usable(&set, cx.now).cloned().collect();
-        let on = Sources::new(cx, streams);
-        let links: Vec<_> = paths.iter().map(|path| self.rooms(on, path, claim)).collect();
-        useful(&links, claim.paths).into_iter().map(|index| paths[index].clone()).collect()
+        let now = cx.now;
+        let sources = Sources { settings: cx.settings, topology: cx.topology, streams };
+        useful_paths(&self.conditions(sources, claim), claim.paths, |k| {
+            let set = cx.paths.k_shortest(src, dst, k);
+            cx.paths.usable(&set, now).cloned().collect()
+        })
     }
 
     /// The path of an announced stream, and how many links it shares with its transfer's others; `None` for other
@@ -51,14 +88,12 @@ impl Reservations {
             .collect();
         let mut held = vec![0; assignment.paths.len()];
         siblings.iter().filter_map(|path| place_in(assignment, path)).for_each(|index| held[index] += 1);
-        let mut weights = self.weights(on, assignment).weights;
-        for (weight, path) in weights.iter_mut().zip(&assignment.paths) {
-            if !is_whole(on.topology, path) || !is_usable(path) {
-                *weight = 0.0;
-            }
-        }
-        let index = assignment.claim.deal.next(&weights, &held)?;
-        let path = &assignment.paths[index];
+        let weights = self.weights(on, assignment).weights;
+        let is_left = |path: &Path| is_whole(on.topology, path) && is_usable(path);
+        let index = next_path(assignment.claim.distribution, weights, &held, |index| {
+            assignment.paths.get(index).is_some_and(is_left)
+        })?;
+        let path = assignment.paths.get(index)?;
         let path = if path.ingress() == src { path.clone() } else { path.reversed() };
         let shared = siblings.iter().map(|sibling| path.shared_cables(sibling)).sum();
         Some((path, shared))
@@ -67,13 +102,8 @@ impl Reservations {
     /// In which proportion streams are distributed now.
     fn weights(&self, on: Sources<'_>, assignment: &Assignment) -> Plan {
         let claim = &assignment.claim;
-        let candidate = |path: &Path| Candidate {
-            links: self.rooms(on, path, claim),
-            round_trip: round_trip(on.topology, path),
-            model: claim.model.unwrap_or_else(|| self.model_of(on, path)),
-        };
-        let candidates: Vec<_> = assignment.paths.iter().map(candidate).collect();
-        claim.deal.plan(&candidates, claim.streams)
+        let conditions = self.conditions(on, claim);
+        stream_weights(&conditions, claim.distribution, &assignment.paths, claim.streams)
     }
 
     /// What a path can carry beside the others of its assignment, in bits a second.
@@ -88,25 +118,6 @@ impl Reservations {
         let back = || models.get(&switches.iter().rev().copied().collect::<Vec<_>>());
         let known = || models.get(&switches).or_else(back).copied();
         self.learned(path).or_else(known).unwrap_or(on.settings.stream_model)
-    }
-
-    /// The links of a path, and what each has for the owner of a claim.
-    fn rooms(&self, on: Sources<'_>, path: &Path, claim: &Claim) -> Vec<(SwitchPort, BitsPerSec)> {
-        let room = |link: &Link| self.room_on(on, link, claim);
-        path.links().iter().map(|link| (link.src.min(link.dst), room(link))).collect()
-    }
-
-    /// What others than applications with assignments leave of a link, divided among their owners.
-    ///
-    /// The direction that carries more counts: it is not known which way data will go.
-    fn room_on(&self, on: Sources<'_>, link: &Link, claim: &Claim) -> BitsPerSec {
-        let left = [*link, link.reversed()].map(|link| {
-            let state = on.topology.state_at(link.src).unwrap_or_default();
-            let of_others = state.load.0.saturating_sub(self.announced_load(on, &link));
-            state.capacity.0.saturating_sub(of_others)
-        });
-        let sharers = self.assignments.sharers(link, &claim.owner) as u64;
-        BitsPerSec(left[0].min(left[1]) / sharers)
     }
 
     /// What announced streams carry over a link, or did a moment ago.
@@ -125,10 +136,11 @@ impl Reservations {
         let routes = members.filter_map(|id| on.streams.stream(*id)?.route.as_ref());
         let mut held = vec![0; assignment.paths.len()];
         routes.filter_map(|route| place_in(assignment, &route.forward)).for_each(|index| held[index] += 1);
+        let conditions = self.conditions(on, &assignment.claim);
         let path = |(index, path): (usize, &Path)| AssignedPath {
             switches: path.switches().collect(),
             available_bps: rates[index] as u64,
-            round_trip_us: round_trip(on.topology, path).as_nanos() as f64 / 1e3,
+            round_trip_us: round_trip(&conditions, path).as_nanos() as f64 / 1e3,
             best_streams: weights[index],
             streams: held[index],
         };
@@ -139,17 +151,11 @@ impl Reservations {
             dst: assignment.claim.dst,
             wanted: assignment.claim.paths,
             expected_streams: assignment.claim.streams,
-            deal: assignment.claim.deal,
+            distribution: assignment.claim.distribution,
             opened_at: assignment.opened_at,
             expires_at: assignment.expires_at,
             placed: assignment.placed,
             paths: assignment.paths.iter().enumerate().map(path).collect(),
         }
     }
-}
-
-/// The time to the other end of a path and back, as far as the delays of its links are known.
-pub(super) fn round_trip(topology: &Topology, path: &Path) -> Duration {
-    let delay = |link: &Link| topology.state_at(link.src).and_then(|state| state.delay);
-    path.links().iter().flat_map(|link| [delay(link), delay(&link.reversed())]).flatten().sum()
 }

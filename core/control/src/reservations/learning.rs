@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use braid_assign::{Assignment, AssignmentId, Learner, Sample, StreamModel};
 use braid_paths::Path;
+use braid_planner::round_trip;
 use braid_steering::{Group, StreamId, Transfers};
 use braid_types::{BitsPerSec, DatapathId, Time};
 
-use super::distribution::round_trip;
 use super::{Reservations, Sources, place_in};
 use crate::context::Context;
 use crate::notice::Notice;
@@ -83,10 +83,11 @@ impl Reservations {
         let rates = members.iter().filter_map(|id| Some(streams.stream(*id)?.rates));
         let carried = rates.fold([0, 0], |sum, rate| [sum[0] + rate[0].0, sum[1] + rate[1].0]);
         let goodput = BitsPerSec(carried[0].max(carried[1]));
-        let available = BitsPerSec(self.available(Sources::new(cx, streams), assignment, index) as u64);
+        let on = Sources::new(cx, streams);
+        let available = BitsPerSec(self.available(on, assignment, index) as u64);
         let busy = goodput.as_f64() >= available.as_f64() * MIN_UTILIZATION;
-        let sample =
-            Sample { available, round_trip: round_trip(cx.topology, path), streams: members.len(), goodput };
+        let round_trip = round_trip(&self.conditions(on, &assignment.claim), path);
+        let sample = Sample { available, round_trip, streams: members.len(), goodput };
         busy.then(|| (name(path), sample))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use braid_assign::{AssignmentId, Claim, DealBy};
+use braid_assign::{AssignmentId, Claim, Distribution};
 use braid_types::FiveTuple;
 
 use super::{Below, Reservations, open_paths};
@@ -89,7 +89,7 @@ fn claim(cx: &Context<'_>, tuple: &FiveTuple, paths: usize) -> Option<Claim> {
         paths,
         streams: None,
         lease: cx.settings.stream_idle * 2,
-        deal: DealBy::Weight,
+        distribution: Distribution::Weight,
         model: None,
     })
 }

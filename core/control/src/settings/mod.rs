@@ -9,6 +9,7 @@ use std::time::Duration;
 use braid_assign::StreamModel;
 use braid_packet::lldp::ProbeKey;
 use braid_paths::Weight;
+use braid_planner::PolicyDefaults;
 use braid_steering::{Limits, Policy};
 use braid_topology::HostLimits;
 use braid_types::{BitsPerSec, DatapathId, SwitchPort};
@@ -118,6 +119,18 @@ pub struct Settings {
     pub max_routes: usize,
 }
 
+impl Settings {
+    /// What holds for a connection where the policy file says nothing.
+    pub fn policy_defaults(&self) -> PolicyDefaults {
+        PolicyDefaults {
+            paths: self.paths,
+            placement: self.placement,
+            parallel_paths: self.parallel_paths,
+            max_assigned_paths: self.assignments.paths,
+        }
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -152,11 +165,11 @@ impl Default for Settings {
             capacities: BTreeMap::new(),
             rebalancing: RebalanceSettings::default(),
             weight: Weight::HOPS,
-            paths: 8,
-            placement: Policy::default(),
+            paths: PolicyDefaults::default().paths,
+            placement: PolicyDefaults::default().placement,
             assignments: braid_assign::Limits::default(),
             assignment_seed: 0,
-            parallel_paths: 0,
+            parallel_paths: PolicyDefaults::default().parallel_paths,
             stream_model: StreamModel::default(),
             path_models: BTreeMap::new(),
             learn_streams: false,

@@ -13,7 +13,8 @@ mod view;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use braid_paths::Path;
-use braid_steering::{Imbalance, Resequence, Route, StreamId, TransferId};
+use braid_planner::{SprayPlan, SprayPolicy, burst};
+use braid_steering::{Route, StreamId, TransferId};
 use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, PortNo, Time};
 
 use crate::event::SwitchPorts;
@@ -22,21 +23,12 @@ use crate::label::Label;
 use crate::pipeline::{EdgeGroup, Hop, Spray as SprayGroup, SprayPath};
 use crate::switch_pair::SwitchPair;
 use cross_traffic::CrossTraffic;
-use plan::Plan;
 use telemetry::Telemetry;
 
 pub use view::{
     EdgeHeldView, EdgeList, EdgeOrderCounts, EdgeOrderView, EdgePathState, EdgePathView, EdgeSprayView,
     EdgeView, EdgeWaitedView, SprayView,
 };
-
-/// How paths are chosen for what is sprayed, and whether it is put in order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct SprayPolicy {
-    pub(crate) k: usize,
-    pub(crate) resequence: Resequence,
-    pub(crate) max_mdi: Option<Imbalance>,
-}
 
 /// From which edge to which, and how.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -105,7 +97,7 @@ struct SprayedStream {
 struct Bundle {
     group: EdgeGroup,
     members: Vec<Member>,
-    plan: Plan,
+    plan: SprayPlan,
     /// What puts in order at the other end, by host.
     orders: BTreeMap<(MacAddr, PortNo), EdgeGroup>,
     changed_at: Time,
@@ -257,21 +249,4 @@ fn spray_over(group: EdgeGroup, peer: DatapathId, members: &[Member]) -> SprayGr
     };
     let total = members.iter().map(|member| member.rate.0).fold(0, u64::saturating_add);
     SprayGroup { group, peer, paths: members.iter().map(path).collect(), burst: burst(BitsPerSec(total)) }
-}
-
-/// What all paths carry in 50 µs, and no more than a super-frame: the shorter the turns, the less has to be put in order, and the longer, the
-/// more frames leave as one. Up to 240 Mbit/s each packet is decided by itself.
-fn burst(total: BitsPerSec) -> u32 {
-    (total.0 / 8 / 20_000).min(u16::MAX.into()) as u32
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_faster_paths_are_the_more_leaves_in_a_row() {
-        let burst = |mbits: u64| burst(BitsPerSec(mbits * 1_000_000));
-        assert_eq!([200, 2_000, 20_000, u64::MAX / 1_000_000].map(burst), [1_250, 12_500, 65_535, 65_535]);
-    }
 }

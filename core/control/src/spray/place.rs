@@ -2,9 +2,9 @@
 
 use std::net::IpAddr;
 
+use braid_planner::{SprayMember, SprayPlan};
 use braid_steering::{Resequence, StreamId};
 
-use super::plan::{Plan, Planned};
 use super::{
     Bundle, BundleKey, Direction, Member, Spray, SprayPolicy, SprayRequest, SprayedStream, StreamBundles,
 };
@@ -23,7 +23,7 @@ impl Spray {
         }
         BundleKey::both(ends, policy).into_iter().any(|key| match self.bundles.get(&key) {
             Some(bundle) => bundle.members.len() > 1,
-            None => self.plan(cx, key).paths.len() > 1,
+            None => self.plan(cx, key).is_multipath(),
         })
     }
 
@@ -114,7 +114,7 @@ impl Spray {
             return Some(*group);
         }
         // A bundle of one path that may get others: there is nothing to put in order yet.
-        let settings = bundle.plan.order(key.policy.resequence);
+        let settings = bundle.plan.resequencing(key.policy.resequence);
         if key.policy.resequence == Resequence::Never {
             return None;
         }
@@ -126,12 +126,12 @@ impl Spray {
 }
 
 /// The paths of a plan with their labels, which are installed if they are new.
-pub(super) fn members(cx: &mut Context<'_>, fabric: &mut Fabric, plan: &Plan) -> Vec<Member> {
-    let member = |it: &Planned| {
+pub(super) fn members(cx: &mut Context<'_>, fabric: &mut Fabric, plan: &SprayPlan) -> Vec<Member> {
+    let member = |it: &SprayMember| {
         let hop = fabric.open(cx, &it.path)?;
         let back = fabric.open(cx, &it.path.reversed())?.label;
         let (path, rate, delay) = (it.path.clone(), it.rate, it.delay);
         Some(Member { path, label: hop.label, hop, back, rate, delay })
     };
-    plan.paths.iter().filter_map(member).collect()
+    plan.members.iter().filter_map(member).collect()
 }

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use braid_paths::Path;
+use braid_planner::SprayPlan;
 use braid_steering::StreamId;
 use braid_types::{BitsPerSec, SwitchPort};
 
 use super::place::members;
-use super::plan::Plan;
 use super::{BundleKey, Spray, SprayEvent, StreamBundles, spray_over};
 use crate::command::{Command, Commands};
 use crate::context::Context;
@@ -80,7 +80,7 @@ impl Spray {
     }
 
     /// Whether the paths of a plan have so much more to spare than those that a bundle has.
-    fn is_better(&self, key: &BundleKey, plan: &Plan, gain: f64) -> bool {
+    fn is_better(&self, key: &BundleKey, plan: &SprayPlan, gain: f64) -> bool {
         let Some(bundle) = self.bundles.get(key) else { return false };
         let now: u64 = bundle.members.iter().map(|member| rate_in(plan, &member.path).0).sum();
         plan.total().as_f64() > now as f64 * gain
@@ -120,7 +120,7 @@ impl Spray {
     }
 
     /// A bundle takes the paths of a plan: without those that are broken at once, with the new ones when they are ready.
-    fn change_bundle(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: BundleKey, plan: Plan) {
+    fn change_bundle(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: BundleKey, plan: SprayPlan) {
         let members = members(cx, fabric, &plan);
         let Some(bundle) = self.bundles.get_mut(&key) else { return };
         let (group, before) = (bundle.group, bundle.members.len());
@@ -149,7 +149,7 @@ impl Spray {
     fn update_orders(&self, cx: &mut Context<'_>, key: &BundleKey) {
         let Some(bundle) = self.bundles.get(key) else { return };
         for ((mac, port), group) in &bundle.orders {
-            let settings = bundle.plan.order(key.policy.resequence);
+            let settings = bundle.plan.resequencing(key.policy.resequence);
             let order = Order { group: *group, mac: *mac, port: *port, settings };
             cx.out.push(Command::Order { dpid: key.ends.dst, order });
         }
@@ -236,6 +236,6 @@ fn submit(cx: &mut Context<'_>, fabric: &mut Fabric, hops: &Hops, batch: Command
     }
 }
 
-fn rate_in(plan: &Plan, path: &Path) -> BitsPerSec {
-    plan.paths.iter().find(|it| it.path == *path).map_or(BitsPerSec(0), |it| it.rate)
+fn rate_in(plan: &SprayPlan, path: &Path) -> BitsPerSec {
+    plan.members.iter().find(|it| it.path == *path).map_or(BitsPerSec(0), |it| it.rate)
 }

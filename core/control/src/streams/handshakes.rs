@@ -56,7 +56,7 @@ impl Streams {
     /// Takes a subflow's SYN if it is a call back, or has to wait for call backs; says whether it did.
     pub(super) fn sort_join(&mut self, net: &mut Network<'_>, syn: Syn<'_>, token: Token) -> bool {
         if net.transfers.by_tuple(&syn.tuple).is_some()
-            || self.manner(net.cx.settings, &syn.tuple).is_single()
+            || self.policy_of(net.cx.settings, &syn.tuple).is_single()
         {
             return false;
         }

@@ -1,7 +1,7 @@
 //! The path of each stream.
 
 use braid_paths::Path;
-use braid_steering::{Choice, Move, Opening, Policy, Question, Stream, StreamId, TransferId};
+use braid_steering::{Move, Opening, Placement, PlacementRequest, Policy, Stream, StreamId, TransferId};
 use braid_types::FiveTuple;
 use smallvec::SmallVec;
 
@@ -92,8 +92,8 @@ impl Streams {
         let NewStream { transfer, tuple } = stream;
         let Siblings { established, opening } = &siblings(net.transfers, transfer, tuple, policy);
         let (now, stream, graph) = (net.cx.now, None, net.cx.paths.graph());
-        let question = Question { now, stream, candidates, siblings: established, opening, graph };
-        choose(&mut self.placements, policy, &question).map(|choice| choice.index)
+        let request = PlacementRequest { now, stream, candidates, siblings: established, opening, graph };
+        choose(&mut self.placements, policy, &request).map(|placement| placement.index)
     }
 
     /// The path that a stream is to take; if its transfer is said, others may be to move for it.
@@ -112,13 +112,13 @@ impl Streams {
             return Some(Chosen::path(path, shared));
         }
         let Stream { tuple, transfer: owner, .. } = *net.transfers.stream(id)?;
-        let manner = self.manner(net.cx.settings, &tuple);
-        let paths = manner.paths(net.cx.paths, ends);
+        let policy = self.policy_of(net.cx.settings, &tuple);
+        let paths = net.cx.paths.of_kind(policy.kind, policy.k, ends);
         let candidates: SmallVec<[&Path; 8]> = net.cx.paths.usable(&paths, net.cx.now).collect();
-        let siblings = siblings(net.transfers, owner, &tuple, manner.placement);
+        let siblings = siblings(net.transfers, owner, &tuple, policy.placement);
         let (stream, graph) = (transfer.map(|transfer| (transfer, id)), net.cx.paths.graph());
         let Siblings { established, opening } = &siblings;
-        let question = Question {
+        let request = PlacementRequest {
             now: net.cx.now,
             stream,
             candidates: &candidates,
@@ -126,7 +126,7 @@ impl Streams {
             opening,
             graph,
         };
-        let Choice { index, shared, moves } = choose(&mut self.placements, manner.placement, &question)?;
+        let Placement { index, shared, moves } = choose(&mut self.placements, policy.placement, &request)?;
         candidates.get(index).map(|path| Chosen { path: (*path).clone(), shared, moves })
     }
 }

@@ -1,45 +1,18 @@
-//! How each connection is steered: as the policy says, and else as the settings do.
+//! The policy of each connection, and the placement of its streams.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use braid_paths::{Kind, Path, PathSet};
-use braid_steering::{Choice, Placement, Policies, Policy, Question, SteerAs, Stream, TransferId, Transfers};
+use braid_paths::Path;
+use braid_planner::EffectivePolicy;
+use braid_steering::{
+    Placement, PlacementPolicy, PlacementRequest, Policies, Policy, Stream, TransferId, Transfers,
+};
 use braid_types::FiveTuple;
 use smallvec::SmallVec;
 
 use super::Streams;
-use crate::path_cache::PathCache;
 use crate::settings::Settings;
-use crate::switch_pair::SwitchPair;
-
-/// How the streams of a connection are placed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Manner {
-    pub(crate) steer_as: SteerAs,
-    /// Over how many paths plain connections are distributed, if there are several; fewer than two: over none.
-    pub(crate) parallel_paths: usize,
-    pub(crate) kind: Kind,
-    pub(crate) k: usize,
-    pub(crate) placement: Policy,
-    /// Subflows in all, if it is not for the network to say.
-    pub(crate) subflows: Option<usize>,
-}
-
-/// Paths of connections that a policy calls parallel, if it does not say how many.
-const PARALLEL_PATHS: usize = 4;
-
-impl Manner {
-    /// The paths that a stream so steered may take.
-    pub(crate) fn paths(self, cache: &mut PathCache, ends: SwitchPair) -> Arc<PathSet> {
-        cache.of_kind(self.kind, self.k, ends)
-    }
-
-    /// Whether it takes the default path, whatever it is.
-    pub(crate) fn is_single(self) -> bool {
-        self.steer_as == SteerAs::Single
-    }
-}
 
 impl Streams {
     /// What is steered how, from now on. Streams that are open keep their paths.
@@ -57,20 +30,8 @@ impl Streams {
     }
 
     /// How a connection is steered.
-    pub(crate) fn manner(&self, settings: &Settings, tuple: &FiveTuple) -> Manner {
-        let steering = self.policies.of(tuple);
-        let most = settings.assignments.paths;
-        Manner {
-            steer_as: steering.steer_as,
-            parallel_paths: match steering.steer_as {
-                SteerAs::Parallel => steering.k.unwrap_or(PARALLEL_PATHS).min(most),
-                SteerAs::Auto | SteerAs::Single | SteerAs::Spray => settings.parallel_paths,
-            },
-            kind: steering.paths.unwrap_or(Kind::EdgeDisjoint),
-            k: steering.k.unwrap_or(settings.paths),
-            placement: steering.placement.unwrap_or(settings.placement),
-            subflows: steering.subflows,
-        }
+    pub(crate) fn policy_of(&self, settings: &Settings, tuple: &FiveTuple) -> EffectivePolicy {
+        EffectivePolicy::new(self.policies.of(tuple), &settings.policy_defaults())
     }
 }
 
@@ -80,7 +41,7 @@ pub(super) fn is_known(streams: &Transfers, tuple: &FiveTuple) -> bool {
 }
 
 /// The policies that are in use, with what they remember.
-pub(super) type Placements = BTreeMap<Policy, Box<dyn Placement>>;
+pub(super) type Placements = BTreeMap<Policy, Box<dyn PlacementPolicy>>;
 
 /// Where the other streams of a transfer go.
 #[derive(Default)]
@@ -112,6 +73,10 @@ pub(super) fn siblings<'a>(
 }
 
 /// Which path a stream is to take.
-pub(super) fn choose(placements: &mut Placements, policy: Policy, question: &Question<'_>) -> Option<Choice> {
-    placements.entry(policy).or_insert_with(|| policy.placement()).place(question)
+pub(super) fn choose(
+    placements: &mut Placements,
+    policy: Policy,
+    request: &PlacementRequest<'_>,
+) -> Option<Placement> {
+    placements.entry(policy).or_insert_with(|| policy.placement()).place(request)
 }

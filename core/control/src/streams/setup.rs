@@ -2,11 +2,10 @@
 
 use braid_packet::mptcp::{self, Handshake, MpJoin};
 use braid_packet::{Frame, TcpSegment};
-use braid_steering::{Full, Group, Opening, SteerAs, StreamId};
+use braid_steering::{Full, Group, Opening, StreamId};
 use braid_topology::Topology;
 use braid_types::{DatapathId, FiveTuple, SwitchPort};
 
-use super::policy::Manner;
 use super::rules::{hops_of, is_announced};
 use super::teardown::is_ending;
 use super::{Network, Streams};
@@ -107,7 +106,7 @@ impl Streams {
             mptcp => mptcp,
         };
         let stream = match opening {
-            Some(opening) if dst != dpid && !self.manner(net.cx.settings, &tuple).is_single() => {
+            Some(opening) if dst != dpid && !self.policy_of(net.cx.settings, &tuple).is_single() => {
                 self.open_stream(net, tuple, opening).ok()
             }
             _ => {
@@ -125,7 +124,7 @@ impl Streams {
     fn is_new(&self, net: &Network<'_>, frame: &Frame<'_>) -> bool {
         let (Some(tuple), Some(tcp)) = (frame.five_tuple(), frame.tcp()) else { return false };
         let is_plain = !matches!(mptcp::handshake(tcp.options), Ok(Some(_)));
-        let is_alone = is_plain && self.manner(net.cx.settings, &tuple).parallel_paths < 2;
+        let is_alone = is_plain && self.policy_of(net.cx.settings, &tuple).parallel_paths < 2;
         !is_alone && net.transfers.by_tuple(&tuple).is_none()
     }
 
@@ -136,18 +135,11 @@ impl Streams {
         tuple: &FiveTuple,
         ends: SwitchPair,
     ) -> Option<Opening> {
-        let Manner { steer_as, parallel_paths, .. } = self.manner(net.cx.settings, tuple);
-        if steer_as == SteerAs::Single {
-            return None;
-        }
-        let paths = if steer_as == SteerAs::Spray { 0 } else { parallel_paths };
+        let policy = self.policy_of(net.cx.settings, tuple);
         let below = Below { fabric: net.fabric, streams: &*net.transfers };
-        let connection = PlainConnection { tuple, ends, paths };
+        let connection = PlainConnection { tuple, ends, paths: policy.distributed_paths() };
         let group = net.reservations.recognise(&mut net.cx, below, connection);
         let known = group.map(|id| Opening::Parallel(Group::Announced(id.0)));
-        if steer_as == SteerAs::Parallel {
-            return known;
-        }
         known.or_else(|| self.may_spray(net, tuple, ends).then_some(Opening::Sprayed))
     }
 

@@ -1,31 +1,20 @@
 //! Streams that are sprayed, and what becomes of their bundles.
 
-use braid_steering::{SteerAs, StreamId};
+use braid_steering::StreamId;
 use braid_types::FiveTuple;
 
 use super::rules::switches_of;
 use super::{Network, Streams};
 use crate::command::Commands;
 use crate::fabric::{Hops, Replaces};
-use crate::settings::Settings;
-use crate::spray::{SprayEvent, SprayPolicy, SprayRequest, StreamBundles};
+use crate::spray::{SprayEvent, SprayRequest, StreamBundles};
 use crate::switch_pair::SwitchPair;
 
 impl Streams {
     /// Whether a plain connection is to be sprayed: between edges, as the policy says, over paths that go together.
     pub(super) fn may_spray(&mut self, net: &mut Network<'_>, tuple: &FiveTuple, ends: SwitchPair) -> bool {
-        let policy = self.spray_policy(net.cx.settings, tuple);
-        self.manner(net.cx.settings, tuple).steer_as != SteerAs::Single
-            && net.spray.is_possible(&net.cx, ends, policy)
-    }
-
-    fn spray_policy(&self, settings: &Settings, tuple: &FiveTuple) -> SprayPolicy {
-        let steering = self.policies.of(tuple);
-        SprayPolicy {
-            k: steering.k.unwrap_or(settings.paths),
-            resequence: steering.resequence.unwrap_or_default(),
-            max_mdi: steering.max_mdi,
-        }
+        let policy = self.policy_of(net.cx.settings, tuple);
+        policy.may_spray() && net.spray.is_possible(&net.cx, ends, policy.spray())
     }
 
     /// Lets both directions of a stream go through bundles; returns the labels that its rules need.
@@ -40,8 +29,8 @@ impl Streams {
     ) -> Option<Hops> {
         let stream = net.transfers.stream(id)?;
         let (tuple, transfer) = (stream.tuple, stream.transfer);
-        let request =
-            SprayRequest { id, transfer, tuple, ends, policy: self.spray_policy(net.cx.settings, &tuple) };
+        let policy = self.policy_of(net.cx.settings, &tuple).spray();
+        let request = SprayRequest { id, transfer, tuple, ends, policy };
         let hops = net.spray.place(&mut net.cx, net.fabric, request, batch)?;
         let route = net.spray.stream(id).and_then(StreamBundles::route);
         self.set_route(net, id, route);

@@ -2,7 +2,7 @@
 
 use braid_paths::Path;
 
-use super::{Choice, Placement, Question};
+use super::{Placement, PlacementPolicy, PlacementRequest};
 
 /// The path that the fewest of the siblings take; among equals the first, which is the shortest.
 ///
@@ -13,12 +13,12 @@ use super::{Choice, Placement, Question};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Deterministic;
 
-impl Placement for Deterministic {
-    fn place(&mut self, question: &Question<'_>) -> Option<Choice> {
+impl PlacementPolicy for Deterministic {
+    fn place(&mut self, request: &PlacementRequest<'_>) -> Option<Placement> {
         let takes = |path, streams: &[&Path]| streams.iter().filter(|taken| **taken == path).count();
-        let takers = |path| (takes(path, question.siblings), takes(path, question.opening));
-        let (index, path) = question.candidates.iter().enumerate().min_by_key(|(_, path)| takers(**path))?;
-        let shared = question.siblings.iter().map(|sibling| path.shared_cables(sibling)).sum();
-        Some(Choice { index, shared, moves: Vec::new() })
+        let takers = |path| (takes(path, request.siblings), takes(path, request.opening));
+        let (index, path) = request.candidates.iter().enumerate().min_by_key(|(_, path)| takers(**path))?;
+        let shared = request.siblings.iter().map(|sibling| path.shared_cables(sibling)).sum();
+        Some(Placement { index, shared, moves: Vec::new() })
     }
 }

@@ -1,6 +1,6 @@
 //! The `fewest-shared` policy: the path that shares the fewest links with the transfer's own streams.
 
-use super::{Choice, Meets, Placement, Question};
+use super::{Meets, Placement, PlacementPolicy, PlacementRequest};
 
 /// The path that meets the fewest of the transfer's own streams, and on the fewest cables; among equals the shortest.
 ///
@@ -9,10 +9,10 @@ use super::{Choice, Meets, Placement, Question};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FewestShared;
 
-impl Placement for FewestShared {
-    fn place(&mut self, question: &Question<'_>) -> Option<Choice> {
-        let meets = question.candidates.iter().map(|path| Meets::of(path, question));
+impl PlacementPolicy for FewestShared {
+    fn place(&mut self, request: &PlacementRequest<'_>) -> Option<Placement> {
+        let meets = request.candidates.iter().map(|path| Meets::of(path, request));
         let (index, least) = meets.enumerate().min_by_key(|(_, meets)| *meets)?;
-        Some(Choice { index, shared: least.siblings.1, moves: Vec::new() })
+        Some(Placement { index, shared: least.siblings.1, moves: Vec::new() })
     }
 }

@@ -21,7 +21,7 @@ pub use random::Random;
 
 /// What a policy knows when it chooses the path of a stream.
 #[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
+pub struct PlacementRequest<'a> {
     /// When the stream opens.
     pub now: Time,
     /// The stream and its transfer; without, nothing is placed that could move later.
@@ -38,7 +38,7 @@ pub struct Question<'a> {
 
 /// The path that a policy chose among its candidates.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Choice {
+pub struct Placement {
     /// Its index among the candidates.
     pub index: usize,
     /// How many of its cables other streams of the transfer use, each counted once a stream.
@@ -57,9 +57,9 @@ pub struct Move {
 }
 
 /// Chooses a path for a stream.
-pub trait Placement: fmt::Debug + Send {
+pub trait PlacementPolicy: fmt::Debug + Send {
     /// Chooses among the candidates; `None` if there is none. What was chosen counts for the next choices.
-    fn place(&mut self, question: &Question<'_>) -> Option<Choice>;
+    fn place(&mut self, request: &PlacementRequest<'_>) -> Option<Placement>;
 
     /// A stream has ended: it no longer counts.
     fn ended(&mut self, _stream: StreamId) {}
@@ -84,7 +84,7 @@ impl Policy {
     pub const ALL: [Self; 4] = [Self::FewestShared, Self::LeastLoaded, Self::Deterministic, Self::Random];
 
     /// The policy, which has not chosen anything yet.
-    pub fn placement(self) -> Box<dyn Placement> {
+    pub fn placement(self) -> Box<dyn PlacementPolicy> {
         match self {
             Self::FewestShared => Box::new(FewestShared),
             Self::LeastLoaded => Box::new(LeastLoaded::default()),
@@ -136,8 +136,8 @@ struct Meets {
 }
 
 impl Meets {
-    fn of(path: &Path, question: &Question<'_>) -> Self {
-        Self { siblings: overlap(path, question.siblings), opening: overlap(path, question.opening) }
+    fn of(path: &Path, request: &PlacementRequest<'_>) -> Self {
+        Self { siblings: overlap(path, request.siblings), opening: overlap(path, request.opening) }
     }
 }
 

@@ -4,7 +4,7 @@ use braid_types::reduce;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use super::{Choice, Placement, Question};
+use super::{Placement, PlacementPolicy, PlacementRequest};
 
 /// Any path, whatever others take, as hashing of addresses and ports has it (ECMP): what the others are measured against.
 #[derive(Clone, Debug)]
@@ -18,11 +18,11 @@ impl Random {
     }
 }
 
-impl Placement for Random {
-    fn place(&mut self, question: &Question<'_>) -> Option<Choice> {
-        let index = reduce(self.0.next_u64(), question.candidates.len());
-        let path = question.candidates.get(index)?;
-        let shared = question.siblings.iter().map(|sibling| path.shared_cables(sibling)).sum();
-        Some(Choice { index, shared, moves: Vec::new() })
+impl PlacementPolicy for Random {
+    fn place(&mut self, request: &PlacementRequest<'_>) -> Option<Placement> {
+        let index = reduce(self.0.next_u64(), request.candidates.len());
+        let path = request.candidates.get(index)?;
+        let shared = request.siblings.iter().map(|sibling| path.shared_cables(sibling)).sum();
+        Some(Placement { index, shared, moves: Vec::new() })
     }
 }

@@ -91,7 +91,7 @@ pub enum SteerAs {
     Single,
     /// Over several paths at once if edges can, whether other connections go with it or not; MPTCP is placed still.
     Spray,
-    /// Plain TCP as one of several connections of its hosts to that port, which are dealt over paths in proportion to what
+    /// Plain TCP as one of several connections of its hosts to that port, which are distributed over paths in proportion to what
     /// these can use; MPTCP as such.
     Parallel,
 }

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
-use braid_assign::{Claim, DealBy, Growth, Owner, OwnerError, StreamModel};
+use braid_assign::{Claim, Distribution, Growth, Owner, OwnerError, StreamModel};
 use braid_control::{AssignmentView, Refusal, Reply, Request};
 use braid_types::FiveTuple;
 use serde::Deserialize;
@@ -47,7 +47,7 @@ pub(super) struct NewAssignment {
     /// `weight`, `round-robin`, `shortest`, or `path:` and its place from 0.
     #[serde(default)]
     #[schema(value_type = String)]
-    deal: DealBy,
+    distribution: Distribution,
     /// Streams per Mbit/s and ms, if the application knows better.
     a: Option<f64>,
     lack: Option<f64>,
@@ -127,7 +127,7 @@ async fn end(
 
 impl NewAssignment {
     fn claim(self) -> Result<Claim, Problem> {
-        let Self { src, dst, paths, streams, owner, lease_seconds, deal, a, lack, growth } = self;
+        let Self { src, dst, paths, streams, owner, lease_seconds, distribution, a, lack, growth } = self;
         let [src, dst] = [src, dst].map(|ip| ip.to_canonical());
         same_family(src, dst).map_err(|error| Problem::invalid("dst", error))?;
         let standard = StreamModel::default();
@@ -146,7 +146,7 @@ impl NewAssignment {
             paths,
             streams,
             lease: lease_seconds.map_or(LEASE, Duration::from_secs),
-            deal,
+            distribution,
             model: known.transpose().map_err(|error| Problem::invalid("a", error.to_string()))?,
         })
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
-use braid_assign::{DealBy, Growth, Sample, StreamModel, fit};
+use braid_assign::{Distribution, Growth, Sample, StreamModel, fit};
 use braid_types::BitsPerSec;
 use serde::Serialize;
 
@@ -51,8 +51,8 @@ pub struct PathRow {
 pub(super) fn of(scenario: &Scenario, rows: &[Row]) -> Option<ModelRow> {
     let is_alone = |row: &&Row| {
         let variant = scenario.variants.iter().find(|it| Some(&it.name) == row.variant.as_ref());
-        let deal = variant.and_then(|it| it.assign).map(|assign| assign.deal);
-        matches!(deal, Some(DealBy::Path(_)))
+        let distribution = variant.and_then(|it| it.assign).map(|assign| assign.distribution);
+        matches!(distribution, Some(Distribution::Path(_)))
     };
     let mut by_path: BTreeMap<&[String], Vec<Sample>> = BTreeMap::new();
     for row in rows.iter().filter(is_alone) {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use braid_assign::DealBy;
 use braid_link_model::{Delay, Distribution, Probability, QueueLimit};
 use braid_types::{BitsPerSec, DatapathId};
 use serde::Deserialize;
@@ -257,7 +256,7 @@ pub(super) struct Traffic {
 pub(super) struct Assign {
     pub paths: u8,
     #[serde(default)]
-    pub deal: DealBy,
+    pub distribution: braid_assign::Distribution,
 }
 
 #[derive(Deserialize, Clone)]

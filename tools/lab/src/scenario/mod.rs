@@ -20,7 +20,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use braid_assign::DealBy;
+use braid_assign::Distribution;
 use braid_link_model::{Change, Parameters, QueueLimit};
 use braid_types::{BitsPerSec, DatapathId};
 use serde::{Deserialize, Serialize};
@@ -216,8 +216,8 @@ pub struct Traffic {
 pub struct Assign {
     /// How many at most.
     pub paths: u8,
-    /// How connections are dealt over them.
-    pub deal: DealBy,
+    /// How connections are distributed over them.
+    pub distribution: Distribution,
 }
 
 /// What goes on during every transfer, beside it.

@@ -81,7 +81,7 @@ pub(crate) struct Connection {
     pub(crate) window: u32,
     /// Sent on a subflow that may be dead: to be sent on another.
     pub(crate) again: VecDeque<u32>,
-    /// With [`Scheduler::Linux`], and when the agenda next looks at their deadline.
+    /// With [`Scheduler::Linux`], and when the event queue next looks at their deadline.
     pub(crate) buffers: Option<Box<Buffers>>,
     pub(crate) look: Picos,
     /// The receiver's.
@@ -104,7 +104,7 @@ pub(crate) struct Subflow {
     pub(crate) resume: Option<Picos>,
     /// With [`Scheduler::Linux`].
     pub(crate) queue: WriteQueue,
-    /// When the agenda next looks at the deadlines of the sender, of the receiver and of the interface.
+    /// When the event queue next looks at the deadlines of the sender, of the receiver and of the interface.
     pub(crate) looks: [Picos; 3],
 }
 

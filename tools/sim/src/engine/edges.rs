@@ -37,7 +37,7 @@ pub(super) struct Bundle {
     /// Bytes of data in a segment and of headers in a frame; of acknowledgements none.
     payload: u16,
     headers: u16,
-    /// When the agenda next looks whether something has waited long enough.
+    /// When the event queue next looks whether something has waited long enough.
     pub(super) look: Picos,
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Link {
     cut: bool,
     /// Senders wait while more than this is to be sent first.
     gate: Picos,
-    /// Whether the agenda has an entry for this link.
+    /// Whether the event queue has an entry for this link.
     pub(crate) is_due: bool,
     pub(crate) counters: LinkCounters,
 }

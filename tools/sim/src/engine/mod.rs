@@ -19,11 +19,11 @@
 //! assert!((0.1..0.2).contains(&seconds));
 //! ```
 
-mod agenda;
 mod bits;
 mod buffers;
 mod connection;
 mod edges;
+mod event_queue;
 mod hosts;
 mod link;
 mod linux;
@@ -35,10 +35,10 @@ mod time;
 mod timers;
 mod write_queue;
 
-pub use agenda::Agenda;
 pub(crate) use bits::Arrivals;
 pub use connection::{Amount, NewConnection, Scheduler, Way};
 pub use edges::Sprayed;
+pub use event_queue::EventQueue;
 pub use link::LinkCounters;
 pub(crate) use packet::Stamp;
 pub(crate) use ring::Ring;

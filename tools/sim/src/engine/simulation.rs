@@ -8,7 +8,7 @@ use super::edges::{Bundle, EDGE};
 use super::link::Link;
 use super::packet::Packet;
 use super::timers::Timer;
-use super::{Agenda, LinkCounters, Picos, Way};
+use super::{EventQueue, LinkCounters, Picos, Way};
 use crate::transport::Kin;
 
 /// A link of one [`Simulation`].
@@ -41,7 +41,7 @@ pub struct SubflowCounters {
 #[derive(Clone, Debug)]
 pub struct Simulation {
     pub(super) now: Picos,
-    pub(super) agenda: Agenda,
+    pub(super) event_queue: EventQueue,
     pub(super) links: Vec<Link>,
     /// Ways one after the other: numbers of links, then the number of the subflow and what end of it is there, or an edge.
     pub(super) routes: Vec<u32>,
@@ -66,7 +66,7 @@ impl Simulation {
     pub fn new(spacing: Picos, seed: u64) -> Self {
         Self {
             now: Picos::ZERO,
-            agenda: Agenda::new(spacing),
+            event_queue: EventQueue::new(spacing),
             links: Vec::new(),
             routes: Vec::new(),
             connections: Vec::new(),
@@ -90,7 +90,7 @@ impl Simulation {
         assert!(self.connections.is_empty() && self.links.len() < 1 << 30, "links come first");
         let id = LinkId(self.links.len() as u32);
         self.links.push(Link::new(parameters, self.random.next_u64()));
-        self.agenda.reserve(self.links.len());
+        self.event_queue.reserve(self.links.len());
         id
     }
 
@@ -173,7 +173,7 @@ impl Simulation {
     /// Lets everything happen that is due by `until`.
     pub fn run_until(&mut self, until: Picos) {
         let links = self.links.len() as u32;
-        while let Some((thing, due)) = self.agenda.pop(until) {
+        while let Some((thing, due)) = self.event_queue.pop(until) {
             self.now = due;
             self.events += 1;
             if thing < links {
@@ -253,7 +253,7 @@ impl Simulation {
         let link = &mut self.links[id as usize];
         let packet = link.take(self.now);
         match link.next_arrival() {
-            Some(next) => self.agenda.push(id, next),
+            Some(next) => self.event_queue.push(id, next),
             None => link.is_due = false,
         }
         if let Some(packet) = packet {
@@ -281,7 +281,7 @@ impl Simulation {
             && let Some(next) = link.next_arrival()
         {
             link.is_due = true;
-            self.agenda.push(id, next);
+            self.event_queue.push(id, next);
         }
     }
 }

@@ -5,9 +5,9 @@ use super::packet::Packet;
 use super::{Picos, Simulation};
 use crate::transport::{Alarm, Answer, Progress};
 
-/// An entry of the agenda for a subflow, a connection, or a bundle of paths where one ends.
+/// An entry of the event queue for a subflow, a connection, or a bundle of paths where one ends.
 ///
-/// Deadlines move with every packet, so that the agenda does not hold them, but a time no later than each at which to
+/// Deadlines move with every packet, so that the event queue does not hold them, but a time no later than each at which to
 /// look whether it has come. Only for a deadline before that there is a second entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timer {
@@ -41,11 +41,11 @@ impl Simulation {
             }
             None => {
                 self.timers.push(timer);
-                self.agenda.reserve(self.links.len() + self.timers.len());
+                self.event_queue.reserve(self.links.len() + self.timers.len());
                 self.timers.len() as u32 - 1
             }
         };
-        self.agenda.push(self.links.len() as u32 + place, deadline);
+        self.event_queue.push(self.links.len() as u32 + place, deadline);
     }
 
     pub(super) fn look(&mut self, place: u32) {
@@ -79,7 +79,7 @@ impl Simulation {
         }
     }
 
-    /// When the agenda looks next.
+    /// When the event queue looks next.
     fn look_at(&mut self, number: u32, side: Side) -> &mut Picos {
         match side {
             Side::Edge => &mut self.bundles[number as usize].look,

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use braid_paths::Path;
-use braid_steering::{Choice, Move, Placement, Question, StreamId, TransferId};
+use braid_steering::{Move, Placement, PlacementPolicy, PlacementRequest, StreamId, TransferId};
 use braid_topology::{Graph, Link, LinkState};
 use braid_types::{BitsPerSec, SplitMix64, SwitchPort, Time};
 
@@ -21,7 +21,7 @@ use sets::PathSets;
 #[derive(Debug)]
 pub struct Steering {
     graph: Arc<Graph>,
-    placement: Box<dyn Placement>,
+    placement: Box<dyn PlacementPolicy>,
     sets: PathSets,
     // By the number of the stream; by transfer, its first one.
     streams: Vec<Subflow>,
@@ -126,8 +126,9 @@ impl Steering {
         let candidates: Vec<_> = set.iter().collect();
         let ids = Some((TransferId(transfer as u64), StreamId(stream as u64)));
         let (candidates, siblings, opening) = (&candidates, &siblings, &[]);
-        let question = Question { now, stream: ids, candidates, siblings, opening, graph: &self.graph };
-        let Some(Choice { index, moves, .. }) = self.placement.place(&question) else { return Vec::new() };
+        let request =
+            PlacementRequest { now, stream: ids, candidates, siblings, opening, graph: &self.graph };
+        let Some(Placement { index, moves, .. }) = self.placement.place(&request) else { return Vec::new() };
         let own = set.get(index).map(|path| Move { stream: StreamId(stream as u64), path: path.clone() });
         own.into_iter().chain(moves).filter_map(|it| self.lead(network, it)).collect()
     }
@@ -163,8 +164,8 @@ impl Steering {
         let (candidates, siblings): (Vec<_>, Vec<_>) = (set.iter().collect(), taken.values().collect());
         let stream = Some((TransferId(own as u64), number));
         let (candidates, siblings, opening) = (&candidates, &siblings, &[]);
-        let question = Question { now, stream, candidates, siblings, opening, graph: &self.graph };
-        let Some(Choice { index, moves, .. }) = self.placement.place(&question) else { return };
+        let request = PlacementRequest { now, stream, candidates, siblings, opening, graph: &self.graph };
+        let Some(Placement { index, moves, .. }) = self.placement.place(&request) else { return };
         let Some((path, way)) = set.get(index).and_then(|path| Some((path, network.way(&ends, path)?)))
         else {
             return;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use braid_paths::{Kind, Request};
-use braid_steering::{Choice, Placement, Policy, Question};
+use braid_steering::{Placement, PlacementPolicy, PlacementRequest, Policy};
 use braid_types::SplitMix64;
 
 /// Which paths a subflow may take, and which of them it does.
@@ -49,7 +49,7 @@ pub struct UnknownScheme(String);
 
 impl Chooser {
     /// What chooses, before it has chosen anything.
-    pub(super) fn placement(self, random: &mut SplitMix64) -> Box<dyn Placement> {
+    pub(super) fn placement(self, random: &mut SplitMix64) -> Box<dyn PlacementPolicy> {
         match self {
             Self::Random => Box::new(AnyPath(random.fork())),
             Self::Policy(policy) => policy.placement(),
@@ -61,10 +61,10 @@ impl Chooser {
 #[derive(Debug)]
 struct AnyPath(SplitMix64);
 
-impl Placement for AnyPath {
-    fn place(&mut self, question: &Question<'_>) -> Option<Choice> {
-        let count = question.candidates.len();
-        (count > 0).then(|| Choice { index: self.0.below(count), shared: 0, moves: Vec::new() })
+impl PlacementPolicy for AnyPath {
+    fn place(&mut self, request: &PlacementRequest<'_>) -> Option<Placement> {
+        let count = request.candidates.len();
+        (count > 0).then(|| Placement { index: self.0.below(count), shared: 0, moves: Vec::new() })
     }
 }
 

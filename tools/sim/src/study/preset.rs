@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::AnyStudy;
+use crate::StudyKind;
 
 /// A study that comes with Braid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,7 +31,7 @@ impl Preset {
         preset!("zannettou-dh-jellyfish"),
         preset!("joint-placement"),
         preset!("vanderpol-convergence"),
-        preset!("fct-mix"),
+        preset!("fct-workload"),
     ];
 
     /// Its name.
@@ -44,8 +44,8 @@ impl Preset {
     /// # Errors
     ///
     /// None: a test reads them all.
-    pub fn study(self) -> Result<AnyStudy, super::StudyError> {
-        AnyStudy::parse(self.text, self.name)
+    pub fn study(self) -> Result<StudyKind, super::StudyError> {
+        StudyKind::parse(self.text, self.name)
     }
 }
 

@@ -18,10 +18,10 @@ pub(super) fn deal(
 ) -> Vec<Option<Path>> {
     let paths = useful_paths(graph, (from, to), usize::from(assign.paths));
     let candidates: Vec<_> = paths.iter().map(|path| candidate(graph, path, model)).collect();
-    let weights = assign.deal.plan(&candidates, Some(streams)).weights;
+    let weights = assign.distribution.plan(&candidates, Some(streams)).weights;
     let mut held = vec![0; paths.len()];
     let mut next = || {
-        let index = assign.deal.next(&weights, &held)?;
+        let index = assign.distribution.next(&weights, &held)?;
         held[index] += 1;
         paths.get(index).cloned()
     };
@@ -49,7 +49,7 @@ fn rooms(graph: &Graph, path: &Path) -> Vec<(SwitchPort, BitsPerSec)> {
 
 #[cfg(test)]
 mod tests {
-    use braid_assign::DealBy;
+    use braid_assign::Distribution;
     use braid_topology::generate::{huang_a, huang_b};
 
     use super::*;
@@ -62,22 +62,25 @@ mod tests {
     #[test]
     fn four_streams_get_the_four_paths_of_topology_a() {
         let graph = Arc::new(huang_a().unwrap().graph());
-        let mut all = hops(&graph, Assign { paths: 4, deal: DealBy::Weight }, 4);
+        let mut all = hops(&graph, Assign { paths: 4, distribution: Distribution::Weight }, 4);
         all.sort();
         all.dedup();
         assert_eq!((all.len(), all.iter().all(|path| path.len() == 3)), (4, true));
-        assert_eq!(hops(&graph, Assign { paths: 4, deal: DealBy::Shortest }, 3), vec![vec![1, 2, 6]; 3]);
-        assert!(hops(&graph, Assign { paths: 4, deal: DealBy::Path(9) }, 2).is_empty());
+        assert_eq!(
+            hops(&graph, Assign { paths: 4, distribution: Distribution::Shortest }, 3),
+            vec![vec![1, 2, 6]; 3]
+        );
+        assert!(hops(&graph, Assign { paths: 4, distribution: Distribution::Path(9) }, 2).is_empty());
     }
 
     #[test]
     fn streams_are_dealt_in_turn_over_the_three_paths_of_topology_b() {
         let graph = Arc::new(huang_b().unwrap().graph());
-        let dealt = hops(&graph, Assign { paths: 3, deal: DealBy::RoundRobin }, 6);
+        let dealt = hops(&graph, Assign { paths: 3, distribution: Distribution::RoundRobin }, 6);
         let counts = [vec![1, 5, 6], vec![1, 2, 3, 6], vec![1, 2, 4, 6]]
             .map(|path| dealt.iter().filter(|it| **it == path).count());
         assert_eq!(counts, [2, 2, 2], "{dealt:?}");
-        let weighted = hops(&graph, Assign { paths: 3, deal: DealBy::Weight }, 22);
+        let weighted = hops(&graph, Assign { paths: 3, distribution: Distribution::Weight }, 22);
         assert_eq!(weighted.iter().filter(|path| path.len() == 3).count(), 18, "{weighted:?}");
     }
 }

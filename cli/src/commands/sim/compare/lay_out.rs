@@ -7,7 +7,7 @@ use braid_lab::Scenario;
 use braid_lab::scenario::End;
 use braid_link_model::{Delay, Parameters};
 use braid_sim::network::{LinkDefaults, Network};
-use braid_sim::replica::Replica;
+use braid_sim::testbed::Testbed;
 use braid_types::{PortNo, SwitchPort};
 
 /// What a hop takes in a lab on one machine where its link has no delay of its own.
@@ -15,12 +15,12 @@ const HOP: Duration = Duration::from_micros(50);
 
 /// The network of the scenario, every link with what the lab gives it. Links that are emulated beside the hosts are beyond
 /// their own queues, so that senders do not see when they are full.
-pub(super) fn lay_out(scenario: &Scenario) -> anyhow::Result<Replica> {
+pub(super) fn lay_out(scenario: &Scenario) -> anyhow::Result<Testbed> {
     let topology = &scenario.topology;
     let queue = Parameters::default().queue;
     let network =
         Network::new(&scenario.blueprint()?, &LinkDefaults { queue, delay: HOP, hold_senders: false })?;
-    let mut replica = Replica::new(network);
+    let mut testbed = Testbed::new(network);
     let mut ports = vec![0; topology.switches.len()];
     let mut next = |switch: usize| {
         ports[switch] += 1;
@@ -32,7 +32,7 @@ pub(super) fn lay_out(scenario: &Scenario) -> anyhow::Result<Replica> {
             End::Switch(switch) => (None, Some(next(switch))),
             End::Host { host, interface } => (Some((host, interface)), None),
         });
-        let network = replica.network();
+        let network = testbed.network();
         let plug = |(host, interface): (usize, usize)| network.hosts().get(host)?.get(interface).copied();
         let up: Vec<_> = ends.iter().filter_map(|end| end.0.and_then(plug)).map(|it| it.up).collect();
         let ids = match ends {
@@ -42,14 +42,14 @@ pub(super) fn lay_out(scenario: &Scenario) -> anyhow::Result<Replica> {
             _ => [None; 2],
         };
         for (id, way) in ids.into_iter().zip([there, back]) {
-            replica.set_link(id.context("a link of the scenario is not in its drawing")?, way);
+            testbed.set_link(id.context("a link of the scenario is not in its drawing")?, way);
         }
         // The host's own interface has the rate then, and its TCP waits for that.
         if !link.emulated {
-            up.into_iter().for_each(|id| replica.hold_senders(id));
+            up.into_iter().for_each(|id| testbed.hold_senders(id));
         }
     }
-    Ok(replica)
+    Ok(testbed)
 }
 
 fn with_hop(way: Parameters) -> Parameters {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use braid_paths::{DelayGate, PathFinder, latency, unknown_delay};
-use braid_sim::replica::Spread;
+use braid_sim::testbed::Spread;
 use braid_spray::{HoldTime, PathWeight, Settings};
 use braid_topology::Graph;
 use braid_types::{BitsPerSec, DatapathId};

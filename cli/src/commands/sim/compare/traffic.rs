@@ -8,7 +8,7 @@ use braid_lab::Scenario;
 use braid_lab::scenario::{Agents, Direction, Host, Mode, PathManager, Tool, Traffic, Variant, Work};
 use braid_sim::Control;
 use braid_sim::engine::NewConnection;
-use braid_sim::replica::{Replica, Schedule, Transfer};
+use braid_sim::testbed::{Schedule, Testbed, Transfer};
 
 use super::Row;
 use super::deal::deal;
@@ -25,7 +25,7 @@ struct Setting<'a> {
     traffic: &'a Traffic,
     bytes: u64,
     variant: Option<&'a Variant>,
-    replica: Replica,
+    testbed: Testbed,
     steered: Steered,
 }
 
@@ -59,7 +59,7 @@ fn simulate(scenario: &Scenario, variant: Option<&Variant>, steered: Steered) ->
         "the simulator knows neither background traffic nor events of scenarios"
     );
     anyhow::ensure!(bytes == 0 || !traffic.together, "amounts are simulated one direction at a time");
-    let setting = Setting { scenario, traffic, bytes, variant, replica: lay_out(scenario)?, steered };
+    let setting = Setting { scenario, traffic, bytes, variant, testbed: lay_out(scenario)?, steered };
     let mut rows = Vec::new();
     for (mode, streams) in
         traffic.modes.iter().flat_map(|mode| traffic.streams.iter().map(move |it| (*mode, *it)))
@@ -85,7 +85,7 @@ impl Setting<'_> {
         for direction in directions {
             transfers.extend(self.connections(direction, mode, usize::from(streams))?);
         }
-        let goodputs = self.replica.goodputs(&transfers, &self.schedule(mode), 1);
+        let goodputs = self.testbed.goodputs(&transfers, &self.schedule(mode), 1);
         let hosts = &self.scenario.topology.hosts;
         Ok(directions
             .iter()
@@ -117,7 +117,7 @@ impl Setting<'_> {
         streams: usize,
     ) -> anyhow::Result<Vec<Transfer>> {
         let mut one = self.transfer(direction, mode)?;
-        let network = self.replica.network();
+        let network = self.testbed.network();
         let at =
             |host: usize, interface: usize| network.hosts().get(host)?.get(interface).map(|it| it.switch);
         let ends =

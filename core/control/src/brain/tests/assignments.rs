@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use braid_assign::{AssignError, AssignmentId, Claim, DealBy, Growth, Owner, StreamModel};
+use braid_assign::{AssignError, AssignmentId, Claim, Distribution, Growth, Owner, StreamModel};
 use braid_packet::TcpFlags;
 use braid_topology::LinkState;
 use braid_types::{BitsPerSec, FiveTuple, SwitchPort};
@@ -19,8 +19,8 @@ fn owner(name: &str) -> Owner {
 }
 
 fn claim(name: &str, paths: usize) -> Claim {
-    let (streams, deal, model, lease) = (None, DealBy::Weight, None, Duration::from_secs(60));
-    Claim { owner: owner(name), src: ip(1), dst: ip(9), paths, streams, lease, deal, model }
+    let (streams, distribution, model, lease) = (None, Distribution::Weight, None, Duration::from_secs(60));
+    Claim { owner: owner(name), src: ip(1), dst: ip(9), paths, streams, lease, distribution, model }
 }
 
 impl Network {
@@ -144,8 +144,10 @@ fn streams_are_dealt_in_proportion_to_what_paths_can_use() {
 #[test]
 fn round_robin_and_the_shortest_path_can_be_had_too() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
-    for (deal, expected) in [(DealBy::RoundRobin, vec![2, 2, 2]), (DealBy::Shortest, vec![6, 0, 0])] {
-        let id = network.assign(Claim { deal, ..claim("alice", 3) }).id;
+    for (distribution, expected) in
+        [(Distribution::RoundRobin, vec![2, 2, 2]), (Distribution::Shortest, vec![6, 0, 0])]
+    {
+        let id = network.assign(Claim { distribution, ..claim("alice", 3) }).id;
         for src_port in 0..6 {
             let stream = tuple(ip(1), 2000 + src_port + 100 * expected[0], ip(9));
             network.place(id, "alice", stream).expect("a path");
@@ -283,7 +285,7 @@ fn few_streams_keep_to_the_paths_that_carry_most() {
     };
     let mut network = Network::start_with(settings, &THREE_WAYS[..3], &[1, 9]);
     network.set_delays(&[(1, 9, 50), (1, 2, 150), (2, 9, 150)]);
-    let dealt = |network: &mut Network, streams, from: u16| {
+    let distributed = |network: &mut Network, streams, from: u16| {
         let id = network.assign(Claim { streams, ..claim("alice", 2) }).id;
         for src_port in from..from + 4 {
             network.place(id, "alice", tuple(ip(1), src_port, ip(9))).expect("a path");
@@ -292,7 +294,7 @@ fn few_streams_keep_to_the_paths_that_carry_most() {
         let view = views.iter().find(|view| view.id == id).expect("it is there");
         view.paths.iter().map(|path| path.streams).collect::<Vec<_>>()
     };
-    assert_eq!(dealt(&mut network, Some(4), 1000), [4, 0]);
-    let spread = dealt(&mut network, None, 2000);
+    assert_eq!(distributed(&mut network, Some(4), 1000), [4, 0]);
+    let spread = distributed(&mut network, None, 2000);
     assert!(spread[1] > 0, "{spread:?}: any number may come");
 }

@@ -1,63 +1,49 @@
-//! Which subflows are worth having, on which paths.
+//! The subflows of a connection: what the planner may choose from, and what it has chosen, with ports.
 
-use std::cmp::Reverse;
 use std::net::IpAddr;
 
 use braid_paths::Path;
+use braid_planner::{EffectivePolicy, SubflowPlan, kept_subflows};
 use braid_steering::{AdviceRequest, StreamId, SubflowEnds};
-use braid_types::{FiveTuple, SwitchPort, common_prefix};
+use braid_types::{FiveTuple, SwitchPort};
 
 use super::super::{Lower, Requests};
 use crate::request::Ticket;
 use crate::streams::NewStream;
 use crate::switch_pair::SwitchPair;
 
-/// A path for a subflow between two addresses.
-#[derive(Debug)]
-struct NextHop {
-    /// The local port is 0 where any will do.
-    ends: SubflowEnds,
-    host: SwitchPort,
-    path: Path,
-}
-
 impl Requests {
-    /// Names what works, and adds a subflow for each path that shares no link with those of others; or as many as the
-    /// policy wants, spread over the paths.
+    /// Names what works, and adds the subflows that are planned.
     pub(in crate::requests) fn choose_subflows(
         &mut self,
         on: &mut Lower<'_>,
         ticket: Ticket,
         request: &AdviceRequest,
     ) {
-        let manner = on.streams.manner(on.net.cx.settings, &request.connection.tuple());
-        let most = self.most_subflows(on, request);
-        let mut ways = self.ways(on, ticket, request);
-        while self.named(ticket).len() < most && !ways.is_empty() {
-            let Some(index) = self.best_next_hop(on, ticket, request, &mut ways) else { break };
-            let Some(ends) = self.with_port(on, request, ways[index].ends) else {
-                ways.remove(index);
+        let Some(transfer) = self.advising.waiting.get(&ticket).map(|it| it.transfer) else { return };
+        let mut plan = self.plan_subflows(on, ticket, request);
+        while let Some(candidate) = plan.next(|ends, paths, policy| {
+            let stream = NewStream { transfer, tuple: &ends.tuple() };
+            on.streams.choose_among(&on.net, stream, paths, policy)
+        }) {
+            let Some(ends) = self.with_port(on, request, candidate.ends) else {
+                plan.reject(&candidate);
                 continue;
             };
-            if !on.net.admission.admit_stream(&mut on.net.cx, ways[index].host) {
+            let host = on.net.cx.topology.host_with_address(ends.local.ip()).map(|host| host.at);
+            if !host.is_some_and(|at| on.net.admission.admit_stream(&mut on.net.cx, at)) {
                 break;
             }
-            let path = ways[index].path.clone();
-            let Some(id) = self.expect(on, ticket, ends, &path) else { break };
-            ways.retain(|other| {
-                other.ends != ends && (manner.subflows.is_some() || other.path.shared_cables(&path) == 0)
-            });
+            let Some(id) = self.expect(on, ticket, ends, &candidate.path) else { break };
+            plan.name(&candidate, ends);
             if let Some(waiting) = self.advising.waiting.get_mut(&ticket) {
                 waiting.named.push((id, ends));
             }
         }
     }
 
-    /// How many subflows the connection may have beside its first.
-    fn most_subflows(&self, on: &Lower<'_>, request: &AdviceRequest) -> usize {
-        let manner = on.streams.manner(on.net.cx.settings, &request.connection.tuple());
-        let wanted = manner.subflows.map_or(request.most, |all| all.saturating_sub(1));
-        wanted.min(request.most)
+    fn policy_of(&self, on: &Lower<'_>, request: &AdviceRequest) -> EffectivePolicy {
+        on.streams.policy_of(on.net.cx.settings, &request.connection.tuple())
     }
 
     fn streams_of<'a>(&self, on: &'a Lower<'_>, ticket: Ticket) -> &'a [StreamId] {
@@ -84,41 +70,32 @@ impl Requests {
             let stream = stream.filter(|_| !request.failed.contains(ends))?;
             Some((stream.id, &stream.route.as_ref()?.forward))
         };
-        let may_share = on.streams.manner(on.net.cx.settings, &request.connection.tuple()).subflows.is_some();
-        let most = self.most_subflows(on, request);
+        let policy = self.policy_of(on, request);
         let first = path_of(&request.connection).map(|(_, path)| path);
-        let (mut used, mut working): (Vec<&Path>, _) = (first.into_iter().collect(), Vec::new());
-        for ends in &request.subflows {
-            let free = path_of(ends)
-                .filter(|(_, path)| may_share || used.iter().all(|it| it.shared_cables(path) == 0));
-            if let Some((id, path)) = free.filter(|_| working.len() < most) {
-                used.push(path);
-                working.push((id, *ends));
-            }
-        }
-        working
+        let opened: Vec<_> = request.subflows.iter().map(|ends| (ends, path_of(ends))).collect();
+        let paths = opened.iter().map(|(_, known)| known.map(|(_, path)| path));
+        let kept = kept_subflows(&policy, request.most, first, paths);
+        let working = opened.into_iter().zip(kept).filter(|(_, kept)| *kept);
+        working.filter_map(|((ends, known), _)| Some((known?.0, *ends))).collect()
     }
 
-    /// The paths between any two addresses of the hosts that no stream of the transfer uses a link of, if that counts.
-    fn ways(&mut self, on: &mut Lower<'_>, ticket: Ticket, request: &AdviceRequest) -> Vec<NextHop> {
+    /// The plan for further subflows, with the paths between any two addresses of the hosts that are not suspended.
+    fn plan_subflows(&self, on: &mut Lower<'_>, ticket: Ticket, request: &AdviceRequest) -> SubflowPlan {
         let connection = request.connection.tuple();
-        let manner = on.streams.manner(on.net.cx.settings, &connection);
-        let siblings = match manner.subflows {
-            Some(_) => Vec::new(),
-            None => self.paths_of(on, ticket, request),
+        let policy = self.policy_of(on, request);
+        let kept = self.named(ticket).iter().map(|(_, ends)| *ends);
+        let used = self.paths_of(on, ticket, request);
+        let mut plan = SubflowPlan::new(policy, request.most, request.connection, kept, used);
+        let is_avoided = |path: &Path| {
+            self.advising.avoided.iter().any(|(of, avoided, _)| *of == connection && avoided == path)
         };
-        let mut ways = Vec::new();
         for (ends, host, peer) in self.wanted_pairs(on, request) {
-            let set = manner.paths(on.net.cx.paths, SwitchPair::new(host.dpid, peer.dpid));
-            let is_free = |path: &Path| siblings.iter().all(|used| used.shared_cables(path) == 0);
-            let is_avoided = |path: &Path| {
-                self.advising.avoided.iter().any(|(of, avoided, _)| *of == connection && avoided == path)
-            };
-            let usable = on.net.cx.paths.usable(&set, on.net.cx.now).filter(|path| !path.links().is_empty());
-            let free = usable.filter(|path| is_free(path) && !is_avoided(path));
-            ways.extend(free.map(|path| NextHop { ends, host, path: path.clone() }));
+            let pair = SwitchPair::new(host.dpid, peer.dpid);
+            let set = on.net.cx.paths.of_kind(policy.kind, policy.k, pair);
+            let usable = on.net.cx.paths.usable(&set, on.net.cx.now);
+            plan.offer(ends, usable.filter(|path| !is_avoided(path)));
         }
-        ways
+        plan
     }
 
     /// First what the host has opened and nobody here knows, then pairs of addresses; and where both ends are.
@@ -144,36 +121,6 @@ impl Requests {
         let live = streams.filter(|it| it.established && !has_failed(it.tuple));
         let routes = live.filter_map(|it| it.route.as_ref());
         routes.map(|route| route.forward.clone()).collect()
-    }
-
-    /// Which way is best for the next subflow: what is open already, then between addresses that are used least.
-    fn best_next_hop(
-        &mut self,
-        on: &mut Lower<'_>,
-        ticket: Ticket,
-        request: &AdviceRequest,
-        ways: &mut [NextHop],
-    ) -> Option<usize> {
-        let opened = self.named(ticket).iter().map(|(_, ends)| ends).chain([&request.connection]);
-        let opened: Vec<_> = opened.copied().collect();
-        let uses = |ends: &SubflowEnds| {
-            let shares =
-                |it: &&SubflowEnds| it.local.ip() == ends.local.ip() || it.remote.ip() == ends.remote.ip();
-            opened.iter().filter(shares).count()
-        };
-        let rank = |way: &NextHop| {
-            let alike = common_prefix(way.ends.local.ip(), way.ends.remote.ip());
-            (way.ends.local.port() == 0, uses(&way.ends), Reverse(alike))
-        };
-        ways.sort_by_cached_key(|way| (rank(way), way.path.hops()));
-        let first = ways.first()?;
-        let best = rank(first);
-        let policy = on.streams.manner(on.net.cx.settings, &request.connection.tuple()).placement;
-        let candidates: Vec<_> =
-            ways.iter().take_while(|way| rank(way) == best).map(|way| &way.path).collect();
-        let transfer = self.advising.waiting.get(&ticket)?.transfer;
-        let stream = NewStream { transfer, tuple: &first.ends.tuple() };
-        on.streams.choose_among(&on.net, stream, &candidates, policy)
     }
 
     /// A local port that nobody is known to use.

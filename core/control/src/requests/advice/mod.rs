@@ -134,7 +134,7 @@ impl Requests {
             return Err(AdviceRefusal::Busy(limit));
         }
         self.end_failed(on, request);
-        let is_single = on.streams.manner(on.net.cx.settings, &request.connection.tuple()).is_single();
+        let is_single = on.streams.policy_of(on.net.cx.settings, &request.connection.tuple()).is_single();
         let transfer = if is_single { None } else { self.transfer_of(on, request, &place)? };
         let Some(transfer) = transfer else {
             let advice = Advice { ask_again_after: Some(ADVICE_INTERVAL_S), ..Advice::default() };

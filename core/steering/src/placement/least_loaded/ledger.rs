@@ -8,7 +8,7 @@ use braid_types::{SwitchPort, Time};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::placement::{Move, Question, overlap};
+use crate::placement::{Move, PlacementRequest, overlap};
 use crate::{StreamId, TransferId};
 
 /// Streams that are remembered; of more, the first are left out.
@@ -43,23 +43,23 @@ struct Entry {
 
 impl Ledger {
     /// Remembers a stream at `place` among the paths that `apart` names.
-    pub(super) fn enter(&mut self, question: &Question<'_>, apart: &[usize], place: usize) -> u64 {
+    pub(super) fn enter(&mut self, request: &PlacementRequest<'_>, apart: &[usize], place: usize) -> u64 {
         if self.order.len() >= MAX_STREAMS {
             self.forget_oldest();
         }
         self.last_ticket += 1;
         let ticket = self.last_ticket;
-        let paths = apart.iter().filter_map(|index| question.candidates.get(*index));
+        let paths = apart.iter().filter_map(|index| request.candidates.get(*index));
         let paths: Vec<_> = paths.take(MAX_CANDIDATES.max(place + 1)).map(|path| (*path).clone()).collect();
-        let owner = question.stream;
+        let owner = request.stream;
         if let Some((transfer, stream)) = owner {
             self.by_stream.insert(stream, ticket);
             self.by_transfer.entry(transfer).or_default().push(ticket);
         }
         let known = owner.and_then(|(transfer, _)| self.by_transfer.get(&transfer)).map_or(0, SmallVec::len);
-        let movable = known == question.siblings.len() + question.opening.len() + 1;
+        let movable = known == request.siblings.len() + request.opening.len() + 1;
         self.streams.insert(ticket, Entry { owner, paths, place, moves: 0, movable });
-        self.order.push_back((question.now, ticket));
+        self.order.push_back((request.now, ticket));
         self.put(ticket, place);
         ticket
     }

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use self::ledger::Ledger;
 use self::walk::Walks;
-use super::{Choice, Meets, Placement, Question};
+use super::{Meets, Placement, PlacementPolicy, PlacementRequest};
 use crate::StreamId;
 
 /// So long it takes until the counters of ports show what a stream carries.
@@ -46,26 +46,26 @@ impl Default for LeastLoaded {
     }
 }
 
-impl Placement for LeastLoaded {
-    fn place(&mut self, question: &Question<'_>) -> Option<Choice> {
-        self.ledger.forget_before(question.now - UNSEEN);
-        if let Some((_, stream)) = question.stream {
+impl PlacementPolicy for LeastLoaded {
+    fn place(&mut self, request: &PlacementRequest<'_>) -> Option<Placement> {
+        self.ledger.forget_before(request.now - UNSEEN);
+        if let Some((_, stream)) = request.stream {
             self.ledger.forget(stream);
         }
         let meets: SmallVec<[_; 8]> =
-            question.candidates.iter().map(|path| Meets::of(path, question)).collect();
+            request.candidates.iter().map(|path| Meets::of(path, request)).collect();
         let least = *meets.iter().min()?;
         let apart: SmallVec<[usize; 16]> =
             (0..meets.len()).filter(|index| meets.get(*index) == Some(&least)).collect();
-        let (place, share) = self.best(question, &apart)?;
-        let hoped = self.hoped(question, &apart);
-        let ticket = self.ledger.enter(question, &apart, place);
+        let (place, share) = self.best(request, &apart)?;
+        let hoped = self.hoped(request, &apart);
+        let ticket = self.ledger.enter(request, &apart, place);
         let moves = match u128::from(share) * 100 < u128::from(hoped) * AS_GOOD {
-            true => Walks::new(&mut self.ledger, question.graph, hoped, &mut self.random).make_room(ticket),
+            true => Walks::new(&mut self.ledger, request.graph, hoped, &mut self.random).make_room(ticket),
             false => Vec::new(),
         };
         let index = *apart.get(self.ledger.place_of(ticket)?)?;
-        Some(Choice { index, shared: least.siblings.1, moves })
+        Some(Placement { index, shared: least.siblings.1, moves })
     }
 
     fn ended(&mut self, stream: StreamId) {
@@ -75,9 +75,9 @@ impl Placement for LeastLoaded {
 
 impl LeastLoaded {
     /// Where among `apart` the best path is as things are, and what a stream may hope for there.
-    fn best(&self, question: &Question<'_>, apart: &[usize]) -> Option<(usize, u64)> {
-        let paths = apart.iter().filter_map(|index| question.candidates.get(*index));
-        let shares: SmallVec<[u64; 16]> = paths.map(|path| self.share(path, question.graph, 1)).collect();
+    fn best(&self, request: &PlacementRequest<'_>, apart: &[usize]) -> Option<(usize, u64)> {
+        let paths = apart.iter().filter_map(|index| request.candidates.get(*index));
+        let shares: SmallVec<[u64; 16]> = paths.map(|path| self.share(path, request.graph, 1)).collect();
         let most = *shares.iter().max()?;
         let enough = |share: &u64| u128::from(*share) * 100 >= u128::from(most) * AS_GOOD;
         let place = shares.iter().position(enough)?;
@@ -85,9 +85,9 @@ impl LeastLoaded {
     }
 
     /// What the stream would have on the best of these paths if one of the others left each link.
-    fn hoped(&self, question: &Question<'_>, apart: &[usize]) -> u64 {
-        let paths = apart.iter().filter_map(|index| question.candidates.get(*index));
-        paths.map(|path| self.share(path, question.graph, 0)).max().unwrap_or(0)
+    fn hoped(&self, request: &PlacementRequest<'_>, apart: &[usize]) -> u64 {
+        let paths = apart.iter().filter_map(|index| request.candidates.get(*index));
+        paths.map(|path| self.share(path, request.graph, 0)).max().unwrap_or(0)
     }
 
     /// What each stream has on the narrowest link of a path if there are so many `more`.

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use braid_assign::{Claim, DealBy, Owner};
+use braid_assign::{Claim, Distribution, Owner};
 use braid_control::{Reply, Request};
 use braid_types::{FiveTuple, MacAddr};
 
@@ -91,10 +91,10 @@ fn assign(parameters: &[Value]) -> Result<Request, Fault> {
     same_family(src, dst).map_err(|error| wrong("dst_ip", error))?;
     let streams = streams.map(|it| number("streams", it)).transpose()?;
     let owner = owner.map_or_else(|| src.to_string().parse().map_err(|it| wrong("src_ip", it)), name)?;
-    let (deal, model, paths) = (DealBy::Weight, None, number("path_num", paths)?);
+    let (distribution, model, paths) = (Distribution::Weight, None, number("path_num", paths)?);
     // None at all is as good as unknown.
     let streams = streams.filter(|streams| *streams > 0);
-    Ok(Request::Assign(Claim { owner, src, dst, paths, streams, lease: LEASE, deal, model }))
+    Ok(Request::Assign(Claim { owner, src, dst, paths, streams, lease: LEASE, distribution, model }))
 }
 
 type Connection = (braid_assign::AssignmentId, Option<Owner>, FiveTuple);

@@ -77,7 +77,12 @@ impl<'a> Gridftp<'a> {
         let controller = controller.ok_or_else(|| self.transfer.failed("there is no controller to ask"))?;
         let this = current_exe().map_err(|error| LabError::io("the path of this program", error))?;
         let tool = lab.tool(&this.to_string_lossy()).args(["run", "--quiet"]);
-        let tool = tool.args(["--paths", &assign.paths.to_string(), "--deal", &assign.deal.to_string()]);
+        let tool = tool.args([
+            "--paths",
+            &assign.paths.to_string(),
+            "--distribute",
+            &assign.distribution.to_string(),
+        ]);
         let tool = tool.args(["--streams", &setting.connections.to_string(), "--owner", &client.name]);
         let tool = tool.args(["--except", &port.to_string()]);
         Ok(tool.args(["--controller", &format!("http://{}", controller.http), "--", "nsenter"]))

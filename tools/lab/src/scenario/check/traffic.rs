@@ -111,7 +111,7 @@ pub(super) fn check_assign(
     key: &str,
     problems: &mut Problems,
 ) -> Assign {
-    let file::Assign { paths, deal } = assign.value;
+    let file::Assign { paths, distribution } = assign.value;
     if tools.iter().any(|tool| *tool != Tool::Gridftp) {
         let what = "only the connections of gridftp are announced";
         problems.add(assign.referenced, key, what, "remove it, or take tool: gridftp");
@@ -120,7 +120,7 @@ pub(super) fn check_assign(
         let what = format!("{paths} paths cannot be set aside");
         problems.add(assign.referenced, key, what, format!("give 1 to {MOST_PATHS}"));
     }
-    Assign { paths, deal }
+    Assign { paths, distribution }
 }
 
 /// What begins after the transfer never does.

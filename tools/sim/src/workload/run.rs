@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use braid_types::{BitsPerSec, SplitMix64, Time};
 
-use super::{Mix, Treatment};
+use super::{Treatment, Workload};
 use crate::engine::{Amount, ConnectionId, NewConnection, Picos, Simulation};
 use crate::experiment::{Cancel, ExperimentError, GRACE};
 use crate::network::Network;
@@ -25,7 +25,7 @@ pub struct Flow {
     pub took: Option<Duration>,
 }
 
-/// What one run of a mix showed.
+/// What one run of a workload showed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
     /// What it was drawn from.
@@ -49,7 +49,7 @@ struct Carrier {
 }
 
 struct Run<'a> {
-    mix: &'a Mix,
+    workload: &'a Workload,
     network: &'a Network,
     simulation: Simulation,
     small: Carrier,
@@ -64,17 +64,17 @@ struct Run<'a> {
     open: usize,
 }
 
-/// Simulates a mix; the same seed gives the same outcome, but for the time that it takes.
+/// Simulates a workload; the same seed gives the same outcome, but for the time that it takes.
 ///
 /// # Errors
 ///
 /// [`ExperimentError`], before anything is simulated, or when no path leads from one host to another.
-pub fn run(mix: &Mix, seed: u64, cancel: &Cancel) -> Result<Outcome, ExperimentError> {
+pub fn run(workload: &Workload, seed: u64, cancel: &Cancel) -> Result<Outcome, ExperimentError> {
     let begun = Instant::now();
-    let network = mix.check(seed)?;
-    let mut run = Run::new(mix, &network, seed);
-    let end = Picos::from(mix.warm_up + mix.measured);
-    let limit = Picos::from(mix.warm_up + mix.measured * PATIENCE);
+    let network = workload.check(seed)?;
+    let mut run = Run::new(workload, &network, seed);
+    let end = Picos::from(workload.warm_up + workload.measured);
+    let limit = Picos::from(workload.warm_up + workload.measured * PATIENCE);
     while !cancel.is_cancelled() && run.simulation.now() < limit {
         if run.simulation.now() >= end && run.open == 0 {
             break;
@@ -91,7 +91,7 @@ pub fn run(mix: &Mix, seed: u64, cancel: &Cancel) -> Result<Outcome, ExperimentE
 }
 
 impl<'a> Run<'a> {
-    fn new(mix: &'a Mix, network: &'a Network, seed: u64) -> Self {
+    fn new(workload: &'a Workload, network: &'a Network, seed: u64) -> Self {
         let mut random = SplitMix64::new(seed);
         let simulation = network.simulation(random.next_u64());
         // What comes when is the same whatever is compared.
@@ -101,9 +101,9 @@ impl<'a> Run<'a> {
             steering: Steering::new(treatment.scheme, network, random.fork()),
             connections: Vec::new(),
         };
-        let (small, large) = (carrier(mix.small), carrier(mix.large));
+        let (small, large) = (carrier(workload.small), carrier(workload.large));
         let mut run = Self {
-            mix,
+            workload,
             network,
             simulation,
             small,
@@ -122,7 +122,7 @@ impl<'a> Run<'a> {
 
     /// Poisson arrivals at all hosts together.
     fn draw_next(&mut self) {
-        let mean = self.mix.gap(self.network.hosts().len());
+        let mean = self.workload.gap(self.network.hosts().len());
         let gap = -mean * (1.0 - self.arrivals.next_f64()).ln();
         self.next_arrival += Picos::from_secs_f64(gap);
     }
@@ -148,8 +148,8 @@ impl<'a> Run<'a> {
         let hosts = self.network.hosts().len();
         let from = self.arrivals.below(hosts);
         let to = (from + 1 + self.arrivals.below(hosts - 1)) % hosts;
-        let bytes = self.mix.sizes.draw(&mut self.arrivals);
-        let is_large = bytes > self.mix.threshold;
+        let bytes = self.workload.sizes.draw(&mut self.arrivals);
+        let is_large = bytes > self.workload.threshold;
         let now = self.simulation.now();
         self.open += usize::from(self.is_measured(now));
         let carrier = if is_large { &mut self.large } else { &mut self.small };
@@ -159,7 +159,7 @@ impl<'a> Run<'a> {
         if ways.is_empty() {
             return Err(ExperimentError::NoPath(from, to));
         }
-        let new = NewConnection::mptcp(ways, Amount::Bytes(bytes), self.mix.control);
+        let new = NewConnection::mptcp(ways, Amount::Bytes(bytes), self.workload.control);
         let set_up = carrier.treatment.set_up.into();
         let id = self.simulation.open(&NewConnection { set_up, ..new });
         self.flows.push((bytes, now, is_large, carrier.connections.len()));
@@ -197,7 +197,7 @@ impl<'a> Run<'a> {
     }
 
     fn is_measured(&self, begun: Picos) -> bool {
-        let Mix { warm_up, measured, .. } = self.mix;
+        let Workload { warm_up, measured, .. } = self.workload;
         (Picos::from(*warm_up)..Picos::from(*warm_up + *measured)).contains(&begun)
     }
 

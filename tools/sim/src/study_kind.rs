@@ -9,15 +9,15 @@ use crate::Control;
 use crate::experiment::{Cancel, ExperimentError};
 use crate::report::{Report, Verdict};
 use crate::study::{Changes, StudyError, malformed};
-use crate::{convergence, mix, study};
+use crate::{convergence, study, workload};
 
 /// A study of any kind, as a file describes it.
 #[derive(Clone, PartialEq, Debug)]
-pub enum AnyStudy {
+pub enum StudyKind {
     /// Long transfers that begin together.
     Transfers(study::Study),
     /// Short and long flows that come as they like.
-    Mix(mix::Study),
+    Workload(workload::Study),
     /// One connection over given paths.
     Convergence(convergence::Study),
 }
@@ -25,12 +25,12 @@ pub enum AnyStudy {
 /// What a study of any kind showed.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
-pub enum AnyReport {
-    /// See [`AnyStudy::Transfers`].
+pub enum ReportKind {
+    /// See [`StudyKind::Transfers`].
     Transfers(Report<study::Row>),
-    /// See [`AnyStudy::Mix`].
-    Mix(Report<mix::Row>),
-    /// See [`AnyStudy::Convergence`].
+    /// See [`StudyKind::Workload`].
+    Workload(Report<workload::Row>),
+    /// See [`StudyKind::Convergence`].
     Convergence(Report<convergence::Row>),
 }
 
@@ -46,11 +46,11 @@ struct Head {
 enum Kind {
     #[default]
     Transfers,
-    Mix,
+    Workload,
     Convergence,
 }
 
-impl AnyStudy {
+impl StudyKind {
     /// Reads a file.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl AnyStudy {
         let head: Head = serde_saphyr::from_str(text).map_err(|error| malformed(file, &error))?;
         Ok(match head.kind {
             Kind::Transfers => Self::Transfers(study::Study::parse(text, file)?),
-            Kind::Mix => Self::Mix(mix::parse(text, file)?),
+            Kind::Workload => Self::Workload(workload::parse(text, file)?),
             Kind::Convergence => Self::Convergence(convergence::parse(text, file)?),
         })
     }
@@ -82,7 +82,7 @@ impl AnyStudy {
     pub fn name(&self) -> &str {
         match self {
             Self::Transfers(it) => &it.name,
-            Self::Mix(it) => &it.name,
+            Self::Workload(it) => &it.name,
             Self::Convergence(it) => &it.name,
         }
     }
@@ -91,7 +91,7 @@ impl AnyStudy {
     pub fn description(&self) -> &str {
         match self {
             Self::Transfers(it) => &it.description,
-            Self::Mix(it) => &it.description,
+            Self::Workload(it) => &it.description,
             Self::Convergence(it) => &it.description,
         }
     }
@@ -102,7 +102,7 @@ impl AnyStudy {
         let Changes { seeds, measured, control } = changes;
         match self {
             Self::Transfers(it) => Self::Transfers(it.with(changes)),
-            Self::Mix(it) => Self::Mix(changed_mix(it, seeds, measured, control)),
+            Self::Workload(it) => Self::Workload(changed_workload(it, seeds, measured, control)),
             Self::Convergence(it) => {
                 let (seeds, measured) = (seeds.unwrap_or(it.seeds), measured.unwrap_or(it.measured));
                 let controls = control.map_or(it.controls, |control| vec![control]);
@@ -117,7 +117,7 @@ impl AnyStudy {
     pub fn runs(&self) -> u64 {
         match self {
             Self::Transfers(it) => it.runs(),
-            Self::Mix(it) => it.runs(),
+            Self::Workload(it) => it.runs(),
             Self::Convergence(it) => it.runs(),
         }
     }
@@ -133,35 +133,35 @@ impl AnyStudy {
         memory: u64,
         cancel: &Cancel,
         done: &(dyn Fn(String) + Sync),
-    ) -> Result<AnyReport, ExperimentError> {
+    ) -> Result<ReportKind, ExperimentError> {
         Ok(match self {
-            Self::Transfers(it) => AnyReport::Transfers(it.run(threads, memory, cancel, done)?),
-            Self::Mix(it) => AnyReport::Mix(it.run(threads, memory, cancel, done)?),
-            Self::Convergence(it) => AnyReport::Convergence(it.run(threads, cancel, done)?),
+            Self::Transfers(it) => ReportKind::Transfers(it.run(threads, memory, cancel, done)?),
+            Self::Workload(it) => ReportKind::Workload(it.run(threads, memory, cancel, done)?),
+            Self::Convergence(it) => ReportKind::Convergence(it.run(threads, cancel, done)?),
         })
     }
 }
 
-fn changed_mix(
-    study: mix::Study,
+fn changed_workload(
+    study: workload::Study,
     seeds: Option<u64>,
     measured: Option<Duration>,
     control: Option<Control>,
-) -> mix::Study {
-    let mut study = mix::Study { seeds: seeds.unwrap_or(study.seeds), ..study };
+) -> workload::Study {
+    let mut study = workload::Study { seeds: seeds.unwrap_or(study.seeds), ..study };
     for cell in &mut study.cells {
-        cell.mix.measured = measured.unwrap_or(cell.mix.measured);
-        cell.mix.control = control.unwrap_or(cell.mix.control);
+        cell.workload.measured = measured.unwrap_or(cell.workload.measured);
+        cell.workload.control = control.unwrap_or(cell.workload.control);
     }
     study
 }
 
-impl AnyReport {
+impl ReportKind {
     /// A table for people.
     pub fn table(&self) -> String {
         match self {
             Self::Transfers(it) => study::table(it),
-            Self::Mix(it) => mix::table(it),
+            Self::Workload(it) => workload::table(it),
             Self::Convergence(it) => convergence::table(it),
         }
     }
@@ -170,7 +170,7 @@ impl AnyReport {
     pub fn csv(&self) -> String {
         match self {
             Self::Transfers(it) => study::csv(it),
-            Self::Mix(it) => mix::csv(it),
+            Self::Workload(it) => workload::csv(it),
             Self::Convergence(it) => convergence::csv(it),
         }
     }
@@ -187,7 +187,7 @@ impl AnyReport {
                 let most = it.rows.iter().map(|row| row.subflows).max().unwrap_or(1);
                 study::plot(it, subflows.unwrap_or(if has(4) { 4 } else { most }))
             }
-            Self::Mix(it) => mix::plot(it),
+            Self::Workload(it) => workload::plot(it),
             Self::Convergence(it) => convergence::plot(it),
         }
     }
@@ -196,7 +196,7 @@ impl AnyReport {
     pub fn expectations(&self) -> &[Verdict] {
         match self {
             Self::Transfers(it) => &it.expectations,
-            Self::Mix(it) => &it.expectations,
+            Self::Workload(it) => &it.expectations,
             Self::Convergence(it) => &it.expectations,
         }
     }
@@ -205,7 +205,7 @@ impl AnyReport {
     pub fn is_complete(&self) -> bool {
         match self {
             Self::Transfers(it) => it.complete,
-            Self::Mix(it) => it.complete,
+            Self::Workload(it) => it.complete,
             Self::Convergence(it) => it.complete,
         }
     }
@@ -214,7 +214,7 @@ impl AnyReport {
     pub fn cost(&self) -> (u64, f64) {
         match self {
             Self::Transfers(it) => (it.events, it.seconds),
-            Self::Mix(it) => (it.events, it.seconds),
+            Self::Workload(it) => (it.events, it.seconds),
             Self::Convergence(it) => (it.events, it.seconds),
         }
     }

@@ -1,12 +1,12 @@
 //! Queues of events against each other, as links use them: take the next one, enter it again a little later.
 //!
-//! `cargo bench -p braid-sim --bench agenda`
+//! `cargo bench -p braid-sim --bench event_queue`
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::hint::black_box;
 
-use braid_sim::engine::{Agenda, Picos};
+use braid_sim::engine::{EventQueue, Picos};
 use braid_types::SplitMix64;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -37,13 +37,15 @@ fn queues(criterion: &mut Criterion) {
         let name = |queue| BenchmarkId::new(queue, things);
         let starts = (0..things).map(|thing| (u64::from(thing) * FRAME / u64::from(things), thing));
 
-        let mut agenda = Agenda::new(Picos(FRAME / u64::from(things)));
-        agenda.reserve(things as usize);
-        starts.clone().for_each(|(due, thing)| agenda.push(thing, Picos(due)));
+        let mut queue = EventQueue::new(Picos(FRAME / u64::from(things)));
+        queue.reserve(things as usize);
+        starts.clone().for_each(|(due, thing)| queue.push(thing, Picos(due)));
         let pop =
-            |agenda: &mut Agenda| agenda.pop(Picos::NEVER).map(|(it, due)| (it, due.0)).unwrap_or_default();
-        let push = |agenda: &mut Agenda, thing, due| agenda.push(thing, Picos(due));
-        group.bench_function(name("agenda"), |bencher| bencher.iter(|| hold(&mut agenda, things, pop, push)));
+            |queue: &mut EventQueue| queue.pop(Picos::NEVER).map(|(it, due)| (it, due.0)).unwrap_or_default();
+        let push = |queue: &mut EventQueue, thing, due| queue.push(thing, Picos(due));
+        group.bench_function(name("event_queue"), |bencher| {
+            bencher.iter(|| hold(&mut queue, things, pop, push))
+        });
 
         let mut heap: BinaryHeap<_> = starts.clone().map(Reverse).collect();
         let pop = |heap: &mut BinaryHeap<Reverse<(u64, u32)>>| {

@@ -6,7 +6,7 @@ use super::{Expectation, Figure, Flow, Kind, Outcome, Study};
 use crate::report::{Cost, Report, Verdict};
 use crate::statistics::{mean, quantile};
 
-/// What the runs of one mix showed.
+/// What the runs of one workload showed.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Row {
     /// The name of the way to carry flows.
@@ -90,18 +90,18 @@ pub(super) fn report(study: &Study, outcomes: &[Option<Outcome>]) -> Report<Row>
         .iter()
         .zip(outcomes.chunks(study.seeds.max(1) as usize))
         .map(|(cell, outcomes)| {
-            let mix = &cell.mix;
+            let workload = &cell.workload;
             let flows = || outcomes.iter().flatten().flat_map(|outcome| &outcome.flows);
             Row {
                 method: cell.method.clone(),
-                sizes: mix.sizes.to_string(),
-                load: mix.load,
-                small_scheme: mix.small.scheme.to_string(),
-                large_scheme: mix.large.scheme.to_string(),
-                large_subflows: mix.large.subflows,
+                sizes: workload.sizes.to_string(),
+                load: workload.load,
+                small_scheme: workload.small.scheme.to_string(),
+                large_scheme: workload.large.scheme.to_string(),
+                large_subflows: workload.large.subflows,
                 runs: outcomes.iter().flatten().count(),
                 short: Class::of(flows().filter(|flow| flow.bytes <= study.short)),
-                large: Class::of(flows().filter(|flow| flow.bytes > mix.threshold)),
+                large: Class::of(flows().filter(|flow| flow.bytes > workload.threshold)),
                 all: Class::of(flows()),
             }
         })

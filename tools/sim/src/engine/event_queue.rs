@@ -17,7 +17,7 @@ const NONE: u32 = u32::MAX;
 /// entered, or found on the heap: the same in every run. `push` and `pop` are O(1) for slots about as wide as the
 /// mean time between events.
 #[derive(Clone, Debug)]
-pub struct Agenda {
+pub struct EventQueue {
     heads: Vec<u32>,
     levels: [Vec<u64>; 3],
     things: Vec<Thing>,
@@ -35,7 +35,7 @@ struct Thing {
     next: u32,
 }
 
-impl Agenda {
+impl EventQueue {
     /// An empty one, for events that lie about `spacing` apart.
     pub fn new(spacing: Picos) -> Self {
         let levels = [SLOTS / 64, DAYS, 1].map(|words| vec![0; words]);
@@ -57,7 +57,7 @@ impl Agenda {
         self.things.resize(count.max(self.things.len()), nothing);
     }
 
-    /// Enters a thing that is not in the agenda, due now or later.
+    /// Enters a thing that is not in the event queue, due now or later.
     pub fn push(&mut self, thing: u32, due: Picos) {
         self.things[thing as usize].due = due;
         let slot = (due.0 >> self.shift).max(self.slot);
@@ -191,18 +191,18 @@ mod tests {
             spacing in 1..5_000_u64,
             steps in prop::collection::vec((any::<bool>(), 0..28_u32, any::<u32>()), 1..400),
         ) {
-            let mut agenda = Agenda::new(Picos(spacing));
-            agenda.reserve(steps.len());
+            let mut queue = EventQueue::new(Picos(spacing));
+            queue.reserve(steps.len());
             let (mut model, mut now) = (Vec::new(), Picos::ZERO);
             for (thing, (push, scale, after)) in (0..).zip(steps) {
                 if push {
                     let due = now + Picos(u64::from(after) >> (28 - scale));
-                    agenda.push(thing, due);
+                    queue.push(thing, due);
                     model.push(due);
                     model.sort_unstable();
                 } else {
                     let until = now + Picos(u64::from(after));
-                    let popped = agenda.pop(until).map(|(_, due)| due);
+                    let popped = queue.pop(until).map(|(_, due)| due);
                     let expected = model.first().copied().filter(|due| *due <= until);
                     prop_assert_eq!(popped, expected);
                     if let Some(due) = popped {
@@ -212,18 +212,18 @@ mod tests {
                 }
             }
             for due in model {
-                prop_assert_eq!(agenda.pop(Picos::NEVER).map(|(_, at)| at), Some(due));
+                prop_assert_eq!(queue.pop(Picos::NEVER).map(|(_, at)| at), Some(due));
             }
-            prop_assert_eq!(agenda.pop(Picos::NEVER), None);
+            prop_assert_eq!(queue.pop(Picos::NEVER), None);
         }
     }
 
     #[test]
     fn things_that_are_due_together_come_in_the_order_in_which_they_were_entered() {
-        let mut agenda = Agenda::new(Picos(100));
-        agenda.reserve(4);
-        [2, 0, 3, 1].into_iter().for_each(|thing| agenda.push(thing, Picos(70)));
-        let order: Vec<_> = std::iter::from_fn(|| agenda.pop(Picos::NEVER)).map(|(thing, _)| thing).collect();
+        let mut queue = EventQueue::new(Picos(100));
+        queue.reserve(4);
+        [2, 0, 3, 1].into_iter().for_each(|thing| queue.push(thing, Picos(70)));
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop(Picos::NEVER)).map(|(thing, _)| thing).collect();
         assert_eq!(order, [2, 0, 3, 1]);
     }
 }

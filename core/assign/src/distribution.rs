@@ -5,13 +5,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::deal::next_path;
+use crate::next_path::next_path;
 use crate::plan::{Candidate, Plan, plan};
 
-/// How streams are dealt over the paths of an assignment; as text `weight`, `round-robin`, `shortest` or `path:2`.
+/// How streams are distributed over the paths of an assignment; as text `weight`, `round-robin`, `shortest` or `path:2`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum DealBy {
+pub enum Distribution {
     /// In proportion to what each path can use.
     #[default]
     Weight,
@@ -23,13 +23,13 @@ pub enum DealBy {
     Path(usize),
 }
 
-/// Text that is no way to deal.
+/// Text that is no distribution.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0:?} is not weight, round-robin, shortest, or the number of a path such as path:2, from 0")]
-pub struct DealByError(String);
+pub struct DistributionError(String);
 
-impl DealBy {
-    /// In which proportion streams are dealt over these paths, given shortest first, if so many are `expected`.
+impl Distribution {
+    /// In which proportion streams are distributed over these paths, given shortest first, if so many are `expected`.
     ///
     /// One that is measured by itself has nobody beside it.
     pub fn plan(self, paths: &[Candidate], expected: Option<usize>) -> Plan {
@@ -68,22 +68,22 @@ fn alone(paths: &[Candidate], number: usize) -> Plan {
     all
 }
 
-impl FromStr for DealBy {
-    type Err = DealByError;
+impl FromStr for Distribution {
+    type Err = DistributionError;
 
-    fn from_str(text: &str) -> Result<Self, DealByError> {
+    fn from_str(text: &str) -> Result<Self, DistributionError> {
         let number = text.strip_prefix("path:").and_then(|number| number.parse().ok());
         match (text, number) {
             ("weight", _) => Ok(Self::Weight),
             ("round-robin", _) => Ok(Self::RoundRobin),
             ("shortest", _) => Ok(Self::Shortest),
             (_, Some(number)) => Ok(Self::Path(number)),
-            _ => Err(DealByError(text.chars().take(32).collect())),
+            _ => Err(DistributionError(text.chars().take(32).collect())),
         }
     }
 }
 
-impl fmt::Display for DealBy {
+impl fmt::Display for Distribution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Weight => f.write_str("weight"),
@@ -94,17 +94,17 @@ impl fmt::Display for DealBy {
     }
 }
 
-impl TryFrom<String> for DealBy {
-    type Error = DealByError;
+impl TryFrom<String> for Distribution {
+    type Error = DistributionError;
 
-    fn try_from(text: String) -> Result<Self, DealByError> {
+    fn try_from(text: String) -> Result<Self, DistributionError> {
         text.parse()
     }
 }
 
-impl From<DealBy> for String {
-    fn from(deal: DealBy) -> Self {
-        deal.to_string()
+impl From<Distribution> for String {
+    fn from(distribution: Distribution) -> Self {
+        distribution.to_string()
     }
 }
 
@@ -114,31 +114,36 @@ mod tests {
 
     #[test]
     fn each_way_to_deal_takes_its_paths_in_its_order() {
-        let dealt = |deal: DealBy, weights: [f64; 3]| {
+        let distributed = |distribution: Distribution, weights: [f64; 3]| {
             let mut held = [0; 3];
             for _ in 0..6 {
-                if let Some(path) = deal.next(&weights, &held) {
+                if let Some(path) = distribution.next(&weights, &held) {
                     held[path] += 1;
                 }
             }
             held
         };
         let weights = [1.0, 0.0, 5.0];
-        assert_eq!(dealt(DealBy::Weight, weights), [1, 0, 5]);
-        assert_eq!(dealt(DealBy::RoundRobin, weights), [3, 0, 3]);
-        assert_eq!(dealt(DealBy::Shortest, [0.0, 2.0, 5.0]), [0, 6, 0]);
-        assert_eq!(dealt(DealBy::Path(2), weights), [0, 0, 6]);
-        assert_eq!([1, 9].map(|number| dealt(DealBy::Path(number), weights)), [[0; 3]; 2]);
+        assert_eq!(distributed(Distribution::Weight, weights), [1, 0, 5]);
+        assert_eq!(distributed(Distribution::RoundRobin, weights), [3, 0, 3]);
+        assert_eq!(distributed(Distribution::Shortest, [0.0, 2.0, 5.0]), [0, 6, 0]);
+        assert_eq!(distributed(Distribution::Path(2), weights), [0, 0, 6]);
+        assert_eq!([1, 9].map(|number| distributed(Distribution::Path(number), weights)), [[0; 3]; 2]);
     }
 
     #[test]
     fn ways_to_deal_read_back_as_written() {
-        for deal in [DealBy::Weight, DealBy::RoundRobin, DealBy::Shortest, DealBy::Path(0), DealBy::Path(15)]
-        {
-            assert_eq!(deal.to_string().parse(), Ok(deal));
+        for distribution in [
+            Distribution::Weight,
+            Distribution::RoundRobin,
+            Distribution::Shortest,
+            Distribution::Path(0),
+            Distribution::Path(15),
+        ] {
+            assert_eq!(distribution.to_string().parse(), Ok(distribution));
         }
         for text in ["", "path:", "path:-1", "path:x", "Weight", "path: 1"] {
-            assert!(text.parse::<DealBy>().is_err(), "{text}");
+            assert!(text.parse::<Distribution>().is_err(), "{text}");
         }
     }
 }

@@ -19,7 +19,7 @@ const STEP: Picos = Picos::from_millis(10);
 
 /// A network with links as they are in a testbed.
 #[derive(Clone, Debug)]
-pub struct Replica {
+pub struct Testbed {
     network: Network,
 }
 
@@ -76,7 +76,7 @@ pub struct Schedule {
     pub bytes: u64,
 }
 
-impl Replica {
+impl Testbed {
     /// Of a network that is laid out.
     pub const fn new(network: Network) -> Self {
         Self { network }

@@ -62,52 +62,52 @@ mod tests {
 
     use super::*;
 
-    fn deal(weights: &[f64], streams: usize) -> Vec<usize> {
+    fn distribute(weights: &[f64], streams: usize) -> Vec<usize> {
         let mut held = vec![0; weights.len()];
-        let mut dealt = Vec::new();
+        let mut distributed = Vec::new();
         for _ in 0..streams {
             let index = next_path(weights, &held).expect("a path");
             held[index] += 1;
-            dealt.push(index);
+            distributed.push(index);
         }
-        dealt
+        distributed
     }
 
-    fn deviation(weights: &[f64], dealt: &[usize]) -> f64 {
+    fn deviation(weights: &[f64], distributed: &[usize]) -> f64 {
         let total: f64 = weights.iter().sum();
         let mut worst: f64 = 0.0;
-        for count in 1..=dealt.len() {
+        for count in 1..=distributed.len() {
             for (index, weight) in weights.iter().enumerate() {
-                let held = dealt[..count].iter().filter(|it| **it == index).count();
+                let held = distributed[..count].iter().filter(|it| **it == index).count();
                 worst = worst.max((held as f64 - count as f64 * weight / total).abs());
             }
         }
         worst
     }
 
-    /// The least deviation of all ways to deal so many streams.
-    fn best_deviation(weights: &[f64], streams: usize, dealt: &mut Vec<usize>) -> f64 {
-        if dealt.len() == streams {
-            return deviation(weights, dealt);
+    /// The least deviation of all ways to distribute so many streams.
+    fn best_deviation(weights: &[f64], streams: usize, distributed: &mut Vec<usize>) -> f64 {
+        if distributed.len() == streams {
+            return deviation(weights, distributed);
         }
         let mut best = f64::INFINITY;
         for index in 0..weights.len() {
-            dealt.push(index);
-            best = best.min(best_deviation(weights, streams, dealt));
-            dealt.pop();
+            distributed.push(index);
+            best = best.min(best_deviation(weights, streams, distributed));
+            distributed.pop();
         }
         best
     }
 
     #[test]
     fn equal_paths_take_turns_from_the_first() {
-        assert_eq!(deal(&[1.0; 3], 7), [0, 1, 2, 0, 1, 2, 0]);
+        assert_eq!(distribute(&[1.0; 3], 7), [0, 1, 2, 0, 1, 2, 0]);
     }
 
     #[test]
     fn two_two_and_eighteen_are_one_one_and_nine_of_eleven() {
-        let dealt = deal(&[2.0, 2.0, 18.0], 22);
-        for half in dealt.chunks(11) {
+        let distributed = distribute(&[2.0, 2.0, 18.0], 22);
+        for half in distributed.chunks(11) {
             let held = [0, 1, 2].map(|index| half.iter().filter(|it| **it == index).count());
             assert_eq!(held, [1, 1, 9]);
         }
@@ -123,7 +123,7 @@ mod tests {
     fn paths_without_weight_get_nothing() {
         assert_eq!(next_path(&[0.0, f64::NAN, -1.0], &[]), None);
         assert_eq!(next_path(&[], &[]), None);
-        assert_eq!(deal(&[0.0, 2.0], 3), [1, 1, 1]);
+        assert_eq!(distribute(&[0.0, 2.0], 3), [1, 1, 1]);
         assert_eq!(next_path(&[0.0, 1.0, 1.0], &[9, 1, 0]), Some(2), "what such paths hold does not count");
     }
 
@@ -132,7 +132,7 @@ mod tests {
         for weights in [[1.0, 1.0, 6.0], [3.0, 2.0, 1.0], [5.0, 3.0, 1.0], [1.0, 4.0, 2.0]] {
             let period = weights.iter().sum::<f64>() as usize;
             let best = best_deviation(&weights, period, &mut Vec::new());
-            let ours = deviation(&weights, &deal(&weights, 7 * period));
+            let ours = deviation(&weights, &distribute(&weights, 7 * period));
             assert!(ours <= best + 1e-3, "{weights:?}: {ours} and the best {best}");
         }
     }
@@ -141,7 +141,7 @@ mod tests {
         #[test]
         fn every_prefix_is_within_the_bound(weights in prop::collection::vec(0.1f64..20.0, 2..9), streams in 1..=HORIZON) {
             let bound = 1.0 - 1.0 / (2 * weights.len() - 2) as f64;
-            prop_assert!(deviation(&weights, &deal(&weights, streams)) <= bound + 1e-6);
+            prop_assert!(deviation(&weights, &distribute(&weights, streams)) <= bound + 1e-6);
         }
 
         #[test]

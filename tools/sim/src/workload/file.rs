@@ -5,7 +5,7 @@ use braid_topology::generate::Spec;
 use braid_types::BitsPerSec;
 use serde::Deserialize;
 
-use super::{Cell, Expectation, Figure, Kind, Mix, Sizes, Study, Treatment};
+use super::{Cell, Expectation, Figure, Kind, Sizes, Study, Treatment, Workload};
 use crate::Control;
 use crate::experiment::Fabric;
 use crate::steering::Scheme;
@@ -89,7 +89,7 @@ const fn plain() -> usize {
     PLAIN
 }
 
-/// Reads a study of mixes; `file` is what errors call it.
+/// Reads a study of workloads; `file` is what errors call it.
 ///
 /// # Errors
 ///
@@ -136,7 +136,7 @@ impl File {
             set_up: it.set_up.duration(),
         };
         let Self { network, rate, queue, sizes, control, .. } = *self;
-        let mix = Mix {
+        let workload = Workload {
             fabric: Fabric { network, rate, delay: self.delay.duration(), queue },
             sizes,
             load,
@@ -147,6 +147,6 @@ impl File {
             warm_up: self.warm_up.duration(),
             measured: self.measured.duration(),
         };
-        Cell { method: method.name.clone(), mix }
+        Cell { method: method.name.clone(), workload }
     }
 }

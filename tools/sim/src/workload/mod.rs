@@ -1,4 +1,4 @@
-//! Mixes of short and long flows that come as they like, and how long each takes.
+//! Workloads of short and long flows that come as they like, and how long each takes.
 
 mod file;
 mod report;
@@ -24,7 +24,7 @@ pub use sizes::{Sizes, UnknownSizes};
 
 /// Flows between hosts drawn at random, each as likely, at a load of the hosts' interfaces.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Mix {
+pub struct Workload {
     /// The network.
     pub fabric: Fabric,
     /// How large flows are.
@@ -56,7 +56,7 @@ pub struct Treatment {
     pub set_up: Duration,
 }
 
-impl Mix {
+impl Workload {
     /// The mean time between flows, in seconds.
     fn gap(&self, hosts: usize) -> f64 {
         let wire = self.sizes.mean() * 8.0 / crate::engine::NewConnection::payload_share(1);
@@ -82,7 +82,7 @@ impl Mix {
     }
 }
 
-/// Mixes that are compared.
+/// Workloads that are compared.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Study {
     /// What it is called.
@@ -99,13 +99,13 @@ pub struct Study {
     pub expect: Vec<Expectation>,
 }
 
-/// One mix of a study.
+/// One workload of a study.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cell {
     /// The name of the way to carry flows.
     pub method: String,
     /// What is simulated.
-    pub mix: Mix,
+    pub workload: Workload,
 }
 
 /// What must hold: how long flows take with one method, over how long with another.
@@ -175,13 +175,13 @@ impl Study {
     ) -> Result<Report<Row>, ExperimentError> {
         let mut most = 0;
         for cell in &self.cells {
-            most = most.max(cell.mix.check(1)?.most_memory());
+            most = most.max(cell.workload.check(1)?.most_memory());
         }
         ExperimentError::check_memory(most, threads, memory)?;
         let jobs: Vec<_> =
             self.cells.iter().flat_map(|cell| (1..=self.seeds).map(move |seed| (cell, seed))).collect();
         let outcomes = side_by_side(&jobs, threads, cancel, &|(cell, seed): &(&Cell, u64)| {
-            let outcome = run(&cell.mix, *seed, cancel);
+            let outcome = run(&cell.workload, *seed, cancel);
             outcome.iter().for_each(|outcome| done(cell.tell(outcome)));
             outcome
         })?;
@@ -193,7 +193,7 @@ impl Cell {
     /// What a run of it showed, in a line.
     fn tell(&self, outcome: &Outcome) -> String {
         let speed = outcome.events as f64 / 1e6 / outcome.elapsed.as_secs_f64().max(1e-9);
-        let (method, load, seed) = (&self.method, self.mix.load * 100.0, outcome.seed);
+        let (method, load, seed) = (&self.method, self.workload.load * 100.0, outcome.seed);
         let flows = outcome.flows.len();
         format!("{method}, load {load:.0} %, seed {seed}: {flows} flows, {speed:.1} M events/s")
     }

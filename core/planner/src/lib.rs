@@ -1,0 +1,48 @@
+//! The planner: decisions about paths, made by the same code in the controller and in the simulator.
+//!
+//! [`EffectivePolicy`] is what holds for one connection: its rule of the policy file, and defaults where that says nothing.
+//! [`SprayPolicy::plan`] says over which paths a flow is sprayed, in which shares, and how its packets are resequenced.
+//! [`Distribution`](braid_assign::Distribution) of announced streams over paths that are set aside follows from
+//! [`useful_paths`], [`stream_weights`] and [`next_path`]. [`SubflowPlan`] chooses the subflows that a host is advised to open.
+//!
+//! Everything is deterministic, and asks the caller what only the caller knows: how much room links have, and which paths
+//! may be used. What the crate does not do: find paths (`braid-paths`), follow streams (`braid-steering`), or remember any
+//! decision. When a plan gives way to a better one, `braid-control` decides.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use std::time::Duration;
+//!
+//! use braid_paths::PathFinder;
+//! use braid_planner::{EffectivePolicy, PolicyDefaults};
+//! use braid_steering::Steering;
+//! use braid_topology::{Graph, Link, LinkState};
+//! use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPair, SwitchPort};
+//!
+//! // Two cables between two switches: 50 Mbit/s and 10 ms, 100 Mbit/s and 30 ms.
+//! let links = [(1, 50, 10), (2, 100, 30)].into_iter().flat_map(|(port, mbits, millis)| {
+//!     let [src, dst] = [1, 2].map(|dpid| SwitchPort::new(DatapathId(dpid), PortNo(port)));
+//!     let delay = Some(Duration::from_millis(millis));
+//!     let state = LinkState { delay, ..LinkState::of_capacity(BitsPerSec(mbits * 1_000_000)) };
+//!     [(Link { src, dst }, state), (Link { src: dst, dst: src }, state)]
+//! });
+//! let graph = Arc::new(Graph::new(0, [], links));
+//! let policy = EffectivePolicy::new(Steering::default(), &PolicyDefaults::default()).spray();
+//!
+//! let mut finder = PathFinder::by_hops(graph.clone());
+//! let ends = SwitchPair::new(DatapathId(1), DatapathId(2));
+//! let plan = policy.plan(&mut finder, ends, |edge| graph.state(edge).capacity, |_| true);
+//! assert_eq!(plan.members.iter().map(|it| it.rate.0 / 1_000_000).collect::<Vec<_>>(), [50, 100]);
+//! assert_eq!(plan.mdi, 0.25);
+//! assert!(plan.resequencing(policy.resequence).is_some());
+//! ```
+
+mod advice;
+mod distribution;
+mod policy;
+mod spray;
+
+pub use advice::{SubflowCandidate, SubflowPlan, kept_subflows};
+pub use distribution::{LinkConditions, Unloaded, next_path, round_trip, stream_weights, useful_paths};
+pub use policy::{EffectivePolicy, PolicyDefaults, SprayPolicy};
+pub use spray::{SprayMember, SprayPlan, burst, path_weight};

@@ -1,0 +1,204 @@
+//! Spray plans: which paths carry one flow together, with which shares, and how much is held to resequence its packets.
+
+use std::time::Duration;
+
+use braid_paths::{DelayGate, DelayLimits, Path, PathFinder, latency, unknown_delay};
+use braid_spray::{HoldTime, PathWeight, Settings};
+use braid_steering::{Imbalance, Resequence};
+use braid_topology::EdgeIndex;
+use braid_types::{BitsPerSec, SwitchPair};
+
+use crate::SprayPolicy;
+
+/// Queues may delay a packet by so much beyond the delay of its path.
+const MAX_QUEUE_DELAY: Duration = Duration::from_millis(250);
+/// A packet is held for so long at least, however equal paths were measured to be.
+const MIN_HOLD: Duration = Duration::from_millis(5);
+/// A group has no more buckets.
+const MAX_MEMBERS: usize = 64;
+/// The unit of weights. Less has a weight of one; only nothing has none.
+const WEIGHT_UNIT: BitsPerSec = BitsPerSec(10_000);
+
+/// Paths that go together.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct SprayPlan {
+    /// Those of the lowest delay first.
+    pub members: Vec<SprayMember>,
+    /// Whether their delays are so unequal that packets have to be resequenced.
+    pub is_unequal: bool,
+    /// Their maximum delay imbalance, from 0 to 0.5.
+    pub mdi: f64,
+    /// How much the greatest delay is above the least.
+    pub difference: Duration,
+}
+
+/// A path of a plan.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SprayMember {
+    /// From the sender's edge to the receiver's.
+    pub path: Path,
+    /// Its part of the greatest flow.
+    pub rate: BitsPerSec,
+    /// How long it takes when queues are empty.
+    pub delay: Duration,
+}
+
+impl SprayPolicy {
+    /// The paths of the greatest flow over the `room` of each link, in bits a second, as far as they are usable and their
+    /// delays go together. One path or none: there is nothing to spray over.
+    ///
+    /// For a delay that is not known stands the greatest in the graph. As many paths are looked for as the policy says, 64 at
+    /// most.
+    ///
+    /// Source: Banfi et al. 2016, §III-B.
+    #[must_use]
+    pub fn plan(
+        self,
+        finder: &mut PathFinder,
+        ends: SwitchPair,
+        room: impl Fn(EdgeIndex) -> BitsPerSec,
+        is_usable: impl Fn(&Path) -> bool,
+    ) -> SprayPlan {
+        let flow = finder.max_flow(ends.src, ends.dst, self.k.min(MAX_MEMBERS), room);
+        let graph = finder.graph();
+        let unknown = unknown_delay(graph);
+        let usable = flow.paths.into_iter().filter(|(path, _)| is_usable(path));
+        let candidates: Vec<_> = usable
+            .filter_map(|(path, rate)| {
+                Some(SprayMember { delay: latency(&path, graph, unknown)?, path, rate })
+            })
+            .collect();
+        let pairs: Vec<_> = candidates.iter().map(|it| (it.delay, it.rate)).collect();
+        let kept = self.gate().choose(&pairs);
+        let members = kept.indices.iter().filter_map(|index| candidates.get(*index).cloned()).collect();
+        SprayPlan { members, is_unequal: kept.resequence, mdi: kept.mdi, difference: kept.difference }
+    }
+
+    /// What the paper's thresholds are by default, but for what the policy says.
+    fn gate(self) -> DelayGate {
+        let limits = DelayLimits::default();
+        let cutoff = self.max_mdi.map_or(limits.cutoff, Imbalance::share);
+        // All of these are in range, so that the default is never needed.
+        DelayGate::new(DelayLimits { cutoff, reorder: limits.reorder.min(cutoff), ..limits })
+            .unwrap_or_default()
+    }
+}
+
+impl SprayPlan {
+    /// Whether there are several paths.
+    pub fn is_multipath(&self) -> bool {
+        self.members.len() > 1
+    }
+
+    /// What all paths have to spare.
+    pub fn total(&self) -> BitsPerSec {
+        BitsPerSec(self.members.iter().map(|it| it.rate.0).fold(0, u64::saturating_add))
+    }
+
+    /// How packets are resequenced; `None` if they are not. The hold time is the greatest difference of delays and as much
+    /// again by half, and what queues may add.
+    pub fn resequencing(&self, resequence: Resequence) -> Option<Settings> {
+        let wanted = match resequence {
+            Resequence::Always => self.is_multipath(),
+            Resequence::Unequal => self.is_unequal,
+            Resequence::Never => false,
+        };
+        let paths = u8::try_from(self.members.len()).unwrap_or(u8::MAX);
+        let threshold = self.threshold();
+        let most = MAX_QUEUE_DELAY + self.difference + self.difference / 2;
+        wanted.then(|| Settings {
+            threshold,
+            hold: HoldTime::Measured { least: MIN_HOLD, most },
+            paths,
+            flows: 4_096,
+            packets: 32_768,
+            bytes: u64::from(threshold).saturating_mul(2).clamp(2 << 20, 32 << 20),
+            ..Settings::default()
+        })
+    }
+
+    /// T of the paper, in bytes: what all paths carry while the slowest one is behind the fastest, by delay and by queues.
+    fn threshold(&self) -> u32 {
+        let delays = || self.members.iter().map(|it| it.delay);
+        let sum = delays().max().unwrap_or_default() + delays().min().unwrap_or_default();
+        // MDI = d_max / (d_max + d_min) − 0.5, so that this is d_max − d_min.
+        let behind = sum.as_secs_f64() * 2.0 * self.mdi + MAX_QUEUE_DELAY.as_secs_f64();
+        let bytes = self.total().as_f64() / 8.0 * behind;
+        (bytes as u64).clamp(256 << 10, 16 << 20) as u32
+    }
+}
+
+impl SprayMember {
+    /// What the scheduler knows of it.
+    pub fn weight(&self) -> PathWeight {
+        path_weight(self.rate, self.delay)
+    }
+}
+
+/// What the scheduler knows of a path with so much to spare: a weight in units of 10 kbit/s, none only of nothing.
+pub fn path_weight(rate: BitsPerSec, delay: Duration) -> PathWeight {
+    let weight = rate.0.div_ceil(WEIGHT_UNIT.0).min(u32::MAX.into()) as u32;
+    PathWeight { weight, rate: Some(rate), delay }
+}
+
+/// The bytes that one path takes in a row where all have so much to spare: what they carry in 50 µs, and no more than a GSO
+/// packet.
+///
+/// The shorter the turns, the less is resequenced, and the longer, the more frames leave as one. Up to 240 Mbit/s each packet
+/// is decided by itself.
+pub fn burst(total: BitsPerSec) -> u32 {
+    (total.0 / 8 / 20_000).min(u16::MAX.into()) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use braid_types::DatapathId;
+
+    use super::*;
+
+    fn plan(delays: [u64; 2], mbits: u64) -> SprayPlan {
+        let delays = delays.map(Duration::from_millis);
+        let path = Path::within(DatapathId(1));
+        let member = |delay| SprayMember { path: path.clone(), rate: BitsPerSec(mbits * 1_000_000), delay };
+        let difference = delays[1] - delays[0];
+        SprayPlan {
+            members: delays.map(member).to_vec(),
+            is_unequal: true,
+            mdi: DelayGate::mdi(&delays),
+            difference,
+        }
+    }
+
+    #[test]
+    fn more_is_held_the_more_unequal_and_the_faster_paths_are() {
+        let settings =
+            |delays, mbits| plan(delays, mbits).resequencing(Resequence::Always).expect("two paths");
+        // 200 Mbit/s for 20 ms, and for 250 ms of queues.
+        assert_eq!(settings([10, 30], 100).threshold, 6_750_000);
+        assert!(settings([10, 10], 100).threshold < settings([10, 30], 100).threshold);
+        assert!(settings([10, 30], 50).threshold < settings([10, 30], 100).threshold);
+        let HoldTime::Measured { most, .. } = settings([10, 30], 100).hold else { panic!("fixed") };
+        assert_eq!(most, Duration::from_millis(280));
+        assert!(settings([0, 99], 100_000).check().is_ok());
+    }
+
+    #[test]
+    fn what_is_not_to_be_resequenced_is_not() {
+        assert_eq!(plan([10, 30], 1).resequencing(Resequence::Never), None);
+        let equal = SprayPlan { is_unequal: false, ..plan([10, 10], 1) };
+        assert_eq!(equal.resequencing(Resequence::Unequal), None);
+        assert!(equal.resequencing(Resequence::Always).is_some());
+    }
+
+    #[test]
+    fn weights_are_in_proportion_to_rates_and_none_only_of_nothing() {
+        let weight = |rate| path_weight(BitsPerSec(rate), Duration::ZERO).weight;
+        assert_eq!([0, 1, 50_000_000, 100_000_000].map(weight), [0, 1, 5_000, 10_000]);
+    }
+
+    #[test]
+    fn the_faster_the_paths_are_the_more_leaves_in_a_row() {
+        let burst = |mbits: u64| burst(BitsPerSec(mbits * 1_000_000));
+        assert_eq!([200, 2_000, 20_000, u64::MAX / 1_000_000].map(burst), [1_250, 12_500, 65_535, 65_535]);
+    }
+}
