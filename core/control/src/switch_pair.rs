@@ -1,8 +1,8 @@
-//! The two switches between which packets are carried.
+//! The ingress and egress switch of a path.
 
 use braid_types::DatapathId;
 
-/// Where packets enter and where they leave: the switches of the sender and of the receiver.
+/// The switches of a sender and of a receiver, where packets enter and leave.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct SwitchPair {
     pub(crate) src: DatapathId,
@@ -14,7 +14,7 @@ impl SwitchPair {
         Self { src, dst }
     }
 
-    /// The same in the other direction.
+    /// The pair in the other direction.
     pub(crate) const fn reversed(self) -> Self {
         Self { src: self.dst, dst: self.src }
     }

@@ -2,8 +2,8 @@
 //! accepted.
 //!
 //! ```text
-//!  (held) ────────────────────▶ Pending ────────────────────────────────────────▶ moved
-//!  (held) ────────────────────▶ PuntClass ──────────────────────────────────────▶ moved
+//!            claimed elsewhere                 holder silent, or its port down
+//!  (held) ────────────────────▶ Pending ──────────────────────────────────────▶ moved
 //!     ▲                           │ holder heard
 //!     └────── a while later ─── Refused
 //! ```
