@@ -70,7 +70,7 @@ impl Discovery {
             return Ok(false);
         }
         let Some(state) = self.ports.get_mut(src) else {
-            // Frames that switches return directly name a port that does not exist.
+            // Frames that measure round trips name a reserved port, never a physical one.
             let is_gone = !is_old && src.port.is_physical();
             return if is_gone { Ok(false) } else { Err(Threat::ReplayedProbe { of: src }) };
         };

@@ -58,7 +58,7 @@ impl Hosts {
         match below.cx.topology.host_with_address(IpAddr::V4(arp.target_ip)).map(|host| host.mac) {
             _ if arp.is_announcement() => self.relay(below, at, frame),
             Some(mac) if mac == arp.sender_mac => {}
-            // Only the owner may answer a probe, as it may be gone.
+            // The owner itself must answer a probe, as it may have left.
             Some(mac) if arp.is_probe() => deliver_to(&mut below.cx, mac, frame),
             Some(mac) => below.cx.out.send(at.dpid, Target::Port(at.port), &arp.reply(mac).frame()),
             None => self.relay(below, at, frame),
@@ -129,7 +129,7 @@ impl Hosts {
                 Some(router) if !asker.ip.is_unspecified() => {
                     below.cx.out.send(at.dpid, Target::Port(at.port), &question.answer(asker, mac, *router));
                 }
-                // Only the owner may answer a probe, as it may be gone.
+                // The owner itself must answer a probe, as it may have left.
                 _ => deliver_to(&mut below.cx, mac, frame),
             },
             None => self.relay(below, at, frame),

@@ -91,8 +91,8 @@ impl CallBacks {
         Some(answered)
     }
 
-    /// Whether a subflow towards `answers` must wait: its connection has call-backs, or its server usually
-    /// calls back.
+    /// Whether a subflow towards `answers` must wait: its connection has call-backs, or that host has called
+    /// back before.
     pub(super) fn precede(&self, tuple: &FiveTuple, transfer: Option<TransferId>, answers: MacAddr) -> bool {
         let is_expected = self.callers.contains_key(&answers);
         let is_called = || transfer.is_some_and(|transfer| self.standing.contains_key(&transfer));

@@ -24,7 +24,7 @@ pub(crate) struct Rebalance {
     moves: VecDeque<Move>,
 }
 
-/// The bytes of each stream over a link when counting started.
+/// The bytes that each stream had carried over a link at its last review.
 #[derive(Debug)]
 struct Count {
     at: Time,
