@@ -1,6 +1,6 @@
-//! How fast the brain answers packet-ins of new TCP SYNs, bytes in and bytes out, on one core.
+//! Throughput of packet-ins of new TCP SYNs, from bytes to bytes, on one core.
 //!
-//! Measured beside a responder that decides nothing: it decodes the packet-in and sends the packet back.
+//! The baseline is a responder that decides nothing: it decodes the packet-in and sends the packet back.
 
 #![expect(clippy::disallowed_methods, reason = "benchmarks take the time")]
 
@@ -24,10 +24,10 @@ use braid_types::{DatapathId, FiveTuple, PortNo, Time};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use two_switches::{HOST_PORT, MP_CAPABLE, follows, mac, switch, v4};
 
-/// A fresh brain after this many streams.
+/// The number of streams after which a new brain is used.
 const BATCH: u64 = 50_000;
 
-/// Two switches joined by four links, a host at each.
+/// Two switches joined by four links, with a host at each.
 struct Network {
     brain: Brain,
     now: Time,
@@ -38,7 +38,7 @@ struct Network {
 
 impl Network {
     fn start() -> Self {
-        // More than a port of hosts may ask by default.
+        // The benchmark exceeds the default limits of a host port.
         let settings = Settings { packet_ins: 0, new_streams: 0, ..Settings::default() };
         let encoder = Encoder::new(settings.stream_idle);
         let (brain, now) = (Brain::new(settings), Time::from_millis(1));
@@ -61,7 +61,7 @@ impl Network {
         self.tell(&Event::PacketIn { dpid, in_port: HOST_PORT, table: 0, data });
     }
 
-    /// Discovery frames cross the links, barriers are answered.
+    /// Handles an event. Discovery frames cross the links, and barriers are answered.
     fn tell(&mut self, event: &Event<'_>) {
         let mut commands = Commands::default();
         self.brain.handle(self.now, event, &mut commands);
@@ -72,7 +72,7 @@ impl Network {
         }
     }
 
-    /// A packet-in as it came from the socket; the answer is in `bytes`.
+    /// Handles a packet-in as it came from the socket; the reply is in `bytes`.
     fn answer(&mut self, message: &[u8]) {
         let Ok((_, Message::PacketIn(packet))) = Message::decode(message) else { return };
         let Some(in_port) = packet.in_port() else { return };

@@ -1,4 +1,4 @@
-//! The commands that the brain gives to switches, and the batch that carries them with frames, notices and replies.
+//! Commands from the brain to switches, and the batch that holds them with frames, notices and replies.
 
 use std::ops::Range;
 
@@ -11,16 +11,16 @@ use crate::notice::Notice;
 use crate::pipeline::{EdgeGroup, Order, ProtectedPort, Rule, Spray};
 use crate::request::{Reply, Ticket};
 
-/// What a switch is notified to do.
+/// A command to a switch.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
-    /// Remove every rule of ours, and have an empty group to flood through.
+    /// Remove all of Braid's rules and create an empty flood group.
     Reset {
         /// The switch.
         dpid: DatapathId,
     },
-    /// Install a rule, in place of one with the same match.
+    /// Install a rule. It replaces one with the same match.
     Add {
         /// The switch.
         dpid: DatapathId,
@@ -34,34 +34,34 @@ pub enum Command {
         /// The rule; only its match and priority count.
         rule: Rule,
     },
-    /// Remove a rule that has our mark and cannot be read.
+    /// Remove a rule that has Braid's mark and cannot be decoded.
     Remove {
         /// The switch.
         dpid: DatapathId,
         /// The rule.
         stray: UnknownRule,
     },
-    /// Have an empty group to flood through.
+    /// Create an empty flood group.
     AddFlood {
         /// The switch.
         dpid: DatapathId,
     },
-    /// Set the ports to which broadcast goes.
+    /// Set the ports of the flood group.
     Flood {
         /// The switch.
         dpid: DatapathId,
-        /// The ports; the one a packet came in by is left out by the switch.
+        /// The ports. The switch excludes the ingress port of a packet.
         ports: Vec<PortNo>,
     },
-    /// Limit what hosts at a port may ask, see [`Rule::Metered`].
+    /// Limit the packets that hosts at a port may punt, see [`Rule::Metered`].
     SetMeter {
         /// The switch.
         dpid: DatapathId,
-        /// The port, whose number is the meter's too.
+        /// The port. Its number is also the meter's.
         port: PortNo,
-        /// Packets a second, and at once.
+        /// Packets a second, which is also the burst.
         rate: u32,
-        /// Whether the switch has the meter with another rate.
+        /// Whether the switch has the meter already, with another rate.
         known: bool,
     },
     /// Remove the meter of a port.
@@ -71,42 +71,42 @@ pub enum Command {
         /// The port.
         port: PortNo,
     },
-    /// Have a group that protected_ports a port.
+    /// Create a group that protects a port.
     AddProtectedPort {
         /// The switch.
         dpid: DatapathId,
         /// The group.
         protected: ProtectedPort,
     },
-    /// Change where a protected port that is there leads round.
+    /// Change the bypass of an existing protected port.
     SetGuard {
         /// The switch.
         dpid: DatapathId,
         /// The group.
         protected: ProtectedPort,
     },
-    /// Remove a protected port, if it is there, and with it the rules that need it.
+    /// Remove a protected port, if it exists, and the rules that need it.
     RemoveProtectedPort {
         /// The switch.
         dpid: DatapathId,
         /// The group; only its ports count.
         protected: ProtectedPort,
     },
-    /// Have a group that sprays over these paths, or change it.
+    /// Create or change a group that sprays over these paths.
     Spray {
         /// The switch, an edge.
         dpid: DatapathId,
         /// The group.
         spray: Spray,
     },
-    /// Have a group that puts in order, or change it.
+    /// Create or change a resequencing group.
     Order {
         /// The switch, an edge.
         dpid: DatapathId,
         /// The group.
         order: Order,
     },
-    /// Remove a group of an edge, and with it the rules that need it.
+    /// Remove an edge's group and the rules that need it.
     RemoveEdgeGroup {
         /// The switch, an edge.
         dpid: DatapathId,
@@ -117,29 +117,29 @@ pub enum Command {
     Send {
         /// The switch.
         dpid: DatapathId,
-        /// Where the switch is to put it.
+        /// Where the switch sends it.
         target: Target,
         /// The frame: a range of the batch's bytes, see [`Commands::frame`].
         frame: Range<usize>,
     },
-    /// Ask for an answer once everything before it is done.
+    /// Request a reply once all earlier commands are done.
     Barrier {
         /// The switch.
         dpid: DatapathId,
-        /// Comes back in [`Event::Barrier`](crate::Event::Barrier).
+        /// Returned in [`Event::Barrier`](crate::Event::Barrier).
         token: u32,
     },
-    /// Ask for the counters of the stream rules.
+    /// Request the counters of stream rules.
     ReadStreams {
         /// The switch.
         dpid: DatapathId,
     },
-    /// Ask what the groups of an edge have done.
+    /// Request the reports of an edge's groups.
     ReadEdge {
         /// The switch, an edge.
         dpid: DatapathId,
     },
-    /// Ask for the counters of all ports.
+    /// Request the counters of all ports.
     ReadPorts {
         /// The switch.
         dpid: DatapathId,
@@ -147,7 +147,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// The same for the twin of its rule, see [`Rule::twin`].
+    /// The same command for the twin of its rule, see [`Rule::twin`].
     pub(crate) fn twin(&self) -> Option<Self> {
         match *self {
             Self::Add { dpid, rule } => rule.twin().map(|rule| Self::Add { dpid, rule }),
@@ -156,7 +156,7 @@ impl Command {
         }
     }
 
-    /// The switch that is to obey.
+    /// The switch that executes it.
     pub const fn dpid(&self) -> DatapathId {
         match *self {
             Self::Reset { dpid }
@@ -183,7 +183,7 @@ impl Command {
 }
 
 impl Command {
-    /// What kind of multipart request it is, if it is one: the switch's channel is to
+    /// The type of multipart request that it is, if it is one. The session must
     /// [expect](crate::Session::expect) the answer.
     pub const fn asks_for(&self) -> Option<MultipartType> {
         match self {
@@ -195,22 +195,22 @@ impl Command {
     }
 }
 
-/// Where a packet sent by the controller goes.
+/// The destination of a packet that the controller sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
     /// Out of one port.
     Port(PortNo),
-    /// Through the tables, as if a host behind no particular port had sent it.
+    /// Through the tables, as if from a host behind no particular port.
     Pipeline,
-    /// Back to the controller, which so learns how long that takes.
+    /// Back to the controller, which measures the round trip.
     Controller,
 }
 
-/// A packet that waits, and the switch where it entered.
+/// A held packet, and the switch where it entered.
 pub(crate) type Held = (DatapathId, Vec<u8>);
 
-/// A batch of commands in order, the frames they send, and what watchers are told.
+/// A batch of commands in order, with their frames, notices and replies.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Commands {
     list: Vec<Command>,
@@ -225,12 +225,12 @@ impl Commands {
         self.list.iter()
     }
 
-    /// What watchers are told.
+    /// The notices for watchers.
     pub fn notices(&self) -> &[Notice] {
         &self.notices
     }
 
-    /// What those are told who have asked, now or before.
+    /// Takes the replies to requests, made now or earlier.
     pub fn take_replies(&mut self) -> Vec<(Ticket, Reply)> {
         std::mem::take(&mut self.replies)
     }
@@ -266,7 +266,7 @@ impl Commands {
         self.push(Command::Send { dpid, target, frame: start..self.bytes.len() });
     }
 
-    /// The packets that are to go through the tables of switches.
+    /// The packets that pass through the tables of switches.
     pub(crate) fn held(&self) -> impl Iterator<Item = Held> {
         self.list.iter().filter_map(|command| match command {
             Command::Send { dpid, target: Target::Pipeline, frame } => {
@@ -289,8 +289,8 @@ impl Commands {
         self.list.len()
     }
 
-    /// Takes everything from `other`, which is empty then and keeps its memory. Commands go through `write`, with their
-    /// frames among those of this batch.
+    /// Moves everything from `other` to this batch; `other` keeps its memory. Frames move first, then each
+    /// command passes `write`.
     pub(crate) fn absorb(&mut self, other: &mut Self, mut write: impl FnMut(&mut Self, Command)) {
         let offset = self.bytes.len();
         self.bytes.append(&mut other.bytes);

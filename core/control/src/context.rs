@@ -11,7 +11,7 @@ use crate::pipeline::Rule;
 use crate::settings::Settings;
 use crate::writer::RuleWriter;
 
-/// What a machine may use while it handles an event: what all of them share, the time, and where commands go.
+/// The state shared by all machines, the time, and the command batch, while an event is handled.
 pub(crate) struct Context<'a> {
     pub(crate) now: Time,
     pub(crate) settings: &'a Settings,
@@ -22,7 +22,7 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// The same for a shorter time, to be given to a machine below.
+    /// Reborrows the context for a machine below.
     pub(crate) fn reborrow(&mut self) -> Context<'_> {
         let RuleWriter { commands, installed, protections, spare } = &mut self.out;
         Context {
@@ -35,7 +35,7 @@ impl Context<'_> {
         }
     }
 
-    /// Sends a packet straight to the port of its host.
+    /// Sends a packet directly to the port of its host.
     pub(crate) fn hand_over(&mut self, mut frame: Vec<u8>) {
         let dst = Frame::parse(&frame).ok().and_then(|frame| match frame.payload {
             Payload::Ip(ip) => Some(ip.dst),

@@ -11,10 +11,10 @@ use crate::label::Label;
 #[serde(transparent)]
 pub struct Cookie(pub u64);
 
-/// The top byte of every cookie of ours.
+/// The top byte of Braid's cookies.
 const MARK: u64 = 0xb7;
 const MARK_SHIFT: u32 = 56;
-/// Selects our cookies by the bits of [`OURS_MASK`].
+/// Matches Braid's cookies in the bits of [`OURS_MASK`].
 pub(crate) const OURS: Cookie = Cookie(MARK << MARK_SHIFT);
 pub(crate) const OURS_MASK: u64 = 0xff << MARK_SHIFT;
 const KIND_SHIFT: u32 = 48;
@@ -28,31 +28,31 @@ const DELIVER: u64 = 4;
 const BYPASS: u64 = 5;
 const ORDER: u64 = 6;
 
-/// What a rule is for.
+/// The purpose of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
-    /// The same on every switch.
+    /// The same rule on every switch.
     Base,
     /// Steers one direction of a stream.
     Stream {
-        /// Which stream.
+        /// The stream.
         id: StreamId,
-        /// Whether it is the direction of the answering host.
+        /// Whether it is the answering host's direction.
         reverse: bool,
     },
     /// A default path.
     Route,
     /// One hop of a label's path.
     Fabric(Label),
-    /// Hands packets to an attached host.
+    /// Delivers packets to an attached host.
     Deliver,
     /// One hop of a bypass.
     Bypass(Label),
-    /// Puts one direction of a stream in order.
+    /// Resequences one direction of a stream.
     Order {
-        /// Which stream.
+        /// The stream.
         id: StreamId,
-        /// Whether it is the direction of the answering host.
+        /// Whether it is the answering host's direction.
         reverse: bool,
     },
 }
@@ -72,17 +72,17 @@ impl Cookie {
         Self(OURS.0 | (kind << KIND_SHIFT) | (value & VALUE_MASK))
     }
 
-    /// Whether a controller of ours has written it.
+    /// Whether a Braid controller wrote it.
     pub const fn is_ours(self) -> bool {
         self.0 & OURS_MASK == OURS.0
     }
 
-    /// Whether several rules of a switch may have it.
+    /// Whether several rules of a switch may share it.
     pub(crate) fn is_shared(self) -> bool {
         !matches!(self.purpose(), Some(Purpose::Stream { .. }))
     }
 
-    /// What the rule with this cookie is for; `None` if it is not one of ours.
+    /// The purpose of the rule with this cookie; `None` if it is not Braid's or not known.
     pub fn purpose(self) -> Option<Purpose> {
         if !self.is_ours() {
             return None;

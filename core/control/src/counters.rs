@@ -1,29 +1,29 @@
-//! What is counted, for metrics.
+//! Counters for metrics.
 
 /// Counts since the start, for metrics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// Packets sent up by switches.
+    /// Packets that switches sent to the controller.
     pub packet_ins: u64,
-    /// Of these, SYNs of hosts.
+    /// Of these packets, SYNs of hosts.
     pub syns: u64,
-    /// Of the packets, those that open further subflows: SYNs and SYN/ACKs with MP_JOIN.
+    /// Of these packets, SYNs and SYN/ACKs with MP_JOIN, which open further subflows.
     pub joins: u64,
-    /// Of the packets, frames that could not be read.
+    /// Of these packets, frames that could not be parsed.
     pub unreadable: u64,
-    /// Discovery frames that were not believed.
+    /// Discovery frames that failed validation.
     pub lldp_refused: u64,
-    /// Claims of addresses whose holders answered.
+    /// Address claims whose holders answered.
     pub claims_refused: u64,
-    /// Connections that took the default path, as their port opened too many.
+    /// Connections on the default path because their port opened too many.
     pub streams_over_limit: u64,
-    /// Packets that ports sent up above their limit.
+    /// Packets above the limit of their port.
     pub packets_over_limit: u64,
-    /// What was done at ports that must not be.
+    /// Alarms raised.
     pub alarms: u64,
 }
 
-/// How much the brain knows, for metrics.
+/// Counts of what the brain holds, for metrics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sizes {
     /// Switches that are connected.
@@ -38,6 +38,6 @@ pub struct Sizes {
     pub streams: u64,
     /// Labelled paths in the switches.
     pub labels: u64,
-    /// Default routes in the switches.
+    /// Default paths in the switches.
     pub routes: u64,
 }

@@ -13,15 +13,15 @@ use crate::pipeline::{EdgeGroup, ProtectedPort, Rule};
 use crate::port_counters::PortCounters;
 use crate::request::{Request, Ticket};
 
-/// What happened, as the brain sees it. Small and serialisable, so that a run can be recorded.
+/// An input of the brain. Small and serialisable, so that a run can be recorded.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event<'a> {
-    /// A switch finished its handshake and takes orders from us.
+    /// A switch has finished its handshake and accepts commands.
     SwitchUp(SwitchPorts),
-    /// The channel to a switch is gone.
+    /// The OpenFlow connection to a switch is closed.
     SwitchDown {
-        /// Which switch.
+        /// The switch.
         dpid: DatapathId,
     },
     /// A port was added or changed.
@@ -38,23 +38,23 @@ pub enum Event<'a> {
         /// Its former port.
         port: PortNo,
     },
-    /// A packet was sent up by a rule.
+    /// A rule sent a packet to the controller.
     PacketIn {
         /// The switch.
         dpid: DatapathId,
-        /// Where the packet entered it.
+        /// The port where the packet entered the switch.
         in_port: PortNo,
-        /// The table whose rule sent it up.
+        /// The table of that rule.
         table: u8,
         /// The Ethernet frame.
         #[serde(with = "hex_bytes")]
         data: Cow<'a, [u8]>,
     },
-    /// Every message before a barrier was processed.
+    /// A switch has processed every message before a barrier.
     Barrier {
         /// The switch.
         dpid: DatapathId,
-        /// What the barrier carried.
+        /// The barrier's token.
         token: u32,
     },
     /// A rule timed out.
@@ -63,31 +63,31 @@ pub enum Event<'a> {
         dpid: DatapathId,
         /// The rule's cookie.
         cookie: Cookie,
-        /// Bytes that it matched in its life.
+        /// Bytes that it matched in its lifetime.
         bytes: u64,
     },
-    /// Counters of stream rules, as asked for.
+    /// Counters of stream rules, as requested.
     StreamCounters {
         /// The switch.
         dpid: DatapathId,
         /// Cookie and bytes of each rule.
         rules: Vec<(Cookie, u64)>,
     },
-    /// Counters of ports, as asked for; a switch may give them in several parts.
+    /// Counters of ports, as requested. A switch may send them in several parts.
     PortCounters {
         /// The switch.
         dpid: DatapathId,
-        /// What its ports have counted.
+        /// The counters of its ports.
         ports: Vec<PortCounters>,
     },
-    /// What groups of an edge have done, as asked for; an edge may tell it in several parts.
+    /// Reports of an edge's groups, as requested. An edge may send them in several parts.
     EdgeReports {
         /// The edge.
         dpid: DatapathId,
-        /// The groups, and what each has done.
+        /// The groups, each with its report.
         reports: Vec<(EdgeGroup, Report)>,
     },
-    /// A switch has sent back an echo request.
+    /// A switch has answered an echo request.
     Echo {
         /// The switch.
         dpid: DatapathId,
@@ -98,26 +98,26 @@ pub enum Event<'a> {
     Refused {
         /// The switch.
         dpid: DatapathId,
-        /// The rule that it refused, if it was one.
+        /// The refused rule, if it was a rule.
         rule: Option<Rule>,
-        /// The error, in words.
+        /// The error as text.
         reason: String,
     },
-    /// Somebody wants to know what a link can carry.
+    /// A client requests a measurement of a link's capacity.
     MeasureCapacity {
-        /// The port that it leaves.
+        /// The sending port of the link.
         src: SwitchPort,
     },
-    /// What is steered how, from now on.
+    /// A new policy applies.
     Policy {
         /// A policy file, checked: see [`braid_steering::Policies::parse`].
         text: String,
     },
-    /// An application, or the agent of a host, asks for something and waits for the answer.
+    /// An application or a host agent makes a request and waits for the reply.
     Request {
-        /// Comes back with the answer.
+        /// Returned with the reply.
         ticket: Ticket,
-        /// What it asks for.
+        /// The request.
         request: Request,
     },
     /// Time has passed. Expected at least every [`Settings::tick`](crate::Settings::tick).
@@ -131,42 +131,42 @@ pub struct SwitchPorts {
     pub dpid: DatapathId,
     /// Its tables, from 0.
     pub tables: u8,
-    /// What it says of itself: manufacturer, hardware, software.
+    /// Its own description: manufacturer, hardware, software.
     pub description: String,
     /// Its physical ports.
     pub ports: Vec<PortStatus>,
-    /// How many groups of type fast failover it can have.
+    /// The number of fast-failover groups that it supports.
     #[serde(default)]
     pub failover_groups: u32,
-    /// What an earlier controller of ours left there; `None` if that could not be read.
+    /// The installed state of an earlier Braid controller; `None` if it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<InstalledRules>,
 }
 
 impl SwitchPorts {
-    /// Whether it is one of Braid's edges, which can spray and put in order.
+    /// Whether it is a Braid edge, which can spray and resequence.
     #[must_use]
     pub fn is_edge(&self) -> bool {
         self.description.starts_with("Braid edge ")
     }
 }
 
-/// The rules with our mark in a switch that joins.
+/// The rules with Braid's mark, and the groups and meters, in a switch that joins.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct InstalledRules {
-    /// Those that are as we write them.
+    /// The rules in the form in which Braid writes them.
     pub rules: Vec<Rule>,
-    /// The others.
+    /// Other rules with Braid's mark.
     pub unknown_rules: Vec<UnknownRule>,
-    /// What it can meter, and does.
+    /// The meters that it supports and has.
     #[serde(default)]
     pub meters: InstalledMeters,
-    /// The ports of the group to flood through, if there is one.
+    /// The ports of the flood group, if it exists.
     pub flood: Option<Vec<PortNo>>,
-    /// The groups that guard ports.
+    /// The groups of protected ports.
     #[serde(default)]
     pub protected_ports: Vec<ProtectedPort>,
-    /// The groups of an edge that spray or put in order.
+    /// The spray groups and resequencing groups of an edge.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edge_groups: Vec<EdgeGroup>,
 }
@@ -174,19 +174,19 @@ pub struct InstalledRules {
 /// The meters in a switch that joins.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct InstalledMeters {
-    /// The highest number that a meter may have; 0 where there are none of use.
+    /// The highest number that a meter may have; 0 without usable meters.
     pub highest: u32,
-    /// Ports whose meters are as we write them, and the packets a second that those let through.
+    /// Ports whose meters have Braid's form, and their rates in packets a second.
     pub rates: BTreeMap<PortNo, u32>,
 }
 
-/// A rule with our mark that is not as we write rules: the OpenFlow message that removes it.
+/// A rule with Braid's mark but not in Braid's form: the OpenFlow message that removes it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UnknownRule(#[serde(with = "hex_bytes")] pub(crate) Cow<'static, [u8]>);
 
 impl UnknownRule {
-    /// Takes note of a rule that a switch describes.
+    /// The removal of a rule that a switch describes.
     pub fn new(flow: &FlowStats<'_>) -> Self {
         let deletion = FlowMod {
             table_id: flow.table_id,
@@ -202,7 +202,7 @@ impl UnknownRule {
         Self(Cow::Owned(bytes))
     }
 
-    /// About how many bytes of memory it takes, with what the allocator adds.
+    /// Approximate bytes of memory, including the allocator's overhead.
     pub(crate) fn size(&self) -> usize {
         const BLOCK: usize = 16;
         (size_of::<Self>() + BLOCK).saturating_add(self.0.len())
@@ -227,9 +227,9 @@ pub struct PortStatus {
 /// An event with its time: one line of a recording.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Recorded<'a> {
-    /// When the brain was told.
+    /// When the brain received it.
     pub at: Time,
-    /// What it was told.
+    /// The event.
     pub event: Event<'a>,
 }
 

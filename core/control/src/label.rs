@@ -5,30 +5,30 @@ use std::fmt;
 use braid_types::MacAddr;
 use serde::{Deserialize, Serialize};
 
-/// Names a directed path inside the network, where it stands in the destination MAC address.
+/// The number of a directed path in the network, carried in the destination MAC address.
 ///
-/// Labels of paths that leave their middle switch by one link begin alike, with the number of a group: there one rule is
-/// enough for all of them.
+/// Labels of paths that leave their middle switch by the same link share a prefix, the group number. One rule
+/// there serves all of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Label(pub u32);
 
-/// Locally administered and unicast, so no vendor's address looks like it. IEEE 802 §8.2.
+/// Locally administered and unicast, so it matches no vendor's address. IEEE 802 §8.2.
 const PREFIX: [u8; 2] = [0x02, 0xb7];
-/// The same for bypasses, which stand in the source address.
+/// The prefix of bypasses, which are carried in the source address.
 const BYPASS_PREFIX: [u8; 2] = [0x02, 0xb8];
 
-/// Tells the labels of groups from others.
+/// Marks labels in groups.
 const IN_GROUP: u32 = 1 << 31;
-/// Bits that tell the labels of a group apart.
+/// The bits of the member number.
 const MEMBER_BITS: u32 = 9;
-/// How many labels a group has.
+/// The number of members of a group.
 pub(crate) const MEMBERS: u32 = (1 << MEMBER_BITS) - 1;
-/// How many numbers there are for groups.
+/// The number of groups.
 pub(crate) const GROUPS: u32 = 1 << (31 - MEMBER_BITS);
 
 impl Label {
-    /// Stands for all labels of the group of this number.
+    /// The group with this number, as a label that stands for all its members.
     pub(crate) const fn of_group(number: u32) -> Self {
         Self(IN_GROUP | (number % GROUPS) << MEMBER_BITS)
     }
@@ -38,12 +38,12 @@ impl Label {
         Self(self.0 | number & MEMBERS)
     }
 
-    /// Which member of its group it is.
+    /// The member number within its group.
     pub(crate) const fn member_number(self) -> u32 {
         self.0 & MEMBERS
     }
 
-    /// What stands for all labels of its group, if it is in one.
+    /// The group of a label, if it is in one.
     pub(crate) const fn group(self) -> Option<Self> {
         if self.0 & IN_GROUP != 0 { Some(Self(self.0 & !MEMBERS)) } else { None }
     }
@@ -53,30 +53,30 @@ impl Label {
         if self.0 & IN_GROUP != 0 { Some((self.0 & !IN_GROUP) >> MEMBER_BITS) } else { None }
     }
 
-    /// Whether it stands for a group, and for no path.
+    /// Whether it stands for a group instead of a path.
     pub(crate) const fn is_group(self) -> bool {
         self.0 & IN_GROUP != 0 && self.0 & MEMBERS == 0
     }
 
-    /// The source address of packets that have been on a bypass: no label's and no bypass's.
+    /// The source address after a bypass: neither a label's nor a bypass's.
     pub(crate) const NONE: MacAddr = Self(0).mac();
 
-    /// The address that stands for this label.
+    /// The destination MAC address of this label.
     pub const fn mac(self) -> MacAddr {
         self.with(PREFIX)
     }
 
-    /// The source address that stands for the bypass of this number.
+    /// The source MAC address of the bypass with this number.
     pub const fn bypass_mac(self) -> MacAddr {
         self.with(BYPASS_PREFIX)
     }
 
-    /// The label for which `mac` stands, if it has our prefix.
+    /// The label in a destination MAC address, if it has the label prefix.
     pub const fn from_mac(mac: MacAddr) -> Option<Self> {
         Self::without(PREFIX, mac)
     }
 
-    /// The number of the bypass for which `mac` stands, if it has that prefix.
+    /// The bypass number in a source MAC address, if it has the bypass prefix.
     pub const fn from_bypass_mac(mac: MacAddr) -> Option<Self> {
         Self::without(BYPASS_PREFIX, mac)
     }
@@ -92,13 +92,13 @@ impl Label {
     }
 }
 
-/// Selects the destination addresses of a group's labels.
+/// The mask that matches all labels of a group.
 pub(crate) const GROUP_MASK: MacAddr = {
     let [a, b, c, d] = (!MEMBERS).to_be_bytes();
     MacAddr::new([0xff, 0xff, a, b, c, d])
 };
 
-/// Selects the source addresses of all bypasses, with the second as the mask.
+/// The value and mask that match the source addresses of all bypasses.
 pub(crate) const BYPASSES: [MacAddr; 2] =
     [MacAddr::new([BYPASS_PREFIX[0], BYPASS_PREFIX[1], 0, 0, 0, 0]), MacAddr::new([0xff, 0xff, 0, 0, 0, 0])];
 

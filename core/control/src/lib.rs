@@ -1,11 +1,11 @@
 //! The controller's brain: events in, commands out. Performs no I/O.
 //!
-//! [`Session`] is one OpenFlow channel: bytes from a switch become [`Event`]s. [`Brain`] takes events in
-//! order, each with its time, and appends [`Command`]s to a [`Commands`] batch; [`pipeline`] turns those
-//! into OpenFlow messages. All three are deterministic: the same events give the same commands, so a run
-//! that was recorded can be replayed.
+//! [`Session`] is one OpenFlow connection: bytes from a switch become [`Event`]s. [`Brain`] takes events in
+//! order, each with its time, and appends [`Command`]s to a [`Commands`] batch. [`pipeline`] encodes those as
+//! OpenFlow messages. All three are deterministic: the same events give the same commands, so a recorded run
+//! can be replayed.
 //!
-//! What it does not do: sockets, clocks, logging, configuration files. Those are `daemons/controller`.
+//! Not included: sockets, clocks, logging, configuration files. Those are in `daemons/controller`.
 //!
 //! ```
 //! use braid_control::{Brain, Command, Commands, Event, Settings, SwitchPorts};
@@ -47,7 +47,6 @@ mod session;
 mod settings;
 mod spray;
 mod streams;
-mod switch_pair;
 mod threat;
 pub mod view;
 mod writer;

@@ -1,4 +1,4 @@
-//! Notices of changes for logs and watchers, with their wording.
+//! Notices of changes for logs and watchers, with their texts.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::threat::Threat;
 
-/// A change worth telling people: logged, and later streamed to watchers.
+/// A change to report: logged, and sent to watchers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case", tag = "notice")]
 pub enum Notice {
@@ -25,12 +25,12 @@ pub enum Notice {
     InstalledStateRead {
         /// The switch.
         dpid: DatapathId,
-        /// How many there are.
+        /// Rules that were decoded.
         rules: usize,
-        /// How many more cannot be read.
+        /// Rules that could not be decoded.
         unknown_rules: usize,
     },
-    /// The rules of an earlier controller are adopted, mended or removed.
+    /// The rules of an earlier controller have been adopted, replaced or removed.
     Reconciled {
         /// Labelled paths in use now.
         labels: usize,
@@ -49,16 +49,16 @@ pub enum Notice {
         /// The receiving end.
         dst: SwitchPort,
     },
-    /// A link is gone.
+    /// A link was lost.
     LinkDown {
         /// The sending end.
         src: SwitchPort,
         /// The receiving end.
         dst: SwitchPort,
-        /// How that is known.
+        /// The reason.
         why: LinkLoss,
     },
-    /// A link that went down too often is left alone for a while.
+    /// A link went down too often and is not used for a while.
     LinkDamped {
         /// The sending end.
         src: SwitchPort,
@@ -66,44 +66,44 @@ pub enum Notice {
         dst: SwitchPort,
         /// How often it went down.
         losses: usize,
-        /// For how long it is not used, even if it is up.
+        /// How long it is not used, even while up.
         hold: Duration,
     },
-    /// Something tried what it must not; told at once, and then once a second for a port and a kind.
+    /// A forbidden action at a port. Reported at once, then once a second for each port and kind.
     Alarm {
-        /// Where.
+        /// The port.
         at: SwitchPort,
-        /// What, the last time.
+        /// The latest threat.
         threat: Threat,
-        /// How often since it was told before.
+        /// Occurrences since the last report.
         count: u64,
     },
-    /// A port that led to a switch a moment ago is not taken for a host's.
+    /// A port that recently led to a switch does not become a host port.
     PortHeld {
         /// The port.
         at: SwitchPort,
-        /// How long it must be down first.
+        /// How long it must be down before it may.
         hold: Duration,
     },
     /// A host was seen for the first time.
     HostSeen {
-        /// Its address.
+        /// Its MAC address.
         mac: MacAddr,
-        /// Where it is attached.
+        /// Its port.
         at: SwitchPort,
     },
-    /// A host sent from another port than before.
+    /// A host has moved to another port.
     HostMoved {
-        /// Its address.
+        /// Its MAC address.
         mac: MacAddr,
-        /// Where it was.
+        /// Its old port.
         from: SwitchPort,
-        /// Where it is.
+        /// Its new port.
         to: SwitchPort,
     },
     /// A host uses an IP address.
     AddressSeen {
-        /// The host.
+        /// The host's MAC address.
         mac: MacAddr,
         /// The address.
         ip: IpAddr,
@@ -123,12 +123,12 @@ pub enum Notice {
         transfer: TransferId,
         /// Its connection, from the opening host.
         tuple: FiveTuple,
-        /// The switches on its way.
+        /// The switches of its path.
         path: Vec<DatapathId>,
         /// Links that it shares with other streams of its transfer.
         shared: usize,
     },
-    /// A stream takes several paths at once.
+    /// A stream is sprayed over several paths.
     StreamSprayed {
         /// The stream.
         id: StreamId,
@@ -136,43 +136,43 @@ pub enum Notice {
         transfer: TransferId,
         /// Its connection, from the opening host.
         tuple: FiveTuple,
-        /// The paths from the opening host, each with what it has to spare.
+        /// The paths from the opening host, each with its spare capacity.
         paths: Vec<(Vec<DatapathId>, BitsPerSec)>,
     },
-    /// It was tried to measure what a link can carry.
+    /// A capacity measurement has ended.
     CapacityMeasured {
-        /// The port that it leaves.
+        /// The link's sending port.
         link: SwitchPort,
-        /// What it carries; nothing if frames came too close together, or not at all.
+        /// The capacity; `None` if frames arrived too close together or not at all.
         capacity: Option<BitsPerSec>,
     },
-    /// A stream leaves a link that is full for a path with room.
+    /// A stream moves from a full link to a path with room.
     StreamRebalanced {
         /// The stream.
         id: StreamId,
-        /// The port that the link leaves.
+        /// The link's sending port.
         link: SwitchPort,
-        /// What the link carries.
+        /// The link's load.
         load: BitsPerSec,
-        /// What it can carry.
+        /// The link's capacity.
         capacity: BitsPerSec,
-        /// What the stream carries of it.
+        /// The stream's rate.
         rate: BitsPerSec,
-        /// What the other path has to spare.
+        /// The spare capacity of the other path.
         room: BitsPerSec,
     },
-    /// It was learned how many parallel streams a path can use.
+    /// The number of parallel streams that a path can use was learned.
     StreamsLearned {
         /// The switches of the path.
         path: Vec<DatapathId>,
-        /// Streams per Gbit/s of available bandwidth and second of round-trip time, as a is per Mbit/s and ms.
+        /// Streams per Gbit/s of available bandwidth and second of round-trip time; `a` is per Mbit/s and ms.
         streams_per_gigabit: u64,
     },
     /// A stream ended.
     StreamEnded {
         /// The stream.
         id: StreamId,
-        /// Bytes both ways, as far as they were counted.
+        /// Counted bytes of both directions.
         bytes: u64,
     },
     /// A transfer's last stream ended.
@@ -180,32 +180,32 @@ pub enum Notice {
         /// Its number.
         id: TransferId,
     },
-    /// A switch refused an order.
+    /// A switch refused a message.
     Refused {
         /// The switch.
         dpid: DatapathId,
         /// Its reason.
         reason: String,
     },
-    /// A bounded table is full: what is named is not remembered.
+    /// A bounded table is full, so an entry was not added.
     Full {
-        /// Which table.
+        /// The table.
         what: &'static str,
     },
-    /// A path could not be installed in full and was taken back.
+    /// A path could not be installed in full and was removed.
     InstallFailed {
         /// The switches on it.
         path: Vec<DatapathId>,
     },
 }
 
-/// How the loss of a link is known.
+/// The reason for the loss of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkLoss {
-    /// An end went down.
+    /// A port at an end went down.
     Port,
-    /// No discovery frame came through it for a while.
+    /// No discovery frame arrived through it for a while.
     Silent,
     /// A switch at an end left.
     Switch,

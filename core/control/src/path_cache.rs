@@ -1,4 +1,4 @@
-//! The path sets that streams and routes choose from, and the paths that are left alone for a while.
+//! Cached path sets for streams and default paths, and suspended paths.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,32 +8,32 @@ use braid_paths::{
 };
 use braid_steering::Route;
 use braid_topology::Graph;
-use braid_types::{DatapathId, Index, Time};
+use braid_types::{DatapathId, Index, SwitchPair, Time};
 
 use crate::label::MEMBERS;
-use crate::switch_pair::SwitchPair;
 
-/// Paths that could not be installed are few, or all of a group; of more, the oldest may be tried again.
+/// Suspended paths are few, or a whole group. Beyond this, the oldest are resumed early.
 const MAX_SUSPENDED: usize = 2 * MEMBERS as usize;
 
-/// Paths over links of which both directions are known, as replies return on them.
+/// Path sets over links that exist in both directions, since replies return on them.
 #[derive(Debug)]
 pub(crate) struct PathCache {
     service: PathService,
     disjoint: Request,
     shortest: Request,
     suspended: VecDeque<(Path, Time)>,
-    /// The disjoint paths as they were found in this graph: most streams ask for them.
+    /// Edge-disjoint paths in this graph, which most streams use.
     recent: Index<(DatapathId, DatapathId), Arc<PathSet>>,
-    /// Paths in both directions, by where their links are in memory, which no other has while they are here.
+    /// Paths in both directions, by the address of their links in memory. It is unique while an entry holds
+    /// the path.
     routes: Index<usize, Route>,
 }
 
-/// Sets and routes that are kept at hand.
+/// Cached path sets, and cached routes.
 const MAX_CACHED: usize = 16_384;
 
 impl PathCache {
-    /// Sets have up to `k` paths, which are short by `weight`.
+    /// A cache of sets of up to `k` paths, shortest by `weight`.
     pub(crate) fn new(graph: Arc<Graph>, k: usize, weight: Weight) -> Self {
         let constraints = Constraints { both_ways: true, ..Constraints::default() };
         let terms = Terms { weight, constraints };
@@ -47,7 +47,7 @@ impl PathCache {
         }
     }
 
-    /// Goes on with another graph.
+    /// Replaces the graph.
     pub(crate) fn set_graph(&mut self, graph: Arc<Graph>) {
         self.service.set_graph(graph);
         self.recent.clear();
@@ -63,12 +63,12 @@ impl PathCache {
         self.service.graph()
     }
 
-    /// What others may read while the brain goes on.
+    /// A snapshot for readers elsewhere.
     pub(crate) fn snapshot(&self) -> Snapshot {
         self.service.snapshot()
     }
 
-    /// Leaves a path alone until `until`, in both directions.
+    /// Suspends a path in both directions until `until`.
     pub(crate) fn bar(&mut self, path: Path, until: Time) {
         if self.suspended.len() >= MAX_SUSPENDED {
             self.suspended.pop_front();
@@ -89,7 +89,7 @@ impl PathCache {
         set
     }
 
-    /// A path there, and the same links back.
+    /// The route with this forward path and the same links in reverse.
     pub(crate) fn route(&mut self, path: &Path) -> Route {
         let place = path.links().as_ptr().addr();
         if let Some(route) = self.routes.get(&place).filter(|route| route.forward == *path) {
@@ -103,7 +103,7 @@ impl PathCache {
         route
     }
 
-    /// The paths of any kind from one switch to another, `k` at most.
+    /// At most `k` paths of any kind between two switches.
     pub(crate) fn of_kind(
         &mut self,
         kind: Kind,
@@ -117,13 +117,13 @@ impl PathCache {
         self.service.paths(src, dst, &request)
     }
 
-    /// The shortest paths from one switch to another that pass no switch twice, `k` at most.
+    /// At most `k` shortest loopless paths between two switches.
     pub(crate) fn k_shortest(&mut self, src: DatapathId, dst: DatapathId, k: usize) -> Arc<PathSet> {
         let request = Request { kind: Kind::KShortest, k, terms: self.disjoint.terms.clone() };
         self.service.paths(src, dst, &request)
     }
 
-    /// The shortest path, or if that is left alone the first of the others.
+    /// The shortest path, or the first other usable path if it is suspended.
     pub(crate) fn shortest(&mut self, now: Time, src: DatapathId, dst: DatapathId) -> Option<Path> {
         let set = self.service.paths(src, dst, &self.shortest);
         if let Some(path) = self.usable(&set, now).next() {
@@ -133,12 +133,12 @@ impl PathCache {
         self.usable(&others, now).next().cloned()
     }
 
-    /// The paths of a set that are not left alone.
+    /// The paths of a set that are not suspended.
     pub(crate) fn usable<'a>(&'a self, set: &'a PathSet, now: Time) -> impl Iterator<Item = &'a Path> {
         set.paths.iter().filter(move |path| !self.is_suspended(path, now))
     }
 
-    /// Whether a path is left alone.
+    /// Whether a path is suspended.
     pub(crate) fn is_suspended(&self, path: &Path, now: Time) -> bool {
         let same = |suspended: &Path| suspended == path || suspended.is_reverse_of(path);
         self.suspended.iter().any(|(suspended, until)| *until > now && same(suspended))

@@ -1,4 +1,4 @@
-//! Port counters in Braid's own form, with absent counters told apart from zero. OpenFlow 1.3.5 §7.3.5.6.
+//! Port counters in Braid's form, which distinguishes absent counters from zero. OpenFlow 1.3.5 §7.3.5.6.
 
 use std::time::Duration;
 
@@ -6,24 +6,24 @@ use braid_openflow::PortStats;
 use braid_types::PortNo;
 use serde::{Deserialize, Serialize};
 
-/// What a port has counted since it came; `None` where a switch does not count.
+/// The counters of a port since it was added; `None` for those that the switch does not support.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct PortCounters {
     /// Its number.
     pub port: PortNo,
-    /// How long it has been counting, on the switch's clock; zero where the switch does not say.
+    /// How long it has been counting, by the switch's clock; zero if unknown.
     pub counting: Duration,
-    /// Packets that came in.
+    /// Packets received.
     pub packets_in: Option<u64>,
-    /// Packets that went out.
+    /// Packets sent.
     pub packets_out: Option<u64>,
-    /// Bytes of frames that went out.
+    /// Bytes of frames sent.
     pub bytes_out: Option<u64>,
-    /// Packets dropped on the way in.
+    /// Received packets that were dropped.
     pub dropped_in: Option<u64>,
-    /// Packets dropped on the way out.
+    /// Packets dropped before sending.
     pub dropped_out: Option<u64>,
-    /// Packets with errors, both ways.
+    /// Packets with errors, in both directions.
     pub errors: Option<u64>,
 }
 
@@ -44,7 +44,7 @@ impl From<&PortStats> for PortCounters {
     }
 }
 
-/// All ones stand for a counter that is not there. OpenFlow 1.3.5 §7.3.5.6.
+/// All ones stand for an unsupported counter. OpenFlow 1.3.5 §7.3.5.6.
 fn counted(counter: u64) -> Option<u64> {
     (counter != u64::MAX).then_some(counter)
 }

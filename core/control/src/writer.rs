@@ -1,4 +1,4 @@
-//! What is notified to switches passes here, where it is known what they have.
+//! The rule writer: commands pass it, and it omits rules that are installed already.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -12,28 +12,28 @@ use crate::notice::Notice;
 use crate::pipeline::{ProtectedPort, Rule};
 use crate::request::{Reply, Ticket};
 
-/// Writes commands: without what switches have already, with the twins of rules, and with the protection that a rule's port
-/// needs before it.
+/// Writes commands. Omits rules that are installed, adds the twins of rules, and protects a rule's port first
+/// where needed.
 pub(crate) struct RuleWriter<'a> {
     pub(crate) commands: &'a mut Commands,
-    /// What switches have of an earlier controller.
+    /// The installed state of an earlier controller.
     pub(crate) installed: &'a mut InstalledState,
     pub(crate) protections: &'a mut Protections,
-    /// Empty, with the memory of a transaction that was committed.
+    /// Empty, with the memory of a committed transaction.
     pub(crate) spare: &'a mut Commands,
 }
 
-/// The label and the port by which a bypass is entered.
+/// The label and first port of a bypass.
 pub(crate) type BypassEntry = (Label, PortNo);
 
-/// The protections that switches have, and what they lead to.
+/// The protected ports of switches, and their bypasses.
 #[derive(Debug, Default)]
 pub(crate) struct Protections {
-    /// By the port and where packets come in, with the bypass that the switch was told.
+    /// By port and ingress port, the bypass that the switch has.
     known: BTreeMap<(SwitchPort, PortNo), Option<BypassEntry>>,
-    /// The bypass of each port whose rules are confirmed.
+    /// The confirmed bypass of each port.
     entries: BTreeMap<SwitchPort, BypassEntry>,
-    /// Whether protections have come since this was asked.
+    /// Whether protected ports were added since the last [`Self::take_new`].
     has_new: bool,
 }
 
@@ -51,7 +51,7 @@ impl RuleWriter<'_> {
         write(self.commands, known, command);
     }
 
-    /// An empty transaction, with the memory of one that was committed: packets come faster than memory.
+    /// An empty transaction with the memory of a committed one, which saves allocations at high packet rates.
     pub(crate) fn blank(&mut self) -> Commands {
         std::mem::take(self.spare)
     }
@@ -62,13 +62,13 @@ impl RuleWriter<'_> {
         self.discard(transaction);
     }
 
-    /// Keeps the memory of a transaction that is not wanted.
+    /// Keeps the memory of an unwanted transaction.
     pub(crate) fn discard(&mut self, mut transaction: Commands) {
         transaction.clear();
         *self.spare = transaction;
     }
 
-    /// Writes a transaction, which is empty then and keeps its memory.
+    /// Writes a transaction, which is then empty and keeps its memory.
     pub(crate) fn append(&mut self, transaction: &mut Commands) {
         let Self { commands, installed, protections, .. } = self;
         let known = &mut Known { installed, protections };
@@ -87,7 +87,7 @@ impl RuleWriter<'_> {
         self.commands.reply(ticket, reply);
     }
 
-    /// Tells the protections of a port which bypass to take, now and those that come.
+    /// Sets the bypass of a protected port, for existing groups and for later ones.
     pub(crate) fn set_bypass(&mut self, at: SwitchPort, entry: Option<BypassEntry>) {
         self.protections.set_entry(at, entry);
         for ((_, from), known) in
@@ -101,7 +101,7 @@ impl RuleWriter<'_> {
 }
 
 impl Protections {
-    /// A switch joins with a protection.
+    /// A switch joins with this protected port.
     pub(crate) fn load(&mut self, dpid: DatapathId, protected: &ProtectedPort) {
         self.known.insert((SwitchPort::new(dpid, protected.port), protected.from), protected.bypass);
     }
@@ -111,17 +111,17 @@ impl Protections {
         self.known.retain(|(at, _), _| at.dpid != dpid);
     }
 
-    /// The ports that are protected, each as often as packets come in by others.
+    /// The protected ports, once for each ingress port.
     pub(crate) fn ports(&self) -> impl Iterator<Item = SwitchPort> {
         self.known.keys().map(|(at, _)| *at)
     }
 
-    /// The bypass that a port's protections lead to, as far as one was told.
+    /// The bypass in a port's installed groups, if there is one.
     pub(crate) fn known_entry(&self, at: SwitchPort) -> Option<BypassEntry> {
         self.known.range(of_port(at)).find_map(|(_, entry)| *entry)
     }
 
-    /// Protections that come are told to lead there.
+    /// Sets the bypass for groups that are added later.
     pub(crate) fn set_entry(&mut self, at: SwitchPort, entry: Option<BypassEntry>) {
         match entry {
             Some(entry) => _ = self.entries.insert(at, entry),
@@ -129,12 +129,12 @@ impl Protections {
         }
     }
 
-    /// Whether protections have come since this was asked.
+    /// Whether protected ports were added since the last call.
     pub(crate) const fn take_new(&mut self) -> bool {
         std::mem::replace(&mut self.has_new, false)
     }
 
-    /// The protection that a rule needs, if its switch does not have it yet.
+    /// The protected port that a rule needs, if its switch does not have it yet.
     fn before(&mut self, command: &Command) -> Option<Command> {
         let Command::Add { dpid, rule } = command else { return None };
         let (port, from) = rule.protected()?;
@@ -153,7 +153,7 @@ fn of_port(at: SwitchPort) -> RangeInclusive<(SwitchPort, PortNo)> {
     (at, PortNo(0))..=(at, PortNo::ANY)
 }
 
-/// What switches have already.
+/// The state that switches have already.
 struct Known<'a> {
     installed: &'a mut InstalledState,
     protections: &'a mut Protections,

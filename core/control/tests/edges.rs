@@ -1,4 +1,4 @@
-//! What a real edge tells over a channel, as events, and back from a recording.
+//! Reports of a real edge over an OpenFlow connection, as events, and read back from a recording.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use braid_types::{DatapathId, MacAddr, PortNo, Time};
 const CONTROLLER: ConnectionId = ConnectionId(1);
 const EDGE: DatapathId = DatapathId(7);
 
-/// A channel to an edge.
+/// An OpenFlow connection to an edge.
 struct Channel {
     session: Session,
     edge: Switch,
@@ -24,7 +24,7 @@ struct Channel {
 }
 
 impl Channel {
-    /// With the handshake done.
+    /// A connection after the handshake.
     fn up() -> Self {
         let identity = Identity { dpid: EDGE, name: "edge".into(), version: "1".into(), seed: 1 };
         let mut edge = Switch::new(identity);
@@ -50,7 +50,7 @@ impl Channel {
         self.say(&Message::Experimenter(extension.message(&body)));
     }
 
-    /// Passes on what both have to say, until neither has.
+    /// Exchanges messages until neither side has any.
     fn exchange(&mut self) -> Vec<SessionEvent<'static>> {
         let mut events = Vec::new();
         loop {

@@ -1,4 +1,4 @@
-//! Streams that come and go leave nothing behind: the brain needs no more memory after many than after some.
+//! Memory of ended streams: the brain uses no more after many streams than after some.
 
 mod counting;
 mod two_switches;
@@ -15,14 +15,14 @@ use braid_types::{DatapathId, FiveTuple, Time};
 use counting::in_use;
 use two_switches::{HOST_PORT, MP_CAPABLE, follows, mac, switch, v4};
 
-/// Streams at a time; of more, the oldest end.
+/// The most streams at a time. Beyond this, the oldest end.
 const STREAMS: usize = 100;
 
 /// Two switches joined by four links, a host with two addresses at each.
 struct Network {
     brain: Brain,
     now: Time,
-    /// Of streams in the order in which they opened.
+    /// The cookies of streams, in the order in which they opened.
     streams: VecDeque<(DatapathId, Cookie)>,
     opened: u32,
 }
@@ -60,7 +60,7 @@ impl Network {
         self.tell(&Event::PacketIn { dpid, in_port: HOST_PORT, table, data });
     }
 
-    /// Discovery frames cross the links, barriers are answered, and of more streams than there may be the oldest end.
+    /// Handles an event. Discovery frames cross the links, barriers are answered, and excess streams end.
     fn tell(&mut self, event: &Event<'_>) {
         let mut commands = Commands::default();
         self.brain.handle(self.now, event, &mut commands);
@@ -101,7 +101,7 @@ fn v6(host: u8) -> IpAddr {
 #[test]
 fn streams_that_have_ended_take_no_memory() {
     let mut network = Network::start();
-    // Until tables have the capacity that they need, and windows of time are full.
+    // Fills the tables to their needed capacity, and the time windows.
     network.open(10_000);
     let before = in_use();
     network.open(10_000);

@@ -1,4 +1,4 @@
-//! How much each port may ask of the controller.
+//! The rate limits of each port.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,25 +10,25 @@ use braid_types::{DatapathId, PortNo, RateLimit, SwitchPort};
 
 use crate::context::Context;
 
-/// What is not used of most limits can be saved up for so long,
+/// Unused allowance of most limits accumulates for this long.
 const BURST_TIME: Duration = Duration::from_secs(1);
-/// and of that for streams: a transfer opens many at once, and then none for long.
+/// That of streams accumulates for longer: a transfer opens many at once, then none for a long time.
 const STREAM_BURST_TIME: Duration = Duration::from_secs(10);
 
-/// The shares of the ports that are up.
+/// The limits of the ports that are up.
 #[derive(Debug, Default)]
 pub(super) struct Limits(BTreeMap<SwitchPort, Shares>);
 
-/// How much one port has asked for.
+/// The limits of one port.
 #[derive(Debug, Default)]
 struct Shares {
-    /// Addresses that are new there, address conflicts and lookups.
+    /// New addresses, address conflicts and lookups.
     addresses: RateLimit,
-    /// Connections that get a path of their own.
+    /// Connections that get their own paths.
     streams: RateLimit,
-    /// Packets for the controller,
+    /// Packets to the controller, except answers.
     packets: RateLimit,
-    /// and those among them that answer others.
+    /// Answers, see [`is_answer`].
     answers: RateLimit,
 }
 
@@ -45,7 +45,8 @@ impl Limits {
         self.0.retain(|at, _| at.dpid != dpid);
     }
 
-    /// Whether a packet is within the limit of its port; none but the controller's own comes from a port that is not known.
+    /// Whether a packet is within the limit of its port. From a port that is not known, only the controller's
+    /// own packets are.
     pub(super) fn take_packet(&mut self, cx: &Context<'_>, at: SwitchPort, frame: &Frame<'_>) -> bool {
         let Some(shares) = self.0.get_mut(&at) else { return at.port == PortNo::CONTROLLER };
         let rate = if is_answer(frame) { &mut shares.answers } else { &mut shares.packets };
@@ -65,7 +66,7 @@ impl Limits {
     }
 }
 
-/// A server has no say in how many connections it is to answer, and should be heard all the same.
+/// Whether a packet is an answer. A server does not control how many connections it must answer.
 fn is_answer(frame: &Frame<'_>) -> bool {
     match &frame.payload {
         Payload::Arp(arp) => arp.op == ArpOp::Reply,

@@ -1,4 +1,4 @@
-//! Switches that can hold the limit of a port themselves do, so that what is above it costs nobody anything.
+//! Meters: packet rate limits of host ports, enforced by the switches that can.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,17 +9,17 @@ use crate::context::Context;
 use crate::event::InstalledMeters;
 use crate::pipeline::{PuntClass, Rule};
 
-/// What each switch can meter, and the meters that it has.
+/// The meters that each switch supports, and those installed.
 #[derive(Debug, Default)]
 pub(super) struct Meters {
     highest: BTreeMap<DatapathId, u32>,
-    /// Those of an earlier controller.
+    /// Meters of an earlier controller, with their rates in packets a second.
     found: BTreeMap<SwitchPort, u32>,
     set: BTreeSet<SwitchPort>,
 }
 
 impl Meters {
-    /// A switch joins.
+    /// A switch joins with these meters.
     pub(super) fn add(&mut self, dpid: DatapathId, found: &InstalledMeters) {
         self.forget(dpid);
         self.highest.insert(dpid, found.highest);
@@ -27,14 +27,14 @@ impl Meters {
         self.found.extend(found);
     }
 
-    /// A switch left.
+    /// A switch has left.
     pub(super) fn forget(&mut self, dpid: DatapathId) {
         self.highest.remove(&dpid);
         self.found.retain(|at, _| at.dpid != dpid);
         self.set.retain(|at| at.dpid != dpid);
     }
 
-    /// Hosts are at the port: what they ask is metered where the switch can.
+    /// Sets the meter of a host port if the switch supports it.
     pub(super) fn set(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
         let (SwitchPort { dpid, port }, rate) = (at, cx.settings.packet_ins);
         if rate == 0 || !self.can_have(at) {
@@ -48,7 +48,7 @@ impl Meters {
         metered(at).into_iter().for_each(|rule| cx.out.add(dpid, rule));
     }
 
-    /// Hosts are not at the port any more.
+    /// Removes the meter of a port that has no hosts any more.
     pub(super) fn remove(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
         if self.set.remove(&at) {
             metered(at).into_iter().for_each(|rule| cx.delete(at.dpid, rule));
@@ -56,7 +56,7 @@ impl Meters {
         }
     }
 
-    /// The port is not to have the meter that an earlier controller gave it.
+    /// Removes the meter that an earlier controller gave the port.
     pub(super) fn remove_found(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
         if self.found.remove(&at).is_some() {
             cx.out.push(Command::DeleteMeter { dpid: at.dpid, port: at.port });

@@ -1,6 +1,6 @@
-//! What hosts may ask of the controller: punt rate limits, the meters that hold them in switches, and alarms.
+//! Admission: punt rate limits, the meters that enforce them in switches, and alarms.
 //!
-//! Every port has its own share of the controller, so that one that asks for everything leaves room for the others.
+//! Each port has its own limits, so a port that exceeds them leaves capacity for the others.
 
 mod alarms;
 mod limits;
@@ -19,7 +19,7 @@ use meters::Meters;
 
 pub use alarms::Alarm;
 
-/// Decides what ports may ask of the controller, and remembers what they did that they must not.
+/// The limits and meters of ports, and the alarms that ports have caused.
 #[derive(Debug, Default)]
 pub(crate) struct Admission {
     limits: Limits,
@@ -28,29 +28,29 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
-    /// A switch joins with meters, which may be an earlier controller's.
+    /// A switch joins. Its meters may be an earlier controller's.
     pub(crate) fn handle_switch_up(&mut self, dpid: DatapathId, found: &InstalledMeters) {
         self.meters.add(dpid, found);
     }
 
-    /// A switch left, and its ports with it.
+    /// A switch and its ports have left.
     pub(crate) fn handle_switch_down(&mut self, dpid: DatapathId) {
         self.limits.forget_switch(dpid);
         self.meters.forget(dpid);
     }
 
-    /// A port is up: it has its share from now on.
+    /// A port is up: its limits apply from now on.
     pub(crate) fn handle_port_up(&mut self, at: SwitchPort) {
         self.limits.add(at);
     }
 
-    /// A port is down or gone.
+    /// A port is down or removed.
     pub(crate) fn handle_port_down(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
         self.limits.forget(at);
         self.meters.remove(cx, at);
     }
 
-    /// What a port leads to was found out: where hosts are, a meter holds the limit if the switch can.
+    /// A port has a new role. A host port gets a meter if the switch supports it; others lose theirs.
     pub(crate) fn handle_role(&mut self, cx: &mut Context<'_>, at: SwitchPort, role: Role) {
         if role == Role::Host {
             self.meters.set(cx, at);
@@ -60,7 +60,8 @@ impl Admission {
         }
     }
 
-    /// Whether a packet that a switch sent up is within the limit of its port. What switches send each other has none.
+    /// Whether a packet from a switch is within the limit of its port. Ports that lead to switches have no
+    /// limit.
     pub(crate) fn admit_punt(
         &mut self,
         cx: &mut Context<'_>,
@@ -76,14 +77,14 @@ impl Admission {
         may
     }
 
-    /// Whether one more stream from a port may get a path of its own, which costs rules.
+    /// Whether one more stream from a port may get its own path, which costs rules.
     pub(crate) fn admit_stream(&mut self, cx: &mut Context<'_>, at: SwitchPort) -> bool {
         let may = self.limits.take_stream(cx, at);
         cx.counters.streams_over_limit += u64::from(!may);
         may
     }
 
-    /// Whether a port may show one more new address, address conflict or lookup now.
+    /// Whether a port may add a new address, address conflict or lookup now.
     pub(crate) fn admit_address(&mut self, cx: &mut Context<'_>, at: SwitchPort) -> bool {
         let Some(may) = self.limits.take_address(cx, at) else { return false };
         if !may {
@@ -92,18 +93,18 @@ impl Admission {
         may
     }
 
-    /// Something at a port did what it must not.
+    /// Raises an alarm about a port.
     pub(crate) fn raise(&mut self, cx: &mut Context<'_>, at: SwitchPort, threat: Threat) {
         cx.counters.alarms += 1;
         self.alarms.raise(cx, at, threat);
     }
 
-    /// Tells of alarms that were held back; called once a tick.
+    /// Reports alarms that were held back. Called once a tick.
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         self.alarms.tick(cx);
     }
 
-    /// What was done at ports that must not be, by port and kind, that follows something of this kind at this port.
+    /// The alarms after this port and kind, by port and kind.
     pub(crate) fn alarms_after(
         &self,
         alarm: Option<(SwitchPort, &'static str)>,

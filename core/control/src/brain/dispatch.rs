@@ -1,4 +1,4 @@
-//! Events from switches and requests, handed to the machines that they concern.
+//! Dispatch of events from switches and of requests to the machines.
 
 use braid_types::{DatapathId, SwitchPort, Time};
 
@@ -9,14 +9,14 @@ use crate::notice::Notice;
 use crate::pipeline::BASE;
 use crate::role::Role;
 
-/// The machines while one event is handled, the time, and the commands that follow from the event.
+/// The machines while one event is handled, the time, and the resulting commands.
 pub(crate) struct Dispatch<'a> {
     pub(crate) brain: &'a mut Brain,
     pub(crate) now: Time,
     pub(crate) out: &'a mut Commands,
 }
 
-/// What the machines may use while `$dispatch` handles an event. A macro, as it borrows some fields only.
+/// The context of machines while `$dispatch` handles an event. A macro, as it borrows only some fields.
 macro_rules! context {
     ($dispatch:expr) => {
         crate::context::Context {
@@ -36,7 +36,7 @@ macro_rules! context {
 }
 pub(crate) use context;
 
-/// The machines that the one of hosts asks.
+/// The machines that `hosts` uses.
 macro_rules! below {
     ($dispatch:expr) => {
         crate::hosts::Below {
@@ -47,7 +47,7 @@ macro_rules! below {
     };
 }
 pub(crate) use below;
-/// What streams build on.
+/// The machines that `streams` uses.
 macro_rules! network {
     ($dispatch:expr) => {
         crate::streams::Network {
@@ -64,7 +64,7 @@ macro_rules! network {
 }
 pub(crate) use network;
 
-/// What requests build on.
+/// The machines that `requests` uses.
 macro_rules! lower {
     ($dispatch:expr) => {
         crate::requests::Lower {
@@ -75,7 +75,7 @@ macro_rules! lower {
 }
 pub(crate) use lower;
 
-/// What restoration works on.
+/// The machines that reconciliation uses.
 macro_rules! reconciliation {
     ($dispatch:expr) => {
         crate::reconcile::Reconciliation {
@@ -192,7 +192,7 @@ impl Dispatch<'_> {
     pub(super) fn on_role(&mut self, at: SwitchPort, role: Option<Role>) {
         let cx = &mut context!(self);
         match role {
-            // Nothing passes it yet.
+            // A pending port carries no traffic yet.
             Some(Role::Pending) => return self.brain.admission.handle_port_up(at),
             Some(role) => self.brain.admission.handle_role(cx, at, role),
             None => self.brain.admission.handle_port_down(cx, at),

@@ -1,4 +1,4 @@
-//! What follows as time passes, as the network changes, and from what machines say.
+//! Effects of time, of network changes, and of the events that machines report.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -42,7 +42,8 @@ impl Dispatch<'_> {
 
     /// Brings paths, labels, routes and streams in line with the graph if it has changed.
     ///
-    /// What was measured changes no path that is in use, unless paths are chosen by it.
+    /// New measurements move no path in use. Only default paths follow them, where the path weight is
+    /// measured.
     pub(super) fn follow_graph(&mut self) {
         if self.brain.topology.version() == self.brain.paths.graph().version() {
             return;
@@ -62,7 +63,7 @@ impl Dispatch<'_> {
         }
     }
 
-    /// A switch does not take a rule, its table being full perhaps: what needs it does without.
+    /// A switch has refused a rule, perhaps because its table is full. Users of the rule continue without it.
     pub(super) fn on_refused(&mut self, dpid: DatapathId, rule: Option<Rule>, reason: &str) {
         self.out.notice(Notice::Refused { dpid, reason: reason.to_owned() });
         match rule {
@@ -78,7 +79,7 @@ impl Dispatch<'_> {
         }
     }
 
-    /// A switch has done everything before a barrier.
+    /// A switch has processed every message before a barrier.
     pub(super) fn on_barrier(&mut self, dpid: DatapathId, token: u32) {
         if !self.brain.fabric.handle_barrier(&mut context!(self), dpid, token) {
             self.brain.requests.handle_barrier(&mut lower!(self), dpid, token);
@@ -86,7 +87,7 @@ impl Dispatch<'_> {
         self.drain_fabric();
     }
 
-    /// Does what follows from what has become of labels and transactions.
+    /// Handles the fabric's reports about labels and transactions.
     pub(super) fn drain_fabric(&mut self) {
         while let Some(event) = self.brain.fabric.poll_event() {
             match event {
@@ -113,7 +114,7 @@ impl Dispatch<'_> {
         }
     }
 
-    /// What takes labels that go takes others, or none. O(streams + routes).
+    /// Moves users of withdrawn labels to other labels, or to none. O(streams + routes).
     fn withdraw(&mut self, withdrawal: &Withdrawal) {
         let gone = NetworkChange::Withdrawn(&withdrawal.paths);
         self.brain.streams.handle_change(&mut network!(self), gone);
@@ -122,26 +123,26 @@ impl Dispatch<'_> {
         self.brain.fabric.complete(cx, withdrawal);
     }
 
-    /// Tells those who wait for streams that have ended.
+    /// Stops requests that wait for ended streams.
     pub(super) fn drain_streams(&mut self) {
         self.brain.requests.drain_streams(&mut lower!(self));
     }
 
-    /// Looks for labels that nothing uses, called now and then.
+    /// Looks for unused labels. Called periodically.
     pub(super) fn review_labels(&mut self) {
         let pinned = self.pinned_labels();
         self.brain.fabric.review(&context!(self), pinned);
         self.drain_fabric();
     }
 
-    /// The labels that something uses beside single streams.
+    /// The labels that are used by something other than a single stream.
     fn pinned_labels(&self) -> BTreeSet<Label> {
         let set_aside =
             self.brain.reservations.paths().filter_map(|path| self.brain.fabric.labels().of(&path));
         set_aside.chain(self.brain.routing.labels()).chain(self.brain.spray.labels()).collect()
     }
 
-    /// Notes that a host was heard; says whether what it says of itself is to be believed.
+    /// Learns a host's addresses and port. Returns whether they were accepted.
     pub(super) fn learn(&mut self, host: Binding) -> bool {
         let believed = self.brain.hosts.learn(&mut below!(self), host);
         self.drain_hosts();
@@ -153,7 +154,7 @@ impl Dispatch<'_> {
         self.brain.hosts.look_up(&mut below!(self), dpid, target, frame);
     }
 
-    /// Does what follows from what was learned of hosts.
+    /// Handles the reports of `hosts`.
     pub(super) fn drain_hosts(&mut self) {
         while let Some(event) = self.brain.hosts.poll_event() {
             match event {
@@ -163,7 +164,7 @@ impl Dispatch<'_> {
         }
     }
 
-    /// Draws the consequences of changes of the topology; `why` is for the links among them.
+    /// Applies changes of the topology. `why` is the cause of the links lost among them.
     pub(super) fn follow(&mut self, changes: &[Change], why: LinkLoss) {
         for change in changes {
             self.brain.hosts.handle_change(&mut context!(self), change);
@@ -208,7 +209,7 @@ impl Dispatch<'_> {
         self.brain.routing.reroute_to(&mut context!(self), &mut self.brain.fabric, dst);
     }
 
-    /// What leads to a host that has moved leads there again.
+    /// Reroutes traffic to a host that has moved.
     fn move_addresses(&mut self, addresses: &[IpAddr], from: SwitchPort, to: SwitchPort) {
         for dst in addresses {
             self.reroute_to(*dst);
@@ -224,7 +225,7 @@ impl Dispatch<'_> {
         self.drain_discovery();
     }
 
-    /// Does what follows from what was discovered.
+    /// Handles the reports of `discovery`.
     pub(super) fn drain_discovery(&mut self) {
         while let Some(event) = self.brain.discovery.poll_event() {
             match event {

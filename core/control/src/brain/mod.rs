@@ -1,4 +1,4 @@
-//! The brain: the machines and nothing else.
+//! The brain: all machines, and the state that they share.
 
 mod dispatch;
 mod events;
@@ -34,7 +34,7 @@ use dispatch::{context, network};
 
 /// The controller's state machine. Performs no I/O.
 ///
-/// After each [`handle`](Self::handle), carry out the commands in their order at each switch.
+/// After each [`handle`](Self::handle), execute the commands in order at each switch.
 #[derive(Debug)]
 pub struct Brain {
     settings: Settings,
@@ -54,7 +54,7 @@ pub struct Brain {
     streams: Streams,
     counters: Counters,
     counters_read_at: Time,
-    /// The topology's structure that labels, routes and streams are in line with.
+    /// The version of the topology's structure that labels, routes and streams reflect.
     followed: u64,
     admission: Admission,
     requests: Requests,
@@ -63,7 +63,7 @@ pub struct Brain {
 }
 
 impl Brain {
-    /// Knows nothing yet.
+    /// A brain that knows no switches.
     pub fn new(settings: Settings) -> Self {
         let topology = Topology::with_limits(settings.hosts);
         Self {
@@ -91,14 +91,14 @@ impl Brain {
         }
     }
 
-    /// Takes note of one event and appends what is to be done to `out`.
+    /// Handles one event and appends the resulting commands to `out`.
     ///
-    /// `now` must not go backwards from one event to the next.
+    /// `now` must not decrease from one event to the next.
     pub fn handle(&mut self, now: Time, event: &Event<'_>, out: &mut Commands) {
         Dispatch { brain: self, now, out }.handle(event);
     }
 
-    /// When [`Event::Tick`] has something to do next, if that is sooner than the usual tick.
+    /// When [`Event::Tick`] has work next, if that is sooner than the usual tick.
     pub fn wake_at(&self) -> Option<Time> {
         let times = [self.fabric.wake_at(), self.streams.wake_at(), self.requests.wake_at()];
         times.into_iter().flatten().min()

@@ -1,4 +1,4 @@
-//! Packets that switches send to the controller, handed to the machines that they concern.
+//! Dispatch of packet-ins to the machines.
 
 use std::net::IpAddr;
 
@@ -30,7 +30,7 @@ impl Dispatch<'_> {
         if !self.brain.admission.admit_punt(&mut context!(self), at, role, &frame) {
             return;
         }
-        // What has a label was forwarded by a switch that is not connected: its sender is elsewhere.
+        // A labelled packet was forwarded by a switch that is not connected: its sender is elsewhere.
         let from_host = role == Some(Role::Host) && Label::from_mac(frame.dst).is_none();
         let punt = Punt { at, table, frame: &frame, bytes };
         match &frame.payload {
@@ -69,7 +69,7 @@ impl Dispatch<'_> {
         }
     }
 
-    /// A DHCP server answers a client that may not have its address yet.
+    /// Handles a DHCP server's answer to a client that may not have its address yet.
     fn offer(&mut self, at: SwitchPort, dst: IpAddr, bytes: &[u8]) {
         match self.brain.topology.host_with_address(dst) {
             Some(_) => self.forward_or_look_up(at.dpid, dst, bytes),
@@ -77,17 +77,17 @@ impl Dispatch<'_> {
         }
     }
 
-    /// A packet that the controller sent found no route.
+    /// Handles a packet that the controller sent and that found no route.
     ///
-    /// If there should be one, the switch has lost or refused it. The packet is dropped, or it would come back
-    /// again and again; the next one of its host has the route written anew.
+    /// If a route should exist, the switch has lost or refused it. The packet is dropped, since it would come
+    /// back again and again. The next packet to that host installs the route again.
     fn on_returned(&mut self, dpid: DatapathId, dst: IpAddr, bytes: &[u8]) {
         if !self.brain.routing.forget(RouteKey { dst, dpid }) {
             self.forward_or_look_up(dpid, dst, bytes);
         }
     }
 
-    /// Sends a packet on, or holds it while its destination is looked for.
+    /// Forwards a packet, or holds it while its destination is looked up.
     fn forward_or_look_up(&mut self, dpid: DatapathId, dst: IpAddr, frame: &[u8]) {
         match self.brain.topology.host_with_address(dst) {
             Some(_) => {
@@ -98,7 +98,7 @@ impl Dispatch<'_> {
         }
     }
 
-    /// A packet that waited here goes on as if it had just come in.
+    /// Handles a held packet as if it had just arrived.
     pub(super) fn resume(&mut self, dpid: DatapathId, bytes: &[u8]) {
         let Ok(frame) = Frame::parse(bytes) else { return };
         let Payload::Ip(ip) = &frame.payload else { return };
@@ -115,7 +115,7 @@ impl<'a> Punt<'a> {
         NeighborPacket { at, src: frame.src, ip, dst: frame.dst, frame: bytes, is_copy: self.is_copy() }
     }
 
-    /// Whether the packet goes on without the controller: neighbours talk to each other.
+    /// Whether this is a copy of a unicast packet between neighbours, which the switch forwards itself.
     const fn is_copy(&self) -> bool {
         self.table == Table::Admit as u8 && !self.frame.dst.is_multicast()
     }

@@ -1,7 +1,7 @@
-//! What the brain knows, to be read.
+//! Read access to the brain's state.
 //!
-//! Lists are given as a whole, or from any item on: so that a copy of a long one can be made in turns, between which the
-//! brain goes on. Of each list what follows an item is in the same order, whatever has come and gone meanwhile.
+//! Lists can be read from the start or from after any item, so a long list can be copied in pieces between
+//! events. Items that follow a given item keep their order, whatever is added or removed meanwhile.
 
 use std::hint::black_box;
 use std::net::IpAddr;
@@ -29,7 +29,7 @@ use crate::view::{
 };
 
 impl Brain {
-    /// How the brain behaves.
+    /// The brain's settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -39,23 +39,23 @@ impl Brain {
         self.counters
     }
 
-    /// What is steered how.
+    /// The policies in force.
     pub fn policies(&self) -> &Arc<Policies> {
         self.streams.policies()
     }
 
-    /// The rule of one direction of a stream as it is wanted now; `None` if there is no such stream or it has no path.
+    /// The wanted rule of one direction of a stream; `None` if the stream does not exist or has no path.
     pub fn stream_rule(&self, id: StreamId, reverse: bool) -> Option<Rule> {
         let Self { transfers, fabric, spray, .. } = self;
         RuleSources { transfers, fabric, spray }.rule(id, reverse)
     }
 
-    /// The rule of a default path as it is wanted now; `None` if there is none.
+    /// The wanted rule of a default path; `None` if there is none.
     pub fn route_rule(&self, dst: IpAddr, dpid: DatapathId) -> Option<Rule> {
         self.routing.rule(RouteKey { dst, dpid })
     }
 
-    /// How much is known.
+    /// The numbers of switches, links, hosts, transfers, streams, labels and routes.
     pub fn sizes(&self) -> Sizes {
         Sizes {
             switches: self.topology.switches().len() as u64,
@@ -77,14 +77,15 @@ impl Brain {
             .collect()
     }
 
-    /// What brings a copy of all transfers up to date; those that are to be visited by [`copy_transfer`](Self::copy_transfer).
+    /// Takes the changes that bring a copy of all transfers up to date. Read the listed transfers with
+    /// [`copy_transfer`](Self::copy_transfer).
     ///
-    /// Neither changes anything that the brain decides by.
+    /// Neither call influences the brain's decisions.
     pub fn take_transfer_changes(&mut self) -> Changed {
         self.transfers.take_changes()
     }
 
-    /// The transfer as it is now, if a stream of it is established. When it changes after this, it is among the changes again.
+    /// The transfer's current state, if a stream of it is established. Later changes are listed again.
     pub fn copy_transfer(&mut self, id: TransferId) -> Option<TransferRecord> {
         self.transfers.visit(id)?;
         self.transfers
@@ -96,14 +97,14 @@ impl Brain {
         Sources { settings: &self.settings, topology: &self.topology, streams: &self.transfers }
     }
 
-    /// The edges, and what they spray and put in order, by datapath id.
+    /// The edges with their spray groups and resequencers, by datapath id.
     pub fn edges(&self) -> Vec<EdgeView> {
         let mut list = EdgeList::default();
         while !self.list_edges(&mut list, usize::MAX) {}
         list.into_views()
     }
 
-    /// Goes on with a list of edges by at most so many groups that spray; whether that was all.
+    /// Extends a list of edges by at most `count` spray groups; returns whether it is complete.
     pub fn list_edges(&self, list: &mut EdgeList, count: usize) -> bool {
         self.spray.list_edges(list, count)
     }
@@ -113,7 +114,7 @@ impl Brain {
         self.switches_after(None).collect()
     }
 
-    /// The switches that follow this one.
+    /// The switches after this one.
     pub fn switches_after(&self, dpid: Option<DatapathId>) -> impl Iterator<Item = SwitchView> {
         let switches = self.topology.switches_after(dpid);
         switches.map(|switch| SwitchView { dpid: switch.dpid(), ports: self.ports_of(switch) })
@@ -124,7 +125,7 @@ impl Brain {
         self.links_after(None).collect()
     }
 
-    /// The links that follow the one that leaves this port.
+    /// The links after the one that leaves this port.
     pub fn links_after(&self, src: Option<SwitchPort>) -> impl Iterator<Item = LinkView> {
         let links = self.topology.links_after(src);
         links.map(|(link, state)| link_view(&link, state, &self.measurement.of(&link)))
@@ -135,27 +136,27 @@ impl Brain {
         self.topology.link_at(src).is_some()
     }
 
-    /// The path sets and the graph behind them, to be read elsewhere while the brain goes on.
+    /// A snapshot of the path sets and their graph, to be read elsewhere while the brain continues.
     pub fn path_sets(&self) -> Snapshot {
         self.paths.snapshot()
     }
 
-    /// Where the interface with this Ethernet address is attached.
+    /// The port of the interface with this MAC address.
     pub fn place_of(&self, mac: MacAddr) -> Option<SwitchPort> {
         self.topology.host(mac).map(|host| host.at)
     }
 
-    /// Where the interface with this IP address is attached.
+    /// The port of the interface with this IP address.
     pub fn place_of_address(&self, address: IpAddr) -> Option<SwitchPort> {
         self.topology.host_with_address(address).map(|host| host.at)
     }
 
-    /// The hosts, by Ethernet address.
+    /// The hosts, by MAC address.
     pub fn hosts(&self) -> Vec<HostView> {
         self.hosts_after(None).collect()
     }
 
-    /// The hosts that follow the one with this Ethernet address.
+    /// The hosts after the one with this MAC address.
     pub fn hosts_after(&self, mac: Option<MacAddr>) -> impl Iterator<Item = HostView> {
         let view = |host: &Host| HostView {
             mac: host.mac,
@@ -166,22 +167,22 @@ impl Brain {
         self.topology.hosts_after(mac).map(view)
     }
 
-    /// What applications have set aside, by name.
+    /// The assignments of applications, by name.
     pub fn assignments(&self) -> Vec<AssignmentView> {
         self.assignments_after(None).collect()
     }
 
-    /// What was done at ports that must not be, by port and kind.
+    /// The alarms, by port and kind.
     pub fn alarms(&self) -> Vec<Alarm> {
         self.alarms_after(None).collect()
     }
 
-    /// What was done that follows something of this kind at this port.
+    /// The alarms after this kind at this port.
     pub fn alarms_after(&self, alarm: Option<(SwitchPort, &'static str)>) -> impl Iterator<Item = Alarm> {
         self.admission.alarms_after(alarm)
     }
 
-    /// What applications have set aside that follows this one.
+    /// The assignments after this one.
     pub fn assignments_after(&self, id: Option<AssignmentId>) -> impl Iterator<Item = AssignmentView> {
         self.reservations.views_after(self.sources(), id)
     }
@@ -196,18 +197,18 @@ impl Brain {
         switch.ports().map(view).collect()
     }
 
-    /// Fetches what the packets in some messages of a switch will ask for. Changes nothing.
+    /// Prefetches the memory that packets in a switch's messages will need. Changes nothing.
     ///
-    /// What a packet asks for, its hosts and the route to one of them, is anywhere in memory, and to wait for it is most of
-    /// what a packet costs where there are many. The questions of packets in a row do not depend on each other, so that
-    /// memory is fetched for all at once if they are asked before the first one is answered.
+    /// A packet needs its hosts and a route, which lie anywhere in memory. Waiting for that memory is most of
+    /// a packet's cost under load. Lookups for consecutive packets are independent, so memory serves them in
+    /// parallel if they run before the first packet is handled.
     pub fn prefetch(&self, messages: &[u8]) {
         let messages = frames(messages).map_while(Result::ok);
         let packets = messages.filter_map(|message| ip_addresses(PacketIn::frame_of(message.bytes)?));
         black_box(packets.filter(|ends| self.is_ready(*ends)).count());
     }
 
-    /// Whether a packet can be answered without anything that is not known yet.
+    /// Whether a packet can be answered from known hosts and routes.
     fn is_ready(&self, [src, dst]: [IpAddr; 2]) -> bool {
         let host = |ip| self.topology.host_with_address(ip);
         let spoke_last = host(src).is_some_and(|host| host.addresses.last() == Some(&src));

@@ -1,4 +1,4 @@
-//! Links that go down again and again are left alone for a while, each time for longer.
+//! Flap damping: links that go down repeatedly are unused for a while, longer each time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -10,28 +10,28 @@ use crate::context::Context;
 use crate::notice::Notice;
 use crate::settings::Settings;
 
-/// The links that went down lately, by their ends in order.
+/// The links that went down recently, by their ends in order.
 #[derive(Debug, Default)]
 pub(super) struct Damping(BTreeMap<[SwitchPort; 2], Record>);
 
 #[derive(Debug, Default)]
 struct Record {
-    /// When it went down, as far as that counts.
+    /// When it went down, as far as that still counts.
     losses: VecDeque<Time>,
-    /// How often it was left alone without a long quiet time in between.
+    /// Number of holds without a long quiet time between them.
     strikes: u32,
-    /// Until when it is left alone.
+    /// The end of the current hold.
     until: Time,
 }
 
 impl Damping {
-    /// Whether the link is not to be used yet. Where no other path leads across, it is better than none.
+    /// Whether the link is held. A held link is used where no other path exists.
     pub(super) fn suppresses(&self, cx: &mut Context<'_>, link: &Link) -> bool {
         let is_held = self.0.get(&cable(link)).is_some_and(|record| cx.now < record.until);
         is_held && cx.paths.shortest(cx.now, link.src.dpid, link.dst.dpid).is_some()
     }
 
-    /// Takes note that a link went down. Both directions of a link that goes down at one time are one loss.
+    /// Records that a link went down. Both directions going down at the same time count as one loss.
     pub(super) fn note_loss(&mut self, cx: &mut Context<'_>, link: &Link) {
         let (now, settings) = (cx.now, cx.settings);
         self.prune(now, settings.flap_hold_max.max(settings.flap_window));
@@ -49,7 +49,7 @@ impl Damping {
         }
     }
 
-    /// Forgets the links that have been quiet for long.
+    /// Forgets links that have been quiet for a long time.
     fn prune(&mut self, now: Time, quiet: Duration) {
         let last = |record: &Record| record.losses.back().copied().unwrap_or_default().max(record.until);
         self.0.retain(|_, record| now.since(last(record)) < quiet);
@@ -57,7 +57,7 @@ impl Damping {
 }
 
 impl Record {
-    /// It went down too often once more; returns for how long it is left alone.
+    /// Starts a hold after too many losses; returns its length.
     fn strike(&mut self, settings: &Settings) -> Duration {
         let factor = 1_u32.checked_shl(self.strikes).unwrap_or(u32::MAX);
         self.losses.clear();

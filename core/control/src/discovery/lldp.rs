@@ -1,8 +1,8 @@
-//! LLDP validation: which discovery frames prove that there is a link.
+//! LLDP validation: the discovery frames that prove a link.
 //!
-//! One that was made by this controller a moment ago, comes in for the first time, and joins two ports of which
-//! neither has shown a host. Two hosts that have never sent anything else can still carry frames from one to the
-//! other and pass for a link: see docs/security.md.
+//! A frame proves a link if this controller made it a moment ago, it arrives for the first time, and neither
+//! port has shown a host. Two hosts that have never sent anything else can still relay frames and imitate a
+//! link: see docs/security.md.
 
 use braid_packet::lldp::{LldpError, LldpProbe};
 use braid_topology::Link;
@@ -14,7 +14,7 @@ use crate::measurement::Measurement;
 use crate::threat::Threat;
 
 impl Discovery {
-    /// Believes a discovery frame, or says what is wrong with it.
+    /// Accepts a discovery frame, or returns the threat that it poses.
     pub(super) fn validate(
         &mut self,
         cx: &mut Context<'_>,
@@ -56,7 +56,7 @@ impl Discovery {
         Ok(())
     }
 
-    /// Whether the frame tells something: not if it was overtaken by the news that its port or switch is gone.
+    /// Whether the frame is news: not if it is late, or if its port or switch was removed meanwhile.
     fn is_fresh(
         &mut self,
         cx: &Context<'_>,
@@ -65,16 +65,16 @@ impl Discovery {
         sent_at: Time,
     ) -> Result<bool, Threat> {
         let is_old = cx.now.since(sent_at) > cx.settings.link_timeout;
-        // A switch that is busy sends frames late.
+        // A busy switch sends frames late.
         if is_old && cx.topology.link_at(src).is_some_and(|link| link.dst == at) {
             return Ok(false);
         }
         let Some(state) = self.ports.get_mut(src) else {
-            // Frames that switches send straight back are made for no port that there is.
+            // Frames that measure round trips name a reserved port, never a physical one.
             let is_gone = !is_old && src.port.is_physical();
             return if is_gone { Ok(false) } else { Err(Threat::ReplayedProbe { of: src }) };
         };
-        // Of each frame there is one, and a link keeps their order.
+        // Each frame exists once, and a link preserves their order.
         if is_old || state.sent_and_heard.is_some_and(|heard| sent_at <= heard) {
             return Err(Threat::ReplayedProbe { of: src });
         }

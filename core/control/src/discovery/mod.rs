@@ -1,4 +1,4 @@
-//! Switches and their ports come and go; LLDP tells which ports are joined by links.
+//! Discovery of switches, ports, and the links that LLDP finds between them.
 
 mod damping;
 mod lldp;
@@ -20,7 +20,7 @@ use crate::threat::Threat;
 use damping::Damping;
 use ports::{PortState, Ports};
 
-/// Knows what each port leads to.
+/// The ports of all switches, and what each leads to.
 #[derive(Debug, Default)]
 pub(crate) struct Discovery {
     ports: Ports,
@@ -29,34 +29,34 @@ pub(crate) struct Discovery {
     events: VecDeque<DiscoveryEvent>,
 }
 
-/// What follows for others.
+/// A report to the machines above.
 #[derive(Debug)]
 pub(crate) enum DiscoveryEvent {
-    /// Switches, ports or links have come or gone.
+    /// Switches, ports or links were added or removed.
     Changed {
-        /// In order.
+        /// The changes, in order.
         changes: Vec<Change>,
-        /// What the links among them were lost by.
+        /// Why the links among them were lost.
         why: LinkLoss,
     },
-    /// A port leads to something else; `None` if it is down.
+    /// A port has a new role; `None` if it is down.
     RoleChanged {
         /// The port.
         at: SwitchPort,
-        /// What it leads to now.
+        /// Its new role.
         role: Option<Role>,
     },
-    /// Something at a port did what it must not.
+    /// A threat at a port.
     Threat {
         /// The port.
         at: SwitchPort,
-        /// What it did.
+        /// The threat.
         threat: Threat,
     },
 }
 
 impl Discovery {
-    /// A switch joins; one that is blank has started anew.
+    /// A switch joins. A blank switch has restarted.
     pub(crate) fn handle_switch_up(&mut self, cx: &mut Context<'_>, dpid: DatapathId, is_blank: bool) {
         self.first_switch_at.get_or_insert(cx.now);
         cx.topology.add_switch(dpid, []);
@@ -65,7 +65,7 @@ impl Discovery {
         }
     }
 
-    /// A switch left.
+    /// A switch has left.
     pub(crate) fn handle_switch_down(&mut self, cx: &mut Context<'_>, dpid: DatapathId) {
         self.ports.remove_switch(dpid);
         let changes = cx.topology.remove_switch(dpid);
@@ -101,7 +101,7 @@ impl Discovery {
         self.change(cx, changes, LinkLoss::Port);
     }
 
-    /// A discovery frame came in, or what looks like one; what it measures goes to `measurement`.
+    /// Handles a frame that claims to be a discovery frame. Its delay goes to `measurement`.
     pub(crate) fn handle_lldp(
         &mut self,
         cx: &mut Context<'_>,
@@ -115,9 +115,9 @@ impl Discovery {
         }
     }
 
-    /// Sends the discovery frames that are due, and draws conclusions from those that did not come; called once a tick.
+    /// Sends due discovery frames, settles ports and removes silent links. Called once a tick.
     ///
-    /// While what switches had is settled, the switches at other ends may be on their way still.
+    /// During reconciliation, a link port without a link waits for the switch at its other end.
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         self.ports.tick(cx.now, cx.settings.role_hold);
         self.probe_due_ports(cx);
@@ -130,29 +130,29 @@ impl Discovery {
         self.ports.show_host(at);
     }
 
-    /// A new port goes on as what it was with an earlier controller.
+    /// Gives a new port the role that it had with an earlier controller.
     pub(crate) fn restore_role(&mut self, cx: &mut Context<'_>, at: SwitchPort, role: Role) {
         if self.ports.role(at) == Some(Role::Pending) {
             self.set_role(cx, at, role);
         }
     }
 
-    /// What a port leads to; `None` while it is down.
+    /// The role of a port; `None` while it is down.
     pub(crate) fn role(&self, at: SwitchPort) -> Option<Role> {
         self.ports.role(at)
     }
 
-    /// The ports of a switch that are up.
+    /// The ports of a switch that are up, with their roles.
     pub(crate) fn roles_of(&self, dpid: DatapathId) -> impl Iterator<Item = (SwitchPort, Role)> {
         self.ports.of(dpid).map(|(at, state)| (at, state.role))
     }
 
-    /// The ports that lead there.
+    /// The ports with this role.
     pub(crate) fn ports_with(&self, role: Role) -> impl Iterator<Item = SwitchPort> {
         self.ports.iter().filter(move |(_, state)| state.role == role).map(|(at, _)| at)
     }
 
-    /// What follows for others, in order.
+    /// The next report, in order.
     pub(crate) fn poll_event(&mut self) -> Option<DiscoveryEvent> {
         self.events.pop_front()
     }
@@ -164,9 +164,9 @@ impl Discovery {
         }
     }
 
-    /// A port that has shown no switch for a while has hosts.
+    /// Ends the pending role of ports that have shown no switch for a while.
     fn settle_ports(&mut self, cx: &mut Context<'_>) {
-        // Switches that rules of an earlier controller keep busy need their time to find this one.
+        // Switches busy with rules of an earlier controller need time to connect.
         let starting = self.first_switch_at.is_none_or(|at| cx.now.since(at) < cx.settings.start_hold);
         let is_settled = |state: &PortState| {
             state.role == Role::Pending && cx.now.since(state.since) >= cx.settings.settle && !starting
@@ -193,7 +193,7 @@ impl Discovery {
         }
     }
 
-    /// A discovery frame proves a link.
+    /// Handles a proof of a link.
     fn hear_link(&mut self, cx: &mut Context<'_>, measurement: &Measurement, link: Link) {
         let Link { src, dst } = link;
         let Some(state) = self.ports.get_mut(dst) else { return };
@@ -260,13 +260,13 @@ fn leave_role(cx: &mut Context<'_>, at: SwitchPort, role: Role) {
     }
 }
 
-/// What lets the packets of another switch in.
+/// The rules that admit packets from another switch.
 fn from_link(at: SwitchPort) -> [Rule; 2] {
     let port = at.port;
     [Rule::FromBypass { port }, Rule::FromLink { port }]
 }
 
-/// What lets the packets of hosts at a port in.
+/// The rules that admit packets from hosts at a port.
 fn from_hosts(at: SwitchPort) -> impl Iterator<Item = Rule> {
     let port = at.port;
     let copies = NeighborTraffic::ALL.map(|traffic| Rule::Neighbour { port, traffic });

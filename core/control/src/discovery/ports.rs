@@ -1,4 +1,4 @@
-//! What is at each port: another switch, hosts, or nothing known yet.
+//! Ports that are up, and what was seen at each: a switch, hosts, or nothing yet.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,13 +13,13 @@ use crate::session::SessionLimits;
 pub(super) struct PortState {
     pub(super) role: Role,
     pub(super) since: Time,
-    /// When the next discovery frame leaves.
+    /// When the next discovery frame is due.
     pub(super) next_probe: Time,
-    /// When the last discovery frame of the other end came in.
+    /// When the last discovery frame of the other end arrived.
     pub(super) last_heard: Time,
-    /// When the newest discovery frame of this port was sent that came in elsewhere.
+    /// When this port sent the newest of its discovery frames that arrived elsewhere.
     pub(super) sent_and_heard: Option<Time>,
-    /// What the port has shown, so that it is not taken for the other.
+    /// What was seen at the port, so that hosts do not pass for a switch or a switch for hosts.
     pub(super) shown: Shown,
 }
 
@@ -32,10 +32,10 @@ pub(super) struct Shown {
     pub(super) link: bool,
 }
 
-/// Of one switch, what so many ports showed that went down is remembered: as many as it may have.
+/// The number of down ports of a switch that are remembered: as many as it may have.
 const MAX_DOWN: usize = SessionLimits::DEFAULT.ports;
 
-/// The ports that are up, and what those showed that went down a moment ago.
+/// The ports that are up, and what was seen at ports that went down recently.
 #[derive(Debug, Default)]
 pub(super) struct Ports {
     up: BTreeMap<SwitchPort, PortState>,
@@ -43,7 +43,7 @@ pub(super) struct Ports {
 }
 
 impl Ports {
-    /// The port is up, and what it showed less than `hold` ago counts still.
+    /// Adds a port that is up. What was seen less than `hold` ago still counts.
     pub(super) fn insert(&mut self, at: SwitchPort, now: Time, hold: Duration) {
         let shown = self.down.get_mut(&at.dpid).and_then(|down| down.remove(&at.port));
         let shown = shown.filter(|(since, _)| now.since(*since) < hold).map(|(_, shown)| shown);
@@ -58,7 +58,7 @@ impl Ports {
         self.up.insert(at, state);
     }
 
-    /// The port is down or gone.
+    /// Removes a port that is down or removed.
     pub(super) fn remove(&mut self, at: SwitchPort, now: Time) -> Option<PortState> {
         let state = self.up.remove(&at)?;
         if state.shown != Shown::default() {
@@ -71,7 +71,7 @@ impl Ports {
         Some(state)
     }
 
-    /// Forgets what ports showed that have been down for `hold`; called once a tick.
+    /// Forgets ports that have been down for `hold`. Called once a tick.
     pub(super) fn tick(&mut self, now: Time, hold: Duration) {
         self.down.retain(|_, down| {
             down.retain(|_, (since, _)| now.since(*since) < hold);
@@ -83,19 +83,19 @@ impl Ports {
         self.up.retain(|at, _| at.dpid != dpid);
     }
 
-    /// The switch starts anew: its ports were all down.
+    /// Forgets the ports of a switch that restarts: all of them were down.
     pub(super) fn forget_switch(&mut self, dpid: DatapathId) {
         self.down.remove(&dpid);
     }
 
-    /// A host was seen there.
+    /// Records that a host was seen at a port.
     pub(super) fn show_host(&mut self, at: SwitchPort) {
         if let Some(state) = self.up.get_mut(&at) {
             state.shown.host = true;
         }
     }
 
-    /// Whether a host was seen there.
+    /// Whether a host was seen at a port.
     pub(super) fn has_shown_host(&self, at: SwitchPort) -> bool {
         self.up.get(&at).is_some_and(|state| state.shown.host)
     }
@@ -135,7 +135,7 @@ mod tests {
         SwitchPort::new(DatapathId(dpid), PortNo(port as u32))
     }
 
-    /// The port comes up, shows a host, and goes.
+    /// The port comes up, shows a host, and goes down.
     fn flap(ports: &mut Ports, at: SwitchPort, now: Time) {
         ports.insert(at, now, HOLD);
         ports.show_host(at);

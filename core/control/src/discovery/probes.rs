@@ -34,7 +34,8 @@ impl Discovery {
         cx.out.send(at.dpid, Target::Port(at.port), &frame);
     }
 
-    /// Whether the other end of a link has missed a discovery frame: more of them soon tell a loss from many.
+    /// Whether the other end of a link has missed a discovery frame. More frequent frames then show soon
+    /// whether the link is lost.
     fn is_unheard(&self, cx: &Context<'_>, at: SwitchPort) -> bool {
         let peer = cx.topology.link_at(at).and_then(|link| self.ports.get(link.dst));
         peer.is_some_and(|peer| cx.now.since(peer.last_heard) > cx.settings.probe_interval * 5 / 4)

@@ -6,9 +6,10 @@ use braid_paths::Path;
 use braid_topology::{Graph, Link, NodeIndex};
 use rustc_hash::FxHashMap;
 
-/// The shortest path from one end of a link to the other without it; of several, the first in the order of ports.
+/// The shortest path from one end of a link to the other without it; of several, the first in the order of
+/// ports.
 ///
-/// So a link that goes changes only the bypasses over it.
+/// With this tie break, losing a link changes only the bypasses over it.
 pub(super) fn bypass_path(graph: &Graph, link: &Link) -> Option<Path> {
     let (start, goal) = (graph.node(link.src.dpid)?, graph.node(link.dst.dpid)?);
     let is_other =

@@ -1,8 +1,8 @@
-//! Bypasses of links whose ports are down, which switches use by themselves before the controller knows.
+//! Link bypasses, which switches use while a port is down, before the controller reacts.
 //!
-//! A label's packets leave a switch through a group that protects the port: while the port is down they take the link's
-//! bypass to the switch at its other end, and go on from there by their label. A bypass is the link's, not the path's,
-//! so that what it costs does not grow with paths or streams.
+//! A label's packets leave a switch through a group that protects the port. While the port is down, they take
+//! the link's bypass to the switch at its other end, and continue there by label. A bypass belongs to the
+//! link, not to a path, so its cost does not grow with paths or streams.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -21,26 +21,26 @@ use crate::label::Label;
 use crate::pipeline::{Exit, ProtectedPort, Rule, can_be_protected};
 use crate::writer::RuleWriter;
 
-/// The bypasses and what leads there.
+/// The bypasses, and the protected ports that use them.
 ///
-/// Packets take a bypass only if its rules were confirmed: the protected ports are told afterwards. Its rules stay for a
-/// while when those lead elsewhere.
+/// A protected port uses a bypass only after its rules are confirmed. The rules stay for a while after the
+/// port stops using them.
 #[derive(Debug, Default)]
 pub(super) struct Bypasses {
-    /// The switches with groups enough.
+    /// The switches with enough fast-failover groups.
     capable: BTreeSet<DatapathId>,
     /// The bypass of each link, by its sending end.
     bypasses: BTreeMap<SwitchPort, Bypass>,
-    /// Those that no port leads to any more.
+    /// Bypasses that no port uses any more, and when each is removed.
     leaving: Vec<(Time, Label, Path)>,
     barriers: BTreeMap<(DatapathId, u32), (SwitchPort, Label)>,
-    /// Whether links or protections have come or gone since all was compared.
+    /// Whether links or protected ports have changed since the last comparison.
     stale: bool,
-    /// Until then it is not compared.
+    /// No comparison before this time.
     rest: Time,
 }
 
-/// When links have come or gone, switches first get what broken paths need: bypasses are for the next time.
+/// Delay after link changes. Repairs of broken paths go first, since bypasses only serve the next failure.
 const BYPASS_DELAY: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
@@ -52,14 +52,14 @@ struct Bypass {
 }
 
 impl Bypasses {
-    /// How packets that come in by `from` leave through a port of a link.
+    /// How packets that enter by `from` leave through a port of a link.
     pub(super) fn exit(&self, at: SwitchPort, from: PortNo) -> Exit {
         let is_protected = self.capable.contains(&at.dpid) && can_be_protected(at.port, from);
         if is_protected { Exit::Protected { from } } else { Exit::Plain }
     }
 
-    /// Whether packets of a path arrive although links of it are gone: each of those has lost its carrier, so that
-    /// switches bypass it.
+    /// Whether packets of a path arrive although some of its links are down. Each of those links must have
+    /// lost its carrier and have a bypass.
     pub(super) fn cover(&self, topology: &Topology, path: &Path) -> bool {
         let is_there = |link: &Link| topology.link_at(link.src) == Some(*link);
         let is_down = |at: SwitchPort| topology.port(at).is_some_and(|port| !port.up);
@@ -67,7 +67,7 @@ impl Bypasses {
         gone.all(|link| (is_down(link.src) || is_down(link.dst)) && self.bypass(link.src, is_there))
     }
 
-    /// A switch joins, with the protections that it has.
+    /// A switch joins with these protected ports.
     pub(super) fn handle_switch_up(&mut self, cx: &mut Context<'_>, switch: &SwitchPorts) {
         let (dpid, ports) = (switch.dpid, switch.ports.len() as u64 + 1);
         if u64::from(switch.failover_groups) >= ports * ports {
@@ -77,7 +77,7 @@ impl Bypasses {
             Some(found) => {
                 found.protected_ports.iter().for_each(|protected| cx.out.protections.load(dpid, protected));
             }
-            // What cannot be read may be in the way of ours.
+            // Groups that cannot be read may conflict with ours.
             None if self.capable.contains(&dpid) => remove_protections(switch, &mut cx.out),
             None => {}
         }
@@ -88,7 +88,7 @@ impl Bypasses {
         self.capable.remove(&dpid);
         cx.out.protections.handle_switch_down(dpid);
         self.barriers.retain(|(at, _), _| *at != dpid);
-        // What it had of bypasses over it may be lost.
+        // It may have lost its rules for bypasses over it.
         let over_it = self.bypasses.iter().filter(|(_, it)| it.path.switches().any(|at| at == dpid));
         for at in over_it.map(|(at, _)| *at).collect::<Vec<_>>() {
             self.leave(cx, at);
@@ -96,15 +96,18 @@ impl Bypasses {
         self.stale = true;
     }
 
-    /// Links have come or gone.
+    /// Links were added or removed.
     pub(super) fn handle_links(&mut self, now: Time) {
-        // Those that flap may not put it off for ever.
+        // Flapping links must not postpone the comparison for ever.
         if !std::mem::replace(&mut self.stale, true) {
             self.rest = now + BYPASS_DELAY;
         }
     }
 
-    /// A switch has done everything before a barrier: if it was the last one, the protected ports may lead there.
+    /// A switch has processed every message before a barrier. After the last one, protected ports may use the
+    /// bypass.
+    ///
+    /// Returns whether the barrier was a bypass's.
     pub(super) fn handle_barrier(&mut self, cx: &mut Context<'_>, dpid: DatapathId, token: u32) -> bool {
         let Some((at, label)) = self.barriers.remove(&(dpid, token)) else { return false };
         let Some(bypass) = self.bypasses.get_mut(&at).filter(|it| it.label == label) else { return true };
@@ -115,7 +118,7 @@ impl Bypasses {
         true
     }
 
-    /// A switch does not take a rule of a bypass: there is none until links change.
+    /// A switch has refused a rule of a bypass. The link has no bypass until links change.
     pub(super) fn handle_refused(&mut self, cx: &mut Context<'_>, label: Label) {
         let refused = self.bypasses.iter().find(|(_, it)| it.label == label).map(|(at, _)| *at);
         if let Some(at) = refused {
@@ -134,14 +137,14 @@ impl Bypasses {
             let is_there = |link: &Link| cx.topology.link_at(link.src) == Some(*link);
             match cx.topology.link_at(at) {
                 Some(link) => self.review(cx, labels, &link),
-                // It is in use just now, as long as it leads anywhere.
+                // It is in use now, as long as it works.
                 None if self.bypass(at, is_there) => {}
                 None => self.give_up(cx, at),
             }
         }
     }
 
-    /// Goes on with the bypasses that an earlier controller has written, as far as they are those that are wanted.
+    /// Adopts the bypasses of an earlier controller that match the wanted ones.
     pub(super) fn reconcile(&mut self, cx: &mut Context<'_>) {
         for at in ports(cx) {
             let known = cx.out.protections.known_entry(at);
@@ -165,7 +168,7 @@ impl Bypasses {
         self.bypasses.get(&at).filter(|it| it.unconfirmed.is_empty())
     }
 
-    /// Whether a port has a bypass over links that `is_there` knows.
+    /// Whether a port has a confirmed bypass whose links all pass `is_there`.
     fn bypass(&self, at: SwitchPort, is_there: impl Fn(&Link) -> bool) -> bool {
         self.confirmed(at).is_some_and(|it| it.path.links().iter().all(is_there))
     }
@@ -174,7 +177,7 @@ impl Bypasses {
         let wanted = bypass_path(cx.paths.graph(), link);
         let at = link.src;
         if self.bypasses.get(&at).map(|it| &it.path) == wanted.as_ref() {
-            // Protections that are new have been told nothing yet.
+            // New protected ports do not have the bypass yet.
             if let Some(entry) = self.confirmed(at).and_then(Bypass::entry) {
                 cx.out.set_bypass(at, Some(entry));
             }
@@ -206,7 +209,7 @@ impl Bypasses {
         self.leave(cx, at);
     }
 
-    /// The bypass's rules are removed some time after nothing leads there any more.
+    /// Stops using a bypass; its rules are removed later.
     fn leave(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
         cx.out.protections.set_entry(at, None);
         if let Some(bypass) = self.bypasses.remove(&at) {
@@ -232,18 +235,18 @@ impl Bypasses {
 }
 
 impl Bypass {
-    /// What protected ports are told.
+    /// The label and first port of the bypass, for protected ports.
     fn entry(&self) -> Option<(Label, PortNo)> {
         Some((self.label, self.path.links().first()?.src.port))
     }
 }
 
-/// The ports that are protected.
+/// The protected ports.
 fn ports(cx: &Context<'_>) -> BTreeSet<SwitchPort> {
     cx.out.protections.ports().collect()
 }
 
-/// Removes every protection that the switch could have.
+/// Removes every protected port that the switch could have.
 fn remove_protections(switch: &SwitchPorts, out: &mut RuleWriter<'_>) {
     let numbers = || switch.ports.iter().map(|port| port.port);
     for port in numbers() {
@@ -254,7 +257,7 @@ fn remove_protections(switch: &SwitchPorts, out: &mut RuleWriter<'_>) {
     }
 }
 
-/// The rules of a bypass, from its end inwards. Where it begins there are protected ports.
+/// The rules of a bypass, from its end inwards. Its start has protected ports instead.
 fn rules(label: Label, path: &Path) -> impl Iterator<Item = (DatapathId, Rule)> {
     let inner = path.links().iter().skip(1).rev();
     let hops = inner.map(move |link| (link.src.dpid, Rule::Bypass { label, port: link.src.port }));

@@ -1,9 +1,8 @@
-//! Labels are numbered so that one rule is enough, in the middle of their paths, for all that leave there by one link.
+//! Label groups: labels that share one rule in the middle of their paths.
 //!
-//! Each path between two edges has a label of its own, but a switch between them needs no rule for each. The labels of
-//! paths that leave their middle switch by the same link are of the same group, and begin alike: that switch has one rule
-//! for a group, or as many as it has ports where it protects them. What the middle of a network holds does so not grow with
-//! paths or streams, whatever its edges are asked for.
+//! Each path between two edges has its own label. Labels of paths that leave their middle switch by the same
+//! link are in one group and share a prefix. That switch has one rule for the group, or one for each ingress
+//! port where the exit is protected. So rules in the middle of a network do not grow with paths or streams.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +14,8 @@ use crate::installed::label_of;
 use crate::label::{GROUPS, Label, MEMBERS};
 use crate::pipeline::{Exit, Hop, Rule};
 
-/// Numbers left free above those that were found, for what switches may know that join later: of groups, and of labels
-/// in one.
+/// Numbers left free above the installed ones, since switches that join later may use them: of groups, and of
+/// members of a group.
 const GROUP_NUMBER_GAP: u32 = 1 << 12;
 const MEMBER_NUMBER_GAP: u32 = 1 << 5;
 
@@ -24,7 +23,7 @@ const MEMBER_NUMBER_GAP: u32 = 1 << 5;
 #[derive(Debug, Default)]
 pub(super) struct LabelGroups {
     groups: BTreeMap<Label, LabelGroup>,
-    /// The group of each link from which new labels are taken.
+    /// The group of each link that supplies new labels.
     open: BTreeMap<Link, Label>,
     found: Earlier,
     last: u32,
@@ -34,20 +33,20 @@ pub(super) struct LabelGroups {
 struct LabelGroup {
     link: Link,
     members: BTreeSet<Label>,
-    /// How many of their paths come to the middle switch by each port.
+    /// How many of the members' paths enter the middle switch by each port.
     from: BTreeMap<PortNo, usize>,
-    /// The rules that the middle switch has for them.
+    /// The group's rules in the middle switch.
     written: BTreeSet<Rule>,
-    /// The number of the last one that was given away.
+    /// The number of the newest member.
     last: u32,
 }
 
-/// What switches have of an earlier controller, until all of it is taken over or removed.
+/// Labels that an earlier controller left in switches, until reconciliation ends.
 #[derive(Debug, Default)]
 struct Earlier {
     /// The group that leaves each port.
     at: BTreeMap<SwitchPort, Label>,
-    /// Labels in groups that rules speak of.
+    /// Members of groups that appear in rules.
     members: BTreeSet<Label>,
 }
 
@@ -58,14 +57,14 @@ const fn group_of(rule: &Rule) -> Option<Label> {
     }
 }
 
-/// The links by which a path comes to its middle switch and leaves it; `None` for one that passes none.
+/// The links by which a path enters and leaves its middle switch; `None` for a path without inner switches.
 pub(super) fn middle(path: &Path) -> Option<(&Link, &Link)> {
     let (before, after) = path.links().split_at_checked(path.links().len() / 2)?;
     before.last().zip(after.first())
 }
 
 impl LabelGroups {
-    /// A label that none has; `None` for a path that passes no switch between its ends, or when there are too many.
+    /// A free label; `None` for a path without inner switches, or when all labels are taken.
     pub(super) fn next(&mut self, path: &Path) -> Option<Label> {
         let (_, link) = middle(path)?;
         let known = self.next_in_known(link);
@@ -78,7 +77,7 @@ impl LabelGroups {
         Some(label)
     }
 
-    /// A label in a group that there is for the link already.
+    /// A free label in a group that the link already has.
     fn next_in_known(&self, link: &Link) -> Option<Label> {
         let leads_there = |it: &LabelGroup| it.link == *link;
         let is_free = |group: &&Label| self.groups.get(group).is_none_or(leads_there);
@@ -93,7 +92,7 @@ impl LabelGroups {
         next.find(|group| !self.groups.contains_key(group))
     }
 
-    /// The next label of a group that nobody has, going round.
+    /// The next free label of a group, wrapping around.
     fn next_member(&self, group: Label) -> Option<Label> {
         let last = self.groups.get(&group).map_or(0, |it| it.last).max(self.found.last_of(group));
         let next = (0..MEMBERS).map(|step| group.member((last + step) % MEMBERS + 1));
@@ -101,14 +100,14 @@ impl LabelGroups {
         { next }.find(|label| !is_taken(label) && !self.found.members.contains(label))
     }
 
-    /// New groups get higher numbers than that of `label`.
+    /// Gives new groups higher numbers than that of `label`.
     pub(super) fn skip(&mut self, label: Label) {
         if let Some(number) = label.group_number().filter(|number| *number > self.last) {
             self.last = (number + GROUP_NUMBER_GAP) % GROUPS;
         }
     }
 
-    /// A switch joins with rules.
+    /// A switch joins with these rules.
     pub(super) fn load(&mut self, dpid: DatapathId, rules: &[Rule]) {
         for rule in rules {
             match rule {
@@ -123,19 +122,19 @@ impl LabelGroups {
         }
     }
 
-    /// What was found is taken over or removed.
+    /// Everything installed has been adopted or removed.
     pub(super) fn end_reconciliation(&mut self) {
         self.found = Earlier::default();
     }
 
-    /// Whether a label may be that of a path: its group leads there, or nowhere yet.
+    /// Whether a path may have this label: its group uses the same link, or does not exist yet.
     pub(super) fn fits(&self, label: Label, path: &Path) -> bool {
         let Some(group) = label.group().filter(|_| !label.is_group()) else { return !label.is_group() };
         let link = middle(path).map(|(_, link)| *link);
         link.is_some() && self.groups.get(&group).is_none_or(|known| Some(known.link) == link)
     }
 
-    /// A path has a label, which fits.
+    /// Adds a path with a label that fits.
     pub(super) fn enter(&mut self, label: Label, path: &Path) {
         let (Some(id), Some((from, link))) = (label.group(), middle(path)) else { return };
         let group = self.groups.entry(id).or_insert_with(|| LabelGroup::new(*link));
@@ -145,7 +144,7 @@ impl LabelGroups {
         self.open.entry(*link).or_insert(id);
     }
 
-    /// A path has its label no more.
+    /// Removes a path and its label.
     pub(super) fn leave(&mut self, label: Label, path: &Path) {
         let (Some(id), Some((from, link))) = (label.group(), middle(path)) else { return };
         let Some(group) = self.groups.get_mut(&id) else { return };
@@ -162,13 +161,14 @@ impl LabelGroups {
         }
     }
 
-    /// Whether a rule of a label that has entered is to be written: others of its group may have it already.
+    /// Records that a label needs a rule. Returns whether the rule must be written: its group may have it
+    /// already.
     pub(super) fn is_first(&mut self, rule: &Rule) -> bool {
         let group = group_of(rule).and_then(|label| self.groups.get_mut(&label));
         group.is_none_or(|group| group.written.insert(*rule))
     }
 
-    /// Takes note that a rule of a label that is about to leave goes; says whether it is not needed any more.
+    /// Records that a label no longer needs a rule. Returns whether the rule must be removed.
     pub(super) fn is_last(&mut self, rule: &Rule) -> bool {
         let Some(group) = group_of(rule).and_then(|label| self.groups.get_mut(&label)) else { return true };
         let is_last = group.users(rule) < 2;
@@ -178,7 +178,7 @@ impl LabelGroups {
         is_last
     }
 
-    /// The rule for packets that come back on a bypass, if this is the last label of its group.
+    /// The hairpin rule of a label's group, if this is the last member.
     pub(super) fn last_hairpin(&self, label: Label) -> Option<(DatapathId, Rule)> {
         let id = label.group()?;
         let group = self.groups.get(&id).filter(|group| group.members.len() < 2)?;
@@ -187,19 +187,19 @@ impl LabelGroups {
         group.written.contains(&rule).then_some((dpid, rule))
     }
 
-    /// Whether a switch is to have a rule of a group.
+    /// Whether a switch should have a rule of a group.
     pub(super) fn has(&self, dpid: DatapathId, rule: &Rule) -> bool {
         let group = group_of(rule).and_then(|label| self.groups.get(&label));
         group.is_some_and(|group| group.link.src.dpid == dpid && group.written.contains(rule))
     }
 
-    /// By which port of a switch the packets of a label's group leave it, if that is its middle.
+    /// The port by which a label's group leaves this switch, if it is the middle one.
     pub(super) fn exit(&self, label: Label, dpid: DatapathId) -> Option<PortNo> {
         let link = self.groups.get(&label.group()?)?.link;
         (link.src.dpid == dpid).then_some(link.src.port)
     }
 
-    /// The switch may have lost its rules: what is new there writes them again.
+    /// Forgets the rules of a switch that may have lost them. New labels write them again.
     pub(super) fn close_at(&mut self, dpid: DatapathId) {
         self.found.at.retain(|at, _| at.dpid != dpid);
         for group in self.groups.values_mut().filter(|group| group.link.src.dpid == dpid) {
@@ -213,7 +213,8 @@ impl LabelGroup {
         Self { link, members: BTreeSet::new(), from: BTreeMap::new(), written: BTreeSet::new(), last: 0 }
     }
 
-    /// How many labels use a rule. That for packets that come back on a bypass stays to the end, as it is not known whose they are.
+    /// How many labels use a rule. The hairpin rule stays until the last member leaves, as its users are not
+    /// known.
     fn users(&self, rule: &Rule) -> usize {
         match rule {
             Rule::Transit(Hop { exit: Exit::Protected { from }, .. }) if from.0 != 0 => {
@@ -226,7 +227,7 @@ impl LabelGroup {
 }
 
 impl Earlier {
-    /// A number from which on those of a group are most likely free; 0 if nothing was found of it.
+    /// A number above which those of a group are most likely free; 0 if none was installed.
     fn last_of(&self, group: Label) -> u32 {
         let mut members = self.members.range(group..=group.member(MEMBERS));
         members.next_back().map_or(0, |label| label.member_number() + MEMBER_NUMBER_GAP)
@@ -251,7 +252,7 @@ mod tests {
             assert!(!used.contains(&label), "{label:?}");
             groups.enter(label, &path);
             used.push_back(label);
-            // One stays, so that the group does.
+            // One member stays, so that the group does.
             if used.len() as u32 == MEMBERS {
                 let gone = used.remove(1).expect("it is full");
                 groups.leave(gone, &path);

@@ -1,6 +1,7 @@
-//! Rules for packets that come back on a bypass, where a switch has refused them.
+//! Hairpin rules that switches have refused, and their retries.
 //!
-//! Only while a link is down does a path need them, so that it is not given up: they are written again after a while.
+//! A path needs its hairpin rules only while a link is down. So the path stays in use, and the rule is
+//! written again later.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +12,20 @@ use crate::context::Context;
 use crate::label::Label;
 use crate::pipeline::Rule;
 
-/// When those that were refused are written again. A switch refuses no more than it was sent, and each is here once.
+/// When refused rules are written again. Each is here once, and a switch refuses no more rules than it was
+/// sent.
 #[derive(Debug, Default)]
 pub(super) struct Hairpins(BTreeMap<(DatapathId, Rule), Time>);
 
 impl Fabric {
-    /// A switch does not take such a rule.
+    /// Schedules a retry of a hairpin rule that a switch has refused.
     pub(super) fn retry_hairpin(&mut self, cx: &Context<'_>, dpid: DatapathId, rule: Rule) {
         if self.wants_hairpin(dpid, &rule) {
             self.hairpins.0.insert((dpid, rule), cx.now + cx.settings.bar);
         }
     }
 
-    /// Writes those again whose time has come, if their paths are there still.
+    /// Writes the due rules again if their paths still exist.
     pub(super) fn write_hairpins(&mut self, cx: &mut Context<'_>) {
         if self.hairpins.0.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! The labels in use.
+//! The table of labels in use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,41 +19,41 @@ use crate::pipeline::{Exit, Hop};
 pub(crate) struct Labels {
     by_path: FxHashMap<Path, Label>,
     pub(super) entries: Index<Label, Entry>,
-    /// Those that no stream leases, since the last review at least.
+    /// Labels without leases, at least since the last review.
     pub(super) idle: BTreeSet<Label>,
-    /// Those that nothing uses, and since when.
+    /// Unused labels, by the time since when they are.
     unused: BTreeSet<(Time, Label)>,
     pub(super) groups: LabelGroups,
     barriers: BTreeMap<Barrier, Label>,
-    /// When labels are removed that nothing enters any more.
+    /// When labels are removed that no packet enters any more.
     left: BTreeSet<(Time, Label)>,
     last_label: u32,
     last_token: u32,
 }
 
-/// Numbers of labels that are of no group.
+/// The mask of numbers of labels outside groups.
 const PLAIN_LABELS: u32 = u32::MAX >> 1;
 
-/// A switch, and the token that its answer carries.
+/// A switch and the token of a barrier sent to it.
 type Barrier = (DatapathId, u32);
 
 #[derive(Debug)]
 pub(super) struct Entry {
     path: Path,
-    /// How many directions of streams use it.
+    /// The number of stream directions that use it.
     pub(super) leases: u32,
-    /// Of its rules' barriers those that were not answered yet.
+    /// The unanswered barriers of its rules.
     unconfirmed: SmallVec<[Barrier; 4]>,
-    /// The barrier after which nothing enters.
+    /// The barrier after which no packet enters.
     leaving: Option<Barrier>,
     installed_at: Time,
     confirmed_at: Time,
     pub(super) life: Life,
 }
 
-/// What a barrier was for.
+/// The meaning of an answered barrier.
 pub(super) enum Confirmed {
-    /// A label is ready.
+    /// A label is ready for use.
     Ready(Label),
     /// No packet enters a label any more.
     Leaving(Label),
@@ -75,12 +75,12 @@ impl Labels {
         self.entries.get(&label).map(|entry| &entry.path)
     }
 
-    /// Whether packets that enter a label arrive, as far as that is known, and more may enter.
+    /// Whether packets may enter a label: it is in use for its path, and all links of the path are up.
     pub(crate) fn is_open(&self, topology: &Topology, label: Label) -> bool {
         self.path(label).is_some_and(|path| self.of(path).is_some() && is_whole(topology, path))
     }
 
-    /// New labels get higher numbers than `label`, by `gap` if it is above all so far.
+    /// Makes new labels use numbers above `label`, by `gap` if it is the highest so far.
     pub(super) fn skip(&mut self, label: Label, gap: u32) {
         if label.group().is_some() {
             self.groups.skip(label);
@@ -89,7 +89,7 @@ impl Labels {
         }
     }
 
-    /// The label that goes by this hop, or those of its group that do.
+    /// The labels that use this hop: the hop's own, or members of its group.
     #[expect(clippy::disallowed_methods, reason = "collected into a sorted set")]
     pub(super) fn by(&self, hop: &Hop) -> BTreeSet<Label> {
         if !hop.label.is_group() {
@@ -105,7 +105,8 @@ impl Labels {
         members.filter(|(_, entry)| comes_in(&entry.path)).map(|(label, _)| *label).collect()
     }
 
-    /// Goes on with the label of a path whose rules were found in full; says whether there was none for that path.
+    /// Adopts a label whose rules are all installed. Returns `false` if the path or the label is in use
+    /// already.
     pub(super) fn adopt(&mut self, now: Time, label: Label, path: &Path) -> bool {
         let is_known = self.by_path.contains_key(path) || self.entries.contains_key(&label);
         if is_known || !self.groups.fits(label, path) {
@@ -117,7 +118,7 @@ impl Labels {
         true
     }
 
-    /// When the label is safe to use; `None` while it is not confirmed.
+    /// When all switches had confirmed the label; `None` if one has not.
     pub(super) fn confirmed_at(&self, label: Label) -> Option<Time> {
         let entry = self.entries.get(&label).filter(|entry| entry.unconfirmed.is_empty())?;
         Some(entry.confirmed_at)
@@ -142,7 +143,7 @@ impl Labels {
         self.idle.insert(label);
     }
 
-    /// A number that no label in use has; there are far more numbers than labels.
+    /// A number that no label in use has. There are far more numbers than labels.
     pub(super) fn next_label(&mut self) -> Label {
         loop {
             self.last_label = self.last_label.wrapping_add(1) & PLAIN_LABELS;
@@ -183,12 +184,12 @@ impl Labels {
         Some(entry.path)
     }
 
-    /// The labels that nothing enters and no packet can be under way with.
+    /// The labels that no packet enters and no packet in flight can carry.
     pub(super) fn left_by(&self, now: Time) -> Vec<Label> {
         self.left.iter().take_while(|(at, _)| *at <= now).map(|(_, label)| *label).collect()
     }
 
-    /// The label is given to nobody any more.
+    /// Makes a label unavailable to new users.
     pub(super) fn close(&mut self, label: Label) {
         let Some(entry) = self.entries.get_mut(&label) else { return };
         for barrier in entry.unconfirmed.iter().chain(&entry.leaving.take()) {
@@ -199,7 +200,7 @@ impl Labels {
         }
     }
 
-    /// The token of a barrier after which no packet enters the label.
+    /// Registers a barrier after which no packet enters the label; returns its token.
     pub(super) fn ask(&mut self, ingress: DatapathId, label: Label) -> u32 {
         let token = self.next_token();
         if let Some(entry) = self.entries.get_mut(&label) {
@@ -228,19 +229,19 @@ impl Labels {
         }
     }
 
-    /// The labels that nothing uses, and since when; that of the longest time first.
+    /// The labels that nothing uses, each with the time since when, longest first.
     pub(super) fn unused(&self) -> Vec<(Time, Label)> {
         self.unused.iter().copied().collect()
     }
 
-    /// Takes out the labels that no stream leases and that were not known to be unused.
+    /// Takes the labels that no stream leases and that were not known to be unused.
     pub(super) fn take_idle(&mut self) -> BTreeSet<Label> {
         let is_idle =
             |label: &Label| self.entries.get(label).is_some_and(|it| it.leases == 0 && it.life == Life::Used);
         std::mem::take(&mut self.idle).into_iter().filter(is_idle).collect()
     }
 
-    /// The labels that no packet will enter any more as soon as their ingress has confirmed, in their order.
+    /// The labels that wait for their ingress to confirm that no packet enters them, in order.
     #[expect(clippy::disallowed_methods, reason = "sorted at once")]
     pub(super) fn leaving(&self) -> Vec<Label> {
         let leaving = self.entries.iter().filter(|(_, entry)| entry.life == Life::Leaving);
@@ -249,17 +250,17 @@ impl Labels {
         leaving
     }
 
-    /// The barriers of a label that were not answered yet.
+    /// The unanswered barriers of a label.
     pub(super) fn unconfirmed(&self, label: Label) -> &[Barrier] {
         self.entries.get(&label).map(|entry| &entry.unconfirmed[..]).unwrap_or_default()
     }
 
-    /// The paths of those of `labels` that are in use.
+    /// The paths of `labels` that are in use.
     pub(super) fn paths(&self, labels: &BTreeSet<Label>) -> BTreeSet<Path> {
         labels.iter().filter_map(|label| self.path(*label).cloned()).collect()
     }
 
-    /// The labels that are not confirmed though their rules were written before `time`.
+    /// The unconfirmed labels whose rules were written before `time`.
     pub(super) fn late(&self, time: Time) -> BTreeSet<Label> {
         let late = |label: &&Label| {
             let entry = self.entries.get(label);
@@ -268,7 +269,7 @@ impl Labels {
         self.barriers.values().filter(late).copied().collect()
     }
 
-    /// The labels that packets may enter whose paths pass `test`, in their order.
+    /// The labels that packets may enter and whose paths pass `test`, in order.
     #[expect(clippy::disallowed_methods, reason = "sorted at once")]
     pub(super) fn enterable(&self, test: impl Fn(&Path) -> bool) -> Vec<Label> {
         let is_open = |entry: &Entry| matches!(entry.life, Life::Used | Life::Unused(_));

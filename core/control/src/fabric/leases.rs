@@ -1,4 +1,4 @@
-//! Which labels streams use, so that it is known at once which nothing does.
+//! Leases: the labels that streams use, so that unused labels are known without a scan.
 
 use braid_steering::StreamId;
 use braid_types::Index;
@@ -11,12 +11,12 @@ use crate::label::Label;
 /// The labels of the two directions of a stream.
 pub(crate) type Lease = [Option<Label>; 2];
 
-/// The labels that each stream uses.
+/// The lease of each stream.
 #[derive(Debug, Default)]
 pub(super) struct Leases(Index<StreamId, Lease>);
 
 impl Fabric {
-    /// A stream uses these labels from now on, and no others.
+    /// Replaces the lease of a stream.
     pub(crate) fn set_lease(&mut self, id: StreamId, lease: Lease) {
         let before = match lease {
             [None, None] => self.leases.0.remove(&id),
@@ -33,7 +33,7 @@ impl Fabric {
 
 #[cfg(test)]
 impl Fabric {
-    /// How many streams use each label.
+    /// The number of streams that use each label.
     #[expect(clippy::disallowed_methods, reason = "collected into a sorted map")]
     pub(crate) fn leases(&self) -> std::collections::BTreeMap<Label, u32> {
         let used = self.labels.entries.iter().filter(|(_, entry)| entry.leases > 0);
@@ -50,7 +50,7 @@ impl Labels {
         }
     }
 
-    /// A label that is gone was released with its stream already.
+    /// A label that was removed has no lease to release.
     fn release(&mut self, label: Label) {
         let Some(entry) = self.entries.get_mut(&label) else { return };
         entry.leases = entry.leases.saturating_sub(1);

@@ -1,8 +1,8 @@
-//! The fabric: labelled paths in the switches, what waits until they are confirmed, and the bypasses of their links.
+//! The fabric: labelled paths in the switches, transactions that wait for them, and bypasses of their links.
 //!
-//! A path gets a label when it is opened. Its rules are written from the egress switch inwards; it is ready when each of
-//! its switches has answered a barrier. Transactions that need it are committed then, all or nothing. Labels that nothing
-//! uses leave the switches, once no packet can be under way with them.
+//! A path gets a label when it is opened. Its rules are written from the egress switch inwards. The label is
+//! ready once every switch on the path has answered a barrier. Transactions that need it are then committed,
+//! all or nothing. Unused labels are removed once no packet in flight can carry them.
 
 mod bypass_path;
 mod bypasses;
@@ -46,20 +46,20 @@ pub(crate) struct Fabric {
     events: VecDeque<FabricEvent>,
 }
 
-/// What users of the fabric have to know.
+/// A report to the machines above.
 #[derive(Debug)]
 pub(crate) enum FabricEvent {
     /// The labels of a transaction are confirmed.
     Ready(Owner, Commands),
-    /// The path that a packet waited for failed: it is to find another one.
+    /// The path of a held packet failed: the packet needs another one.
     Stranded(Held),
-    /// Labels go: what takes them is to take others, and then [`Fabric::complete`] removes them.
+    /// Labels are withdrawn. Their users must take others; then [`Fabric::complete`] removes the labels.
     Withdrawn(Withdrawal),
-    /// Links of some paths are down and bypassed: what takes those is to take others, and may take its time.
+    /// Links of these paths are down and bypassed. Their users should take other paths, without hurry.
     Bypassed(BTreeSet<Path>),
 }
 
-/// Labels that go.
+/// Labels that are withdrawn.
 #[derive(Debug)]
 pub(crate) struct Withdrawal {
     /// The labels.
@@ -70,12 +70,13 @@ pub(crate) struct Withdrawal {
 }
 
 impl Fabric {
-    /// What there is to know, in its order; stranded packets come last.
+    /// The next report, in order; stranded packets come last.
     pub(crate) fn poll_event(&mut self) -> Option<FabricEvent> {
         self.events.pop_front().or_else(|| self.pending.next_stranded().map(FabricEvent::Stranded))
     }
 
-    /// When [`Self::handle_timeout`] has something to do next, if that is known. O(1): it is asked after every event.
+    /// When [`Self::handle_timeout`] has work next, if that is known. O(1), since it is read after every
+    /// event.
     pub(crate) fn wake_at(&self) -> Option<Time> {
         self.labels.wake_at().into_iter().chain(self.pending.next_due()).min()
     }
@@ -85,19 +86,20 @@ impl Fabric {
         &self.labels
     }
 
-    /// Where packets enter `path`, if it has a label.
+    /// The first hop of `path`, if it has a label.
     pub(crate) fn hop(&self, path: &Path) -> Option<Hop> {
         self.entry(self.labels.of(path)?, path)
     }
 
-    /// Whether packets of a path arrive although links of it are down: switches bypass each of those by themselves.
+    /// Whether packets of a path still arrive although links of it are down, because switches bypass all of
+    /// those.
     fn is_bypassed(&self, topology: &Topology, path: &Path) -> bool {
         self.bypasses.cover(topology, path)
     }
 
-    /// Where packets enter `path` under its label, which is written if it is new.
+    /// The first hop of `path`. A path without a label gets one, and its rules are written.
     ///
-    /// `None` when the path has no link or there are too many labels. The path need not be confirmed yet: see
+    /// `None` if the path has no link or there are too many labels. The path may still be unconfirmed: see
     /// [`Self::submit`].
     pub(crate) fn open(&mut self, cx: &mut Context<'_>, path: &Path) -> Option<Hop> {
         let label = match self.labels.of(path) {
@@ -107,7 +109,7 @@ impl Fabric {
         self.entry(label, path)
     }
 
-    /// A switch joins, with what it has of an earlier controller.
+    /// A switch joins, perhaps with rules of an earlier controller.
     pub(crate) fn handle_switch_up(&mut self, cx: &mut Context<'_>, switch: &SwitchPorts) {
         if let Some(found) = &switch.found {
             self.load(switch.dpid, &found.rules);
@@ -115,20 +117,20 @@ impl Fabric {
         self.bypasses.handle_switch_up(cx, switch);
     }
 
-    /// A switch has left, and may lose what it has.
+    /// A switch has left and may lose its rules.
     pub(crate) fn handle_switch_down(&mut self, cx: &mut Context<'_>, dpid: DatapathId) {
         self.forget_ingress(cx, dpid);
         self.labels.groups.close_at(dpid);
         self.bypasses.handle_switch_down(cx, dpid);
     }
 
-    /// Links have come or gone: labels whose paths are broken go.
+    /// Links were added or removed: labels with broken paths are withdrawn.
     pub(crate) fn handle_links(&mut self, cx: &mut Context<'_>) {
         self.bypasses.handle_links(cx.now);
         self.leave_broken_labels(cx);
     }
 
-    /// A switch has done everything before a barrier; says whether that was one of the fabric's.
+    /// A switch has processed every message before a barrier. Returns whether the barrier was the fabric's.
     pub(crate) fn handle_barrier(&mut self, cx: &mut Context<'_>, dpid: DatapathId, token: u32) -> bool {
         match self.labels.confirm(cx.now, dpid, token) {
             Some(Confirmed::Ready(label)) => {
@@ -144,7 +146,7 @@ impl Fabric {
         }
     }
 
-    /// A switch does not take a rule, its table being full perhaps.
+    /// A switch has refused a rule, perhaps because its table is full.
     pub(crate) fn handle_refused(&mut self, cx: &mut Context<'_>, dpid: DatapathId, rule: &Rule) {
         match *rule {
             Rule::Transit(hop) => self.give_up(self.labels.by(&hop)),
@@ -155,7 +157,7 @@ impl Fabric {
         }
     }
 
-    /// Does what is due; called once a tick, and when [`Self::wake_at`] says so.
+    /// Does what is due. Called once a tick and at [`Self::wake_at`].
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         self.commit_due(cx.now);
         self.remove_left_labels(cx);
@@ -164,12 +166,12 @@ impl Fabric {
         self.write_hairpins(cx);
     }
 
-    /// A token for a barrier that is none of the fabric's.
+    /// A token for a barrier of another machine.
     pub(crate) fn next_token(&mut self) -> u32 {
         self.labels.next_token()
     }
 
-    /// Everything that used labels which go has left them.
+    /// Removes withdrawn labels, which have no users any more.
     pub(crate) fn complete(&mut self, cx: &mut Context<'_>, withdrawal: &Withdrawal) {
         for label in &withdrawal.labels {
             if withdrawal.has_failed { self.fail(cx, *label) } else { self.close(cx, *label) }
@@ -183,13 +185,13 @@ impl Fabric {
         }
     }
 
-    /// A switch has not confirmed some labels in time, or has refused them.
+    /// Withdraws labels that a switch has refused or not confirmed in time.
     fn give_up(&mut self, labels: BTreeSet<Label>) {
         self.withdraw(labels, true);
     }
 }
 
-/// Whether all links of a path are there.
+/// Whether all links of a path exist.
 pub(crate) fn is_whole(topology: &Topology, path: &Path) -> bool {
     path.links().iter().all(|link| topology.link_at(link.src) == Some(*link))
 }

@@ -1,4 +1,4 @@
-//! Transactions that wait for labels to be confirmed, and then for their grace time.
+//! Pending transactions: they wait for labels to be confirmed, and then for their grace time.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -10,16 +10,16 @@ use super::transactions::Owner;
 use crate::command::{Commands, Held};
 use crate::label::Label;
 
-/// What waits, found by label and by time: how much waits for something else costs nothing.
+/// The pending transactions by label and by due time, so that lookups do not depend on their number.
 ///
-/// Invariant: a transaction is under each label that it still needs, or, if it needs none, in `due`.
+/// Invariant: a transaction is listed under each label that it still needs, or in `due` if it needs none.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     transactions: BTreeMap<u64, Waiting>,
-    /// Of transactions that were dropped the numbers may still be here.
+    /// May still contain the numbers of dropped transactions.
     by_label: BTreeMap<Label, Vec<u64>>,
     due: BTreeSet<(Time, u64)>,
-    /// Packets of transactions that were dropped, which are to find another way.
+    /// Packets of dropped transactions, which need another path.
     stranded: VecDeque<Held>,
     last: u64,
 }
@@ -31,16 +31,17 @@ struct Waiting {
     owned: Owned,
 }
 
-/// Commands, and whose they are.
+/// Commands and their owner.
 type Owned = (Owner, Commands);
 
 impl Pending {
-    /// The number of transactions that wait.
+    /// The number of pending transactions.
     pub(super) fn len(&self) -> usize {
         self.transactions.len()
     }
 
-    /// Keeps a transaction until `grace` after the last of `labels`, of which there is at least one, is confirmed.
+    /// Holds a transaction until `grace` after the last of `labels` is confirmed. There is at least one
+    /// label.
     pub(super) fn for_labels(&mut self, mut labels: SmallVec<[Label; 2]>, grace: Duration, owned: Owned) {
         labels.sort_unstable();
         labels.dedup();
@@ -51,7 +52,7 @@ impl Pending {
         self.transactions.insert(self.last, Waiting { labels, grace, owned });
     }
 
-    /// Keeps a transaction until `due`.
+    /// Holds a transaction until `due`.
     pub(super) fn until(&mut self, due: Time, owned: Owned) {
         self.last += 1;
         self.due.insert((due, self.last));
@@ -59,7 +60,7 @@ impl Pending {
         self.transactions.insert(self.last, Waiting { labels, grace, owned });
     }
 
-    /// The label is confirmed: what waited for nothing else is due, at once or after its grace time.
+    /// A label is confirmed. Transactions that need no other label become due, now or after their grace time.
     pub(super) fn confirm(&mut self, now: Time, label: Label) {
         for number in self.by_label.remove(&label).unwrap_or_default() {
             let Some(waiting) = self.transactions.get_mut(&number) else { continue };
@@ -70,7 +71,7 @@ impl Pending {
         }
     }
 
-    /// The label will not be confirmed: what waited for it is dropped, but for packets.
+    /// A label will not be confirmed. Transactions that need it are dropped; their packets are kept.
     pub(super) fn drop_those_for(&mut self, label: Label) {
         for number in self.by_label.remove(&label).unwrap_or_default() {
             let dropped = self.transactions.remove(&number);
@@ -78,12 +79,12 @@ impl Pending {
         }
     }
 
-    /// Takes out a packet of a transaction that was dropped.
+    /// Takes a packet of a dropped transaction.
     pub(super) fn next_stranded(&mut self) -> Option<Held> {
         self.stranded.pop_front()
     }
 
-    /// Takes out the transactions that are due, in that order.
+    /// Takes the due transactions, in order.
     pub(super) fn take_due(&mut self, now: Time) -> Vec<Owned> {
         let mut due = Vec::new();
         while let Some((_, number)) = self.due.first().copied().filter(|(at, _)| *at <= now) {

@@ -1,4 +1,4 @@
-//! Labels that switches have of an earlier controller are used on, once their paths are known.
+//! Reconciliation of labels: those of an earlier controller are adopted once their paths are known.
 
 use braid_paths::Path;
 use braid_topology::Link;
@@ -10,21 +10,21 @@ use crate::installed::highest;
 use crate::label::Label;
 use crate::pipeline::Rule;
 
-/// Numbers left free above those that were found, for what switches may know that join later.
+/// Numbers left free above the installed ones, since switches that join later may use them.
 const LABEL_NUMBER_GAP: u32 = 1 << 16;
 
-/// No path has more switches.
+/// The most links of a traced path.
 const MAX_HOPS: usize = 256;
 
 impl Fabric {
-    /// New labels get other numbers than those in the rules of a switch.
+    /// Makes new labels avoid the numbers in a switch's rules.
     pub(super) fn load(&mut self, dpid: DatapathId, rules: &[Rule]) {
         let (labels, _) = highest(rules);
         labels.into_iter().flatten().for_each(|label| self.labels.skip(label, LABEL_NUMBER_GAP));
         self.labels.groups.load(dpid, rules);
     }
 
-    /// Takes over the labels whose paths have become known; returns them and the switches where they begin.
+    /// Adopts the labels whose paths have become known; returns each with its ingress switch.
     pub(crate) fn reconcile(&mut self, cx: &mut Context<'_>) -> Vec<(Label, DatapathId)> {
         let mut known = Vec::new();
         for (label, from) in cx.out.installed.edges() {
@@ -38,17 +38,17 @@ impl Fabric {
         known
     }
 
-    /// Takes over the bypasses that an earlier controller has written, as far as they are those that are wanted.
+    /// Adopts the bypasses of an earlier controller that match the wanted ones.
     pub(crate) fn reconcile_bypasses(&mut self, cx: &mut Context<'_>) {
         self.bypasses.reconcile(cx);
     }
 
-    /// What was found and is not used is about to be removed.
+    /// The remaining installed rules are about to be removed.
     pub(crate) fn end_reconciliation(&mut self) {
         self.labels.groups.end_reconciliation();
     }
 
-    /// The path that packets with this label take now; `None` while a link or a rule of it is not known.
+    /// The path that packets with this label take now; `None` while one of its links or rules is unknown.
     fn trace(&self, cx: &Context<'_>, label: Label, from: SwitchPort) -> Option<Path> {
         let (mut links, mut at) = (Vec::<Link>::new(), from);
         while links.len() < MAX_HOPS {
@@ -62,13 +62,13 @@ impl Fabric {
         None
     }
 
-    /// The port by which packets with this label leave a switch now, or none where they have arrived.
+    /// The port by which packets with this label leave a switch now; the inner `None` at their last switch.
     fn exit_of(&self, cx: &Context<'_>, label: Label, dpid: DatapathId) -> Option<Option<PortNo>> {
         let found = |label| cx.out.installed.get(dpid, &Rule::Egress { label });
         match found(label).or_else(|| label.group().and_then(found)) {
             Some(Rule::Transit(hop)) => Some(Some(hop.port)),
             Some(_) => Some(None),
-            // Another label of its group was taken over, and the rule with it.
+            // A label of the same group was adopted, and the rule with it.
             None => self.labels.groups.exit(label, dpid).map(Some),
         }
     }

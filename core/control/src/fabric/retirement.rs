@@ -1,4 +1,4 @@
-//! Labels that nothing uses any more leave the switches, once no packet can be under way with them.
+//! Retirement of unused labels: they leave the switches once no packet in flight can carry them.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::command::Command;
 use crate::context::Context;
 use crate::label::Label;
 
-/// How far a label is from being removed.
+/// The stages of a label's removal.
 ///
 /// ```text
 ///         nothing uses it            for long              the ingress has confirmed what it uses instead
@@ -23,17 +23,16 @@ pub(super) enum Life {
     /// Packets may enter it.
     #[default]
     Used,
-    /// None do, since then.
+    /// It has been unused since then.
     Unused(Time),
-    /// None will any more, as soon as the ingress has confirmed.
+    /// It has no users; packets may enter until the ingress has confirmed.
     Leaving,
-    /// None do, and those under way will have arrived by then.
+    /// No packet enters it, and those in flight will have arrived by then.
     Left(Time),
 }
 
 impl Fabric {
-    /// Looks for labels that no stream leases, that `pinned` does not have and for which no transaction waits; called now
-    /// and then.
+    /// Finds labels without leases, pins or pending transactions. Called periodically.
     pub(crate) fn review(&mut self, cx: &Context<'_>, mut pinned: BTreeSet<Label>) {
         pinned.extend(self.pending.labels());
         for label in self.labels.take_idle() {
@@ -42,7 +41,7 @@ impl Fabric {
                 false => self.labels.set_life(label, Life::Unused(cx.now)),
             }
         }
-        // Traffic that leaves a path is on it until the other one is confirmed.
+        // Traffic stays on a path until its replacement is confirmed.
         let leave = cx.settings.install_timeout * 2;
         let linger = cx.settings.label_linger.max(leave);
         let mut leaving = BTreeSet::new();
@@ -62,7 +61,7 @@ impl Fabric {
         self.labels.path(label).is_some_and(|path| !is_whole(cx.topology, path))
     }
 
-    /// No packet shall enter the label's path from now on.
+    /// Stops packets from entering the label's path.
     pub(super) fn close(&mut self, cx: &mut Context<'_>, label: Label) {
         let Some(dpid) = self.labels.path(label).map(Path::ingress) else { return };
         self.drop_pending(label);
@@ -75,12 +74,12 @@ impl Fabric {
         cx.out.push(Command::Barrier { dpid, token });
     }
 
-    /// The ingress of a label that leaves has confirmed, or is gone itself.
+    /// The ingress of a leaving label has confirmed, or has itself left.
     pub(super) fn has_left(&mut self, cx: &Context<'_>, label: Label) {
         self.labels.set_life(label, Life::Left(cx.now + cx.settings.grace));
     }
 
-    /// The ingresses of some labels that leave will not confirm any more.
+    /// The ingress of these leaving labels cannot confirm any more.
     pub(super) fn forget_ingress(&mut self, cx: &Context<'_>, dpid: DatapathId) {
         for label in self.labels.leaving() {
             if self.labels.path(label).is_some_and(|path| path.ingress() == dpid) {
@@ -89,7 +88,7 @@ impl Fabric {
         }
     }
 
-    /// Removes the labels whose time has come.
+    /// Removes the labels that are due.
     pub(super) fn remove_left_labels(&mut self, cx: &mut Context<'_>) {
         for label in self.labels.left_by(cx.now) {
             self.remove(cx, label);

@@ -1,4 +1,4 @@
-//! The rules of labels, and how labels are installed and removed.
+//! The rules of labels, their installation and removal.
 
 use std::collections::BTreeSet;
 
@@ -16,13 +16,13 @@ use crate::notice::Notice;
 use crate::pipeline::{Exit, Hop, Rule};
 
 impl Fabric {
-    /// Where packets of hosts enter a label's path.
+    /// The first hop of packets that enter a label's path.
     pub(super) fn entry(&self, label: Label, path: &Path) -> Option<Hop> {
         let at = path.links().first()?.src;
         Some(Hop { label, port: at.port, exit: self.bypasses.exit(at, PortNo(0)) })
     }
 
-    /// Gives a path a label; `None` if there are too many.
+    /// Gives a path a label and installs it; `None` if there are too many.
     pub(super) fn install(&mut self, cx: &mut Context<'_>, path: &Path) -> Option<Label> {
         if self.labels.len() >= cx.settings.max_labels {
             cx.out.notice(Notice::Full { what: "labels" });
@@ -36,7 +36,7 @@ impl Fabric {
         Some(label)
     }
 
-    /// Writes the rules of a label that is new here, without those that its group has already.
+    /// Writes the rules of a new label, except those that its group has already.
     pub(super) fn write(&mut self, cx: &mut Context<'_>, label: Label, path: &Path) {
         let rules: SmallVec<[_; 8]> = self.label_rules(label, path).collect();
         for (dpid, rule) in rules {
@@ -57,7 +57,7 @@ impl Fabric {
         rules.into_iter().for_each(|(dpid, rule)| cx.delete(dpid, rule));
     }
 
-    /// A switch has not confirmed a label, or has refused it: its path is not chosen for some time.
+    /// Removes a label that a switch has refused or not confirmed. Its path is suspended for some time.
     pub(super) fn fail(&mut self, cx: &mut Context<'_>, label: Label) {
         let Some(path) = self.labels.path(label).cloned() else { return };
         self.remove(cx, label);
@@ -65,7 +65,7 @@ impl Fabric {
         cx.paths.bar(path, cx.now + cx.settings.bar);
     }
 
-    /// Labels whose paths use a link that is no more are withdrawn, or vacated where switches bypass it.
+    /// Withdraws labels with broken paths. Paths that switches bypass are reported as bypassed instead.
     pub(super) fn leave_broken_labels(&mut self, cx: &Context<'_>) {
         let is_gone = |link: &Link| cx.topology.link_at(link.src).is_none_or(|now| now.dst != link.dst);
         let broken = self.labels.enterable(|path| path.links().iter().any(is_gone));
@@ -78,7 +78,7 @@ impl Fabric {
         }
     }
 
-    /// The rules of a label, from the egress inwards. Those in the middle are its group's.
+    /// The rules of a label, from the egress inwards. Those of the middle switch are its group's.
     pub(super) fn label_rules<'a>(
         &'a self,
         label: Label,
@@ -93,17 +93,17 @@ impl Fabric {
         std::iter::once((path.egress(), Rule::Egress { label })).chain(inner)
     }
 
-    /// The rules of a label, or of a group, at the switch between two links of its path.
+    /// The rules of a label or group at the switch between two links of a path.
     fn transit_rules(&self, label: Label, from: &Link, to: &Link) -> SmallVec<[(DatapathId, Rule); 3]> {
         let SwitchPort { dpid, port } = to.src;
         let mut rules = SmallVec::new();
-        // While the link before is bypassed, packets may come from the switch behind.
+        // While the previous link is bypassed, packets may come from the next switch.
         if self.bypasses.exit(from.src, PortNo(0)) != Exit::Plain {
             rules.push((dpid, Rule::Hairpin { label, port }));
         }
         let exit = self.bypasses.exit(to.src, from.dst.port);
         if label.is_group() && exit != Exit::Plain {
-            // For those that come, on a bypass, from anywhere else.
+            // For packets that arrive from any other port, on a bypass.
             let exit = self.bypasses.exit(to.src, PortNo(0));
             rules.push((dpid, Rule::Transit(Hop { label, port, exit })));
         }

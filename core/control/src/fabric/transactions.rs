@@ -1,4 +1,4 @@
-//! Commands that wait until the paths that they need are confirmed, all or nothing.
+//! Transactions: commands that wait until their paths are confirmed, all or nothing.
 
 use std::time::Duration;
 
@@ -12,32 +12,32 @@ use crate::label::Label;
 use crate::notice::Notice;
 use crate::pipeline::Hop;
 
-/// What a transaction replaces.
+/// The state that a transaction replaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Replaces {
-    /// Nothing that packets could go by meanwhile.
+    /// Nothing that could carry packets meanwhile.
     Nothing,
-    /// What works still, so that there is time: a switch may confirm a rule before it applies to packets.
+    /// A working path. There is time to wait, since a switch may confirm a rule before applying it.
     Working,
 }
 
-/// Where packets enter the paths that commands need.
+/// The first hops of the paths that commands need.
 pub(crate) type Hops = SmallVec<[Hop; 2]>;
 
-/// Commands that go together, once paths are confirmed.
+/// Commands that take effect together, once their paths are confirmed.
 #[derive(Debug)]
 pub(crate) struct Transaction<'a> {
-    /// Whose they are, who commits them.
+    /// The machine that commits them.
     pub(crate) owner: Owner,
-    /// Where packets will enter the paths that the commands need.
+    /// The first hops of the paths that they need.
     pub(crate) hops: &'a [Hop],
     /// The commands.
     pub(crate) commands: Commands,
-    /// What they replace.
+    /// The state that they replace.
     pub(crate) replaces: Replaces,
 }
 
-/// Who commits a transaction.
+/// The machine that commits a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Owner {
     /// Default paths.
@@ -48,24 +48,24 @@ pub(crate) enum Owner {
     Spray,
 }
 
-/// What has become of a transaction.
+/// The result of submitting a transaction.
 #[derive(Debug)]
 pub(crate) enum Submitted {
-    /// All of its paths are confirmed: it is to be committed now.
+    /// All paths are confirmed: commit it now.
     Ready(Commands),
-    /// It comes back in an event.
+    /// It is pending and returns in an event.
     Waits,
-    /// Too many wait.
+    /// Too many transactions are pending.
     Full(Commands),
 }
 
 impl<'a> Transaction<'a> {
-    /// One that replaces nothing.
+    /// A transaction that replaces nothing.
     pub(crate) const fn new(owner: Owner, hops: &'a [Hop], commands: Commands) -> Self {
         Self { owner, hops, commands, replaces: Replaces::Nothing }
     }
 
-    /// The same, in place of something.
+    /// The same transaction, as a replacement.
     pub(crate) const fn replacing(mut self, replaces: Replaces) -> Self {
         self.replaces = replaces;
         self
@@ -73,7 +73,7 @@ impl<'a> Transaction<'a> {
 }
 
 impl Fabric {
-    /// Keeps a transaction until every path that it needs is confirmed.
+    /// Holds a transaction until every path that it needs is confirmed.
     pub(crate) fn submit(&mut self, cx: &mut Context<'_>, transaction: Transaction<'_>) -> Submitted {
         let Transaction { owner, hops, commands, replaces } = transaction;
         let grace = match replaces {
@@ -98,13 +98,13 @@ impl Fabric {
         Submitted::Waits
     }
 
-    /// The transactions whose time has come are ready.
+    /// Reports the due transactions as ready.
     pub(super) fn commit_due(&mut self, now: Time) {
         let due = self.pending.take_due(now);
         self.events.extend(due.into_iter().map(|(owner, commands)| FabricEvent::Ready(owner, commands)));
     }
 
-    /// What waits for a label is dropped, but for packets.
+    /// Drops the transactions that wait for a label, but keeps their packets.
     pub(super) fn drop_pending(&mut self, label: Label) {
         self.pending.drop_those_for(label);
     }

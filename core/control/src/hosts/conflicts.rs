@@ -1,8 +1,9 @@
-//! Address conflicts: an address that is in use at one port is claimed at another. Its holder is asked before anyone is believed.
+//! Address conflicts: a claim to an address in use at another port. The holder is probed before the claim is
+//! accepted.
 //!
 //! ```text
 //!            claimed elsewhere                 holder silent, or its port down
-//!  (held) ────────────────────▶ PuntClass ──────────────────────────────────────▶ moved
+//!  (held) ────────────────────▶ Pending ──────────────────────────────────────▶ moved
 //!     ▲                           │ holder heard
 //!     └────── a while later ─── Refused
 //! ```
@@ -15,14 +16,14 @@ use braid_types::{MacAddr, SwitchPort, Time};
 use super::{Below, Binding, Hosts, neighbors};
 use crate::threat::Threat;
 
-/// Conflicts at one time; more claims are refused.
+/// Conflicts at one time. Further claims are refused.
 const MAX_CONFLICTS: usize = 1_024;
 
-/// The addresses that are claimed where they were not before.
+/// Open and recently refused conflicts, by address.
 #[derive(Debug, Default)]
 pub(super) struct Conflicts(BTreeMap<Subject, Conflict>);
 
-/// What is claimed.
+/// The address that is claimed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Subject {
     Mac(MacAddr),
@@ -32,7 +33,7 @@ enum Subject {
 #[derive(Clone, Copy, Debug)]
 struct Conflict {
     by: Binding,
-    /// Who has it, and the address by which it is asked.
+    /// The present holder, and the address at which it is probed.
     holder: Binding,
     until: Time,
     refused: bool,
@@ -45,7 +46,7 @@ impl Conflicts {
 }
 
 impl Hosts {
-    /// Whether to go on with a packet of `speaker`: what it claims is its own, or nobody else's.
+    /// Whether to accept a packet of `speaker`: nobody else holds the addresses that it uses.
     pub(super) fn has_right(&mut self, below: &mut Below<'_>, speaker: Binding) -> bool {
         self.hear_holder(below, speaker);
         let Some((subject, holder)) = contested(below, speaker) else { return true };
@@ -65,7 +66,7 @@ impl Hosts {
         false
     }
 
-    /// Asks the holders again, and believes the claims whose holders did not answer in time; called once a tick.
+    /// Probes the holders again and accepts claims whose holders did not answer in time. Called once a tick.
     pub(super) fn settle_conflicts(&mut self, below: &mut Below<'_>) {
         let conflicts = std::mem::take(&mut self.conflicts.0);
         for (subject, conflict) in conflicts {
@@ -80,7 +81,7 @@ impl Hosts {
         }
     }
 
-    /// A holder that is heard keeps what it holds.
+    /// A holder that sends anything keeps its addresses.
     fn hear_holder(&mut self, below: &mut Below<'_>, speaker: Binding) {
         for subject in [Subject::Mac(speaker.mac), Subject::Ip(speaker.ip)] {
             let open = self.conflicts.0.get_mut(&subject).filter(|conflict| !conflict.refused);
@@ -101,7 +102,7 @@ impl Hosts {
         if !below.is_host_port(by.at) {
             return;
         }
-        // The IP address may be a third one's: that is another conflict.
+        // The IP address may be that of a third host, which is another conflict.
         let ip = match subject {
             Subject::Mac(_) => None,
             Subject::Ip(ip) => Some(ip),
@@ -112,11 +113,11 @@ impl Hosts {
     }
 }
 
-/// Who has what `speaker` says it has, if that is at another port that is up.
+/// The holder of an address of `speaker`, if it is at another port that is up.
 fn contested(below: &mut Below<'_>, speaker: Binding) -> Option<(Subject, Binding)> {
     let elsewhere = |at| at != speaker.at && below.is_host_port(at);
     let Binding { mac, ip, .. } = speaker;
-    // A host of which no address is known cannot be asked.
+    // A host without a known IP address cannot be probed.
     let same = below.cx.topology.host(mac).filter(|host| elsewhere(host.at));
     if let Some((host, known)) = same.and_then(|host| Some((host, *host.addresses.last()?))) {
         return Some((Subject::Mac(mac), Binding { mac, ip: known, at: host.at }));

@@ -1,7 +1,7 @@
-//! Source filters: where an address was claimed whose holder is alive elsewhere, packets with it are dropped for a while by
-//! the switch.
+//! Source filters: switch rules that drop packets with a stolen address for a while.
 //!
-//! ARP and ND still reach the controller, so that a host that moves there after all is found.
+//! A filter is set at the port of a refused claim and lasts at most while the holder stays at its own port.
+//! ARP and ND still reach the controller, so a host that really moves there is found.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -12,10 +12,10 @@ use super::Below;
 use crate::context::Context;
 use crate::pipeline::Rule;
 
-/// At one time; conflicts are decided without.
+/// Filters at one time. Conflicts are resolved without them as well.
 const MAX_FILTERS: usize = 1_024;
 
-/// What is dropped at which port.
+/// The filtered source addresses of each port.
 #[derive(Debug, Default)]
 pub(super) struct SourceFilters(BTreeMap<(SwitchPort, IpAddr), SourceFilter>);
 
@@ -26,7 +26,7 @@ struct SourceFilter {
 }
 
 impl SourceFilters {
-    /// Drops packets from `src` at a port, as it is that of a host at `holder`.
+    /// Drops packets from `src` at a port, since the address is held at `holder`.
     pub(super) fn add(&mut self, cx: &mut Context<'_>, at: SwitchPort, src: IpAddr, holder: SwitchPort) {
         let filter = SourceFilter { until: cx.now + cx.settings.source_filter_time, holder };
         if self.0.len() < MAX_FILTERS && self.0.insert((at, src), filter).is_none() {
@@ -34,7 +34,7 @@ impl SourceFilters {
         }
     }
 
-    /// Lets through what is no lie any more; called once a tick.
+    /// Removes filters that are over or no longer justified. Called once a tick.
     pub(super) fn expire(&mut self, below: &mut Below<'_>) {
         let filters = std::mem::take(&mut self.0);
         for ((at, src), filter) in filters {
@@ -49,7 +49,7 @@ impl SourceFilters {
         }
     }
 
-    /// The switch left, and its rules are nobody's.
+    /// A switch has left; its rules need no removal.
     pub(super) fn forget(&mut self, dpid: DatapathId) {
         self.0.retain(|(at, _), _| at.dpid != dpid);
     }

@@ -1,4 +1,4 @@
-//! Packets to addresses that are not known yet wait while every host is asked.
+//! Lookups of unknown addresses, and the packets held meanwhile.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -10,7 +10,7 @@ use crate::command::Held;
 use crate::context::Context;
 use crate::notice::Notice;
 
-/// The addresses that are looked up, and the packets that wait for each.
+/// The pending lookups, with their held packets.
 #[derive(Debug, Default)]
 pub(super) struct Lookups(BTreeMap<IpAddr, Lookup>);
 
@@ -21,17 +21,17 @@ struct Lookup {
 }
 
 impl Lookups {
-    /// Whether the address is looked up.
+    /// Whether a lookup of the address is pending.
     pub(super) fn is_pending(&self, target: IpAddr) -> bool {
         self.0.contains_key(&target)
     }
 
-    /// The address was seen; returns the packets that wait for it.
+    /// Ends the lookup of an address that was seen; returns the held packets.
     pub(super) fn finish(&mut self, found: IpAddr) -> Vec<Held> {
         self.0.remove(&found).map(|lookup| lookup.held).unwrap_or_default()
     }
 
-    /// Gives up the lookups that nobody answered.
+    /// Ends unanswered lookups.
     pub(super) fn expire(&mut self, cx: &Context<'_>) {
         self.0.retain(|_, lookup| cx.now.since(lookup.asked_at) < cx.settings.lookup_timeout);
     }

@@ -1,4 +1,4 @@
-//! Where hosts are: learned from what they send, written as deliver rules, and told to those who ask.
+//! Hosts: learned from their packets, installed as deliver rules, and resolved by proxy ARP and ND.
 
 mod conflicts;
 mod filters;
@@ -29,7 +29,7 @@ pub(crate) use neighbors::NeighborPacket;
 /// The UDP port of DHCP clients. RFC 2131 §4.1.
 pub(crate) const DHCP_CLIENT: u16 = 68;
 
-/// Knows which host has which addresses, and where.
+/// Address conflicts, filters and lookups. Hosts themselves are in the topology.
 #[derive(Debug, Default)]
 pub(crate) struct Hosts {
     conflicts: Conflicts,
@@ -39,12 +39,12 @@ pub(crate) struct Hosts {
     events: VecDeque<HostsEvent>,
 }
 
-/// What follows for others.
+/// A report to the machines above.
 #[derive(Debug)]
 pub(crate) enum HostsEvent {
-    /// Hosts or addresses have come, moved or gone.
+    /// Hosts or addresses were added, moved or removed.
     Changed(Vec<Change>),
-    /// The host that a packet waited for is known: it goes on as if it had just entered.
+    /// The destination of a held packet is known. The packet continues as if it had just arrived.
     Found {
         /// The switch where it entered.
         dpid: DatapathId,
@@ -53,7 +53,7 @@ pub(crate) enum HostsEvent {
     },
 }
 
-/// Somebody who sends from a port, with addresses as its own.
+/// A MAC and an IP address that a sender at a port uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Binding {
     pub(crate) mac: MacAddr,
@@ -61,7 +61,7 @@ pub(crate) struct Binding {
     pub(crate) at: SwitchPort,
 }
 
-/// The machines that this one asks, while an event is handled.
+/// The machines below, while an event is handled.
 pub(crate) struct Below<'a> {
     pub(crate) cx: Context<'a>,
     pub(crate) discovery: &'a Discovery,
@@ -79,13 +79,13 @@ fn host_ports(discovery: &Discovery) -> impl Iterator<Item = SwitchPort> {
 }
 
 impl Hosts {
-    /// Notes that a host was heard; says whether what it says of itself is to be believed.
+    /// Learns a host's addresses and port. Returns whether they were accepted.
     pub(crate) fn learn(&mut self, below: &mut Below<'_>, host: Binding) -> bool {
         let Binding { mac, ip, at } = host;
         if !below.is_host_port(at) || ip.is_unspecified() {
             return true;
         }
-        // Most packets are of hosts that go on as before.
+        // Most packets come from hosts that have not changed.
         if self.conflicts.is_empty() && below.cx.topology.hear_host(mac, at, ip, below.cx.now) {
             return true;
         }
@@ -96,7 +96,7 @@ impl Hosts {
             && self.learn_at(below, mac, Some(ip), at)
     }
 
-    /// Takes a host to be where an earlier controller has seen it, and asks it.
+    /// Adopts a host's position from an earlier controller, and probes the host.
     pub(crate) fn restore(&mut self, below: &mut Below<'_>, host: Binding) {
         let Binding { mac, ip, at } = host;
         neighbors::ask_at(&mut below.cx, at, ip);
@@ -105,13 +105,13 @@ impl Hosts {
         if elsewhere || taken || !below.is_host_port(at) {
             return;
         }
-        // It was not heard yet by this controller.
+        // This controller has not heard the host yet.
         if let Ok(changes) = below.cx.topology.learn_host(mac, at, Some(ip), Time::ZERO) {
             self.events.push_back(HostsEvent::Changed(changes));
         }
     }
 
-    /// Whether a packet may go on: if its destination must be looked up first, only so many of a port may.
+    /// Whether a packet may continue. Lookups of its destination are rate limited by port.
     pub(crate) fn admit_lookup(&self, below: &mut Below<'_>, at: SwitchPort, ip: &Ip<'_>) -> bool {
         let is_for_many = match &ip.transport {
             Transport::Icmpv6(_) => true,
@@ -124,7 +124,7 @@ impl Hosts {
             || below.admission.admit_address(&mut below.cx, at)
     }
 
-    /// The topology has changed: switches deliver to hosts where they are.
+    /// The topology has changed: deliver rules follow hosts.
     pub(crate) fn handle_change(&mut self, cx: &mut Context<'_>, change: &Change) {
         match change {
             Change::HostAdded { mac, at } => cx.out.notice(Notice::HostSeen { mac: *mac, at: *at }),
@@ -140,24 +140,24 @@ impl Hosts {
         }
     }
 
-    /// A switch left, and its rules are nobody's.
+    /// A switch has left; its rules need no removal.
     pub(crate) fn handle_switch_down(&mut self, dpid: DatapathId) {
         self.filters.forget(dpid);
     }
 
-    /// Concludes what was waited for; called once a tick.
+    /// Settles conflicts, filters and lookups. Called once a tick.
     pub(crate) fn handle_timeout(&mut self, below: &mut Below<'_>) {
         self.settle_conflicts(below);
         self.filters.expire(below);
         self.lookups.expire(&below.cx);
     }
 
-    /// What follows for others, in order.
+    /// The next report, in order.
     pub(crate) fn poll_event(&mut self) -> Option<HostsEvent> {
         self.events.pop_front()
     }
 
-    /// Takes the host to be there, as the topology has room for it; says whether it has.
+    /// Learns a host's port if the topology has room for it; returns whether it has.
     fn learn_at(&mut self, below: &mut Below<'_>, mac: MacAddr, ip: Option<IpAddr>, at: SwitchPort) -> bool {
         match below.cx.topology.learn_host(mac, at, ip, below.cx.now) {
             Ok(changes) => self.events.push_back(HostsEvent::Changed(changes)),
@@ -179,7 +179,7 @@ impl Hosts {
         }
     }
 
-    /// The host no longer has the address.
+    /// Removes the rule of an address that the host no longer has.
     fn withdraw(&mut self, cx: &mut Context<'_>, dst: IpAddr, mac: MacAddr) {
         self.advertised.forget(dst);
         if let Some(at) = cx.topology.host(mac).map(|host| host.at) {

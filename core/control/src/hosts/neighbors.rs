@@ -1,4 +1,4 @@
-//! Proxy ARP and ND: who has which address, answered here as far as the answer is known.
+//! Proxy ARP and ND: the controller answers for known addresses.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -11,14 +11,14 @@ use super::{Below, Binding, Hosts, host_ports};
 use crate::command::Target;
 use crate::context::Context;
 
-/// The IPv6 addresses whose owners have advertised them, and whether as routers.
+/// The advertised IPv6 addresses, and whether each is a router's.
 ///
-/// Only these are answered for: an answer that denies a router its role would make hosts drop it.
+/// Only these are answered for: an answer without the router flag would make hosts drop a router.
 #[derive(Debug, Default)]
 pub(super) struct Advertised(BTreeMap<Ipv6Addr, bool>);
 
 impl Advertised {
-    /// The address has another owner, or none.
+    /// The address has a new owner or none.
     pub(super) fn forget(&mut self, address: IpAddr) {
         if let IpAddr::V6(address) = address {
             self.0.remove(&address);
@@ -26,25 +26,25 @@ impl Advertised {
     }
 }
 
-/// A packet of ARP or ND as it came in.
+/// A received ARP or ND packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NeighborPacket<'a> {
-    /// Where it came in.
+    /// The port where it arrived.
     pub(crate) at: SwitchPort,
-    /// The sender's Ethernet address.
+    /// The sender's MAC address.
     pub(crate) src: MacAddr,
     /// The sender's IP address.
     pub(crate) ip: IpAddr,
-    /// Where it is for.
+    /// The destination MAC address.
     pub(crate) dst: MacAddr,
     /// The whole frame.
     pub(crate) frame: &'a [u8],
-    /// Whether it is a copy of one that goes on to its neighbor by itself.
+    /// Whether the original is forwarded to its neighbour by the switch.
     pub(crate) is_copy: bool,
 }
 
 impl Hosts {
-    /// A host asks by ARP, or answers.
+    /// Handles an ARP request or reply.
     pub(crate) fn handle_arp(&mut self, below: &mut Below<'_>, packet: NeighborPacket<'_>, arp: &Arp) {
         let NeighborPacket { at, frame, .. } = packet;
         let sender = Binding { mac: arp.sender_mac, ip: IpAddr::V4(arp.sender_ip), at };
@@ -54,18 +54,18 @@ impl Hosts {
         if arp.op == ArpOp::Reply {
             return deliver_to(&mut below.cx, arp.target_mac, frame);
         }
-        // An announcement is for everyone's caches; every other question has one right answer.
+        // An announcement is for every cache. Any other request has one right answer.
         match below.cx.topology.host_with_address(IpAddr::V4(arp.target_ip)).map(|host| host.mac) {
             _ if arp.is_announcement() => self.relay(below, at, frame),
             Some(mac) if mac == arp.sender_mac => {}
-            // Whether an address is taken is for its owner to say: it may be gone.
+            // The owner itself must answer a probe, as it may have left.
             Some(mac) if arp.is_probe() => deliver_to(&mut below.cx, mac, frame),
             Some(mac) => below.cx.out.send(at.dpid, Target::Port(at.port), &arp.reply(mac).frame()),
             None => self.relay(below, at, frame),
         }
     }
 
-    /// A host that was believed asks or answers by neighbor discovery.
+    /// Handles ND of a host whose binding was accepted.
     pub(crate) fn handle_nd(
         &mut self,
         below: &mut Below<'_>,
@@ -89,7 +89,7 @@ impl Hosts {
         }
     }
 
-    /// Passes a packet on to every port of hosts, which costs so much that a port may do so at its limit only.
+    /// Floods a packet to all host ports. This is expensive, so it counts towards the port's address limit.
     pub(crate) fn relay(&self, below: &mut Below<'_>, from: SwitchPort, frame: &[u8]) {
         if !below.admission.admit_address(&mut below.cx, from) {
             return;
@@ -129,7 +129,7 @@ impl Hosts {
                 Some(router) if !asker.ip.is_unspecified() => {
                     below.cx.out.send(at.dpid, Target::Port(at.port), &question.answer(asker, mac, *router));
                 }
-                // Whether an address is taken is for its owner to say: it may be gone.
+                // The owner itself must answer a probe, as it may have left.
                 _ => deliver_to(&mut below.cx, mac, frame),
             },
             None => self.relay(below, at, frame),
@@ -137,7 +137,7 @@ impl Hosts {
     }
 }
 
-/// Asks the hosts at one port whether one of them has `target`.
+/// Asks the hosts at one port for `target`.
 pub(super) fn ask_at(cx: &mut Context<'_>, at: SwitchPort, target: IpAddr) {
     let Some(mac) = cx.topology.port(at).map(|port| port.mac) else { return };
     let question = match target {
@@ -153,11 +153,11 @@ fn deliver_to(cx: &mut Context<'_>, mac: MacAddr, frame: &[u8]) {
     }
 }
 
-/// A question from the port's own link-local address, so that the answer comes back to that port.
+/// A solicitation from the port's link-local address, so that the answer returns to that port.
 fn solicit(mac: MacAddr, target: Ipv6Addr) -> Vec<u8> {
     let [a, b, c, d, e, f] = mac.octets();
     let pair = |high, low| u16::from_be_bytes([high, low]);
-    // The modified EUI-64 of the address. RFC 4291 appendix A.
+    // The address in modified EUI-64 form. RFC 4291 appendix A.
     let ip = Ipv6Addr::new(0xfe80, 0, 0, 0, pair(a ^ 2, b), pair(c, 0xff), pair(0xfe, d), pair(e, f));
     NeighborSolicitation { target, source_mac: Some(mac) }.frame(Endpoint { mac, ip })
 }

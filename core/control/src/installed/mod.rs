@@ -1,4 +1,4 @@
-//! Rules of an earlier controller that are in the switches still, until they turn out to be wanted or not.
+//! The installed state: rules of an earlier controller that are not claimed or removed yet.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::event::{InstalledRules, UnknownRule};
 use crate::label::Label;
 use crate::pipeline::{Hop, Rule, Slot};
 
-/// The rules of a stream for the packets of the opening host and of the answering one, as far as they were found.
+/// The rules of both directions of a stream, as far as they are installed: forward, reverse.
 pub(crate) type BothWays = [Option<(DatapathId, Rule)>; 2];
 
-/// What was found and not claimed yet.
+/// The installed rules that are not claimed yet.
 ///
 /// ```text
 ///            a switch joins with rules           all links heard, or too late             replacements are in
@@ -23,15 +23,15 @@ pub(crate) type BothWays = [Option<(DatapathId, Rule)>; 2];
 ///                                        └─────────────────────────────────────┘
 /// ```
 ///
-/// Every command passes [`needs`](Self::needs): to add a rule that is there already is to claim it, and nothing is
-/// written. So the rest of the brain says what it wants as if the switches were empty.
+/// Every command passes [`needs`](Self::needs). Adding an installed rule claims it, and nothing is written.
+/// So the rest of the brain states its rules as if switches were empty.
 #[derive(Debug, Default)]
 pub(crate) struct InstalledState {
     rules: BTreeMap<DatapathId, BTreeMap<Slot, Rule>>,
     unknown_rules: BTreeMap<DatapathId, Vec<UnknownRule>>,
-    /// Where the labels begin whose path is not known yet.
+    /// The first ports of labels whose paths are not known yet.
     edges: BTreeMap<Label, SwitchPort>,
-    /// Both directions of the streams that are not adopted yet.
+    /// The rules of streams that are not adopted yet.
     streams: BTreeMap<StreamId, BothWays>,
     phase: Phase,
 }
@@ -49,7 +49,7 @@ enum Phase {
 }
 
 impl InstalledState {
-    /// A switch joins with rules; by `until` it must be known which of them are wanted.
+    /// A switch joins with rules. By `until` all wanted ones must be claimed.
     pub(crate) fn add(&mut self, dpid: DatapathId, found: &InstalledRules, until: Time) {
         self.forget(dpid);
         if found.rules.is_empty() && found.unknown_rules.is_empty() {
@@ -73,7 +73,7 @@ impl InstalledState {
         }
     }
 
-    /// The switch left.
+    /// The switch has left.
     pub(crate) fn forget(&mut self, dpid: DatapathId) {
         self.rules.remove(&dpid);
         self.unknown_rules.remove(&dpid);
@@ -93,29 +93,29 @@ impl InstalledState {
         }
     }
 
-    /// Whether what the switches had is being compared with the network as it is.
+    /// Whether the installed state is being compared with the network.
     pub(crate) const fn is_settling(&self) -> bool {
         matches!(self.phase, Phase::Settling { .. })
     }
 
-    /// Whether it is time to go on without what was not heard of.
+    /// Whether reconciliation must end without the links and hosts not heard yet.
     pub(crate) fn is_late(&self, now: Time) -> bool {
         matches!(self.phase, Phase::Settling { until } if until <= now)
     }
 
-    /// What is left is removed at `at`.
+    /// Removes the unclaimed rules at `at`.
     pub(crate) fn sweep_at(&mut self, at: Time) {
         self.phase = Phase::Sweeping { at };
         self.edges.clear();
         self.streams.clear();
     }
 
-    /// Whether it is time to remove what is left.
+    /// Whether the unclaimed rules are due for removal.
     pub(crate) fn is_sweeping(&self, now: Time) -> bool {
         matches!(self.phase, Phase::Sweeping { at } if at <= now)
     }
 
-    /// Whether the command changes anything in its switch. Its rule is not ours to judge any more.
+    /// Whether the command changes anything in its switch. Its rule counts as claimed afterwards.
     pub(crate) fn needs(&mut self, command: &Command) -> bool {
         match command {
             Command::Reset { dpid } => self.forget(*dpid),
@@ -126,17 +126,17 @@ impl InstalledState {
         true
     }
 
-    /// Whether there is nothing to judge.
+    /// Whether no rules are left.
     pub(crate) fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// Takes the rule out that has the match of `rule`.
+    /// Takes the installed rule with the match of `rule`.
     pub(crate) fn claim(&mut self, dpid: DatapathId, rule: &Rule) -> Option<Rule> {
         self.rules.get_mut(&dpid)?.remove(&rule.slot())
     }
 
-    /// The rule that has the match of `rule`.
+    /// The installed rule with the match of `rule`.
     pub(crate) fn get(&self, dpid: DatapathId, rule: &Rule) -> Option<&Rule> {
         self.rules.get(&dpid)?.get(&rule.slot())
     }
@@ -147,7 +147,7 @@ impl InstalledState {
         rules.filter(|rule| test(rule)).copied().collect()
     }
 
-    /// Whether there is a rule that passes `test`.
+    /// Whether an installed rule passes `test`.
     pub(crate) fn any(&self, test: impl Fn(&Rule) -> bool) -> bool {
         self.rules.values().flat_map(BTreeMap::values).any(test)
     }
@@ -158,17 +158,17 @@ impl InstalledState {
         rules.filter(|(_, rule)| test(rule)).collect()
     }
 
-    /// The labels whose path is not known, and where they begin.
+    /// The labels with unknown paths, and their first ports.
     pub(crate) fn edges(&self) -> Vec<(Label, SwitchPort)> {
         self.edges.iter().map(|(label, at)| (*label, *at)).collect()
     }
 
-    /// The path of the label is known.
+    /// The path of a label is known.
     pub(crate) fn close_edge(&mut self, label: Label) {
         self.edges.remove(&label);
     }
 
-    /// The rules of a stream's two directions.
+    /// The installed rules of both directions of a stream.
     pub(crate) fn stream(&self, id: StreamId) -> BothWays {
         self.streams.get(&id).copied().unwrap_or_default()
     }
@@ -183,12 +183,12 @@ impl InstalledState {
         self.streams.remove(&id);
     }
 
-    /// Takes out what cannot be read.
+    /// Takes the rules that cannot be decoded.
     pub(crate) fn take_unknown_rules(&mut self) -> BTreeMap<DatapathId, Vec<UnknownRule>> {
         std::mem::take(&mut self.unknown_rules)
     }
 
-    /// Takes out everything.
+    /// Takes all remaining rules.
     pub(crate) fn finish(&mut self) -> Vec<(DatapathId, Rule)> {
         let rest = self.all(|_| true);
         *self = Self::default();
@@ -196,7 +196,7 @@ impl InstalledState {
     }
 }
 
-/// Where the packets of a rule at an edge enter a labelled path.
+/// The first hop of a rule that sends packets into a labelled path.
 pub(crate) const fn first_hop(rule: &Rule) -> Option<Hop> {
     match rule {
         Rule::Stream { hop, .. } | Rule::Route { hop, .. } => Some(*hop),
@@ -204,7 +204,7 @@ pub(crate) const fn first_hop(rule: &Rule) -> Option<Hop> {
     }
 }
 
-/// The label that a rule speaks of.
+/// The label in a rule.
 pub(crate) fn label_of(rule: &Rule) -> Option<Label> {
     match rule {
         Rule::Transit(Hop { label, .. }) | Rule::Egress { label } => Some(*label),
@@ -213,7 +213,7 @@ pub(crate) fn label_of(rule: &Rule) -> Option<Label> {
     }
 }
 
-/// The highest numbers of labels, of those in label groups and of others, and of streams that the rules speak of.
+/// The highest labels in the rules, within label groups and outside, and the highest stream number.
 pub(crate) fn highest(rules: &[Rule]) -> ([Option<Label>; 2], StreamId) {
     let stream = |rule: &Rule| match rule {
         Rule::Stream { id, .. } => Some(*id),
@@ -225,7 +225,7 @@ pub(crate) fn highest(rules: &[Rule]) -> ([Option<Label>; 2], StreamId) {
     (labels, rules.iter().filter_map(stream).max().unwrap_or(StreamId(0)))
 }
 
-/// The port whose role a rule bears witness to, if it does.
+/// The port whose role a rule implies, if it implies one.
 pub(crate) const fn port_of(rule: &Rule) -> Option<PortNo> {
     match rule {
         Rule::FromLink { port } | Rule::FromHost { port } => Some(*port),

@@ -1,8 +1,8 @@
-//! What a link can carry, measured: frames that leave a switch together come in as far apart as the link sends them.
+//! Link capacity, measured by packet trains: the link spaces out frames that leave a switch together.
 //!
-//! Source: M. Jain, C. Dovrolis, Pathload: a measurement tool for end-to-end available bandwidth, 2002, for trains; the first half of
-//! each is left out, as the bucket of a shaper may let it pass at once. Other traffic on the link lies between the
-//! frames and makes it seem slower.
+//! Source: M. Jain, C. Dovrolis, Pathload: a measurement tool for end-to-end available bandwidth, 2002, for
+//! trains. The first half of each train is ignored, since a shaper's token bucket may pass it at once. Cross
+//! traffic between the frames lowers the result.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,31 +18,31 @@ const TRAIN_COUNT: usize = 5;
 const TRAIN_FRAMES: u64 = 192;
 /// Bytes of a frame without its check sequence, which no switch counts.
 const FRAME_BYTES: usize = 1_500;
-/// Of fewer frames in the second half of a train nothing is concluded.
+/// The fewest frames in the second half of a train that give a result.
 const MIN_TRAIN_FRAMES: usize = 16;
-/// A train has arrived when nothing of it has come for so long.
+/// A train has ended when no frame of it has arrived for this long.
 const TRAIN_END_TIMEOUT: Duration = Duration::from_millis(300);
-/// A link on which nothing has come after so long is too slow, or gone.
+/// A train has failed if nothing has arrived after this long: the link is too slow or down.
 const TRAIN_TIMEOUT: Duration = Duration::from_secs(2);
-/// Below this, what it takes to read messages is a good part of the time.
+/// In a shorter time, reading the messages takes too large a part.
 const MIN_TRAIN_TIME: Duration = Duration::from_micros(500);
-/// Links that are measured at one time.
+/// Links measured at one time.
 const MAX_MEASUREMENTS: usize = 16;
 
-/// What was measured on demand.
+/// A capacity measured on request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct CapacityReading {
     pub(crate) capacity: BitsPerSec,
     pub(crate) at: Time,
 }
 
-/// The measurements that go on, by the port that the link leaves.
+/// The measurements in progress, by the link's sending port.
 #[derive(Debug, Default)]
 pub(super) struct Trains(BTreeMap<SwitchPort, Sampling>);
 
 #[derive(Debug, Default)]
 struct Sampling {
-    /// When the last train left; its frames are a nanosecond apart by their stamps.
+    /// When the last train was sent. The timestamps of its frames are a nanosecond apart.
     sent_at: Time,
     arrivals: Vec<Time>,
     left: usize,
@@ -50,7 +50,7 @@ struct Sampling {
 }
 
 impl Trains {
-    /// Whether a discovery frame is one of a train, which says nothing of delay.
+    /// Whether a discovery frame belongs to a train, so that it does not measure delay.
     pub(super) fn note(&mut self, now: Time, src: SwitchPort, sent_at: Time) -> bool {
         let Some(measurement) = self.0.get_mut(&src) else { return false };
         let since = sent_at.as_nanos().checked_sub(measurement.sent_at.as_nanos());
@@ -70,14 +70,14 @@ impl Sampling {
         }
     }
 
-    /// The middle of what the trains say.
+    /// The median rate of the trains.
     fn median(&mut self) -> Option<BitsPerSec> {
         self.rates.sort_unstable();
         self.rates.get(self.rates.len() / 2).copied()
     }
 }
 
-/// At which rate the second half of a train came in.
+/// The rate at which the second half of a train arrived.
 fn rate(arrivals: &[Time]) -> Option<BitsPerSec> {
     let half = arrivals.get(arrivals.len() / 2..)?;
     let (first, last) = (half.first()?, half.last()?);
@@ -85,13 +85,13 @@ fn rate(arrivals: &[Time]) -> Option<BitsPerSec> {
     if half.len() < MIN_TRAIN_FRAMES || taken < MIN_TRAIN_TIME {
         return None;
     }
-    // Those that were read together with the first had come before it.
+    // Frames read together with the first one had arrived before it.
     let after = half.iter().filter(|at| *at > first).count();
     Some(BitsPerSec(((after * FRAME_BYTES * 8) as f64 / taken.as_secs_f64()) as u64))
 }
 
 impl super::Measurement {
-    /// Sends trains through the link that leaves `src`, if there is one and few others are being measured.
+    /// Starts sending trains through the link that leaves `src`, if it exists and few others are measured.
     pub(crate) fn measure_capacity(&mut self, cx: &mut Context<'_>, src: SwitchPort) {
         let trains = &mut self.trains.0;
         let may = trains.len() < MAX_MEASUREMENTS && !trains.contains_key(&src);
@@ -101,7 +101,7 @@ impl super::Measurement {
         }
     }
 
-    /// Goes on with what is being measured; called once a tick.
+    /// Continues the measurements. Called once a tick.
     pub(super) fn tick_trains(&mut self, cx: &mut Context<'_>) {
         let due = self.trains.0.iter().filter(|(_, it)| it.has_arrived(cx.now));
         for src in due.map(|(src, _)| *src).collect::<Vec<_>>() {

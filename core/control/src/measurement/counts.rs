@@ -1,4 +1,4 @@
-//! What a port has counted, made into rates and totals.
+//! Rates and totals from port counters.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,12 +7,12 @@ use braid_types::{BitsPerSec, Time};
 
 use crate::port_counters::PortCounters;
 
-/// Readings closer together tell nothing of a rate.
+/// Readings closer together give no rate.
 const MIN_COUNTER_INTERVAL: Duration = Duration::from_millis(100);
-/// Readings of packets that are remembered.
+/// Packet readings that are kept.
 const MAX_HISTORY: usize = 16;
 
-/// What went out of a port since it was first read, whatever happened to the switch's own counters in between.
+/// Totals of a port since its first reading. Restarted counters do not reset them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) bytes_out: u64,
@@ -26,18 +26,18 @@ pub(crate) struct Totals {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct LoadReading {
     pub(crate) load: BitsPerSec,
-    /// When the counters were read that it is of.
+    /// When the counters were read.
     pub(crate) at: Time,
 }
 
-/// A number of packets at a time.
+/// A packet count at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Count {
     pub(super) at: Time,
     pub(super) packets: u64,
 }
 
-/// How many packets there were lately.
+/// The latest packet counts.
 #[derive(Debug, Default)]
 pub(super) struct History(VecDeque<Count>);
 
@@ -47,13 +47,13 @@ pub(super) struct PortMeter {
     last: Option<(Time, PortCounters)>,
     load: Option<LoadReading>,
     totals: Totals,
-    /// Packets that went out, and that came in.
+    /// Packets sent, and packets received.
     pub(super) sent: History,
     pub(super) received: History,
 }
 
 impl PortMeter {
-    /// The switch read these counters at `at`.
+    /// Records the counters that the switch read at `at`.
     pub(super) fn note(&mut self, at: Time, new: &PortCounters, smoothing: Duration) {
         match self.last {
             Some((then, old)) if is_continued(&old, new) => {
@@ -62,7 +62,7 @@ impl PortMeter {
                 self.take_load(before, now, elapsed, smoothing);
                 self.totals.add(&old, new);
             }
-            // What was counted since a switch or port started anew cannot be told from what was counted before.
+            // After a restart of the switch or port, new packets cannot be separated from old ones.
             _ => (self.sent, self.received) = (History::default(), History::default()),
         }
         self.last = Some((at, *new));
@@ -83,7 +83,7 @@ impl PortMeter {
         let [Some(before), Some(after)] = bytes else { return };
         let rate = after.saturating_sub(before) as f64 * 8.0 / elapsed.as_secs_f64();
         let known = self.load.map_or(rate, |reading| reading.load.as_f64());
-        // The step of a first-order low-pass filter that was sampled after `elapsed`.
+        // The step of a first-order low-pass filter sampled after `elapsed`.
         let share = elapsed.as_secs_f64() / (elapsed + smoothing).as_secs_f64();
         let load = BitsPerSec((known + share * (rate - known)).round() as u64);
         self.load = Some(LoadReading { load, at: new.at });
@@ -125,7 +125,7 @@ impl History {
         Some((*self.0.front()?, *self.0.back()?))
     }
 
-    /// The number of packets beyond the first count at a time in the span, as if they had come evenly between counts.
+    /// The packets between the first count and a time in the span, interpolated linearly.
     pub(super) fn since_first(&self, at: Time) -> Option<f64> {
         let (first, (before, after)) = (self.0.front()?, self.around(at)?);
         let grown = |count: Count| count.packets.saturating_sub(first.packets) as f64;
@@ -134,21 +134,21 @@ impl History {
         Some(grown(before) + part * (grown(after) - grown(before)))
     }
 
-    /// Packets a second between the counts about this time.
+    /// Packets a second between the counts around this time.
     pub(super) fn rate_at(&self, at: Time) -> Option<f64> {
         let (before, after) = self.around(at)?;
         let span = after.at.since(before.at).as_secs_f64();
         (span > 0.0).then(|| after.packets.saturating_sub(before.packets) as f64 / span)
     }
 
-    /// The last count before a time and the first one after it.
+    /// The last count before a time, and the first one after it.
     fn around(&self, at: Time) -> Option<(Count, Count)> {
         let after = self.0.iter().position(|count| count.at >= at)?;
         Some((*self.0.get(after.saturating_sub(1))?, *self.0.get(after)?))
     }
 }
 
-/// Whether the counters have gone on: of a switch or port that started anew they go back, as does one that wraps.
+/// Whether the counters have not restarted or wrapped: those go backwards.
 fn is_continued(old: &PortCounters, new: &PortCounters) -> bool {
     let grows = |counter: fn(&PortCounters) -> Option<u64>| counter(old) <= counter(new);
     old.counting <= new.counting
@@ -157,8 +157,8 @@ fn is_continued(old: &PortCounters, new: &PortCounters) -> bool {
         && grows(|counters| counters.packets_in)
 }
 
-/// The time between two readings: by the switch's clock, which no delay of an answer touches, unless that is far from
-/// ours.
+/// The time between two readings by the switch's clock, which excludes delays of replies. If that differs too
+/// much from the controller's clock, the time by the latter.
 fn elapsed(old: Reading<'_>, new: Reading<'_>) -> Option<Duration> {
     let ours = new.at.since(old.at);
     let theirs = new.counters.counting.saturating_sub(old.counters.counting);

@@ -1,15 +1,17 @@
-//! How long a frame takes from switch to switch, seen from the controller.
+//! Link delay, measured by the controller with discovery frames.
 //!
 //! ```text
 //!            half a round trip        the link         half a round trip
 //! controller ────────────────▶ switch ────────▶ switch ────────────────▶ controller
 //! ```
 //!
-//! The way of a discovery frame less half of each switch's round trip is the link: Bouet's method, as Banfi et al. 2016
-//! §III-A use it. The round trip is that of a frame that the switch is notified to send back, so that what it takes to handle
-//! packets counts as well, or of an echo where it does not do that. What waits on the way adds to a sample and never takes from it, so the least of many samples, less the
-//! least round trips, is the link without queues; the medians of the latest ones are the link as it is now. Where the
-//! control channel's directions differ, half of that difference remains as an error, which nobody can see from here.
+//! The link's delay is the travel time of a discovery frame less half of each switch's round trip: Bouet's
+//! method, as in Banfi et al. 2016 §III-A. The round trip is that of a frame that the switch returns, so it
+//! includes the handling of packets. Switches that return no frames are measured by echoes.
+//!
+//! Queues only add to samples. So the least sample less the least round trips is the link without queues. The
+//! medians of the latest samples are the link now. If the two directions of an OpenFlow connection differ in
+//! delay, half of the difference remains as an undetectable error.
 
 use std::time::Duration;
 
@@ -17,58 +19,58 @@ use braid_types::Time;
 
 use super::window::Window;
 
-/// Of so many samples the median is how things are now.
+/// Samples in the median that counts as current.
 const CURRENT_SAMPLES: usize = 5;
-/// Of the frames of so long the middle and the slow end are told.
+/// The period of the reported quantiles.
 const JITTER_WINDOW: Duration = Duration::from_secs(60);
-/// With fewer discovery frames a delay is not believed: the first ones meet switches that are being set up.
+/// The fewest discovery frames for a delay: the first ones meet switches that are being set up.
 const MIN_SAMPLES: usize = 3;
 
-/// Round trips of the control channel of one switch.
+/// Round trips between the controller and one switch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RoundTrips(Window);
 
-/// Half of a control channel's round trip: the least in the window, and as it is now.
+/// Half of a round trip to a switch: the least in the window, and the current one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct HalfTrip {
     least: Duration,
     usual: Duration,
 }
 
-/// What is known of a link's delay.
+/// The measured delay of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct DelayReading {
-    /// The link without queues.
+    /// Without queues.
     pub(crate) base: Duration,
-    /// The link as it is now; never less than the base.
+    /// Now; never less than `base`.
     pub(crate) current: Duration,
-    /// In the last minute, half of the frames took no longer.
+    /// The median of the last minute.
     pub(crate) p50: Duration,
-    /// And 99 of 100 no longer.
+    /// The 99th percentile of the last minute.
     pub(crate) p99: Duration,
-    /// When the last discovery frame came that counted.
+    /// When the last counted discovery frame arrived.
     pub(crate) at: Time,
 }
 
-/// The discovery frames that came through one link.
+/// The discovery frames that passed one link.
 #[derive(Debug, Default)]
 pub(super) struct DelayMeter {
     trips: Window,
-    /// What each took on the link itself.
+    /// The delay of each frame on the link itself.
     lately: Window,
     last_sent: Option<Time>,
     reading: Option<DelayReading>,
 }
 
 impl HalfTrip {
-    /// As it is now.
+    /// The current value.
     pub(super) const fn usual(self) -> Duration {
         self.usual
     }
 }
 
 impl RoundTrips {
-    /// An echo request that was sent then has come back.
+    /// Records an echo reply or returned frame whose request was sent at `sent_at`.
     pub(super) fn note(&mut self, now: Time, sent_at: Time, window: Duration) {
         self.0.push(now, now.since(sent_at), now - window);
     }
@@ -79,9 +81,9 @@ impl RoundTrips {
 }
 
 impl DelayMeter {
-    /// A discovery frame that was sent then has come in, between switches of these half round trips.
+    /// Records a discovery frame sent at `sent_at` between switches with these half round trips.
     ///
-    /// A frame that is not younger than the last one is a copy and does not count.
+    /// A frame no younger than the last one is a copy and is ignored.
     pub(super) fn note(&mut self, now: Time, sent_at: Time, ends: Option<[HalfTrip; 2]>, window: Duration) {
         if self.last_sent.is_some_and(|last| sent_at <= last) {
             return;
@@ -126,7 +128,7 @@ mod tests {
         trips.half().expect("a sample")
     }
 
-    /// Frames sent each second that took so long; the reading after the last.
+    /// The reading after frames that are sent each second and take this long, in ms.
     fn after(trips: &[u64], ends: [HalfTrip; 2]) -> Option<DelayReading> {
         let mut meter = DelayMeter::default();
         for (second, trip) in (1..).zip(trips) {

@@ -1,4 +1,4 @@
-//! How many of the packets that left one port did not come in at the other.
+//! Packet loss of a link, from the counters at both ends.
 
 use std::time::Duration;
 
@@ -6,34 +6,34 @@ use braid_types::Time;
 
 use super::counts::History;
 
-/// Of fewer packets, the share that is lost says little.
+/// The fewest packets for a meaningful loss ratio.
 const MIN_PACKETS: f64 = 100.0;
-/// Over a shorter time, what the two switches counted at different moments weighs too much.
+/// The shortest period: in less, the skew between the two switches' counter reads weighs too much.
 const MIN_LOSS_WINDOW: Duration = Duration::from_millis(1_500);
 
-/// The share of packets that a link loses.
+/// The packet loss of a link.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct LossReading {
     /// From 0 to 1.
     pub(crate) ratio: f64,
-    /// The end of the time over which it was counted.
+    /// The end of the measured period.
     pub(crate) at: Time,
 }
 
-/// How what one end counts lies in time to what the other does.
+/// The timing of one end's counters relative to the other's.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lag {
-    /// How long packets are on their way.
+    /// The travel time of packets.
     pub(super) delay: Duration,
-    /// How far off the time may be at which a switch is believed to have read its counters.
+    /// The error in the assumed time of a counter read.
     pub(super) slack: Duration,
 }
 
-/// Compares the packets sent into a link with those received from it, over the last `window` of which both are known.
+/// Compares packets sent into a link with those received from it, over the last `window` known of both.
 ///
-/// Switches are read at different times, so what each had counted at the same time is interpolated. While the rate
-/// changes, an error in time is one in packets: as many are not called lost. `None` if too few packets were sent to
-/// tell.
+/// Switches are read at different times, so counts are interpolated to the same time. When the rate changes,
+/// an error in time becomes an error in packets; that many are not counted as lost. `None` if too few packets
+/// were sent.
 pub(super) fn loss(sent: &History, received: &History, lag: Lag, window: Duration) -> Option<LossReading> {
     let ((first_sent, last_sent), (first_received, last_received)) = (sent.span()?, received.span()?);
     let end = last_sent.at.min(last_received.at - lag.delay);
@@ -48,7 +48,7 @@ pub(super) fn loss(sent: &History, received: &History, lag: Lag, window: Duratio
     (packets >= MIN_PACKETS).then(|| LossReading { ratio: ratio.clamp(0.0, 1.0), at: end })
 }
 
-/// How much the rate differs about the ends of a time, in packets a second.
+/// The variation of the rate around the ends of a period, in packets a second.
 fn variation(sent: &History, ends: [Time; 2], slack: Duration) -> f64 {
     let rates =
         ends.into_iter().flat_map(|end| [end - slack, end, end + slack]).filter_map(|at| sent.rate_at(at));

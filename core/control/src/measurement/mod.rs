@@ -1,7 +1,8 @@
-//! What is measured of links: delay, load, loss, each with its age.
+//! Link measurement: delay, load, loss and capacity, each with its age.
 //!
-//! Delays come from discovery frames, frames that a switch sends back, and echoes; load and loss from the counters of ports, which are read once a second.
-//! Nothing that falls silent becomes zero: its last reading grows old. [`publish`] decides when the graph hears of it.
+//! Delays come from discovery frames, frames that switches return, and echoes. Load and loss come from port
+//! counters, which are read once a second. A missing measurement does not become zero: the last reading ages.
+//! [`publish`] decides when the graph is updated.
 
 mod capacity;
 mod counts;
@@ -27,16 +28,16 @@ use counts::{LoadReading, PortMeter, Totals};
 use delay::{DelayMeter, DelayReading, HalfTrip, RoundTrips};
 use loss::{Lag, LossReading, loss};
 
-/// A switch that has not answered is asked again only after this long.
+/// How long a switch has to answer before it is asked again.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a switch may take to read its counters.
+/// The time that a switch may take to read its counters.
 const TICK_SLACK: Duration = Duration::from_millis(10);
 
-/// Of a link whose switches know no speed.
+/// The capacity of a link whose switches report no speed.
 const UNKNOWN_SPEED: BitsPerSec = BitsPerSec(10_000_000_000);
 
-/// Measures everything that is in the topology.
+/// The measurements of all switches, ports and links in the topology.
 #[derive(Debug, Default)]
 pub(crate) struct Measurement {
     switches: BTreeMap<DatapathId, SwitchMeter>,
@@ -49,10 +50,10 @@ pub(crate) struct Measurement {
 #[derive(Debug, Default)]
 struct SwitchMeter {
     echoes: RoundTrips,
-    /// Of frames, which a switch may handle more slowly than echoes.
+    /// Round trips of frames, which a switch may handle more slowly than echoes.
     frames: RoundTrips,
     next_frame: Time,
-    /// When its counters were asked for, until they come.
+    /// When its counters were requested, until they arrive.
     asked_at: Option<Time>,
 }
 
@@ -61,12 +62,12 @@ struct LinkMeter {
     delay: DelayMeter,
     loss: Option<LossReading>,
     capacity: Option<CapacityReading>,
-    /// When it was tried to measure that last, with whatever success.
+    /// When its capacity was last measured, even without a result.
     capacity_asked_at: Option<Time>,
     published_at: Option<Time>,
 }
 
-/// What is known of a link, as far as it was measured.
+/// The measurements of a link, as far as they exist.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct LinkReading {
     pub(crate) delay: Option<DelayReading>,
@@ -74,16 +75,16 @@ pub(crate) struct LinkReading {
     pub(crate) loss: Option<LossReading>,
     pub(crate) capacity: Option<CapacityReading>,
     pub(crate) capacity_asked_at: Option<Time>,
-    /// What left its first port.
+    /// Totals of its sending port.
     pub(crate) sent: Totals,
-    /// Packets dropped at either port on their way into the link or out of it.
+    /// Packets dropped at either port of the link, before entering or after leaving it.
     pub(crate) dropped: u64,
     /// Packets with errors at either port.
     pub(crate) errors: u64,
 }
 
 impl Measurement {
-    /// An echo request that was sent to a switch then has come back.
+    /// A switch has answered an echo request sent at `sent_at`.
     pub(crate) fn handle_echo(&mut self, cx: &Context<'_>, dpid: DatapathId, sent_at: Time) {
         if cx.topology.switch(dpid).is_some() {
             let window = cx.settings.measurement.delay_window;
@@ -91,7 +92,7 @@ impl Measurement {
         }
     }
 
-    /// A frame that a switch was to send back at once has come back.
+    /// A switch has returned a frame sent at `sent_at`.
     pub(crate) fn handle_returned_probe(&mut self, cx: &Context<'_>, at: SwitchPort, sent_at: Time) {
         if at.port == PortNo::CONTROLLER
             && let Some(switch) = self.switches.get_mut(&at.dpid)
@@ -100,7 +101,7 @@ impl Measurement {
         }
     }
 
-    /// A discovery frame that was sent then has come through a link.
+    /// A discovery frame sent at `sent_at` has passed a link.
     pub(crate) fn handle_probe(&mut self, cx: &Context<'_>, link: Link, sent_at: Time) {
         if self.trains.note(cx.now, link.src, sent_at) {
             return;
@@ -111,7 +112,7 @@ impl Measurement {
         self.links.entry(link).or_default().delay.note(cx.now, sent_at, ends, window);
     }
 
-    /// A switch has read its ports' counters, or a part of them.
+    /// A switch has sent port counters, or a part of them.
     pub(crate) fn handle_port_counters(
         &mut self,
         cx: &Context<'_>,
@@ -131,7 +132,8 @@ impl Measurement {
         }
     }
 
-    /// Sends what is due; once an interval, asks for counters, compares those that came, and tells the graph.
+    /// Sends due frames. Once an interval, compares the received counters, publishes results and requests new
+    /// ones.
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
         self.send_frames_out_and_back(cx);
         self.tick_trains(cx);
@@ -148,7 +150,7 @@ impl Measurement {
         self.read_ports(cx);
     }
 
-    /// What a link carries: as it was said, or else measured, or else as far as its ports tell.
+    /// The capacity of a link: as configured, else as measured, else the lower speed of its ports.
     pub(crate) fn link_capacity(&self, settings: &Settings, topology: &Topology, link: &Link) -> BitsPerSec {
         if let Some(capacity) = settings.capacities.get(&link.src) {
             return *capacity;
@@ -161,7 +163,7 @@ impl Measurement {
         speeds.min().unwrap_or(UNKNOWN_SPEED)
     }
 
-    /// What is known of a link.
+    /// The measurements of a link.
     pub(crate) fn of(&self, link: &Link) -> LinkReading {
         let meter = self.links.get(link);
         let (src, dst) = (self.ports.get(&link.src), self.ports.get(&link.dst));
@@ -179,13 +181,13 @@ impl Measurement {
         }
     }
 
-    /// Half the way of a frame to a switch and back; of an echo while no frame has come back.
+    /// Half a round trip of a frame; of an echo while no frame has returned.
     fn half_trip(&self, dpid: DatapathId) -> Option<HalfTrip> {
         let switch = self.switches.get(&dpid)?;
         switch.frames.half().or_else(|| switch.echoes.half())
     }
 
-    /// When a switch did what it now tells.
+    /// When a switch did what it has just reported.
     fn done_at(&self, now: Time, dpid: DatapathId) -> Time {
         let echo = self.switches.get(&dpid).and_then(|switch| switch.echoes.half());
         now - echo.map(HalfTrip::usual).unwrap_or_default()
@@ -201,7 +203,7 @@ impl Measurement {
         meter.loss = loss(&src.sent, &dst.received, Lag { delay, slack }, window).or(meter.loss);
     }
 
-    /// Asks all switches at the same time, so that what both ends of a link have counted compares well.
+    /// Reads all switches at the same time, so that counts of both ends of a link are comparable.
     fn read_ports(&mut self, cx: &mut Context<'_>) {
         for switch in cx.topology.switches() {
             let meter = self.switches.entry(switch.dpid()).or_default();
@@ -212,7 +214,7 @@ impl Measurement {
         }
     }
 
-    /// Sends each switch a frame that comes back at once, with the interval and the jitter of discovery frames.
+    /// Sends each switch a frame that it returns, with the interval and jitter of discovery frames.
     fn send_frames_out_and_back(&mut self, cx: &mut Context<'_>) {
         let due = self.switches.iter_mut().filter(|(_, switch)| switch.next_frame <= cx.now);
         for (dpid, switch) in due {

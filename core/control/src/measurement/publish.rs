@@ -1,4 +1,5 @@
-//! What the graph hears of measurements: not each second, or path sets and graphs would never stay.
+//! Publication of measurements to the graph. Small changes are held back, so that path sets and graphs stay
+//! valid.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use crate::context::Context;
 use crate::settings::MeasurementSettings;
 
 impl Measurement {
-    /// Writes readings that have moved enough, and long enough after the last ones, into the topology.
+    /// Writes changed readings into the topology, if they changed enough and the last update is old enough.
     pub(super) fn publish(&mut self, cx: &mut Context<'_>) {
         let links: Vec<_> = cx.topology.links().collect();
         for (link, known) in links {
@@ -30,7 +31,7 @@ impl Measurement {
 }
 
 impl LinkReading {
-    /// The state of the link, of which `known` is true where nothing was measured.
+    /// The state of the link; `known` where nothing was measured.
     fn state(&self, known: LinkState) -> LinkState {
         LinkState {
             capacity: known.capacity,

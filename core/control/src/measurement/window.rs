@@ -1,11 +1,11 @@
-//! A window of recent delay samples, with their least, median and quantiles.
+//! A window of recent delay samples, with their minimum, median and quantiles.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use braid_types::Time;
 
-/// More samples than come in any sensible window.
+/// More samples than any sensible window receives.
 const MAX_SAMPLES: usize = 64;
 
 /// The latest samples of a duration, each with its time.
@@ -13,7 +13,7 @@ const MAX_SAMPLES: usize = 64;
 pub(super) struct Window(VecDeque<(Time, Duration)>);
 
 impl Window {
-    /// Adds a sample and forgets those from before `oldest`.
+    /// Adds a sample and drops those before `oldest`.
     pub(super) fn push(&mut self, at: Time, sample: Duration, oldest: Time) {
         self.0.push_back((at, sample));
         while self.0.len() > MAX_SAMPLES || self.0.front().is_some_and(|(at, _)| *at < oldest) {
@@ -30,14 +30,14 @@ impl Window {
         self.0.iter().map(|(_, sample)| *sample).min()
     }
 
-    /// What a share of the samples, from 0 to 1, does not exceed.
+    /// The quantile for `share`, from 0 to 1.
     pub(super) fn quantile(&self, share: f64) -> Option<Duration> {
         let mut samples: Vec<_> = self.0.iter().map(|(_, sample)| *sample).collect();
         let place = ((samples.len() as f64 * share).ceil() as usize).max(1) - 1;
         (place < samples.len()).then(|| *samples.select_nth_unstable(place).1)
     }
 
-    /// The median of the `count` latest samples; of an even number the lower one in the middle.
+    /// The median of the `count` latest samples; the lower middle one of an even number.
     pub(super) fn usual(&self, count: usize) -> Option<Duration> {
         let mut latest: Vec<_> = self.0.iter().rev().take(count).map(|(_, sample)| *sample).collect();
         let middle = latest.len().checked_sub(1)? / 2;

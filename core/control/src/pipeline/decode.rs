@@ -16,9 +16,9 @@ use super::spray::EdgeGroup;
 use crate::cookie::{Cookie, Purpose};
 use crate::label::Label;
 
-/// The rule that a switch describes; `None` unless it is in every respect what we write for that rule.
+/// The rule that a switch describes; `None` if it differs from Braid's form of that rule in any respect.
 ///
-/// Only the time for which a rule may be idle is not compared: it may have been another when it was written.
+/// Only the idle timeout is not compared: its setting may have changed since.
 pub fn decode(flow: &FlowStats<'_>) -> Option<Rule> {
     let purpose = Cookie(flow.cookie.0).purpose()?;
     if purpose == Purpose::Base {
@@ -48,7 +48,7 @@ fn base_rules(flow: &FlowStats<'_>) -> impl Iterator<Item = Rule> {
     BASE.into_iter().chain(of_port.into_iter().flatten())
 }
 
-/// What the rule is if it is one of ours: its cookie says what for, its match and its actions the rest.
+/// The rule, if it is Braid's: the cookie gives its purpose, the match and actions the rest.
 fn guess(purpose: Purpose, flow: &FlowStats<'_>) -> Option<Rule> {
     Some(match purpose {
         Purpose::Base => return None,
@@ -100,7 +100,7 @@ fn is_as_written(rule: &Rule, flow: &FlowStats<'_>) -> bool {
         && same_instructions(flow::instructions(rule, &applied).as_slice(), flow)
 }
 
-/// Switches may give the fields in another order.
+/// Switches may report fields in another order.
 fn same_fields(wanted: &[OxmField<'_>], flow: &FlowStats<'_>) -> bool {
     let found = || flow.matching.fields.iter();
     found().count() == wanted.len() && wanted.iter().all(|field| found().any(|other| other == *field))
@@ -120,7 +120,7 @@ fn same(wanted: &Instruction<'_>, found: &Instruction<'_>) -> bool {
     }
 }
 
-/// How much of a packet is sent counts only where it is sent to the controller.
+/// `max_len` only counts for packets to the controller.
 fn normal(action: Action<'_>) -> Action<'_> {
     match action {
         Action::Output { port, .. } if port.is_physical() => {
@@ -160,7 +160,7 @@ fn hop(flow: &FlowStats<'_>) -> Option<Hop> {
     Some(Hop { label: Label::from_mac(new_eth_dst(flow)?)?, port, exit })
 }
 
-/// The group of an edge that packets go to.
+/// The edge's group that packets are sent to.
 fn edge_group(flow: &FlowStats<'_>) -> Option<EdgeGroup> {
     actions(flow).find_map(|action| match action {
         Action::Group(id) => EdgeGroup::of(id),
@@ -168,7 +168,7 @@ fn edge_group(flow: &FlowStats<'_>) -> Option<EdgeGroup> {
     })
 }
 
-/// The port of a hop, and how packets leave there.
+/// The port of a hop, and the kind of exit.
 fn exit(flow: &FlowStats<'_>) -> Option<(PortNo, Exit)> {
     actions(flow).find_map(|action| match action {
         Action::Output { port, .. } => Some((port, Exit::Plain)),

@@ -1,4 +1,4 @@
-//! Commands as OpenFlow messages.
+//! Encoding of commands as OpenFlow messages.
 
 use std::time::Duration;
 
@@ -19,28 +19,30 @@ use crate::command::{Command, Commands, Target};
 use crate::cookie::{Cookie, OURS, OURS_MASK, Purpose};
 use crate::event::UnknownRule;
 
-/// The group through which a switch floods.
+/// The flood group of a switch.
 pub const FLOOD_GROUP: GroupId = GroupId(1);
 
-/// Selects the cookies of one purpose by their upper bits.
+/// Matches the cookies of one purpose by their upper bits.
 const PURPOSE_MASK: WireCookie = WireCookie(0xffff_0000_0000_0000);
 
-/// Turns commands into the bytes of OpenFlow messages.
+/// Encodes commands as OpenFlow messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Encoder {
     stream_idle: Seconds,
 }
 
 impl Encoder {
-    /// The rules of a stream that sends nothing for `stream_idle` (whole seconds, at least 1) time out.
+    /// An encoder whose stream rules time out after `stream_idle` without packets, in whole seconds, at least
+    /// 1.
     pub fn new(stream_idle: Duration) -> Self {
         let seconds = u16::try_from(stream_idle.as_secs()).unwrap_or(u16::MAX);
         Self { stream_idle: Seconds(seconds.max(1)) }
     }
 
-    /// Appends `command`, which is of `batch`, to `out`; barriers carry their token, all else `xid`.
+    /// Appends `command`, which belongs to `batch`, to `out`. A barrier uses its token as xid, other messages
+    /// `xid`.
     ///
-    /// Errors: a message would exceed 65,535 bytes; `out` may then end in a part of it.
+    /// Errors: a message would exceed 65,535 bytes. `out` may then end with a part of it.
     pub fn encode(
         &self,
         command: &Command,
@@ -88,7 +90,7 @@ impl Encoder {
         out: &mut Vec<u8>,
     ) -> Result<(), EncodeError> {
         let (fields, applied) = (flow::matching(rule), flow::applied(rule));
-        // Switches check the actions of deletions too, though only the match counts.
+        // Switches check the actions of deletions too, though only the match is used.
         let instructions = match command {
             FlowModCommand::DeleteStrict => flow::no_instructions(),
             _ => flow::instructions(rule, &applied),
@@ -127,7 +129,7 @@ fn reset(xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
 }
 
 fn remove(stray: &UnknownRule, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-    // What was not made by `UnknownRule::new`, from a recording perhaps, removes nothing.
+    // A deletion from elsewhere, such as a recording, may be invalid; it is not sent.
     match Message::decode(&stray.0) {
         Ok((_, Message::FlowMod(deletion))) if deletion.command == FlowModCommand::DeleteStrict => {
             Message::FlowMod(deletion).encode(xid, out)
@@ -136,7 +138,7 @@ fn remove(stray: &UnknownRule, xid: Xid, out: &mut Vec<u8>) -> Result<(), Encode
     }
 }
 
-/// Asks for the flows that we have written.
+/// A request for the flows with Braid's cookies.
 pub(crate) fn our_flows() -> RequestBody<'static> {
     let (cookie, cookie_mask) = (WireCookie(OURS.0), WireCookie(OURS_MASK));
     RequestBody::Flow(FlowStatsRequest { cookie, cookie_mask, ..FlowStatsRequest::default() })

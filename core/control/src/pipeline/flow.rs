@@ -1,4 +1,4 @@
-//! A rule's match and instructions in OpenFlow.
+//! The OpenFlow match and instructions of a rule.
 
 use std::net::IpAddr;
 
@@ -46,9 +46,9 @@ impl<T: Copy, const N: usize> Few<T, N> {
     }
 }
 
-/// What a packet must be.
+/// The match fields.
 pub(super) type Fields = Few<OxmField<'static>, 8>;
-/// What is done to it at once.
+/// The applied actions.
 pub(super) type Actions = Few<Action<'static>, 2>;
 
 fn fields<const M: usize>(values: [OxmField<'static>; M]) -> Fields {
@@ -59,7 +59,7 @@ fn actions<const M: usize>(values: [Action<'static>; M]) -> Actions {
     Few::new(Action::PopVlan, values)
 }
 
-/// The packets that a rule is for.
+/// The match of a rule.
 pub(super) fn matching(rule: &Rule) -> Fields {
     match *rule {
         Rule::Lldp => fields([OxmField::EthType(EthType::LLDP)]),
@@ -120,7 +120,7 @@ pub(super) fn matching(rule: &Rule) -> Fields {
     }
 }
 
-/// What is done to the rule's packets at once.
+/// The applied actions of a rule.
 pub(super) fn applied(rule: &Rule) -> Actions {
     match *rule {
         Rule::Lldp
@@ -161,7 +161,7 @@ pub(super) fn applied(rule: &Rule) -> Actions {
     }
 }
 
-/// Where the rule's packets go on.
+/// The next table for the rule's packets.
 pub(super) fn next_table(rule: &Rule) -> Option<Table> {
     match rule {
         Rule::FromController
@@ -179,7 +179,7 @@ pub(super) fn next_table(rule: &Rule) -> Option<Table> {
     }
 }
 
-/// The rule's instructions, of which `applied` are the actions.
+/// The rule's instructions; `applied` are its actions.
 pub(super) fn instructions<'a>(rule: &Rule, applied: &'a Actions) -> Few<Instruction<'a>, 2> {
     let act = Instruction::ApplyActions(List::new(applied.as_slice()));
     let goto = next_table(rule).map(|table| Instruction::GotoTable(TableId(table as u8)));
@@ -195,17 +195,17 @@ pub(super) fn instructions<'a>(rule: &Rule, applied: &'a Actions) -> Few<Instruc
     }
 }
 
-/// What a deletion needs.
+/// The instructions of a deletion.
 pub(super) fn no_instructions<'a>() -> Few<Instruction<'a>, 2> {
     Few::new(Instruction::ClearActions, [])
 }
 
-/// Broadcast out of one port.
+/// The actions of a flood bucket for one port.
 pub(super) fn output(port: PortNo) -> [Action<'static>; 1] {
     [Action::output(port)]
 }
 
-/// Packets with this label, or with any of its group.
+/// Matches this label, or all labels of this group.
 fn labelled(label: Label) -> OxmField<'static> {
     let mac = label.mac();
     OxmField::EthDst(if label.is_group() { Masked::new(mac, GROUP_MASK) } else { Masked::exact(mac) })
@@ -257,7 +257,7 @@ const fn eth_type(ipv6: bool) -> EthType {
     if ipv6 { EthType::IPV6 } else { EthType::IPV4 }
 }
 
-/// Out of a port, or through what protected_ports it.
+/// Output to a port, or to the group that protects it or sprays.
 fn leave(hop: Hop) -> Action<'static> {
     match hop.exit {
         Exit::Plain => Action::output(hop.port),

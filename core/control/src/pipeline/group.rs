@@ -1,4 +1,4 @@
-//! Protected ports as OpenFlow groups of type fast failover, and back.
+//! Protected ports as OpenFlow fast-failover groups, encoded and decoded.
 
 use braid_openflow::{
     Action, Bucket, EncodeError, GroupDesc, GroupId, GroupMod, GroupModCommand, GroupType, List, Masked,
@@ -10,25 +10,25 @@ use super::flow::set_eth_src;
 use super::hop::ProtectedPort;
 use crate::label::Label;
 
-/// Port numbers of protected ports take 16 bits, and those of groups end below the reserved ones.
+/// The highest port number in a group id: 16 bits, with group ids below the reserved ones.
 const MAX_PORT: u32 = 0xfeff;
 
-/// Whether a protected port can be told from others by the numbers of these ports.
+/// Whether these port numbers fit into the group id of a protected port.
 pub(crate) fn can_be_protected(port: PortNo, from: PortNo) -> bool {
     (1..=MAX_PORT).contains(&port.0) && from.0 <= MAX_PORT
 }
 
-/// Whether a group has a number of a protected port.
+/// Whether a group id is that of a protected port.
 pub(crate) fn is_protected_port(id: GroupId) -> bool {
     protected_ports_of(id).is_some()
 }
 
-/// The group that protects `port` for packets that came in by `from`.
+/// The group that protects `port` for packets that entered by `from`.
 pub(super) fn protection_group_id(port: PortNo, from: PortNo) -> GroupId {
     GroupId(port.0 << 16 | from.0 & 0xffff)
 }
 
-/// The ports of a protected port by its group.
+/// The port and ingress port in the group id of a protected port.
 pub(super) fn protected_ports_of(id: GroupId) -> Option<(PortNo, PortNo)> {
     let port = id.0 >> 16;
     (1..=MAX_PORT).contains(&port).then_some((PortNo(port), PortNo(id.0 & 0xffff)))
@@ -42,7 +42,7 @@ pub(super) fn encode_protected_port(
 ) -> Result<(), EncodeError> {
     let straight = [Action::output(protected.port)];
     let round = protected.bypass.map(|(label, port)| {
-        // A packet leaves by the port that it came in by only if that is said so.
+        // Output to the ingress port requires IN_PORT.
         let port = if port == protected.from { PortNo::IN_PORT } else { port };
         [set_eth_src(label.bypass_mac()), Action::output(port)]
     });
@@ -56,7 +56,7 @@ pub(super) fn encode_protected_port(
     Message::GroupMod(GroupMod { command, group_type: GroupType::Ff, group_id, buckets }).encode(xid, out)
 }
 
-/// The guard that a switch describes; `None` unless it is in every respect what we write for it.
+/// The protected port that a switch describes; `None` if it differs from Braid's form in any respect.
 pub fn decode_protected_port(group: &GroupDesc<'_>) -> Option<ProtectedPort> {
     let (port, from) = protected_ports_of(group.group_id)?;
     let mut buckets = group.buckets.iter();
@@ -71,7 +71,7 @@ pub fn decode_protected_port(group: &GroupDesc<'_>) -> Option<ProtectedPort> {
     (rest == wanted).then_some(ProtectedPort { port, from, bypass: Some((label, second.watch_port)) })
 }
 
-/// What a bucket does, if it only sends packets out of ports.
+/// The output ports of a bucket; `ANY` for other actions.
 fn outputs(bucket: &Bucket<'_>) -> Vec<PortNo> {
     let port = |action| match action {
         Action::Output { port, .. } => port,
@@ -80,7 +80,7 @@ fn outputs(bucket: &Bucket<'_>) -> Vec<PortNo> {
     bucket.actions.iter().map(port).collect()
 }
 
-/// The bypass that a bucket begins, and where, if it does that and nothing else.
+/// The bypass that a bucket starts, and its first port, if the bucket does nothing else.
 fn bypass(bucket: &Bucket<'_>) -> Option<(Label, PortNo)> {
     let mut actions = bucket.actions.iter();
     match (actions.next()?, actions.next()?, actions.next()) {

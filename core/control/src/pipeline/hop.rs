@@ -1,4 +1,4 @@
-//! Where a packet of a path goes on, and how it leaves.
+//! Hops: the next port of a path, and how packets leave by it.
 
 use braid_types::PortNo;
 use serde::{Deserialize, Serialize};
@@ -9,60 +9,60 @@ use crate::label::Label;
 /// A labelled path and the port that leads to its next switch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Hop {
-    /// The path.
+    /// The path's label.
     pub label: Label,
-    /// Where it goes on.
+    /// The port to the next switch.
     pub port: PortNo,
-    /// How packets leave there.
+    /// How packets leave by it.
     #[serde(default, skip_serializing_if = "Exit::is_plain")]
     pub exit: Exit,
 }
 
-/// How packets of a path leave through a port.
+/// How packets of a path leave by a port.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exit {
-    /// Whether it is up or not.
+    /// By plain output, even if the port is down.
     #[default]
     Plain,
-    /// Through a group that goes round the link of a port that is down.
+    /// Through a fast-failover group, which uses the link's bypass while the port is down.
     Protected {
-        /// The port by which they come in, as an output does not send them back there; 0 for those of hosts.
+        /// The ingress port, to which plain output does not return packets; 0 for hosts' packets.
         from: PortNo,
     },
-    /// Through a group that spreads them over several paths, each with its label.
+    /// Through a group that sprays them over several paths, each with its own label.
     Sprayed {
         /// The group.
         group: EdgeGroup,
     },
 }
 
-/// A group of a switch that sends packets out of `port` if that is up, and else by a bypass.
+/// A fast-failover group that outputs to `port` while it is up, else to a bypass.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct ProtectedPort {
-    /// The port that is watched.
+    /// The watched port.
     pub port: PortNo,
-    /// The port by which the packets come in; 0 for those of hosts.
+    /// The ingress port of the packets; 0 for hosts' packets.
     pub from: PortNo,
-    /// The way round, if there is one, and the port where it begins.
+    /// The bypass and its first port, if there is one.
     pub bypass: Option<(Label, PortNo)>,
 }
 
 impl Hop {
-    /// Stands for any hop where none counts.
+    /// A placeholder for rules whose hop does not matter.
     pub(crate) const NOWHERE: Self = Self { label: Label(0), port: PortNo::ANY, exit: Exit::Plain };
 
-    /// By several paths, whose labels the group knows.
+    /// A hop over several paths, whose labels the group sets.
     pub(crate) const fn sprayed(group: EdgeGroup) -> Self {
         Self { label: Label(0), port: PortNo::ANY, exit: Exit::Sprayed { group } }
     }
 
-    /// Whether it is that of a group's packets from one port, which go before the others'.
+    /// Whether it only serves a group's packets from one ingress port. Such rules have priority.
     pub(crate) const fn is_from_one_port_of_group(&self) -> bool {
         self.label.is_group() && matches!(self.exit, Exit::Protected { from } if from.0 != 0)
     }
 
-    /// Whether it leads to several paths.
+    /// Whether it leads to a spray group.
     pub(crate) const fn is_sprayed(&self) -> bool {
         matches!(self.exit, Exit::Sprayed { .. })
     }

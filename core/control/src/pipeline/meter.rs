@@ -1,6 +1,6 @@
-//! Meters: how many packets a second a port of hosts may send up, held by the switch itself.
+//! Meters: the switch's limit on packets a second that a host port may punt.
 //!
-//! A port's meter has the port's number, so that it is known again after a restart.
+//! A meter's id is its port number, so it can be identified after a restart.
 
 use braid_openflow::{
     BandTypes, EncodeError, List, Message, MeterBand, MeterConfig, MeterFeatures, MeterFlags, MeterId,
@@ -14,7 +14,7 @@ pub(super) const fn id(port: PortNo) -> MeterId {
     MeterId(port.0)
 }
 
-/// Adds the meter of a port, or changes it, to `rate` packets a second and as many at once.
+/// Adds, changes or deletes the meter of a port. `rate` is in packets a second, with an equal burst.
 pub(super) fn set(
     command: MeterModCommand,
     port: PortNo,
@@ -28,14 +28,14 @@ pub(super) fn set(
     Message::MeterMod(meter).encode(xid, out)
 }
 
-/// The highest number of a meter that can count packets and drop them; 0 if there is none.
+/// The highest meter id, if meters can count packets and drop them; else 0.
 pub(crate) fn highest(features: &MeterFeatures) -> u32 {
     let drops = features.band_types.contains(BandTypes::DROP);
     let counts = features.capabilities & u32::from(FLAGS.0) == u32::from(FLAGS.0);
     if drops && counts { features.max_meter } else { 0 }
 }
 
-/// The port that a meter is for, and its rate; `None` if it is none of ours.
+/// The port of a meter and its rate; `None` if it does not have Braid's form.
 pub(crate) fn decode(meter: &MeterConfig<'_>) -> Option<(PortNo, u32)> {
     let mut bands = meter.bands.iter();
     match (bands.next(), bands.next()) {

@@ -2,12 +2,12 @@
 //!
 //! | table | job | rules |
 //! |---|---|---|
-//! | 0 admit | discovery, ARP and ND to the controller; SYNs too; who may enter | per port |
-//! | 1 stream | a TCP connection's packets → label, first hop; sprayed: → a group | per stream, at its ingress only |
+//! | 0 admit | discovery, ARP, ND and SYNs to the controller; admission of packets | per port |
+//! | 1 stream | packets of a TCP connection → label, first hop; sprayed: → a group | per stream, at its ingress only |
 //! | 2 route | destination → label of the shortest path | per destination in use, at edges |
 //! | 3 bypass | bypass → next hop; at its end → 4 | per link with labels |
 //! | 4 fabric | label → next hop; at the last switch → 5 | per path |
-//! | 5 deliver | destination → the host's address and port; sprayed: → a group that puts in order | per attached address, per sprayed stream |
+//! | 5 deliver | destination → the host's address and port; sprayed: → a resequencing group | per attached address, per sprayed stream |
 
 mod decode;
 mod encode;

@@ -1,10 +1,10 @@
-//! What hosts say that switches tell the controller.
+//! Classes of host packets that switches punt to the controller.
 
 use serde::{Deserialize, Serialize};
 
 use super::rule::Rule;
 
-/// What neighbours tell each other, one to one.
+/// Unicast ARP and ND between neighbours.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NeighborTraffic {
@@ -17,10 +17,10 @@ pub enum NeighborTraffic {
 }
 
 impl NeighborTraffic {
-    /// Everything that there is.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Arp, Self::Solicitation, Self::Advertisement];
 
-    /// The rule that tells the controller of the same, whoever it is for.
+    /// The rule that punts the same traffic for any destination.
     pub const fn base(self) -> Rule {
         match self {
             Self::Arp => Rule::Arp,
@@ -30,7 +30,7 @@ impl NeighborTraffic {
     }
 }
 
-/// What hosts may ask the controller, and a rule of [`BASE`](super::BASE) tells it.
+/// A class of punted host packets; each has a rule in [`BASE`](super::BASE).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PuntClass {
@@ -55,7 +55,7 @@ pub enum PuntClass {
 }
 
 impl PuntClass {
-    /// Everything that there is.
+    /// All classes.
     pub const ALL: [Self; 9] = [
         Self::Lldp,
         Self::Arp,
@@ -68,7 +68,7 @@ impl PuntClass {
         Self::NoArpRoute,
     ];
 
-    /// The rule that tells the controller of it, from whatever port.
+    /// The rule that punts this class, from any port.
     pub const fn base(self) -> Rule {
         match self {
             Self::Lldp => Rule::Lldp,

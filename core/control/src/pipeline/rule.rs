@@ -1,4 +1,4 @@
-//! The six tables of the pipeline and the rules in them, each with its table, priority and purpose.
+//! The six tables of the pipeline, and their rules with table, priority and purpose.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -12,17 +12,17 @@ use super::spray::EdgeGroup;
 use crate::cookie::Purpose;
 use crate::label::Label;
 
-/// A table of the pipeline, in the order in which packets meet them.
+/// The tables of the pipeline, in order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub enum Table {
-    /// What may enter, and what the controller wants to see.
+    /// Admission of packets, and packets for the controller.
     Admit = 0,
-    /// Streams with a path of their own.
+    /// Streams with their own paths.
     Stream = 1,
-    /// Default routes by destination.
+    /// Default paths by destination.
     Route = 2,
-    /// Round links that are down.
+    /// Bypasses of links that are down.
     Bypass = 3,
     /// Labels between switches.
     Fabric = 4,
@@ -30,110 +30,110 @@ pub enum Table {
     Deliver = 5,
 }
 
-/// How many tables a switch must have.
+/// The number of tables that a switch must have.
 pub const TABLES: u8 = 6;
 
-/// A rule by what it means; [`encode`](super::encode) says it in OpenFlow.
+/// A rule by its meaning; [`encode`](super::encode) gives its OpenFlow form.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
     /// Every LLDP frame goes to the controller.
     Lldp,
-    /// Packets of the controller go on to the stream table.
+    /// Packets from the controller go to the stream table.
     FromController,
-    /// Packets from another switch go on to the fabric table.
+    /// Packets from another switch go to the fabric table.
     FromLink {
-        /// The port where the other switch is.
+        /// The port to the other switch.
         port: PortNo,
     },
-    /// Packets from another switch that are on a bypass go on to the bypass table.
+    /// Packets from another switch on a bypass go to the bypass table.
     FromBypass {
-        /// The port where the other switch is.
+        /// The port to the other switch.
         port: PortNo,
     },
-    /// Packets from hosts go on to the stream table.
+    /// Packets from hosts go to the stream table.
     FromHost {
-        /// The port where hosts are.
+        /// The host port.
         port: PortNo,
     },
-    /// Packets with an address that is another host's are dropped.
+    /// Packets with another host's address are dropped.
     SourceFilter {
-        /// The port where they are not to come in.
+        /// The port that is filtered.
         port: PortNo,
-        /// The address.
+        /// The source address.
         src: IpAddr,
     },
-    /// ARP of hosts goes to the controller, and nowhere else.
+    /// ARP of hosts goes to the controller only.
     Arp,
-    /// Neighbour solicitations of hosts go to the controller, and nowhere else.
+    /// Neighbour solicitations of hosts go to the controller only.
     NeighbourSolicitation,
-    /// Neighbour advertisements of hosts go to the controller, and nowhere else.
+    /// Neighbour advertisements of hosts go to the controller only.
     NeighbourAdvertisement,
-    /// TCP SYNs of hosts wait at the controller.
+    /// TCP SYNs of hosts go to the controller and wait there.
     Syn {
-        /// Of IPv6, else of IPv4.
+        /// IPv6, else IPv4.
         ipv6: bool,
     },
-    /// TCP SYN/ACKs of hosts go on, and a copy goes to the controller.
+    /// TCP SYN/ACKs of hosts go to the stream table, and a copy to the controller.
     SynAck {
-        /// Of IPv6, else of IPv4.
+        /// IPv6, else IPv4.
         ipv6: bool,
-        /// The port where hosts are.
+        /// The host port.
         port: PortNo,
     },
-    /// TCP resets of hosts go on, and a copy goes to the controller.
+    /// TCP resets of hosts go to the stream table, and a copy to the controller.
     Reset {
-        /// Of IPv6, else of IPv4.
+        /// IPv6, else IPv4.
         ipv6: bool,
-        /// The port where hosts are.
+        /// The host port.
         port: PortNo,
     },
-    /// The SYN and the SYN/ACK of a stream that has its rules already go on without the controller.
+    /// The SYN and the SYN/ACK of a stream whose rules exist already do not wait for the controller.
     Expected {
-        /// The port where the host is that sends them.
+        /// The sender's port.
         port: PortNo,
         /// The packets' addresses and ports.
         tuple: FiveTuple,
     },
-    /// ARP and ND of hosts to one neighbour go on as its packets do, and a copy goes to the controller.
+    /// Unicast ARP and ND of hosts goes to the stream table, and a copy to the controller.
     Neighbour {
-        /// The port where hosts are.
+        /// The host port.
         port: PortNo,
-        /// What it is.
+        /// The kind of packet.
         traffic: NeighborTraffic,
     },
     /// ARP to a neighbour without a route goes to the controller.
     NoArpRoute,
-    /// What ends a stream that nobody has announced goes on, and to the controller too.
+    /// FIN or RST of an unannounced stream goes to the stream table, and a copy to the controller.
     Ending {
-        /// The port of its sender.
+        /// The sender's port.
         port: PortNo,
         /// The packets' addresses and ports.
         tuple: FiveTuple,
         /// RST, else FIN.
         reset: bool,
     },
-    /// What hosts at a port ask the controller passes the port's meter first.
+    /// Packets of one class that hosts at a port punt pass the port's meter.
     Metered {
-        /// The port where hosts are.
+        /// The host port.
         port: PortNo,
-        /// What they ask.
+        /// The class.
         class: PuntClass,
     },
-    /// What has no stream rule follows the default paths.
+    /// Packets without a stream rule follow the default paths.
     NoStream,
     /// Broadcast and multicast of hosts follows the spanning tree.
     Broadcast,
-    /// A destination without a route is asked for at the controller.
+    /// Packets to a destination without a route go to the controller.
     NoRoute {
-        /// Of IPv6, else of IPv4.
+        /// IPv6, else IPv4.
         ipv6: bool,
     },
     /// Broadcast from another switch follows the spanning tree.
     FabricBroadcast,
-    /// One direction of a stream takes a path of its own.
+    /// One direction of a stream takes its own path.
     Stream {
-        /// Which stream.
+        /// The stream.
         id: StreamId,
         /// Whether `tuple` is the direction of the answering host.
         reverse: bool,
@@ -168,11 +168,11 @@ pub enum Rule {
     },
     /// One hop of a labelled path.
     Transit(Hop),
-    /// Packets of a labelled path that come, on a bypass, from where they are to go are sent back.
+    /// Packets of a labelled path that arrive on a bypass from their next switch are sent back to it.
     Hairpin {
         /// The path.
         label: Label,
-        /// Where it goes on.
+        /// The port to the next switch.
         port: PortNo,
     },
     /// The last switch of a labelled path.
@@ -184,46 +184,46 @@ pub enum Rule {
     Bypass {
         /// The bypass.
         label: Label,
-        /// Where it goes on.
+        /// The port to the next switch.
         port: PortNo,
     },
-    /// The end of a bypass, from where packets go on as their label says.
+    /// The end of a bypass. From there packets continue by their label.
     BypassEnd {
         /// The bypass.
         label: Label,
     },
-    /// Hands packets to an attached host.
+    /// Delivers packets to an attached host.
     Deliver {
         /// Its IP address.
         dst: IpAddr,
-        /// Its Ethernet address.
+        /// Its MAC address.
         mac: MacAddr,
         /// Its port.
         port: PortNo,
     },
-    /// What comes of a stream by several paths is put in order before its host has it.
+    /// Packets of a sprayed stream are resequenced before delivery.
     Ordered {
-        /// Which stream.
+        /// The stream.
         id: StreamId,
         /// Whether `tuple` is the direction of the answering host.
         reverse: bool,
         /// The packets' addresses and ports.
         tuple: FiveTuple,
-        /// What puts them in order and hands them over.
+        /// The group that resequences and delivers them.
         group: EdgeGroup,
     },
     /// As [`Rule::Deliver`], for ARP.
     ArpDeliver {
         /// Its IP address.
         dst: Ipv4Addr,
-        /// Its Ethernet address.
+        /// Its MAC address.
         mac: MacAddr,
         /// Its port.
         port: PortNo,
     },
 }
 
-/// What every switch has, whatever is attached to it.
+/// The rules of every switch, independent of what is attached.
 pub const BASE: [Rule; 13] = [
     Rule::Lldp,
     Rule::FromController,
@@ -241,7 +241,7 @@ pub const BASE: [Rule; 13] = [
 ];
 
 impl Rule {
-    /// Where the rule stands.
+    /// The rule's table.
     pub const fn table(&self) -> Table {
         match self {
             Self::Metered { class, .. } => class.base().table(),
@@ -275,7 +275,7 @@ impl Rule {
         }
     }
 
-    /// Its rank among the rules of its table.
+    /// The rule's priority within its table.
     pub const fn priority(&self) -> u16 {
         match self {
             Self::Metered { class, .. } => class.base().priority() + 1,
@@ -302,7 +302,7 @@ impl Rule {
         }
     }
 
-    /// Whether it is one of a labelled path, or of a bypass from one.
+    /// Whether the rule belongs to a labelled path or a bypass.
     pub const fn is_of_path(&self) -> bool {
         matches!(
             self,
@@ -315,7 +315,7 @@ impl Rule {
         )
     }
 
-    /// What its cookie says.
+    /// The purpose in its cookie.
     pub const fn purpose(&self) -> Purpose {
         match *self {
             Self::Stream { id, reverse, .. } => Purpose::Stream { id, reverse },
@@ -333,7 +333,7 @@ impl Rule {
         }
     }
 
-    /// The rule that does for ARP what this one does for IPv4. Wherever the one is, the other is too.
+    /// The ARP rule that belongs to this IPv4 rule. Both are always installed together.
     pub const fn twin(&self) -> Option<Self> {
         match *self {
             Self::Route { dst: IpAddr::V4(dst), hop } => Some(Self::ArpRoute { dst, hop }),
@@ -343,7 +343,7 @@ impl Rule {
         }
     }
 
-    /// Equal for two rules of which a switch can have one only, as they have the same match.
+    /// Equal for rules with the same match, of which a switch can have only one.
     pub const fn slot(&self) -> Slot {
         Slot(match *self {
             Self::Stream { tuple, .. } => {
@@ -372,7 +372,7 @@ impl Rule {
 pub struct Slot(Rule);
 
 impl Rule {
-    /// The port that a protected port must be there for, and where the packets come in.
+    /// The port that must be protected for this rule, and the ingress port.
     pub(crate) const fn protected(&self) -> Option<(PortNo, PortNo)> {
         match *self {
             Self::Stream { hop, .. } | Self::Route { hop, .. } | Self::Transit(hop) => match hop.exit {

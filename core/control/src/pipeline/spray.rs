@@ -1,4 +1,4 @@
-//! Groups of edges that spray packets over labelled paths, and such that put them back in order, as messages.
+//! Messages for an edge's spray groups and resequencing groups.
 
 use std::time::Duration;
 
@@ -15,57 +15,57 @@ use serde::{Deserialize, Serialize};
 
 use crate::label::Label;
 
-/// Below are the numbers of other groups, and above those of protected_ports.
+/// Lower numbers are other groups', higher ones protected ports'.
 const FIRST: u32 = 0x100;
 const LAST: u32 = 0xffff;
-/// Between two probes of a path: 30 kbit/s.
+/// The time between two probes of a path: 30 kbit/s.
 const INTERVAL: Duration = Duration::from_millis(20);
-/// A path is left when it has not answered for so long, beyond the time that answers take.
+/// A path is suspended without answers for this long, in addition to the answers' own time.
 const PATIENCE: Duration = Duration::from_millis(120);
 
-/// A group of an edge that spreads packets over paths, or puts them in order.
+/// An edge's group that sprays packets over paths or resequences them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EdgeGroup(u16);
 
-/// What a group sprays over.
+/// The paths and parameters of a spray group.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Spray {
     /// The group.
     pub group: EdgeGroup,
     /// The edge at the end of its paths.
     pub peer: DatapathId,
-    /// The paths, in the order of its buckets; 64 at most.
+    /// The paths, in the order of its buckets, at most 64.
     pub paths: Vec<SprayPath>,
-    /// Bytes by one path in a row.
+    /// Bytes sent in a row by one path.
     pub burst: u32,
 }
 
-/// A path of a group that sprays.
+/// A path of a spray group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SprayPath {
     /// Its label.
     pub label: Label,
-    /// Where it begins.
+    /// Its first port.
     pub port: PortNo,
-    /// The label by which answers to probes come back.
+    /// The label by which probe answers return.
     pub back: Label,
-    /// What it has to spare, with which its share begins.
+    /// Its spare capacity, which is its initial weight.
     pub rate: BitsPerSec,
-    /// How long it takes.
+    /// Its delay.
     pub delay: Duration,
 }
 
-/// A group that puts what comes for one host in order, and hands it over.
+/// A group that resequences packets for one host and delivers them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Order {
     /// The group.
     pub group: EdgeGroup,
     /// The host's address.
     pub mac: MacAddr,
-    /// Where the host is.
+    /// The host's port.
     pub port: PortNo,
-    /// How, and what it may take; `None`: what comes is handed over as it comes.
+    /// The resequencer's settings; `None` to deliver packets as they arrive.
     pub settings: Option<Settings>,
 }
 
@@ -89,7 +89,7 @@ impl EdgeGroup {
     }
 }
 
-/// Makes the group, or changes it if it is there.
+/// Creates or changes the group.
 pub(super) fn encode_spray(spray: &Spray, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let acts: Vec<_> =
         spray.paths.iter().map(|path| [set_eth_dst(path.label.mac()), Action::output(path.port)]).collect();
@@ -113,14 +113,14 @@ fn encode_shares(spray: &Spray, xid: Xid, out: &mut Vec<u8>) -> Result<(), Encod
     encode(&Extension::SetPaths { group: spray.group.id(), paths }, xid, out)
 }
 
-/// Makes the group, or changes it if it is there; what it holds stays held.
+/// Creates or changes the group. Packets that it holds stay held.
 pub(super) fn encode_order(order: &Order, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let actions = [set_eth_dst(order.mac), Action::output(order.port)];
     put(GroupType::Indirect, order.group, &[Bucket::new(&actions)], xid, out)?;
     encode(&Extension::SetOrder { group: order.group.id(), settings: order.settings }, xid, out)
 }
 
-/// Removes the group, if it is there, and with it the rules that need it.
+/// Removes the group, if it exists, and the rules that need it.
 pub(super) fn encode_removal(group: EdgeGroup, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let group_mod = GroupMod {
         command: GroupModCommand::Delete,
@@ -131,7 +131,7 @@ pub(super) fn encode_removal(group: EdgeGroup, xid: Xid, out: &mut Vec<u8>) -> R
     Message::GroupMod(group_mod).encode(xid, out)
 }
 
-/// Asks what all groups have done.
+/// Requests the reports of all groups.
 pub(super) fn encode_question(xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let question = Experimenter { experimenter: BRAID, exp_type: TELEMETRY, data: Bytes(&[]) };
     Message::MultipartRequest(RequestBody::Experimenter(question).into()).encode(xid, out)

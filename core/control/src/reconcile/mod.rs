@@ -1,4 +1,4 @@
-//! Reconciliation: a switch that joins with rules goes on with them; what is still true is adopted, the rest is mended.
+//! Reconciliation: installed rules that are still right are adopted, others replaced or removed.
 
 use braid_paths::Path;
 use braid_steering::{Route, StreamId};
@@ -20,10 +20,10 @@ use crate::routing::RouteKey;
 use crate::routing::{BroadcastTree, NextHop};
 use crate::streams::{NetworkChange, switches_of};
 
-/// Numbers of streams left free above those that were found, for what switches may know that join later.
+/// Stream numbers left free above the installed ones, since switches that join later may use them.
 const STREAM_NUMBER_GAP: u64 = 1 << 16;
 
-/// What the state of switches is compared with, and taken over into.
+/// The machines that reconciliation compares installed state with and restores.
 pub(crate) struct Reconciliation<'a> {
     pub(crate) on: Lower<'a>,
     pub(crate) discovery: &'a mut Discovery,
@@ -32,7 +32,7 @@ pub(crate) struct Reconciliation<'a> {
 }
 
 impl Reconciliation<'_> {
-    /// Takes note of what a switch has before anything is written to it.
+    /// Records what a switch has before anything is written to it.
     pub(crate) fn load(&mut self, dpid: DatapathId, found: &InstalledRules) {
         if found.flood.is_none() {
             self.on.net.cx.out.push(Command::AddFlood { dpid });
@@ -49,7 +49,7 @@ impl Reconciliation<'_> {
         }
     }
 
-    /// Adopts what a switch alone bears witness to, once its ports are known.
+    /// Adopts the state that one switch alone determines, once its ports are known.
     pub(crate) fn handle_switch(&mut self, dpid: DatapathId, found: &InstalledRules) {
         self.adopt_roles(dpid);
         self.adopt_flood(dpid, found);
@@ -66,12 +66,12 @@ impl Reconciliation<'_> {
         }
     }
 
-    /// Ports go on as what they were; a link is believed in until its other end had time to be heard.
+    /// Restores the roles of ports. A link is assumed until its other end had time to be heard.
     fn adopt_roles(&mut self, dpid: DatapathId) {
         for rule in self.installed().of(dpid, |rule| port_of(rule).is_some()) {
             let role = if matches!(rule, Rule::FromLink { .. }) { Role::Link } else { Role::Host };
             let at = port_of(&rule).map(|port| SwitchPort::new(dpid, port));
-            // Where a port has both, the link comes first in a slot's order, and stays.
+            // Where a port has both, the link comes first in the order of slots and stays.
             if let Some(at) = at {
                 self.discovery.restore_role(&mut self.on.net.cx, at, role);
             }
@@ -87,7 +87,7 @@ impl Reconciliation<'_> {
         self.broadcast.restore(dpid, ports, links);
     }
 
-    /// Adopts the labels whose path has become known, and what leads there.
+    /// Adopts the labels whose paths have become known, and the rules that use them.
     pub(crate) fn handle_graph(&mut self) {
         for (label, at) in self.on.net.fabric.reconcile(&mut self.on.net.cx) {
             self.adopt_users(label, at);
@@ -114,7 +114,7 @@ impl Reconciliation<'_> {
         }
     }
 
-    /// Adopts a stream if the paths of both its directions are.
+    /// Adopts a stream if both its paths are adopted.
     fn adopt_stream(&mut self, id: StreamId) {
         let [Some(forward), Some(back)] = self.installed().stream(id) else { return };
         let (Some(there), Some(here)) = (self.path_of(forward.0, forward.1), self.path_of(back.0, back.1))
@@ -130,7 +130,7 @@ impl Reconciliation<'_> {
         }
     }
 
-    /// The adopted path that a rule at an edge leads to.
+    /// The adopted path that a rule at an edge uses.
     fn path_of(&self, dpid: DatapathId, rule: Rule) -> Option<Path> {
         let Hop { label, port, .. } = first_hop(&rule)?;
         let path = self.on.net.fabric.labels().path(label)?;
@@ -152,7 +152,7 @@ impl Reconciliation<'_> {
         restored
     }
 
-    /// Goes on once every link and every host was heard that there was, or when it is too late; called once a tick.
+    /// Continues once every link and host has been heard, or when it is too late. Called once a tick.
     pub(crate) fn handle_timeout(&mut self) {
         let all_heard = || self.all_links_are_heard() && self.all_hosts_are_known();
         if self.installed().is_settling() && (self.installed().is_late(self.on.net.cx.now) || all_heard()) {
@@ -173,7 +173,7 @@ impl Reconciliation<'_> {
         })
     }
 
-    /// Whether it is known where the hosts are that the rules left speak of.
+    /// Whether the hosts in the remaining rules are known.
     fn all_hosts_are_known(&self) -> bool {
         let is_known = |ip| self.topology().host_with_address(ip).is_some();
         !self.installed().any(|rule| match rule {
@@ -183,15 +183,17 @@ impl Reconciliation<'_> {
         })
     }
 
-    /// What could not be adopted as it is gets new paths; what nobody wants is removed.
+    /// Gives new paths to what could not be adopted as it is, and removes the unwanted.
     fn settle(&mut self) {
         self.take_routes();
         let mended = self.take_streams();
-        // Packets may be under way with labels that go: their rules stay until what replaces them is confirmed.
+        // Packets in flight may carry labels that will be removed. Their rules stay until replacements are
+        // confirmed.
         let sweep_at = self.on.net.cx.now + self.on.net.cx.settings.install_timeout;
         self.installed_mut().sweep_at(sweep_at);
         self.broadcast.handle_change();
-        // To a controller that starts all links are new, but they were there: no reason to move what flows.
+        // A starting controller sees all links as new although they existed: that is no reason to move
+        // traffic.
         if !self.broadcast.has_begun() {
             self.on.streams.handle_change(&mut self.on.net, NetworkChange::Restored);
         }
@@ -212,7 +214,7 @@ impl Reconciliation<'_> {
         });
     }
 
-    /// Routes over paths that are not there any more are known from now on, and so renewed.
+    /// Loads default paths whose paths no longer exist, so that they are rerouted.
     fn take_routes(&mut self) {
         for (dpid, rule) in self.installed().all(|rule| matches!(rule, Rule::Route { .. })) {
             let Rule::Route { dst, hop } = rule else { continue };
@@ -226,14 +228,14 @@ impl Reconciliation<'_> {
         }
     }
 
-    /// Streams whose path is not there any more are known from now on, and so placed.
+    /// Loads streams whose paths no longer exist, so that they are placed again.
     fn take_streams(&mut self) -> Vec<(StreamId, BothWays)> {
         let mut taken = Vec::new();
         for id in self.installed().streams() {
             let rules = self.installed().stream(id);
             let tuple = rules.iter().flatten().find_map(|(_, rule)| tuple_of(rule));
             let there = tuple.filter(|tuple| switches_of(self.topology(), tuple).is_some());
-            // What its groups did is not known: it is sprayed anew, if it still is to be.
+            // The state of its groups is unknown. It is sprayed anew if the policy still says so.
             let is_sprayed =
                 rules.iter().flatten().any(|(_, rule)| first_hop(rule).is_some_and(|hop| hop.is_sprayed()));
             if there.is_some_and(|tuple| self.remember_stream(id, tuple, is_sprayed)) {
@@ -267,7 +269,7 @@ impl Reconciliation<'_> {
     }
 }
 
-/// The connection of a stream's rule, from the opening host.
+/// The connection of a stream rule, from the opening host.
 fn tuple_of(rule: &Rule) -> Option<FiveTuple> {
     match rule {
         Rule::Stream { tuple, reverse: false, .. } => Some(*tuple),

@@ -1,10 +1,10 @@
-//! Paths that applications have set aside, and the streams that they announce.
+//! Assignments of paths to applications, and the streams that applications announce.
 
 use std::net::IpAddr;
 
 use braid_assign::{AssignmentId, Claim, Owner};
 use braid_steering::{Group, Opening, StreamId};
-use braid_types::{DatapathId, FiveTuple};
+use braid_types::{DatapathId, FiveTuple, SwitchPair};
 
 use super::confirmations::{Prepared, Waiter};
 use super::{Lower, Requests};
@@ -12,9 +12,8 @@ use crate::command::Commands;
 use crate::request::{PlacedView, Refusal, Reply, Request, Ticket};
 use crate::reservations::Below;
 use crate::reservations::{Sources, place_in};
-use crate::switch_pair::SwitchPair;
 
-/// A connection that an application announces as one of its assignment.
+/// A connection that an application announces for its assignment.
 #[derive(Clone, Copy)]
 struct Announced<'a> {
     assignment: AssignmentId,
@@ -23,7 +22,7 @@ struct Announced<'a> {
 }
 
 impl Requests {
-    /// An application, or the agent of a host, asks for something.
+    /// Handles a request of an application or a host agent.
     pub(crate) fn handle_request(&mut self, on: &mut Lower<'_>, ticket: Ticket, request: &Request) {
         let answer = match request {
             Request::Assign(claim) => self.set_paths_aside(on, claim).map(Some),
@@ -75,7 +74,7 @@ impl Requests {
         Ok(Reply::Assignment(on.net.reservations.view(Sources::new(&on.net.cx, on.net.transfers), id)?))
     }
 
-    /// Gives a connection a path; the answer may come later.
+    /// Places a connection on a path; the answer may come later.
     fn place_announced(
         &mut self,
         on: &mut Lower<'_>,
@@ -117,7 +116,7 @@ impl Requests {
         Ok(Reply::Ended)
     }
 
-    /// The switches of a connection's hosts, which are those of the assignment, whichever of them opens it.
+    /// The switches of a connection's hosts. The hosts must be those of the assignment, in either direction.
     fn check_hosts(&self, on: &Lower<'_>, claim: &Claim, tuple: &FiveTuple) -> Result<SwitchPair, Refusal> {
         let is_of = |one: IpAddr, other: IpAddr| {
             let host = |ip| on.net.cx.topology.host_with_address(ip).map(|host| host.mac);
@@ -136,7 +135,7 @@ impl Requests {
         at.ok_or(Refusal::UnknownHost(host))
     }
 
-    /// A stream's path, as its application sees it.
+    /// A stream's path, as reported to its application.
     pub(super) fn placed(&self, on: &Lower<'_>, id: StreamId) -> Option<PlacedView> {
         let stream = on.net.transfers.stream(id)?;
         let path = &stream.route.as_ref()?.forward;

@@ -1,4 +1,4 @@
-//! Streams whose rules switches have to confirm before somebody is notified of them.
+//! Confirmations: streams whose rules switches must confirm before a request is answered.
 
 use std::collections::BTreeMap;
 
@@ -11,28 +11,28 @@ use crate::command::{Command, Commands};
 use crate::fabric::{Hops, Replaces};
 use crate::request::{Refusal, Reply, Ticket};
 
-/// By barrier, the stream whose rules are before it; by stream, who waits.
+/// The streams by barrier, and the waiters by stream.
 ///
-/// Invariant: the barriers of a stream that is waited for are those that it lists as unconfirmed.
+/// Invariant: the barriers of a pending stream are those that it lists as unconfirmed.
 #[derive(Debug, Default)]
 pub(crate) struct Confirmations {
     barriers: BTreeMap<Barrier, StreamId>,
     pending: BTreeMap<StreamId, Pending>,
 }
 
-/// A switch, and the token that its answer carries.
+/// A switch and the token of a barrier sent to it.
 type Barrier = (DatapathId, u32);
 
-/// Who is notified when the rules of a stream are confirmed.
+/// A request that is answered when the rules of a stream are confirmed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Waiter {
-    /// An application that has announced the stream: its answer.
+    /// An application's announcement of the stream.
     Application(Ticket),
-    /// A question for advice, whose answer names more streams perhaps.
+    /// An advice request, which may name further streams.
     Question(Ticket),
 }
 
-/// A stream whose rules are not confirmed by all switches.
+/// A stream whose rules some switches have not confirmed.
 #[derive(Debug)]
 struct Pending {
     waiters: SmallVec<[Waiter; 1]>,
@@ -41,16 +41,16 @@ struct Pending {
     since: Time,
 }
 
-/// More may not wait for one stream: who asks again and again has his answer in the first one.
+/// Waiters of one stream. Repeated requests are answered by the first reply.
 const MAX_WAITERS: usize = 8;
 
 impl Confirmations {
-    /// Whether rules of a stream are on their way.
+    /// Whether rules of a stream are unconfirmed.
     pub(super) fn is_pending(&self, id: StreamId) -> bool {
         self.pending.contains_key(&id)
     }
 
-    /// One more waits for a stream; says whether it may.
+    /// Adds a waiter to a stream; returns whether there was room.
     pub(super) fn join(&mut self, id: StreamId, waiter: Waiter) -> bool {
         let waiters = self.pending.get_mut(&id).map(|pending| &mut pending.waiters);
         let waiters = waiters.filter(|waiters| waiters.len() < MAX_WAITERS);
@@ -62,7 +62,7 @@ impl Confirmations {
         self.pending.insert(id, pending);
     }
 
-    /// The stream of a barrier that was answered, and who waited for it if that was the last one.
+    /// The stream of an answered barrier, with its waiters if it was the last one.
     fn confirm(&mut self, barrier: Barrier) -> Option<(StreamId, Option<Pending>)> {
         let id = self.barriers.remove(&barrier)?;
         let pending = self.pending.get_mut(&id)?;
@@ -84,15 +84,15 @@ impl Confirmations {
     }
 }
 
-/// The rules of a stream, and the labels that they need.
+/// The rules of a stream, and the first hops that they need.
 pub(crate) struct Prepared {
     pub(crate) hops: Hops,
     pub(crate) batch: Commands,
 }
 
 impl Requests {
-    /// Lets the rules of a stream go once its path is ready, and tells `waiter` once the switches at both ends have
-    /// confirmed them.
+    /// Submits the rules of a stream, and answers `waiter` once the switches at both ends have confirmed
+    /// them.
     pub(super) fn write_and_confirm(
         &mut self,
         on: &mut Lower<'_>,
@@ -114,7 +114,7 @@ impl Requests {
         on.streams.submit(&mut on.net, &hops, batch, Replaces::Nothing);
     }
 
-    /// A barrier was answered; says whether it was one of ours.
+    /// Handles a barrier reply; returns whether the barrier belongs to a stream.
     pub(super) fn confirm_stream(&mut self, on: &mut Lower<'_>, dpid: DatapathId, token: u32) -> bool {
         let Some((id, done)) = self.confirmations.confirm((dpid, token)) else { return false };
         let Some(Pending { waiters, tuple, .. }) = done else { return true };
@@ -131,7 +131,7 @@ impl Requests {
         true
     }
 
-    /// The stream has ended before its rules were confirmed.
+    /// Handles a stream that ended before its rules were confirmed.
     pub(super) fn stop_confirming(&mut self, on: &mut Lower<'_>, id: StreamId) {
         let Some(Pending { waiters, tuple, .. }) = self.confirmations.take(id) else { return };
         for waiter in waiters {
@@ -144,9 +144,10 @@ impl Requests {
         }
     }
 
-    /// Who has waited for too long is notified so; called once a tick. Questions for advice have a time of their own.
+    /// Refuses requests that have waited for too long. Called once a tick. Advice requests have their own
+    /// deadline.
     pub(super) fn expire_confirmations(&mut self, on: &mut Lower<'_>) {
-        // The path has so long, and then the rules at its ends.
+        // The path may take this long, and then the rules at its ends.
         let patience = on.net.cx.settings.install_timeout * 2;
         for id in self.confirmations.late(on.net.cx.now - patience) {
             let Some(Pending { waiters, tuple, .. }) = self.confirmations.take(id) else { continue };

@@ -1,4 +1,4 @@
-//! What applications and the agents of hosts ask for: paths set aside, streams announced, advice on subflows.
+//! Requests of applications and host agents: assignments, announced streams, advice on subflows.
 
 mod advice;
 mod assignments;
@@ -25,23 +25,23 @@ pub(crate) struct Lower<'a> {
 }
 
 impl Requests {
-    /// When [`Self::handle_timeout`] has something to do next, if that is known. O(1).
+    /// When [`Self::handle_timeout`] has work next, if that is known. O(1).
     pub(crate) fn wake_at(&self) -> Option<Time> {
         self.next_answer()
     }
 
-    /// A switch has done everything before a barrier that is none of the fabric's.
+    /// A switch has processed every message before a barrier that is not the fabric's.
     pub(crate) fn handle_barrier(&mut self, on: &mut Lower<'_>, dpid: DatapathId, token: u32) {
         self.confirm_stream(on, dpid, token);
     }
 
-    /// Answers what has waited long enough; called once a tick, and when [`Self::wake_at`] says so.
+    /// Answers requests that are due. Called once a tick and at [`Self::wake_at`].
     pub(crate) fn handle_timeout(&mut self, on: &mut Lower<'_>) {
         self.expire_confirmations(on);
         self.tick_advice(on);
     }
 
-    /// Tells those who wait for streams that have ended.
+    /// Stops requests that wait for ended streams.
     pub(crate) fn drain_streams(&mut self, on: &mut Lower<'_>) {
         while let Some(StreamEvent::Ended(id)) = on.streams.poll_event() {
             self.stop_expecting(on, id);

@@ -7,14 +7,13 @@ use braid_paths::Path;
 use braid_planner::{LinkConditions, next_path, round_trip, stream_weights, useful_paths};
 use braid_steering::{Group, Opening, Stream, Transfers};
 use braid_topology::Link;
-use braid_types::{BitsPerSec, DatapathId};
+use braid_types::{BitsPerSec, DatapathId, SwitchPair};
 
 use super::residual_load::carried;
 use super::{Reservations, Sources, place_in};
 use crate::context::Context;
 use crate::fabric::is_whole;
 use crate::request::{AssignedPath, AssignmentView};
-use crate::switch_pair::SwitchPair;
 
 /// Links as the owner of a claim finds them.
 #[derive(Clone, Copy)]

@@ -1,4 +1,4 @@
-//! How many streams paths can use, learned from transfers that go on, if that is asked for.
+//! Stream models of paths, learned from ongoing transfers if enabled.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,24 +13,24 @@ use super::{Reservations, Sources, place_in};
 use crate::context::Context;
 use crate::notice::Notice;
 
-/// So long after the last stream of a path has opened they carry what they can: slow start is over.
+/// Time after the last stream of a path has opened, for slow start to end.
 const MIN_STEADY_TIME: Duration = Duration::from_secs(10);
-/// Fitting takes some milliseconds, in which packets wait.
+/// The time between fits: one takes some milliseconds, in which packets wait.
 const FIT_INTERVAL: Duration = Duration::from_secs(10);
-/// Streams that fill less of a path wait for their application.
+/// Streams that use less of a path are limited by their application.
 const MIN_UTILIZATION: f64 = 0.1;
 
-/// What was learned, and what is being watched.
+/// The learned models and the observed streams.
 #[derive(Debug, Default)]
 pub(super) struct Learning {
     learner: Learner,
-    /// By assignment and path: the streams there, and since when they are these.
+    /// The streams on each path of an assignment, and since when they are unchanged.
     steady: BTreeMap<(AssignmentId, usize), (Vec<StreamId>, Time)>,
     fitted_at: Time,
 }
 
 impl Reservations {
-    /// Looks at what streams carry; called when their counters have been read, once a second.
+    /// Samples the rates of streams. Called when their counters have been read, once a second.
     pub(crate) fn learn(&mut self, cx: &mut Context<'_>, streams: &Transfers) {
         if !cx.settings.learn_streams {
             return;
@@ -49,7 +49,7 @@ impl Reservations {
         }
     }
 
-    /// What was learned of a path.
+    /// The learned model of a path.
     pub(super) fn learned(&self, path: &Path) -> Option<StreamModel> {
         let switches = name(path);
         self.learning.learner.model(&switches)
@@ -69,7 +69,7 @@ impl Reservations {
         samples
     }
 
-    /// What the streams carry together, in the direction in which they carry more.
+    /// The total rate of the streams, in the direction that carries more.
     fn sample(
         &self,
         cx: &Context<'_>,
@@ -92,7 +92,7 @@ impl Reservations {
     }
 }
 
-/// The same in both directions.
+/// The same key for both directions.
 fn name(path: &Path) -> Vec<DatapathId> {
     let there: Vec<_> = path.switches().collect();
     let back: Vec<_> = there.iter().rev().copied().collect();

@@ -1,4 +1,4 @@
-//! Paths that are set aside for the streams of a transfer, and how streams are distributed over them.
+//! Paths set aside for the streams of a transfer, and the distribution of streams over them.
 
 mod distribution;
 mod learning;
@@ -9,19 +9,19 @@ use braid_assign::{AssignError, Assignment, AssignmentId, Assignments, Claim, Ow
 use braid_paths::Path;
 use braid_steering::{Group, Opening, Stream, Transfers};
 use braid_topology::Topology;
+use braid_types::SwitchPair;
 
 use crate::context::Context;
 use crate::fabric::Fabric;
 use crate::request::AssignmentView;
 use crate::settings::Settings;
-use crate::switch_pair::SwitchPair;
 use learning::Learning;
 use recognition::Recognised;
 
 pub(crate) use recognition::PlainConnection;
 use residual_load::ResidualLoad;
 
-/// Assignments, what was learned of their paths, and what is known of the load that is theirs.
+/// Assignments, the models of their paths, and the load of their streams.
 #[derive(Debug)]
 pub(crate) struct Reservations {
     assignments: Assignments,
@@ -30,7 +30,7 @@ pub(crate) struct Reservations {
     residual: ResidualLoad,
 }
 
-/// What the rates of paths follow from.
+/// The inputs for the rates of paths.
 #[derive(Clone, Copy)]
 pub(crate) struct Sources<'a> {
     pub(crate) settings: &'a Settings,
@@ -44,14 +44,14 @@ impl<'a> Sources<'a> {
     }
 }
 
-/// What reservations build on beside the context.
+/// The state below reservations, beside the context.
 pub(crate) struct Below<'a> {
     pub(crate) fabric: &'a mut Fabric,
     pub(crate) streams: &'a Transfers,
 }
 
 impl Reservations {
-    /// Without any.
+    /// No reservations.
     pub(crate) fn new(settings: &Settings) -> Self {
         Self {
             assignments: Assignments::new(settings.assignments, settings.assignment_seed),
@@ -61,7 +61,7 @@ impl Reservations {
         }
     }
 
-    /// The assignments that follow one by name, as they are now; all of them after `None`.
+    /// The assignments after one by name, with their current state; all of them after `None`.
     pub(crate) fn views_after<'a>(
         &'a self,
         on: Sources<'a>,
@@ -78,18 +78,18 @@ impl Reservations {
         }
     }
 
-    /// The paths that are set aside, in both directions.
+    /// The paths set aside, in both directions.
     pub(crate) fn paths(&self) -> impl Iterator<Item = Path> {
         let paths = self.assignments.iter().flat_map(|assignment| &assignment.paths);
         paths.flat_map(|path| [path.clone(), path.reversed()])
     }
 
-    /// Whether paths may be set aside, and looked for.
+    /// Whether a claim is allowed.
     pub(crate) fn check(&self, claim: &Claim) -> Result<(), AssignError> {
         self.assignments.check(claim)
     }
 
-    /// Sets paths aside between two switches, with their labels, if that was checked.
+    /// Sets paths aside between two switches and opens their labels. The claim must have been checked.
     pub(crate) fn open(
         &mut self,
         cx: &mut Context<'_>,
@@ -103,7 +103,7 @@ impl Reservations {
         Ok(made.id)
     }
 
-    /// Lets an assignment last longer, and returns it.
+    /// Extends the lease of an assignment and returns it.
     pub(crate) fn renew(
         &mut self,
         cx: &Context<'_>,
@@ -113,7 +113,7 @@ impl Reservations {
         self.assignments.renew(cx.now, id, owner)
     }
 
-    /// Ends an assignment; returns what it was.
+    /// Ends an assignment; returns its last state.
     pub(crate) fn release(
         &mut self,
         cx: &Context<'_>,
@@ -127,20 +127,20 @@ impl Reservations {
         Ok(last)
     }
 
-    /// An assignment as it is now.
+    /// The current state of an assignment.
     pub(crate) fn view(&self, on: Sources<'_>, id: AssignmentId) -> Result<AssignmentView, AssignError> {
         let view = self.assignments.get(id).map(|assignment| self.view_of(on, assignment));
         view.ok_or(AssignError::Unknown(id))
     }
 
-    /// An announced stream has ended: the load of links shows it for a while longer.
+    /// An announced stream has ended. Measured loads still include it for a while.
     pub(crate) fn handle_ended(&mut self, stream: &Stream) {
         if matches!(stream.opening, Opening::Parallel(Group::Announced(_))) {
             self.residual.add(stream);
         }
     }
 
-    /// Ends what nobody uses any more; called once a tick.
+    /// Ends expired assignments. Called once a tick.
     pub(crate) fn handle_timeout(&mut self, cx: &Context<'_>) {
         self.assignments.expire(cx.now);
         self.residual.tick(cx.now);
@@ -148,7 +148,7 @@ impl Reservations {
     }
 }
 
-/// The labels of paths are in the switches by the time streams come, which need no more then than rules of their own.
+/// Installs the labels of paths early, so that streams later need only their own rules.
 fn open_paths(cx: &mut Context<'_>, fabric: &mut Fabric, paths: &[Path]) {
     for path in paths {
         fabric.open(cx, path);
@@ -156,7 +156,7 @@ fn open_paths(cx: &mut Context<'_>, fabric: &mut Fabric, paths: &[Path]) {
     }
 }
 
-/// Which path of an assignment a stream takes, in whichever direction.
+/// The index of a stream's path, in either direction, in an assignment.
 pub(crate) fn place_in(assignment: &Assignment, path: &Path) -> Option<usize> {
     assignment.paths.iter().position(|it| it == path || it.is_reverse_of(path))
 }

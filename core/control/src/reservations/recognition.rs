@@ -1,27 +1,26 @@
-//! Plain TCP connections between two hosts to one port carry one transfer, though nobody says so.
+//! Recognition of unannounced transfers: plain TCP connections between two hosts to one port.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use braid_assign::{AssignmentId, Claim, Distribution};
-use braid_types::FiveTuple;
+use braid_types::{FiveTuple, SwitchPair};
 
 use super::{Below, Reservations, open_paths};
 use crate::context::Context;
-use crate::switch_pair::SwitchPair;
 
-/// The assignments that are made for what was recognised, by who opens connections, to whom, and to which port.
+/// Assignments of recognised transfers, by client, server and server port.
 #[derive(Debug, Default)]
 pub(super) struct Recognised(BTreeMap<(IpAddr, IpAddr, u16), AssignmentId>);
 
 impl Recognised {
-    /// Forgets what has ended.
+    /// Forgets ended assignments.
     pub(super) fn retain(&mut self, is_there: impl Fn(AssignmentId) -> bool) {
         self.0.retain(|_, id| is_there(*id));
     }
 }
 
-/// A plain connection, and over how many paths those like it are to be spread.
+/// A plain connection, and the number of paths that connections like it are spread over.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlainConnection<'a> {
     pub(crate) tuple: &'a FiveTuple,
@@ -30,18 +29,18 @@ pub(crate) struct PlainConnection<'a> {
 }
 
 impl Reservations {
-    /// Whether an assignment was made for what was recognised.
+    /// Whether an assignment belongs to a recognised transfer.
     pub(crate) fn is_recognised(&self, id: AssignmentId) -> bool {
         self.recognised.0.values().any(|it| *it == id)
     }
 
-    /// Whether nothing is recognised.
+    /// Whether no transfer is recognised.
     #[cfg(test)]
     pub(crate) fn is_unrecognised(&self) -> bool {
         self.recognised.0.is_empty()
     }
 
-    /// What a plain connection belongs to that is one of several.
+    /// The assignment of the transfer to which a plain connection belongs; `None` if it is not spread.
     pub(crate) fn recognise(
         &mut self,
         cx: &mut Context<'_>,
@@ -70,7 +69,7 @@ impl Reservations {
     ) -> Option<AssignmentId> {
         self.assignments.check(&claim).ok()?;
         let paths = self.useful_paths(cx, streams, ends, &claim);
-        // Nothing to spread over.
+        // One path leaves nothing to spread over.
         if paths.len() < 2 {
             return None;
         }
@@ -80,7 +79,7 @@ impl Reservations {
     }
 }
 
-/// Paths for as long as there are connections, as if the opening host had asked for them.
+/// A claim for as long as there are connections, as if the client had made it.
 fn claim(cx: &Context<'_>, tuple: &FiveTuple, paths: usize) -> Option<Claim> {
     Some(Claim {
         owner: tuple.src.to_string().parse().ok()?,

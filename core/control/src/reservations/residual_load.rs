@@ -1,4 +1,4 @@
-//! Residual load: what announced streams carried that have ended, which the load of links shows for a while longer.
+//! Residual load: ended streams that measured loads still include.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,12 +7,12 @@ use braid_steering::{Route, Stream};
 use braid_topology::Link;
 use braid_types::{BitsPerSec, Time};
 
-/// Until load, which is smoothed and told with a delay, has forgotten a stream.
+/// The time until measured load, which is smoothed and delayed, does not include a stream any more.
 const RESIDUAL_LOAD_TIME: Duration = Duration::from_secs(10);
-/// Of more, the oldest are forgotten.
+/// Ended streams that are remembered.
 const MAX_STREAMS: usize = 1_024;
 
-/// Streams that have ended a moment ago.
+/// Streams that ended recently.
 #[derive(Debug, Default)]
 pub(super) struct ResidualLoad {
     now: Time,
@@ -27,7 +27,7 @@ struct Gone {
 }
 
 impl ResidualLoad {
-    /// Forgets what load does not show any more; called once a tick.
+    /// Forgets streams that loads no longer include. Called once a tick.
     pub(super) fn tick(&mut self, now: Time) {
         self.now = now;
         while self.streams.front().is_some_and(|gone| now.since(gone.at) >= RESIDUAL_LOAD_TIME) {
@@ -35,7 +35,7 @@ impl ResidualLoad {
         }
     }
 
-    /// A stream has ended.
+    /// Adds a stream that has ended.
     pub(super) fn add(&mut self, stream: &Stream) {
         let Some(route) = stream.route.clone().filter(|_| stream.rates.iter().any(|rate| rate.0 > 0)) else {
             return;
@@ -46,13 +46,13 @@ impl ResidualLoad {
         self.streams.push_back(Gone { at: self.now, route, rates: stream.rates });
     }
 
-    /// What they carried over a link.
+    /// The rate that these streams had over a link, in bits a second.
     pub(super) fn on(&self, link: &Link) -> u64 {
         self.streams.iter().filter_map(|gone| carried(link, &gone.route, gone.rates)).sum()
     }
 }
 
-/// What a stream carries over a link, if it goes there.
+/// The rate of a stream over a link, in bits a second; `None` if the stream does not use it.
 pub(super) fn carried(link: &Link, route: &Route, rates: [BitsPerSec; 2]) -> Option<u64> {
     let at = [&route.forward, &route.reverse].iter().position(|path| path.links().contains(link))?;
     Some(rates[at].0)

@@ -1,4 +1,4 @@
-//! Broadcast follows a spanning tree of the links and reaches every port where hosts may be.
+//! Broadcast along a spanning tree of the links, to every port that may have hosts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,44 +10,44 @@ use crate::context::Context;
 use crate::discovery::Discovery;
 use crate::role::Role;
 
-/// The ports to which each switch was told to flood.
+/// The flood ports of each switch.
 #[derive(Debug, Default)]
 pub(crate) struct BroadcastTree {
     sent: BTreeMap<DatapathId, BTreeSet<PortNo>>,
     tree: BTreeSet<SwitchPort>,
     stale: bool,
-    /// Whether the switches flood as this controller wants, and not as an earlier one did.
+    /// Whether switches use this controller's flood ports, rather than an earlier one's.
     begun: bool,
 }
 
 impl BroadcastTree {
-    /// A switch left, or starts anew: it floods nowhere.
+    /// A switch has left or restarted: it floods nowhere.
     pub(crate) fn handle_switch_down(&mut self, dpid: DatapathId) {
         self.sent.remove(&dpid);
     }
 
-    /// The links or the ports of hosts are not those of the last update.
+    /// Links or host ports have changed.
     pub(crate) fn handle_change(&mut self) {
         self.stale = true;
     }
 
-    /// A switch that joins floods to `ports`, of which `links` lead to switches.
+    /// A switch joins that floods to `ports`, of which `links` lead to switches.
     pub(crate) fn restore(&mut self, dpid: DatapathId, ports: &[PortNo], links: Vec<SwitchPort>) {
         self.sent.insert(dpid, ports.iter().copied().collect());
         self.tree.extend(links);
         self.stale = true;
     }
 
-    /// Whether switches flood as this controller wants.
+    /// Whether switches use this controller's flood ports.
     pub(crate) const fn has_begun(&self) -> bool {
         self.begun
     }
 
-    /// Brings the switches towards the current tree; called once a tick.
+    /// Moves the switches towards the current tree. Called once a tick.
     ///
-    /// Between two trees lies a tick with the links that both have: the old tree and the new one
-    /// together could hold a loop, their common part cannot. What switches have of an earlier controller is a tree
-    /// too, and stays as it is while that is settled: the links of it are discovered again.
+    /// Between two trees, the links common to both are used for one tick. The old and the new tree together
+    /// could contain a loop; their common part cannot. The installed flood ports of an earlier controller
+    /// also form a tree. They stay during reconciliation, while its links are discovered again.
     pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>, discovery: &Discovery) {
         if (cx.out.installed.is_settling() && !self.begun) || !std::mem::take(&mut self.stale) {
             return;

@@ -1,4 +1,4 @@
-//! Default paths: for each address in use at a switch, the shortest path there.
+//! Default paths: the shortest path to each address in use, at each switch where it is used.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -14,32 +14,32 @@ use crate::label::Label;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
 
-/// The routes by which packets go that belong to no stream: each is a rule at one switch for one address.
+/// The default paths of packets outside streams. Each is a rule at one switch for one address.
 #[derive(Debug, Default)]
 pub(crate) struct Routing {
     routes: Routes,
-    /// Routes that were removed though their hosts are there.
+    /// Routes that were removed although their hosts still exist.
     lost: BTreeSet<RouteKey>,
 }
 
 impl Routing {
-    /// How many routes there are.
+    /// The number of routes.
     pub(crate) const fn len(&self) -> usize {
         self.routes.len()
     }
 
-    /// The labels that routes lead to, or will, in no order.
+    /// The labels of installed and pending routes, in no order.
     pub(crate) fn labels(&self) -> impl Iterator<Item = Label> {
         self.routes.labels()
     }
 
-    /// The rule of a route as it is wanted now; `None` if there is none.
+    /// The wanted rule of a route; `None` if there is none.
     pub(crate) fn rule(&self, RouteKey { dst, dpid }: RouteKey) -> Option<Rule> {
         self.routes.get(dst, dpid).map(|way| way.rule(dst))
     }
 
-    /// Sends a packet that entered at a switch on its way by the first of some routes, which are written for those that
-    /// follow; the others are there when it arrives, such as that for the answer.
+    /// Sends a packet that entered at a switch by the first of some routes. All of them are installed for
+    /// later packets, so that the route of the reply is ready when it comes.
     pub(crate) fn forward(
         &mut self,
         cx: &mut Context<'_>,
@@ -60,27 +60,28 @@ impl Routing {
         self.submit(cx, fabric, Transaction::new(Owner::Routing, &hops, commands));
     }
 
-    /// The host at `dst` is somewhere else: every switch with a route to it gets a new one.
+    /// Replaces the routes to `dst`, whose host has moved.
     pub(crate) fn reroute_to(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, dst: IpAddr) {
         for dpid in self.routes.switches_to(dst) {
             self.renew(cx, fabric, RouteKey { dst, dpid });
         }
     }
 
-    /// The graph has changed: every route is compared with the shortest path.
+    /// Compares every route with the shortest path after a change of the graph.
     pub(crate) fn handle_graph(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
         for (key, _) in self.routes.sorted(|_| true) {
             self.renew(cx, fabric, key);
         }
     }
 
-    /// The switch has lost its rules.
+    /// A switch has lost its rules.
     pub(crate) fn handle_switch_down(&mut self, dpid: DatapathId) {
         self.routes.forget(dpid);
         self.lost.retain(|key| key.dpid != dpid);
     }
 
-    /// The labels go. A route that was to take one stays as it is; what takes one asks the controller meanwhile.
+    /// Labels are withdrawn. A pending route to one keeps its installed rule. An installed one is removed,
+    /// and its packets go to the controller meanwhile.
     pub(crate) fn withdraw(&mut self, cx: &mut Context<'_>, labels: &BTreeSet<Label>) {
         for (key, entry) in self.routes.through(labels) {
             match entry.written.filter(|written| !written.takes(labels)) {
@@ -93,7 +94,7 @@ impl Routing {
         }
     }
 
-    /// Routes that lost their path get another one before a packet asks for it.
+    /// Renews routes that lost their path before a packet needs them.
     pub(crate) fn restore(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
         for key in std::mem::take(&mut self.lost) {
             let mut commands = Commands::default();
@@ -103,17 +104,17 @@ impl Routing {
         }
     }
 
-    /// A route that an earlier controller has written.
+    /// Loads a route that an earlier controller has written.
     pub(crate) fn load(&mut self, key: RouteKey, way: NextHop) {
         self.routes.insert(key, Entry { wanted: way, written: Some(way) });
     }
 
-    /// Forgets a route that its switch has not; says whether there was one.
+    /// Forgets a route that its switch lacks; returns whether there was one.
     pub(crate) fn forget(&mut self, RouteKey { dst, dpid }: RouteKey) -> bool {
         self.routes.take(RouteKey { dst, dpid }).is_some()
     }
 
-    /// Commits a transaction that waited, as far as its routes are still wanted.
+    /// Commits a ready transaction, except routes that are not wanted any more.
     pub(crate) fn commit(&mut self, cx: &mut Context<'_>, mut commands: Commands) {
         commands.retain(|command| match command {
             Command::Add { dpid, rule: rule @ Rule::Route { dst, .. } } => {
@@ -124,7 +125,7 @@ impl Routing {
         self.write(cx, commands);
     }
 
-    /// Adds the route to `commands` unless it is there; returns what they need. `None` if there is no path.
+    /// Adds a route to `commands` unless it exists; returns its first hop. `None` if there is no path.
     fn route(
         &mut self,
         cx: &mut Context<'_>,
@@ -135,7 +136,7 @@ impl Routing {
         if let Some(way) = self.routes.get(dst, dpid) {
             return Some(way.hop());
         }
-        // There is one whose path is not known yet.
+        // A route is installed whose path is not known yet.
         if cx.out.installed.get(dpid, &Rule::LocalRoute { dst }).is_some() {
             return Some(None);
         }
@@ -170,7 +171,7 @@ impl Routing {
         self.submit(cx, fabric, transaction.replacing(replaces));
     }
 
-    /// Whether a route ends where its host is, as far as that is known.
+    /// Whether a route leads to the switch of its host, as far as that is known.
     fn leads_there(&self, cx: &Context<'_>, fabric: &Fabric, RouteKey { dst, dpid }: RouteKey) -> bool {
         let Some(at) = cx.topology.host_with_address(dst).map(|host| host.at.dpid) else { return true };
         match self.routes.get(dst, dpid) {
@@ -201,8 +202,7 @@ impl Routing {
         cx.out.commit(commands);
     }
 
-    /// What a transaction would have installed is not there. Its packets go straight to their hosts, as there is no room
-    /// for them to wait.
+    /// Drops the routes of a transaction that does not fit. Its packets are sent directly to their hosts.
     fn abandon(&mut self, cx: &mut Context<'_>, commands: &Commands) {
         for (key, _) in routes_of(commands) {
             self.routes.take(key);

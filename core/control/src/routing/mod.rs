@@ -1,4 +1,4 @@
-//! Where packets go that belong to no stream.
+//! Routing of packets outside streams.
 
 mod broadcast;
 mod default_paths;

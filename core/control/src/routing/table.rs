@@ -1,4 +1,4 @@
-//! The default paths in the switches, found by address and by switch.
+//! The table of default paths, by address and by switch.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -9,19 +9,19 @@ use smallvec::SmallVec;
 use crate::label::Label;
 use crate::pipeline::{Hop, Rule};
 
-/// The default paths in the switches, or waiting for their path to be confirmed.
+/// The default paths, installed or waiting for confirmation.
 ///
-/// First packets to many addresses come in any order, and each lookup at a random address is waited for: the index is kept
-/// small, and what it leads to lies in the order in which it came.
+/// First packets to many addresses arrive in any order, and each lookup of a random address waits for memory.
+/// So the index is small, and its entries are stored in the order of arrival.
 ///
-/// Invariant: places hold the routes of one address, of which there are some, or are in `free`.
+/// Invariant: a place holds the routes of one address, at least one, or is in `free`.
 #[derive(Debug, Default)]
 pub(super) struct Routes {
     to: Index<IpAddr, Place>,
     places: Vec<NextHops>,
     free: Vec<Place>,
     count: usize,
-    /// How many routes lead to each label, or will.
+    /// The number of installed and pending routes to each label.
     uses: Index<Label, u32>,
 }
 
@@ -31,7 +31,7 @@ type Place = u32;
 /// The routes to one address, in the order of switches.
 type NextHops = SmallVec<[(DatapathId, Entry); 1]>;
 
-/// What a route is for: packets to an address, at a switch.
+/// The key of a route: a destination address at a switch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct RouteKey {
     pub(crate) dst: IpAddr,
@@ -41,11 +41,11 @@ pub(crate) struct RouteKey {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) wanted: NextHop,
-    /// What the switch has until the path of `wanted` is confirmed.
+    /// The installed next hop until the path of `wanted` is confirmed.
     pub(super) written: Option<NextHop>,
 }
 
-/// What a route's rule says beyond its destination: there may be a million, so that it is kept short.
+/// The next hop of a route. There may be a million, so it is small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NextHop {
     /// The host is at this switch.
@@ -55,7 +55,7 @@ pub(crate) enum NextHop {
 }
 
 impl NextHop {
-    /// The way of a route's rule; `None` for other rules.
+    /// The next hop in a route's rule; `None` for other rules.
     pub(crate) const fn of(rule: &Rule) -> Option<Self> {
         match *rule {
             Rule::LocalRoute { .. } => Some(Self::Here),
@@ -88,7 +88,7 @@ impl Routes {
         self.count
     }
 
-    /// The route from a switch to `dst`.
+    /// The wanted next hop from a switch to `dst`.
     pub(super) fn get(&self, dst: IpAddr, dpid: DatapathId) -> Option<NextHop> {
         self.entry(dst, dpid).map(|entry| entry.wanted)
     }
@@ -104,7 +104,7 @@ impl Routes {
         place.map(SmallVec::as_slice).unwrap_or_default()
     }
 
-    /// The route as it was before.
+    /// Replaces a route; returns the old one.
     pub(super) fn insert(&mut self, RouteKey { dst, dpid }: RouteKey, entry: Entry) -> Option<Entry> {
         let (places, free) = (&mut self.places, &mut self.free);
         let place = *self.to.entry(dst).or_insert_with(|| free.pop().unwrap_or_else(|| new_place(places)));
@@ -121,7 +121,7 @@ impl Routes {
         before
     }
 
-    /// Counts the labels of an entry that was replaced, or has come or gone.
+    /// Updates label counts for an entry that was replaced, added or removed.
     fn note_uses(&mut self, before: Option<Entry>, after: Option<Entry>) {
         for label in after.iter().flat_map(Entry::labels) {
             *self.uses.entry(label).or_default() += 1;
@@ -163,14 +163,14 @@ impl Routes {
         sorted
     }
 
-    /// The route is on its way to the switch.
+    /// Records that a route was sent to its switch.
     pub(super) fn note_written(&mut self, RouteKey { dst, dpid }: RouteKey, way: NextHop) {
         if let Some(entry) = self.entry(dst, dpid).filter(|entry| entry.written != Some(way)) {
             self.insert(RouteKey { dst, dpid }, Entry { written: Some(way), ..entry });
         }
     }
 
-    /// The labels that routes lead to, or will, in no order.
+    /// The labels of installed and pending routes, in no order.
     #[expect(clippy::disallowed_methods, reason = "its only user collects a sorted set")]
     pub(super) fn labels(&self) -> impl Iterator<Item = Label> {
         self.uses.keys().copied()
@@ -187,7 +187,7 @@ impl Routes {
         })
     }
 
-    /// The switch has lost its rules.
+    /// Removes the routes of a switch that has lost its rules.
     #[expect(clippy::disallowed_methods, reason = "what follows is sorted, or counted")]
     pub(super) fn forget(&mut self, dpid: DatapathId) {
         let (places, free) = (&mut self.places, &mut self.free);
@@ -203,7 +203,7 @@ impl Routes {
             }
             is_used
         });
-        // In the order of the index, which means nothing.
+        // So far in the order of the index, which is arbitrary.
         self.free.sort_unstable();
         self.count = self.places.iter().map(SmallVec::len).sum();
         gone.into_iter().for_each(|entry| self.note_uses(Some(entry), None));
@@ -217,7 +217,7 @@ impl Entry {
     }
 }
 
-/// There are no more places than routes, whose limit is far lower.
+/// The number of places is at most that of routes, whose limit is far lower.
 fn new_place(places: &mut Vec<NextHops>) -> Place {
     places.push(NextHops::new());
     (places.len() - 1) as Place

@@ -1,4 +1,4 @@
-//! Multipart answers, of which each part must be one that was asked for. OpenFlow 1.3.5 §7.3.5.
+//! Multipart replies. Each part must belong to an open request. OpenFlow 1.3.5 §7.3.5.
 
 use std::collections::VecDeque;
 
@@ -6,30 +6,30 @@ use braid_openflow::{EncodeError, Message, MultipartFlags, MultipartReply, Multi
 
 use super::{SessionError, SessionLimits};
 
-/// The requests that wait for their answers, the oldest first.
+/// The unanswered requests, oldest first.
 #[derive(Debug)]
 pub(super) struct Answers {
     limits: SessionLimits,
     open: VecDeque<Answer>,
 }
 
-/// An answer of which the last part has not come.
+/// A reply whose last part has not arrived.
 #[derive(Debug)]
 struct Answer {
     xid: Xid,
     kind: MultipartType,
-    /// Of the parts so far.
+    /// The size of the parts so far.
     bytes: usize,
 }
 
-/// What a part of an answer is.
+/// The place of a part in a reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Part {
-    /// Nobody has asked for it, or its answer is over.
+    /// The request is unknown, or its reply is complete.
     Unasked,
-    /// Others follow.
+    /// More parts follow.
     More,
-    /// The answer is over.
+    /// The reply is complete.
     Last,
 }
 
@@ -38,7 +38,7 @@ impl Answers {
         Self { limits, open: VecDeque::new() }
     }
 
-    /// Sends a request, and waits for its answer.
+    /// Sends a request and expects its reply.
     pub(super) fn ask(
         &mut self,
         xid: Xid,
@@ -49,7 +49,7 @@ impl Answers {
         Message::MultipartRequest(body.into()).encode(xid, out)
     }
 
-    /// A request of this kind was sent.
+    /// Expects the reply to a request that was sent.
     pub(super) fn expect(&mut self, xid: Xid, kind: MultipartType) {
         if self.open.len() >= self.limits.requests {
             self.open.pop_front();
@@ -57,9 +57,9 @@ impl Answers {
         self.open.push_back(Answer { xid, kind, bytes: 0 });
     }
 
-    /// Takes note of a part, whose message has this many bytes.
+    /// Records a part whose message has `length` bytes.
     ///
-    /// Errors: the answer is too long.
+    /// Errors: the reply is too long.
     pub(super) fn take(
         &mut self,
         xid: Xid,

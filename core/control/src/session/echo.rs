@@ -1,16 +1,16 @@
-//! Echoes: whether the switch is there, and how long a message takes to it and back.
+//! Echo requests, for liveness and the round trip of messages.
 
 use std::time::Duration;
 
 use braid_openflow::{Bytes, Echo, EncodeError, Message, Xid};
 use braid_types::Time;
 
-/// Between two requests: a little less than the second in which the session is called.
+/// The time between two requests: slightly less than the second between calls of the session.
 const INTERVAL: Duration = Duration::from_millis(900);
-/// A request that was not answered for this long is not waited for any more.
+/// An unanswered request is given up after this long.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// The echo request that is under way, which carries the time at which it was sent.
+/// The outstanding echo request, which carries its send time.
 #[derive(Debug, Default)]
 pub(super) struct EchoTimer {
     sent_at: Option<Time>,
@@ -29,7 +29,7 @@ impl EchoTimer {
         Message::EchoRequest(Echo { data: Bytes(&data) }).encode(Xid(0), out)
     }
 
-    /// When the request was sent to which this is the answer, if it is one and the first.
+    /// The send time of the request, if this is its first reply.
     pub(super) fn answered(&mut self, echo: &Echo<'_>) -> Option<Time> {
         let sent_at = self.sent_at.filter(|_| self.waiting)?;
         let ours = echo.data.0 == sent_at.as_nanos().to_be_bytes();

@@ -7,10 +7,10 @@ use braid_openflow::{DecodeError, EncodeError, MultipartType};
 use super::SessionLimits;
 use crate::pipeline::TABLES;
 
-/// Why a channel must be closed.
+/// A reason to close an OpenFlow connection.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SessionError {
-    /// The other end is too old or too new.
+    /// The switch's OpenFlow version is not supported.
     #[error("the switch speaks OpenFlow {} only; Braid needs 1.3 (set the bridge's protocols to OpenFlow13)", version(*.wire))]
     Version {
         /// The version number on the wire.
@@ -19,71 +19,71 @@ pub enum SessionError {
     /// The first message was not a HELLO.
     #[error("the first message is {found}, not HELLO: this is not an OpenFlow switch")]
     NotHello {
-        /// What it was.
+        /// The first message.
         found: String,
     },
-    /// A message that cannot be read.
+    /// A message could not be decoded.
     #[error("malformed message: {0}")]
     Malformed(#[from] DecodeError),
-    /// The pipeline does not fit.
+    /// The switch has too few tables for the pipeline.
     #[error("the switch has {have} flow tables; Braid needs {TABLES}")]
     Tables {
-        /// How many there are.
+        /// The switch's tables.
         have: u8,
     },
     /// The switch refused a part of the handshake.
     #[error("the switch refused the handshake: {0}")]
     Refused(String),
-    /// Another controller has the switch.
+    /// Another controller is master.
     #[error("the switch made us {role}, not master: another controller has it")]
     NotMaster {
         /// Our role.
         role: String,
     },
-    /// A connection that only carries part of a switch's messages.
+    /// An auxiliary connection, which carries only part of a switch's messages.
     #[error("an auxiliary connection, number {0}: only main connections are served")]
     Auxiliary(u8),
-    /// Nothing came for too long.
+    /// Nothing was received for too long.
     #[error("nothing heard for {} s", .0.as_secs())]
     Silent(Duration),
     /// The handshake was not finished in time.
     #[error("the handshake is not done after {} s; the limit is {} s", took.as_secs(), limit.as_secs())]
     SlowHandshake {
-        /// So far.
+        /// The time so far.
         took: Duration,
-        /// At most.
+        /// The limit.
         limit: Duration,
     },
-    /// More ports than a switch may have.
+    /// The switch has too many ports.
     #[error("the switch has {ports} ports or more; the limit is {limit}")]
     TooManyPorts {
-        /// How many there are so far.
+        /// The ports so far.
         ports: usize,
-        /// How many there may be.
+        /// The limit.
         limit: usize,
     },
-    /// An answer that does not end.
+    /// A multipart reply is too long.
     #[error("the {kind:?} answer goes on after {bytes} bytes; the limit is {limit}")]
     LongAnswer {
-        /// What was asked for.
+        /// Its type.
         kind: MultipartType,
-        /// Of its messages so far.
+        /// Bytes of its messages so far.
         bytes: usize,
-        /// Of its messages at most.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// A reply could not be written.
+    /// A message could not be encoded.
     #[error(transparent)]
     Encode(#[from] EncodeError),
 }
 
-/// Why what an earlier controller left in a switch is removed and written anew.
+/// A reason to remove an earlier controller's state from a switch and write it anew.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Unusable {
-    /// A group is not as we write it.
+    /// A group has a number of Braid's but not its form.
     #[error("a group with a number of Braid's is not as Braid writes it")]
     Foreign,
-    /// More than is taken up.
+    /// The state exceeds the limits.
     #[error(
         "it has {count} rules, groups and meters of {bytes} bytes or more; the limits are {} and {}",
         limits.found, limits.found_bytes
@@ -91,9 +91,9 @@ pub enum Unusable {
     TooMuch {
         /// Rules, groups and meters so far.
         count: usize,
-        /// What they take.
+        /// Their size in memory.
         bytes: usize,
-        /// What there may be.
+        /// The limits.
         limits: SessionLimits,
     },
 }

@@ -1,4 +1,4 @@
-//! From the greeting to the MASTER role.
+//! The handshake, from HELLO to the MASTER role.
 
 use braid_openflow::{
     Bytes, ControllerRole, DecodeError, ErrorCode, ErrorMsg, FragHandling, GroupTypes, Hello,
@@ -21,10 +21,10 @@ const DESC_XID: Xid = Xid(3);
 const PORT_DESC_XID: Xid = Xid(4);
 const GROUP_FEATURES_XID: Xid = Xid(5);
 const ROLE_XID: Xid = Xid(6);
-/// Of requests for what a switch need not have; it may refuse them.
+/// Requests for optional features, which a switch may refuse.
 const MAY_BE_REFUSED: [Xid; 3] = [GROUP_FEATURES_XID, METER_XIDS[0], METER_XIDS[1]];
 
-/// What the switch has said of itself so far.
+/// What the switch has reported so far.
 #[derive(Debug)]
 pub(super) struct Handshake {
     limits: SessionLimits,
@@ -33,21 +33,21 @@ pub(super) struct Handshake {
     description: String,
     ports: Ports<PortStatus>,
     all_ports: bool,
-    /// How many groups of type fast failover there can be; none if the switch does not say.
+    /// The number of fast-failover groups; 0 if the switch does not report it.
     failover_groups: u32,
-    /// Begins with the MASTER role, so that no other controller writes any more.
+    /// Starts once we are MASTER, when no other controller writes any more.
     reading: Option<Reading>,
     unusable: Option<Unusable>,
 }
 
 /// Sends our HELLO.
 pub(super) fn greet(out: &mut Vec<u8>) {
-    // A message of a fixed few bytes is never too long.
+    // HELLO has a fixed small size and is never too long.
     let _ = Message::Hello(Hello::V1_3).encode(Xid(0), out);
 }
 
 impl Handshake {
-    /// Takes the switch's HELLO and asks for everything else at once.
+    /// Handles the switch's HELLO and sends all requests at once.
     pub(super) fn begin(
         message: &Message<'_>,
         generation: u64,
@@ -91,7 +91,8 @@ impl Handshake {
         Ok(())
     }
 
-    /// Takes an answer, whose message has `length` bytes, in whatever order they come; the last one gives the whole.
+    /// Handles a reply of `length` bytes. Replies may come in any order; the last one completes the
+    /// handshake.
     pub(super) fn handle(
         &mut self,
         xid: Xid,
@@ -151,7 +152,7 @@ impl Handshake {
         Ok(())
     }
 
-    /// Why the switch is set up anew, if it is; known in the end.
+    /// Why the switch is set up anew, if it is. Known after the handshake.
     pub(super) const fn unusable(&self) -> Option<Unusable> {
         self.unusable
     }
@@ -166,7 +167,7 @@ impl Handshake {
     }
 }
 
-/// Answers a message that cannot be read with an error.
+/// Replies with an error to a malformed message.
 pub(super) fn refuse_malformed(message: &[u8], error: DecodeError, out: &mut Vec<u8>) -> SessionError {
     if let DecodeError::Version { version } = error {
         return refuse_version(version, out);

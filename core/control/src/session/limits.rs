@@ -4,28 +4,27 @@ use std::time::Duration;
 
 use braid_openflow::MultipartType;
 
-/// Bytes that one port, group or meter takes in an answer, at one a message.
+/// Bytes of one port, group or meter in a reply, at one in each message.
 const ITEM_BYTES: usize = 256;
-/// Bytes that one rule takes: with addresses of IPv6 about 200.
+/// Bytes of one rule; about 200 with IPv6 addresses.
 const RULE_BYTES: usize = 512;
-/// The length of a message has 16 bits.
+/// Message lengths have 16 bits.
 const MESSAGE_BYTES: usize = 1 << 16;
-/// The telemetry of 4,096 groups of an edge with 64 paths each.
+/// The telemetry of an edge with 4,096 groups of 64 paths.
 const TELEMETRY_BYTES: usize = 16 << 20;
 
-/// What a switch may say, so that one connection cannot take the controller's memory or its time from all others.
+/// Limits on what one switch may use of the controller's memory and time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SessionLimits {
-    /// Ports; a switch with more is disconnected. Each gets a discovery frame every second.
+    /// Ports. A switch with more is disconnected. Each port gets a discovery frame every second.
     pub ports: usize,
-    /// Rules, groups and meters of an earlier controller that are taken up; of a switch with more they are removed and
-    /// written anew.
+    /// Installed rules, groups and meters that are adopted. With more, a switch is cleared and set up anew.
     pub found: usize,
-    /// Bytes that these take while they are read, likewise.
+    /// Bytes of these while they are read. With more, a switch is cleared too.
     pub found_bytes: usize,
-    /// Multipart requests that wait for their answers; with one more, the oldest is not waited for any longer.
+    /// Open multipart requests. One more drops the oldest.
     pub requests: usize,
-    /// From the connection to the MASTER role and the end of what is read then; a switch that takes longer is
+    /// Time from the connection to the MASTER role and the end of reading installed state. A slower switch is
     /// disconnected.
     pub handshake: Duration,
 }
@@ -33,9 +32,9 @@ pub struct SessionLimits {
 impl SessionLimits {
     /// The limits of every switch.
     ///
-    /// Chassis have hundreds of ports, and hosts with a virtual machine a port some thousands. Of rules, a switch at the
-    /// network's edge can have one for each of 100,000 streams
-    /// ([`braid_steering::Limits`]), and as many as it has neighbours and routes.
+    /// Chassis have hundreds of ports, and hosts with one port for each virtual machine some thousands. An
+    /// edge switch can have a rule for each of 100,000 streams ([`braid_steering::Limits`]), and one for each
+    /// neighbour and route.
     pub const DEFAULT: Self = Self {
         ports: 4_096,
         found: 131_072,
@@ -44,7 +43,7 @@ impl SessionLimits {
         handshake: Duration::from_secs(8),
     };
 
-    /// Bytes of all messages of one answer; a switch that goes on is disconnected.
+    /// Bytes of all messages of one reply. A switch that sends more is disconnected.
     pub(super) const fn answer_bytes(&self, kind: MultipartType) -> usize {
         let bytes = match kind {
             MultipartType::PortDesc | MultipartType::Port | MultipartType::MeterConfig => {
@@ -55,7 +54,7 @@ impl SessionLimits {
             MultipartType::Experimenter => TELEMETRY_BYTES,
             _ => 0,
         };
-        // The last message may be as long as any.
+        // The last message may have any length.
         bytes.saturating_add(MESSAGE_BYTES)
     }
 }

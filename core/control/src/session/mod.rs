@@ -1,4 +1,4 @@
-//! One OpenFlow channel, from HELLO to disconnect. Performs no I/O.
+//! One OpenFlow connection, from HELLO to disconnect. Performs no I/O.
 //!
 //! ```text
 //!  Hello ──HELLO──▶ Handshake ──FEATURES, DESC, PORT_DESC, ROLE, FLOW, GROUP_DESC──▶ Up
@@ -28,31 +28,31 @@ use up::Up;
 pub use error::{SessionError, Unusable};
 pub use limits::SessionLimits;
 
-/// A handshake in which the switch says nothing for this long is asked for an echo.
+/// A switch that is silent for this long during the handshake gets an echo request.
 const ECHO_AFTER: Duration = Duration::from_secs(4);
-/// A channel that says nothing for this long is dead. Shorter than the 9 s after which Open vSwitch gives a silent
-/// controller up, so that its next channel finds the old one gone.
+/// An OpenFlow connection that is silent for this long is dead. Open vSwitch gives up a silent controller
+/// after 9 s, so the old connection is closed before the next one opens.
 const DEAD_AFTER: Duration = Duration::from_secs(8);
 
-/// What a channel has to tell.
+/// A report of a session.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SessionEvent<'a> {
-    /// The handshake is done.
+    /// The handshake has completed.
     Up(SwitchPorts),
-    /// The switch refused a message of ours.
+    /// The switch refused a message.
     Refused {
         /// The switch.
         dpid: DatapathId,
-        /// The transaction that it refused.
+        /// The transaction id of that message.
         xid: Xid,
-        /// The error, in words.
+        /// The error as text.
         reason: String,
     },
-    /// Something for the brain.
+    /// An event for the brain.
     Other(Event<'a>),
 }
 
-/// The state of one channel. Whatever it appends to `out` is to be sent to the switch.
+/// The state of one OpenFlow connection. Send what it appends to `out` to the switch.
 #[derive(Debug)]
 pub struct Session {
     limits: SessionLimits,
@@ -70,13 +70,13 @@ enum State {
 }
 
 impl Session {
-    /// Opens a channel and greets the switch. `generation` must be higher than that of any earlier master.
+    /// Starts a session and sends HELLO. `generation` must be higher than that of any earlier master.
     pub fn open(now: Time, generation: u64, limits: SessionLimits, out: &mut Vec<u8>) -> Self {
         handshake::greet(out);
         Self { limits, state: State::Hello { generation }, opened_at: now, heard_at: now, echo_sent: false }
     }
 
-    /// The switch at the other end, once the handshake is done.
+    /// The connected switch, once the handshake has completed.
     pub fn dpid(&self) -> Option<DatapathId> {
         match &self.state {
             State::Up(up) => Some(up.dpid()),
@@ -84,7 +84,7 @@ impl Session {
         }
     }
 
-    /// Why what an earlier controller left in the switch is of no use, so that [`SwitchPorts::found`] has none of it.
+    /// Why the installed state of an earlier controller is not used; [`SwitchPorts::found`] is then empty.
     pub fn unusable(&self) -> Option<Unusable> {
         match &self.state {
             State::Up(up) => up.unusable(),
@@ -92,9 +92,9 @@ impl Session {
         }
     }
 
-    /// How long the first message in `stream` is, which need not be there as a whole; `None` if that cannot be told yet.
+    /// The length of the first message in `stream`, which may be incomplete; `None` if it is not known yet.
     ///
-    /// Errors: what is there cannot become a message of a switch, so that it need not be waited for.
+    /// Errors: the bytes cannot start a message of a switch, so waiting for more is pointless.
     pub fn message_length(&self, stream: &[u8]) -> Result<Option<usize>, SessionError> {
         match (&self.state, stream) {
             (State::Hello { .. }, [_, kind, ..]) if *kind != 0 => {
@@ -107,9 +107,9 @@ impl Session {
         }
     }
 
-    /// Takes one whole message. The end of the handshake is reported as [`SessionEvent::Up`].
+    /// Handles one whole message. The end of the handshake is reported as [`SessionEvent::Up`].
     ///
-    /// Errors: the switch does not do its part of the protocol; send what is in `out` and close.
+    /// Errors: the switch violates the protocol. Send the contents of `out` and close.
     pub fn handle_message<'a>(
         &mut self,
         now: Time,
@@ -152,17 +152,17 @@ impl Session {
         }
     }
 
-    /// A multipart request of this kind goes to the switch: see [`Command::asks_for`](crate::Command::asks_for). Answers
-    /// to others are passed over.
+    /// Expects the replies to a multipart request of this kind, see
+    /// [`Command::asks_for`](crate::Command::asks_for). Other replies are ignored.
     pub fn expect(&mut self, xid: Xid, kind: MultipartType) {
         if let State::Up(up) = &mut self.state {
             up.expect(xid, kind);
         }
     }
 
-    /// To be called at least every second. Once the handshake is done, asks for an echo each time.
+    /// Call at least every second. After the handshake, each call sends an echo request if one is due.
     ///
-    /// Errors: the switch has been silent for too long; close.
+    /// Errors: the switch has been silent for too long. Close the connection.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<u8>) -> Result<(), SessionError> {
         let silence = now.since(self.heard_at);
         if silence > DEAD_AFTER {

@@ -1,4 +1,4 @@
-//! The ports that a session knows, bounded in number, and their conversion from OpenFlow's description.
+//! The ports of a session: a bounded set, and their conversion from OpenFlow's descriptions.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use braid_types::{BitsPerSec, PortNo};
 use super::SessionError;
 use crate::event::PortStatus;
 
-/// What is known of each port of a switch: all of it during the handshake, afterwards only that it is there.
+/// The ports of a switch: with all details during the handshake, later only their existence.
 #[derive(Debug)]
 pub(super) struct Ports<T> {
     limit: usize,
@@ -16,7 +16,7 @@ pub(super) struct Ports<T> {
 }
 
 impl Ports<()> {
-    /// These ports are there.
+    /// A set of these ports.
     pub(super) fn of(limit: usize, ports: impl IntoIterator<Item = PortNo>) -> Self {
         Self { limit, ports: ports.into_iter().map(|port| (port, ())).collect() }
     }
@@ -27,16 +27,16 @@ impl<T> Ports<T> {
         Self { limit, ports: BTreeMap::new() }
     }
 
-    /// The port is there, and as `known`.
+    /// Adds or replaces a port.
     ///
-    /// Errors: the switch has more ports than it may.
+    /// Errors: the switch has more ports than allowed.
     pub(super) fn set(&mut self, port: PortNo, known: T) -> Result<(), SessionError> {
         self.ports.insert(port, known);
         let (ports, limit) = (self.ports.len(), self.limit);
         if ports > limit { Err(SessionError::TooManyPorts { ports, limit }) } else { Ok(()) }
     }
 
-    /// The port was added, changed or removed.
+    /// Handles a port that was added, changed or removed.
     pub(super) fn update(
         &mut self,
         status: &PortStatusMsg<'_>,
@@ -49,7 +49,7 @@ impl<T> Ports<T> {
         self.set(status.desc.port_no, known(&status.desc))
     }
 
-    /// Takes out what is known, by the numbers of the ports.
+    /// Takes the values, in the order of port numbers.
     pub(super) fn take(&mut self) -> Vec<T> {
         std::mem::take(&mut self.ports).into_values().collect()
     }

@@ -1,4 +1,4 @@
-//! What an earlier controller left in the switch, read once we are its master.
+//! Reading the installed state of an earlier controller, once this one is master.
 
 use std::collections::BTreeSet;
 
@@ -14,22 +14,22 @@ use crate::cookie::Cookie;
 use crate::event::{InstalledRules, UnknownRule};
 use crate::pipeline::{self, EdgeGroup, FLOOD_GROUP, ProtectedPort, Rule};
 
-/// Of the questions for meters, which switches may refuse: what they can do, and what there are.
+/// Requests for meter features and meters, which switches may refuse.
 pub(super) const METER_XIDS: [Xid; 2] = [Xid(7), Xid(8)];
 const FLOW_XID: Xid = Xid(9);
 const GROUP_DESC_XID: Xid = Xid(10);
 
-/// About what a small entry of a tree takes.
+/// Approximate size of a small tree entry.
 const ENTRY_BYTES: usize = 32;
 
-/// The answers so far, each of which comes in as many parts as it needs.
+/// The installed state read so far. Each reply comes in any number of parts.
 #[derive(Debug)]
 pub(super) struct Reading {
     limits: SessionLimits,
     found: InstalledRules,
-    /// The cookies of streams whose rules have ended since.
+    /// The cookies of stream rules that have ended since.
     ended: BTreeSet<Cookie>,
-    /// How much was found, and what it takes.
+    /// The number of items, and their size in bytes.
     count: usize,
     bytes: usize,
     /// Why the switch is set up anew, if it is.
@@ -39,14 +39,15 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Asks for everything.
+    /// Sends all requests.
     pub(super) fn begin(
         limits: SessionLimits,
         answers: &mut Answers,
         out: &mut Vec<u8>,
     ) -> Result<Self, EncodeError> {
         let requests = [
-            // Who has no meters says so before the rest comes, and is not asked to say so.
+            // A switch without meters refuses these before the other replies arrive, so nothing waits for
+            // them.
             (METER_XIDS[0], RequestBody::MeterFeatures),
             (METER_XIDS[1], RequestBody::MeterConfig(MeterRequest { meter_id: MeterId::ALL })),
             (FLOW_XID, pipeline::our_flows()),
@@ -71,7 +72,7 @@ impl Reading {
         }
     }
 
-    /// Takes a part of an answer.
+    /// Records a part of a reply.
     pub(super) fn note(&mut self, reply: &MultipartReply<'_>, is_last: bool) {
         match reply.body {
             ReplyBody::Flow(flows) => {
@@ -132,10 +133,10 @@ impl Reading {
         }
     }
 
-    /// A rule ended before everything was read.
+    /// Records a rule that ended before everything was read.
     pub(super) fn forget(&mut self, removed: &FlowRemoved<'_>) {
         let cookie = Cookie(removed.cookie.0);
-        // A rule that shares its cookie with others may be another one.
+        // A rule with a shared cookie may be another one.
         if cookie.is_ours() && !cookie.is_shared() && self.has_room(ENTRY_BYTES) {
             self.ended.insert(cookie);
         }
@@ -147,7 +148,7 @@ impl Reading {
         }
     }
 
-    /// Whether one more of so many bytes can be kept. If not, nothing of all is of use, and nothing is kept.
+    /// Whether one more item of this size is within the limits. If not, everything read is discarded.
     fn has_room(&mut self, bytes: usize) -> bool {
         let (count, bytes) = (self.count.saturating_add(1), self.bytes.saturating_add(bytes));
         (self.count, self.bytes) = (count, bytes);
@@ -165,7 +166,7 @@ impl Reading {
         self.all_flows && self.all_groups
     }
 
-    /// What was found, or why it is of no use.
+    /// The installed state, or why it is not used.
     pub(super) fn finish(mut self) -> Result<InstalledRules, Unusable> {
         if !self.ended.is_empty() {
             self.found.rules.retain(|rule| !self.ended.contains(&Cookie::new(rule.purpose())));
@@ -174,7 +175,7 @@ impl Reading {
     }
 }
 
-/// The ports of a group that floods, one a bucket; `None` if the group does anything else.
+/// The ports of a flood group, one in each bucket; `None` if the group has any other actions.
 fn flood_ports(group: &GroupDesc<'_>) -> Option<Vec<PortNo>> {
     let port = |actions: &mut dyn Iterator<Item = Action<'_>>| match (actions.next(), actions.next()) {
         (Some(Action::Output { port, .. }), None) => Some(port),

@@ -1,4 +1,4 @@
-//! A switch that has joined: its messages as events.
+//! A session after the handshake: messages as events.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ use crate::event::{Event, SwitchPorts};
 use crate::pipeline::EdgeGroup;
 use crate::port_counters::PortCounters;
 
-/// The channel of a switch that has joined.
+/// The OpenFlow connection of a switch that has joined.
 #[derive(Debug)]
 pub(super) struct Up {
     dpid: DatapathId,
@@ -48,7 +48,7 @@ impl Up {
         self.unusable
     }
 
-    /// A request was sent.
+    /// Expects the reply to a request that was sent.
     pub(super) fn expect(&mut self, xid: Xid, kind: MultipartType) {
         self.answers.expect(xid, kind);
     }
@@ -58,7 +58,7 @@ impl Up {
         self.echoes.ask(now, out)
     }
 
-    /// Takes a message of `length` bytes.
+    /// Handles a message of `length` bytes.
     pub(super) fn handle<'a>(
         &mut self,
         xid: Xid,
@@ -100,7 +100,7 @@ fn packet_in<'a>(dpid: DatapathId, packet: &PacketIn<'a>) -> Option<Event<'a>> {
     Some(Event::PacketIn { dpid, in_port, table: packet.table_id.0, data: Cow::Borrowed(packet.data.0) })
 }
 
-/// Only what timed out is news: what was deleted was deleted by us, and may be there again.
+/// Only timeouts are reported. A deleted rule was deleted by this controller, and may have been added again.
 fn flow_removed(dpid: DatapathId, flow: &FlowRemoved<'_>) -> Option<Event<'static>> {
     let timed_out = [FlowRemovedReason::IdleTimeout, FlowRemovedReason::HardTimeout].contains(&flow.reason);
     timed_out.then_some(Event::FlowRemoved { dpid, cookie: Cookie(flow.cookie.0), bytes: flow.byte_count })

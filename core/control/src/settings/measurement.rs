@@ -2,24 +2,24 @@
 
 use std::time::Duration;
 
-/// How links are measured, and when what is measured counts.
+/// Settings of link measurement and of its publication to the graph.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MeasurementSettings {
-    /// Between readings of the ports' counters.
+    /// The time between readings of port counters.
     pub poll_interval: Duration,
-    /// A link's base delay is the least that was measured for this long; at most about a minute.
+    /// The window of samples of which base delay is the minimum; at most about a minute.
     pub delay_window: Duration,
-    /// Time constant with which load is smoothed: of a change, 63 % show after this long.
+    /// The time constant of load smoothing: 63 % of a change show after this time.
     pub smoothing: Duration,
-    /// Loss is counted over this long; at most about a quarter of a minute.
+    /// The period over which loss is computed; at most about 15 s.
     pub loss_window: Duration,
-    /// How often at most the graph hears of a link's measured values.
+    /// The least time between updates of a link in the graph.
     pub publish_interval: Duration,
-    /// The graph hears of a delay that has changed by this part of what it was.
+    /// The relative change of delay that updates the graph.
     pub delay_step: f64,
-    /// The graph does not hear of a delay that has changed by less than this.
+    /// The least absolute change of delay that updates the graph.
     pub delay_floor: Duration,
-    /// The graph hears of a load that has changed by this part of the link's capacity.
+    /// The change of load, relative to the link's capacity, that updates the graph.
     pub load_step: f64,
 }
 

@@ -17,105 +17,108 @@ use braid_types::{BitsPerSec, DatapathId, SwitchPort};
 pub use measurement::MeasurementSettings;
 pub use rebalance::RebalanceSettings;
 
-/// How the brain behaves. Durations are of the clock that its events carry.
+/// The settings of the brain. Durations use the clock of its events.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Proves that discovery frames are ours; secret.
+    /// The key that authenticates discovery frames; secret.
     pub lldp_key: ProbeKey,
-    /// How often [`Event::Tick`](crate::Event::Tick) must come at least.
+    /// The longest time between two [`Event::Tick`](crate::Event::Tick).
     pub tick: Duration,
-    /// Between discovery frames on a link. One that was missed is followed by others four times in each `settle`.
+    /// The time between discovery frames on a link. After a missed frame, four are sent in each `settle`.
     pub probe_interval: Duration,
-    /// How long a new port must show no switch before hosts may be there.
+    /// How long a new port must show no switch before it becomes a host port.
     pub settle: Duration,
-    /// How long after the first switch no port is taken for a host's: the others may still be on their way.
+    /// How long after the first switch no port becomes a host port, since other switches may still be
+    /// joining.
     pub start_hold: Duration,
-    /// How long a port must be down before one that has shown a host may become a link, or the reverse.
+    /// How long a port must be down before a host port may become a link, or the reverse.
     pub role_hold: Duration,
-    /// How long the holder of an address has to answer when it is claimed at another port.
+    /// How long the holder of an address has to answer after a claim at another port.
     pub conflict_timeout: Duration,
-    /// How long after it has answered it is not asked again.
+    /// How long the holder is not probed again after it has answered.
     pub conflict_hold: Duration,
-    /// How long packets with an address are dropped where it was claimed in vain.
+    /// How long packets with an address are dropped at the port of a refused claim.
     pub source_filter_time: Duration,
-    /// Addresses, claims of addresses and searches for addresses that may be new at a port each second; as many at
-    /// once after a quiet second. Zero: no limit.
+    /// New addresses, address claims and lookups of a port each second, which is also the burst. 0:
+    /// unlimited.
     pub new_addresses: u32,
-    /// Connections from a port that may get a path of their own each second, and ten times as many at once after ten
-    /// quiet seconds; more take the default path.
+    /// Connections of a port that may get their own paths each second; the burst is ten times as many.
+    /// Further ones take the default path.
     pub new_streams: u32,
-    /// Packets that a port may send up to the controller each second, likewise.
+    /// Packets that a port may punt to the controller each second, which is also the burst.
     pub packet_ins: u32,
-    /// Hosts and addresses remembered.
+    /// Limits on remembered hosts and addresses.
     pub hosts: HostLimits,
-    /// A link is lost when no discovery frame came through for this long.
+    /// A link is lost when no discovery frame has arrived through it for this long.
     pub link_timeout: Duration,
-    /// How long links may take to be heard again when switches join with the rules of an earlier controller.
+    /// How long reconciliation waits for links to be heard again.
     pub reconcile_timeout: Duration,
-    /// A link that goes down this often,
+    /// A link is damped after this many losses
     pub flap_limit: usize,
-    /// within this time, is left alone
+    /// within this time.
     pub flap_window: Duration,
-    /// for this long; the next time for twice as long, and so on,
+    /// The first hold of a damped link. Each further hold is twice as long,
     pub flap_hold: Duration,
-    /// but no longer than this. A link that was up for so long begins anew.
+    /// up to this. A link that stays up for this long starts afresh.
     pub flap_hold_max: Duration,
-    /// A path is taken back when its switches have not confirmed it for this long.
+    /// A path that is not confirmed for this long is removed.
     pub install_timeout: Duration,
-    /// How long after switches have confirmed a rule packets may still be treated as before: traffic moves to a path
-    /// that much after it is confirmed, and a path is removed that much after traffic has left it.
+    /// How long switches may apply old rules after confirming new ones. Traffic moves to a path this long
+    /// after its confirmation, and a path is removed this long after traffic has left it.
     pub grace: Duration,
-    /// How long a path that nothing uses is kept, as it may be used again.
+    /// How long an unused path is kept for reuse.
     pub label_linger: Duration,
-    /// How long a path that was taken back is not chosen again.
+    /// How long a path that was removed as failed is suspended.
     pub bar: Duration,
-    /// How long a packet waits for a host that is looked for.
+    /// How long a packet is held during a lookup.
     pub lookup_timeout: Duration,
-    /// How often the counters of streams are read.
+    /// The time between readings of stream counters.
     pub counters_interval: Duration,
-    /// A stream has ended when it sent nothing for this long.
+    /// A stream ends after sending nothing for this long.
     pub stream_idle: Duration,
     /// How links are measured.
     pub measurement: MeasurementSettings,
-    /// What links carry, by the port that they leave; of others it is the speed of their ports.
+    /// Capacities of links by sending port. Others have the speed of their ports.
     pub capacities: BTreeMap<SwitchPort, BitsPerSec>,
     /// When streams are moved off full links.
     pub rebalancing: RebalanceSettings,
-    /// What a link costs where routes and streams choose the shortest path.
+    /// The cost of a link in shortest paths of routes and streams.
     ///
-    /// By [`Weight::HOPS`] routes move only when links come or go. By others they move with what is measured, too.
+    /// With [`Weight::HOPS`] routes move only when links are added or removed. With others they also follow
+    /// measurements.
     pub weight: Weight,
-    /// Paths between two switches among which the streams of a transfer are placed.
+    /// The number of paths between two switches for the streams of a transfer.
     pub paths: usize,
     /// How a stream's path is chosen among them.
     pub placement: Policy,
-    /// What applications may set aside.
+    /// Limits on assignments.
     pub assignments: braid_assign::Limits,
-    /// The names of assignments follow from it; secret.
+    /// The seed of assignment names; secret.
     pub assignment_seed: u64,
-    /// Over how many paths plain TCP connections from one host to a port of another are spread; 0 or 1: they are not.
+    /// The number of paths over which plain TCP connections from one host to a port of another are spread. 0
+    /// or 1: they are not spread.
     pub parallel_paths: usize,
-    /// How many parallel streams paths can use.
+    /// The number of parallel streams that a path can use.
     pub stream_model: StreamModel,
-    /// The same for paths of which it is known, by their switches; in both directions.
+    /// Models of single paths, by their switches, in both directions.
     pub path_models: BTreeMap<Vec<DatapathId>, StreamModel>,
-    /// Whether it is learned how many, path by path, from what announced streams carry.
+    /// Whether models are learned for each path from announced streams.
     pub learn_streams: bool,
-    /// Streams and transfers remembered.
+    /// Limits on streams and transfers.
     pub streams: Limits,
-    /// How long switches have to confirm the rules of advice. Hosts wait for it.
+    /// How long switches have to confirm the rules of advice, for which hosts wait.
     pub advice_timeout: Duration,
-    /// Questions for advice that wait for switches.
+    /// Pending advice requests.
     pub max_advice_requests: usize,
     /// Labels in use.
     pub max_labels: usize,
-    /// Batches that wait for paths to be confirmed.
+    /// Transactions that wait for paths to be confirmed.
     pub max_waiting: usize,
-    /// Addresses that are looked for at one time.
+    /// Lookups at one time.
     pub max_lookups: usize,
-    /// Packets that wait for one address.
+    /// Packets held for one address.
     pub max_held: usize,
-    /// Default routes in all.
+    /// Default paths in all.
     pub max_routes: usize,
 }
 
@@ -146,7 +149,7 @@ impl Default for Settings {
             new_addresses: 64,
             new_streams: 20,
             packet_ins: 500,
-            // A router speaks for all who are behind it.
+            // A router uses the addresses of all hosts behind it.
             hosts: HostLimits { addresses_per_host: 1_024, ..HostLimits::default() },
             link_timeout: Duration::from_millis(2500),
             reconcile_timeout: Duration::from_secs(10),

@@ -1,19 +1,19 @@
-//! Settings of rebalancing: when a link is full, and how many streams leave it.
+//! Settings of rebalancing: the load of a full link, and limits on moving streams.
 
 use std::time::Duration;
 
 /// When streams are moved off full links.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RebalanceSettings {
-    /// How many streams are moved a minute at most; with 0 none is.
+    /// The most streams moved each minute; 0 disables rebalancing.
     pub moves_per_minute: usize,
-    /// A link is full while so much of its capacity is in use.
+    /// A link is full when this share of its capacity is used.
     pub full: f64,
-    /// It must have been full for so long.
+    /// How long a link must have been full.
     pub patience: Duration,
-    /// Another path must have room for so many times what the stream carries.
+    /// The room that another path must have, as a multiple of the stream's rate.
     pub gain: f64,
-    /// A stream that has moved stays for so long.
+    /// How long a moved stream stays.
     pub rest: Duration,
 }
 

@@ -1,17 +1,17 @@
-//! Cross traffic: what is carried over each link beside sprayed streams.
+//! Cross traffic: the load of each link without sprayed streams.
 
 use std::collections::BTreeMap;
 
 use braid_topology::Link;
 use braid_types::{BitsPerSec, SwitchPort, Time};
 
-/// Readings that count: a load that is not in all of them has come or gone, or was counted at another time than the
-/// streams it is of.
+/// Readings that count. A load missing from one of them has started or ended, or was read at a different time
+/// than the streams that caused it.
 const MIN_READINGS: usize = 3;
-/// Below this part of a link's capacity a load is noise, and room is of no use.
+/// Loads and rooms below this share of a link's capacity count as zero.
 const NOISE_SHARE: f64 = 0.05;
 
-/// By the port that a link leaves, what was read last.
+/// The latest readings, by the link's sending port.
 #[derive(Debug, Default)]
 pub(super) struct CrossTraffic(BTreeMap<SwitchPort, Readings>);
 
@@ -23,7 +23,8 @@ struct Readings {
 }
 
 impl CrossTraffic {
-    /// A link had carried `bytes` at `at`; of what it carries now, `own` is sprayed.
+    /// Records that a link had carried `bytes` at `at`; `own` of its current rate, in bits a second, is
+    /// sprayed.
     pub(super) fn note(&mut self, port: SwitchPort, at: Time, bytes: u64, own: u64) {
         let known = self.0.entry(port).or_insert(Readings { at, bytes, ..Readings::default() });
         let seconds = at.since(known.at).as_secs_f64();
@@ -36,12 +37,12 @@ impl CrossTraffic {
         (known.at, known.bytes) = (at, bytes);
     }
 
-    /// Forgets the links that are not there any more.
+    /// Forgets links that do not exist any more.
     pub(super) fn retain(&mut self, is_there: impl Fn(SwitchPort) -> bool) {
         self.0.retain(|port, _| is_there(*port));
     }
 
-    /// What it leaves of a link.
+    /// The capacity that cross traffic leaves free.
     pub(super) fn room(&self, link: &Link, capacity: BitsPerSec) -> BitsPerSec {
         let loads = self.0.get(&link.src).map(|it| it.loads).unwrap_or_default();
         let load = loads.into_iter().min().unwrap_or(0);
@@ -64,7 +65,7 @@ mod tests {
         SwitchPort::new(DatapathId(1), PortNo(number))
     }
 
-    /// The room after links carried so many megabits in each second, of which `own` are sprayed.
+    /// The room in Mbit/s after these loads in consecutive seconds, of which `own` is sprayed.
     fn room_after(megabits: &[u64], own: u64) -> u64 {
         let (mut traffic, mut bytes) = (CrossTraffic::default(), 0);
         traffic.note(port(1), Time::ZERO, 0, 0);

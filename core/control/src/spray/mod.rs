@@ -1,7 +1,7 @@
-//! Connections whose packets edges spread over several paths at once, and put back in order.
+//! Sprayed connections: edges spread their packets over several paths and resequence them.
 //!
-//! All that goes from one edge to another by the same policy goes through one group of the first: a `Bundle` of paths. What
-//! comes out at the other end for one host goes through one group there, which puts it in order.
+//! Traffic from one edge to another under one policy uses one group of the first edge: a `Bundle` of paths.
+//! At the other edge, one group for each host resequences its packets.
 
 mod cross_traffic;
 mod place;
@@ -15,13 +15,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use braid_paths::Path;
 use braid_planner::{SprayPlan, SprayPolicy, burst};
 use braid_steering::{Route, StreamId, TransferId};
-use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, PortNo, Time};
+use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, PortNo, SwitchPair, Time};
 
 use crate::event::SwitchPorts;
 use crate::fabric::Hops;
 use crate::label::Label;
 use crate::pipeline::{EdgeGroup, Hop, Spray as SprayGroup, SprayPath};
-use crate::switch_pair::SwitchPair;
 use cross_traffic::CrossTraffic;
 use telemetry::Telemetry;
 
@@ -30,7 +29,7 @@ pub use view::{
     EdgeView, EdgeWaitedView, SprayView,
 };
 
-/// From which edge to which, and how.
+/// The two edges of a bundle, and its policy.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct BundleKey {
     ends: SwitchPair,
@@ -38,67 +37,67 @@ struct BundleKey {
 }
 
 impl BundleKey {
-    /// Those of both directions.
+    /// The keys of both directions.
     const fn both(ends: SwitchPair, policy: SprayPolicy) -> [Self; 2] {
         [Self { ends, policy }, Self { ends: ends.reversed(), policy }]
     }
 }
 
-/// The bundles in use, and what goes through them.
+/// The bundles in use and their streams.
 #[derive(Debug, Default)]
 pub(crate) struct Spray {
     edges: BTreeSet<DatapathId>,
     bundles: BTreeMap<BundleKey, Bundle>,
     streams: BTreeMap<StreamId, SprayedStream>,
-    /// Streams that would be sprayed if there were paths enough that go together.
+    /// Streams to be sprayed as soon as suitable paths exist.
     single: BTreeMap<StreamId, SprayRequest>,
     last_group: Option<EdgeGroup>,
-    /// Groups of an earlier controller, and when nothing leads there any more.
+    /// Groups of an earlier controller, and when no rule uses them any more.
     found: Vec<(Time, DatapathId, EdgeGroup)>,
     cross_traffic: CrossTraffic,
     telemetry: Telemetry,
     events: VecDeque<SprayEvent>,
 }
 
-/// A stream that is to be sprayed.
+/// A stream that should be sprayed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SprayRequest {
     pub(crate) id: StreamId,
     pub(crate) transfer: TransferId,
     pub(crate) tuple: FiveTuple,
-    /// The edges of the opening host and of the answering one.
+    /// The edges of the opening and of the answering host.
     pub(crate) ends: SwitchPair,
     pub(crate) policy: SprayPolicy,
 }
 
-/// What streams have to know of bundles.
+/// A report to the machines above.
 #[derive(Debug)]
 pub(crate) enum SprayEvent {
-    /// The first paths of a stream's bundles are others.
+    /// The first paths of a stream's bundles have changed.
     Routed(StreamId, Route),
     /// The paths of a stream's bundles have changed.
     Changed(TransferId),
     /// A stream's bundle has no path any more.
     Lost(StreamId),
-    /// There are paths now over which a stream can be sprayed that takes one.
+    /// A stream on a single path can be sprayed now.
     Sprayable(StreamId),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct SprayedStream {
-    /// There and back.
+    /// Forward and reverse.
     keys: [BundleKey; 2],
     transfer: TransferId,
     tuple: FiveTuple,
 }
 
-/// Paths from one edge to another that packets are spread over.
+/// Paths from one edge to another over which packets are sprayed.
 #[derive(Debug)]
 struct Bundle {
     group: EdgeGroup,
     members: Vec<Member>,
     plan: SprayPlan,
-    /// What puts in order at the other end, by host.
+    /// The resequencing groups at the other edge, by host.
     orders: BTreeMap<(MacAddr, PortNo), EdgeGroup>,
     changed_at: Time,
     unused_since: Option<Time>,
@@ -110,13 +109,13 @@ struct Member {
     path: Path,
     label: Label,
     hop: Hop,
-    /// The label of the same links the other way, for answers to probes.
+    /// The label of the same links in reverse, for answers to probes.
     back: Label,
     rate: BitsPerSec,
     delay: std::time::Duration,
 }
 
-/// One direction of a stream that is sprayed.
+/// One direction of a sprayed stream.
 #[derive(Clone, Copy, Debug)]
 struct Direction {
     id: StreamId,
@@ -136,7 +135,7 @@ impl SprayedStream {
 }
 
 impl Spray {
-    /// What there is to know, in its order.
+    /// The next report, in order.
     pub(crate) fn poll_event(&mut self) -> Option<SprayEvent> {
         self.events.pop_front()
     }
@@ -158,7 +157,7 @@ impl Spray {
         self.found.retain(|(_, at, _)| *at != dpid);
     }
 
-    /// A stream that is sprayed.
+    /// The bundles of a sprayed stream.
     pub(crate) fn stream(&self, id: StreamId) -> Option<StreamBundles<'_>> {
         let keys = self.streams.get(&id)?.keys;
         let [forward, reverse] = keys.map(|key| self.bundles.get(&key).map(|bundle| (key, bundle)));
@@ -170,7 +169,7 @@ impl Spray {
         self.bundles.values().flat_map(|bundle| bundle.members.iter().flat_map(|it| [it.label, it.back]))
     }
 
-    /// Whether a group that waited to be written is still wanted.
+    /// Whether a pending group is still wanted.
     fn wants(&self, dpid: DatapathId, spray: &SprayGroup) -> bool {
         let bundle =
             self.bundles.iter().find(|(key, bundle)| key.ends.src == dpid && bundle.group == spray.group);
@@ -202,7 +201,7 @@ pub(crate) struct StreamBundles<'a> {
 }
 
 impl StreamBundles<'_> {
-    /// Where packets of one direction go.
+    /// The switch and first hop of one direction.
     pub(crate) fn hop(self, reverse: bool) -> (DatapathId, Hop) {
         let [forward, back] = self.both;
         let (key, bundle) = if reverse { back } else { forward };
@@ -216,12 +215,12 @@ impl StreamBundles<'_> {
         Some(Route { forward: forward?, reverse: reverse? })
     }
 
-    /// Where packets enter all paths of both directions.
+    /// The first hops of all paths in both directions.
     pub(crate) fn hops(self) -> Hops {
         self.both.into_iter().flat_map(|(_, bundle)| bundle.hops()).collect()
     }
 
-    /// Whether one of `paths` is among those of the stream.
+    /// Whether the stream uses one of `paths`.
     pub(crate) fn uses(self, paths: &BTreeSet<Path>) -> bool {
         let mut members = self.both.into_iter().flat_map(|(_, bundle)| &bundle.members);
         members.any(|member| paths.contains(&member.path))
@@ -229,7 +228,7 @@ impl StreamBundles<'_> {
 }
 
 impl Bundle {
-    /// As its group has it.
+    /// The group of this bundle.
     fn spray(&self, peer: DatapathId) -> SprayGroup {
         spray_over(self.group, peer, &self.members)
     }

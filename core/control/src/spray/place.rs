@@ -1,5 +1,6 @@
 //! Streams join bundles.
 
+use braid_types::SwitchPair;
 use std::net::IpAddr;
 
 use braid_planner::{SprayMember, SprayPlan};
@@ -13,7 +14,6 @@ use crate::context::Context;
 use crate::fabric::{Fabric, Hops};
 use crate::notice::Notice;
 use crate::pipeline::{EdgeGroup, Order, Rule};
-use crate::switch_pair::SwitchPair;
 
 impl Spray {
     /// Whether there are paths that go together between two switches, which are edges.

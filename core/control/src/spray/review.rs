@@ -1,4 +1,4 @@
-//! Bundles follow the network: paths that break are left at once, and others are taken that have more to spare.
+//! Review of bundles: broken paths are dropped at once, and paths with more spare capacity are added.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use braid_paths::Path;
 use braid_planner::SprayPlan;
 use braid_steering::StreamId;
-use braid_types::{BitsPerSec, SwitchPort};
+use braid_types::{BitsPerSec, SwitchPair, SwitchPort};
 
 use super::place::members;
 use super::{BundleKey, Spray, SprayEvent, StreamBundles, spray_over};
@@ -15,15 +15,14 @@ use crate::context::Context;
 use crate::fabric::{Fabric, Hops, Owner, Replaces, Submitted, Transaction, is_whole};
 use crate::measurement::Measurement;
 use crate::pipeline::Order;
-use crate::switch_pair::SwitchPair;
 
-/// Other paths must have so much more to spare, in parts of what these have.
+/// The spare capacity that other paths must have, relative to the current ones.
 const MIN_GAIN: f64 = 1.2;
-/// So long after a bundle has changed it is left as it is, but for paths that break.
+/// A bundle stays unchanged for this long after a change, except for broken paths.
 const MIN_CHANGE_INTERVAL: Duration = Duration::from_secs(5);
 
 impl Spray {
-    /// Links have come or gone: bundles leave paths that are broken, and take others.
+    /// Links were added or removed: bundles drop broken paths and add others.
     pub(crate) fn handle_links(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric) {
         for key in self.keys() {
             let plan = self.plan(cx, key);
@@ -33,9 +32,9 @@ impl Spray {
         }
     }
 
-    /// Compares bundles with what there is to have, called whenever the counters have been read.
+    /// Compares bundles with the available paths. Called when the counters have been read.
     ///
-    /// `rates`: what a stream was found to carry, there and back.
+    /// `rates`: the measured rates of a stream, forward and reverse.
     pub(crate) fn review(
         &mut self,
         cx: &mut Context<'_>,
@@ -61,7 +60,7 @@ impl Spray {
         self.find_sprayable(cx);
     }
 
-    /// Commits a transaction that waited, as far as its group is still wanted.
+    /// Commits a ready transaction if its group is still wanted.
     pub(crate) fn commit(&self, cx: &mut Context<'_>, mut commands: Commands) {
         commands.retain(|command| match command {
             Command::Spray { dpid, spray } => self.wants(*dpid, spray),
@@ -79,14 +78,14 @@ impl Spray {
         members.unwrap_or_default().iter().any(|member| !is_whole(cx.topology, &member.path))
     }
 
-    /// Whether the paths of a plan have so much more to spare than those that a bundle has.
+    /// Whether the paths of a plan have more spare capacity than the bundle's, by the factor `gain`.
     fn is_better(&self, key: &BundleKey, plan: &SprayPlan, gain: f64) -> bool {
         let Some(bundle) = self.bundles.get(key) else { return false };
         let now: u64 = bundle.members.iter().map(|member| rate_in(plan, &member.path).0).sum();
         plan.total().as_f64() > now as f64 * gain
     }
 
-    /// What is sprayed over each link, by the port that the link leaves.
+    /// The sprayed load of each link in bits a second, by the link's sending port.
     fn loads(&self, rates: impl Fn(StreamId) -> Option<[BitsPerSec; 2]>) -> BTreeMap<SwitchPort, u64> {
         let mut loads = BTreeMap::new();
         for (id, stream) in &self.streams {
@@ -119,7 +118,8 @@ impl Spray {
         self.cross_traffic.retain(|port| cx.topology.link_at(port).is_some());
     }
 
-    /// A bundle takes the paths of a plan: without those that are broken at once, with the new ones when they are ready.
+    /// Gives a bundle the paths of a plan. Broken paths are dropped at once; new ones are used when
+    /// confirmed.
     fn change_bundle(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: BundleKey, plan: SprayPlan) {
         let members = members(cx, fabric, &plan);
         let Some(bundle) = self.bundles.get_mut(&key) else { return };
@@ -145,7 +145,7 @@ impl Spray {
         submit(cx, fabric, &hops, batch, replaces);
     }
 
-    /// What puts in order is notified over how many paths packets come, and how much it may hold.
+    /// Updates the settings of the resequencing groups of a bundle.
     fn update_orders(&self, cx: &mut Context<'_>, key: &BundleKey) {
         let Some(bundle) = self.bundles.get(key) else { return };
         for ((mac, port), group) in &bundle.orders {
@@ -167,7 +167,7 @@ impl Spray {
         self.events.extend(streams.map(|stream| SprayEvent::Changed(stream.transfer)));
     }
 
-    /// The streams of a bundle without paths take the default path, until there is one again.
+    /// Moves the streams of a bundle without paths to the default path, until there is one again.
     fn dissolve(&mut self, cx: &mut Context<'_>, key: &BundleKey) {
         let streams = self.streams_of(key);
         self.events.extend(streams.into_iter().map(SprayEvent::Lost));
@@ -184,7 +184,7 @@ impl Spray {
         }
     }
 
-    /// Closes the bundles that nothing went through for long, and removes the groups of an earlier controller.
+    /// Closes bundles that have been unused for long, and removes the groups of an earlier controller.
     fn close_unused(&mut self, cx: &mut Context<'_>) {
         for key in self.keys() {
             let used = self.streams.values().any(|stream| stream.keys.contains(&key));
@@ -201,7 +201,7 @@ impl Spray {
         }
     }
 
-    /// Removes what puts in order for hosts that no stream of a bundle goes to.
+    /// Removes the resequencing groups of hosts to which no stream of the bundle goes.
     fn close_unused_orders(&mut self, cx: &mut Context<'_>, key: &BundleKey) {
         let streams = self.streams.values().filter(|stream| stream.keys.contains(key));
         let hosts = streams.filter_map(|stream| {
@@ -217,7 +217,7 @@ impl Spray {
         }
     }
 
-    /// Streams that took one path can be sprayed if there are paths now that go together.
+    /// Reports streams on a single path that can now be sprayed.
     fn find_sprayable(&mut self, cx: &Context<'_>) {
         let at = |ip| cx.topology.host_with_address(ip).map(|host| host.at.dpid);
         let sprayable = self.single.values().filter(|request| {

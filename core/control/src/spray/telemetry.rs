@@ -1,4 +1,4 @@
-//! What edges tell of their groups: asked for once a second, and compared with what they told before.
+//! Telemetry of edges: reports of groups, read once a second and compared with the previous ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,14 +12,14 @@ use crate::command::Command;
 use crate::context::Context;
 use crate::pipeline::EdgeGroup;
 
-/// An edge that has not answered is asked again after this long, and after twice as long each time, up to the second.
+/// The time after which an edge without an answer is asked again. It doubles each time, between these bounds.
 const TELEMETRY_RETRY: Backoff = Backoff::between(Duration::from_secs(5), Duration::from_secs(600));
-/// A path that queues for so long or longer carries as much as it can.
+/// The queueing delay from which on a path counts as saturated.
 const MIN_QUEUE_DELAY: Duration = Duration::from_millis(4);
-/// How much a new reading counts beside what was found before.
+/// The weight of a new reading in the moving average.
 const SMOOTHING_WEIGHT: f64 = 0.25;
 
-/// What edges told last of the groups that are in use.
+/// The latest reports of the groups in use.
 #[derive(Debug, Default)]
 pub(super) struct Telemetry {
     asked: BTreeMap<DatapathId, Asked>,
@@ -35,41 +35,41 @@ pub(super) type MemberKey = (DatapathId, EdgeGroup, MacAddr);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Asked {
-    /// Since when it is to answer.
+    /// When the unanswered request was sent.
     at: Option<Time>,
     patience: Duration,
     answered_at: Option<Time>,
 }
 
-/// What was told of a path where it begins.
+/// A report on a path by its first edge.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct PathReading {
     pub(super) at: Time,
     pub(super) report: PathReport,
-    /// Its weight among those of all paths of its group.
+    /// Its share of the weights in its group.
     pub(super) share: f64,
-    /// What was sent by it since the reading before.
+    /// The rate sent by it since the previous reading.
     pub(super) carried: Option<BitsPerSec>,
-    /// What it carried when it last queued.
+    /// Its rate when it last had a queue.
     pub(super) found: Option<BitsPerSec>,
 }
 
-/// What was told of a group that puts in order.
+/// A report on a resequencing group.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct OrderReading {
     pub(super) at: Time,
     pub(super) report: OrderReport,
-    /// How long those packets had waited that were released since the reading before.
+    /// The hold times of the packets released since the previous reading.
     pub(super) lately: Waits,
 }
 
 impl Telemetry {
-    /// When an edge has told what it knows last.
+    /// When an edge last answered.
     pub(super) fn answered_at(&self, dpid: DatapathId) -> Option<Time> {
         self.asked.get(&dpid)?.answered_at
     }
 
-    /// The edges that are to be asked now.
+    /// The edges to ask now.
     fn due(&mut self, now: Time, edges: &BTreeSet<DatapathId>) -> Vec<DatapathId> {
         let Self { asked, paths, orders } = self;
         asked.retain(|dpid, _| edges.contains(dpid));
@@ -96,7 +96,7 @@ impl Telemetry {
 }
 
 impl Asked {
-    /// Whether it is to be asked, which it then is.
+    /// Whether the edge must be asked now; records the request if so.
     fn ask(&mut self, now: Time) -> bool {
         if self.at.is_some_and(|at| now.since(at) < self.patience) {
             return false;
@@ -114,7 +114,7 @@ impl PathReading {
         Some(BitsPerSec((bytes as f64 * 8.0 / seconds) as u64))
     }
 
-    /// What is sent beyond what a path carries is in its queue, or lost.
+    /// The capacity of a saturated path: traffic beyond it is queued or lost.
     fn found_until(&self, at: Time, report: &PathReport, carried: BitsPerSec) -> Option<BitsPerSec> {
         let seconds = at.since(self.at).as_secs_f64();
         if self.report.queue.min(report.queue) < MIN_QUEUE_DELAY || seconds <= 0.0 {
@@ -128,7 +128,7 @@ impl PathReading {
 }
 
 impl Spray {
-    /// Asks all edges what their groups have done.
+    /// Requests the reports of all edges.
     pub(super) fn ask_edges(&mut self, cx: &mut Context<'_>) {
         for dpid in self.telemetry.due(cx.now, &self.edges) {
             cx.out.push(Command::ReadEdge { dpid });
@@ -136,7 +136,7 @@ impl Spray {
         self.forget_groups();
     }
 
-    /// An edge has told what its groups have done, or a part of that.
+    /// Handles the reports of an edge's groups, or a part of them.
     pub(crate) fn handle_reports(&mut self, now: Time, dpid: DatapathId, reports: &[(EdgeGroup, Report)]) {
         let Self { telemetry, bundles, .. } = self;
         let Some(asked) = telemetry.asked.get_mut(&dpid) else { return };
@@ -164,7 +164,7 @@ impl Spray {
         }
     }
 
-    /// Forgets what was told of groups and paths that are not in use any more.
+    /// Forgets the reports of groups and paths that are not in use any more.
     fn forget_groups(&mut self) {
         let bundles = &self.bundles;
         let paths: BTreeSet<_> = bundles
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_path_carries_what_is_sent_by_it_less_what_its_queue_grows_by() {
-        // 10 Mbit/s are sent, and each second the queue takes a tenth longer: 10 / 1.1.
+        // At 10 Mbit/s, the queue grows by a tenth of a second each second: 10 / 1.1.
         assert_eq!(found(&[report(0, 10), report(1_250_000, 110)]), Some(9_090_909));
         assert_eq!(found(&[report(0, 110), report(1_250_000, 10)]), Some(11_111_111));
         assert_eq!(found(&[report(0, 0), report(1_250_000, 0)]), None, "it may carry more");

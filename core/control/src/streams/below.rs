@@ -1,4 +1,4 @@
-//! What streams build on.
+//! The machines and tables below streams.
 
 use std::net::IpAddr;
 

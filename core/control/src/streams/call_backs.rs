@@ -1,7 +1,8 @@
-//! Subflows that answering hosts try to open, and those of the opening host, which let them be refused first.
+//! Call-backs: subflows that answering hosts try to open, and subflows of opening hosts that wait for their
+//! refusal.
 //!
-//! Linux counts an attempt among the subflows that a connection may have until it is refused. One that takes a place at the
-//! wrong moment has the opening host's own subflow rejected, which is not tried again.
+//! Linux counts an attempt among the subflows of a connection until it is refused. An attempt at the wrong
+//! moment can take the place of the opening host's own subflow, which is then rejected and not retried.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,49 +10,49 @@ use std::time::Duration;
 use braid_steering::TransferId;
 use braid_types::{DatapathId, FiveTuple, MacAddr, Time, Token};
 
-/// How long a host takes to let the place of a refused subflow go, and the longest that a subflow waits for that.
+/// How long a host takes to free the place of a refused subflow, and the longest wait for that.
 const JOIN_HOLD_MARGIN: Duration = Duration::from_millis(20);
 const MAX_JOIN_HOLD: Duration = Duration::from_millis(250);
 
-/// How long a host has to answer a call back, and how long one that calls back is expected to do it again.
+/// How long a host has to answer a call-back, and how long a caller is expected to call back again.
 const CALL_BACK_TIMEOUT: Duration = Duration::from_secs(10);
 const CALLER_MEMORY: Duration = Duration::from_secs(3_600);
 
 const EXPIRE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How many of each are remembered.
+/// Limit of each table.
 const MAX_CALL_BACKS: usize = 4_096;
 
 /// A subflow that an answering host tries to open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CallBack {
-    /// Its connection.
+    /// Its transfer.
     pub(super) transfer: TransferId,
-    /// What it says of its connection.
+    /// The token of its MP_JOIN.
     pub(super) token: Token,
     /// When it came.
     pub(super) at: Time,
 }
 
-/// A subflow of an opening host, whose SYN waits.
+/// A held SYN of an opening host's subflow.
 #[derive(Debug)]
 pub(super) struct Join {
-    /// `None`: not known yet.
+    /// `None` if it is not known yet.
     pub(super) transfer: Option<TransferId>,
-    /// The switch to which the SYN came.
+    /// The switch where the SYN arrived.
     pub(super) dpid: DatapathId,
     /// The SYN.
     pub(super) frame: Vec<u8>,
 }
 
-/// How a connection's call backs stand.
+/// The call-backs of one transfer.
 #[derive(Clone, Copy, Debug)]
 struct Standing {
     unanswered: usize,
     changed: Time,
 }
 
-/// Call backs without an answer, and the subflows that wait for those to be refused.
+/// Unanswered call-backs, and the subflows that wait for their refusal.
 ///
 /// Invariants: `standing` counts `unanswered`; each of `joins` is in `due` once.
 #[derive(Debug, Default)]
@@ -65,7 +66,7 @@ pub(super) struct CallBacks {
 }
 
 impl CallBacks {
-    /// A host calls back, for the first time or again.
+    /// Records a call-back, whether new or repeated.
     pub(super) fn insert(&mut self, tuple: FiveTuple, caller: MacAddr, call_back: CallBack) {
         let CallBack { transfer, at, .. } = call_back;
         if self.callers.len() < MAX_CALL_BACKS || self.callers.contains_key(&caller) {
@@ -80,7 +81,7 @@ impl CallBacks {
         standing.changed = at;
     }
 
-    /// The call back is answered, in whatever way.
+    /// Records the answer to a call-back: it was accepted, refused or given up.
     pub(super) fn remove(&mut self, now: Time, tuple: &FiveTuple) -> Option<CallBack> {
         let answered = self.unanswered.remove(tuple)?;
         if let Some(standing) = self.standing.get_mut(&answered.transfer) {
@@ -90,14 +91,15 @@ impl CallBacks {
         Some(answered)
     }
 
-    /// Whether a subflow towards `answers` has to wait for call backs, which its connection has or may be about to have.
+    /// Whether a subflow towards `answers` must wait: its connection has call-backs, or that host has called
+    /// back before.
     pub(super) fn precede(&self, tuple: &FiveTuple, transfer: Option<TransferId>, answers: MacAddr) -> bool {
         let is_expected = self.callers.contains_key(&answers);
         let is_called = || transfer.is_some_and(|transfer| self.standing.contains_key(&transfer));
         self.joins.contains_key(tuple) || self.joins.len() < MAX_CALL_BACKS && (is_expected || is_called())
     }
 
-    /// Keeps the SYN of a subflow; one that waits already is sent again by its host in vain.
+    /// Holds the SYN of a subflow. A retransmission of a held SYN is ignored.
     pub(super) fn hold(&mut self, now: Time, tuple: FiveTuple, join: Join) {
         if let std::collections::btree_map::Entry::Vacant(place) = self.joins.entry(tuple) {
             place.insert((now, join));
@@ -105,12 +107,12 @@ impl CallBacks {
         }
     }
 
-    /// When the next subflow may go on.
+    /// When the next subflow may continue.
     pub(super) fn wake_at(&self) -> Option<Time> {
         self.due.first().map(|(at, _)| *at)
     }
 
-    /// The subflows that have waited long enough.
+    /// The subflows whose wait is over.
     pub(super) fn take_due(&mut self, now: Time) -> Vec<Join> {
         let mut ready = Vec::new();
         while let Some(first) = self.due.first().copied().filter(|(at, _)| *at <= now) {
@@ -125,7 +127,7 @@ impl CallBacks {
         ready
     }
 
-    /// When to look again whether a subflow may go on; `None`: it may.
+    /// When to check a held subflow again; `None` if it may continue.
     fn free_at(&self, now: Time, since: Time, transfer: Option<TransferId>) -> Option<Time> {
         let standing = self.standing.get(&transfer?)?;
         let next = if standing.unanswered > 0 {
@@ -136,7 +138,7 @@ impl CallBacks {
         Some(next.min(since + MAX_JOIN_HOLD)).filter(|next| *next > now)
     }
 
-    /// Forgets what is over, once a second: it is asked for whenever a subflow goes on.
+    /// Removes expired entries, once a second. Called whenever a subflow may continue.
     pub(super) fn handle_timeout(&mut self, now: Time) {
         if now.since(self.expired_at) < EXPIRE_INTERVAL {
             return;

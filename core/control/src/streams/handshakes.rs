@@ -1,7 +1,7 @@
-//! Subflows become established, or are refused: what was placed while that was not known is put right.
+//! Handshakes of subflows: once they are accepted or refused, placements made before are corrected.
 //!
-//! A host may try to open a subflow in vain, a server to its client above all (RFC 8684 has no way to say that nobody
-//! listens). Such an attempt must not keep a path from a subflow that carries data.
+//! An attempt to open a subflow may fail, above all a server's to its client (RFC 8684 has no way to say that
+//! nobody listens). Such an attempt must not keep a path from a subflow that carries data.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,20 +16,20 @@ use super::setup::Syn;
 use super::{Network, Streams};
 use crate::routing::RouteKey;
 
-/// How long the streams of a transfer must have neither come nor gone before they are looked at: several open at once.
+/// The time without new or ended streams after which a transfer is reviewed, since several open at once.
 const SETTLE_TIME: Duration = Duration::from_millis(200);
 
-/// Handshakes that are not complete, and what follows from those that are.
+/// Incomplete handshakes, and transfers to review after completed ones.
 #[derive(Debug, Default)]
 pub(crate) struct Handshakes {
-    /// Transfers whose streams may share links though there are paths that would keep them apart.
+    /// Transfers whose streams may share links although disjoint paths exist.
     unsettled: BTreeMap<TransferId, Time>,
-    /// Subflows that answering hosts try to open: they get a path when they are accepted.
+    /// Subflows that answering hosts try to open. They get a path when they are accepted.
     pub(crate) call_backs: CallBacks,
 }
 
 impl Handshakes {
-    /// The streams of a transfer are to be looked at.
+    /// Schedules a review of a transfer.
     pub(super) fn unsettle(&mut self, now: Time, transfer: TransferId) {
         self.unsettled.insert(transfer, now);
     }
@@ -53,7 +53,8 @@ impl Streams {
         }
     }
 
-    /// Takes a subflow's SYN if it is a call back, or has to wait for call backs; says whether it did.
+    /// Handles a subflow's SYN if it is a call-back or must wait for call-backs; returns whether it was
+    /// handled.
     pub(super) fn sort_join(&mut self, net: &mut Network<'_>, syn: Syn<'_>, token: Token) -> bool {
         if net.transfers.by_tuple(&syn.tuple).is_some()
             || self.policy_of(net.cx.settings, &syn.tuple).is_single()
@@ -74,8 +75,8 @@ impl Streams {
         waits
     }
 
-    /// Most are refused, and until then they take places from the opener's own subflows: they take the default path, and
-    /// so does the answer, which must not wait for its route either.
+    /// Forwards a call-back by the default path. Most are refused, and until then they take the place of the
+    /// opener's own subflows. The reply also has a default path ready.
     fn send_call_back(&mut self, net: &mut Network<'_>, syn: Syn<'_>, call_back: CallBack) {
         let Some(caller) = net.cx.topology.host_with_address(syn.tuple.src).map(|host| host.mac) else {
             return;
@@ -86,7 +87,7 @@ impl Streams {
         net.routing.forward(&mut net.cx, net.fabric, &keys, syn.bytes);
     }
 
-    /// The subflows that have waited for call backs go on.
+    /// Continues the subflows that have waited for call-backs.
     pub(super) fn release_joins(&mut self, net: &mut Network<'_>) {
         for Join { dpid, frame, .. } in self.handshakes.call_backs.take_due(net.cx.now) {
             let Ok(parsed) = Frame::parse(&frame) else { continue };
@@ -96,7 +97,7 @@ impl Streams {
         }
     }
 
-    /// The opening host has accepted a subflow of the answering one, which took the default path so far.
+    /// The opening host has accepted a call-back, which used the default path so far.
     pub(super) fn establish_call_back(&mut self, net: &mut Network<'_>, tuple: FiveTuple) {
         let Some(CallBack { transfer, token, .. }) = self.handshakes.call_backs.remove(net.cx.now, &tuple)
         else {
@@ -109,7 +110,7 @@ impl Streams {
         }
     }
 
-    /// One end of a subflow has refused it or given it up: its place is free.
+    /// One end has refused or closed a subflow: its place is free.
     pub(super) fn on_reset(&mut self, net: &mut Network<'_>, tuple: &FiveTuple) {
         for attempt in [*tuple, tuple.reversed()] {
             self.handshakes.call_backs.remove(net.cx.now, &attempt);
@@ -123,14 +124,14 @@ impl Streams {
         self.handshakes.unsettle(net.cx.now, transfer);
     }
 
-    /// Has the streams of transfers that have settled take paths of their own; called once a tick.
+    /// Spreads the streams of settled transfers over separate paths. Called once a tick.
     pub(super) fn settle_transfers(&mut self, net: &mut Network<'_>) {
         if net.cx.out.installed.is_settling() {
             return;
         }
         for transfer in self.handshakes.take_settled(net.cx.now) {
             let streams = net.transfers.transfer(transfer).map(|it| it.streams.clone()).unwrap_or_default();
-            // The last ones first: the first have the shortest paths.
+            // Last streams first: the first ones have the shortest paths.
             for id in streams.into_iter().rev() {
                 if let Some(path) = self.better_path(net, id) {
                     self.move_stream(net, id, &path);

@@ -1,18 +1,18 @@
-//! Streams move from a path that works to a better one without losing a packet.
+//! Migration of streams from a working path to a better one without packet loss.
 
 use braid_paths::Path;
 use braid_steering::{Move, Stream, StreamId, Transfers};
+use braid_types::SwitchPair;
 
 use super::placing::Chosen;
 use super::{Network, Streams};
 use crate::command::Commands;
 use crate::fabric::Replaces;
-use crate::switch_pair::SwitchPair;
 
 impl Streams {
-    /// Moves a stream to `path`, which joins the same two switches, once that is confirmed and its grace time over.
+    /// Moves a stream to `path`, between the same two switches, after its confirmation and grace time.
     ///
-    /// Until then its packets go on as they did. What is under way on the old path arrives, as its rules stay longer.
+    /// Until then its packets use the old path. Packets in flight there arrive, since its rules stay longer.
     pub(crate) fn move_stream(&mut self, net: &mut Network<'_>, id: StreamId, path: &Path) {
         let mut batch = Commands::default();
         let shared = net.transfers.stream(id).map_or(0, |stream| shared(net.transfers, stream, path));
@@ -21,7 +21,7 @@ impl Streams {
         }
     }
 
-    /// Moves streams that have just been placed, so that another one finds room.
+    /// Moves recently placed streams to make room for another one.
     pub(super) fn make_room(&mut self, net: &mut Network<'_>, moves: Vec<Move>) {
         for Move { stream, path } in moves {
             let route = net.transfers.stream(stream).and_then(|it| it.route.as_ref());
@@ -34,12 +34,13 @@ impl Streams {
         }
     }
 
-    /// After links came: streams that share links with others of their transfer take paths of their own again.
+    /// After links were added: moves streams that share links with others of their transfer to separate
+    /// paths.
     pub(super) fn spread_again(&mut self, net: &mut Network<'_>) {
         if net.cx.out.installed.is_settling() || !std::mem::take(&mut self.may_spread) {
             return;
         }
-        // The last ones first: the first have the shortest paths.
+        // Last streams first: the first ones have the shortest paths.
         for id in net.transfers.streams().map(|stream| stream.id).collect::<Vec<_>>().into_iter().rev() {
             if let Some(path) = self.better_path(net, id) {
                 self.move_stream(net, id, &path);
@@ -47,7 +48,7 @@ impl Streams {
         }
     }
 
-    /// A path on which a stream meets fewer of its siblings, or on fewer links, than where it is.
+    /// A path shared with fewer siblings, or on fewer links, than the current one.
     pub(super) fn better_path(&mut self, net: &mut Network<'_>, id: StreamId) -> Option<Path> {
         let stream = net.transfers.stream(id)?;
         let current = &stream.route.as_ref()?.forward;
@@ -61,18 +62,18 @@ impl Streams {
     }
 }
 
-/// How many of the stream's established siblings `path` meets, and on how many links in all.
+/// The number of established siblings that share links with `path`, and of shared links in total.
 fn overlap(transfers: &Transfers, stream: &Stream, path: &Path) -> (usize, usize) {
     let shared = sibling_paths(transfers, stream).map(|sibling| path.shared_cables(sibling));
     shared.filter(|links| *links > 0).fold((0, 0), |(met, all), links| (met + 1, all + links))
 }
 
-/// How many links of `path` the stream's established siblings use.
+/// The number of links that `path` shares with established siblings, summed over these.
 pub(super) fn shared(transfers: &Transfers, stream: &Stream, path: &Path) -> usize {
     sibling_paths(transfers, stream).map(|sibling| path.shared_cables(sibling)).sum()
 }
 
-/// The paths of the other streams of its transfer that are established.
+/// The paths of the other established streams of its transfer.
 fn sibling_paths<'a>(transfers: &'a Transfers, stream: &'a Stream) -> impl Iterator<Item = &'a Path> {
     let established = transfers.siblings(stream).filter(|sibling| sibling.established);
     established.filter_map(|sibling| sibling.route.as_ref()).map(|route| &route.forward)

@@ -1,4 +1,4 @@
-//! Transfers and their streams: set up, placed, moved, and torn down.
+//! Streams and their transfers: setup, placement, migration and teardown.
 
 mod below;
 mod call_backs;
@@ -34,7 +34,7 @@ pub(crate) use below::Network;
 pub(crate) use placing::{Chosen, NewStream};
 pub(crate) use rules::{RuleSources, switches_of};
 
-/// How streams are placed, moved and ended, and what is watched of them.
+/// The placement, migration and teardown of streams, and the state observed for them.
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
     policies: Arc<Policies>,
@@ -42,44 +42,44 @@ pub(crate) struct Streams {
     handshakes: Handshakes,
     endings: Endings,
     rebalance: Rebalance,
-    /// Streams that had a path and have none, and since when.
+    /// Streams that lost their path, and when.
     unplaced: BTreeMap<StreamId, Time>,
-    /// Whether links have come since streams were spread over them.
+    /// Whether links were added since streams were last spread.
     may_spread: bool,
     events: VecDeque<StreamEvent>,
 }
 
-/// What those who wait for streams have to know.
+/// A report to the machines above.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StreamEvent {
-    /// A stream is no more.
+    /// A stream has ended.
     Ended(StreamId),
 }
 
 /// A change of the network that concerns streams.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NetworkChange<'a> {
-    /// The graph has other links: what is sprayed follows.
+    /// Links were added or removed: sprayed streams follow.
     Links,
-    /// A link has come: streams may be spread over it.
+    /// A link was added: streams may be spread over it.
     LinkUp,
-    /// The links that have come were there under an earlier controller: no reason to move what flows.
+    /// The added links existed under an earlier controller: that is no reason to move traffic.
     Restored,
-    /// A host is at another switch: the streams of its address lead to the wrong place.
+    /// A host has moved: streams of its address lead to the wrong switch.
     AddressMoved(IpAddr),
-    /// The labels of these paths are gone.
+    /// The labels of these paths are withdrawn.
     Withdrawn(&'a BTreeSet<Path>),
-    /// These paths are bypassed: their streams take others when they can.
+    /// These paths are bypassed: their streams move to others when possible.
     Bypassed(&'a BTreeSet<Path>),
 }
 
 impl Streams {
-    /// What there is to know, in its order.
+    /// The next report, in order.
     pub(crate) fn poll_event(&mut self) -> Option<StreamEvent> {
         self.events.pop_front()
     }
 
-    /// When [`Self::handle_timeout`] has something to do next, if that is known.
+    /// When [`Self::handle_timeout`] has work next, if that is known.
     pub(crate) fn wake_at(&self) -> Option<Time> {
         self.handshakes.call_backs.wake_at()
     }
@@ -99,14 +99,14 @@ impl Streams {
         }
     }
 
-    /// Does what is due; called once a tick, and when [`Self::wake_at`] says so.
+    /// Does what is due. Called once a tick and at [`Self::wake_at`].
     pub(crate) fn handle_timeout(&mut self, net: &mut Network<'_>) {
         self.release_joins(net);
         self.settle_transfers(net);
         self.handshakes.call_backs.handle_timeout(net.cx.now);
     }
 
-    /// Reads the counters of streams and compares what they do with what there is to have; called now and then.
+    /// Reads the counters of streams and reviews their paths. Called periodically.
     pub(crate) fn review(&mut self, net: &mut Network<'_>) {
         read_counters(net);
         self.review_spray(net);
@@ -115,7 +115,7 @@ impl Streams {
         self.expire_unplaced(net);
     }
 
-    /// Commits a transaction that waited, as far as it is still wanted.
+    /// Commits a ready transaction, except rules that are not wanted any more.
     pub(crate) fn commit(&mut self, net: &mut Network<'_>, mut commands: Commands) {
         commands.retain(|command| match command {
             Command::Add { dpid, rule: Rule::Stream { id, reverse, hop, .. } } => {
@@ -128,7 +128,7 @@ impl Streams {
         write(net, commands);
     }
 
-    /// Keeps a transaction until every path in `hops` is confirmed, which may be already.
+    /// Submits a transaction that needs every path in `hops` to be confirmed.
     pub(crate) fn submit(
         &mut self,
         net: &mut Network<'_>,
@@ -145,8 +145,7 @@ impl Streams {
         }
     }
 
-    /// What a transaction would have installed is not there. Its packets go straight to their hosts, as there is no room
-    /// for them to wait.
+    /// Ends the streams of a transaction that does not fit. Its packets are sent directly to their hosts.
     fn abandon(&mut self, net: &mut Network<'_>, commands: &Commands) {
         for command in commands {
             if let Command::Add { rule: Rule::Stream { id, .. }, .. } = command {

@@ -2,7 +2,7 @@
 
 use braid_paths::Path;
 use braid_steering::{Move, Opening, Placement, PlacementRequest, Policy, Stream, StreamId, TransferId};
-use braid_types::FiveTuple;
+use braid_types::{FiveTuple, SwitchPair};
 use smallvec::SmallVec;
 
 use super::policy::{Siblings, choose, siblings};
@@ -12,7 +12,6 @@ use crate::fabric::Hops;
 use crate::notice::Notice;
 use crate::pipeline::Rule;
 use crate::reservations::Sources;
-use crate::switch_pair::SwitchPair;
 
 /// Where a stream is to go.
 pub(crate) struct Chosen {

@@ -1,4 +1,4 @@
-//! Streams leave links that have been full for a while, if another path has room for them.
+//! Rebalancing: streams leave links that have been full for a while, if another path has room.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -13,18 +13,18 @@ use super::{Network, Streams};
 use crate::notice::Notice;
 use crate::settings::RebalanceSettings;
 
-/// For so long a stream that has moved does not show in the loads of its new links.
+/// How long a moved stream is missing from the measured loads of its new links.
 const LOAD_UPDATE_DELAY: Duration = Duration::from_secs(6);
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// What is watched of full links, and what was done about them.
+/// Full links, and recent moves.
 #[derive(Debug, Default)]
 pub(crate) struct Rebalance {
     full: BTreeMap<SwitchPort, Count>,
     moves: VecDeque<Move>,
 }
 
-/// What streams had carried over a link when it was last looked at.
+/// The bytes that each stream had carried over a link at its last review.
 #[derive(Debug)]
 struct Count {
     at: Time,
@@ -67,10 +67,10 @@ impl Rebalance {
 }
 
 impl Streams {
-    /// Moves at most one stream off a link that is full; to be asked whenever counters have been read.
+    /// Moves at most one stream off a full link. Called when counters have been read.
     ///
-    /// Of the streams on the link the one goes that carries most, among those for which another path has room. One
-    /// at a time: what follows from a move shows in the loads some seconds later only.
+    /// The busiest stream is moved for which another path has room. Only one moves at a time, since its
+    /// effect on loads is visible some seconds later.
     pub(super) fn rebalance(&mut self, net: &mut Network<'_>) {
         let RebalanceSettings { moves_per_minute, patience, rest, .. } = net.cx.settings.rebalancing;
         if moves_per_minute == 0 || net.cx.out.installed.is_settling() {
@@ -100,7 +100,7 @@ impl Streams {
         net.cx.topology.links().map(|(link, _)| link).filter(is_full).collect()
     }
 
-    /// The stream that is best moved off a full link.
+    /// The best stream to move off a full link.
     fn candidate(&mut self, net: &mut Network<'_>, link: &Link, count: &Count) -> Option<Candidate> {
         let seconds = net.cx.now.since(count.at).as_secs_f64();
         let rate = |id: StreamId, bytes: u64| {
@@ -124,7 +124,7 @@ impl Streams {
         rate: BitsPerSec,
         full: &Link,
     ) -> Option<Candidate> {
-        // Those of an assignment are distributed so that they fill their paths.
+        // Streams of an assignment are distributed to fill their paths, and stay.
         let is_movable =
             |stream: &&Stream| net.reservations.of(stream).is_none() && net.spray.stream(id).is_none();
         let stream = net.transfers.stream(id).filter(is_movable)?;
@@ -140,7 +140,7 @@ impl Streams {
                 && !self.rebalance.has_just_moved_to(path, net.cx.now)
         });
         let rooms = paths.map(|path| (self.room(net, path, is_reverse), path));
-        // Among equals the first, which is the shortest.
+        // Of equal paths the first, which is the shortest.
         let (room, path) = rooms.reduce(|best, it| if it.0 > best.0 { it } else { best })?;
         let least = rate.as_f64() * net.cx.settings.rebalancing.gain;
         (room.as_f64() >= least).then(|| Candidate { id, rate, path: path.clone(), room })
@@ -154,7 +154,7 @@ impl Streams {
         self.rebalance.moves.push_back(Move { at: net.cx.now, stream: id, path });
     }
 
-    /// What the narrowest link of a path has to spare.
+    /// The spare capacity of a path's narrowest link.
     fn room(&self, net: &Network<'_>, path: &Path, is_reverse: bool) -> BitsPerSec {
         let spare = |link: &Link| {
             let link = if is_reverse { link.reversed() } else { *link };
@@ -172,13 +172,13 @@ impl Streams {
     }
 }
 
-/// By stream over a link, what it has carried in the link's direction.
+/// The bytes that each stream over a link has carried in the link's direction.
 fn carried(transfers: &Transfers, link: &Link) -> BTreeMap<StreamId, u64> {
     let carried = |stream: &Stream| Some((stream.id, stream.bytes[usize::from(direction(stream, link)?)]));
     transfers.streams().filter_map(carried).collect()
 }
 
-/// Whether a stream's packets pass a link on their way back; nothing if they do not pass it.
+/// Whether a stream passes a link in its reverse direction; `None` if it does not pass it.
 fn direction(stream: &Stream, link: &Link) -> Option<bool> {
     let route = stream.route.as_ref()?;
     [&route.forward, &route.reverse]

@@ -1,4 +1,4 @@
-//! Streams whose paths go, and where they are placed instead.
+//! Rerouting of streams that lose their paths.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -13,7 +13,8 @@ use crate::command::Commands;
 use crate::fabric::Replaces;
 
 impl Streams {
-    /// The streams on `paths`, whose labels are gone, move to other paths or to the default path. O(streams).
+    /// Takes the streams off `paths`, whose labels are withdrawn. They use the default path until they are
+    /// placed again. O(streams).
     pub(super) fn release(&mut self, net: &mut Network<'_>, paths: &BTreeSet<Path>) {
         for (id, _) in self.streams_on(net, paths) {
             self.remove_rules(net, id);
@@ -21,7 +22,7 @@ impl Streams {
         }
     }
 
-    /// A host is at another switch: the streams of its address lead to the wrong place.
+    /// Takes the streams off their paths that lead to a moved host's old switch.
     pub(super) fn release_address(&mut self, net: &mut Network<'_>, address: IpAddr) {
         let of = |tuple: &FiveTuple| tuple.src == address || tuple.dst == address;
         let streams = net.transfers.streams().filter(|stream| stream.route.is_some() && of(&stream.tuple));
@@ -31,7 +32,7 @@ impl Streams {
         }
     }
 
-    /// The streams on paths that are bypassed move to other ones; until then they stay. O(streams).
+    /// Moves the streams on bypassed paths to other ones, if there are any. O(streams).
     pub(super) fn vacate(&mut self, net: &mut Network<'_>, paths: &BTreeSet<Path>) {
         for (id, tuple) in self.streams_on(net, paths) {
             let mut batch = Commands::default();
@@ -55,7 +56,7 @@ impl Streams {
         streams.map(|stream| (stream.id, stream.tuple)).collect()
     }
 
-    /// Places streams again that joined before it was known what they join.
+    /// Places streams again that were placed before their transfer was known.
     pub(super) fn spread(&mut self, net: &mut Network<'_>, streams: &[StreamId]) {
         for id in streams {
             let ends =
@@ -67,7 +68,7 @@ impl Streams {
         }
     }
 
-    /// Places the streams that lost their path, now that the graph is known again.
+    /// Places the streams that lost their path, once the graph is up to date.
     pub(crate) fn place_again(&mut self, net: &mut Network<'_>, replaces: Replaces) {
         let lost = net.transfers.unrouted();
         for (id, tuple) in lost.map(|stream| (stream.id, stream.tuple)).collect::<Vec<_>>() {
@@ -78,13 +79,14 @@ impl Streams {
                     self.unplaced.remove(&id);
                     self.submit(net, &hops, batch, replaces);
                 }
-                // It follows the default path, if there is one, and is tried again when the network changes.
+                // It follows the default path, if there is one. It is placed again when the network changes.
                 None => _ = self.unplaced.entry(id).or_insert(net.cx.now),
             }
         }
     }
 
-    /// Without rules no switch says when a stream ends, so that those without a path end after as long.
+    /// Ends streams that have been without a path for the idle timeout: without rules, no switch reports
+    /// their end.
     pub(super) fn expire_unplaced(&mut self, net: &mut Network<'_>) {
         let idle = net.cx.settings.stream_idle;
         let streams = &*net.transfers;

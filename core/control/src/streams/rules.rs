@@ -1,10 +1,10 @@
-//! TCP streams that are there: their rules, what these have counted, and how they end.
+//! Rules of established TCP streams, and requests for their counters.
 
 use std::collections::BTreeSet;
 
 use braid_steering::{Ended, Group, Opening, Route, Stream, StreamId, Transfers};
 use braid_topology::Topology;
-use braid_types::{DatapathId, FiveTuple};
+use braid_types::{DatapathId, FiveTuple, SwitchPair};
 
 use super::{Network, StreamEvent, Streams};
 use crate::command::Command;
@@ -13,7 +13,6 @@ use crate::fabric::Fabric;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
 use crate::spray::Spray;
-use crate::switch_pair::SwitchPair;
 
 impl Streams {
     pub(crate) fn handle_flow_removed(&mut self, net: &mut Network<'_>, cookie: Cookie, bytes: u64) {
@@ -45,7 +44,8 @@ impl Streams {
         }
     }
 
-    /// Notes the way of a stream, and that it uses its labels; those of sprayed streams are used by their groups.
+    /// Sets the route of a stream and leases its labels. Labels of sprayed streams belong to their groups
+    /// instead.
     pub(crate) fn set_route(&mut self, net: &mut Network<'_>, id: StreamId, route: Option<Route>) {
         let single = route.as_ref().filter(|_| net.spray.stream(id).is_none());
         let labels =
@@ -63,14 +63,14 @@ impl Streams {
         };
         for (path, reverse) in [(&route.forward, false), (&route.reverse, true)] {
             let tuple = if reverse { stream.tuple.reversed() } else { stream.tuple };
-            // The hop does not count in a deletion, and its label may be gone already.
+            // A deletion ignores the hop, and its label may be removed already.
             let hop = Hop::NOWHERE;
             net.cx.delete(path.ingress(), Rule::Stream { id, reverse, tuple, hop });
         }
     }
 }
 
-/// Asks the switches with stream rules for their counters.
+/// Requests the counters of all switches with stream rules.
 pub(super) fn read_counters(net: &mut Network<'_>) {
     let routes = net.transfers.streams().filter_map(|stream| stream.route.as_ref());
     let edges = routes.flat_map(|route| [route.forward.ingress(), route.reverse.ingress()]);
@@ -80,7 +80,7 @@ pub(super) fn read_counters(net: &mut Network<'_>) {
     }
 }
 
-/// The table of streams, and the machines that their rules follow from.
+/// The tables and machines that determine the rules of streams.
 #[derive(Clone, Copy)]
 pub(crate) struct RuleSources<'a> {
     pub(crate) transfers: &'a Transfers,
@@ -89,7 +89,7 @@ pub(crate) struct RuleSources<'a> {
 }
 
 impl RuleSources<'_> {
-    /// Where a direction of a stream enters its path, and how.
+    /// The switch and hop where a direction of a stream enters its path.
     pub(super) fn hop(self, id: StreamId, reverse: bool) -> Option<(DatapathId, Hop)> {
         if let Some(bundles) = self.spray.stream(id) {
             return Some(bundles.hop(reverse));
@@ -99,7 +99,7 @@ impl RuleSources<'_> {
         Some(if reverse { (route.reverse.ingress(), back) } else { (route.forward.ingress(), forward) })
     }
 
-    /// The rule of one direction of a stream as it is wanted now; `None` if there is no such stream or it has no path.
+    /// The wanted rule of one direction of a stream; `None` if the stream does not exist or has no path.
     pub(crate) fn rule(self, id: StreamId, reverse: bool) -> Option<Rule> {
         let (_, hop) = self.hop(id, reverse)?;
         let stream = self.transfers.stream(id)?;
@@ -118,7 +118,7 @@ pub(super) fn hops_of(fabric: &Fabric, route: &Route) -> Option<[Hop; 2]> {
     Some([fabric.hop(&route.forward)?, fabric.hop(&route.reverse)?])
 }
 
-/// Whether a stream was known before its first packet.
+/// Whether a stream was announced before its first packet.
 pub(super) const fn is_announced(stream: &Stream) -> bool {
     matches!(stream.opening, Opening::Parallel(Group::Announced(_)))
 }

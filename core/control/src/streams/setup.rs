@@ -1,10 +1,10 @@
-//! TCP streams as they open: which transfer they belong to.
+//! Setup of TCP streams, and assignment to transfers.
 
 use braid_packet::mptcp::{self, Handshake, MpJoin};
 use braid_packet::{Frame, TcpSegment};
 use braid_steering::{Full, Group, Opening, StreamId};
 use braid_topology::Topology;
-use braid_types::{DatapathId, FiveTuple, SwitchPort};
+use braid_types::{DatapathId, FiveTuple, SwitchPair, SwitchPort};
 
 use super::rules::{hops_of, is_announced};
 use super::teardown::is_ending;
@@ -14,22 +14,21 @@ use crate::fabric::{Hops, Replaces};
 use crate::notice::Notice;
 use crate::reservations::{Below, PlainConnection};
 use crate::spray::StreamBundles;
-use crate::switch_pair::SwitchPair;
 
-/// A host opens a connection.
+/// A SYN that opens a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Syn<'a> {
     pub(crate) tuple: FiveTuple,
-    /// The switch to which the packet came, and that of its receiver.
+    /// The switch where the packet arrived, and that of its destination.
     pub(crate) dpid: DatapathId,
     pub(crate) dst: DatapathId,
-    /// What it says of its transfer; `None` for plain TCP and for options that are malformed.
+    /// The kind of stream by its MPTCP option; `None` for plain TCP and malformed options.
     opening: Option<Opening>,
     pub(crate) bytes: &'a [u8],
 }
 
 impl<'a> Syn<'a> {
-    /// What a packet says that opens a connection and came to a switch; `None` if its receiver is not known.
+    /// Parses a SYN that arrived at a switch; `None` if its destination is not known.
     pub(crate) fn new(
         topology: &Topology,
         dpid: DatapathId,
@@ -43,8 +42,8 @@ impl<'a> Syn<'a> {
 }
 
 impl Streams {
-    /// A host opens, answers or ends a connection; says whether the packet is taken care of. Else it is to follow the
-    /// default path.
+    /// Handles a TCP packet that opens, answers or ends a connection. Returns whether it was handled;
+    /// otherwise it follows the default path.
     pub(crate) fn handle_tcp(
         &mut self,
         net: &mut Network<'_>,
@@ -58,15 +57,15 @@ impl Streams {
         } else if tcp.flags.is_syn_ack() {
             self.handle_syn_ack(net, tuple, tcp);
         } else {
-            // Above the limit of its port a connection gets no path of its own.
+            // A connection above its port's limit gets no path of its own.
             let is_admitted = !self.is_new(net, frame) || net.admission.admit_stream(&mut net.cx, at);
             return is_admitted && self.handle_syn(net, at.dpid, frame, bytes);
         }
         true
     }
 
-    /// A host opens a connection; the packet waits here until its stream has a path. Says whether it does: its receiver
-    /// may not be known.
+    /// Handles a SYN, which is held until its stream has a path. Returns whether it was handled; its
+    /// destination may be unknown.
     pub(crate) fn handle_syn(
         &mut self,
         net: &mut Network<'_>,
@@ -93,7 +92,7 @@ impl Streams {
         self.open(net, syn);
     }
 
-    /// Gives the stream of a connection a path, where it is to have one, and sends the packet.
+    /// Places the stream of a connection, if it should have a path, and sends the packet.
     pub(super) fn open(&mut self, net: &mut Network<'_>, syn: Syn<'_>) {
         let Syn { tuple, dpid, dst, opening, bytes } = syn;
         let ends = SwitchPair::new(dpid, dst);
@@ -120,7 +119,7 @@ impl Streams {
         }
     }
 
-    /// Whether a packet opens a connection that may get a path of its own, and is not known.
+    /// Whether a packet opens an unknown connection that may get its own path.
     fn is_new(&self, net: &Network<'_>, frame: &Frame<'_>) -> bool {
         let (Some(tuple), Some(tcp)) = (frame.five_tuple(), frame.tcp()) else { return false };
         let is_plain = !matches!(mptcp::handshake(tcp.options), Ok(Some(_)));
@@ -128,7 +127,7 @@ impl Streams {
         !is_alone && net.transfers.by_tuple(&tuple).is_none()
     }
 
-    /// What a plain connection is to be carried as; nothing if by the default path.
+    /// The kind of stream for a plain connection; `None` for the default path.
     fn opening_of_plain(
         &mut self,
         net: &mut Network<'_>,
@@ -143,7 +142,7 @@ impl Streams {
         known.or_else(|| self.may_spray(net, tuple, ends).then_some(Opening::Sprayed))
     }
 
-    /// A copy of what the answering host says; the packet itself is on its way.
+    /// Handles a copy of a SYN/ACK; the packet itself is forwarded already.
     pub(super) fn handle_syn_ack(&mut self, net: &mut Network<'_>, tuple: FiveTuple, tcp: &TcpSegment<'_>) {
         let opened = tuple.reversed();
         let handshake = mptcp::handshake(tcp.options);
@@ -177,8 +176,8 @@ impl Streams {
         opening: Opening,
     ) -> Result<StreamId, Full> {
         if let Some(known) = net.transfers.by_tuple(&tuple) {
-            // The same opening again is a retransmission. Another one, or one that was answered before, means that
-            // the ports are used again.
+            // An equal opening is a retransmission. A different one, or one that was answered before, reuses
+            // the ports.
             let answered =
                 net.transfers.transfer(known.transfer).is_some_and(|transfer| transfer.token.is_some());
             let is_join = matches!(opening, Opening::Join(_));
@@ -229,7 +228,7 @@ fn note_transfer(net: &mut Network<'_>, id: StreamId) {
     }
 }
 
-/// What a SYN says of its transfer; `None` for plain TCP and for options that are malformed.
+/// The kind of stream by its MPTCP option; `None` for plain TCP and malformed options.
 fn opening(tcp: &TcpSegment<'_>) -> Option<Opening> {
     match mptcp::handshake(tcp.options).ok()?? {
         Handshake::Capable(_) => Some(Opening::Capable),

@@ -1,25 +1,25 @@
-//! Streams that are sprayed, and what becomes of their bundles.
+//! Sprayed streams: their placement, and changes of their bundles.
 
 use braid_steering::StreamId;
-use braid_types::FiveTuple;
+use braid_types::{FiveTuple, SwitchPair};
 
 use super::rules::switches_of;
 use super::{Network, Streams};
 use crate::command::Commands;
 use crate::fabric::{Hops, Replaces};
 use crate::spray::{SprayEvent, SprayRequest, StreamBundles};
-use crate::switch_pair::SwitchPair;
 
 impl Streams {
-    /// Whether a plain connection is to be sprayed: between edges, as the policy says, over paths that go together.
+    /// Whether to spray a plain connection: both ends are edges, the policy allows it, and suitable paths
+    /// exist.
     pub(super) fn may_spray(&mut self, net: &mut Network<'_>, tuple: &FiveTuple, ends: SwitchPair) -> bool {
         let policy = self.policy_of(net.cx.settings, tuple);
         policy.may_spray() && net.spray.is_possible(&net.cx, ends, policy.spray())
     }
 
-    /// Lets both directions of a stream go through bundles; returns the labels that its rules need.
+    /// Places both directions of a stream on bundles; returns the first hops that its rules need.
     ///
-    /// `None` if there are no paths that go together; then the stream is to take one.
+    /// `None` if there are no suitable paths; then the stream should take a single one.
     pub(super) fn place_sprayed(
         &mut self,
         net: &mut Network<'_>,
@@ -37,14 +37,14 @@ impl Streams {
         Some(hops)
     }
 
-    /// Compares bundles with what there is to have; called whenever the counters have been read.
+    /// Compares bundles with the available paths. Called when the counters have been read.
     pub(super) fn review_spray(&mut self, net: &mut Network<'_>) {
         let rates = |id| net.transfers.stream(id).map(|stream| stream.rates);
         net.spray.review(&mut net.cx, net.fabric, net.measurement, rates);
         self.drain_spray(net);
     }
 
-    /// Does what follows from what has become of bundles.
+    /// Handles the reports of `spray`.
     pub(super) fn drain_spray(&mut self, net: &mut Network<'_>) {
         while let Some(event) = net.spray.poll_event() {
             match event {

@@ -1,4 +1,4 @@
-//! Streams that nobody has announced end with FIN or RST: nobody will say so either.
+//! Teardown of recognised streams, whose end is known only from FIN or RST.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use super::{Network, Streams};
 use crate::command::Commands;
 use crate::pipeline::Rule;
 
-/// Streams of which the packets that end them are copied to the controller.
+/// Streams whose FIN and RST packets are copied to the controller.
 #[derive(Debug, Default)]
 pub(crate) struct Endings {
     watched: BTreeMap<StreamId, Watched>,
 }
 
-/// Both directions of a stream, that of the opening host first.
+/// Both directions of a stream, forward first.
 #[derive(Debug)]
 struct Watched {
     ends: [(SwitchPort, FiveTuple); 2],
@@ -25,7 +25,7 @@ struct Watched {
 }
 
 impl Streams {
-    /// Adds the rules that tell of a stream's end to `batch`, where it was recognised.
+    /// Adds the rules that copy FIN and RST to `batch`, if the stream was recognised.
     pub(super) fn watch_ending(&mut self, net: &mut Network<'_>, id: StreamId, batch: &mut Commands) {
         let Some(stream) = net.transfers.stream(id) else { return };
         let Opening::Parallel(Group::Announced(assignment)) = stream.opening else { return };
@@ -43,7 +43,7 @@ impl Streams {
         self.endings.watched.insert(id, Watched { ends, has_finished: [false; 2] });
     }
 
-    /// The stream has ended, whoever said so.
+    /// Removes those rules when a stream has ended for any reason.
     pub(super) fn stop_watching(&mut self, net: &mut Network<'_>, id: StreamId) {
         let Some(Watched { ends, .. }) = self.endings.watched.remove(&id) else { return };
         for (at, rule) in ends.into_iter().flat_map(|(at, tuple)| rules(at, tuple)) {
@@ -51,7 +51,7 @@ impl Streams {
         }
     }
 
-    /// A copy of a packet that ends one direction of a stream, or all of it.
+    /// Handles a copy of a FIN or RST.
     pub(super) fn handle_ending(&mut self, net: &mut Network<'_>, tuple: &FiveTuple, flags: TcpFlags) {
         if flags.contains(TcpFlags::RST) {
             self.on_reset(net, tuple);
@@ -68,7 +68,7 @@ impl Streams {
     }
 }
 
-/// Of a packet from a host, whether it ends a stream.
+/// Whether a packet from a host ends a stream or one direction of it.
 pub(super) fn is_ending(flags: TcpFlags) -> bool {
     let ends = flags.contains(TcpFlags::FIN) || flags.contains(TcpFlags::RST);
     ends && !flags.contains(TcpFlags::SYN)

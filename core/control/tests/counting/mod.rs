@@ -1,4 +1,4 @@
-//! Counts what the code under test has allocated, on each thread for itself.
+//! An allocator that counts the allocated bytes of each thread.
 
 #![expect(unsafe_code, reason = "only a global allocator can count what is in use, and its trait is unsafe")]
 

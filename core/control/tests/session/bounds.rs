@@ -1,4 +1,4 @@
-//! A switch that says more than any has to say is refused, and what it said is not kept.
+//! Bounds of a session: a switch that exceeds them is refused, and its data is not kept.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
@@ -33,7 +33,7 @@ fn changed(number: u32, reason: PortReason) -> Message<'static> {
     Message::PortStatus(PortStatus { reason, desc: port(number, PortState::LIVE) })
 }
 
-/// After the answers that come before those about groups and flows.
+/// A session that only lacks the replies about groups and flows.
 fn all_but_flows_and_groups(limits: SessionLimits) -> Channel {
     let mut channel = Channel::greeted_with(limits);
     let before = [features(254, 0), ports(&[], MultipartFlags::NONE), role(ControllerRole::Master)];
@@ -55,7 +55,7 @@ fn up(told: Result<'static>) -> SwitchPorts {
     }
 }
 
-/// A stream's rule, and the message that writes it.
+/// A stream's rule, and the message that installs it.
 fn stream(id: u64) -> (Rule, Vec<u8>) {
     let ip = |host| IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, host));
     let tuple = FiveTuple { src: ip(1), dst: ip(2), src_port: 7, dst_port: 7 };
@@ -67,7 +67,7 @@ fn stream(id: u64) -> (Rule, Vec<u8>) {
     (rule, bytes)
 }
 
-/// A rule as a switch describes it that was told to have it.
+/// The description of a rule by the switch that installed it.
 fn described(written: &[u8]) -> FlowStats<'_> {
     let Ok((_, Message::FlowMod(written))) = Message::decode(written) else { panic!("not a rule") };
     FlowStats {
@@ -136,7 +136,7 @@ fn answers_of_other_transactions_and_those_after_the_last_part_are_passed_over()
     assert_eq!(joined.ports.iter().map(|port| port.port.0).collect::<Vec<_>>(), [1], "as it was asked for");
 }
 
-/// Has an answer go on until it is refused, which may cost this much memory.
+/// Sends parts of a reply until the session refuses it, within this much memory.
 fn refused_at_last(channel: &mut Channel, message: &Message<'_>, bytes_held: isize) -> SessionError {
     let Message::MultipartReply(reply) = message else { panic!("no answer") };
     let xid = channel.xid_of(reply.body.multipart_type()).expect("asked for it");

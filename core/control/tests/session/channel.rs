@@ -1,4 +1,4 @@
-//! A channel as the tests speak on it, and what switches say.
+//! OpenFlow connections for tests, and messages of switches.
 
 use braid_control::{Session, SessionError, SessionEvent, SessionLimits};
 use braid_openflow::{
@@ -27,7 +27,7 @@ impl Channel {
         Self { session: Session::open(Time::ZERO, 1, limits, &mut sent), sent, asked: Vec::new() }
     }
 
-    /// After both HELLOs.
+    /// A session after both HELLOs.
     pub(crate) fn greeted() -> Self {
         Self::greeted_with(SessionLimits::DEFAULT)
     }
@@ -38,7 +38,7 @@ impl Channel {
         channel
     }
 
-    /// After the handshake, with nothing in `sent`.
+    /// A session after the handshake, with nothing in `sent`.
     pub(crate) fn joined() -> Self {
         Self::joined_with(SessionLimits::DEFAULT)
     }
@@ -53,7 +53,7 @@ impl Channel {
         channel
     }
 
-    /// Takes a message; an answer is one to the request of its kind, if there was one.
+    /// Handles a message. A multipart reply answers the request of its type, if there was one.
     pub(crate) fn tell(&mut self, message: &Message<'_>) -> Result<'static> {
         let xid = match message {
             Message::MultipartReply(reply) => self.xid_of(reply.body.multipart_type()),
@@ -75,7 +75,7 @@ impl Channel {
         told
     }
 
-    /// The transaction of the request of this kind.
+    /// The transaction id of the request of this type.
     pub(crate) fn xid_of(&self, kind: MultipartType) -> Option<Xid> {
         self.asked.iter().find(|(_, asked)| *asked == kind).map(|(xid, _)| *xid)
     }
@@ -133,7 +133,7 @@ pub(crate) fn removed(reason: FlowRemovedReason) -> Message<'static> {
     })
 }
 
-/// Flows and groups.
+/// Replies without flows and groups.
 pub(crate) fn nothing_found() -> [Message<'static>; 2] {
     let reply = |body| Message::MultipartReply(MultipartReply { flags: MultipartFlags::NONE, body });
     [reply(ReplyBody::Flow(List::EMPTY)), reply(ReplyBody::GroupDesc(List::EMPTY))]
@@ -160,7 +160,7 @@ pub(crate) fn reply(body: ReplyBody<'_>) -> Message<'_> {
     Message::MultipartReply(body.into())
 }
 
-/// A part of an answer, after which others follow.
+/// A part of a reply that others follow.
 pub(crate) fn part(body: ReplyBody<'_>) -> Message<'_> {
     Message::MultipartReply(MultipartReply { flags: MultipartFlags::MORE, body })
 }

@@ -1,4 +1,4 @@
-//! One OpenFlow channel, message by message.
+//! Tests of an OpenFlow session, message by message.
 
 mod bounds;
 mod channel;

@@ -1,4 +1,4 @@
-//! The handshake, and what comes after it.
+//! The handshake and the messages after it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,7 +22,7 @@ fn the_handshake_asks_for_everything_and_for_the_role_of_master() {
     assert_eq!(channel.names_sent(), expected);
 }
 
-/// Of a switch whose groups are of these types, or that does not know the question.
+/// The fast-failover groups of a switch with these group types, or of one that does not know the request.
 fn failover_groups(types: Option<GroupTypes>) -> u32 {
     let mut channel = Channel::greeted();
     channel.tell(&features(254, 0)).expect("fine");
@@ -114,7 +114,7 @@ fn the_rules_of_an_earlier_controller_are_read_once_we_are_master() {
     assert_eq!((found.rules.len(), found.unknown_rules.len(), found.flood), (0, 2, None));
 }
 
-/// What is known of a switch's meters when it answers the questions for them so.
+/// The meters of a switch that gives these replies.
 fn meters_after(answers: &[Message<'_>]) -> InstalledMeters {
     let mut channel = Channel::greeted();
     for message in [features(254, 0), ports(&[], MultipartFlags::NONE), role(ControllerRole::Master)] {

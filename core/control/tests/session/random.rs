@@ -1,4 +1,4 @@
-//! Whatever a switch says, in whatever order: what a session holds is bounded.
+//! Random messages in random order: the memory of a session is bounded.
 
 use braid_control::{Session, SessionLimits};
 use braid_openflow::{
@@ -15,10 +15,11 @@ use crate::counting::in_use;
 const OURS: u64 = 0xb7 << 56;
 const LIMITS: SessionLimits =
     SessionLimits { ports: 16, found: 64, found_bytes: 4 << 10, requests: 8, ..SessionLimits::DEFAULT };
-/// Lists have up to twice the room that they need; a port takes an entry with a name in a tree that may be half empty.
+/// Lists have up to twice the room that they need; a port takes an entry with a name in a tree that may be
+/// half empty.
 const BOUND: isize = 2 * LIMITS.found_bytes as isize + 512 * LIMITS.ports as isize + (8 << 10);
 
-/// The transaction in which a session asks for it.
+/// The transaction id of the session's request of this type.
 fn xid_of(kind: MultipartType) -> u32 {
     match kind {
         MultipartType::Desc => 3,
@@ -29,7 +30,7 @@ fn xid_of(kind: MultipartType) -> u32 {
     }
 }
 
-/// What a switch says, or that it is asked for something.
+/// A message of a switch, or a request to it.
 #[derive(Clone, Debug)]
 enum Said {
     Features,
@@ -62,7 +63,7 @@ fn said() -> impl Strategy<Value = Said> {
     ]
 }
 
-/// Mostly of an answer that was asked for and goes on.
+/// Mostly a part of a requested reply that continues.
 fn part() -> impl Strategy<Value = Said> {
     let xid = prop_oneof![9 => Just(None), 1 => (0..12_u32).prop_map(Some)];
     let more = prop::bool::weighted(0.98);
@@ -75,7 +76,7 @@ fn part() -> impl Strategy<Value = Said> {
     })
 }
 
-/// The bytes of a message; none if the session is only told that something was asked.
+/// The bytes of a message; empty if a request is only expected.
 fn bytes(said: &Said, session: &mut Session) -> Vec<u8> {
     match said {
         Said::Features => encode(0, &features(254, 0)),

@@ -1,4 +1,4 @@
-//! Two switches joined by four links, with hosts at a port of each, as a test and a benchmark have them.
+//! Two switches joined by four links, with hosts at a port of each, for tests and benchmarks.
 
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr};
@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use braid_control::{Command, Commands, Event, PortStatus, SwitchPorts, Target};
 use braid_types::{BitsPerSec, DatapathId, MacAddr, PortNo};
 
-/// MPTCP, version 1, as Linux opens it: without a key.
+/// MP_CAPABLE of MPTCP version 1 as Linux sends it: without a key.
 pub(crate) const MP_CAPABLE: [u8; 4] = [30, 4, 0x01, 0x01];
 pub(crate) const HOST_PORT: PortNo = PortNo(9);
 
@@ -32,7 +32,7 @@ pub(crate) fn v4(host: u8) -> IpAddr {
     IpAddr::V4(Ipv4Addr::new(10, 0, 0, host))
 }
 
-/// What a command of a batch leads to at once: discovery frames cross the links, barriers are answered.
+/// The immediate effect of a command: discovery frames cross the links, barriers are answered.
 pub(crate) fn follows(command: &Command, batch: &Commands) -> Option<Event<'static>> {
     match command {
         Command::Send { dpid, target: Target::Port(port), frame } if *port != HOST_PORT => {

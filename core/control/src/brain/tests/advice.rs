@@ -1,4 +1,4 @@
-//! Hosts ask which subflows to open.
+//! Advice: hosts ask which subflows to open.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -33,7 +33,7 @@ pub(super) fn from_1_to_9() -> AdviceRequest {
     request(ip(1), ip(9))
 }
 
-/// Asks; the answer may come later.
+/// Sends a request; the answer may come later.
 fn put(network: &mut Network, request: &AdviceRequest, asker: Asker) -> Ticket {
     let ticket = Ticket(network.replies.len() as u64 + 1_000);
     put_with(network, ticket, request, asker);
@@ -62,7 +62,7 @@ pub(super) fn ask(network: &mut Network, request: &AdviceRequest) -> Vec<Subflow
     ask_as(network, request, Asker::Trusted).expect("advice").subflows
 }
 
-/// The handshake of a subflow passes, and the controller hears nothing of it.
+/// Opens a subflow without a packet-in.
 fn open_unheard(network: &mut Network, ends: &SubflowEnds) {
     let (tuple, before) = (ends.tuple(), network.brain.counters().packet_ins);
     network.send_tcp(1, 9, tuple, TcpFlags::SYN, &join(Key(7)));
@@ -127,7 +127,7 @@ fn the_answer_waits_for_every_switch() {
         assert_eq!(named.iter().map(|ends| way(&mut network, ends)).collect::<Vec<_>>(), expected);
         assert_eq!(network.brain.transfers()[0].streams.len(), 1 + named.len(), "the others are taken back");
         network.mute.clear();
-        // Labels that were not confirmed are left alone for a while.
+        // Unconfirmed labels are suspended for a while.
         network.advance(Duration::from_secs(30));
     }
 }
@@ -136,7 +136,7 @@ fn the_answer_waits_for_every_switch() {
 fn the_answer_waits_until_no_packet_goes_by_what_was_there_before() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     open(&mut network, tuple(ip(1), 1000, ip(9)));
-    // The labels are known, and only the rules at the edges are new.
+    // The labels are confirmed; only the rules at the edges are new.
     let first = ask(&mut network, &from_1_to_9());
     let other = AdviceRequest { subflows: first, ..from_1_to_9() };
     let again = AdviceRequest {
@@ -237,7 +237,7 @@ fn a_join_that_comes_to_the_controller_all_the_same_goes_the_way_it_was_given() 
 fn ports_of_other_connections_are_not_given_twice() {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     let mut given = BTreeSet::new();
-    // 4,001 apart, so that both begin at the same port.
+    // 4,001 apart, so that both start at the same port.
     for port in [1_000, 5_001] {
         let mut request = from_1_to_9();
         request.connection.local.set_port(port);
@@ -262,7 +262,7 @@ fn another_controller_names_the_same_subflows() {
     assert_eq!(expected_rules(&mut network, 1), 0, "nothing is left of what it does not know");
 }
 
-/// Two interfaces a host: 1 and 2 are one machine, 8 and 9 the other; two ways that share nothing, and one across.
+/// Two interfaces a host: 1 and 2 are one machine, 8 and 9 the other. Two disjoint paths, and a link across.
 const TWO_HOMES: [(u64, u64); 5] = [(1, 5), (5, 9), (2, 6), (6, 8), (5, 6)];
 
 #[test]
@@ -373,7 +373,7 @@ fn a_port_gets_no_more_streams_by_advice_than_by_syns() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Whatever is asked in whatever order: an answer each, no path used twice, no rule left over.
+    /// Any requests in any order: each is answered, no path is used twice, and no rule is left over.
     #[test]
     fn subflows_of_a_connection_never_meet(
         steps in prop::collection::vec((0_u8..6, 0_usize..4, any::<prop::sample::Index>()), 1..30),

@@ -1,4 +1,4 @@
-//! Applications set paths aside and announce their connections.
+//! Assignments: applications set paths aside and announce their connections.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -46,7 +46,7 @@ impl Network {
         }
     }
 
-    /// As if links had been measured, in milliseconds each way.
+    /// Sets measured delays of links, in milliseconds in each direction.
     fn set_delays(&mut self, links: &[(u64, u64, u64)]) {
         for (a, b, millis) in links {
             for at in [port(*a, *b), port(*b, *a)] {
@@ -161,7 +161,7 @@ fn round_robin_and_the_shortest_path_can_be_had_too() {
 #[test]
 fn paths_that_add_nothing_are_not_set_aside_and_the_answer_says_so() {
     let settings = Settings {
-        // The way by 2 and 3 ends with the same link as the way by 2.
+        // The path by 2 and 3 ends with the same link as the path by 2.
         capacities: capacities(&[(1, 2, 100), (2, 9, 100), (2, 3, 100), (3, 9, 100), (1, 9, 100)]),
         ..Settings::default()
     };

@@ -1,4 +1,4 @@
-//! Links lose their carrier, and switches go round them before the controller does, or without one.
+//! Bypasses: switches use them when links lose their carrier, before the controller reacts or without one.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn streams() -> [braid_types::FiveTuple; 2] {
     [1000, 1001].map(|port| tuple(ip(1), port, ip(9)))
 }
 
-/// Two streams on paths of their own, and what has no stream on the shortest.
+/// Two streams on separate paths, and other traffic on the shortest.
 fn busy(cables: &[(u64, u64)]) -> Network {
     busy_on(u32::MAX, cables)
 }

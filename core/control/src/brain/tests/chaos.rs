@@ -1,7 +1,8 @@
-//! Links, switches and the controller fail at random; after each fault everything that can be reached is, and nothing
-//! goes round in circles, which the network itself checks.
+//! Random failures of links, switches and the controller. After each, all reachable hosts are reached.
 //!
-//! `BRAID_CHAOS_SEEDS=FIRST..END cargo test -p braid-control chaos` runs others, or more.
+//! The network itself checks for loops.
+//!
+//! `BRAID_CHAOS_SEEDS=FIRST..END cargo test -p braid-control chaos` runs other seeds.
 
 #![expect(clippy::disallowed_methods, reason = "seeds of more runs are given by the environment")]
 
@@ -23,7 +24,7 @@ const FAULTS: usize = 12;
 
 type Cable = (u64, u64);
 
-/// Marsaglia's xorshift: the same numbers everywhere.
+/// Marsaglia's xorshift, which gives the same numbers on every machine.
 struct Random(u64);
 
 impl Random {
@@ -39,7 +40,7 @@ impl Random {
     }
 }
 
-/// A tree of the switches, and more links.
+/// A spanning tree of the switches, and more links.
 fn cables(random: &mut Random) -> Vec<Cable> {
     let switches = 4 + random.below(6) as u64;
     let mut cables: BTreeSet<Cable> =
@@ -59,7 +60,7 @@ struct Chaos {
     network: Network,
     cables: Vec<Cable>,
     hosts: Vec<u64>,
-    /// How each link is broken that is: noticed by its switches, or not.
+    /// Broken links, and whether their switches have noticed.
     broken: BTreeMap<Cable, bool>,
     log: Vec<String>,
     streams: u16,
@@ -133,7 +134,7 @@ impl Chaos {
         self.log.push(what);
     }
 
-    /// Whether two hosts are joined by links that are whole.
+    /// Whether two hosts are joined by links that work.
     fn joined(&self, from: u64, to: u64) -> bool {
         let mut reached = BTreeSet::from([from]);
         loop {
@@ -147,7 +148,7 @@ impl Chaos {
         }
     }
 
-    /// Every pair that can be connected is, for new streams, old ones and what has none.
+    /// Checks that every connected pair of hosts communicates, with new and old streams and without one.
     fn check(&mut self) {
         for (from, to) in self.pairs().into_iter().filter(|(from, to)| from < to) {
             if !self.joined(from, to) {
@@ -163,7 +164,7 @@ impl Chaos {
         }
     }
 
-    /// A link that only just broke where the switches see it is bypassed before the controller hears of it.
+    /// Checks that a detectable link failure is bypassed before the controller reacts.
     fn check_failover(&mut self) {
         let whole: Vec<_> =
             self.cables.iter().filter(|cable| !self.broken.contains_key(cable)).copied().collect();
@@ -187,7 +188,7 @@ impl Chaos {
     }
 }
 
-/// How many streams use each label, looked up one by one.
+/// The number of streams that use each label, counted one by one.
 fn leases(brain: &Brain) -> BTreeMap<Label, u32> {
     let single = brain.transfers.streams().filter(|stream| brain.spray.stream(stream.id).is_none());
     let paths = single.filter_map(|stream| stream.route.as_ref()).flat_map(|it| [&it.forward, &it.reverse]);
@@ -198,7 +199,7 @@ fn leases(brain: &Brain) -> BTreeMap<Label, u32> {
     leases
 }
 
-/// Whatever went wrong, it can be had again.
+/// Prints the seed and log of a failed run.
 impl Drop for Chaos {
     fn drop(&mut self) {
         if std::thread::panicking() {
@@ -218,11 +219,11 @@ fn after_any_faults_all_that_are_joined_reach_each_other() {
         let (mut chaos, mut copy) = (Chaos::start(seed), TransferCopy::default());
         for _ in 0..FAULTS {
             chaos.fault();
-            // Links that fall silent are found, and what a controller that starts did not find is given up.
+            // Silent links are detected, and reconciliation has ended.
             chaos.network.advance(Duration::from_secs(16));
             chaos.hosts.clone().into_iter().for_each(|host| chaos.network.announce(host));
             chaos.check();
-            // The routes that this has made get their bypasses.
+            // The new routes get their bypasses.
             chaos.network.advance(Duration::from_secs(1));
             chaos.check_failover();
             copy.update(&mut chaos.network.brain);

@@ -1,4 +1,4 @@
-//! Paths change under traffic, and switches take their time, each its own: no packet is lost, doubled or seen twice.
+//! Consistency of path changes under traffic with slow switches: no packet is lost, duplicated or looped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -13,11 +13,11 @@ use crate::command::Commands;
 use crate::event::Event;
 use crate::settings::Settings;
 
-/// Four edge-disjoint ways from 1 to 9.
+/// Four edge-disjoint paths from 1 to 9.
 const FOUR_WAYS: [(u64, u64); 10] =
     [(1, 9), (1, 2), (2, 9), (1, 3), (3, 4), (4, 9), (1, 5), (5, 6), (6, 7), (7, 9)];
 
-/// Marsaglia's xorshift: the same numbers everywhere.
+/// Marsaglia's xorshift, which gives the same numbers on every machine.
 struct Random(u64);
 
 impl Random {
@@ -56,7 +56,7 @@ impl Run {
         Self { network, random: Random(seed), sent: BTreeMap::new(), received: BTreeSet::new() }
     }
 
-    /// A packet of a stream, or of something else, in either direction.
+    /// Sends a packet in either direction, of a stream or not.
     fn send(&mut self) {
         let number = self.sent.len() as u32;
         let there = tuple(ip(1), [7, 1000, 1001, 1002][self.random.below(4)], ip(9));
@@ -68,7 +68,7 @@ impl Run {
         self.network.inject(from, &frame);
     }
 
-    /// A stream, or what has no stream, is to take another path from now on.
+    /// Changes the path of a stream, or of other traffic.
     fn change(&mut self) {
         let (choice, now) = (self.random.below(usize::MAX), self.network.now);
         let mut commands = Commands::default();
@@ -76,7 +76,7 @@ impl Run {
         self.network.carry_out_all(&commands);
     }
 
-    /// A millisecond in which things happen in whatever order.
+    /// A millisecond with events in random order.
     fn step(&mut self, new_packets: bool) {
         for _ in 0..self.random.below(16) {
             let choice = self.random.below(usize::MAX);
@@ -98,7 +98,7 @@ impl Run {
     fn check_arrivals(&mut self) {
         for host in [1, 9] {
             for (frame, way) in self.network.take_received(host) {
-                // Discovery frames go to hosts too.
+                // Hosts receive discovery frames too.
                 let Some(number) = Frame::parse(&frame).expect("a frame").tcp().map(|tcp| tcp.seq) else {
                     continue;
                 };

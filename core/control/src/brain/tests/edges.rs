@@ -1,4 +1,4 @@
-//! What edges tell of their groups.
+//! Reports of edges about their groups.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::pipeline::{EdgeGroup, Spray};
 use crate::settings::Settings;
 use crate::view::{EdgePathState, EdgeView};
 
-/// Two edges, and a plain connection from one to the other over three paths.
+/// Two edges, with a plain connection between them over three paths.
 fn sprayed() -> Network {
     let mut network = Network::start_with_edges(Settings::default(), &THREE_WAYS, &[1, 9]);
     network.send_tcp(1, 9, tuple(ip(1), 1_000, ip(9)), TcpFlags::SYN, &[]);

@@ -1,4 +1,4 @@
-//! Default forwarding: shortest paths for both IP versions, packets that wait for an unknown host, unconfirmed paths.
+//! Default forwarding: shortest paths for both IP versions, held packets to unknown hosts, unconfirmed paths.
 
 use std::net::IpAddr;
 
@@ -31,7 +31,7 @@ fn the_receiver_gets_the_frame_under_its_own_address() {
 #[test]
 fn ipv6_is_forwarded_alike() {
     let mut network = Network::start(&LADDER, &[1, 6]);
-    // Each is heard with its IPv6 address first.
+    // Each host is first heard with its IPv6 address.
     network.send_tcp(1, 6, tuple(ip6(1), 1, ip6(9)), TcpFlags::ACK, &[]);
     network.send_tcp(6, 1, tuple(ip6(6), 1, ip6(1)), TcpFlags::ACK, &[]);
     assert_eq!(network.received(1).len(), 1);

@@ -1,4 +1,4 @@
-//! Openings that are forged, malformed or odd: memory stays bounded, and everybody else is served.
+//! Forged, malformed and unusual SYNs: memory stays bounded, and other hosts are served.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -17,16 +17,16 @@ use crate::settings::Settings;
 
 const CAPABLE: [u8; 4] = [30, 4, 0x01, 0x01];
 const FORGED: u32 = 100_000;
-/// Where the forger is; real connections are from 1 to 9.
+/// The forger's switch. Real connections are from 1 to 9.
 const FORGER: u64 = 4;
 
-/// A network with a third host, who forges.
+/// A network with a third host, the forger.
 fn network(settings: Settings) -> Network {
     Network::start_with(settings, &THREE_WAYS, &[1, FORGER, 9])
 }
 
-/// The forger's switch sends an opening up that has never been before, and does as it is notified; but where the packet
-/// goes is not looked at.
+/// The forger's switch sends a new SYN to the controller and executes the reply. The packet's path is not
+/// checked.
 fn forge(network: &mut Network, number: u32) {
     let [_, port, high, low] = number.to_be_bytes();
     let tuple =
@@ -40,7 +40,7 @@ fn forge(network: &mut Network, number: u32) {
     network.carry_out_all(&commands);
 }
 
-/// Both streams of a real connection take paths of their own.
+/// Checks that both streams of a real connection take separate paths.
 fn assert_served(network: &mut Network) {
     let (first, second) = (tuple(ip(1), 1000, ip(9)), tuple(ip(1), 1001, ip(9)));
     open(network, first);
@@ -75,7 +75,7 @@ fn without_limits_of_ports_forged_openings_fill_a_bounded_table_until_they_end()
     let real = tuple(ip(1), 999, ip(9));
     network.send_tcp(1, 9, real, TcpFlags::SYN, &CAPABLE);
     assert_eq!(network.received(9).len(), 1, "on the default route");
-    // The switches remove rules that match nothing, which those of forged streams do.
+    // Switches remove idle rules, which those of forged streams are.
     let forged: Vec<_> = network.brain.transfers.streams().map(|stream| stream.id).collect();
     for id in forged {
         let cookie = Cookie::new(Purpose::Stream { id, reverse: false });
@@ -162,7 +162,7 @@ fn syn<'a>(from: std::net::IpAddr, options: &'a [u8]) -> build::TcpFrame<'a> {
     build::tcp(tuple(from, 1000, ip(9))).macs(mac(1), mac(9)).flags(TcpFlags::SYN).options(options)
 }
 
-/// The opening of a connection over IPv6, with eight bytes of another header before TCP's.
+/// A SYN over IPv6, with eight bytes of an extension header before the TCP header.
 fn with_header(kind: u8, rest: [u8; 6]) -> Vec<u8> {
     const IP: usize = 14;
     const TCP: u8 = 6;

@@ -1,4 +1,4 @@
-//! Streams that make room for others, placed by `least-loaded`.
+//! Joint placement by `least-loaded`: streams make room for others.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use braid_types::{BitsPerSec, FiveTuple};
 use super::network::{Network, ip, port, tuple};
 use crate::settings::Settings;
 
-/// Two ways from 1 to 9, and one each from 2 and from 5, over the same two links.
+/// Two paths from 1 to 9, and one each from 2 and from 5, over the same two links.
 const TWO_WAYS: [(u64, u64); 6] = [(1, 3), (3, 9), (1, 4), (4, 9), (2, 3), (5, 4)];
 
 fn network() -> Network {

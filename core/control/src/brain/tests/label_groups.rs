@@ -1,4 +1,4 @@
-//! What the middle of a network holds does not grow with the paths over it.
+//! Label groups: rules in the middle of a network do not grow with the paths over it.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::settings::Settings;
 const STAR: [(u64, u64); 6] = [(1, 5), (2, 5), (3, 5), (5, 6), (5, 7), (5, 8)];
 const ENDS: [u64; 6] = [1, 2, 3, 6, 7, 8];
 
-/// Every host talks to every other, of these.
+/// Checks that all of these hosts reach each other.
 fn assert_all_meet(network: &mut Network, hosts: &[u64]) {
     for from in hosts {
         for to in hosts.iter().filter(|to| *to != from) {
@@ -22,7 +22,7 @@ fn assert_all_meet(network: &mut Network, hosts: &[u64]) {
     }
 }
 
-/// Packets to hosts that nobody knows wait until these answer.
+/// A star whose hosts are all known, and its number of fabric rules before any traffic.
 fn star(groups: u32) -> (Network, usize) {
     let mut network = Network::start_on(groups, Settings::default(), &STAR, &ENDS);
     ENDS.iter().for_each(|host| network.announce(*host));
@@ -115,7 +115,7 @@ fn paths_that_are_new_while_others_are_taken_up_join_their_label_groups() {
             assert_all_meet(&mut network, &ENDS[..hosts]);
             network.start_again();
             network.numbers().into_iter().for_each(|number| network.connect(number));
-            // Links are heard, and what nobody wants is still there.
+            // Links are heard, and unwanted rules still exist.
             network.advance(Duration::from_secs(1));
         }
         assert_all_meet(&mut network, &ENDS);

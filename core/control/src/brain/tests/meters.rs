@@ -1,4 +1,4 @@
-//! Limits that switches hold themselves.
+//! Meters: limits enforced by switches.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Whole networks of switches that forward packets by the OpenFlow messages that the brain's commands become.
+//! Tests on whole networks of switches that forward packets by the OpenFlow encoding of the brain's commands.
 
 mod network;
 mod switch;

@@ -11,7 +11,7 @@ use braid_types::FiveTuple;
 
 use super::network::{Network, ip, mac, tuple};
 
-/// Three edge-disjoint ways from 1 to 9: one hop, two hops, three hops.
+/// Three edge-disjoint paths from 1 to 9, of one, two and three hops.
 pub(super) const THREE_WAYS: [(u64, u64); 6] = [(1, 9), (1, 2), (2, 9), (1, 3), (3, 4), (4, 9)];
 const KEY: Key = Key(0x0123_4567_89ab_cdef);
 const SYN_ACK: TcpFlags = TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0);
@@ -30,12 +30,12 @@ pub(super) fn join(key: Key) -> Vec<u8> {
     option
 }
 
-/// Both hosts' packets of an MP_CAPABLE handshake.
+/// The packets of both hosts in an MP_CAPABLE handshake.
 pub(super) fn open(network: &mut Network, tuple: FiveTuple) {
     open_with(network, tuple, KEY);
 }
 
-/// A connection of its own for each number.
+/// A separate connection for each number.
 pub(super) fn open_with_key(network: &mut Network, tuple: FiveTuple, number: u64) {
     open_with(network, tuple, Key(number));
 }
@@ -53,26 +53,26 @@ fn join_answer() -> Vec<u8> {
     option
 }
 
-/// One more subflow, which the answering host accepts.
+/// Opens another subflow, which the answering host accepts.
 pub(super) fn add(network: &mut Network, tuple: FiveTuple) {
     attempt(network, tuple);
     accept(network, 9, tuple);
 }
 
-/// One more subflow's SYN.
+/// Sends the SYN of another subflow.
 fn attempt(network: &mut Network, tuple: FiveTuple) {
     network.send_tcp(1, 9, tuple, TcpFlags::SYN, &join(KEY));
     assert_eq!(network.received(9).len(), 1, "the SYN arrives");
 }
 
-/// The host answers a subflow's SYN.
+/// Lets a host answer a subflow's SYN.
 fn accept(network: &mut Network, host: u64, tuple: FiveTuple) {
     let opener = 10 - host;
     network.send_tcp(host, opener, tuple.reversed(), SYN_ACK, &join_answer());
     assert_eq!(network.received(opener).len(), 1, "the SYN/ACK arrives");
 }
 
-/// The server tries to open a subflow to the port of its client, where nobody listens.
+/// Lets the server open a subflow to its client's port, where nobody listens.
 fn call_back(network: &mut Network, first: FiveTuple) -> FiveTuple {
     let back = FiveTuple { dst_port: first.src_port, ..tuple(ip(9), 4000, ip(1)) };
     network.send_tcp(9, 1, back, TcpFlags::SYN, &join(Key(0x0b0b)));
@@ -80,13 +80,13 @@ fn call_back(network: &mut Network, first: FiveTuple) -> FiveTuple {
     back
 }
 
-/// A host refuses a subflow, or gives it up.
+/// Lets a host refuse or close a subflow.
 fn reset(network: &mut Network, from: u64, to: u64, tuple: FiveTuple) {
     network.send_tcp(from, to, tuple, RST_ACK, &[]);
     assert_eq!(network.received(to).len(), 1, "the reset arrives");
 }
 
-/// The ways of a stream's data and of its acknowledgements.
+/// The paths of a stream's data and of its acknowledgements.
 pub(super) fn ways(network: &mut Network, tuple: FiveTuple) -> [Vec<u64>; 2] {
     network.send_tcp(1, 9, tuple, TcpFlags::ACK, &[]);
     let there = network.way_to(9);
@@ -286,7 +286,7 @@ fn a_subflow_takes_the_path_of_one_that_ends() {
     assert_eq!(subflows_by_hops(&network), [1, 1, 0]);
 }
 
-/// How many subflows take paths of one, two and three links.
+/// The number of subflows on paths of one, two and three links.
 fn subflows_by_hops(network: &Network) -> [usize; 3] {
     let transfers = network.brain.transfers();
     [2, 3, 4].map(|count| transfers[0].streams.iter().filter(|stream| stream.path.len() == count).count())

@@ -1,4 +1,4 @@
-//! Hosts that ask known neighbours whether they are still there, with a controller and without.
+//! Probes of known neighbours by hosts, with a controller and without.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -25,7 +25,7 @@ fn endpoint(host: u64) -> Endpoint {
     }
 }
 
-/// Hosts 1 and 3 have talked to each other, by both protocols.
+/// Hosts 1 and 3, which have communicated over both protocols.
 fn acquainted() -> Network {
     let mut network = Network::start(&LADDER, &[1, 3]);
     for (from, to) in [(1, 3), (3, 1), (1, 3)] {

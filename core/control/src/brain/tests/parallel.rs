@@ -1,4 +1,4 @@
-//! Several plain TCP connections of two hosts, which nobody has announced.
+//! Recognised transfers: several unannounced plain TCP connections of two hosts.
 
 use braid_packet::TcpFlags;
 

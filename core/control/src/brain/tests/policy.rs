@@ -1,4 +1,4 @@
-//! What is steered how.
+//! Policies: traffic selection and its steering.
 
 use std::collections::BTreeMap;
 

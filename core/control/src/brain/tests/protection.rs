@@ -1,4 +1,4 @@
-//! Hosts that lie about links.
+//! Protection against hosts that forge links.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn host_port(host: u64) -> SwitchPort {
     SwitchPort::new(dpid(host), HOST_PORT)
 }
 
-/// A frame that this controller could have sent out of a port at this moment.
+/// A frame that this controller could have sent from a port at this moment.
 fn genuine(network: &Network, of: SwitchPort) -> Vec<u8> {
     let probe = LldpProbe { dpid: of.dpid, port: of.port, sent_at: network.now };
     probe.encode(&network.brain.settings().lldp_key.clone(), MacAddr::from_u64(1))

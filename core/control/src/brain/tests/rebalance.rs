@@ -1,4 +1,4 @@
-//! Streams among other traffic, which leave what is full.
+//! Rebalancing: streams leave links that cross traffic fills.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use crate::{RebalanceSettings, Settings};
 
 const CAPACITY: u64 = 100_000_000;
 
-/// Streams from host 1 to host 9 that take what others leave, as TCP does.
+/// Streams from host 1 to host 9 that use what cross traffic leaves, as TCP does.
 struct Busy {
     network: Network,
-    /// What others send, by the port where it enters a link.
+    /// The rate of cross traffic, by the sending port of each link.
     others: BTreeMap<SwitchPort, u64>,
     streams: Vec<FiveTuple>,
-    /// What each stream sends at most.
+    /// The most that each stream sends.
     most: u64,
     sent: BTreeMap<FiveTuple, u64>,
     counters: BTreeMap<SwitchPort, u64>,
@@ -69,7 +69,7 @@ impl Busy {
         }
     }
 
-    /// Where a stream's data leaves the switches on its way.
+    /// The ports by which a stream's data leaves the switches of its path.
     fn links_of(&mut self, stream: FiveTuple) -> Vec<SwitchPort> {
         let [there, _] = ways(&mut self.network, stream);
         there.windows(2).map(|pair| port(pair[0], pair[1])).collect()
@@ -97,7 +97,7 @@ impl Busy {
         self.network.tell(&Event::StreamCounters { dpid: dpid(1), rules });
     }
 
-    /// How many links each stream takes.
+    /// The number of links of each stream's path.
     fn hops(&mut self) -> Vec<usize> {
         self.streams.clone().into_iter().map(|stream| self.links_of(stream).len()).collect()
     }

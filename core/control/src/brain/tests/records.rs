@@ -1,4 +1,4 @@
-//! Copies of what the brain shows, made piece by piece.
+//! Incremental copies of the brain's lists.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::brain::{Brain, Settings};
 use crate::event::Event;
 use crate::view::{EdgeList, TransferRecord, TransferView};
 
-/// A copy of all transfers that is kept up to date by what has changed.
+/// A copy of all transfers, updated by changes.
 #[derive(Default)]
 pub(super) struct TransferCopy(BTreeMap<TransferId, TransferRecord>);
 
@@ -43,7 +43,7 @@ impl TransferCopy {
     }
 }
 
-/// Whether the copy, updated, has what the network's brain shows.
+/// Checks that the updated copy equals the brain's transfers.
 fn assert_copied(copy: &mut TransferCopy, network: &mut Network) {
     copy.update(&mut network.brain);
     assert_eq!(copy.views(), network.brain.transfers());

@@ -1,4 +1,4 @@
-//! The controller starts again, or a switch comes back: traffic goes on, and only differences are written.
+//! Restarts of the controller or a switch: traffic continues, and only differences are written.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -27,7 +27,7 @@ fn unrelated() -> FiveTuple {
     tuple(ip(1), 3000, ip(9))
 }
 
-/// Three subflows, each on its own path, and a host beside them.
+/// Three subflows, each on its own path, and another host.
 fn busy_network() -> Network {
     let mut network = Network::start(&THREE_WAYS, &[1, 3, 9]);
     let [first, second, third] = streams();
@@ -49,7 +49,7 @@ fn broadcast() -> Vec<u8> {
     frame
 }
 
-/// Everything that flows, flows as it did.
+/// Checks that all traffic takes its previous paths.
 fn assert_unmoved(network: &mut Network) {
     let taken = streams().map(|stream| ways(network, stream));
     assert_eq!(taken, WAYS.map(|way| [way.to_vec(), way.to_vec()]));
@@ -91,7 +91,7 @@ fn a_controller_that_starts_again_writes_nothing_and_moves_nothing() {
         assert_eq!(network.changes, []);
         let (links, mut sizes) = before;
         assert_eq!(ends(&network), links);
-        // Which streams were of one transfer is not known, but that they are of the same two hosts.
+        // The transfer of each stream is not known, only that all are between the same two hosts.
         sizes.transfers = 1;
         assert_eq!(network.brain.sizes(), sizes);
         assert!(network.brain.hosts().iter().all(|host| host.at.port == super::network::HOST_PORT));

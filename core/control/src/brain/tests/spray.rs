@@ -1,4 +1,4 @@
-//! Plain connections between edges, over several paths at once.
+//! Spraying of plain connections between edges over several paths.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -31,7 +31,7 @@ fn syn(network: &mut Network, tuple: FiveTuple) {
     assert_eq!(network.received(9).len(), 1, "the SYN arrives");
 }
 
-/// The ways that some packets take from 1 to 9, and back.
+/// The paths that some packets take from 1 to 9, and in reverse.
 fn ways(network: &mut Network, tuple: FiveTuple) -> [BTreeSet<Vec<u64>>; 2] {
     let mut ways = [BTreeSet::new(), BTreeSet::new()];
     for _ in 0..12 {
@@ -131,7 +131,7 @@ fn a_policy_says_what_is_sprayed_over_how_many_paths_and_whether_in_order() {
     assert_eq!(network.switch(9).orders(), []);
 }
 
-/// Each link of a way takes so many milliseconds, and has so much to spare.
+/// Sets the delay in milliseconds and the capacity in Mbit/s of each link of a path.
 fn set_links(network: &mut Network, way: &[u64], millis: u64, mbits: u64) {
     for ends in way.windows(2) {
         for (a, b) in [(ends[0], ends[1]), (ends[1], ends[0])] {
@@ -141,7 +141,7 @@ fn set_links(network: &mut Network, way: &[u64], millis: u64, mbits: u64) {
             network.brain.topology.set_link_state(port(a, b), state);
         }
     }
-    // What is measured in this network, which takes no time, does not count for a while.
+    // This network's own measurements, which show no delay, are not published for a while.
     network.brain.settings.measurement.publish_interval = Duration::from_secs(3_600);
     network.brain.settings.capacities.extend(
         way.windows(2)

@@ -1,4 +1,4 @@
-//! A switch that knows what the pipeline uses of OpenFlow, and panics at anything else.
+//! A fake switch with the OpenFlow features that the pipeline uses. It panics at others.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,37 +18,37 @@ use crate::pipeline::{
     EdgeGroup, FLOOD_GROUP, ProtectedPort, Rule, decode, decode_protected_port, is_protected_port,
 };
 
-/// What leaves a switch: through a port, or to the controller with the table that sent it.
+/// An output of a switch: through a port, or to the controller with the table that sent it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Output {
     Port(PortNo, Vec<u8>),
     Controller(u8, Vec<u8>),
 }
 
-/// Rules and groups as the messages that made them.
+/// Rules and groups, as the messages that created them.
 #[derive(Default)]
 pub(super) struct FakeSwitch {
     flows: BTreeMap<(u8, u16, String), Vec<u8>>,
     groups: BTreeMap<GroupId, Vec<u8>>,
     meters: BTreeMap<MeterId, u32>,
     down: BTreeSet<PortNo>,
-    /// Of groups that spray, the shares of their buckets.
+    /// The bucket weights of spray groups.
     shares: BTreeMap<GroupId, Vec<u32>>,
-    /// Groups that were told to put in order, or not to.
+    /// The settings of resequencing groups; `None` if they do not resequence.
     orders: BTreeMap<GroupId, Option<Settings>>,
-    /// Packets that went through groups, so that those that spray take turns.
+    /// Packets through groups, so that spray groups alternate.
     turns: Cell<usize>,
-    /// Packets that went through groups that put in order.
+    /// Packets through resequencing groups.
     ordered: Cell<usize>,
 }
 
 impl FakeSwitch {
-    /// One of which these ports have no carrier.
+    /// A switch whose ports in `down` have no carrier.
     pub(super) fn with_down(down: BTreeSet<PortNo>) -> Self {
         Self { down, ..Self::default() }
     }
 
-    /// A port loses its carrier, or gets it back.
+    /// A port loses its carrier, or regains it.
     pub(super) fn set_down(&mut self, port: PortNo, down: bool) {
         if down {
             self.down.insert(port)
@@ -57,7 +57,7 @@ impl FakeSwitch {
         };
     }
 
-    /// Carries out every message in `bytes`; returns what packet-outs send, given as in-port and frame.
+    /// Executes every message in `bytes`; returns the outputs of packet-outs.
     pub(super) fn obey(&mut self, bytes: &[u8]) -> Vec<Output> {
         let mut outputs = Vec::new();
         for frame in frames(bytes) {
@@ -82,7 +82,7 @@ impl FakeSwitch {
         outputs
     }
 
-    /// The switch forgets the rules of one priority in one table.
+    /// Removes the rules of one priority in one table.
     pub(super) fn lose(&mut self, table: u8, priority: u16) {
         self.flows.retain(|(at, rank, _), _| (*at, *rank) != (table, priority));
     }
@@ -92,19 +92,19 @@ impl FakeSwitch {
         self.flows.retain(|_, flow| flow_of(flow).cookie.0 & mask != deletion.cookie.0 & mask);
     }
 
-    /// Writes a flow that no controller of ours would write.
+    /// Installs a flow that no Braid controller would write.
     pub(super) fn plant(&mut self, flow: FlowMod<'_>) {
         let mut bytes = Vec::new();
         Message::FlowMod(flow).encode(Xid(1), &mut bytes).expect("a short message");
         self.obey(&bytes);
     }
 
-    /// The switch has one rule less.
+    /// Removes one rule.
     pub(super) fn lose_rule(&mut self, rule: Rule) {
         self.flows.retain(|_, flow| decode(&stats(&flow_of(flow))) != Some(rule));
     }
 
-    /// What a controller that connects reads.
+    /// The installed state, as a connecting controller reads it.
     pub(super) fn found(&self) -> InstalledRules {
         let mut found = InstalledRules::default();
         for flow in self.flows.values().map(|flow| stats(&flow_of(flow))) {
@@ -127,7 +127,7 @@ impl FakeSwitch {
         self.flows.values().any(|flow| decode(&stats(&flow_of(flow))) == Some(rule))
     }
 
-    /// The rules of one table.
+    /// The number of rules in one table.
     pub(super) fn rules(&self, table: u8) -> usize {
         self.flows.keys().filter(|(at, ..)| *at == table).count()
     }
@@ -155,7 +155,7 @@ impl FakeSwitch {
         }
     }
 
-    /// With a group, what leads there goes. OpenFlow 1.3.5 §6.7.
+    /// Removes a group and the rules that use it. OpenFlow 1.3.5 §6.7.
     fn delete_group(&mut self, id: GroupId) {
         self.groups.remove(&id);
         self.shares.remove(&id);
@@ -192,17 +192,17 @@ impl FakeSwitch {
         }
     }
 
-    /// Of groups that spray, the shares of their buckets.
+    /// The bucket weights of spray groups.
     pub(super) fn shares(&self) -> Vec<Vec<u32>> {
         self.shares.values().cloned().collect()
     }
 
-    /// Groups that put in order, or could.
+    /// The settings of resequencing groups.
     pub(super) fn orders(&self) -> Vec<Option<Settings>> {
         self.orders.values().copied().collect()
     }
 
-    /// Packets that went through groups that put in order.
+    /// Packets through resequencing groups.
     pub(super) fn ordered(&self) -> usize {
         self.ordered.get()
     }
@@ -219,12 +219,12 @@ impl FakeSwitch {
         assert_eq!(before.is_some(), meter.command != MeterModCommand::Add, "{meter:?}");
     }
 
-    /// Packets a second that each port may send up.
+    /// The meter rate of each port in packets a second.
     pub(super) fn meters(&self) -> BTreeMap<PortNo, u32> {
         self.meters.iter().map(|(id, rate)| (PortNo(id.0), *rate)).collect()
     }
 
-    /// Takes a packet through the tables.
+    /// Passes a packet through the tables.
     pub(super) fn forward(&self, in_port: PortNo, frame: &[u8]) -> Vec<Output> {
         let (mut outputs, mut frame, mut table) = (Vec::new(), frame.to_vec(), Some(0));
         while let Some(at) = table {
@@ -357,7 +357,7 @@ fn flood_ports(bytes: &[u8]) -> Vec<PortNo> {
     ports.collect()
 }
 
-/// Switches refuse outputs to ports that cannot be, in deletions too.
+/// Switches refuse outputs to invalid ports, in deletions too.
 fn assert_valid(flow: &FlowMod<'_>) {
     for instruction in flow.instructions {
         let Instruction::ApplyActions(actions) = instruction else { continue };

@@ -1,4 +1,4 @@
-//! Hosts that claim the addresses of others, and hosts that move.
+//! Address takeover: hosts that claim addresses of others, and hosts that move.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
@@ -25,12 +25,12 @@ fn host_port(host: u64) -> SwitchPort {
     SwitchPort::new(dpid(host), HOST_PORT)
 }
 
-/// What the host at a switch says if it claims to be `who` with the address of `whose`.
+/// A claim of `who` to the IPv4 address of host `whose`.
 fn claim(who: MacAddr, whose: u64) -> Vec<u8> {
     Arp::request(who, ip4(whose), ip4(whose)).frame()
 }
 
-/// The questions that the host at a switch has received.
+/// The ARP requests that a host has received.
 fn questions(network: &mut Network, host: u64) -> Vec<Arp> {
     let frames = network.take_received(host);
     let arps = frames.iter().filter_map(|(frame, _)| match Frame::parse(frame).map(|frame| frame.payload) {
@@ -40,7 +40,7 @@ fn questions(network: &mut Network, host: u64) -> Vec<Arp> {
     arps.collect()
 }
 
-/// The host at a switch answers what it was asked.
+/// Lets a host answer its ARP requests.
 fn answer(network: &mut Network, host: u64) {
     for question in questions(network, host) {
         network.send(host, &question.reply(mac(host)).frame());

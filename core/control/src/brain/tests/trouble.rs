@@ -1,4 +1,4 @@
-//! Switches that lose, refuse or withhold what they should do.
+//! Faulty switches: lost rules, refused rules, and missing barrier replies.
 
 use std::time::Duration;
 
@@ -116,7 +116,7 @@ fn a_stream_that_finds_no_room_to_wait_is_not_remembered() {
     assert_eq!(network.received(9).len(), 1, "its SYN goes straight to the host");
 }
 
-/// The SYN of a host at 1 waits for a path to 9, by the link between them.
+/// A network where a SYN from 1 waits for a path to 9, by the link between them.
 fn waiting(option: &[u8]) -> Network {
     let mut network = Network::start(&THREE_WAYS, &[1, 9]);
     network.mute.insert(dpid(9));
@@ -126,7 +126,7 @@ fn waiting(option: &[u8]) -> Network {
     network
 }
 
-/// Of plain TCP, and of MPTCP.
+/// The options of plain TCP, and of MPTCP.
 const SYNS: [&[u8]; 2] = [&[], &[30, 4, 1, 1]];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Decoding of rules: every rule reads back from a switch as it was encoded, and altered rules are not recognised.
+//! Decoding of rules: every rule decodes as it was encoded, and altered rules are not recognised.
 
 use std::time::Duration;
 
@@ -100,7 +100,7 @@ fn flow_mod(bytes: &[u8]) -> FlowMod<'_> {
     }
 }
 
-/// What a switch with the flow says of it.
+/// The description of the flow by a switch that has it.
 fn stats<'a>(flow: &FlowMod<'a>) -> FlowStats<'a> {
     FlowStats {
         table_id: flow.table_id,
@@ -147,7 +147,7 @@ proptest! {
             0 => flow.priority += 1,
             1 => flow.hard_timeout = Seconds(1),
             2 => flow.table_id = TableId(flow.table_id.0 + TABLES),
-            // One that drops packets has none.
+            // A rule that drops packets has no instructions.
             3 if !flow.instructions.is_empty() => flow.instructions = List::EMPTY,
             _ => flow.flags = FlowModFlags::CHECK_OVERLAP,
         }

@@ -5,12 +5,11 @@ use std::net::IpAddr;
 use braid_paths::Path;
 use braid_planner::{EffectivePolicy, SubflowPlan, kept_subflows};
 use braid_steering::{AdviceRequest, StreamId, SubflowEnds};
-use braid_types::{FiveTuple, SwitchPort};
+use braid_types::{FiveTuple, SwitchPair, SwitchPort};
 
 use super::super::{Lower, Requests};
 use crate::request::Ticket;
 use crate::streams::NewStream;
-use crate::switch_pair::SwitchPair;
 
 impl Requests {
     /// Names what works, and adds the subflows that are planned.

@@ -1,4 +1,4 @@
-//! The first packets of streams that hosts were told to open pass without the controller.
+//! Rules that pass the first packets of advised subflows without the controller.
 
 use braid_paths::Path;
 use braid_steering::{StreamId, SubflowEnds};
@@ -11,7 +11,7 @@ use crate::request::Ticket;
 use crate::streams::Chosen;
 
 impl Requests {
-    /// A stream has ended, or never came.
+    /// A stream has ended or was never opened: its rules are removed.
     pub(in crate::requests) fn stop_expecting(&mut self, on: &mut Lower<'_>, id: StreamId) {
         let Some(rules) = self.advising.expected.remove(&id) else { return };
         let [(_, tuple), _] = rules;
@@ -21,9 +21,9 @@ impl Requests {
         }
     }
 
-    /// Writes the rules of a stream that a host is to open, and has the switches at both ends confirm them.
+    /// Writes the rules of a stream that a host will open; the switches at both ends confirm them.
     ///
-    /// `None` if there is no room for one more.
+    /// `None` if there is no room for another stream.
     pub(in crate::requests) fn expect(
         &mut self,
         on: &mut Lower<'_>,

@@ -1,4 +1,4 @@
-//! Which subflows a connection shall have: chosen, placed, and in the switches before the host is notified.
+//! Advice on subflows, which are chosen, placed and installed before the host is answered.
 
 mod choose;
 mod expect;
@@ -9,59 +9,58 @@ use std::time::Duration;
 
 use braid_paths::Path;
 use braid_steering::{Advice, AdviceRefusal, AdviceRequest, Opening, StreamId, SubflowEnds, TransferId};
-use braid_types::{FiveTuple, SwitchPort, Time};
+use braid_types::{FiveTuple, SwitchPair, SwitchPort, Time};
 
 use super::{Lower, Requests};
 use crate::command::Commands;
 use crate::fabric::Replaces;
 use crate::request::{Asker, Reply, Ticket};
-use crate::switch_pair::SwitchPair;
 
-/// When the agent asks again if all is well,
+/// Seconds until the agent asks again after complete advice.
 const ADVICE_INTERVAL_S: u32 = 60;
-/// and if something is not.
+/// Seconds until the agent asks again after incomplete advice.
 const ADVICE_RETRY_S: u32 = 10;
-/// For so long no other subflow of a connection takes the path of one that has failed.
+/// How long the path of a failed subflow is not used for another subflow of its connection.
 const PATH_AVOID_TIME: Duration = Duration::from_secs(10);
-/// Paths of failed subflows beyond these are not remembered.
+/// Paths of failed subflows that are remembered.
 const MAX_AVOIDED: usize = 1_024;
 
-/// The questions that wait for switches, and what is expected of hosts that were answered.
+/// Advice requests that wait for switches, and the subflows expected from advised hosts.
 #[derive(Debug, Default)]
 pub(crate) struct Advising {
     waiting: BTreeMap<Ticket, Waiting>,
-    /// Those of which only the grace time is left; some may have been answered otherwise.
+    /// Requests that only wait for the grace time; some may have been answered already.
     settled: BTreeSet<(Time, Ticket)>,
     /// Where the first packets of both ends of a stream pass without the controller.
     expected: BTreeMap<StreamId, [(SwitchPort, FiveTuple); 2]>,
-    /// Local ports of those streams.
+    /// The local ports of those streams.
     ports: BTreeSet<(IpAddr, u16)>,
-    /// Paths on which a subflow has failed, by its connection.
+    /// Paths on which a subflow of a connection has failed.
     avoided: VecDeque<(FiveTuple, Path, Time)>,
 }
 
-/// A question whose rules are on their way.
+/// An advice request whose rules are not confirmed yet.
 #[derive(Debug)]
 struct Waiting {
     transfer: TransferId,
-    /// When it is answered at the latest.
+    /// The latest time of the answer.
     until: Time,
-    /// Whether all switches have confirmed, and only the grace time is left.
+    /// Whether all switches have confirmed, so that only the grace time remains.
     is_settled: bool,
     named: Vec<(StreamId, SubflowEnds)>,
-    /// The streams whose rules switches have not confirmed.
+    /// The streams with unconfirmed rules.
     unconfirmed: BTreeSet<StreamId>,
     ask_again_after: u32,
 }
 
-/// Where the connection that is asked about is.
+/// The position of the connection that needs advice.
 struct Place {
     switches: SwitchPair,
     host: SwitchPort,
 }
 
 impl Requests {
-    /// Somebody asks which subflows a connection shall have.
+    /// Handles a request for advice on a connection's subflows.
     pub(in crate::requests) fn advise(
         &mut self,
         on: &mut Lower<'_>,
@@ -76,7 +75,7 @@ impl Requests {
         }
     }
 
-    /// Gives the answers whose time has come, complete or not.
+    /// Sends the answers that are due, complete or not.
     pub(in crate::requests) fn tick_advice(&mut self, on: &mut Lower<'_>) {
         let waiting = self.advising.waiting.iter();
         let nothing_left = |it: &Waiting| it.unconfirmed.is_empty() && !it.is_settled;
@@ -91,14 +90,14 @@ impl Requests {
         }
     }
 
-    /// When the next answer is given, if that is known. O(1).
+    /// When the next answer is due, if that is known. O(1).
     pub(in crate::requests) fn next_answer(&self) -> Option<Time> {
         self.advising.settled.first().map(|(at, _)| *at)
     }
 
-    /// Switches have the rules of a subflow.
+    /// Switches have confirmed the rules of a subflow.
     ///
-    /// Packets may go by what was there before for a while yet: the host is not told until then.
+    /// They may still apply the old rules for a moment, so the host is answered after the grace time.
     pub(in crate::requests) fn on_subflow_written(
         &mut self,
         on: &mut Lower<'_>,
@@ -113,7 +112,7 @@ impl Requests {
         }
     }
 
-    /// A subflow is no more, so that a question need not wait for it.
+    /// A subflow has ended, so a request does not wait for it.
     pub(in crate::requests) fn on_subflow_ended(&mut self, ticket: Ticket, id: StreamId) {
         if let Some(waiting) = self.advising.waiting.get_mut(&ticket) {
             waiting.unconfirmed.remove(&id);
@@ -156,7 +155,7 @@ impl Requests {
         Ok(())
     }
 
-    /// Whether every address that is taken for the asking host's is.
+    /// Whether all claimed local addresses are the requesting host's.
     fn check_asker(
         &self,
         on: &Lower<'_>,
@@ -169,7 +168,7 @@ impl Requests {
             Asker::Owner(prefixes) => prefixes.iter().any(|prefix| prefix.contains(ip)),
             Asker::Host(from) => mac_of(*from).is_some() && mac_of(*from) == mac_of(ip),
         };
-        // What is no address of this network, such as one that a host is managed by, does no harm.
+        // An address outside this network, such as a management address, does no harm.
         let is_foreign = |ip: IpAddr| ip != request.connection.local.ip() && mac_of(ip).is_none();
         match request.claimed().find(|ip| !owns(*ip) && !is_foreign(*ip)) {
             Some(ip) => Err(AdviceRefusal::NotOwn(ip)),
@@ -186,7 +185,7 @@ impl Requests {
         Ok(Place { switches: SwitchPair::new(host.dpid, peer.dpid), host })
     }
 
-    /// What has failed ends, and its path is left alone for a while.
+    /// Ends failed subflows and avoids their paths for a while.
     fn end_failed(&mut self, on: &mut Lower<'_>, request: &AdviceRequest) {
         let connection = request.connection.tuple();
         self.advising.avoided.retain(|(.., until)| *until > on.net.cx.now);
@@ -203,7 +202,7 @@ impl Requests {
         }
     }
 
-    /// The transfer of the connection, which may be new here; `None` if its hosts have but one way to each other.
+    /// The transfer of the connection, which may be new; `None` if its hosts are at the same switch.
     fn transfer_of(
         &mut self,
         on: &mut Lower<'_>,
@@ -232,7 +231,7 @@ impl Requests {
         Ok(on.net.transfers.stream(id).map(|stream| stream.transfer))
     }
 
-    /// Another question about the same connection waits: what it was to have is asked for anew, or not wanted.
+    /// Replaces an earlier pending request about the same connection.
     fn supersede(&mut self, on: &mut Lower<'_>, transfer: TransferId) {
         let before = self.advising.waiting.extract_if(.., |_, it| it.transfer == transfer);
         for (ticket, waiting) in before.collect::<Vec<_>>() {
@@ -241,7 +240,8 @@ impl Requests {
         }
     }
 
-    /// Ends what the host was told to open and has not, and what it will close as it is not named again.
+    /// Ends advised subflows that the host has not opened, and open ones that it will close because they are
+    /// not named.
     fn end_unwanted(
         &mut self,
         on: &mut Lower<'_>,
@@ -259,7 +259,7 @@ impl Requests {
         }
     }
 
-    /// Answers with what is in place; what is not by now is taken back.
+    /// Answers with the installed subflows, and ends the others.
     fn finish_advice(&mut self, on: &mut Lower<'_>, ticket: Ticket) {
         let Some(waiting) = self.advising.waiting.remove(&ticket) else { return };
         waiting.unconfirmed.iter().for_each(|stream| self.end_stream(on, *stream));

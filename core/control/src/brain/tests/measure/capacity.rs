@@ -31,7 +31,7 @@ fn a_link_carries_what_it_spreads_trains_out_to() {
         assert!(measured.abs_diff(rate) * 100 <= rate, "{measured} instead of {rate}");
         assert_eq!(link.capacity_bps, measured);
         assert_eq!(network.link(2, 1).measured_capacity_bps, None, "the other direction is another link");
-        // But for the frame that has to wait for them.
+        // Only a frame that waits behind the train is delayed.
         assert_eq!(delay(&network), before, "trains say nothing of delay");
     }
 }

@@ -9,7 +9,7 @@ use super::latent::{Channel, Latent, millis};
 use super::{dpid, port};
 use crate::settings::Settings;
 
-/// Hardly equal, and from near to far.
+/// Unequal connections, from near to far.
 const CHANNELS: [Channel; 4] = [even(200), even(3_000), even(900), even(25_000)];
 const CABLES: [(u64, u64, Duration); 4] =
     [(1, 2, millis(1)), (2, 3, millis(7)), (3, 4, millis(30)), (4, 1, millis(100))];
@@ -19,7 +19,7 @@ const fn even(micros: u64) -> Channel {
     Channel { down: Duration::from_micros(micros), up: Duration::from_micros(micros) }
 }
 
-/// The delays of a link in milliseconds: base and current.
+/// The base and current delay of a link in milliseconds.
 fn delay(network: &Latent, a: u64, b: u64) -> (f64, f64) {
     let delay = network.link(a, b).delay_us.expect("a reading");
     (delay.base / 1e3, delay.current / 1e3)

@@ -1,4 +1,4 @@
-//! Switches whose control channels and links take time, and that count what passes, in virtual time.
+//! Switches with latent OpenFlow connections and links, and packet counters, in virtual time.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,14 +22,14 @@ pub(super) const fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// A control channel: how long messages take to the switch and from it.
+/// An OpenFlow connection: the delay of messages to the switch and from it.
 #[derive(Clone, Copy)]
 pub(super) struct Channel {
     pub(super) down: Duration,
     pub(super) up: Duration,
 }
 
-/// Packets a second into a link, from then on; the part that is lost there.
+/// Packets a second into a link from some time on, and the share that is lost.
 #[derive(Clone, Copy)]
 struct Traffic {
     since: Time,
@@ -40,24 +40,24 @@ struct Traffic {
 pub(super) struct Latent {
     pub(super) brain: Brain,
     pub(super) now: Time,
-    /// What the brain was told to do, but for what measures.
+    /// Commands from the brain, except those that measure.
     pub(super) orders: Vec<Command>,
-    /// Switches that answer no request for counters.
+    /// Switches that do not answer requests for counters.
     pub(super) mute: BTreeSet<DatapathId>,
-    /// Switches that give each port in a message of its own.
+    /// Whether switches report each port in its own message.
     pub(super) in_parts: bool,
-    /// What switches take to send a packet that they are given, and to pass one on to the controller.
+    /// The time in which switches send a given packet, or pass one on to the controller.
     pub(super) handling: Duration,
-    /// Switches send no frame back.
+    /// Whether switches return no frames.
     pub(super) no_returns: bool,
-    /// Now and then, up to so much comes on top of what a message takes.
+    /// The most extra delay that some messages get.
     pub(super) jitter: Duration,
     random: SplitMix64,
     sequence: u64,
     coming: BTreeMap<(Time, u64), Event<'static>>,
     channels: BTreeMap<DatapathId, Channel>,
     cables: BTreeMap<SwitchPort, (SwitchPort, Duration)>,
-    /// What links carry, and when they are free again; of others there is no limit.
+    /// The capacity of limited links, and when each is idle again.
     rates: BTreeMap<SwitchPort, (BitsPerSec, Time)>,
     traffic: BTreeMap<SwitchPort, Vec<Traffic>>,
     /// When each switch started to count.
@@ -65,7 +65,8 @@ pub(super) struct Latent {
 }
 
 impl Latent {
-    /// Switches 1, 2, … with these channels, and links that take so long. Port `b` of switch `a` leads to switch `b`.
+    /// Switches 1, 2, … with these connections, and links with these delays. Port `b` of switch `a` leads to
+    /// switch `b`.
     pub(super) fn new(settings: Settings, channels: &[Channel], cables: &[(u64, u64, Duration)]) -> Self {
         let mut network = Self {
             brain: Brain::new(settings),
@@ -113,20 +114,20 @@ impl Latent {
         self
     }
 
-    /// Both directions of a link take so long from now on.
+    /// Sets the delay of both directions of a link.
     pub(super) fn set_delay(&mut self, a: u64, b: u64, delay: Duration) {
         let ends = [super::port(a, b), super::port(b, a)];
         self.cables.insert(ends[0], (ends[1], delay));
         self.cables.insert(ends[1], (ends[0], delay));
     }
 
-    /// From now on so many packets a second leave switch `a` for `b`, and so much of them is lost.
+    /// From now on, `a` sends packets to `b` at this rate, and this share of them is lost.
     pub(super) fn send(&mut self, a: u64, b: u64, rate: f64, loss: f64) {
         let traffic = Traffic { since: self.now, rate, loss };
         self.traffic.entry(super::port(a, b)).or_default().push(traffic);
     }
 
-    /// The switch starts to count anew.
+    /// Restarts the counters of a switch.
     pub(super) fn restart_counters(&mut self, number: u64) {
         self.started.insert(DatapathId(number), self.now);
     }
@@ -146,7 +147,7 @@ impl Latent {
         self.now = end;
     }
 
-    /// A host at a switch sends a frame.
+    /// Lets a host send a frame.
     pub(super) fn send_frame(&mut self, host: u64, frame: &[u8]) {
         let (in_port, data) = (HOST_PORT, Cow::Borrowed(frame));
         self.tell(&Event::PacketIn { dpid: DatapathId(host), in_port, table: 0, data });
@@ -186,24 +187,24 @@ impl Latent {
         }
     }
 
-    /// When a frame has left a link that sends one after the other.
+    /// When a frame has left a link that sends frames one after the other.
     fn sent_when_free(&mut self, at: Time, from: SwitchPort, frame: &[u8]) -> Time {
         let Some((rate, free)) = self.rates.get_mut(&from) else { return at };
         *free = at.max(*free) + Duration::from_secs_f64(frame.len() as f64 * 8.0 / rate.as_f64());
         *free
     }
 
-    /// The link from one switch to another carries so much from now on.
+    /// Sets the capacity of the link from one switch to another.
     pub(super) fn set_rate(&mut self, a: u64, b: u64, rate: u64) {
         self.rates.insert(super::port(a, b), (BitsPerSec(rate), self.now));
     }
 
-    /// Somebody wants to know what a link carries.
+    /// Requests a capacity measurement.
     pub(super) fn measure_capacity(&mut self, a: u64, b: u64) {
         self.tell(&Event::MeasureCapacity { src: super::port(a, b) });
     }
 
-    /// A packet that a switch was told to send has come in somewhere.
+    /// Delivers to the controller a packet that a switch was told to send.
     fn send_up(&mut self, arrived: Time, at: SwitchPort, frame: &[u8]) {
         let up = self.delayed(self.channels[&at.dpid].up);
         let (in_port, data) = (at.port, Cow::Owned(frame.to_vec()));
@@ -236,7 +237,7 @@ impl Latent {
         }
     }
 
-    /// Packets that were sent into a link until then, or that were and are not lost.
+    /// Packets sent into a link until then; without lost ones if `kept`.
     fn sent(&self, src: SwitchPort, until: Time, kept: bool) -> u64 {
         let traffic = self.traffic.get(&src).map(Vec::as_slice).unwrap_or_default();
         let ends = traffic.iter().skip(1).map(|next| next.since).chain([until]);
@@ -266,7 +267,7 @@ impl Latent {
         self.cables.keys().filter(|at| at.dpid == dpid).copied().collect()
     }
 
-    /// Three messages of ten wait somewhere.
+    /// The delay of a message; three of ten have extra delay.
     fn delayed(&mut self, duration: Duration) -> Duration {
         let waits = self.random.next_f64() < 0.3;
         duration + if waits { self.jitter.mul_f64(self.random.next_f64()) } else { Duration::ZERO }

@@ -7,7 +7,7 @@ use braid_types::DatapathId;
 use super::latent::{Channel, Latent, PACKET, millis};
 use crate::settings::Settings;
 
-/// Packets a second, which are 10 Mbit/s.
+/// Packets a second: 10 Mbit/s.
 const RATE: f64 = 1_000.0;
 const LOAD: u64 = 1_000 * PACKET * 8;
 const LONG: Duration = Duration::from_secs(30);

@@ -1,4 +1,4 @@
-//! Links measured through control channels that take time.
+//! Link measurement over OpenFlow connections with latency.
 
 mod capacity;
 mod delay;

@@ -1,4 +1,4 @@
-//! Measured values in the graph: published at a bounded rate, and followed by default paths that cost latency.
+//! Publication of measurements: at a bounded rate, and followed by default paths that cost latency.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::pipeline::Rule;
 use crate::settings::Settings;
 
 const CHANNELS: [Channel; 3] = [Channel { down: millis(1), up: millis(1) }; 3];
-/// The way round takes less time than the direct one.
+/// The indirect path has less delay than the direct one.
 const CABLES: [(u64, u64, Duration); 3] = [(1, 3, millis(20)), (1, 2, millis(5)), (2, 3, millis(5))];
 const LONG: Duration = Duration::from_secs(30);
 
@@ -64,7 +64,7 @@ fn the_graph_hears_of_a_change_at_most_once_an_interval() {
     assert!((1..=10).contains(&(version(&network) - before)));
 }
 
-/// Hosts at 1 and 3, and the route from one to the other.
+/// Hosts at 1 and 3, with a route between them.
 fn with_route(weight: Weight) -> Latent {
     let mut network = measured(Settings { weight, ..Settings::default() });
     for host in [1, 3] {
@@ -77,7 +77,7 @@ fn with_route(weight: Weight) -> Latent {
     network
 }
 
-/// The port by which the last route that was written leaves switch 1.
+/// The port by which the latest route leaves switch 1.
 fn route(network: &Latent) -> PortNo {
     let mut ports = network.orders.iter().rev().filter_map(|order| match order {
         Command::Add { dpid: DatapathId(1), rule: Rule::Route { hop, .. } } => Some(hop.port),

@@ -1,4 +1,4 @@
-//! What the brain says is done, and what switches and hosts say because of it is heard.
+//! Execution of the brain's commands, and events from switches and hosts in response.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::event::Event;
 use crate::pipeline::Encoder;
 
 impl Network {
-    /// Tells the brain, carries out what it says, and so on until nothing moves.
+    /// Handles an event, executes the commands, and repeats this until nothing follows.
     pub(in crate::brain::tests) fn tell(&mut self, event: &Event<'_>) {
         if self.dead {
             return;
@@ -29,7 +29,7 @@ impl Network {
         }
     }
 
-    /// What switches say while they are told something comes to the brain afterwards.
+    /// Queues an event of a switch that arises while commands are executed.
     pub(in crate::brain::tests) fn say(&mut self, event: Event<'static>) {
         if self.telling {
             self.said.push_back(event);
@@ -53,7 +53,7 @@ impl Network {
         }
     }
 
-    /// What the brain has said, in its order.
+    /// Executes the commands in order.
     pub(in crate::brain::tests) fn carry_out_all(&mut self, commands: &Commands) {
         self.notices.extend(commands.notices().iter().cloned());
         for command in commands {
@@ -118,7 +118,7 @@ impl Network {
                 Output::Controller(table, frame) => {
                     self.say(Event::PacketIn { dpid, in_port, table, data: Cow::Owned(frame) });
                 }
-                // Hosts do not look at discovery frames, which come when they are due.
+                // Hosts ignore discovery frames, which are sent periodically.
                 Output::Port(HOST_PORT, frame) if frame[12..14] == LLDP => {}
                 Output::Port(HOST_PORT, frame) => {
                     self.arrived.entry(dpid).or_default().push((frame, way.to_vec()));

@@ -1,4 +1,4 @@
-//! Frames in links, and switches that take their time.
+//! Frames in flight, and slow switches.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use super::{Arrival, BEHIND, HOST_PORT, Late, Network, dpid};
 use crate::event::Event;
 
 impl Network {
-    /// The host at a switch sends a frame, which gets no further yet than into the first link.
+    /// Lets a host send a frame, which only gets into the first link.
     pub(in crate::brain::tests) fn inject(&mut self, host: u64, frame: &[u8]) {
         let at = SwitchPort::new(dpid(host), HOST_PORT);
         let outputs = self.switches[&at.dpid].forward(at.port, frame);
         self.emit(at.dpid, at.port, outputs, &[at.dpid]);
     }
 
-    /// One of the frames in the links gets to the next switch.
+    /// Moves one frame in flight to the next switch.
     pub(in crate::brain::tests) fn fly(&mut self, choice: usize) {
         let index = choice % self.flying.len().max(1);
         if let Some((at, frame, way)) = self.flying.remove(index) {
@@ -25,7 +25,7 @@ impl Network {
         }
     }
 
-    /// A switch reads one of the messages that it was sent.
+    /// Lets a switch read one message.
     pub(in crate::brain::tests) fn act_late(&mut self, choice: usize) {
         let busy: Vec<_> = self.late.iter().flatten().filter(|(_, queue)| !queue.is_empty()).collect();
         let Some(dpid) = busy.get(choice % busy.len().max(1)).map(|(dpid, _)| **dpid) else { return };
@@ -40,7 +40,7 @@ impl Network {
         }
     }
 
-    /// Packets are treated from now on according to what has been due.
+    /// Applies the messages whose delay is over to packets.
     pub(in crate::brain::tests) fn apply_late(&mut self) {
         let (now, mut ready) = (self.now, Vec::new());
         for (dpid, queue) in &mut self.applying {
@@ -51,18 +51,18 @@ impl Network {
         ready.into_iter().for_each(|(dpid, bytes)| self.obey(dpid, &bytes));
     }
 
-    /// Whether no frame is in a link and no message with a switch.
+    /// Whether no frame is in flight and no message pending.
     pub(in crate::brain::tests) fn is_quiet(&self) -> bool {
         let is_read = self.late.iter().flatten().all(|(_, queue)| queue.is_empty());
         self.flying.is_empty() && is_read && self.applying.values().all(VecDeque::is_empty)
     }
 
-    /// How many frames are in the links.
+    /// The number of frames in flight.
     pub(in crate::brain::tests) fn flying(&self) -> usize {
         self.flying.len()
     }
 
-    /// What the host at a switch received since this was asked last.
+    /// Frames that a host received since the last call.
     pub(in crate::brain::tests) fn take_received(&mut self, host: u64) -> Vec<Arrival> {
         self.arrived.remove(&dpid(host)).unwrap_or_default()
     }

@@ -20,52 +20,52 @@ use crate::notice::Notice;
 use crate::request::{Reply, Ticket};
 use crate::settings::Settings;
 
-/// Every host's port on its switch.
+/// The host port of every switch.
 pub(super) const HOST_PORT: PortNo = PortNo(100);
 /// The EtherType of discovery frames.
 const LLDP: [u8; 2] = [0x88, 0xcc];
 
-/// A frame at a host's port, and the switches that it passed.
+/// A frame at a host port, and the switches that it passed.
 pub(super) type Arrival = (Vec<u8>, Vec<DatapathId>);
 
 pub(super) struct Network {
     pub(super) brain: Brain,
     pub(super) now: Time,
     pub(super) notices: Vec<Notice>,
-    /// What those were told who asked for advice.
-    /// What applications were told.
+    /// Replies to applications and host agents.
     pub(super) replies: Vec<(Ticket, Reply)>,
-    /// Switches whose barriers are not answered.
+    /// Switches that do not answer barriers.
     pub(super) mute: BTreeSet<DatapathId>,
-    /// What changed rules and groups, in order.
+    /// Commands that changed rules and groups, in order.
     pub(super) changes: Vec<Command>,
-    /// What switches are told and have not read yet, if they take their time.
+    /// Unread messages to switches, if switches are slow.
     pub(super) late: Option<BTreeMap<DatapathId, VecDeque<Late>>>,
-    /// What switches have read and perhaps confirmed, and when packets will be treated accordingly.
+    /// Messages that switches have read and perhaps confirmed, and when each applies to packets.
     applying: BTreeMap<DatapathId, VecDeque<(Time, Vec<u8>)>>,
-    /// How many groups of type fast failover each switch can have.
+    /// The number of fast-failover groups that each switch supports.
     failover_groups: u32,
-    /// What switches have said that the brain has not heard yet.
+    /// Events from switches that the brain has not handled yet.
     said: VecDeque<Event<'static>>,
     telling: bool,
     /// Whether no controller runs.
     dead: bool,
     switches: BTreeMap<DatapathId, FakeSwitch>,
     with_host: BTreeSet<DatapathId>,
-    /// Switches that say that they are edges.
+    /// Switches that identify as edges.
     edges: BTreeSet<DatapathId>,
     cables: BTreeMap<SwitchPort, SwitchPort>,
     cut: BTreeSet<SwitchPort>,
     unplugged: BTreeSet<SwitchPort>,
-    /// Frames that reached a host's port, and the switches that each passed.
+    /// Frames that reached a host port, and the switches that each passed.
     arrived: BTreeMap<DatapathId, Vec<Arrival>>,
     flying: VecDeque<(SwitchPort, Vec<u8>, Vec<DatapathId>)>,
 }
 
-/// For how many milliseconds after it has confirmed a rule a switch may treat packets as before; seen of Open vSwitch.
+/// Milliseconds for which a switch may apply old rules after confirming new ones, as observed with Open
+/// vSwitch.
 const BEHIND: u64 = 13;
 
-/// A message to a switch that it has not read.
+/// An unread message to a switch.
 pub(super) enum Late {
     Message(Vec<u8>),
     Barrier(u32),
@@ -106,7 +106,7 @@ impl Network {
         Self::start_on(u32::MAX, settings, cables, hosts)
     }
 
-    /// The same, with switches that can have so many groups of type fast failover.
+    /// A network whose switches support this many fast-failover groups.
     pub(super) fn start_on(groups: u32, settings: Settings, cables: &[(u64, u64)], hosts: &[u64]) -> Self {
         let mut network = Self { failover_groups: groups, ..Self::wire(settings, cables) };
         network.with_host = hosts.iter().map(|host| dpid(*host)).collect();
@@ -114,7 +114,7 @@ impl Network {
         network
     }
 
-    /// The same, where the switches with hosts are edges.
+    /// A network where the switches with hosts are edges.
     pub(super) fn start_with_edges(settings: Settings, cables: &[(u64, u64)], hosts: &[u64]) -> Self {
         let mut network = Self { failover_groups: u32::MAX, ..Self::wire(settings, cables) };
         network.with_host = hosts.iter().map(|host| dpid(*host)).collect();
@@ -168,17 +168,17 @@ impl Network {
         self.switches.keys().map(|dpid| dpid.0).collect()
     }
 
-    /// The controller is gone. The switches go on.
+    /// Stops the controller. The switches continue.
     pub(super) fn kill(&mut self) {
         self.dead = true;
     }
 
-    /// Another controller starts. It knows nothing, and no switch is connected yet.
+    /// Starts another controller, without state and connections.
     pub(super) fn start_again(&mut self) {
         self.start_again_with(self.brain.settings().clone());
     }
 
-    /// The same, with other settings.
+    /// Starts another controller with these settings.
     pub(super) fn start_again_with(&mut self, settings: Settings) {
         self.brain = Brain::new(settings);
         (self.dead, self.now) = (false, Time::from_millis(1));
@@ -186,7 +186,7 @@ impl Network {
         self.notices.clear();
     }
 
-    /// A switch connects, with the rules that it has.
+    /// Connects a switch with its installed rules.
     pub(super) fn connect(&mut self, number: u64) {
         let dpid = dpid(number);
         let with_host = self.with_host.contains(&dpid);
@@ -212,7 +212,7 @@ impl Network {
         }
     }
 
-    /// Lets the brain do what it wants to do before `end`.
+    /// Lets the brain do its work that is due before `end`.
     pub(super) fn wake_until(&mut self, end: Time) {
         while let Some(at) = self.brain.wake_at().filter(|at| !self.dead && *at < end) {
             self.now = self.now.max(at);
@@ -220,7 +220,7 @@ impl Network {
         }
     }
 
-    /// The host at a switch sends a frame; returns the frames that reach hosts because of it.
+    /// Lets a host send a frame; the frames that reach hosts follow from [`received`](Self::received).
     pub(super) fn send(&mut self, host: u64, frame: &[u8]) {
         self.arrived.clear();
         let at = SwitchPort::new(dpid(host), HOST_PORT);
@@ -232,12 +232,13 @@ impl Network {
         self.wake_until(self.now + Duration::from_millis(100));
     }
 
-    /// What the host at a switch received because of the last [`send`](Self::send): frames and their way.
+    /// The frames that a host received after the last [`send`](Self::send), with the switches that each
+    /// passed.
     pub(super) fn received(&self, host: u64) -> &[Arrival] {
         self.arrived.get(&dpid(host)).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The switches that the last frame passed on its way to the host, which got exactly that one.
+    /// The switches that the last frame to the host passed. Exactly one frame must have arrived.
     pub(super) fn way_to(&self, host: u64) -> Vec<u64> {
         match self.received(host) {
             [(_, way)] => way.iter().map(|dpid| dpid.0).collect(),
@@ -245,29 +246,29 @@ impl Network {
         }
     }
 
-    /// A frame comes in at a port of a switch.
+    /// Delivers a frame at a port of a switch.
     pub(super) fn arrive_at(&mut self, at: SwitchPort, frame: &[u8]) {
         self.arrive(at, frame, Vec::new());
     }
 
-    /// The host makes itself known.
+    /// Lets the host announce itself.
     pub(super) fn announce(&mut self, host: u64) {
         let IpAddr::V4(address) = ip(host) else { unreachable!() };
         self.send(host, &Arp::request(mac(host), address, address).frame());
     }
 
-    /// The host sends a TCP segment with the right addresses.
+    /// Lets the host send a TCP segment with the right addresses.
     pub(super) fn send_tcp(&mut self, from: u64, to: u64, tuple: FiveTuple, flags: TcpFlags, options: &[u8]) {
         let frame = build::tcp(tuple).macs(mac(from), mac(to)).flags(flags).options(options).frame();
         self.send(from, &frame);
     }
 
-    /// The switch itself.
+    /// The fake switch.
     pub(super) fn switch(&mut self, number: u64) -> &mut FakeSwitch {
         self.switches.get_mut(&dpid(number)).expect("known switch")
     }
 
-    /// The rules of one table in all switches.
+    /// The number of rules of one table in all switches.
     pub(super) fn rules(&self, table: u8) -> usize {
         self.switches.values().map(|switch| switch.rules(table)).sum()
     }

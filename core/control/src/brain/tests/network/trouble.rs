@@ -1,4 +1,4 @@
-//! What goes wrong: links, ports, switches, rules.
+//! Failures of links, ports, switches and rules.
 
 use braid_types::SwitchPort;
 
@@ -9,12 +9,12 @@ use crate::event::Event;
 use crate::pipeline::Rule;
 
 impl Network {
-    /// A switch notices that a port is up, or down.
+    /// Sets a port up or down; the switch notices.
     pub(in crate::brain::tests) fn set_port(&mut self, at: SwitchPort, up: bool) {
         self.tell(&Event::PortUp { dpid: at.dpid, port: status(at.dpid, at.port, up) });
     }
 
-    /// A link is pulled; the switches notice.
+    /// Unplugs a link; the switches notice.
     pub(in crate::brain::tests) fn unplug(&mut self, a: u64, b: u64) {
         self.cut_silently(a, b);
         for at in [port(a, b), port(b, a)] {
@@ -24,7 +24,7 @@ impl Network {
         }
     }
 
-    /// A link is put back.
+    /// Plugs a link back in.
     pub(in crate::brain::tests) fn plug(&mut self, a: u64, b: u64) {
         for at in [port(a, b), port(b, a)] {
             self.cut.remove(&at);
@@ -34,29 +34,29 @@ impl Network {
         }
     }
 
-    /// A link carries nothing any more, and no switch notices.
+    /// Breaks a link; no switch notices.
     pub(in crate::brain::tests) fn cut_silently(&mut self, a: u64, b: u64) {
         self.cut.extend([port(a, b), port(b, a)]);
     }
 
-    /// A switch loses power.
+    /// Restarts a switch without rules.
     pub(in crate::brain::tests) fn disconnect(&mut self, number: u64) {
         let down = self.unplugged.iter().filter(|at| at.dpid == dpid(number)).map(|at| at.port);
         self.switches.insert(dpid(number), FakeSwitch::with_down(down.collect()));
         self.break_channel(number);
     }
 
-    /// A switch's channel breaks; its rules stay.
+    /// Breaks a switch's OpenFlow connection; its rules stay.
     pub(in crate::brain::tests) fn break_channel(&mut self, number: u64) {
         self.tell(&Event::SwitchDown { dpid: dpid(number) });
     }
 
-    /// A switch forgets rules without saying so.
+    /// Makes a switch lose rules without a report.
     pub(in crate::brain::tests) fn lose_rules(&mut self, number: u64, table: u8, priority: u16) {
         self.switches.get_mut(&dpid(number)).expect("known switch").lose(table, priority);
     }
 
-    /// The last rule written that passes the test.
+    /// The latest written rule that passes the test.
     pub(in crate::brain::tests) fn find_rule(&self, test: impl Fn(&Rule) -> bool) -> Rule {
         let written = self.changes.iter().rev().filter_map(|command| match command {
             Command::Add { rule, .. } => Some(rule),
@@ -65,7 +65,7 @@ impl Network {
         *written.into_iter().find(|rule| test(rule)).expect("such a rule")
     }
 
-    /// A switch refuses a rule, and does not have it.
+    /// Makes a switch refuse a rule.
     pub(in crate::brain::tests) fn refuse(&mut self, number: u64, rule: Rule) {
         let (dpid, reason) = (dpid(number), "TableFull".to_owned());
         self.tell(&Event::Refused { dpid, rule: Some(rule), reason });
