@@ -120,7 +120,7 @@ pub(crate) struct Run {
     /// Packets a second that a port with hosts may send up to the controller, such as TCP SYNs and ARP; 0: no limit
     ///
     /// As many may come at once after a quiet second. Switches that have meters hold the limit themselves.
-    #[arg(long, value_name = "PACKETS", default_value_t = Settings::default().packet_ins, env = "BRAID_PORT_PACKET_INS")]
+    #[arg(long, value_name = "PACKETS", default_value_t = Settings::default().punt_rate, env = "BRAID_PORT_PACKET_INS")]
     port_packet_ins: u32,
     /// Connections a second from a port that may get a path of their own; more take the default route; 0: no limit
     ///
@@ -190,7 +190,7 @@ fn settings(run: Run, network: Option<&Blueprint>) -> anyhow::Result<Settings> {
         weight: run.weight,
         capacities: network.map(capacities).unwrap_or_default(),
         rebalancing: RebalanceSettings { moves_per_minute: run.moves, ..RebalanceSettings::default() },
-        packet_ins: run.port_packet_ins,
+        punt_rate: run.port_packet_ins,
         new_streams: run.port_new_streams,
         new_addresses: run.port_new_addresses,
         ..Settings::default()

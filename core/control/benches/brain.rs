@@ -39,7 +39,7 @@ struct Network {
 impl Network {
     fn start() -> Self {
         // The benchmark exceeds the default limits of a host port.
-        let settings = Settings { packet_ins: 0, new_streams: 0, ..Settings::default() };
+        let settings = Settings { punt_rate: 0, new_streams: 0, ..Settings::default() };
         let encoder = Encoder::new(settings.stream_idle);
         let (brain, now) = (Brain::new(settings), Time::from_millis(1));
         let mut network = Self { brain, now, out: Commands::default(), encoder, bytes: Vec::new() };

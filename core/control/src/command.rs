@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::UnknownRule;
 use crate::notice::Notice;
-use crate::pipeline::{EdgeGroup, Order, ProtectedPort, Rule, Spray};
+use crate::pipeline::{EdgeGroup, ProtectedPort, Resequencer, Rule, Spray};
 use crate::request::{Reply, Ticket};
 
 /// A command to a switch.
@@ -39,7 +39,7 @@ pub enum Command {
         /// The switch.
         dpid: DatapathId,
         /// The rule.
-        stray: UnknownRule,
+        unknown: UnknownRule,
     },
     /// Create an empty flood group.
     AddFlood {
@@ -79,7 +79,7 @@ pub enum Command {
         protected: ProtectedPort,
     },
     /// Change the bypass of an existing protected port.
-    SetGuard {
+    SetProtectedPort {
         /// The switch.
         dpid: DatapathId,
         /// The group.
@@ -100,11 +100,11 @@ pub enum Command {
         spray: Spray,
     },
     /// Create or change a resequencing group.
-    Order {
+    Resequence {
         /// The switch, an edge.
         dpid: DatapathId,
         /// The group.
-        order: Order,
+        resequencer: Resequencer,
     },
     /// Remove an edge's group and the rules that need it.
     RemoveEdgeGroup {
@@ -168,10 +168,10 @@ impl Command {
             | Self::SetMeter { dpid, .. }
             | Self::DeleteMeter { dpid, .. }
             | Self::AddProtectedPort { dpid, .. }
-            | Self::SetGuard { dpid, .. }
+            | Self::SetProtectedPort { dpid, .. }
             | Self::RemoveProtectedPort { dpid, .. }
             | Self::Spray { dpid, .. }
-            | Self::Order { dpid, .. }
+            | Self::Resequence { dpid, .. }
             | Self::RemoveEdgeGroup { dpid, .. }
             | Self::Send { dpid, .. }
             | Self::Barrier { dpid, .. }
@@ -185,7 +185,7 @@ impl Command {
 impl Command {
     /// The type of multipart request that it is, if it is one. The session must
     /// [expect](crate::Session::expect) the answer.
-    pub const fn asks_for(&self) -> Option<MultipartType> {
+    pub const fn multipart_type(&self) -> Option<MultipartType> {
         match self {
             Self::ReadStreams { .. } => Some(MultipartType::Flow),
             Self::ReadPorts { .. } => Some(MultipartType::Port),

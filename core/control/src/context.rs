@@ -36,7 +36,7 @@ impl Context<'_> {
     }
 
     /// Sends a packet directly to the port of its host.
-    pub(crate) fn hand_over(&mut self, mut frame: Vec<u8>) {
+    pub(crate) fn send_to_host(&mut self, mut frame: Vec<u8>) {
         let dst = Frame::parse(&frame).ok().and_then(|frame| match frame.payload {
             Payload::Ip(ip) => Some(ip.dst),
             Payload::Arp(arp) => Some(arp.target_ip.into()),

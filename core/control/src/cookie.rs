@@ -26,7 +26,7 @@ const ROUTE: u64 = 2;
 const FABRIC: u64 = 3;
 const DELIVER: u64 = 4;
 const BYPASS: u64 = 5;
-const ORDER: u64 = 6;
+const RESEQUENCE: u64 = 6;
 
 /// The purpose of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,7 +49,7 @@ pub enum Purpose {
     /// One hop of a bypass.
     Bypass(Label),
     /// Resequences one direction of a stream.
-    Order {
+    Resequence {
         /// The stream.
         id: StreamId,
         /// Whether it is the answering host's direction.
@@ -67,7 +67,7 @@ impl Cookie {
             Purpose::Fabric(label) => (FABRIC, label.0 as u64),
             Purpose::Deliver => (DELIVER, 0),
             Purpose::Bypass(label) => (BYPASS, label.0 as u64),
-            Purpose::Order { id, reverse } => (ORDER, (id.0 << 1) | reverse as u64),
+            Purpose::Resequence { id, reverse } => (RESEQUENCE, (id.0 << 1) | reverse as u64),
         };
         Self(OURS.0 | (kind << KIND_SHIFT) | (value & VALUE_MASK))
     }
@@ -95,7 +95,7 @@ impl Cookie {
             FABRIC => u32::try_from(value).ok().map(|label| Purpose::Fabric(Label(label))),
             DELIVER => Some(Purpose::Deliver),
             BYPASS => u32::try_from(value).ok().map(|label| Purpose::Bypass(Label(label))),
-            ORDER => Some(Purpose::Order { id: StreamId(value >> 1), reverse: value & 1 == 1 }),
+            RESEQUENCE => Some(Purpose::Resequence { id: StreamId(value >> 1), reverse: value & 1 == 1 }),
             _ => None,
         }
     }
@@ -115,7 +115,7 @@ mod tests {
             Purpose::Fabric(Label(u32::MAX)),
             Purpose::Deliver,
             Purpose::Bypass(Label(9)),
-            Purpose::Order { id: StreamId(8), reverse: true },
+            Purpose::Resequence { id: StreamId(8), reverse: true },
         ];
         for purpose in purposes {
             assert_eq!(Cookie::new(purpose).purpose(), Some(purpose));

@@ -140,7 +140,7 @@ pub struct SwitchPorts {
     pub failover_groups: u32,
     /// The installed state of an earlier Braid controller; `None` if it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub found: Option<InstalledRules>,
+    pub installed: Option<InstalledRules>,
 }
 
 impl SwitchPorts {

@@ -62,6 +62,6 @@ pub use notice::Notice;
 pub use port_counters::PortCounters;
 pub use request::{Asker, AssignedPath, AssignmentView, PlacedView, Refusal, Reply, Request, Ticket};
 pub use role::Role;
-pub use session::{Session, SessionError, SessionEvent, SessionLimits, Unusable};
+pub use session::{DiscardReason, Session, SessionError, SessionEvent, SessionLimits};
 pub use settings::{MeasurementSettings, RebalanceSettings, Settings};
 pub use threat::Threat;

@@ -69,7 +69,7 @@ impl PathCache {
     }
 
     /// Suspends a path in both directions until `until`.
-    pub(crate) fn bar(&mut self, path: Path, until: Time) {
+    pub(crate) fn suspend(&mut self, path: Path, until: Time) {
         if self.suspended.len() >= MAX_SUSPENDED {
             self.suspended.pop_front();
         }

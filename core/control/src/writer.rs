@@ -95,7 +95,7 @@ impl RuleWriter<'_> {
         {
             *known = entry;
             let protected = ProtectedPort { port: at.port, from: *from, bypass: entry };
-            self.commands.push(Command::SetGuard { dpid: at.dpid, protected });
+            self.commands.push(Command::SetProtectedPort { dpid: at.dpid, protected });
         }
     }
 }

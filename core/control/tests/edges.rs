@@ -96,9 +96,11 @@ fn what_an_edge_tells_of_its_groups_is_an_event_that_can_be_recorded() {
     let [SessionEvent::Other(event @ Event::EdgeReports { dpid, reports })] = &events[..] else {
         panic!("{events:?}");
     };
-    let [(_, Report::Spray(spray)), (_, Report::Order(order))] = &reports[..] else { panic!("{reports:?}") };
-    assert_eq!((*dpid, spray.paths.len(), order.limits.bytes), (EDGE, 1, 1 << 20));
-    assert_eq!(order.hold_time, Duration::from_millis(100));
+    let [(_, Report::Spray(spray)), (_, Report::Order(resequencer))] = &reports[..] else {
+        panic!("{reports:?}")
+    };
+    assert_eq!((*dpid, spray.paths.len(), resequencer.limits.bytes), (EDGE, 1, 1 << 20));
+    assert_eq!(resequencer.hold_time, Duration::from_millis(100));
     let line = serde_json::to_string(&Recorded { at: Time::ZERO, event: event.clone() }).expect("JSON");
     assert_eq!(serde_json::from_str::<Recorded<'_>>(&line).expect("an event").event, *event);
 }

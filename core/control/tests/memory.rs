@@ -29,7 +29,7 @@ struct Network {
 
 impl Network {
     fn start() -> Self {
-        let settings = Settings { packet_ins: 0, new_streams: 0, ..Settings::default() };
+        let settings = Settings { punt_rate: 0, new_streams: 0, ..Settings::default() };
         let (brain, now) = (Brain::new(settings), Time::from_millis(1));
         let mut network = Self { brain, now, streams: VecDeque::new(), opened: 0 };
         (1..=2).for_each(|dpid| network.tell(&Event::SwitchUp(switch(dpid))));

@@ -229,7 +229,7 @@ impl Engine {
             if let Command::Add { rule, .. } = command {
                 peer.written.note(xid, rule);
             }
-            if let Some(kind) = command.asks_for() {
+            if let Some(kind) = command.multipart_type() {
                 peer.outbox.note_request((xid, kind));
             }
             peer.outbox.append(|out| {
@@ -260,7 +260,7 @@ mod tests {
             let outbox = Outbox::new(0, &Rc::default());
             engine.join(dpid, SocketAddr::from(([127, 0, 0, 1], 1)), &outbox).expect("a new switch");
             let switch =
-                SwitchPorts { dpid, tables: 254, description, ports, failover_groups: 0, found: None };
+                SwitchPorts { dpid, tables: 254, description, ports, failover_groups: 0, installed: None };
             engine.handle(engine.now(), &Event::SwitchUp(switch));
         }
         engine.leave(DatapathId(1));

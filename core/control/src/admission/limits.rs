@@ -17,11 +17,11 @@ const STREAM_BURST_TIME: Duration = Duration::from_secs(10);
 
 /// The limits of the ports that are up.
 #[derive(Debug, Default)]
-pub(super) struct Limits(BTreeMap<SwitchPort, Shares>);
+pub(super) struct Limits(BTreeMap<SwitchPort, PortLimits>);
 
 /// The limits of one port.
 #[derive(Debug, Default)]
-struct Shares {
+struct PortLimits {
     /// New addresses, address conflicts and lookups.
     addresses: RateLimit,
     /// Connections that get their own paths.
@@ -34,7 +34,7 @@ struct Shares {
 
 impl Limits {
     pub(super) fn add(&mut self, at: SwitchPort) {
-        self.0.insert(at, Shares::default());
+        self.0.insert(at, PortLimits::default());
     }
 
     pub(super) fn forget(&mut self, at: SwitchPort) {
@@ -50,7 +50,7 @@ impl Limits {
     pub(super) fn take_packet(&mut self, cx: &Context<'_>, at: SwitchPort, frame: &Frame<'_>) -> bool {
         let Some(shares) = self.0.get_mut(&at) else { return at.port == PortNo::CONTROLLER };
         let rate = if is_answer(frame) { &mut shares.answers } else { &mut shares.packets };
-        rate.take(cx.now, cx.settings.packet_ins, BURST_TIME)
+        rate.take(cx.now, cx.settings.punt_rate, BURST_TIME)
     }
 
     /// Whether one more stream is within the limit of its port.

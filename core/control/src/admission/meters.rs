@@ -36,7 +36,7 @@ impl Meters {
 
     /// Sets the meter of a host port if the switch supports it.
     pub(super) fn set(&mut self, cx: &mut Context<'_>, at: SwitchPort) {
-        let (SwitchPort { dpid, port }, rate) = (at, cx.settings.packet_ins);
+        let (SwitchPort { dpid, port }, rate) = (at, cx.settings.punt_rate);
         if rate == 0 || !self.can_have(at) {
             return self.remove_found(cx, at);
         }

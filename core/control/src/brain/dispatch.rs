@@ -37,20 +37,20 @@ macro_rules! context {
 pub(crate) use context;
 
 /// The machines that `hosts` uses.
-macro_rules! below {
+macro_rules! host_deps {
     ($dispatch:expr) => {
-        crate::hosts::Below {
+        crate::hosts::HostDeps {
             cx: crate::brain::dispatch::context!($dispatch),
             discovery: &$dispatch.brain.discovery,
             admission: &mut $dispatch.brain.admission,
         }
     };
 }
-pub(crate) use below;
+pub(crate) use host_deps;
 /// The machines that `streams` uses.
-macro_rules! network {
+macro_rules! stream_deps {
     ($dispatch:expr) => {
-        crate::streams::Network {
+        crate::streams::StreamDeps {
             cx: crate::brain::dispatch::context!($dispatch),
             transfers: &mut $dispatch.brain.transfers,
             admission: &mut $dispatch.brain.admission,
@@ -62,24 +62,24 @@ macro_rules! network {
         }
     };
 }
-pub(crate) use network;
+pub(crate) use stream_deps;
 
 /// The machines that `requests` uses.
-macro_rules! lower {
+macro_rules! request_deps {
     ($dispatch:expr) => {
-        crate::requests::Lower {
-            net: crate::brain::dispatch::network!($dispatch),
+        crate::requests::RequestDeps {
+            deps: crate::brain::dispatch::stream_deps!($dispatch),
             streams: &mut $dispatch.brain.streams,
         }
     };
 }
-pub(crate) use lower;
+pub(crate) use request_deps;
 
 /// The machines that reconciliation uses.
 macro_rules! reconciliation {
     ($dispatch:expr) => {
         crate::reconcile::Reconciliation {
-            on: crate::brain::dispatch::lower!($dispatch),
+            on: crate::brain::dispatch::request_deps!($dispatch),
             discovery: &mut $dispatch.brain.discovery,
             hosts: &mut $dispatch.brain.hosts,
             broadcast: &mut $dispatch.brain.broadcast,
@@ -102,11 +102,11 @@ impl Dispatch<'_> {
             Event::Barrier { dpid, token } => self.on_barrier(*dpid, *token),
             Event::FlowRemoved { dpid, cookie, bytes } => {
                 self.brain.installed.end(*dpid, *cookie);
-                let net = &mut network!(self);
-                self.brain.streams.handle_flow_removed(net, *cookie, *bytes);
+                let deps = &mut stream_deps!(self);
+                self.brain.streams.handle_flow_removed(deps, *cookie, *bytes);
             }
             Event::StreamCounters { rules, .. } => {
-                self.brain.streams.handle_counters(&mut network!(self), rules);
+                self.brain.streams.handle_counters(&mut stream_deps!(self), rules);
             }
             Event::PortCounters { dpid, ports } => {
                 self.brain.measurement.handle_port_counters(&context!(self), *dpid, ports);
@@ -120,7 +120,7 @@ impl Dispatch<'_> {
                 self.brain.measurement.measure_capacity(&mut context!(self), *src);
             }
             Event::Request { ticket, request } => {
-                let on = &mut lower!(self);
+                let on = &mut request_deps!(self);
                 self.brain.requests.handle_request(on, *ticket, request);
             }
             Event::Policy { text } => self.brain.streams.set_policy(text),
@@ -134,9 +134,9 @@ impl Dispatch<'_> {
 
     fn on_switch_up(&mut self, switch: &SwitchPorts) {
         let dpid = switch.dpid;
-        let is_blank = switch.found.as_ref().is_none_or(|found| found.rules.is_empty());
+        let is_blank = switch.installed.as_ref().is_none_or(|found| found.rules.is_empty());
         self.brain.discovery.handle_switch_up(&mut context!(self), dpid, is_blank);
-        match &switch.found {
+        match &switch.installed {
             Some(found) => {
                 self.brain.admission.handle_switch_up(dpid, &found.meters);
                 reconciliation!(self).load(dpid, found);
@@ -153,7 +153,7 @@ impl Dispatch<'_> {
         for port in &switch.ports {
             self.on_port(dpid, port);
         }
-        if let Some(found) = &switch.found {
+        if let Some(found) = &switch.installed {
             reconciliation!(self).handle_switch(dpid, found);
             self.drain_discovery();
             self.drain_hosts();

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use braid_topology::Change;
 use braid_types::{DatapathId, SwitchPort};
 
-use super::dispatch::{Dispatch, below, context, lower, network, reconciliation};
+use super::dispatch::{Dispatch, context, host_deps, reconciliation, request_deps, stream_deps};
 use crate::discovery::DiscoveryEvent;
 use crate::fabric::{FabricEvent, Owner, Replaces, Withdrawal};
 use crate::hosts::{Binding, HostsEvent};
@@ -20,21 +20,21 @@ impl Dispatch<'_> {
     pub(super) fn tick(&mut self) {
         reconciliation!(self).handle_timeout();
         self.tick_discovery();
-        self.brain.hosts.handle_timeout(&mut below!(self));
+        self.brain.hosts.handle_timeout(&mut host_deps!(self));
         self.drain_hosts();
         self.brain.admission.handle_timeout(&mut context!(self));
         self.brain.fabric.handle_timeout(&mut context!(self));
         self.drain_fabric();
         self.brain.reservations.handle_timeout(&context!(self));
-        self.brain.streams.place_again(&mut network!(self), Replaces::Working);
-        self.brain.requests.handle_timeout(&mut lower!(self));
-        self.brain.streams.handle_timeout(&mut network!(self));
+        self.brain.streams.place_again(&mut stream_deps!(self), Replaces::Working);
+        self.brain.requests.handle_timeout(&mut request_deps!(self));
+        self.brain.streams.handle_timeout(&mut stream_deps!(self));
         self.drain_streams();
         self.brain.broadcast.handle_timeout(&mut context!(self), &self.brain.discovery);
         self.brain.measurement.handle_timeout(&mut context!(self));
         if self.now.since(self.brain.counters_read_at) >= self.brain.settings.counters_interval {
             self.brain.counters_read_at = self.now;
-            self.brain.streams.review(&mut network!(self));
+            self.brain.streams.review(&mut stream_deps!(self));
             self.review_labels();
             self.brain.reservations.learn(&mut context!(self), &self.brain.transfers);
         }
@@ -53,11 +53,11 @@ impl Dispatch<'_> {
         if std::mem::replace(&mut self.brain.followed, structure) != structure {
             self.brain.broadcast.handle_change();
             reconciliation!(self).handle_graph();
-            self.brain.streams.handle_change(&mut network!(self), NetworkChange::Links);
+            self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::Links);
             self.brain.fabric.handle_links(&mut context!(self));
             self.drain_fabric();
             self.brain.routing.handle_graph(&mut context!(self), &mut self.brain.fabric);
-            self.brain.streams.place_again(&mut network!(self), Replaces::Nothing);
+            self.brain.streams.place_again(&mut stream_deps!(self), Replaces::Nothing);
         } else if self.brain.settings.weight.is_measured() {
             self.brain.routing.handle_graph(&mut context!(self), &mut self.brain.fabric);
         }
@@ -67,7 +67,7 @@ impl Dispatch<'_> {
     pub(super) fn on_refused(&mut self, dpid: DatapathId, rule: Option<Rule>, reason: &str) {
         self.out.notice(Notice::Refused { dpid, reason: reason.to_owned() });
         match rule {
-            Some(Rule::Stream { id, .. }) => self.brain.streams.end(&mut network!(self), id),
+            Some(Rule::Stream { id, .. }) => self.brain.streams.end(&mut stream_deps!(self), id),
             Some(Rule::Route { dst, .. } | Rule::LocalRoute { dst }) => {
                 _ = self.brain.routing.forget(RouteKey { dst, dpid });
             }
@@ -82,7 +82,7 @@ impl Dispatch<'_> {
     /// A switch has processed every message before a barrier.
     pub(super) fn on_barrier(&mut self, dpid: DatapathId, token: u32) {
         if !self.brain.fabric.handle_barrier(&mut context!(self), dpid, token) {
-            self.brain.requests.handle_barrier(&mut lower!(self), dpid, token);
+            self.brain.requests.handle_barrier(&mut request_deps!(self), dpid, token);
         }
         self.drain_fabric();
     }
@@ -99,7 +99,7 @@ impl Dispatch<'_> {
                     self.brain.spray.commit(&mut context!(self), batch);
                 }
                 FabricEvent::Ready(Owner::Streams, batch) => {
-                    self.brain.streams.commit(&mut network!(self), batch);
+                    self.brain.streams.commit(&mut stream_deps!(self), batch);
                 }
                 FabricEvent::Stranded((dpid, frame)) => {
                     if self.brain.topology.switch(dpid).is_some() {
@@ -108,7 +108,9 @@ impl Dispatch<'_> {
                 }
                 FabricEvent::Withdrawn(withdrawal) => self.withdraw(&withdrawal),
                 FabricEvent::Bypassed(paths) => {
-                    self.brain.streams.handle_change(&mut network!(self), NetworkChange::Bypassed(&paths));
+                    self.brain
+                        .streams
+                        .handle_change(&mut stream_deps!(self), NetworkChange::Bypassed(&paths));
                 }
             }
         }
@@ -117,7 +119,7 @@ impl Dispatch<'_> {
     /// Moves users of withdrawn labels to other labels, or to none. O(streams + routes).
     fn withdraw(&mut self, withdrawal: &Withdrawal) {
         let gone = NetworkChange::Withdrawn(&withdrawal.paths);
-        self.brain.streams.handle_change(&mut network!(self), gone);
+        self.brain.streams.handle_change(&mut stream_deps!(self), gone);
         let cx = &mut context!(self);
         self.brain.routing.withdraw(cx, &withdrawal.labels);
         self.brain.fabric.complete(cx, withdrawal);
@@ -125,7 +127,7 @@ impl Dispatch<'_> {
 
     /// Stops requests that wait for ended streams.
     pub(super) fn drain_streams(&mut self) {
-        self.brain.requests.drain_streams(&mut lower!(self));
+        self.brain.requests.drain_streams(&mut request_deps!(self));
     }
 
     /// Looks for unused labels. Called periodically.
@@ -144,14 +146,14 @@ impl Dispatch<'_> {
 
     /// Learns a host's addresses and port. Returns whether they were accepted.
     pub(super) fn learn(&mut self, host: Binding) -> bool {
-        let believed = self.brain.hosts.learn(&mut below!(self), host);
+        let believed = self.brain.hosts.learn(&mut host_deps!(self), host);
         self.drain_hosts();
         believed
     }
 
     /// Holds a packet that entered at `dpid` until `target` is found.
     pub(super) fn look_up(&mut self, dpid: DatapathId, target: IpAddr, frame: &[u8]) {
-        self.brain.hosts.look_up(&mut below!(self), dpid, target, frame);
+        self.brain.hosts.look_up(&mut host_deps!(self), dpid, target, frame);
     }
 
     /// Handles the reports of `hosts`.
@@ -170,7 +172,7 @@ impl Dispatch<'_> {
             self.brain.hosts.handle_change(&mut context!(self), change);
             match change {
                 Change::LinkAdded { link, .. } => {
-                    self.brain.streams.handle_change(&mut network!(self), NetworkChange::LinkUp);
+                    self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::LinkUp);
                     self.out.notice(Notice::LinkUp { src: link.src, dst: link.dst });
                 }
                 Change::LinkRemoved { link } => {
@@ -188,9 +190,9 @@ impl Dispatch<'_> {
                 Change::AddressMoved { address, .. } => {
                     self.brain
                         .streams
-                        .handle_change(&mut network!(self), NetworkChange::AddressMoved(*address));
+                        .handle_change(&mut stream_deps!(self), NetworkChange::AddressMoved(*address));
                     self.reroute_to(*address);
-                    self.brain.streams.place_again(&mut network!(self), Replaces::Nothing);
+                    self.brain.streams.place_again(&mut stream_deps!(self), Replaces::Nothing);
                 }
                 Change::AddressAdded { address, .. } | Change::AddressRemoved { address, .. } => {
                     self.reroute_to(*address);
@@ -214,10 +216,10 @@ impl Dispatch<'_> {
         for dst in addresses {
             self.reroute_to(*dst);
             if from.dpid != to.dpid {
-                self.brain.streams.handle_change(&mut network!(self), NetworkChange::AddressMoved(*dst));
+                self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::AddressMoved(*dst));
             }
         }
-        self.brain.streams.place_again(&mut network!(self), Replaces::Nothing);
+        self.brain.streams.place_again(&mut stream_deps!(self), Replaces::Nothing);
     }
 
     pub(super) fn tick_discovery(&mut self) {

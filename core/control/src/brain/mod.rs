@@ -30,7 +30,7 @@ use crate::streams::Streams;
 use crate::writer::Protections;
 use dispatch::Dispatch;
 #[cfg(test)]
-use dispatch::{context, network};
+use dispatch::{context, stream_deps};
 
 /// The controller's state machine. Performs no I/O.
 ///
@@ -71,7 +71,7 @@ impl Brain {
             streams: Streams::default(),
             reservations: Reservations::new(&settings),
             spray: Spray::default(),
-            paths: PathCache::new(topology.graph(), settings.paths, settings.weight),
+            paths: PathCache::new(topology.graph(), settings.max_paths, settings.weight),
             settings,
             topology,
             discovery: Discovery::default(),

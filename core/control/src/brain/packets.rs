@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use braid_packet::{Frame, Ip, Payload, Transport};
 use braid_types::{DatapathId, PortNo, SwitchPort};
 
-use super::dispatch::{Dispatch, below, context, network};
+use super::dispatch::{Dispatch, context, host_deps, stream_deps};
 use crate::hosts::{Binding, DHCP_CLIENT, NeighborPacket};
 use crate::label::Label;
 use crate::pipeline::Table;
@@ -36,24 +36,25 @@ impl Dispatch<'_> {
         match &frame.payload {
             Payload::Lldp(pdu) => self.on_lldp(at, pdu),
             Payload::Arp(arp) if from_host => {
-                self.brain.hosts.handle_arp(&mut below!(self), punt.neighbor(arp.sender_ip.into()), arp);
+                self.brain.hosts.handle_arp(&mut host_deps!(self), punt.neighbor(arp.sender_ip.into()), arp);
                 self.drain_hosts();
             }
             Payload::Ip(ip) if from_host => self.on_ip(&punt, ip),
-            Payload::Ip(ip) if at.port == PortNo::CONTROLLER => self.on_returned(at.dpid, ip.dst, bytes),
+            Payload::Ip(ip) if at.port == PortNo::CONTROLLER => self.on_route_miss(at.dpid, ip.dst, bytes),
             _ => {}
         }
     }
 
     fn on_ip(&mut self, punt: &Punt<'_>, ip: &Ip<'_>) {
         let host = Binding { mac: punt.frame.src, ip: ip.src, at: punt.at };
-        let is_admitted = self.learn(host) && self.brain.hosts.admit_lookup(&mut below!(self), punt.at, ip);
+        let is_admitted =
+            self.learn(host) && self.brain.hosts.admit_lookup(&mut host_deps!(self), punt.at, ip);
         if !is_admitted {
             return;
         }
         match &ip.transport {
             Transport::Icmpv6(message) => {
-                self.brain.hosts.handle_nd(&mut below!(self), punt.neighbor(ip.src), message);
+                self.brain.hosts.handle_nd(&mut host_deps!(self), punt.neighbor(ip.src), message);
                 self.drain_hosts();
             }
             Transport::Tcp(_) if punt.table == Table::Admit as u8 => self.on_tcp(punt, ip.dst),
@@ -64,7 +65,7 @@ impl Dispatch<'_> {
 
     fn on_tcp(&mut self, punt: &Punt<'_>, dst: IpAddr) {
         let Punt { at, frame, bytes, .. } = *punt;
-        if !self.brain.streams.handle_tcp(&mut network!(self), at, frame, bytes) {
+        if !self.brain.streams.handle_tcp(&mut stream_deps!(self), at, frame, bytes) {
             self.forward_or_look_up(at.dpid, dst, bytes);
         }
     }
@@ -73,7 +74,7 @@ impl Dispatch<'_> {
     fn offer(&mut self, at: SwitchPort, dst: IpAddr, bytes: &[u8]) {
         match self.brain.topology.host_with_address(dst) {
             Some(_) => self.forward_or_look_up(at.dpid, dst, bytes),
-            None => self.brain.hosts.relay(&mut below!(self), at, bytes),
+            None => self.brain.hosts.relay(&mut host_deps!(self), at, bytes),
         }
     }
 
@@ -81,7 +82,7 @@ impl Dispatch<'_> {
     ///
     /// If a route should exist, the switch has lost or refused it. The packet is dropped, since it would come
     /// back again and again. The next packet to that host installs the route again.
-    fn on_returned(&mut self, dpid: DatapathId, dst: IpAddr, bytes: &[u8]) {
+    fn on_route_miss(&mut self, dpid: DatapathId, dst: IpAddr, bytes: &[u8]) {
         if !self.brain.routing.forget(RouteKey { dst, dpid }) {
             self.forward_or_look_up(dpid, dst, bytes);
         }
@@ -103,7 +104,7 @@ impl Dispatch<'_> {
         let Ok(frame) = Frame::parse(bytes) else { return };
         let Payload::Ip(ip) = &frame.payload else { return };
         let is_syn = frame.tcp().is_some_and(|tcp| tcp.flags.is_syn());
-        if !is_syn || !self.brain.streams.handle_syn(&mut network!(self), dpid, &frame, bytes) {
+        if !is_syn || !self.brain.streams.handle_syn(&mut stream_deps!(self), dpid, &frame, bytes) {
             self.forward_or_look_up(dpid, ip.dst, bytes);
         }
     }
@@ -112,11 +113,18 @@ impl Dispatch<'_> {
 impl<'a> Punt<'a> {
     fn neighbor(&self, ip: IpAddr) -> NeighborPacket<'a> {
         let Self { at, frame, bytes, .. } = *self;
-        NeighborPacket { at, src: frame.src, ip, dst: frame.dst, frame: bytes, is_copy: self.is_copy() }
+        NeighborPacket {
+            at,
+            src: frame.src,
+            ip,
+            dst: frame.dst,
+            frame: bytes,
+            is_mirrored: self.is_mirrored(),
+        }
     }
 
     /// Whether this is a copy of a unicast packet between neighbours, which the switch forwards itself.
-    const fn is_copy(&self) -> bool {
+    const fn is_mirrored(&self) -> bool {
         self.table == Table::Admit as u8 && !self.frame.dst.is_multicast()
     }
 }

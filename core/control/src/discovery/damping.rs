@@ -42,7 +42,7 @@ impl Damping {
         record.losses.push_back(now);
         record.losses.retain(|at| now.since(*at) <= settings.flap_window);
         if record.losses.len() >= settings.flap_limit {
-            let hold = record.strike(settings);
+            let hold = record.start_hold(settings);
             record.until = now + hold;
             let losses = settings.flap_limit;
             cx.out.notice(Notice::LinkDamped { src: link.src, dst: link.dst, losses, hold });
@@ -58,7 +58,7 @@ impl Damping {
 
 impl Record {
     /// Starts a hold after too many losses; returns its length.
-    fn strike(&mut self, settings: &Settings) -> Duration {
+    fn start_hold(&mut self, settings: &Settings) -> Duration {
         let factor = 1_u32.checked_shl(self.strikes).unwrap_or(u32::MAX);
         self.losses.clear();
         self.strikes = self.strikes.saturating_add(1);

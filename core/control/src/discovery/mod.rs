@@ -127,7 +127,7 @@ impl Discovery {
 
     /// A host was seen at a port.
     pub(crate) fn handle_host_seen(&mut self, at: SwitchPort) {
-        self.ports.show_host(at);
+        self.ports.mark_host_seen(at);
     }
 
     /// Gives a new port the role that it had with an earlier controller.
@@ -269,7 +269,7 @@ fn from_link(at: SwitchPort) -> [Rule; 2] {
 /// The rules that admit packets from hosts at a port.
 fn from_hosts(at: SwitchPort) -> impl Iterator<Item = Rule> {
     let port = at.port;
-    let copies = NeighborTraffic::ALL.map(|traffic| Rule::Neighbour { port, traffic });
+    let copies = NeighborTraffic::ALL.map(|traffic| Rule::NeighborCopy { port, traffic });
     let answers = [false, true].map(|ipv6| [Rule::SynAck { ipv6, port }, Rule::Reset { ipv6, port }]);
     answers.into_iter().flatten().chain(copies).chain([Rule::FromHost { port }])
 }

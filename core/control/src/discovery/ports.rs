@@ -20,12 +20,12 @@ pub(super) struct PortState {
     /// When this port sent the newest of its discovery frames that arrived elsewhere.
     pub(super) sent_and_heard: Option<Time>,
     /// What was seen at the port, so that hosts do not pass for a switch or a switch for hosts.
-    pub(super) shown: Shown,
+    pub(super) shown: Seen,
 }
 
 /// What has been seen at a port since it was last down for long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Shown {
+pub(super) struct Seen {
     /// A host.
     pub(super) host: bool,
     /// Another switch.
@@ -39,7 +39,7 @@ const MAX_DOWN: usize = SessionLimits::DEFAULT.ports;
 #[derive(Debug, Default)]
 pub(super) struct Ports {
     up: BTreeMap<SwitchPort, PortState>,
-    down: BTreeMap<DatapathId, BTreeMap<PortNo, (Time, Shown)>>,
+    down: BTreeMap<DatapathId, BTreeMap<PortNo, (Time, Seen)>>,
 }
 
 impl Ports {
@@ -61,7 +61,7 @@ impl Ports {
     /// Removes a port that is down or removed.
     pub(super) fn remove(&mut self, at: SwitchPort, now: Time) -> Option<PortState> {
         let state = self.up.remove(&at)?;
-        if state.shown != Shown::default() {
+        if state.shown != Seen::default() {
             let down = self.down.entry(at.dpid).or_default();
             if down.len() >= MAX_DOWN {
                 down.pop_first();
@@ -89,7 +89,7 @@ impl Ports {
     }
 
     /// Records that a host was seen at a port.
-    pub(super) fn show_host(&mut self, at: SwitchPort) {
+    pub(super) fn mark_host_seen(&mut self, at: SwitchPort) {
         if let Some(state) = self.up.get_mut(&at) {
             state.shown.host = true;
         }
@@ -138,7 +138,7 @@ mod tests {
     /// The port comes up, shows a host, and goes down.
     fn flap(ports: &mut Ports, at: SwitchPort, now: Time) {
         ports.insert(at, now, HOLD);
-        ports.show_host(at);
+        ports.mark_host_seen(at);
         ports.remove(at, now);
     }
 

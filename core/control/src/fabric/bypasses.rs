@@ -73,7 +73,7 @@ impl Bypasses {
         if u64::from(switch.failover_groups) >= ports * ports {
             self.capable.insert(dpid);
         }
-        match &switch.found {
+        match &switch.installed {
             Some(found) => {
                 found.protected_ports.iter().for_each(|protected| cx.out.protections.load(dpid, protected));
             }

@@ -25,7 +25,7 @@ pub(super) struct LabelGroups {
     groups: BTreeMap<Label, LabelGroup>,
     /// The group of each link that supplies new labels.
     open: BTreeMap<Link, Label>,
-    found: Earlier,
+    installed: InstalledGroups,
     last: u32,
 }
 
@@ -43,7 +43,7 @@ struct LabelGroup {
 
 /// Labels that an earlier controller left in switches, until reconciliation ends.
 #[derive(Debug, Default)]
-struct Earlier {
+struct InstalledGroups {
     /// The group that leaves each port.
     at: BTreeMap<SwitchPort, Label>,
     /// Members of groups that appear in rules.
@@ -81,10 +81,10 @@ impl LabelGroups {
     fn next_in_known(&self, link: &Link) -> Option<Label> {
         let leads_there = |it: &LabelGroup| it.link == *link;
         let is_free = |group: &&Label| self.groups.get(group).is_none_or(leads_there);
-        let found = self.found.at.get(&link.src).filter(is_free);
-        let usual = self.open.get(link).into_iter().chain(found);
+        let found = self.installed.at.get(&link.src).filter(is_free);
+        let median = self.open.get(link).into_iter().chain(found);
         let others = self.groups.iter().filter(|(_, it)| leads_there(it)).map(|(group, _)| group);
-        usual.chain(others).find_map(|group| self.next_member(*group))
+        median.chain(others).find_map(|group| self.next_member(*group))
     }
 
     fn next_group(&self) -> Option<Label> {
@@ -94,10 +94,10 @@ impl LabelGroups {
 
     /// The next free label of a group, wrapping around.
     fn next_member(&self, group: Label) -> Option<Label> {
-        let last = self.groups.get(&group).map_or(0, |it| it.last).max(self.found.last_of(group));
+        let last = self.groups.get(&group).map_or(0, |it| it.last).max(self.installed.last_of(group));
         let next = (0..MEMBERS).map(|step| group.member((last + step) % MEMBERS + 1));
         let is_taken = |label: &Label| self.groups.get(&group).is_some_and(|it| it.members.contains(label));
-        { next }.find(|label| !is_taken(label) && !self.found.members.contains(label))
+        { next }.find(|label| !is_taken(label) && !self.installed.members.contains(label))
     }
 
     /// Gives new groups higher numbers than that of `label`.
@@ -112,11 +112,11 @@ impl LabelGroups {
         for rule in rules {
             match rule {
                 Rule::Transit(Hop { label, port, .. }) if label.is_group() => {
-                    self.found.at.insert(SwitchPort::new(dpid, *port), *label);
+                    self.installed.at.insert(SwitchPort::new(dpid, *port), *label);
                 }
                 rule => {
                     let label = label_of(rule).filter(|label| label.group().is_some() && !label.is_group());
-                    self.found.members.extend(label);
+                    self.installed.members.extend(label);
                 }
             }
         }
@@ -124,7 +124,7 @@ impl LabelGroups {
 
     /// Everything installed has been adopted or removed.
     pub(super) fn end_reconciliation(&mut self) {
-        self.found = Earlier::default();
+        self.installed = InstalledGroups::default();
     }
 
     /// Whether a path may have this label: its group uses the same link, or does not exist yet.
@@ -201,7 +201,7 @@ impl LabelGroups {
 
     /// Forgets the rules of a switch that may have lost them. New labels write them again.
     pub(super) fn close_at(&mut self, dpid: DatapathId) {
-        self.found.at.retain(|at, _| at.dpid != dpid);
+        self.installed.at.retain(|at, _| at.dpid != dpid);
         for group in self.groups.values_mut().filter(|group| group.link.src.dpid == dpid) {
             group.written.clear();
         }
@@ -226,7 +226,7 @@ impl LabelGroup {
     }
 }
 
-impl Earlier {
+impl InstalledGroups {
     /// A number above which those of a group are most likely free; 0 if none was installed.
     fn last_of(&self, group: Label) -> u32 {
         let mut members = self.members.range(group..=group.member(MEMBERS));

@@ -21,7 +21,7 @@ impl Fabric {
     /// Schedules a retry of a hairpin rule that a switch has refused.
     pub(super) fn retry_hairpin(&mut self, cx: &Context<'_>, dpid: DatapathId, rule: Rule) {
         if self.wants_hairpin(dpid, &rule) {
-            self.hairpins.0.insert((dpid, rule), cx.now + cx.settings.bar);
+            self.hairpins.0.insert((dpid, rule), cx.now + cx.settings.path_suspend_time);
         }
     }
 

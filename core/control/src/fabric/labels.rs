@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::groups::{LabelGroups, middle};
 use super::is_whole;
-use super::retirement::Life;
+use super::retirement::LabelState;
 use crate::label::Label;
 use crate::pipeline::{Exit, Hop};
 
@@ -48,7 +48,7 @@ pub(super) struct Entry {
     leaving: Option<Barrier>,
     installed_at: Time,
     confirmed_at: Time,
-    pub(super) life: Life,
+    pub(super) life: LabelState,
 }
 
 /// The meaning of an answered barrier.
@@ -136,7 +136,7 @@ impl Labels {
 
     fn insert(&mut self, now: Time, label: Label, path: &Path, unconfirmed: SmallVec<[Barrier; 4]>) {
         self.groups.enter(label, path);
-        let (path, life) = (path.clone(), Life::Used);
+        let (path, life) = (path.clone(), LabelState::Used);
         let (installed_at, confirmed_at) = (now, now);
         let entry = Entry { path, leases: 0, unconfirmed, leaving: None, installed_at, confirmed_at, life };
         self.entries.insert(label, entry);
@@ -161,7 +161,7 @@ impl Labels {
     pub(super) fn confirm(&mut self, now: Time, dpid: DatapathId, token: u32) -> Option<Confirmed> {
         let label = self.barriers.remove(&(dpid, token))?;
         let entry = self.entries.get_mut(&label)?;
-        if entry.life == Life::Leaving {
+        if entry.life == LabelState::Leaving {
             return Some(Confirmed::Leaving(label));
         }
         entry.unconfirmed.retain(|barrier| *barrier != (dpid, token));
@@ -185,7 +185,7 @@ impl Labels {
     }
 
     /// The labels that no packet enters and no packet in flight can carry.
-    pub(super) fn left_by(&self, now: Time) -> Vec<Label> {
+    pub(super) fn drained(&self, now: Time) -> Vec<Label> {
         self.left.iter().take_while(|(at, _)| *at <= now).map(|(_, label)| *label).collect()
     }
 
@@ -210,22 +210,22 @@ impl Labels {
         token
     }
 
-    pub(super) fn set_life(&mut self, label: Label, life: Life) {
+    pub(super) fn set_life(&mut self, label: Label, life: LabelState) {
         let Some(entry) = self.entries.get_mut(&label) else { return };
         let before = std::mem::replace(&mut entry.life, life);
         self.forget_life(label, before);
         match life {
-            Life::Left(at) => _ = self.left.insert((at, label)),
-            Life::Unused(since) => _ = self.unused.insert((since, label)),
-            Life::Used | Life::Leaving => {}
+            LabelState::Left(at) => _ = self.left.insert((at, label)),
+            LabelState::Unused(since) => _ = self.unused.insert((since, label)),
+            LabelState::Used | LabelState::Leaving => {}
         }
     }
 
-    fn forget_life(&mut self, label: Label, life: Life) {
+    fn forget_life(&mut self, label: Label, life: LabelState) {
         match life {
-            Life::Left(at) => _ = self.left.remove(&(at, label)),
-            Life::Unused(since) => _ = self.unused.remove(&(since, label)),
-            Life::Used | Life::Leaving => {}
+            LabelState::Left(at) => _ = self.left.remove(&(at, label)),
+            LabelState::Unused(since) => _ = self.unused.remove(&(since, label)),
+            LabelState::Used | LabelState::Leaving => {}
         }
     }
 
@@ -236,15 +236,16 @@ impl Labels {
 
     /// Takes the labels that no stream leases and that were not known to be unused.
     pub(super) fn take_idle(&mut self) -> BTreeSet<Label> {
-        let is_idle =
-            |label: &Label| self.entries.get(label).is_some_and(|it| it.leases == 0 && it.life == Life::Used);
+        let is_idle = |label: &Label| {
+            self.entries.get(label).is_some_and(|it| it.leases == 0 && it.life == LabelState::Used)
+        };
         std::mem::take(&mut self.idle).into_iter().filter(is_idle).collect()
     }
 
     /// The labels that wait for their ingress to confirm that no packet enters them, in order.
     #[expect(clippy::disallowed_methods, reason = "sorted at once")]
     pub(super) fn leaving(&self) -> Vec<Label> {
-        let leaving = self.entries.iter().filter(|(_, entry)| entry.life == Life::Leaving);
+        let leaving = self.entries.iter().filter(|(_, entry)| entry.life == LabelState::Leaving);
         let mut leaving: Vec<_> = leaving.map(|(label, _)| *label).collect();
         leaving.sort_unstable();
         leaving
@@ -272,7 +273,7 @@ impl Labels {
     /// The labels that packets may enter and whose paths pass `test`, in order.
     #[expect(clippy::disallowed_methods, reason = "sorted at once")]
     pub(super) fn enterable(&self, test: impl Fn(&Path) -> bool) -> Vec<Label> {
-        let is_open = |entry: &Entry| matches!(entry.life, Life::Used | Life::Unused(_));
+        let is_open = |entry: &Entry| matches!(entry.life, LabelState::Used | LabelState::Unused(_));
         let matching = self.entries.iter().filter(|(_, entry)| is_open(entry) && test(&entry.path));
         let mut matching: Vec<_> = matching.map(|(label, _)| *label).collect();
         matching.sort_unstable();

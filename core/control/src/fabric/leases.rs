@@ -5,7 +5,7 @@ use braid_types::Index;
 
 use super::Fabric;
 use super::labels::Labels;
-use super::retirement::Life;
+use super::retirement::LabelState;
 use crate::label::Label;
 
 /// The labels of the two directions of a stream.
@@ -45,8 +45,8 @@ impl Labels {
     fn retain(&mut self, label: Label) {
         let Some(entry) = self.entries.get_mut(&label) else { return };
         entry.leases += 1;
-        if matches!(entry.life, Life::Unused(_)) {
-            self.set_life(label, Life::Used);
+        if matches!(entry.life, LabelState::Unused(_)) {
+            self.set_life(label, LabelState::Used);
         }
     }
 

@@ -111,7 +111,7 @@ impl Fabric {
 
     /// A switch joins, perhaps with rules of an earlier controller.
     pub(crate) fn handle_switch_up(&mut self, cx: &mut Context<'_>, switch: &SwitchPorts) {
-        if let Some(found) = &switch.found {
+        if let Some(found) = &switch.installed {
             self.load(switch.dpid, &found.rules);
         }
         self.bypasses.handle_switch_up(cx, switch);

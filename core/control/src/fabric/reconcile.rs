@@ -29,7 +29,7 @@ impl Fabric {
         let mut known = Vec::new();
         for (label, from) in cx.out.installed.edges() {
             let Some(path) = self.trace(cx, label, from) else { continue };
-            cx.out.installed.close_edge(label);
+            cx.out.installed.close_label(label);
             if self.labels.adopt(cx.now, label, &path) {
                 self.write(cx, label, &path);
                 known.push((label, from.dpid));

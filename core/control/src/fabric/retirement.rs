@@ -19,7 +19,7 @@ use crate::label::Label;
 ///    └─ something uses it ────┘                    └── its path is broken                                  ▼ removed
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Life {
+pub(super) enum LabelState {
     /// Packets may enter it.
     #[default]
     Used,
@@ -38,7 +38,7 @@ impl Fabric {
         for label in self.labels.take_idle() {
             match pinned.contains(&label) {
                 true => _ = self.labels.idle.insert(label),
-                false => self.labels.set_life(label, Life::Unused(cx.now)),
+                false => self.labels.set_life(label, LabelState::Unused(cx.now)),
             }
         }
         // Traffic stays on a path until its replacement is confirmed.
@@ -48,7 +48,7 @@ impl Fabric {
         for (since, label) in self.labels.unused() {
             let unused_for = cx.now.since(since);
             if pinned.contains(&label) {
-                self.labels.set_life(label, Life::Used);
+                self.labels.set_life(label, LabelState::Used);
                 self.labels.idle.insert(label);
             } else if unused_for >= linger || unused_for >= leave && self.is_broken(cx, label) {
                 leaving.insert(label);
@@ -69,14 +69,14 @@ impl Fabric {
         if cx.topology.switch(dpid).is_none() {
             return self.has_left(cx, label);
         }
-        self.labels.set_life(label, Life::Leaving);
+        self.labels.set_life(label, LabelState::Leaving);
         let token = self.labels.ask(dpid, label);
         cx.out.push(Command::Barrier { dpid, token });
     }
 
     /// The ingress of a leaving label has confirmed, or has itself left.
     pub(super) fn has_left(&mut self, cx: &Context<'_>, label: Label) {
-        self.labels.set_life(label, Life::Left(cx.now + cx.settings.grace));
+        self.labels.set_life(label, LabelState::Left(cx.now + cx.settings.barrier_grace));
     }
 
     /// The ingress of these leaving labels cannot confirm any more.
@@ -90,7 +90,7 @@ impl Fabric {
 
     /// Removes the labels that are due.
     pub(super) fn remove_left_labels(&mut self, cx: &mut Context<'_>) {
-        for label in self.labels.left_by(cx.now) {
+        for label in self.labels.drained(cx.now) {
             self.remove(cx, label);
         }
     }

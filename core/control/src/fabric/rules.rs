@@ -62,7 +62,7 @@ impl Fabric {
         let Some(path) = self.labels.path(label).cloned() else { return };
         self.remove(cx, label);
         cx.out.notice(Notice::InstallFailed { path: path.switches().collect() });
-        cx.paths.bar(path, cx.now + cx.settings.bar);
+        cx.paths.suspend(path, cx.now + cx.settings.path_suspend_time);
     }
 
     /// Withdraws labels with broken paths. Paths that switches bypass are reported as bypassed instead.

@@ -78,7 +78,7 @@ impl Fabric {
         let Transaction { owner, hops, commands, replaces } = transaction;
         let grace = match replaces {
             Replaces::Nothing => Duration::ZERO,
-            Replaces::Working => cx.settings.grace,
+            Replaces::Working => cx.settings.barrier_grace,
         };
         let confirmed_at = |hop: &Hop| self.labels.confirmed_at(hop.label);
         let labels: SmallVec<[Label; 2]> =

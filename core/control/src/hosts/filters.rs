@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 use braid_types::{DatapathId, SwitchPort, Time};
 
-use super::Below;
+use super::HostDeps;
 use crate::context::Context;
 use crate::pipeline::Rule;
 
@@ -35,16 +35,16 @@ impl SourceFilters {
     }
 
     /// Removes filters that are over or no longer justified. Called once a tick.
-    pub(super) fn expire(&mut self, below: &mut Below<'_>) {
+    pub(super) fn expire(&mut self, deps: &mut HostDeps<'_>) {
         let filters = std::mem::take(&mut self.0);
         for ((at, src), filter) in filters {
             let is_held =
-                below.cx.topology.host_with_address(src).is_some_and(|host| host.at == filter.holder);
-            let both_up = below.is_host_port(at) && below.is_host_port(filter.holder);
-            if below.cx.now < filter.until && is_held && both_up {
+                deps.cx.topology.host_with_address(src).is_some_and(|host| host.at == filter.holder);
+            let both_up = deps.is_host_port(at) && deps.is_host_port(filter.holder);
+            if deps.cx.now < filter.until && is_held && both_up {
                 self.0.insert((at, src), filter);
             } else {
-                below.cx.delete(at.dpid, Rule::SourceFilter { port: at.port, src });
+                deps.cx.delete(at.dpid, Rule::SourceFilter { port: at.port, src });
             }
         }
     }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use braid_types::{DatapathId, Time};
 
-use super::{Below, Hosts, host_ports, neighbors};
+use super::{HostDeps, Hosts, host_ports, neighbors};
 use crate::command::Held;
 use crate::context::Context;
 use crate::notice::Notice;
@@ -39,17 +39,23 @@ impl Lookups {
 
 impl Hosts {
     /// Holds a packet that entered at `dpid` until `target` is found.
-    pub(crate) fn look_up(&mut self, below: &mut Below<'_>, dpid: DatapathId, target: IpAddr, frame: &[u8]) {
+    pub(crate) fn look_up(
+        &mut self,
+        deps: &mut HostDeps<'_>,
+        dpid: DatapathId,
+        target: IpAddr,
+        frame: &[u8],
+    ) {
         let lookups = &mut self.lookups.0;
         if !lookups.contains_key(&target) {
-            if lookups.len() >= below.cx.settings.max_lookups {
-                return below.cx.out.notice(Notice::Full { what: "addresses looked for" });
+            if lookups.len() >= deps.cx.settings.max_lookups {
+                return deps.cx.out.notice(Notice::Full { what: "addresses looked for" });
             }
-            lookups.insert(target, Lookup { asked_at: below.cx.now, held: Vec::new() });
-            let Below { cx, discovery, .. } = below;
+            lookups.insert(target, Lookup { asked_at: deps.cx.now, held: Vec::new() });
+            let HostDeps { cx, discovery, .. } = deps;
             host_ports(discovery).for_each(|at| neighbors::ask_at(cx, at, target));
         }
-        let has_room = |lookup: &&mut Lookup| lookup.held.len() < below.cx.settings.max_held;
+        let has_room = |lookup: &&mut Lookup| lookup.held.len() < deps.cx.settings.max_held;
         if let Some(lookup) = lookups.get_mut(&target).filter(has_room) {
             lookup.held.push((dpid, frame.to_vec()));
         }

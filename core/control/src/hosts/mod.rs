@@ -61,14 +61,14 @@ pub(crate) struct Binding {
     pub(crate) at: SwitchPort,
 }
 
-/// The machines below, while an event is handled.
-pub(crate) struct Below<'a> {
+/// The machines deps, while an event is handled.
+pub(crate) struct HostDeps<'a> {
     pub(crate) cx: Context<'a>,
     pub(crate) discovery: &'a Discovery,
     pub(crate) admission: &'a mut Admission,
 }
 
-impl Below<'_> {
+impl HostDeps<'_> {
     fn is_host_port(&self, at: SwitchPort) -> bool {
         self.discovery.role(at) == Some(Role::Host)
     }
@@ -80,48 +80,48 @@ fn host_ports(discovery: &Discovery) -> impl Iterator<Item = SwitchPort> {
 
 impl Hosts {
     /// Learns a host's addresses and port. Returns whether they were accepted.
-    pub(crate) fn learn(&mut self, below: &mut Below<'_>, host: Binding) -> bool {
+    pub(crate) fn learn(&mut self, deps: &mut HostDeps<'_>, host: Binding) -> bool {
         let Binding { mac, ip, at } = host;
-        if !below.is_host_port(at) || ip.is_unspecified() {
+        if !deps.is_host_port(at) || ip.is_unspecified() {
             return true;
         }
         // Most packets come from hosts that have not changed.
-        if self.conflicts.is_empty() && below.cx.topology.hear_host(mac, at, ip, below.cx.now) {
+        if self.conflicts.is_empty() && deps.cx.topology.hear_host(mac, at, ip, deps.cx.now) {
             return true;
         }
         let is_known =
-            below.cx.topology.host(mac).is_some_and(|host| host.at == at && host.addresses.contains(&ip));
-        self.has_right(below, host)
-            && (is_known || below.admission.admit_address(&mut below.cx, at))
-            && self.learn_at(below, mac, Some(ip), at)
+            deps.cx.topology.host(mac).is_some_and(|host| host.at == at && host.addresses.contains(&ip));
+        self.is_accepted(deps, host)
+            && (is_known || deps.admission.admit_address(&mut deps.cx, at))
+            && self.learn_at(deps, mac, Some(ip), at)
     }
 
     /// Adopts a host's position from an earlier controller, and probes the host.
-    pub(crate) fn restore(&mut self, below: &mut Below<'_>, host: Binding) {
+    pub(crate) fn restore(&mut self, deps: &mut HostDeps<'_>, host: Binding) {
         let Binding { mac, ip, at } = host;
-        neighbors::ask_at(&mut below.cx, at, ip);
-        let elsewhere = below.cx.topology.host(mac).is_some_and(|host| host.at != at);
-        let taken = below.cx.topology.host_with_address(ip).is_some_and(|host| host.mac != mac);
-        if elsewhere || taken || !below.is_host_port(at) {
+        neighbors::ask_at(&mut deps.cx, at, ip);
+        let elsewhere = deps.cx.topology.host(mac).is_some_and(|host| host.at != at);
+        let taken = deps.cx.topology.host_with_address(ip).is_some_and(|host| host.mac != mac);
+        if elsewhere || taken || !deps.is_host_port(at) {
             return;
         }
         // This controller has not heard the host yet.
-        if let Ok(changes) = below.cx.topology.learn_host(mac, at, Some(ip), Time::ZERO) {
+        if let Ok(changes) = deps.cx.topology.learn_host(mac, at, Some(ip), Time::ZERO) {
             self.events.push_back(HostsEvent::Changed(changes));
         }
     }
 
     /// Whether a packet may continue. Lookups of its destination are rate limited by port.
-    pub(crate) fn admit_lookup(&self, below: &mut Below<'_>, at: SwitchPort, ip: &Ip<'_>) -> bool {
+    pub(crate) fn admit_lookup(&self, deps: &mut HostDeps<'_>, at: SwitchPort, ip: &Ip<'_>) -> bool {
         let is_for_many = match &ip.transport {
             Transport::Icmpv6(_) => true,
             Transport::Udp(udp) => udp.dst_port == DHCP_CLIENT,
             _ => false,
         };
         is_for_many
-            || below.cx.topology.host_with_address(ip.dst).is_some()
+            || deps.cx.topology.host_with_address(ip.dst).is_some()
             || self.lookups.is_pending(ip.dst)
-            || below.admission.admit_address(&mut below.cx, at)
+            || deps.admission.admit_address(&mut deps.cx, at)
     }
 
     /// The topology has changed: deliver rules follow hosts.
@@ -146,10 +146,10 @@ impl Hosts {
     }
 
     /// Settles conflicts, filters and lookups. Called once a tick.
-    pub(crate) fn handle_timeout(&mut self, below: &mut Below<'_>) {
-        self.settle_conflicts(below);
-        self.filters.expire(below);
-        self.lookups.expire(&below.cx);
+    pub(crate) fn handle_timeout(&mut self, deps: &mut HostDeps<'_>) {
+        self.settle_conflicts(deps);
+        self.filters.expire(deps);
+        self.lookups.expire(&deps.cx);
     }
 
     /// The next report, in order.
@@ -158,12 +158,18 @@ impl Hosts {
     }
 
     /// Learns a host's port if the topology has room for it; returns whether it has.
-    fn learn_at(&mut self, below: &mut Below<'_>, mac: MacAddr, ip: Option<IpAddr>, at: SwitchPort) -> bool {
-        match below.cx.topology.learn_host(mac, at, ip, below.cx.now) {
+    fn learn_at(
+        &mut self,
+        deps: &mut HostDeps<'_>,
+        mac: MacAddr,
+        ip: Option<IpAddr>,
+        at: SwitchPort,
+    ) -> bool {
+        match deps.cx.topology.learn_host(mac, at, ip, deps.cx.now) {
             Ok(changes) => self.events.push_back(HostsEvent::Changed(changes)),
             Err(error) => {
                 let threat = Threat::NotBelieved { mac, why: error.to_string() };
-                below.admission.raise(&mut below.cx, at, threat);
+                deps.admission.raise(&mut deps.cx, at, threat);
                 return false;
             }
         }

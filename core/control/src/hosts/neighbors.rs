@@ -7,7 +7,7 @@ use braid_packet::arp::{Arp, ArpOp};
 use braid_packet::nd::{Endpoint, NdMessage, NeighborAdvertisement, NeighborSolicitation};
 use braid_types::{MacAddr, SwitchPort};
 
-use super::{Below, Binding, Hosts, host_ports};
+use super::{Binding, HostDeps, Hosts, host_ports};
 use crate::command::Target;
 use crate::context::Context;
 
@@ -40,74 +40,74 @@ pub(crate) struct NeighborPacket<'a> {
     /// The whole frame.
     pub(crate) frame: &'a [u8],
     /// Whether the original is forwarded to its neighbour by the switch.
-    pub(crate) is_copy: bool,
+    pub(crate) is_mirrored: bool,
 }
 
 impl Hosts {
     /// Handles an ARP request or reply.
-    pub(crate) fn handle_arp(&mut self, below: &mut Below<'_>, packet: NeighborPacket<'_>, arp: &Arp) {
+    pub(crate) fn handle_arp(&mut self, deps: &mut HostDeps<'_>, packet: NeighborPacket<'_>, arp: &Arp) {
         let NeighborPacket { at, frame, .. } = packet;
         let sender = Binding { mac: arp.sender_mac, ip: IpAddr::V4(arp.sender_ip), at };
-        if !self.learn(below, sender) || packet.is_copy {
+        if !self.learn(deps, sender) || packet.is_mirrored {
             return;
         }
         if arp.op == ArpOp::Reply {
-            return deliver_to(&mut below.cx, arp.target_mac, frame);
+            return deliver_to(&mut deps.cx, arp.target_mac, frame);
         }
         // An announcement is for every cache. Any other request has one right answer.
-        match below.cx.topology.host_with_address(IpAddr::V4(arp.target_ip)).map(|host| host.mac) {
-            _ if arp.is_announcement() => self.relay(below, at, frame),
+        match deps.cx.topology.host_with_address(IpAddr::V4(arp.target_ip)).map(|host| host.mac) {
+            _ if arp.is_announcement() => self.relay(deps, at, frame),
             Some(mac) if mac == arp.sender_mac => {}
             // The owner itself must answer a probe, as it may have left.
-            Some(mac) if arp.is_probe() => deliver_to(&mut below.cx, mac, frame),
-            Some(mac) => below.cx.out.send(at.dpid, Target::Port(at.port), &arp.reply(mac).frame()),
-            None => self.relay(below, at, frame),
+            Some(mac) if arp.is_probe() => deliver_to(&mut deps.cx, mac, frame),
+            Some(mac) => deps.cx.out.send(at.dpid, Target::Port(at.port), &arp.reply(mac).frame()),
+            None => self.relay(deps, at, frame),
         }
     }
 
     /// Handles ND of a host whose binding was accepted.
     pub(crate) fn handle_nd(
         &mut self,
-        below: &mut Below<'_>,
+        deps: &mut HostDeps<'_>,
         packet: NeighborPacket<'_>,
         message: &NdMessage,
     ) {
         match message {
             NdMessage::Advertisement(answer) => {
-                let believed = self.handle_advertisement(below, packet, answer);
-                if !believed || packet.is_copy {
+                let believed = self.handle_advertisement(deps, packet, answer);
+                if !believed || packet.is_mirrored {
                 } else if packet.dst.is_multicast() {
-                    self.relay(below, packet.at, packet.frame);
+                    self.relay(deps, packet.at, packet.frame);
                 } else {
-                    deliver_to(&mut below.cx, packet.dst, packet.frame);
+                    deliver_to(&mut deps.cx, packet.dst, packet.frame);
                 }
             }
-            NdMessage::Solicitation(question) if !packet.is_copy => {
-                self.handle_solicitation(below, packet, question);
+            NdMessage::Solicitation(question) if !packet.is_mirrored => {
+                self.handle_solicitation(deps, packet, question);
             }
             NdMessage::Solicitation(_) => {}
         }
     }
 
     /// Floods a packet to all host ports. This is expensive, so it counts towards the port's address limit.
-    pub(crate) fn relay(&self, below: &mut Below<'_>, from: SwitchPort, frame: &[u8]) {
-        if !below.admission.admit_address(&mut below.cx, from) {
+    pub(crate) fn relay(&self, deps: &mut HostDeps<'_>, from: SwitchPort, frame: &[u8]) {
+        if !deps.admission.admit_address(&mut deps.cx, from) {
             return;
         }
-        for at in host_ports(below.discovery).filter(|at| *at != from) {
-            below.cx.out.send(at.dpid, Target::Port(at.port), frame);
+        for at in host_ports(deps.discovery).filter(|at| *at != from) {
+            deps.cx.out.send(at.dpid, Target::Port(at.port), frame);
         }
     }
 
     fn handle_advertisement(
         &mut self,
-        below: &mut Below<'_>,
+        deps: &mut HostDeps<'_>,
         packet: NeighborPacket<'_>,
         answer: &NeighborAdvertisement,
     ) -> bool {
         let (mac, ip) = (answer.target_mac.unwrap_or(packet.src), IpAddr::V6(answer.target));
-        let believed = self.learn(below, Binding { mac, ip, at: packet.at });
-        if believed && below.cx.topology.host_with_address(ip).is_some_and(|host| host.mac == mac) {
+        let believed = self.learn(deps, Binding { mac, ip, at: packet.at });
+        if believed && deps.cx.topology.host_with_address(ip).is_some_and(|host| host.mac == mac) {
             self.advertised.0.insert(answer.target, answer.router);
         }
         believed
@@ -115,24 +115,24 @@ impl Hosts {
 
     fn handle_solicitation(
         &mut self,
-        below: &mut Below<'_>,
+        deps: &mut HostDeps<'_>,
         packet: NeighborPacket<'_>,
         question: &NeighborSolicitation,
     ) {
         let NeighborPacket { at, src: mac, ip, frame, .. } = packet;
         let IpAddr::V6(ip) = ip else { return };
         let asker = Endpoint { mac, ip };
-        let owner = below.cx.topology.host_with_address(IpAddr::V6(question.target)).map(|host| host.mac);
+        let owner = deps.cx.topology.host_with_address(IpAddr::V6(question.target)).map(|host| host.mac);
         match owner {
             Some(mac) if mac == asker.mac => {}
             Some(mac) => match self.advertised.0.get(&question.target) {
                 Some(router) if !asker.ip.is_unspecified() => {
-                    below.cx.out.send(at.dpid, Target::Port(at.port), &question.answer(asker, mac, *router));
+                    deps.cx.out.send(at.dpid, Target::Port(at.port), &question.answer(asker, mac, *router));
                 }
                 // The owner itself must answer a probe, as it may have left.
-                _ => deliver_to(&mut below.cx, mac, frame),
+                _ => deliver_to(&mut deps.cx, mac, frame),
             },
-            None => self.relay(below, at, frame),
+            None => self.relay(deps, at, frame),
         }
     }
 }

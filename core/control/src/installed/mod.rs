@@ -9,10 +9,10 @@ use crate::command::Command;
 use crate::cookie::{Cookie, Purpose};
 use crate::event::{InstalledRules, UnknownRule};
 use crate::label::Label;
-use crate::pipeline::{Hop, Rule, Slot};
+use crate::pipeline::{Hop, MatchKey, Rule};
 
 /// The rules of both directions of a stream, as far as they are installed: forward, reverse.
-pub(crate) type BothWays = [Option<(DatapathId, Rule)>; 2];
+pub(crate) type StreamRules = [Option<(DatapathId, Rule)>; 2];
 
 /// The installed rules that are not claimed yet.
 ///
@@ -27,12 +27,12 @@ pub(crate) type BothWays = [Option<(DatapathId, Rule)>; 2];
 /// So the rest of the brain states its rules as if switches were empty.
 #[derive(Debug, Default)]
 pub(crate) struct InstalledState {
-    rules: BTreeMap<DatapathId, BTreeMap<Slot, Rule>>,
+    rules: BTreeMap<DatapathId, BTreeMap<MatchKey, Rule>>,
     unknown_rules: BTreeMap<DatapathId, Vec<UnknownRule>>,
     /// The first ports of labels whose paths are not known yet.
     edges: BTreeMap<Label, SwitchPort>,
     /// The rules of streams that are not adopted yet.
-    streams: BTreeMap<StreamId, BothWays>,
+    streams: BTreeMap<StreamId, StreamRules>,
     phase: Phase,
 }
 
@@ -56,7 +56,7 @@ impl InstalledState {
             return;
         }
         self.phase = Phase::Settling { until };
-        self.rules.insert(dpid, found.rules.iter().map(|rule| (rule.slot(), *rule)).collect());
+        self.rules.insert(dpid, found.rules.iter().map(|rule| (rule.match_key(), *rule)).collect());
         self.unknown_rules.insert(dpid, found.unknown_rules.clone());
         for rule in &found.rules {
             self.note(dpid, rule);
@@ -133,12 +133,12 @@ impl InstalledState {
 
     /// Takes the installed rule with the match of `rule`.
     pub(crate) fn claim(&mut self, dpid: DatapathId, rule: &Rule) -> Option<Rule> {
-        self.rules.get_mut(&dpid)?.remove(&rule.slot())
+        self.rules.get_mut(&dpid)?.remove(&rule.match_key())
     }
 
     /// The installed rule with the match of `rule`.
     pub(crate) fn get(&self, dpid: DatapathId, rule: &Rule) -> Option<&Rule> {
-        self.rules.get(&dpid)?.get(&rule.slot())
+        self.rules.get(&dpid)?.get(&rule.match_key())
     }
 
     /// The rules of one switch that pass `test`.
@@ -164,12 +164,12 @@ impl InstalledState {
     }
 
     /// The path of a label is known.
-    pub(crate) fn close_edge(&mut self, label: Label) {
+    pub(crate) fn close_label(&mut self, label: Label) {
         self.edges.remove(&label);
     }
 
     /// The installed rules of both directions of a stream.
-    pub(crate) fn stream(&self, id: StreamId) -> BothWays {
+    pub(crate) fn stream(&self, id: StreamId) -> StreamRules {
         self.streams.get(&id).copied().unwrap_or_default()
     }
 

@@ -32,9 +32,9 @@ pub(super) struct RoundTrips(Window);
 
 /// Half of a round trip to a switch: the least in the window, and the current one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct HalfTrip {
+pub(super) struct OneWayDelay {
     least: Duration,
-    usual: Duration,
+    median: Duration,
 }
 
 /// The measured delay of a link.
@@ -57,15 +57,15 @@ pub(crate) struct DelayReading {
 pub(super) struct DelayMeter {
     trips: Window,
     /// The delay of each frame on the link itself.
-    lately: Window,
+    link_delays: Window,
     last_sent: Option<Time>,
     reading: Option<DelayReading>,
 }
 
-impl HalfTrip {
+impl OneWayDelay {
     /// The current value.
-    pub(super) const fn usual(self) -> Duration {
-        self.usual
+    pub(super) const fn median(self) -> Duration {
+        self.median
     }
 }
 
@@ -75,8 +75,8 @@ impl RoundTrips {
         self.0.push(now, now.since(sent_at), now - window);
     }
 
-    pub(super) fn half(&self) -> Option<HalfTrip> {
-        Some(HalfTrip { least: self.0.least()? / 2, usual: self.0.usual(CURRENT_SAMPLES)? / 2 })
+    pub(super) fn half(&self) -> Option<OneWayDelay> {
+        Some(OneWayDelay { least: self.0.least()? / 2, median: self.0.median(CURRENT_SAMPLES)? / 2 })
     }
 }
 
@@ -84,7 +84,13 @@ impl DelayMeter {
     /// Records a discovery frame sent at `sent_at` between switches with these half round trips.
     ///
     /// A frame no younger than the last one is a copy and is ignored.
-    pub(super) fn note(&mut self, now: Time, sent_at: Time, ends: Option<[HalfTrip; 2]>, window: Duration) {
+    pub(super) fn note(
+        &mut self,
+        now: Time,
+        sent_at: Time,
+        ends: Option<[OneWayDelay; 2]>,
+        window: Duration,
+    ) {
         if self.last_sent.is_some_and(|last| sent_at <= last) {
             return;
         }
@@ -92,7 +98,7 @@ impl DelayMeter {
         let trip = now.since(sent_at);
         self.trips.push(now, trip, now - window);
         if let Some([src, dst]) = ends {
-            self.lately.push(now, trip.saturating_sub(src.usual + dst.usual), now - JITTER_WINDOW);
+            self.link_delays.push(now, trip.saturating_sub(src.median + dst.median), now - JITTER_WINDOW);
         }
         self.reading = ends.and_then(|ends| self.read(now, ends)).or(self.reading);
     }
@@ -101,13 +107,13 @@ impl DelayMeter {
         self.reading
     }
 
-    fn read(&self, at: Time, [src, dst]: [HalfTrip; 2]) -> Option<DelayReading> {
+    fn read(&self, at: Time, [src, dst]: [OneWayDelay; 2]) -> Option<DelayReading> {
         if self.trips.len() < MIN_SAMPLES {
             return None;
         }
         let base = self.trips.least()?.saturating_sub(src.least + dst.least);
-        let current = self.trips.usual(CURRENT_SAMPLES)?.saturating_sub(src.usual + dst.usual);
-        let [p50, p99] = [0.5, 0.99].map(|share| self.lately.quantile(share).unwrap_or(current));
+        let current = self.trips.median(CURRENT_SAMPLES)?.saturating_sub(src.median + dst.median);
+        let [p50, p99] = [0.5, 0.99].map(|share| self.link_delays.quantile(share).unwrap_or(current));
         Some(DelayReading { base, current: current.max(base), p50, p99, at })
     }
 }
@@ -122,14 +128,14 @@ mod tests {
         Duration::from_millis(millis)
     }
 
-    fn half(millis_there_and_back: u64) -> HalfTrip {
+    fn half(millis_there_and_back: u64) -> OneWayDelay {
         let mut trips = RoundTrips::default();
         trips.note(Time::from_millis(millis_there_and_back), Time::ZERO, WINDOW);
         trips.half().expect("a sample")
     }
 
     /// The reading after frames that are sent each second and take this long, in ms.
-    fn after(trips: &[u64], ends: [HalfTrip; 2]) -> Option<DelayReading> {
+    fn after(trips: &[u64], ends: [OneWayDelay; 2]) -> Option<DelayReading> {
         let mut meter = DelayMeter::default();
         for (second, trip) in (1..).zip(trips) {
             let sent_at = Time::from_millis(second * 1_000);

@@ -25,7 +25,7 @@ use crate::port_counters::PortCounters;
 use crate::settings::Settings;
 use capacity::{CapacityReading, Trains};
 use counts::{LoadReading, PortMeter, Totals};
-use delay::{DelayMeter, DelayReading, HalfTrip, RoundTrips};
+use delay::{DelayMeter, DelayReading, OneWayDelay, RoundTrips};
 use loss::{Lag, LossReading, loss};
 
 /// How long a switch has to answer before it is asked again.
@@ -182,7 +182,7 @@ impl Measurement {
     }
 
     /// Half a round trip of a frame; of an echo while no frame has returned.
-    fn half_trip(&self, dpid: DatapathId) -> Option<HalfTrip> {
+    fn half_trip(&self, dpid: DatapathId) -> Option<OneWayDelay> {
         let switch = self.switches.get(&dpid)?;
         switch.frames.half().or_else(|| switch.echoes.half())
     }
@@ -190,12 +190,12 @@ impl Measurement {
     /// When a switch did what it has just reported.
     fn done_at(&self, now: Time, dpid: DatapathId) -> Time {
         let echo = self.switches.get(&dpid).and_then(|switch| switch.echoes.half());
-        now - echo.map(HalfTrip::usual).unwrap_or_default()
+        now - echo.map(OneWayDelay::median).unwrap_or_default()
     }
 
     fn compare_ends(&mut self, link: &Link, window: Duration) {
         let half_trips = [link.src, link.dst].into_iter().filter_map(|at| self.half_trip(at.dpid));
-        let half_trips: Duration = half_trips.map(HalfTrip::usual).sum();
+        let half_trips: Duration = half_trips.map(OneWayDelay::median).sum();
         let (Some(src), Some(dst)) = (self.ports.get(&link.src), self.ports.get(&link.dst)) else { return };
         let meter = self.links.entry(*link).or_default();
         let delay = meter.delay.reading().map(|reading| reading.current).unwrap_or_default();

@@ -38,7 +38,7 @@ impl Window {
     }
 
     /// The median of the `count` latest samples; the lower middle one of an even number.
-    pub(super) fn usual(&self, count: usize) -> Option<Duration> {
+    pub(super) fn median(&self, count: usize) -> Option<Duration> {
         let mut latest: Vec<_> = self.0.iter().rev().take(count).map(|(_, sample)| *sample).collect();
         let middle = latest.len().checked_sub(1)? / 2;
         Some(*latest.select_nth_unstable(middle).1)
@@ -65,12 +65,12 @@ mod tests {
     #[test]
     fn the_usual_sample_is_not_moved_by_one_that_lies_far_off() {
         let mut window = Window::default();
-        assert_eq!(window.usual(5), None);
+        assert_eq!(window.median(5), None);
         for sample in [1, 900, 2, 3, 1_000, 4] {
             window.push(Time::ZERO, millis(sample), Time::ZERO);
         }
-        assert_eq!(window.usual(5), Some(millis(4)));
-        assert_eq!(window.usual(4), Some(millis(3)), "the lower one in the middle");
+        assert_eq!(window.median(5), Some(millis(4)));
+        assert_eq!(window.median(4), Some(millis(3)), "the lower one in the middle");
     }
 
     #[test]

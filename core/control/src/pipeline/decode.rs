@@ -24,39 +24,38 @@ pub fn decode(flow: &FlowStats<'_>) -> Option<Rule> {
     if purpose == Purpose::Base {
         return base_rules(flow).find(|rule| is_as_written(rule, flow));
     }
-    guess(purpose, flow).filter(|rule| is_as_written(rule, flow))
+    rule_from_cookie(purpose, flow).filter(|rule| is_as_written(rule, flow))
 }
 
 fn base_rules(flow: &FlowStats<'_>) -> impl Iterator<Item = Rule> {
-    let of_port = flow.matching.in_port().map(|port| {
-        let metered = PuntClass::ALL.map(|class| Rule::Metered { port, class });
-        [false, true]
-            .map(|ipv6| [Rule::SynAck { ipv6, port }, Rule::Reset { ipv6, port }])
-            .into_iter()
-            .flatten()
-            .chain([Rule::FromLink { port }, Rule::FromBypass { port }, Rule::FromHost { port }])
-            .chain(metered)
-            .chain(source(flow).map(|src| Rule::SourceFilter { port, src }))
-            .chain(five_tuple(flow).map(|tuple| Rule::Expected { port, tuple }))
-            .chain(
-                five_tuple(flow)
-                    .into_iter()
-                    .flat_map(move |tuple| [false, true].map(|reset| Rule::Ending { port, tuple, reset })),
-            )
-            .chain(NeighborTraffic::ALL.map(|traffic| Rule::Neighbour { port, traffic }))
-    });
+    let of_port =
+        flow.matching.in_port().map(|port| {
+            let metered = PuntClass::ALL.map(|class| Rule::Metered { port, class });
+            [false, true]
+                .map(|ipv6| [Rule::SynAck { ipv6, port }, Rule::Reset { ipv6, port }])
+                .into_iter()
+                .flatten()
+                .chain([Rule::FromLink { port }, Rule::FromBypass { port }, Rule::FromHost { port }])
+                .chain(metered)
+                .chain(source(flow).map(|src| Rule::SourceFilter { port, src }))
+                .chain(five_tuple(flow).map(|tuple| Rule::AdvisedHandshake { port, tuple }))
+                .chain(five_tuple(flow).into_iter().flat_map(move |tuple| {
+                    [false, true].map(|reset| Rule::TeardownCopy { port, tuple, reset })
+                }))
+                .chain(NeighborTraffic::ALL.map(|traffic| Rule::NeighborCopy { port, traffic }))
+        });
     BASE.into_iter().chain(of_port.into_iter().flatten())
 }
 
 /// The rule, if it is Braid's: the cookie gives its purpose, the match and actions the rest.
-fn guess(purpose: Purpose, flow: &FlowStats<'_>) -> Option<Rule> {
+fn rule_from_cookie(purpose: Purpose, flow: &FlowStats<'_>) -> Option<Rule> {
     Some(match purpose {
         Purpose::Base => return None,
         Purpose::Stream { id, reverse } => {
             Rule::Stream { id, reverse, tuple: five_tuple(flow)?, hop: hop(flow)? }
         }
-        Purpose::Order { id, reverse } => {
-            Rule::Ordered { id, reverse, tuple: five_tuple(flow)?, group: edge_group(flow)? }
+        Purpose::Resequence { id, reverse } => {
+            Rule::Resequence { id, reverse, tuple: five_tuple(flow)?, group: edge_group(flow)? }
         }
         Purpose::Route => match (destination(flow), hop(flow)) {
             (Some(dst), Some(hop)) => Rule::Route { dst, hop },
@@ -87,7 +86,7 @@ fn is_as_written(rule: &Rule, flow: &FlowStats<'_>) -> bool {
     let applied = flow::applied(rule);
     let (idles, flags) = match rule {
         Rule::Stream { .. } => (true, FlowModFlags::SEND_FLOW_REM),
-        Rule::Expected { .. } | Rule::Ending { .. } => (true, FlowModFlags::NONE),
+        Rule::AdvisedHandshake { .. } | Rule::TeardownCopy { .. } => (true, FlowModFlags::NONE),
         _ => (false, FlowModFlags::NONE),
     };
     flow.table_id == TableId(rule.table() as u8)

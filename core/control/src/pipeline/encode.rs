@@ -14,7 +14,7 @@ use super::flow;
 use super::group::encode_protected_port;
 use super::meter;
 use super::rule::{Rule, Table};
-use super::spray::{encode_order, encode_question, encode_removal, encode_spray};
+use super::spray::{encode_question, encode_removal, encode_resequencer, encode_spray};
 use crate::command::{Command, Commands, Target};
 use crate::cookie::{Cookie, OURS, OURS_MASK, Purpose};
 use crate::event::UnknownRule;
@@ -55,19 +55,19 @@ impl Encoder {
             Command::Add { rule, .. } => self.flow_mod(FlowModCommand::Add, rule, xid, out),
             Command::Delete { rule, .. } => self.flow_mod(FlowModCommand::DeleteStrict, rule, xid, out),
             Command::AddFlood { .. } => flood(GroupModCommand::Add, &[], xid, out),
-            Command::Remove { stray, .. } => remove(stray, xid, out),
+            Command::Remove { unknown, .. } => remove(unknown, xid, out),
             Command::Flood { ports, .. } => flood(GroupModCommand::Modify, ports, xid, out),
             Command::AddProtectedPort { protected, .. } => {
                 encode_protected_port(GroupModCommand::Add, protected, xid, out)
             }
-            Command::SetGuard { protected, .. } => {
+            Command::SetProtectedPort { protected, .. } => {
                 encode_protected_port(GroupModCommand::Modify, protected, xid, out)
             }
             Command::RemoveProtectedPort { protected, .. } => {
                 encode_protected_port(GroupModCommand::Delete, protected, xid, out)
             }
             Command::Spray { spray, .. } => encode_spray(spray, xid, out),
-            Command::Order { order, .. } => encode_order(order, xid, out),
+            Command::Resequence { resequencer, .. } => encode_resequencer(resequencer, xid, out),
             Command::RemoveEdgeGroup { group, .. } => encode_removal(*group, xid, out),
             Command::Send { target, frame, .. } => send(*target, batch.frame(frame), xid, out),
             Command::SetMeter { port, rate, known, .. } => {
@@ -97,7 +97,9 @@ impl Encoder {
         };
         let (idle_timeout, flags) = match rule {
             Rule::Stream { .. } => (self.stream_idle, FlowModFlags::SEND_FLOW_REM),
-            Rule::Expected { .. } | Rule::Ending { .. } => (self.stream_idle, FlowModFlags::NONE),
+            Rule::AdvisedHandshake { .. } | Rule::TeardownCopy { .. } => {
+                (self.stream_idle, FlowModFlags::NONE)
+            }
             _ => (Seconds::PERMANENT, FlowModFlags::NONE),
         };
         let flow_mod = FlowMod {
@@ -128,9 +130,9 @@ fn reset(xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     flood(GroupModCommand::Add, &[], xid, out)
 }
 
-fn remove(stray: &UnknownRule, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+fn remove(unknown: &UnknownRule, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     // A deletion from elsewhere, such as a recording, may be invalid; it is not sent.
-    match Message::decode(&stray.0) {
+    match Message::decode(&unknown.0) {
         Ok((_, Message::FlowMod(deletion))) if deletion.command == FlowModCommand::DeleteStrict => {
             Message::FlowMod(deletion).encode(xid, out)
         }

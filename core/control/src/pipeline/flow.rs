@@ -20,12 +20,12 @@ const MULTICAST_BIT: MacAddr = MacAddr::new([1, 0, 0, 0, 0, 0]);
 const SYN_OR_ACK: TcpFlags = TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0);
 
 /// Up to `N` values on the stack.
-pub(super) struct Few<T, const N: usize> {
+pub(super) struct FixedVec<T, const N: usize> {
     values: [T; N],
     len: usize,
 }
 
-impl<T: Copy, const N: usize> Few<T, N> {
+impl<T: Copy, const N: usize> FixedVec<T, N> {
     fn new<const M: usize>(filler: T, values: [T; M]) -> Self {
         const { assert!(M <= N) };
         let mut few = Self { values: [filler; N], len: M };
@@ -35,8 +35,8 @@ impl<T: Copy, const N: usize> Few<T, N> {
 
     /// Appends a value if there is room.
     fn push(&mut self, value: T) {
-        if let Some(slot) = self.values.get_mut(self.len) {
-            *slot = value;
+        if let Some(match_key) = self.values.get_mut(self.len) {
+            *match_key = value;
             self.len += 1;
         }
     }
@@ -47,16 +47,16 @@ impl<T: Copy, const N: usize> Few<T, N> {
 }
 
 /// The match fields.
-pub(super) type Fields = Few<OxmField<'static>, 8>;
+pub(super) type Fields = FixedVec<OxmField<'static>, 8>;
 /// The applied actions.
-pub(super) type Actions = Few<Action<'static>, 2>;
+pub(super) type Actions = FixedVec<Action<'static>, 2>;
 
 fn fields<const M: usize>(values: [OxmField<'static>; M]) -> Fields {
-    Few::new(OxmField::InPort(PortNo::ANY), values)
+    FixedVec::new(OxmField::InPort(PortNo::ANY), values)
 }
 
 fn actions<const M: usize>(values: [Action<'static>; M]) -> Actions {
-    Few::new(Action::PopVlan, values)
+    FixedVec::new(Action::PopVlan, values)
 }
 
 /// The match of a rule.
@@ -66,7 +66,7 @@ pub(super) fn matching(rule: &Rule) -> Fields {
         Rule::FromController => fields([OxmField::InPort(PortNo::CONTROLLER)]),
         Rule::FromLink { port } | Rule::FromHost { port } => fields([OxmField::InPort(port)]),
         Rule::Arp | Rule::NoArpRoute => fields([OxmField::EthType(EthType::ARP)]),
-        Rule::Neighbour { port, traffic } => {
+        Rule::NeighborCopy { port, traffic } => {
             let mut fields = from_port(port, &matching(&traffic.base()));
             fields.push(OxmField::EthDst(Masked::new(MacAddr::ZERO, MULTICAST_BIT)));
             fields
@@ -92,18 +92,18 @@ pub(super) fn matching(rule: &Rule) -> Fields {
             fields([OxmField::EthDst(Masked::new(MULTICAST_BIT, MULTICAST_BIT))])
         }
         Rule::NoRoute { ipv6 } => fields([OxmField::EthType(eth_type(ipv6))]),
-        Rule::Expected { port, tuple } => {
+        Rule::AdvisedHandshake { port, tuple } => {
             let mut fields = from_port(port, &five_tuple(&tuple));
             fields.push(OxmField::TcpFlags(Masked::new(TcpFlags::SYN, TcpFlags::SYN)));
             fields
         }
-        Rule::Ending { port, tuple, reset } => {
+        Rule::TeardownCopy { port, tuple, reset } => {
             let mut fields = from_port(port, &five_tuple(&tuple));
             let flag = if reset { TcpFlags::RST } else { TcpFlags::FIN };
             fields.push(OxmField::TcpFlags(Masked::new(flag, flag)));
             fields
         }
-        Rule::Stream { tuple, .. } | Rule::Ordered { tuple, .. } => five_tuple(&tuple),
+        Rule::Stream { tuple, .. } | Rule::Resequence { tuple, .. } => five_tuple(&tuple),
         Rule::Route { dst, .. } | Rule::LocalRoute { dst } | Rule::Deliver { dst, .. } => {
             fields([OxmField::EthType(eth_type(dst.is_ipv6())), ip_dst(dst)])
         }
@@ -130,14 +130,14 @@ pub(super) fn applied(rule: &Rule) -> Actions {
         | Rule::Syn { .. }
         | Rule::SynAck { .. }
         | Rule::Reset { .. }
-        | Rule::Ending { .. }
+        | Rule::TeardownCopy { .. }
         | Rule::Metered { .. }
-        | Rule::Neighbour { .. }
+        | Rule::NeighborCopy { .. }
         | Rule::NoArpRoute
         | Rule::NoRoute { .. } => actions([Action::output(PortNo::CONTROLLER)]),
         Rule::Broadcast | Rule::FabricBroadcast => actions([Action::Group(FLOOD_GROUP)]),
         Rule::Stream { hop, .. } if hop.is_sprayed() => actions([leave(hop)]),
-        Rule::Ordered { group, .. } => actions([Action::Group(group.id())]),
+        Rule::Resequence { group, .. } => actions([Action::Group(group.id())]),
         Rule::Stream { hop, .. } | Rule::Route { hop, .. } | Rule::ArpRoute { hop, .. } => {
             actions([set_eth_dst(hop.label.mac()), leave(hop)])
         }
@@ -152,7 +152,7 @@ pub(super) fn applied(rule: &Rule) -> Actions {
         | Rule::FromLink { .. }
         | Rule::FromBypass { .. }
         | Rule::FromHost { .. }
-        | Rule::Expected { .. }
+        | Rule::AdvisedHandshake { .. }
         | Rule::SourceFilter { .. }
         | Rule::NoStream
         | Rule::LocalRoute { .. }
@@ -166,11 +166,11 @@ pub(super) fn next_table(rule: &Rule) -> Option<Table> {
     match rule {
         Rule::FromController
         | Rule::FromHost { .. }
-        | Rule::Expected { .. }
-        | Rule::Ending { .. }
+        | Rule::AdvisedHandshake { .. }
+        | Rule::TeardownCopy { .. }
         | Rule::SynAck { .. }
         | Rule::Reset { .. }
-        | Rule::Neighbour { .. } => Some(Table::Stream),
+        | Rule::NeighborCopy { .. } => Some(Table::Stream),
         Rule::NoStream => Some(Table::Route),
         Rule::LocalRoute { .. } | Rule::ArpLocalRoute { .. } | Rule::Egress { .. } => Some(Table::Deliver),
         Rule::FromBypass { .. } => Some(Table::Bypass),
@@ -180,24 +180,24 @@ pub(super) fn next_table(rule: &Rule) -> Option<Table> {
 }
 
 /// The rule's instructions; `applied` are its actions.
-pub(super) fn instructions<'a>(rule: &Rule, applied: &'a Actions) -> Few<Instruction<'a>, 2> {
+pub(super) fn instructions<'a>(rule: &Rule, applied: &'a Actions) -> FixedVec<Instruction<'a>, 2> {
     let act = Instruction::ApplyActions(List::new(applied.as_slice()));
     let goto = next_table(rule).map(|table| Instruction::GotoTable(TableId(table as u8)));
     match (applied.as_slice().is_empty(), goto, rule) {
         (_, _, Rule::Metered { port, .. }) => {
             let meter = Instruction::Meter(meter::id(*port));
-            Few::new(meter, [meter, act])
+            FixedVec::new(meter, [meter, act])
         }
-        (true, Some(goto), _) => Few::new(goto, [goto]),
-        (true, None, _) => Few::new(act, []),
-        (false, Some(goto), _) => Few::new(act, [act, goto]),
-        (false, None, _) => Few::new(act, [act]),
+        (true, Some(goto), _) => FixedVec::new(goto, [goto]),
+        (true, None, _) => FixedVec::new(act, []),
+        (false, Some(goto), _) => FixedVec::new(act, [act, goto]),
+        (false, None, _) => FixedVec::new(act, [act]),
     }
 }
 
 /// The instructions of a deletion.
-pub(super) fn no_instructions<'a>() -> Few<Instruction<'a>, 2> {
-    Few::new(Instruction::ClearActions, [])
+pub(super) fn no_instructions<'a>() -> FixedVec<Instruction<'a>, 2> {
+    FixedVec::new(Instruction::ClearActions, [])
 }
 
 /// The actions of a flood bucket for one port.

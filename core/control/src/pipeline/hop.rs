@@ -50,7 +50,7 @@ pub struct ProtectedPort {
 
 impl Hop {
     /// A placeholder for rules whose hop does not matter.
-    pub(crate) const NOWHERE: Self = Self { label: Label(0), port: PortNo::ANY, exit: Exit::Plain };
+    pub(crate) const ANY: Self = Self { label: Label(0), port: PortNo::ANY, exit: Exit::Plain };
 
     /// A hop over several paths, whose labels the group sets.
     pub(crate) const fn sprayed(group: EdgeGroup) -> Self {

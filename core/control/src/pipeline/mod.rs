@@ -26,5 +26,5 @@ pub use group::decode_protected_port;
 pub(crate) use group::{can_be_protected, is_protected_port};
 pub use hop::{Exit, Hop, ProtectedPort};
 pub use punt_class::{NeighborTraffic, PuntClass};
-pub use rule::{BASE, Rule, Slot, TABLES, Table};
-pub use spray::{EdgeGroup, Order, Spray, SprayPath};
+pub use rule::{BASE, MatchKey, Rule, TABLES, Table};
+pub use spray::{EdgeGroup, Resequencer, Spray, SprayPath};

@@ -89,14 +89,14 @@ pub enum Rule {
         port: PortNo,
     },
     /// The SYN and the SYN/ACK of a stream whose rules exist already do not wait for the controller.
-    Expected {
+    AdvisedHandshake {
         /// The sender's port.
         port: PortNo,
         /// The packets' addresses and ports.
         tuple: FiveTuple,
     },
     /// Unicast ARP and ND of hosts goes to the stream table, and a copy to the controller.
-    Neighbour {
+    NeighborCopy {
         /// The host port.
         port: PortNo,
         /// The kind of packet.
@@ -105,7 +105,7 @@ pub enum Rule {
     /// ARP to a neighbour without a route goes to the controller.
     NoArpRoute,
     /// FIN or RST of an unannounced stream goes to the stream table, and a copy to the controller.
-    Ending {
+    TeardownCopy {
         /// The sender's port.
         port: PortNo,
         /// The packets' addresses and ports.
@@ -202,7 +202,7 @@ pub enum Rule {
         port: PortNo,
     },
     /// Packets of a sprayed stream are resequenced before delivery.
-    Ordered {
+    Resequence {
         /// The stream.
         id: StreamId,
         /// Whether `tuple` is the direction of the answering host.
@@ -247,9 +247,9 @@ impl Rule {
             Self::Metered { class, .. } => class.base().table(),
             Self::Lldp
             | Self::FromController
-            | Self::Neighbour { .. }
-            | Self::Expected { .. }
-            | Self::Ending { .. }
+            | Self::NeighborCopy { .. }
+            | Self::AdvisedHandshake { .. }
+            | Self::TeardownCopy { .. }
             | Self::SourceFilter { .. }
             | Self::FromLink { .. }
             | Self::FromBypass { .. }
@@ -271,7 +271,7 @@ impl Rule {
             Self::Bypass { .. } | Self::BypassEnd { .. } => Table::Bypass,
             Self::Hairpin { .. } => Table::Fabric,
             Self::FabricBroadcast | Self::Transit(_) | Self::Egress { .. } => Table::Fabric,
-            Self::Deliver { .. } | Self::Ordered { .. } | Self::ArpDeliver { .. } => Table::Deliver,
+            Self::Deliver { .. } | Self::Resequence { .. } | Self::ArpDeliver { .. } => Table::Deliver,
         }
     }
 
@@ -279,17 +279,17 @@ impl Rule {
     pub const fn priority(&self) -> u16 {
         match self {
             Self::Metered { class, .. } => class.base().priority() + 1,
-            Self::Neighbour { traffic, .. } => traffic.base().priority() + 2,
+            Self::NeighborCopy { traffic, .. } => traffic.base().priority() + 2,
             Self::Lldp => 100,
             Self::FromController => 90,
             Self::FromBypass { .. } => 85,
             Self::FromLink { .. } => 80,
             Self::SourceFilter { .. } => 55,
-            Self::Ending { .. } => 54,
-            Self::Expected { .. } => 53,
+            Self::TeardownCopy { .. } => 54,
+            Self::AdvisedHandshake { .. } => 53,
             Self::Arp | Self::NeighbourSolicitation | Self::NeighbourAdvertisement => 60,
             Self::Broadcast | Self::FabricBroadcast => 60,
-            Self::Hairpin { .. } | Self::Ordered { .. } => 55,
+            Self::Hairpin { .. } | Self::Resequence { .. } => 55,
             Self::Syn { .. } | Self::SynAck { .. } => 50,
             Self::Reset { .. } => 49,
             Self::Stream { .. } | Self::Route { .. } | Self::LocalRoute { .. } => 50,
@@ -308,7 +308,7 @@ impl Rule {
             self,
             Self::Transit(_)
                 | Self::Hairpin { .. }
-                | Self::Ordered { .. }
+                | Self::Resequence { .. }
                 | Self::Egress { .. }
                 | Self::Bypass { .. }
                 | Self::BypassEnd { .. }
@@ -319,7 +319,7 @@ impl Rule {
     pub const fn purpose(&self) -> Purpose {
         match *self {
             Self::Stream { id, reverse, .. } => Purpose::Stream { id, reverse },
-            Self::Ordered { id, reverse, .. } => Purpose::Order { id, reverse },
+            Self::Resequence { id, reverse, .. } => Purpose::Resequence { id, reverse },
             Self::Route { .. }
             | Self::LocalRoute { .. }
             | Self::ArpRoute { .. }
@@ -344,10 +344,10 @@ impl Rule {
     }
 
     /// Equal for rules with the same match, of which a switch can have only one.
-    pub const fn slot(&self) -> Slot {
-        Slot(match *self {
+    pub const fn match_key(&self) -> MatchKey {
+        MatchKey(match *self {
             Self::Stream { tuple, .. } => {
-                Self::Stream { id: StreamId(0), reverse: false, tuple, hop: Hop::NOWHERE }
+                Self::Stream { id: StreamId(0), reverse: false, tuple, hop: Hop::ANY }
             }
             Self::Route { dst, .. } | Self::LocalRoute { dst } => Self::LocalRoute { dst },
             Self::ArpRoute { dst, .. } | Self::ArpLocalRoute { dst } => Self::ArpLocalRoute { dst },
@@ -357,9 +357,9 @@ impl Rule {
             }
             Self::Transit(Hop { label, .. }) | Self::Egress { label } => Self::Egress { label },
             Self::Bypass { label, .. } | Self::BypassEnd { label } => Self::BypassEnd { label },
-            Self::Ordered { tuple, .. } => {
+            Self::Resequence { tuple, .. } => {
                 let (id, reverse, group) = (StreamId(0), false, EdgeGroup::after(None));
-                Self::Ordered { id, reverse, tuple, group }
+                Self::Resequence { id, reverse, tuple, group }
             }
             Self::Deliver { dst, .. } => Self::Deliver { dst, mac: MacAddr::ZERO, port: PortNo(0) },
             other => other,
@@ -367,9 +367,9 @@ impl Rule {
     }
 }
 
-/// The table and the match of a rule: see [`Rule::slot`].
+/// The table and the match of a rule: see [`Rule::match_key`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Slot(Rule);
+pub struct MatchKey(Rule);
 
 impl Rule {
     /// The port that must be protected for this rule, and the ingress port.

@@ -58,7 +58,7 @@ pub struct SprayPath {
 
 /// A group that resequences packets for one host and delivers them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Order {
+pub struct Resequencer {
     /// The group.
     pub group: EdgeGroup,
     /// The host's address.
@@ -114,10 +114,14 @@ fn encode_shares(spray: &Spray, xid: Xid, out: &mut Vec<u8>) -> Result<(), Encod
 }
 
 /// Creates or changes the group. Packets that it holds stay held.
-pub(super) fn encode_order(order: &Order, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-    let actions = [set_eth_dst(order.mac), Action::output(order.port)];
-    put(GroupType::Indirect, order.group, &[Bucket::new(&actions)], xid, out)?;
-    encode(&Extension::SetOrder { group: order.group.id(), settings: order.settings }, xid, out)
+pub(super) fn encode_resequencer(
+    resequencer: &Resequencer,
+    xid: Xid,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    let actions = [set_eth_dst(resequencer.mac), Action::output(resequencer.port)];
+    put(GroupType::Indirect, resequencer.group, &[Bucket::new(&actions)], xid, out)?;
+    encode(&Extension::SetOrder { group: resequencer.group.id(), settings: resequencer.settings }, xid, out)
 }
 
 /// Removes the group, if it exists, and the rules that need it.

@@ -9,12 +9,12 @@ use crate::command::Command;
 use crate::discovery::Discovery;
 use crate::event::InstalledRules;
 use crate::fabric::Replaces;
-use crate::hosts::{Below, Binding, Hosts};
-use crate::installed::{BothWays, InstalledState, first_hop, highest, port_of};
+use crate::hosts::{Binding, HostDeps, Hosts};
+use crate::installed::{InstalledState, StreamRules, first_hop, highest, port_of};
 use crate::label::Label;
 use crate::notice::Notice;
 use crate::pipeline::{Hop, Rule};
-use crate::requests::Lower;
+use crate::requests::RequestDeps;
 use crate::role::Role;
 use crate::routing::RouteKey;
 use crate::routing::{BroadcastTree, NextHop};
@@ -25,7 +25,7 @@ const STREAM_NUMBER_GAP: u64 = 1 << 16;
 
 /// The machines that reconciliation compares installed state with and restores.
 pub(crate) struct Reconciliation<'a> {
-    pub(crate) on: Lower<'a>,
+    pub(crate) on: RequestDeps<'a>,
     pub(crate) discovery: &'a mut Discovery,
     pub(crate) hosts: &'a mut Hosts,
     pub(crate) broadcast: &'a mut BroadcastTree,
@@ -35,17 +35,17 @@ impl Reconciliation<'_> {
     /// Records what a switch has before anything is written to it.
     pub(crate) fn load(&mut self, dpid: DatapathId, found: &InstalledRules) {
         if found.flood.is_none() {
-            self.on.net.cx.out.push(Command::AddFlood { dpid });
+            self.on.deps.cx.out.push(Command::AddFlood { dpid });
         }
-        let until = self.on.net.cx.now + self.on.net.cx.settings.reconcile_timeout;
+        let until = self.on.deps.cx.now + self.on.deps.cx.settings.reconcile_timeout;
         self.installed_mut().add(dpid, found, until);
         let (_, stream) = highest(&found.rules);
-        if stream > self.on.net.transfers.last_stream() {
-            self.on.net.transfers.skip_streams(StreamId(stream.0.saturating_add(STREAM_NUMBER_GAP)));
+        if stream > self.on.deps.transfers.last_stream() {
+            self.on.deps.transfers.skip_streams(StreamId(stream.0.saturating_add(STREAM_NUMBER_GAP)));
         }
         if self.installed().is_settling() {
             let (rules, unknown_rules) = (found.rules.len(), found.unknown_rules.len());
-            self.on.net.cx.out.notice(Notice::InstalledStateRead { dpid, rules, unknown_rules });
+            self.on.deps.cx.out.notice(Notice::InstalledStateRead { dpid, rules, unknown_rules });
         }
     }
 
@@ -56,8 +56,8 @@ impl Reconciliation<'_> {
         for rule in self.installed().of(dpid, |rule| matches!(rule, Rule::Deliver { .. })) {
             if let Rule::Deliver { dst, mac, port } = rule {
                 let host = Binding { mac, ip: dst, at: SwitchPort::new(dpid, port) };
-                let cx = self.on.net.cx.reborrow();
-                let mut below = Below { cx, discovery: self.discovery, admission: self.on.net.admission };
+                let cx = self.on.deps.cx.reborrow();
+                let mut below = HostDeps { cx, discovery: self.discovery, admission: self.on.deps.admission };
                 self.hosts.restore(&mut below, host);
             }
         }
@@ -73,7 +73,7 @@ impl Reconciliation<'_> {
             let at = port_of(&rule).map(|port| SwitchPort::new(dpid, port));
             // Where a port has both, the link comes first in the order of slots and stays.
             if let Some(at) = at {
-                self.discovery.restore_role(&mut self.on.net.cx, at, role);
+                self.discovery.restore_role(&mut self.on.deps.cx, at, role);
             }
         }
     }
@@ -89,7 +89,7 @@ impl Reconciliation<'_> {
 
     /// Adopts the labels whose paths have become known, and the rules that use them.
     pub(crate) fn handle_graph(&mut self) {
-        for (label, at) in self.on.net.fabric.reconcile(&mut self.on.net.cx) {
+        for (label, at) in self.on.deps.fabric.reconcile(&mut self.on.deps.cx) {
             self.adopt_users(label, at);
         }
     }
@@ -107,10 +107,10 @@ impl Reconciliation<'_> {
     fn adopt_route(&mut self, dpid: DatapathId, rule: Rule) {
         if let Rule::Route { dst, .. } | Rule::LocalRoute { dst } = rule
             && let Some(way) =
-                NextHop::of(&rule).filter(|_| self.on.net.routing.rule(RouteKey { dst, dpid }).is_none())
+                NextHop::of(&rule).filter(|_| self.on.deps.routing.rule(RouteKey { dst, dpid }).is_none())
         {
-            self.on.net.routing.load(RouteKey { dst, dpid }, way);
-            self.on.net.cx.out.add(dpid, rule);
+            self.on.deps.routing.load(RouteKey { dst, dpid }, way);
+            self.on.deps.cx.out.add(dpid, rule);
         }
     }
 
@@ -123,9 +123,9 @@ impl Reconciliation<'_> {
         };
         let Some(tuple) = tuple_of(&forward.1) else { return };
         if tuple_of(&back.1) == Some(tuple) && self.remember_stream(id, tuple, false) {
-            self.on.streams.set_route(&mut self.on.net, id, Some(Route { forward: there, reverse: here }));
+            self.on.streams.set_route(&mut self.on.deps, id, Some(Route { forward: there, reverse: here }));
             for (dpid, rule) in [forward, back] {
-                self.on.net.cx.out.add(dpid, rule);
+                self.on.deps.cx.out.add(dpid, rule);
             }
         }
     }
@@ -133,13 +133,13 @@ impl Reconciliation<'_> {
     /// The adopted path that a rule at an edge uses.
     fn path_of(&self, dpid: DatapathId, rule: Rule) -> Option<Path> {
         let Hop { label, port, .. } = first_hop(&rule)?;
-        let path = self.on.net.fabric.labels().path(label)?;
+        let path = self.on.deps.fabric.labels().path(label)?;
         let begins = path.links().first().is_some_and(|link| link.src == SwitchPort::new(dpid, port));
-        (begins && self.on.net.fabric.labels().of(path) == Some(label)).then(|| path.clone())
+        (begins && self.on.deps.fabric.labels().of(path) == Some(label)).then(|| path.clone())
     }
 
     fn remember_stream(&mut self, id: StreamId, tuple: FiveTuple, is_sprayed: bool) -> bool {
-        let (now, transfers) = (self.on.net.cx.now, &mut *self.on.net.transfers);
+        let (now, transfers) = (self.on.deps.cx.now, &mut *self.on.deps.transfers);
         let is_known = transfers.stream(id).is_some() || transfers.by_tuple(&tuple).is_some();
         let restored = !is_known
             && match is_sprayed {
@@ -155,13 +155,13 @@ impl Reconciliation<'_> {
     /// Continues once every link and host has been heard, or when it is too late. Called once a tick.
     pub(crate) fn handle_timeout(&mut self) {
         let all_heard = || self.all_links_are_heard() && self.all_hosts_are_known();
-        if self.installed().is_settling() && (self.installed().is_late(self.on.net.cx.now) || all_heard()) {
+        if self.installed().is_settling() && (self.installed().is_late(self.on.deps.cx.now) || all_heard()) {
             self.settle();
         }
-        if self.installed().is_sweeping(self.on.net.cx.now) {
-            self.on.net.fabric.end_reconciliation();
+        if self.installed().is_sweeping(self.on.deps.cx.now) {
+            self.on.deps.fabric.end_reconciliation();
             for (dpid, rule) in self.installed_mut().finish() {
-                self.on.net.cx.delete(dpid, rule);
+                self.on.deps.cx.delete(dpid, rule);
             }
         }
     }
@@ -189,28 +189,28 @@ impl Reconciliation<'_> {
         let mended = self.take_streams();
         // Packets in flight may carry labels that will be removed. Their rules stay until replacements are
         // confirmed.
-        let sweep_at = self.on.net.cx.now + self.on.net.cx.settings.install_timeout;
+        let sweep_at = self.on.deps.cx.now + self.on.deps.cx.settings.install_timeout;
         self.installed_mut().sweep_at(sweep_at);
         self.broadcast.handle_change();
         // A starting controller sees all links as new although they existed: that is no reason to move
         // traffic.
         if !self.broadcast.has_begun() {
-            self.on.streams.handle_change(&mut self.on.net, NetworkChange::Restored);
+            self.on.streams.handle_change(&mut self.on.deps, NetworkChange::Restored);
         }
-        self.on.net.routing.handle_graph(&mut self.on.net.cx, self.on.net.fabric);
-        self.on.streams.place_again(&mut self.on.net, Replaces::Nothing);
+        self.on.deps.routing.handle_graph(&mut self.on.deps.cx, self.on.deps.fabric);
+        self.on.streams.place_again(&mut self.on.deps, Replaces::Nothing);
         for (id, rules) in mended {
-            if self.on.net.transfers.stream(id).is_some_and(|stream| stream.route.is_some()) {
+            if self.on.deps.transfers.stream(id).is_some_and(|stream| stream.route.is_some()) {
                 for (dpid, rule) in rules.iter().flatten() {
                     self.installed_mut().claim(*dpid, rule);
                 }
             }
         }
-        self.on.net.fabric.reconcile_bypasses(&mut self.on.net.cx);
+        self.on.deps.fabric.reconcile_bypasses(&mut self.on.deps.cx);
         self.remove_unwanted();
-        self.on.net.cx.out.notice(Notice::Reconciled {
-            labels: self.on.net.fabric.labels().len(),
-            streams: self.on.net.transfers.len(),
+        self.on.deps.cx.out.notice(Notice::Reconciled {
+            labels: self.on.deps.fabric.labels().len(),
+            streams: self.on.deps.transfers.len(),
         });
     }
 
@@ -219,9 +219,9 @@ impl Reconciliation<'_> {
         for (dpid, rule) in self.installed().all(|rule| matches!(rule, Rule::Route { .. })) {
             let Rule::Route { dst, hop } = rule else { continue };
             if self.topology().host_with_address(dst).is_some()
-                && self.on.net.routing.rule(RouteKey { dst, dpid }).is_none()
+                && self.on.deps.routing.rule(RouteKey { dst, dpid }).is_none()
             {
-                self.on.net.routing.load(RouteKey { dst, dpid }, NextHop::By(hop));
+                self.on.deps.routing.load(RouteKey { dst, dpid }, NextHop::By(hop));
                 self.installed_mut().claim(dpid, &rule);
                 rule.twin().and_then(|twin| self.installed_mut().claim(dpid, &twin));
             }
@@ -229,7 +229,7 @@ impl Reconciliation<'_> {
     }
 
     /// Loads streams whose paths no longer exist, so that they are placed again.
-    fn take_streams(&mut self) -> Vec<(StreamId, BothWays)> {
+    fn take_streams(&mut self) -> Vec<(StreamId, StreamRules)> {
         let mut taken = Vec::new();
         for id in self.installed().streams() {
             let rules = self.installed().stream(id);
@@ -247,25 +247,25 @@ impl Reconciliation<'_> {
 
     fn remove_unwanted(&mut self) {
         for (dpid, rule) in self.installed().all(|rule| !rule.is_of_path()) {
-            self.on.net.cx.delete(dpid, rule);
+            self.on.deps.cx.delete(dpid, rule);
         }
         for (dpid, unknown_rules) in self.installed_mut().take_unknown_rules() {
-            for stray in unknown_rules {
-                self.on.net.cx.out.push(Command::Remove { dpid, stray });
+            for unknown in unknown_rules {
+                self.on.deps.cx.out.push(Command::Remove { dpid, unknown });
             }
         }
     }
 
     fn installed(&self) -> &InstalledState {
-        self.on.net.cx.out.installed
+        self.on.deps.cx.out.installed
     }
 
     fn installed_mut(&mut self) -> &mut InstalledState {
-        self.on.net.cx.out.installed
+        self.on.deps.cx.out.installed
     }
 
     fn topology(&self) -> &Topology {
-        self.on.net.cx.topology
+        self.on.deps.cx.topology
     }
 }
 

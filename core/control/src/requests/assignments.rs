@@ -7,11 +7,11 @@ use braid_steering::{Group, Opening, StreamId};
 use braid_types::{DatapathId, FiveTuple, SwitchPair};
 
 use super::confirmations::{Prepared, Waiter};
-use super::{Lower, Requests};
+use super::{RequestDeps, Requests};
 use crate::command::Commands;
 use crate::request::{PlacedView, Refusal, Reply, Request, Ticket};
-use crate::reservations::Below;
-use crate::reservations::{Sources, place_in};
+use crate::reservations::ReservationDeps;
+use crate::reservations::{Sources, path_index};
 
 /// A connection that an application announces for its assignment.
 #[derive(Clone, Copy)]
@@ -23,7 +23,7 @@ struct Announced<'a> {
 
 impl Requests {
     /// Handles a request of an application or a host agent.
-    pub(crate) fn handle_request(&mut self, on: &mut Lower<'_>, ticket: Ticket, request: &Request) {
+    pub(crate) fn handle_request(&mut self, on: &mut RequestDeps<'_>, ticket: Ticket, request: &Request) {
         let answer = match request {
             Request::Assign(claim) => self.set_paths_aside(on, claim).map(Some),
             Request::Place { assignment, owner, tuple } => self.place_announced(
@@ -38,7 +38,7 @@ impl Requests {
                 )
                 .map(Some),
             Request::Renew { assignment, owner } => {
-                let renewed = on.net.reservations.renew(&on.net.cx, *assignment, owner.as_ref());
+                let renewed = on.deps.reservations.renew(&on.deps.cx, *assignment, owner.as_ref());
                 renewed
                     .map(|_| ())
                     .map_err(Refusal::from)
@@ -46,8 +46,8 @@ impl Requests {
                     .map(Some)
             }
             Request::Release { assignment, owner } => {
-                let (net, owner) = (&mut on.net, owner.as_ref());
-                let last = net.reservations.release(&net.cx, net.transfers, *assignment, owner);
+                let (deps, owner) = (&mut on.deps, owner.as_ref());
+                let last = deps.reservations.release(&deps.cx, deps.transfers, *assignment, owner);
                 last.map(|view| Some(Reply::Assignment(view))).map_err(Refusal::from)
             }
             Request::Advise { request, asker } => {
@@ -56,37 +56,37 @@ impl Requests {
             }
         };
         match answer {
-            Ok(Some(answer)) => on.net.cx.out.reply(ticket, answer),
+            Ok(Some(answer)) => on.deps.cx.out.reply(ticket, answer),
             Ok(None) => {}
-            Err(refusal) => on.net.cx.out.reply(ticket, Reply::Refused(refusal)),
+            Err(refusal) => on.deps.cx.out.reply(ticket, Reply::Refused(refusal)),
         }
     }
 
-    fn set_paths_aside(&mut self, on: &mut Lower<'_>, claim: &Claim) -> Result<Reply, Refusal> {
-        on.net.reservations.check(claim)?;
+    fn set_paths_aside(&mut self, on: &mut RequestDeps<'_>, claim: &Claim) -> Result<Reply, Refusal> {
+        on.deps.reservations.check(claim)?;
         let ends = SwitchPair::new(self.switch_of(on, claim.src)?, self.switch_of(on, claim.dst)?);
-        let below = Below { fabric: on.net.fabric, streams: on.net.transfers };
-        let id = on.net.reservations.open(&mut on.net.cx, below, claim, ends)?;
+        let below = ReservationDeps { fabric: on.deps.fabric, streams: on.deps.transfers };
+        let id = on.deps.reservations.open(&mut on.deps.cx, below, claim, ends)?;
         self.view_of(on, id)
     }
 
-    fn view_of(&self, on: &Lower<'_>, id: AssignmentId) -> Result<Reply, Refusal> {
-        Ok(Reply::Assignment(on.net.reservations.view(Sources::new(&on.net.cx, on.net.transfers), id)?))
+    fn view_of(&self, on: &RequestDeps<'_>, id: AssignmentId) -> Result<Reply, Refusal> {
+        Ok(Reply::Assignment(on.deps.reservations.view(Sources::new(&on.deps.cx, on.deps.transfers), id)?))
     }
 
     /// Places a connection on a path; the answer may come later.
     fn place_announced(
         &mut self,
-        on: &mut Lower<'_>,
+        on: &mut RequestDeps<'_>,
         ticket: Ticket,
         announced: Announced<'_>,
     ) -> Result<Option<Reply>, Refusal> {
         let Announced { assignment, owner, tuple } = announced;
-        let between = on.net.reservations.renew(&on.net.cx, assignment, owner)?.claim.clone();
+        let between = on.deps.reservations.renew(&on.deps.cx, assignment, owner)?.claim.clone();
         let ends = self.check_hosts(on, &between, &tuple)?;
         let opening = Opening::Parallel(Group::Announced(assignment.0));
         let id =
-            on.streams.open_stream(&mut on.net, tuple, opening).map_err(|full| Refusal::Full(full.what))?;
+            on.streams.open_stream(&mut on.deps, tuple, opening).map_err(|full| Refusal::Full(full.what))?;
         if self.confirmations.is_pending(id) {
             let may_wait = self.confirmations.join(id, Waiter::Application(ticket));
             return if may_wait { Ok(None) } else { Err(Refusal::Full("requests for one stream")) };
@@ -95,31 +95,40 @@ impl Requests {
             return Ok(Some(Reply::Placed(placed)));
         }
         let mut batch = Commands::default();
-        let Some(hops) = on.streams.place(&mut on.net, id, ends, &mut batch) else {
+        let Some(hops) = on.streams.place(&mut on.deps, id, ends, &mut batch) else {
             self.end_stream(on, id);
             return Err(Refusal::NoRoute(tuple));
         };
-        if let Ok(assignment) = on.net.reservations.renew(&on.net.cx, assignment, owner) {
+        if let Ok(assignment) = on.deps.reservations.renew(&on.deps.cx, assignment, owner) {
             assignment.placed += 1;
         }
         self.write_and_confirm(on, Waiter::Application(ticket), id, Prepared { hops, batch });
         Ok(None)
     }
 
-    fn end_announced(&mut self, on: &mut Lower<'_>, announced: Announced<'_>) -> Result<Reply, Refusal> {
+    fn end_announced(
+        &mut self,
+        on: &mut RequestDeps<'_>,
+        announced: Announced<'_>,
+    ) -> Result<Reply, Refusal> {
         let Announced { assignment, owner, tuple } = announced;
-        on.net.reservations.renew(&on.net.cx, assignment, owner)?;
+        on.deps.reservations.renew(&on.deps.cx, assignment, owner)?;
         let opening = Opening::Parallel(Group::Announced(assignment.0));
-        let stream = on.net.transfers.by_tuple(&tuple).filter(|stream| stream.opening == opening);
+        let stream = on.deps.transfers.by_tuple(&tuple).filter(|stream| stream.opening == opening);
         let id = stream.ok_or(Refusal::NoStream(tuple))?.id;
         self.end_stream(on, id);
         Ok(Reply::Ended)
     }
 
     /// The switches of a connection's hosts. The hosts must be those of the assignment, in either direction.
-    fn check_hosts(&self, on: &Lower<'_>, claim: &Claim, tuple: &FiveTuple) -> Result<SwitchPair, Refusal> {
+    fn check_hosts(
+        &self,
+        on: &RequestDeps<'_>,
+        claim: &Claim,
+        tuple: &FiveTuple,
+    ) -> Result<SwitchPair, Refusal> {
         let is_of = |one: IpAddr, other: IpAddr| {
-            let host = |ip| on.net.cx.topology.host_with_address(ip).map(|host| host.mac);
+            let host = |ip| on.deps.cx.topology.host_with_address(ip).map(|host| host.mac);
             one == other || (host(one).is_some() && host(one) == host(other))
         };
         let there = is_of(tuple.src, claim.src) && is_of(tuple.dst, claim.dst);
@@ -130,16 +139,16 @@ impl Requests {
         Ok(SwitchPair::new(self.switch_of(on, tuple.src)?, self.switch_of(on, tuple.dst)?))
     }
 
-    fn switch_of(&self, on: &Lower<'_>, host: IpAddr) -> Result<DatapathId, Refusal> {
-        let at = on.net.cx.topology.host_with_address(host).map(|host| host.at.dpid);
+    fn switch_of(&self, on: &RequestDeps<'_>, host: IpAddr) -> Result<DatapathId, Refusal> {
+        let at = on.deps.cx.topology.host_with_address(host).map(|host| host.at.dpid);
         at.ok_or(Refusal::UnknownHost(host))
     }
 
     /// A stream's path, as reported to its application.
-    pub(super) fn placed(&self, on: &Lower<'_>, id: StreamId) -> Option<PlacedView> {
-        let stream = on.net.transfers.stream(id)?;
+    pub(super) fn placed(&self, on: &RequestDeps<'_>, id: StreamId) -> Option<PlacedView> {
+        let stream = on.deps.transfers.stream(id)?;
         let path = &stream.route.as_ref()?.forward;
-        let index = on.net.reservations.of(stream).and_then(|assignment| place_in(assignment, path));
+        let index = on.deps.reservations.of(stream).and_then(|assignment| path_index(assignment, path));
         Some(PlacedView { stream: id, path: index, switches: path.switches().collect() })
     }
 }

@@ -6,7 +6,7 @@ use braid_steering::StreamId;
 use braid_types::{DatapathId, FiveTuple, Time};
 use smallvec::SmallVec;
 
-use super::{Lower, Requests};
+use super::{RequestDeps, Requests};
 use crate::command::{Command, Commands};
 use crate::fabric::{Hops, Replaces};
 use crate::request::{Refusal, Reply, Ticket};
@@ -95,27 +95,27 @@ impl Requests {
     /// them.
     pub(super) fn write_and_confirm(
         &mut self,
-        on: &mut Lower<'_>,
+        on: &mut RequestDeps<'_>,
         waiter: Waiter,
         id: StreamId,
         Prepared { hops, mut batch }: Prepared,
     ) {
-        let Some(stream) = on.net.transfers.stream(id) else { return };
+        let Some(stream) = on.deps.transfers.stream(id) else { return };
         let Some(route) = &stream.route else { return };
         let tuple = stream.tuple;
         let edges = [route.forward.ingress(), route.reverse.ingress()];
         let unconfirmed: SmallVec<[Barrier; 2]> =
-            edges.into_iter().map(|dpid| (dpid, on.net.fabric.next_token())).collect();
+            edges.into_iter().map(|dpid| (dpid, on.deps.fabric.next_token())).collect();
         for (dpid, token) in &unconfirmed {
             batch.push(Command::Barrier { dpid: *dpid, token: *token });
         }
         let waiters = SmallVec::from_elem(waiter, 1);
-        self.confirmations.insert(id, Pending { waiters, tuple, unconfirmed, since: on.net.cx.now });
-        on.streams.submit(&mut on.net, &hops, batch, Replaces::Nothing);
+        self.confirmations.insert(id, Pending { waiters, tuple, unconfirmed, since: on.deps.cx.now });
+        on.streams.submit(&mut on.deps, &hops, batch, Replaces::Nothing);
     }
 
     /// Handles a barrier reply; returns whether the barrier belongs to a stream.
-    pub(super) fn confirm_stream(&mut self, on: &mut Lower<'_>, dpid: DatapathId, token: u32) -> bool {
+    pub(super) fn confirm_stream(&mut self, on: &mut RequestDeps<'_>, dpid: DatapathId, token: u32) -> bool {
         let Some((id, done)) = self.confirmations.confirm((dpid, token)) else { return false };
         let Some(Pending { waiters, tuple, .. }) = done else { return true };
         let answer = match self.placed(on, id) {
@@ -124,7 +124,7 @@ impl Requests {
         };
         for waiter in waiters {
             match waiter {
-                Waiter::Application(ticket) => on.net.cx.out.reply(ticket, answer.clone()),
+                Waiter::Application(ticket) => on.deps.cx.out.reply(ticket, answer.clone()),
                 Waiter::Question(ticket) => self.on_subflow_written(on, ticket, id),
             }
         }
@@ -132,12 +132,12 @@ impl Requests {
     }
 
     /// Handles a stream that ended before its rules were confirmed.
-    pub(super) fn stop_confirming(&mut self, on: &mut Lower<'_>, id: StreamId) {
+    pub(super) fn stop_confirming(&mut self, on: &mut RequestDeps<'_>, id: StreamId) {
         let Some(Pending { waiters, tuple, .. }) = self.confirmations.take(id) else { return };
         for waiter in waiters {
             match waiter {
                 Waiter::Application(ticket) => {
-                    on.net.cx.out.reply(ticket, Reply::Refused(Refusal::NoRoute(tuple)));
+                    on.deps.cx.out.reply(ticket, Reply::Refused(Refusal::NoRoute(tuple)));
                 }
                 Waiter::Question(ticket) => self.on_subflow_ended(ticket, id),
             }
@@ -146,14 +146,14 @@ impl Requests {
 
     /// Refuses requests that have waited for too long. Called once a tick. Advice requests have their own
     /// deadline.
-    pub(super) fn expire_confirmations(&mut self, on: &mut Lower<'_>) {
+    pub(super) fn expire_confirmations(&mut self, on: &mut RequestDeps<'_>) {
         // The path may take this long, and then the rules at its ends.
-        let patience = on.net.cx.settings.install_timeout * 2;
-        for id in self.confirmations.late(on.net.cx.now - patience) {
+        let patience = on.deps.cx.settings.install_timeout * 2;
+        for id in self.confirmations.late(on.deps.cx.now - patience) {
             let Some(Pending { waiters, tuple, .. }) = self.confirmations.take(id) else { continue };
             for waiter in waiters {
                 if let Waiter::Application(ticket) = waiter {
-                    on.net.cx.out.reply(ticket, Reply::Refused(Refusal::NotConfirmed(tuple)));
+                    on.deps.cx.out.reply(ticket, Reply::Refused(Refusal::NotConfirmed(tuple)));
                 }
             }
         }

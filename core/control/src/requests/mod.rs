@@ -7,7 +7,7 @@ mod confirmations;
 use braid_steering::StreamId;
 use braid_types::{DatapathId, Time};
 
-use crate::streams::{Network, StreamEvent, Streams};
+use crate::streams::{StreamDeps, StreamEvent, Streams};
 use advice::Advising;
 use confirmations::Confirmations;
 
@@ -19,8 +19,8 @@ pub(crate) struct Requests {
 }
 
 /// The machines below, while an event is handled.
-pub(crate) struct Lower<'a> {
-    pub(crate) net: Network<'a>,
+pub(crate) struct RequestDeps<'a> {
+    pub(crate) deps: StreamDeps<'a>,
     pub(crate) streams: &'a mut Streams,
 }
 
@@ -31,26 +31,26 @@ impl Requests {
     }
 
     /// A switch has processed every message before a barrier that is not the fabric's.
-    pub(crate) fn handle_barrier(&mut self, on: &mut Lower<'_>, dpid: DatapathId, token: u32) {
+    pub(crate) fn handle_barrier(&mut self, on: &mut RequestDeps<'_>, dpid: DatapathId, token: u32) {
         self.confirm_stream(on, dpid, token);
     }
 
     /// Answers requests that are due. Called once a tick and at [`Self::wake_at`].
-    pub(crate) fn handle_timeout(&mut self, on: &mut Lower<'_>) {
+    pub(crate) fn handle_timeout(&mut self, on: &mut RequestDeps<'_>) {
         self.expire_confirmations(on);
         self.tick_advice(on);
     }
 
     /// Stops requests that wait for ended streams.
-    pub(crate) fn drain_streams(&mut self, on: &mut Lower<'_>) {
+    pub(crate) fn drain_streams(&mut self, on: &mut RequestDeps<'_>) {
         while let Some(StreamEvent::Ended(id)) = on.streams.poll_event() {
             self.stop_expecting(on, id);
             self.stop_confirming(on, id);
         }
     }
 
-    fn end_stream(&mut self, on: &mut Lower<'_>, id: StreamId) {
-        on.streams.end(&mut on.net, id);
+    fn end_stream(&mut self, on: &mut RequestDeps<'_>, id: StreamId) {
+        on.streams.end(&mut on.deps, id);
         self.drain_streams(on);
     }
 }

@@ -10,7 +10,7 @@ use braid_topology::Link;
 use braid_types::{BitsPerSec, DatapathId, SwitchPair};
 
 use super::residual_load::carried;
-use super::{Reservations, Sources, place_in};
+use super::{Reservations, Sources, path_index};
 use crate::context::Context;
 use crate::fabric::is_whole;
 use crate::request::{AssignedPath, AssignmentView};
@@ -86,7 +86,7 @@ impl Reservations {
             .filter_map(|sibling| sibling.route.as_ref().map(|route| &route.forward))
             .collect();
         let mut held = vec![0; assignment.paths.len()];
-        siblings.iter().filter_map(|path| place_in(assignment, path)).for_each(|index| held[index] += 1);
+        siblings.iter().filter_map(|path| path_index(assignment, path)).for_each(|index| held[index] += 1);
         let weights = self.weights(on, assignment).weights;
         let is_left = |path: &Path| is_whole(on.topology, path) && is_usable(path);
         let index = next_path(assignment.claim.distribution, weights, &held, |index| {
@@ -134,7 +134,7 @@ impl Reservations {
         let members = group.into_iter().flat_map(|transfer| &transfer.streams);
         let routes = members.filter_map(|id| on.streams.stream(*id)?.route.as_ref());
         let mut held = vec![0; assignment.paths.len()];
-        routes.filter_map(|route| place_in(assignment, &route.forward)).for_each(|index| held[index] += 1);
+        routes.filter_map(|route| path_index(assignment, &route.forward)).for_each(|index| held[index] += 1);
         let conditions = self.conditions(on, &assignment.claim);
         let path = |(index, path): (usize, &Path)| AssignedPath {
             switches: path.switches().collect(),

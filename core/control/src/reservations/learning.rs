@@ -9,7 +9,7 @@ use braid_planner::round_trip;
 use braid_steering::{Group, StreamId, Transfers};
 use braid_types::{BitsPerSec, DatapathId, Time};
 
-use super::{Reservations, Sources, place_in};
+use super::{Reservations, Sources, path_index};
 use crate::context::Context;
 use crate::notice::Notice;
 
@@ -105,7 +105,7 @@ fn users(assignment: &Assignment, streams: &Transfers) -> Vec<(AssignmentId, usi
     let mut users: BTreeMap<usize, Vec<StreamId>> = BTreeMap::new();
     for id in group.into_iter().flat_map(|transfer| &transfer.streams) {
         let route = streams.stream(*id).and_then(|stream| stream.route.as_ref());
-        if let Some(index) = route.and_then(|route| place_in(assignment, &route.forward)) {
+        if let Some(index) = route.and_then(|route| path_index(assignment, &route.forward)) {
             users.entry(index).or_default().push(*id);
         }
     }

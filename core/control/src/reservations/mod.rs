@@ -1,8 +1,8 @@
 //! Paths set aside for the streams of a transfer, and the distribution of streams over them.
 
 mod distribution;
+mod inference;
 mod learning;
-mod recognition;
 mod residual_load;
 
 use braid_assign::{AssignError, Assignment, AssignmentId, Assignments, Claim, Owner};
@@ -15,10 +15,10 @@ use crate::context::Context;
 use crate::fabric::Fabric;
 use crate::request::AssignmentView;
 use crate::settings::Settings;
+use inference::InferredTransfers;
 use learning::Learning;
-use recognition::Recognised;
 
-pub(crate) use recognition::PlainConnection;
+pub(crate) use inference::PlainConnection;
 use residual_load::ResidualLoad;
 
 /// Assignments, the models of their paths, and the load of their streams.
@@ -26,7 +26,7 @@ use residual_load::ResidualLoad;
 pub(crate) struct Reservations {
     assignments: Assignments,
     learning: Learning,
-    recognised: Recognised,
+    inferred: InferredTransfers,
     residual: ResidualLoad,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Sources<'a> {
 }
 
 /// The state below reservations, beside the context.
-pub(crate) struct Below<'a> {
+pub(crate) struct ReservationDeps<'a> {
     pub(crate) fabric: &'a mut Fabric,
     pub(crate) streams: &'a Transfers,
 }
@@ -56,7 +56,7 @@ impl Reservations {
         Self {
             assignments: Assignments::new(settings.assignments, settings.assignment_seed),
             learning: Learning::default(),
-            recognised: Recognised::default(),
+            inferred: InferredTransfers::default(),
             residual: ResidualLoad::default(),
         }
     }
@@ -93,7 +93,7 @@ impl Reservations {
     pub(crate) fn open(
         &mut self,
         cx: &mut Context<'_>,
-        Below { fabric, streams }: Below<'_>,
+        ReservationDeps { fabric, streams }: ReservationDeps<'_>,
         claim: &Claim,
         ends: SwitchPair,
     ) -> Result<AssignmentId, AssignError> {
@@ -144,7 +144,7 @@ impl Reservations {
     pub(crate) fn handle_timeout(&mut self, cx: &Context<'_>) {
         self.assignments.expire(cx.now);
         self.residual.tick(cx.now);
-        self.recognised.retain(|id| self.assignments.get(id).is_some());
+        self.inferred.retain(|id| self.assignments.get(id).is_some());
     }
 }
 
@@ -157,6 +157,6 @@ fn open_paths(cx: &mut Context<'_>, fabric: &mut Fabric, paths: &[Path]) {
 }
 
 /// The index of a stream's path, in either direction, in an assignment.
-pub(crate) fn place_in(assignment: &Assignment, path: &Path) -> Option<usize> {
+pub(crate) fn path_index(assignment: &Assignment, path: &Path) -> Option<usize> {
     assignment.paths.iter().position(|it| it == path || it.is_reverse_of(path))
 }

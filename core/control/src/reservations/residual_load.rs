@@ -16,11 +16,11 @@ const MAX_STREAMS: usize = 1_024;
 #[derive(Debug, Default)]
 pub(super) struct ResidualLoad {
     now: Time,
-    streams: VecDeque<Gone>,
+    streams: VecDeque<EndedStream>,
 }
 
 #[derive(Debug)]
-struct Gone {
+struct EndedStream {
     at: Time,
     route: Route,
     rates: [BitsPerSec; 2],
@@ -43,7 +43,7 @@ impl ResidualLoad {
         if self.streams.len() >= MAX_STREAMS {
             self.streams.pop_front();
         }
-        self.streams.push_back(Gone { at: self.now, route, rates: stream.rates });
+        self.streams.push_back(EndedStream { at: self.now, route, rates: stream.rates });
     }
 
     /// The rate that these streams had over a link, in bits a second.

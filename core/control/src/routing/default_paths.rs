@@ -207,7 +207,7 @@ impl Routing {
         for (key, _) in routes_of(commands) {
             self.routes.take(key);
         }
-        commands.held().for_each(|(_, frame)| cx.hand_over(frame));
+        commands.held().for_each(|(_, frame)| cx.send_to_host(frame));
     }
 }
 

@@ -79,14 +79,14 @@ pub enum SessionError {
 
 /// A reason to remove an earlier controller's state from a switch and write it anew.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Unusable {
+pub enum DiscardReason {
     /// A group has a number of Braid's but not its form.
     #[error("a group with a number of Braid's is not as Braid writes it")]
     Foreign,
     /// The state exceeds the limits.
     #[error(
         "it has {count} rules, groups and meters of {bytes} bytes or more; the limits are {} and {}",
-        limits.found, limits.found_bytes
+        limits.installed_rules, limits.installed_bytes
     )]
     TooMuch {
         /// Rules, groups and meters so far.

@@ -11,7 +11,7 @@ use braid_types::DatapathId;
 use super::answers::{Answers, Part};
 use super::ports::{Ports, port_status};
 use super::reading::{METER_XIDS, Reading};
-use super::{SessionError, SessionLimits, Unusable};
+use super::{DiscardReason, SessionError, SessionLimits};
 use crate::event::{PortStatus, SwitchPorts};
 use crate::pipeline::TABLES;
 
@@ -37,7 +37,7 @@ pub(super) struct Handshake {
     failover_groups: u32,
     /// Starts once we are MASTER, when no other controller writes any more.
     reading: Option<Reading>,
-    unusable: Option<Unusable>,
+    unusable: Option<DiscardReason>,
 }
 
 /// Sends our HELLO.
@@ -153,7 +153,7 @@ impl Handshake {
     }
 
     /// Why the switch is set up anew, if it is. Known after the handshake.
-    pub(super) const fn unusable(&self) -> Option<Unusable> {
+    pub(super) const fn unusable(&self) -> Option<DiscardReason> {
         self.unusable
     }
 
@@ -163,7 +163,7 @@ impl Handshake {
         let found = self.reading.take_if(|reading| reading.is_done())?.finish();
         self.unusable = found.as_ref().err().copied();
         let (description, ports) = (std::mem::take(&mut self.description), self.ports.take());
-        Some(SwitchPorts { dpid, tables, description, ports, failover_groups, found: found.ok() })
+        Some(SwitchPorts { dpid, tables, description, ports, failover_groups, installed: found.ok() })
     }
 }
 

@@ -19,9 +19,9 @@ pub struct SessionLimits {
     /// Ports. A switch with more is disconnected. Each port gets a discovery frame every second.
     pub ports: usize,
     /// Installed rules, groups and meters that are adopted. With more, a switch is cleared and set up anew.
-    pub found: usize,
+    pub installed_rules: usize,
     /// Bytes of these while they are read. With more, a switch is cleared too.
-    pub found_bytes: usize,
+    pub installed_bytes: usize,
     /// Open multipart requests. One more drops the oldest.
     pub requests: usize,
     /// Time from the connection to the MASTER role and the end of reading installed state. A slower switch is
@@ -37,8 +37,8 @@ impl SessionLimits {
     /// neighbour and route.
     pub const DEFAULT: Self = Self {
         ports: 4_096,
-        found: 131_072,
-        found_bytes: 8 << 20,
+        installed_rules: 131_072,
+        installed_bytes: 8 << 20,
         requests: 16,
         handshake: Duration::from_secs(8),
     };
@@ -49,8 +49,8 @@ impl SessionLimits {
             MultipartType::PortDesc | MultipartType::Port | MultipartType::MeterConfig => {
                 self.ports.saturating_mul(ITEM_BYTES)
             }
-            MultipartType::Flow => self.found.saturating_mul(RULE_BYTES),
-            MultipartType::GroupDesc => self.found.saturating_mul(ITEM_BYTES),
+            MultipartType::Flow => self.installed_rules.saturating_mul(RULE_BYTES),
+            MultipartType::GroupDesc => self.installed_rules.saturating_mul(ITEM_BYTES),
             MultipartType::Experimenter => TELEMETRY_BYTES,
             _ => 0,
         };

@@ -25,7 +25,7 @@ use crate::event::{Event, SwitchPorts};
 use handshake::Handshake;
 use up::Up;
 
-pub use error::{SessionError, Unusable};
+pub use error::{DiscardReason, SessionError};
 pub use limits::SessionLimits;
 
 /// A switch that is silent for this long during the handshake gets an echo request.
@@ -85,7 +85,7 @@ impl Session {
     }
 
     /// Why the installed state of an earlier controller is not used; [`SwitchPorts::found`] is then empty.
-    pub fn unusable(&self) -> Option<Unusable> {
+    pub fn unusable(&self) -> Option<DiscardReason> {
         match &self.state {
             State::Up(up) => up.unusable(),
             _ => None,
@@ -153,7 +153,7 @@ impl Session {
     }
 
     /// Expects the replies to a multipart request of this kind, see
-    /// [`Command::asks_for`](crate::Command::asks_for). Other replies are ignored.
+    /// [`Command::multipart_type`](crate::Command::asks_for). Other replies are ignored.
     pub fn expect(&mut self, xid: Xid, kind: MultipartType) {
         if let State::Up(up) = &mut self.state {
             up.expect(xid, kind);

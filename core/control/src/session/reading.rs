@@ -9,7 +9,7 @@ use braid_openflow::{
 use braid_types::PortNo;
 
 use super::answers::Answers;
-use super::{SessionLimits, Unusable};
+use super::{DiscardReason, SessionLimits};
 use crate::cookie::Cookie;
 use crate::event::{InstalledRules, UnknownRule};
 use crate::pipeline::{self, EdgeGroup, FLOOD_GROUP, ProtectedPort, Rule};
@@ -26,14 +26,14 @@ const ENTRY_BYTES: usize = 32;
 #[derive(Debug)]
 pub(super) struct Reading {
     limits: SessionLimits,
-    found: InstalledRules,
+    installed: InstalledRules,
     /// The cookies of stream rules that have ended since.
     ended: BTreeSet<Cookie>,
     /// The number of items, and their size in bytes.
     count: usize,
     bytes: usize,
     /// Why the switch is set up anew, if it is.
-    unusable: Option<Unusable>,
+    unusable: Option<DiscardReason>,
     all_flows: bool,
     all_groups: bool,
 }
@@ -62,7 +62,7 @@ impl Reading {
     fn new(limits: SessionLimits) -> Self {
         Self {
             limits,
-            found: InstalledRules::default(),
+            installed: InstalledRules::default(),
             ended: BTreeSet::new(),
             count: 0,
             bytes: 0,
@@ -84,7 +84,7 @@ impl Reading {
                 self.all_groups |= is_last;
             }
             ReplyBody::MeterFeatures(features) => {
-                self.found.meters.highest = pipeline::meter::highest(&features);
+                self.installed.meters.highest = pipeline::meter::highest(&features);
             }
             ReplyBody::MeterConfig(meters) => meters.iter().for_each(|meter| self.note_meter(&meter)),
             _ => {}
@@ -97,13 +97,13 @@ impl Reading {
         }
         if let Some(rule) = pipeline::decode(flow) {
             if self.has_room(size_of::<Rule>()) {
-                self.found.rules.push(rule);
+                self.installed.rules.push(rule);
             }
             return;
         }
-        let stray = UnknownRule::new(flow);
-        if self.has_room(stray.size()) {
-            self.found.unknown_rules.push(stray);
+        let unknown = UnknownRule::new(flow);
+        if self.has_room(unknown.size()) {
+            self.installed.unknown_rules.push(unknown);
         }
     }
 
@@ -111,17 +111,17 @@ impl Reading {
         if group.group_id == FLOOD_GROUP {
             let ports = flood_ports(group);
             self.require(ports.is_some());
-            self.found.flood = ports;
+            self.installed.flood = ports;
         } else if pipeline::is_protected_port(group.group_id) {
             let protected = pipeline::decode_protected_port(group);
             self.require(protected.is_some());
             if self.has_room(size_of::<ProtectedPort>()) {
-                self.found.protected_ports.extend(protected);
+                self.installed.protected_ports.extend(protected);
             }
         } else if let Some(group) = EdgeGroup::of(group.group_id)
             && self.has_room(size_of::<EdgeGroup>())
         {
-            self.found.edge_groups.push(group);
+            self.installed.edge_groups.push(group);
         }
     }
 
@@ -129,7 +129,7 @@ impl Reading {
         if let Some((port, rate)) = pipeline::meter::decode(meter)
             && self.has_room(ENTRY_BYTES)
         {
-            self.found.meters.rates.insert(port, rate);
+            self.installed.meters.rates.insert(port, rate);
         }
     }
 
@@ -144,7 +144,7 @@ impl Reading {
 
     fn require(&mut self, is_as_written: bool) {
         if !is_as_written {
-            self.unusable.get_or_insert(Unusable::Foreign);
+            self.unusable.get_or_insert(DiscardReason::Foreign);
         }
     }
 
@@ -153,11 +153,11 @@ impl Reading {
         let (count, bytes) = (self.count.saturating_add(1), self.bytes.saturating_add(bytes));
         (self.count, self.bytes) = (count, bytes);
         let limits = self.limits;
-        if count > limits.found || bytes > limits.found_bytes {
-            self.unusable.get_or_insert(Unusable::TooMuch { count, bytes, limits });
+        if count > limits.installed_rules || bytes > limits.installed_bytes {
+            self.unusable.get_or_insert(DiscardReason::TooMuch { count, bytes, limits });
         }
         if self.unusable.is_some() {
-            (self.found, self.ended) = Default::default();
+            (self.installed, self.ended) = Default::default();
         }
         self.unusable.is_none()
     }
@@ -167,11 +167,11 @@ impl Reading {
     }
 
     /// The installed state, or why it is not used.
-    pub(super) fn finish(mut self) -> Result<InstalledRules, Unusable> {
+    pub(super) fn finish(mut self) -> Result<InstalledRules, DiscardReason> {
         if !self.ended.is_empty() {
-            self.found.rules.retain(|rule| !self.ended.contains(&Cookie::new(rule.purpose())));
+            self.installed.rules.retain(|rule| !self.ended.contains(&Cookie::new(rule.purpose())));
         }
-        self.unusable.map_or(Ok(self.found), Err)
+        self.unusable.map_or(Ok(self.installed), Err)
     }
 }
 

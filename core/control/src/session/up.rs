@@ -13,7 +13,7 @@ use braid_types::{DatapathId, Time};
 use super::answers::{Answers, Part};
 use super::echo::EchoTimer;
 use super::ports::{Ports, port_status};
-use super::{SessionError, SessionEvent, SessionLimits, Unusable};
+use super::{DiscardReason, SessionError, SessionEvent, SessionLimits};
 use crate::cookie::Cookie;
 use crate::event::{Event, SwitchPorts};
 use crate::pipeline::EdgeGroup;
@@ -23,14 +23,14 @@ use crate::port_counters::PortCounters;
 #[derive(Debug)]
 pub(super) struct Up {
     dpid: DatapathId,
-    unusable: Option<Unusable>,
+    unusable: Option<DiscardReason>,
     echoes: EchoTimer,
     ports: Ports<()>,
     answers: Answers,
 }
 
 impl Up {
-    pub(super) fn new(switch: &SwitchPorts, unusable: Option<Unusable>, limits: SessionLimits) -> Self {
+    pub(super) fn new(switch: &SwitchPorts, unusable: Option<DiscardReason>, limits: SessionLimits) -> Self {
         Self {
             dpid: switch.dpid,
             unusable,
@@ -44,7 +44,7 @@ impl Up {
         self.dpid
     }
 
-    pub(super) const fn unusable(&self) -> Option<Unusable> {
+    pub(super) const fn unusable(&self) -> Option<DiscardReason> {
         self.unusable
     }
 

@@ -46,7 +46,7 @@ pub struct Settings {
     /// Further ones take the default path.
     pub new_streams: u32,
     /// Packets that a port may punt to the controller each second, which is also the burst.
-    pub packet_ins: u32,
+    pub punt_rate: u32,
     /// Limits on remembered hosts and addresses.
     pub hosts: HostLimits,
     /// A link is lost when no discovery frame has arrived through it for this long.
@@ -65,11 +65,11 @@ pub struct Settings {
     pub install_timeout: Duration,
     /// How long switches may apply old rules after confirming new ones. Traffic moves to a path this long
     /// after its confirmation, and a path is removed this long after traffic has left it.
-    pub grace: Duration,
+    pub barrier_grace: Duration,
     /// How long an unused path is kept for reuse.
     pub label_linger: Duration,
     /// How long a path that was removed as failed is suspended.
-    pub bar: Duration,
+    pub path_suspend_time: Duration,
     /// How long a packet is held during a lookup.
     pub lookup_timeout: Duration,
     /// The time between readings of stream counters.
@@ -88,7 +88,7 @@ pub struct Settings {
     /// measurements.
     pub weight: Weight,
     /// The number of paths between two switches for the streams of a transfer.
-    pub paths: usize,
+    pub max_paths: usize,
     /// How a stream's path is chosen among them.
     pub placement: Policy,
     /// Limits on assignments.
@@ -126,7 +126,7 @@ impl Settings {
     /// What holds for a connection where the policy file says nothing.
     pub fn policy_defaults(&self) -> PolicyDefaults {
         PolicyDefaults {
-            paths: self.paths,
+            paths: self.max_paths,
             placement: self.placement,
             parallel_paths: self.parallel_paths,
             max_assigned_paths: self.assignments.paths,
@@ -148,7 +148,7 @@ impl Default for Settings {
             source_filter_time: Duration::from_secs(10),
             new_addresses: 64,
             new_streams: 20,
-            packet_ins: 500,
+            punt_rate: 500,
             // A router uses the addresses of all hosts behind it.
             hosts: HostLimits { addresses_per_host: 1_024, ..HostLimits::default() },
             link_timeout: Duration::from_millis(2500),
@@ -158,9 +158,9 @@ impl Default for Settings {
             flap_hold: Duration::from_secs(10),
             flap_hold_max: Duration::from_secs(300),
             install_timeout: Duration::from_secs(2),
-            grace: Duration::from_millis(20),
+            barrier_grace: Duration::from_millis(20),
             label_linger: Duration::from_secs(30),
-            bar: Duration::from_secs(10),
+            path_suspend_time: Duration::from_secs(10),
             lookup_timeout: Duration::from_secs(3),
             counters_interval: Duration::from_secs(1),
             stream_idle: Duration::from_secs(60),
@@ -168,7 +168,7 @@ impl Default for Settings {
             capacities: BTreeMap::new(),
             rebalancing: RebalanceSettings::default(),
             weight: Weight::HOPS,
-            paths: PolicyDefaults::default().paths,
+            max_paths: PolicyDefaults::default().paths,
             placement: PolicyDefaults::default().placement,
             assignments: braid_assign::Limits::default(),
             assignment_seed: 0,

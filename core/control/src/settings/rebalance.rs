@@ -8,23 +8,23 @@ pub struct RebalanceSettings {
     /// The most streams moved each minute; 0 disables rebalancing.
     pub moves_per_minute: usize,
     /// A link is full when this share of its capacity is used.
-    pub full: f64,
+    pub full_utilization: f64,
     /// How long a link must have been full.
-    pub patience: Duration,
+    pub full_time: Duration,
     /// The room that another path must have, as a multiple of the stream's rate.
-    pub gain: f64,
+    pub min_headroom: f64,
     /// How long a moved stream stays.
-    pub rest: Duration,
+    pub hold_down: Duration,
 }
 
 impl Default for RebalanceSettings {
     fn default() -> Self {
         Self {
             moves_per_minute: 30,
-            full: 0.85,
-            patience: Duration::from_secs(3),
-            gain: 1.25,
-            rest: Duration::from_secs(30),
+            full_utilization: 0.85,
+            full_time: Duration::from_secs(3),
+            min_headroom: 1.25,
+            hold_down: Duration::from_secs(30),
         }
     }
 }

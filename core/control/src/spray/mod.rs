@@ -98,7 +98,7 @@ struct Bundle {
     members: Vec<Member>,
     plan: SprayPlan,
     /// The resequencing groups at the other edge, by host.
-    orders: BTreeMap<(MacAddr, PortNo), EdgeGroup>,
+    resequencers: BTreeMap<(MacAddr, PortNo), EdgeGroup>,
     changed_at: Time,
     unused_since: Option<Time>,
 }
@@ -145,7 +145,7 @@ impl Spray {
         if switch.is_edge() {
             self.edges.insert(switch.dpid);
         }
-        for group in switch.found.iter().flat_map(|found| &found.edge_groups) {
+        for group in switch.installed.iter().flat_map(|found| &found.edge_groups) {
             self.found.push((until, switch.dpid, *group));
             self.last_group = self.last_group.max(Some(*group));
         }
@@ -186,7 +186,7 @@ impl Spray {
         loop {
             let group = EdgeGroup::after(self.last_group);
             self.last_group = Some(group);
-            let mut used = self.bundles.values().flat_map(|it| it.orders.values().chain([&it.group]));
+            let mut used = self.bundles.values().flat_map(|it| it.resequencers.values().chain([&it.group]));
             if !used.any(|used| *used == group) && !self.found.iter().any(|(.., found)| *found == group) {
                 return group;
             }

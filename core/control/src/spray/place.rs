@@ -13,7 +13,7 @@ use crate::command::{Command, Commands};
 use crate::context::Context;
 use crate::fabric::{Fabric, Hops};
 use crate::notice::Notice;
-use crate::pipeline::{EdgeGroup, Order, Rule};
+use crate::pipeline::{EdgeGroup, Resequencer, Rule};
 
 impl Spray {
     /// Whether there are paths that go together between two switches, which are edges.
@@ -57,7 +57,7 @@ impl Spray {
         for Direction { id, key, tuple, reverse } in stream.directions(id) {
             // The group does not count in a deletion.
             let group = EdgeGroup::after(None);
-            cx.delete(key.ends.dst, Rule::Ordered { id, reverse, tuple, group });
+            cx.delete(key.ends.dst, Rule::Resequence { id, reverse, tuple, group });
         }
     }
 
@@ -69,8 +69,8 @@ impl Spray {
     /// The rules of one direction, where it is put in order before where it is sprayed.
     fn add_rules(&mut self, cx: &mut Context<'_>, direction: Direction, batch: &mut Commands) {
         let Direction { id, key, tuple, reverse } = direction;
-        if let Some(group) = self.order_for(cx, key, tuple.dst) {
-            batch.add(key.ends.dst, Rule::Ordered { id, reverse, tuple, group });
+        if let Some(group) = self.resequencer_for(cx, key, tuple.dst) {
+            batch.add(key.ends.dst, Rule::Resequence { id, reverse, tuple, group });
         }
         if let Some((dpid, hop)) = self.stream(id).map(|bundles| bundles.hop(reverse)) {
             batch.add(dpid, Rule::Stream { id, reverse, tuple, hop });
@@ -98,19 +98,19 @@ impl Spray {
             return false;
         }
         let group = self.next_group();
-        let (orders, changed_at, unused_since) = (Default::default(), cx.now, None);
-        let bundle = Bundle { group, members, plan, orders, changed_at, unused_since };
+        let (resequencers, changed_at, unused_since) = (Default::default(), cx.now, None);
+        let bundle = Bundle { group, members, plan, resequencers, changed_at, unused_since };
         cx.out.push(Command::Spray { dpid: key.ends.src, spray: bundle.spray(key.ends.dst) });
         self.bundles.insert(key, bundle);
         true
     }
 
     /// The group at the end of a bundle that puts in order what is for this host, if that is to be.
-    fn order_for(&mut self, cx: &mut Context<'_>, key: BundleKey, host: IpAddr) -> Option<EdgeGroup> {
+    fn resequencer_for(&mut self, cx: &mut Context<'_>, key: BundleKey, host: IpAddr) -> Option<EdgeGroup> {
         let host = cx.topology.host_with_address(host).filter(|host| host.at.dpid == key.ends.dst)?;
         let (mac, port) = (host.mac, host.at.port);
         let bundle = self.bundles.get(&key)?;
-        if let Some(group) = bundle.orders.get(&(mac, port)) {
+        if let Some(group) = bundle.resequencers.get(&(mac, port)) {
             return Some(*group);
         }
         // A bundle of one path that may get others: there is nothing to put in order yet.
@@ -119,8 +119,11 @@ impl Spray {
             return None;
         }
         let group = self.next_group();
-        self.bundles.get_mut(&key)?.orders.insert((mac, port), group);
-        cx.out.push(Command::Order { dpid: key.ends.dst, order: Order { group, mac, port, settings } });
+        self.bundles.get_mut(&key)?.resequencers.insert((mac, port), group);
+        cx.out.push(Command::Resequence {
+            dpid: key.ends.dst,
+            resequencer: Resequencer { group, mac, port, settings },
+        });
         Some(group)
     }
 }

@@ -14,7 +14,7 @@ use crate::command::{Command, Commands};
 use crate::context::Context;
 use crate::fabric::{Fabric, Hops, Owner, Replaces, Submitted, Transaction, is_whole};
 use crate::measurement::Measurement;
-use crate::pipeline::Order;
+use crate::pipeline::Resequencer;
 
 /// The spare capacity that other paths must have, relative to the current ones.
 const MIN_GAIN: f64 = 1.2;
@@ -127,31 +127,31 @@ impl Spray {
         bundle.members.retain(|member| is_whole(cx.topology, &member.path));
         let left = bundle.members.clone();
         if members.is_empty() && left.is_empty() {
-            return self.dissolve(cx, &key);
+            return self.remove_bundle(cx, &key);
         }
         if !left.is_empty() && left.len() < before {
             cx.out.push(Command::Spray { dpid: key.ends.src, spray: spray_over(group, key.ends.dst, &left) });
         }
         if members.is_empty() {
             self.note_changed(&key);
-            return self.update_orders(cx, &key);
+            return self.update_resequencers(cx, &key);
         }
         (bundle.members, bundle.plan, bundle.changed_at) = (members, plan, cx.now);
         let (hops, mut batch) = (bundle.hops(), Commands::default());
         batch.push(Command::Spray { dpid: key.ends.src, spray: bundle.spray(key.ends.dst) });
         let replaces = if left.is_empty() { Replaces::Nothing } else { Replaces::Working };
-        self.update_orders(cx, &key);
+        self.update_resequencers(cx, &key);
         self.note_routes(&key);
         submit(cx, fabric, &hops, batch, replaces);
     }
 
     /// Updates the settings of the resequencing groups of a bundle.
-    fn update_orders(&self, cx: &mut Context<'_>, key: &BundleKey) {
+    fn update_resequencers(&self, cx: &mut Context<'_>, key: &BundleKey) {
         let Some(bundle) = self.bundles.get(key) else { return };
-        for ((mac, port), group) in &bundle.orders {
+        for ((mac, port), group) in &bundle.resequencers {
             let settings = bundle.plan.resequencing(key.policy.resequence);
-            let order = Order { group: *group, mac: *mac, port: *port, settings };
-            cx.out.push(Command::Order { dpid: key.ends.dst, order });
+            let resequencer = Resequencer { group: *group, mac: *mac, port: *port, settings };
+            cx.out.push(Command::Resequence { dpid: key.ends.dst, resequencer });
         }
     }
 
@@ -168,7 +168,7 @@ impl Spray {
     }
 
     /// Moves the streams of a bundle without paths to the default path, until there is one again.
-    fn dissolve(&mut self, cx: &mut Context<'_>, key: &BundleKey) {
+    fn remove_bundle(&mut self, cx: &mut Context<'_>, key: &BundleKey) {
         let streams = self.streams_of(key);
         self.events.extend(streams.into_iter().map(SprayEvent::Lost));
         self.close_bundle(cx, key);
@@ -176,7 +176,7 @@ impl Spray {
 
     fn close_bundle(&mut self, cx: &mut Context<'_>, key: &BundleKey) {
         let Some(bundle) = self.bundles.remove(key) else { return };
-        let there = bundle.orders.into_values().map(|group| (key.ends.dst, group));
+        let there = bundle.resequencers.into_values().map(|group| (key.ends.dst, group));
         for (dpid, group) in std::iter::once((key.ends.src, bundle.group)).chain(there) {
             if cx.topology.switch(dpid).is_some() {
                 cx.out.push(Command::RemoveEdgeGroup { dpid, group });
@@ -195,14 +195,14 @@ impl Spray {
                 self.close_bundle(cx, &key);
             }
         }
-        self.keys().into_iter().for_each(|key| self.close_unused_orders(cx, &key));
+        self.keys().into_iter().for_each(|key| self.close_unused_resequencers(cx, &key));
         for (_, dpid, group) in self.found.extract_if(.., |(at, ..)| *at <= cx.now) {
             cx.out.push(Command::RemoveEdgeGroup { dpid, group });
         }
     }
 
     /// Removes the resequencing groups of hosts to which no stream of the bundle goes.
-    fn close_unused_orders(&mut self, cx: &mut Context<'_>, key: &BundleKey) {
+    fn close_unused_resequencers(&mut self, cx: &mut Context<'_>, key: &BundleKey) {
         let streams = self.streams.values().filter(|stream| stream.keys.contains(key));
         let hosts = streams.filter_map(|stream| {
             let is_back = stream.keys[0] != *key;
@@ -212,7 +212,7 @@ impl Spray {
         });
         let used: BTreeSet<_> = hosts.collect();
         let Some(bundle) = self.bundles.get_mut(key) else { return };
-        for (_, group) in bundle.orders.extract_if(.., |host, _| !used.contains(host)) {
+        for (_, group) in bundle.resequencers.extract_if(.., |host, _| !used.contains(host)) {
             cx.out.push(Command::RemoveEdgeGroup { dpid: key.ends.dst, group });
         }
     }

@@ -22,9 +22,9 @@ const SMOOTHING_WEIGHT: f64 = 0.25;
 /// The latest reports of the groups in use.
 #[derive(Debug, Default)]
 pub(super) struct Telemetry {
-    asked: BTreeMap<DatapathId, Asked>,
+    asked: BTreeMap<DatapathId, PollState>,
     pub(super) paths: BTreeMap<MemberKey, PathReading>,
-    pub(super) orders: BTreeMap<GroupKey, OrderReading>,
+    pub(super) resequencers: BTreeMap<GroupKey, ResequencerReading>,
 }
 
 /// A group of an edge.
@@ -34,7 +34,7 @@ pub(super) type GroupKey = (DatapathId, EdgeGroup);
 pub(super) type MemberKey = (DatapathId, EdgeGroup, MacAddr);
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Asked {
+struct PollState {
     /// When the unanswered request was sent.
     at: Option<Time>,
     patience: Duration,
@@ -51,16 +51,16 @@ pub(super) struct PathReading {
     /// The rate sent by it since the previous reading.
     pub(super) carried: Option<BitsPerSec>,
     /// Its rate when it last had a queue.
-    pub(super) found: Option<BitsPerSec>,
+    pub(super) estimated_capacity: Option<BitsPerSec>,
 }
 
 /// A report on a resequencing group.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct OrderReading {
+pub(super) struct ResequencerReading {
     pub(super) at: Time,
     pub(super) report: OrderReport,
     /// The hold times of the packets released since the previous reading.
-    pub(super) lately: Waits,
+    pub(super) recent: Waits,
 }
 
 impl Telemetry {
@@ -71,10 +71,10 @@ impl Telemetry {
 
     /// The edges to ask now.
     fn due(&mut self, now: Time, edges: &BTreeSet<DatapathId>) -> Vec<DatapathId> {
-        let Self { asked, paths, orders } = self;
+        let Self { asked, paths, resequencers } = self;
         asked.retain(|dpid, _| edges.contains(dpid));
         paths.retain(|(dpid, ..), _| edges.contains(dpid));
-        orders.retain(|(dpid, _), _| edges.contains(dpid));
+        resequencers.retain(|(dpid, _), _| edges.contains(dpid));
         edges.iter().copied().filter(|dpid| asked.entry(*dpid).or_default().ask(now)).collect()
     }
 
@@ -82,20 +82,20 @@ impl Telemetry {
         let share = f64::from(report.weight) / total.max(1.0);
         let before = self.paths.get(&key);
         let carried = before.and_then(|before| before.carried_until(at, &report));
-        let found = before
-            .and_then(|before| before.found_until(at, &report, carried?))
-            .or(before.and_then(|it| it.found));
-        self.paths.insert(key, PathReading { at, report, share, carried, found });
+        let estimated_capacity = before
+            .and_then(|before| before.estimate_capacity(at, &report, carried?))
+            .or(before.and_then(|it| it.estimated_capacity));
+        self.paths.insert(key, PathReading { at, report, share, carried, estimated_capacity });
     }
 
-    fn note_order(&mut self, at: Time, key: GroupKey, report: &OrderReport) {
-        let before = self.orders.get(&key).map(|before| &before.report.waits);
-        let lately = before.map(|before| report.waits.since(before)).unwrap_or_default();
-        self.orders.insert(key, OrderReading { at, report: report.clone(), lately });
+    fn note_resequencer(&mut self, at: Time, key: GroupKey, report: &OrderReport) {
+        let before = self.resequencers.get(&key).map(|before| &before.report.waits);
+        let recent = before.map(|before| report.waits.since(before)).unwrap_or_default();
+        self.resequencers.insert(key, ResequencerReading { at, report: report.clone(), recent });
     }
 }
 
-impl Asked {
+impl PollState {
     /// Whether the edge must be asked now; records the request if so.
     fn ask(&mut self, now: Time) -> bool {
         if self.at.is_some_and(|at| now.since(at) < self.patience) {
@@ -115,14 +115,14 @@ impl PathReading {
     }
 
     /// The capacity of a saturated path: traffic beyond it is queued or lost.
-    fn found_until(&self, at: Time, report: &PathReport, carried: BitsPerSec) -> Option<BitsPerSec> {
+    fn estimate_capacity(&self, at: Time, report: &PathReport, carried: BitsPerSec) -> Option<BitsPerSec> {
         let seconds = at.since(self.at).as_secs_f64();
         if self.report.queue.min(report.queue) < MIN_QUEUE_DELAY || seconds <= 0.0 {
             return None;
         }
         let grown = (report.queue.as_secs_f64() - self.report.queue.as_secs_f64()) / seconds;
         let rate = carried.as_f64() * (1.0 - report.loss) / (1.0 + grown).max(0.1);
-        let known = self.found.map_or(rate, BitsPerSec::as_f64);
+        let known = self.estimated_capacity.map_or(rate, BitsPerSec::as_f64);
         Some(BitsPerSec((known + SMOOTHING_WEIGHT * (rate - known)) as u64))
     }
 }
@@ -144,7 +144,7 @@ impl Spray {
         let ours: BTreeMap<_, _> =
             bundles.iter().filter(|(key, _)| key.ends.src == dpid).map(|(_, it)| (it.group, it)).collect();
         let there = bundles.iter().filter(|(key, _)| key.ends.dst == dpid);
-        let orders: BTreeSet<_> = there.flat_map(|(_, it)| it.orders.values().copied()).collect();
+        let resequencers: BTreeSet<_> = there.flat_map(|(_, it)| it.resequencers.values().copied()).collect();
         for (group, report) in reports {
             match report {
                 Report::Spray(spray) => {
@@ -156,8 +156,8 @@ impl Spray {
                         telemetry.note_path(now, (dpid, *group, path.label), *path, total);
                     }
                 }
-                Report::Order(order) if orders.contains(group) => {
-                    telemetry.note_order(now, (dpid, *group), order);
+                Report::Order(order) if resequencers.contains(group) => {
+                    telemetry.note_resequencer(now, (dpid, *group), order);
                 }
                 Report::Order(_) => {}
             }
@@ -173,12 +173,12 @@ impl Spray {
                 it.members.iter().map(move |member| (key.ends.src, it.group, member.label.mac()))
             })
             .collect();
-        let orders: BTreeSet<_> = bundles
+        let resequencers: BTreeSet<_> = bundles
             .iter()
-            .flat_map(|(key, it)| it.orders.values().map(move |group| (key.ends.dst, *group)))
+            .flat_map(|(key, it)| it.resequencers.values().map(move |group| (key.ends.dst, *group)))
             .collect();
         self.telemetry.paths.retain(|key, _| paths.contains(key));
-        self.telemetry.orders.retain(|key, _| orders.contains(key));
+        self.telemetry.resequencers.retain(|key, _| resequencers.contains(key));
     }
 }
 
@@ -207,7 +207,7 @@ mod tests {
         for (second, report) in (0..).zip(reports) {
             telemetry.note_path(Time::from_millis(second * 1_000), key, *report, 2.0);
         }
-        telemetry.paths[&key].found.map(|it| it.0)
+        telemetry.paths[&key].estimated_capacity.map(|it| it.0)
     }
 
     #[test]

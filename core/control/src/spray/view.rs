@@ -9,7 +9,7 @@ use braid_spray::Waits;
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time, following};
 use serde::Serialize;
 
-use super::telemetry::{OrderReading, PathReading};
+use super::telemetry::{PathReading, ResequencerReading};
 use super::{Bundle, BundleKey, Member, Spray, StreamBundles};
 use crate::pipeline::EdgeGroup;
 
@@ -231,9 +231,11 @@ impl Spray {
                 edge.sprays.push(self.spray_group(key, bundle));
             }
             if let Some(edge) = list.edges.get_mut(&key.ends.dst) {
-                let orders = bundle.orders.iter();
-                edge.orders
-                    .extend(orders.map(|((host, port), group)| self.order_group(key, *host, *port, *group)));
+                let resequencers = bundle.resequencers.iter();
+                edge.orders.extend(
+                    resequencers
+                        .map(|((host, port), group)| self.resequencer_view(key, *host, *port, *group)),
+                );
             }
             list.last = Some(*key);
         }
@@ -252,8 +254,14 @@ impl Spray {
         EdgeSprayView { group: bundle.group.id().0, to: key.ends.dst, paths }
     }
 
-    fn order_group(&self, key: &BundleKey, host: MacAddr, port: PortNo, group: EdgeGroup) -> EdgeOrderView {
-        let reading = self.telemetry.orders.get(&(key.ends.dst, group));
+    fn resequencer_view(
+        &self,
+        key: &BundleKey,
+        host: MacAddr,
+        port: PortNo,
+        group: EdgeGroup,
+    ) -> EdgeOrderView {
+        let reading = self.telemetry.resequencers.get(&(key.ends.dst, group));
         EdgeOrderView {
             group: group.id().0,
             from: key.ends.src,
@@ -283,7 +291,7 @@ fn path_view(path: &Path, reading: Option<&PathReading>) -> EdgePathView {
         state: report.map(|it| it.state.into()),
         share: reading.map(|it| it.share),
         carried_bps: reading.and_then(|it| it.carried).map(|it| it.0),
-        found_bps: reading.and_then(|it| it.found).map(|it| it.0),
+        found_bps: reading.and_then(|it| it.estimated_capacity).map(|it| it.0),
         round_trip_us: report.and_then(|it| it.round_trip).map(micros),
         // Of a path that was never heard nothing is known.
         queue_us: report.filter(|it| it.round_trip.is_some()).map(|it| micros(it.queue)),
@@ -293,7 +301,7 @@ fn path_view(path: &Path, reading: Option<&PathReading>) -> EdgePathView {
     }
 }
 
-fn held(reading: &OrderReading) -> EdgeHeldView {
+fn held(reading: &ResequencerReading) -> EdgeHeldView {
     let (gauge, limits) = (reading.report.gauge, reading.report.limits);
     EdgeHeldView {
         flows: gauge.flows,
@@ -306,19 +314,19 @@ fn held(reading: &OrderReading) -> EdgeHeldView {
     }
 }
 
-fn waited(reading: &OrderReading) -> EdgeWaitedView {
+fn waited(reading: &ResequencerReading) -> EdgeWaitedView {
     let longest = Duration::from_nanos(reading.report.counters.longest_nanos);
     // Classes of times end beyond the longest.
-    let quantile = |share| reading.lately.quantile(share).map(|it| micros(it.min(longest)));
+    let quantile = |share| reading.recent.quantile(share).map(|it| micros(it.min(longest)));
     EdgeWaitedView {
-        packets: reading.lately.total(),
+        packets: reading.recent.total(),
         p50_us: quantile(0.5),
         p99_us: quantile(0.99),
         max_us: quantile(1.0),
     }
 }
 
-const fn counted(reading: &OrderReading) -> EdgeOrderCounts {
+const fn counted(reading: &ResequencerReading) -> EdgeOrderCounts {
     let counters = &reading.report.counters;
     EdgeOrderCounts {
         forwarded: counters.forwarded,

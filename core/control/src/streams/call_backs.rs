@@ -47,7 +47,7 @@ pub(super) struct Join {
 
 /// The call-backs of one transfer.
 #[derive(Clone, Copy, Debug)]
-struct Standing {
+struct CallBackState {
     unanswered: usize,
     changed: Time,
 }
@@ -58,7 +58,7 @@ struct Standing {
 #[derive(Debug, Default)]
 pub(super) struct CallBacks {
     unanswered: BTreeMap<FiveTuple, CallBack>,
-    standing: BTreeMap<TransferId, Standing>,
+    standing: BTreeMap<TransferId, CallBackState>,
     callers: BTreeMap<MacAddr, Time>,
     joins: BTreeMap<FiveTuple, (Time, Join)>,
     due: BTreeSet<(Time, FiveTuple)>,
@@ -76,7 +76,7 @@ impl CallBacks {
             return;
         }
         self.unanswered.insert(tuple, call_back);
-        let standing = self.standing.entry(transfer).or_insert(Standing { unanswered: 0, changed: at });
+        let standing = self.standing.entry(transfer).or_insert(CallBackState { unanswered: 0, changed: at });
         standing.unanswered += 1;
         standing.changed = at;
     }
@@ -93,7 +93,12 @@ impl CallBacks {
 
     /// Whether a subflow towards `answers` must wait: its connection has call-backs, or that host has called
     /// back before.
-    pub(super) fn precede(&self, tuple: &FiveTuple, transfer: Option<TransferId>, answers: MacAddr) -> bool {
+    pub(super) fn must_wait(
+        &self,
+        tuple: &FiveTuple,
+        transfer: Option<TransferId>,
+        answers: MacAddr,
+    ) -> bool {
         let is_expected = self.callers.contains_key(&answers);
         let is_called = || transfer.is_some_and(|transfer| self.standing.contains_key(&transfer));
         self.joins.contains_key(tuple) || self.joins.len() < MAX_CALL_BACKS && (is_expected || is_called())

@@ -5,7 +5,7 @@ use braid_steering::{Move, Stream, StreamId, Transfers};
 use braid_types::SwitchPair;
 
 use super::placing::Chosen;
-use super::{Network, Streams};
+use super::{StreamDeps, Streams};
 use crate::command::Commands;
 use crate::fabric::Replaces;
 
@@ -13,51 +13,52 @@ impl Streams {
     /// Moves a stream to `path`, between the same two switches, after its confirmation and grace time.
     ///
     /// Until then its packets use the old path. Packets in flight there arrive, since its rules stay longer.
-    pub(crate) fn move_stream(&mut self, net: &mut Network<'_>, id: StreamId, path: &Path) {
+    pub(crate) fn move_stream(&mut self, deps: &mut StreamDeps<'_>, id: StreamId, path: &Path) {
         let mut batch = Commands::default();
-        let shared = net.transfers.stream(id).map_or(0, |stream| shared(net.transfers, stream, path));
-        if let Some(hops) = self.assign(net, id, &Chosen::path(path.clone(), shared), &mut batch) {
-            self.submit(net, &hops, batch, Replaces::Working);
+        let shared = deps.transfers.stream(id).map_or(0, |stream| shared(deps.transfers, stream, path));
+        if let Some(hops) = self.assign(deps, id, &Chosen::path(path.clone(), shared), &mut batch) {
+            self.submit(deps, &hops, batch, Replaces::Working);
         }
     }
 
     /// Moves recently placed streams to make room for another one.
-    pub(super) fn make_room(&mut self, net: &mut Network<'_>, moves: Vec<Move>) {
+    pub(super) fn make_room(&mut self, deps: &mut StreamDeps<'_>, moves: Vec<Move>) {
         for Move { stream, path } in moves {
-            let route = net.transfers.stream(stream).and_then(|it| it.route.as_ref());
+            let route = deps.transfers.stream(stream).and_then(|it| it.route.as_ref());
             let same_ends = |current: &Path| {
                 (current.ingress(), current.egress()) == (path.ingress(), path.egress()) && *current != path
             };
-            if net.spray.stream(stream).is_none() && route.is_some_and(|route| same_ends(&route.forward)) {
-                self.move_stream(net, stream, &path);
+            if deps.spray.stream(stream).is_none() && route.is_some_and(|route| same_ends(&route.forward)) {
+                self.move_stream(deps, stream, &path);
             }
         }
     }
 
     /// After links were added: moves streams that share links with others of their transfer to separate
     /// paths.
-    pub(super) fn spread_again(&mut self, net: &mut Network<'_>) {
-        if net.cx.out.installed.is_settling() || !std::mem::take(&mut self.may_spread) {
+    pub(super) fn spread_again(&mut self, deps: &mut StreamDeps<'_>) {
+        if deps.cx.out.installed.is_settling() || !std::mem::take(&mut self.may_spread) {
             return;
         }
         // Last streams first: the first ones have the shortest paths.
-        for id in net.transfers.streams().map(|stream| stream.id).collect::<Vec<_>>().into_iter().rev() {
-            if let Some(path) = self.better_path(net, id) {
-                self.move_stream(net, id, &path);
+        for id in deps.transfers.streams().map(|stream| stream.id).collect::<Vec<_>>().into_iter().rev() {
+            if let Some(path) = self.better_path(deps, id) {
+                self.move_stream(deps, id, &path);
             }
         }
     }
 
     /// A path shared with fewer siblings, or on fewer links, than the current one.
-    pub(super) fn better_path(&mut self, net: &mut Network<'_>, id: StreamId) -> Option<Path> {
-        let stream = net.transfers.stream(id)?;
+    pub(super) fn better_path(&mut self, deps: &mut StreamDeps<'_>, id: StreamId) -> Option<Path> {
+        let stream = deps.transfers.stream(id)?;
         let current = &stream.route.as_ref()?.forward;
-        let before = overlap(net.transfers, stream, current);
+        let before = overlap(deps.transfers, stream, current);
         if before.0 == 0 {
             return None;
         }
-        let chosen = self.choose_path(net, id, None, SwitchPair::new(current.ingress(), current.egress()))?;
-        let after = overlap(net.transfers, net.transfers.stream(id)?, &chosen.path);
+        let chosen =
+            self.choose_path(deps, id, None, SwitchPair::new(current.ingress(), current.egress()))?;
+        let after = overlap(deps.transfers, deps.transfers.stream(id)?, &chosen.path);
         (after < before).then_some(chosen.path)
     }
 }

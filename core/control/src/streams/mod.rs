@@ -1,7 +1,7 @@
 //! Streams and their transfers: setup, placement, migration and teardown.
 
-mod below;
 mod call_backs;
+mod deps;
 mod handshakes;
 mod migration;
 mod placing;
@@ -28,9 +28,9 @@ use handshakes::Handshakes;
 use policy::{Placements, is_known};
 use rebalance::Rebalance;
 use rules::read_counters;
-use teardown::Endings;
+use teardown::Teardowns;
 
-pub(crate) use below::Network;
+pub(crate) use deps::StreamDeps;
 pub(crate) use placing::{Chosen, NewStream};
 pub(crate) use rules::{RuleSources, switches_of};
 
@@ -40,7 +40,7 @@ pub(crate) struct Streams {
     policies: Arc<Policies>,
     placements: Placements,
     handshakes: Handshakes,
-    endings: Endings,
+    teardowns: Teardowns,
     rebalance: Rebalance,
     /// Streams that lost their path, and when.
     unplaced: BTreeMap<StreamId, Time>,
@@ -85,77 +85,79 @@ impl Streams {
     }
 
     /// The network has changed.
-    pub(crate) fn handle_change(&mut self, net: &mut Network<'_>, change: NetworkChange<'_>) {
+    pub(crate) fn handle_change(&mut self, deps: &mut StreamDeps<'_>, change: NetworkChange<'_>) {
         match change {
             NetworkChange::Links => {
-                net.spray.handle_links(&mut net.cx, net.fabric);
-                self.drain_spray(net);
+                deps.spray.handle_links(&mut deps.cx, deps.fabric);
+                self.drain_spray(deps);
             }
             NetworkChange::LinkUp => self.may_spread = true,
             NetworkChange::Restored => self.may_spread = false,
-            NetworkChange::AddressMoved(address) => self.release_address(net, address),
-            NetworkChange::Withdrawn(paths) => self.release(net, paths),
-            NetworkChange::Bypassed(paths) => self.vacate(net, paths),
+            NetworkChange::AddressMoved(address) => self.release_address(deps, address),
+            NetworkChange::Withdrawn(paths) => self.release(deps, paths),
+            NetworkChange::Bypassed(paths) => self.migrate_off(deps, paths),
         }
     }
 
     /// Does what is due. Called once a tick and at [`Self::wake_at`].
-    pub(crate) fn handle_timeout(&mut self, net: &mut Network<'_>) {
-        self.release_joins(net);
-        self.settle_transfers(net);
-        self.handshakes.call_backs.handle_timeout(net.cx.now);
+    pub(crate) fn handle_timeout(&mut self, deps: &mut StreamDeps<'_>) {
+        self.release_joins(deps);
+        self.settle_transfers(deps);
+        self.handshakes.call_backs.handle_timeout(deps.cx.now);
     }
 
     /// Reads the counters of streams and reviews their paths. Called periodically.
-    pub(crate) fn review(&mut self, net: &mut Network<'_>) {
-        read_counters(net);
-        self.review_spray(net);
-        self.spread_again(net);
-        self.rebalance(net);
-        self.expire_unplaced(net);
+    pub(crate) fn review(&mut self, deps: &mut StreamDeps<'_>) {
+        read_counters(deps);
+        self.review_spray(deps);
+        self.spread_again(deps);
+        self.rebalance(deps);
+        self.expire_unplaced(deps);
     }
 
     /// Commits a ready transaction, except rules that are not wanted any more.
-    pub(crate) fn commit(&mut self, net: &mut Network<'_>, mut commands: Commands) {
+    pub(crate) fn commit(&mut self, deps: &mut StreamDeps<'_>, mut commands: Commands) {
         commands.retain(|command| match command {
             Command::Add { dpid, rule: Rule::Stream { id, reverse, hop, .. } } => {
-                net.rules().hop(*id, *reverse) == Some((*dpid, *hop))
+                deps.rules().hop(*id, *reverse) == Some((*dpid, *hop))
             }
-            Command::Add { rule: Rule::Ordered { id, .. }, .. } => net.spray.stream(*id).is_some(),
-            Command::Add { rule: Rule::Expected { tuple, .. }, .. } => is_known(net.transfers, tuple),
+            Command::Add { rule: Rule::Resequence { id, .. }, .. } => deps.spray.stream(*id).is_some(),
+            Command::Add { rule: Rule::AdvisedHandshake { tuple, .. }, .. } => {
+                is_known(deps.transfers, tuple)
+            }
             _ => true,
         });
-        write(net, commands);
+        write(deps, commands);
     }
 
     /// Submits a transaction that needs every path in `hops` to be confirmed.
     pub(crate) fn submit(
         &mut self,
-        net: &mut Network<'_>,
+        deps: &mut StreamDeps<'_>,
         hops: &[Hop],
         batch: Commands,
         replaces: Replaces,
     ) {
         let transaction = Transaction::new(Owner::Streams, hops, batch).replacing(replaces);
-        match net.fabric.submit(&mut net.cx, transaction) {
+        match deps.fabric.submit(&mut deps.cx, transaction) {
             // Nothing can have changed since it was made.
-            Submitted::Ready(commands) => write(net, commands),
+            Submitted::Ready(commands) => write(deps, commands),
             Submitted::Waits => {}
-            Submitted::Full(commands) => self.abandon(net, &commands),
+            Submitted::Full(commands) => self.abandon(deps, &commands),
         }
     }
 
     /// Ends the streams of a transaction that does not fit. Its packets are sent directly to their hosts.
-    fn abandon(&mut self, net: &mut Network<'_>, commands: &Commands) {
+    fn abandon(&mut self, deps: &mut StreamDeps<'_>, commands: &Commands) {
         for command in commands {
             if let Command::Add { rule: Rule::Stream { id, .. }, .. } = command {
-                self.end(net, *id);
+                self.end(deps, *id);
             }
         }
-        commands.held().for_each(|(_, frame)| net.cx.hand_over(frame));
+        commands.held().for_each(|(_, frame)| deps.cx.send_to_host(frame));
     }
 }
 
-fn write(net: &mut Network<'_>, commands: Commands) {
-    net.cx.out.commit(commands);
+fn write(deps: &mut StreamDeps<'_>, commands: Commands) {
+    deps.cx.out.commit(commands);
 }

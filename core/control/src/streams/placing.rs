@@ -6,7 +6,7 @@ use braid_types::{FiveTuple, SwitchPair};
 use smallvec::SmallVec;
 
 use super::policy::{Siblings, choose, siblings};
-use super::{Network, Streams};
+use super::{StreamDeps, Streams};
 use crate::command::Commands;
 use crate::fabric::Hops;
 use crate::notice::Notice;
@@ -40,57 +40,57 @@ impl Streams {
     /// Chooses a path for a stream and adds its rules to `batch`; returns the labels that they need.
     pub(crate) fn place(
         &mut self,
-        net: &mut Network<'_>,
+        deps: &mut StreamDeps<'_>,
         id: StreamId,
         ends: SwitchPair,
         batch: &mut Commands,
     ) -> Option<Hops> {
-        let Stream { transfer, opening, .. } = *net.transfers.stream(id)?;
+        let Stream { transfer, opening, .. } = *deps.transfers.stream(id)?;
         if opening == Opening::Sprayed
-            && let Some(hops) = self.place_sprayed(net, id, ends, batch)
+            && let Some(hops) = self.place_sprayed(deps, id, ends, batch)
         {
             return Some(hops);
         }
-        let chosen = self.choose_path(net, id, Some(transfer), ends)?;
-        let hops = self.assign(net, id, &chosen, batch)?;
-        self.make_room(net, chosen.moves);
+        let chosen = self.choose_path(deps, id, Some(transfer), ends)?;
+        let hops = self.assign(deps, id, &chosen, batch)?;
+        self.make_room(deps, chosen.moves);
         Some(hops)
     }
 
     /// Gives a stream a path and adds its rules to `batch`; returns the labels that they need.
     pub(crate) fn assign(
         &mut self,
-        net: &mut Network<'_>,
+        deps: &mut StreamDeps<'_>,
         id: StreamId,
         chosen: &Chosen,
         batch: &mut Commands,
     ) -> Option<Hops> {
         let Chosen { path, shared, .. } = chosen;
-        let route = net.cx.paths.route(path);
-        let Stream { tuple, transfer, .. } = *net.transfers.stream(id)?;
-        let forward = net.fabric.open(&mut net.cx, &route.forward)?;
-        let reverse = net.fabric.open(&mut net.cx, &route.reverse)?;
+        let route = deps.cx.paths.route(path);
+        let Stream { tuple, transfer, .. } = *deps.transfers.stream(id)?;
+        let forward = deps.fabric.open(&mut deps.cx, &route.forward)?;
+        let reverse = deps.fabric.open(&mut deps.cx, &route.reverse)?;
         let (src, dst) = (path.ingress(), path.egress());
         batch.add(dst, Rule::Stream { id, reverse: true, tuple: tuple.reversed(), hop: reverse });
         batch.add(src, Rule::Stream { id, reverse: false, tuple, hop: forward });
         let path = route.forward.switches().collect();
         batch.notice(Notice::StreamPlaced { id, transfer, tuple, path, shared: *shared });
-        self.set_route(net, id, Some(route));
-        self.watch_ending(net, id, batch);
+        self.set_route(deps, id, Some(route));
+        self.watch_teardown(deps, id, batch);
         Some(Hops::from([forward, reverse]))
     }
 
     /// Which of some paths one more stream of a transfer is to take.
     pub(crate) fn choose_among(
         &mut self,
-        net: &Network<'_>,
+        deps: &StreamDeps<'_>,
         stream: NewStream<'_>,
         candidates: &[&Path],
         policy: Policy,
     ) -> Option<usize> {
         let NewStream { transfer, tuple } = stream;
-        let Siblings { established, opening } = &siblings(net.transfers, transfer, tuple, policy);
-        let (now, stream, graph) = (net.cx.now, None, net.cx.paths.graph());
+        let Siblings { established, opening } = &siblings(deps.transfers, transfer, tuple, policy);
+        let (now, stream, graph) = (deps.cx.now, None, deps.cx.paths.graph());
         let request = PlacementRequest { now, stream, candidates, siblings: established, opening, graph };
         choose(&mut self.placements, policy, &request).map(|placement| placement.index)
     }
@@ -98,27 +98,31 @@ impl Streams {
     /// The path that a stream is to take; if its transfer is said, others may be to move for it.
     pub(super) fn choose_path(
         &mut self,
-        net: &mut Network<'_>,
+        deps: &mut StreamDeps<'_>,
         id: StreamId,
         transfer: Option<TransferId>,
         ends: SwitchPair,
     ) -> Option<Chosen> {
-        let announced = net.transfers.stream(id)?;
-        let is_usable = |path: &Path| !net.cx.paths.is_suspended(path, net.cx.now);
-        let distributed =
-            net.reservations.distribute(Sources::new(&net.cx, net.transfers), announced, ends.src, is_usable);
+        let announced = deps.transfers.stream(id)?;
+        let is_usable = |path: &Path| !deps.cx.paths.is_suspended(path, deps.cx.now);
+        let distributed = deps.reservations.distribute(
+            Sources::new(&deps.cx, deps.transfers),
+            announced,
+            ends.src,
+            is_usable,
+        );
         if let Some((path, shared)) = distributed {
             return Some(Chosen::path(path, shared));
         }
-        let Stream { tuple, transfer: owner, .. } = *net.transfers.stream(id)?;
-        let policy = self.policy_of(net.cx.settings, &tuple);
-        let paths = net.cx.paths.of_kind(policy.kind, policy.k, ends);
-        let candidates: SmallVec<[&Path; 8]> = net.cx.paths.usable(&paths, net.cx.now).collect();
-        let siblings = siblings(net.transfers, owner, &tuple, policy.placement);
-        let (stream, graph) = (transfer.map(|transfer| (transfer, id)), net.cx.paths.graph());
+        let Stream { tuple, transfer: owner, .. } = *deps.transfers.stream(id)?;
+        let policy = self.policy_of(deps.cx.settings, &tuple);
+        let paths = deps.cx.paths.of_kind(policy.kind, policy.k, ends);
+        let candidates: SmallVec<[&Path; 8]> = deps.cx.paths.usable(&paths, deps.cx.now).collect();
+        let siblings = siblings(deps.transfers, owner, &tuple, policy.placement);
+        let (stream, graph) = (transfer.map(|transfer| (transfer, id)), deps.cx.paths.graph());
         let Siblings { established, opening } = &siblings;
         let request = PlacementRequest {
-            now: net.cx.now,
+            now: deps.cx.now,
             stream,
             candidates: &candidates,
             siblings: established,

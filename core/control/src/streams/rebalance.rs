@@ -9,7 +9,7 @@ use braid_topology::Link;
 use braid_types::{BitsPerSec, SwitchPort, Time};
 
 use super::migration::shared;
-use super::{Network, Streams};
+use super::{StreamDeps, Streams};
 use crate::notice::Notice;
 use crate::settings::RebalanceSettings;
 
@@ -53,12 +53,12 @@ impl Rebalance {
         recent.filter(|it| it.path.shared_cables(path) > 0).count() > 0
     }
 
-    fn rests(&self, stream: StreamId, now: Time, rest: Duration) -> bool {
-        self.moves.iter().any(|it| it.stream == stream && now.since(it.at) < rest)
+    fn rests(&self, stream: StreamId, now: Time, hold_down: Duration) -> bool {
+        self.moves.iter().any(|it| it.stream == stream && now.since(it.at) < hold_down)
     }
 
-    fn forget(&mut self, now: Time, rest: Duration) {
-        self.moves.retain(|it| now.since(it.at) < MINUTE.max(rest));
+    fn forget(&mut self, now: Time, hold_down: Duration) {
+        self.moves.retain(|it| now.since(it.at) < MINUTE.max(hold_down));
     }
 
     fn may_move(&self, now: Time, limit: usize) -> bool {
@@ -71,104 +71,106 @@ impl Streams {
     ///
     /// The busiest stream is moved for which another path has room. Only one moves at a time, since its
     /// effect on loads is visible some seconds later.
-    pub(super) fn rebalance(&mut self, net: &mut Network<'_>) {
-        let RebalanceSettings { moves_per_minute, patience, rest, .. } = net.cx.settings.rebalancing;
-        if moves_per_minute == 0 || net.cx.out.installed.is_settling() {
+    pub(super) fn rebalance(&mut self, deps: &mut StreamDeps<'_>) {
+        let RebalanceSettings { moves_per_minute, full_time, hold_down, .. } = deps.cx.settings.rebalancing;
+        if moves_per_minute == 0 || deps.cx.out.installed.is_settling() {
             return;
         }
-        self.rebalance.forget(net.cx.now, rest);
-        let full = self.full_links(net);
+        self.rebalance.forget(deps.cx.now, hold_down);
+        let full = self.full_links(deps);
         self.rebalance.full.retain(|port, _| full.iter().any(|link| link.src == *port));
-        let may_move = self.rebalance.may_move(net.cx.now, moves_per_minute);
+        let may_move = self.rebalance.may_move(deps.cx.now, moves_per_minute);
         for link in full {
-            if self.rebalance.full.get(&link.src).is_some_and(|count| net.cx.now.since(count.at) < patience) {
+            if self.rebalance.full.get(&link.src).is_some_and(|count| deps.cx.now.since(count.at) < full_time)
+            {
                 continue;
             }
-            let count = Count { at: net.cx.now, bytes: carried(net.transfers, &link) };
+            let count = Count { at: deps.cx.now, bytes: carried(deps.transfers, &link) };
             let before = self.rebalance.full.insert(link.src, count).filter(|_| may_move);
-            if let Some(candidate) = before.and_then(|count| self.candidate(net, &link, &count)) {
-                return self.move_off(net, &link, candidate);
+            if let Some(candidate) = before.and_then(|count| self.candidate(deps, &link, &count)) {
+                return self.move_off(deps, &link, candidate);
             }
         }
     }
 
-    fn full_links(&self, net: &Network<'_>) -> Vec<Link> {
+    fn full_links(&self, deps: &StreamDeps<'_>) -> Vec<Link> {
         let is_full = |link: &Link| {
-            let (capacity, load) = (self.capacity(net, link), self.load(net, link));
-            capacity.0 > 0 && load.as_f64() >= net.cx.settings.rebalancing.full * capacity.as_f64()
+            let (capacity, load) = (self.capacity(deps, link), self.load(deps, link));
+            capacity.0 > 0
+                && load.as_f64() >= deps.cx.settings.rebalancing.full_utilization * capacity.as_f64()
         };
-        net.cx.topology.links().map(|(link, _)| link).filter(is_full).collect()
+        deps.cx.topology.links().map(|(link, _)| link).filter(is_full).collect()
     }
 
     /// The best stream to move off a full link.
-    fn candidate(&mut self, net: &mut Network<'_>, link: &Link, count: &Count) -> Option<Candidate> {
-        let seconds = net.cx.now.since(count.at).as_secs_f64();
+    fn candidate(&mut self, deps: &mut StreamDeps<'_>, link: &Link, count: &Count) -> Option<Candidate> {
+        let seconds = deps.cx.now.since(count.at).as_secs_f64();
         let rate = |id: StreamId, bytes: u64| {
             let more = bytes.saturating_sub(*count.bytes.get(&id)?);
             Some((BitsPerSec((more as f64 * 8.0 / seconds) as u64), id))
         };
-        let carried = carried(net.transfers, link);
+        let carried = carried(deps.transfers, link);
         let mut rates: Vec<_> = carried.iter().filter_map(|(id, bytes)| rate(*id, *bytes)).collect();
         rates.retain(|(rate, id)| {
-            rate.0 > 0 && !self.rebalance.rests(*id, net.cx.now, net.cx.settings.rebalancing.rest)
+            rate.0 > 0 && !self.rebalance.rests(*id, deps.cx.now, deps.cx.settings.rebalancing.hold_down)
         });
         rates.sort_unstable_by(|one, other| other.cmp(one));
-        rates.into_iter().find_map(|(rate, id)| self.way_out(net, id, rate, link))
+        rates.into_iter().find_map(|(rate, id)| self.alternative_path(deps, id, rate, link))
     }
 
     /// The path with the most room for a stream, if that is enough.
-    fn way_out(
+    fn alternative_path(
         &mut self,
-        net: &mut Network<'_>,
+        deps: &mut StreamDeps<'_>,
         id: StreamId,
         rate: BitsPerSec,
         full: &Link,
     ) -> Option<Candidate> {
         // Streams of an assignment are distributed to fill their paths, and stay.
         let is_movable =
-            |stream: &&Stream| net.reservations.of(stream).is_none() && net.spray.stream(id).is_none();
-        let stream = net.transfers.stream(id).filter(is_movable)?;
+            |stream: &&Stream| deps.reservations.of(stream).is_none() && deps.spray.stream(id).is_none();
+        let stream = deps.transfers.stream(id).filter(is_movable)?;
         let current = &stream.route.as_ref()?.forward;
-        let set = net.cx.paths.disjoint(current.ingress(), current.egress());
-        let stream = net.transfers.stream(id)?;
-        let most = shared(net.transfers, stream, &stream.route.as_ref()?.forward);
+        let set = deps.cx.paths.disjoint(current.ingress(), current.egress());
+        let stream = deps.transfers.stream(id)?;
+        let most = shared(deps.transfers, stream, &stream.route.as_ref()?.forward);
         let is_reverse = direction(stream, full)?;
         let passes = |path: &Path| path.links().iter().any(|link| link == full || link.is_reverse_of(full));
-        let paths = net.cx.paths.usable(&set, net.cx.now).filter(|path| {
+        let paths = deps.cx.paths.usable(&set, deps.cx.now).filter(|path| {
             !passes(path)
-                && shared(net.transfers, stream, path) <= most
-                && !self.rebalance.has_just_moved_to(path, net.cx.now)
+                && shared(deps.transfers, stream, path) <= most
+                && !self.rebalance.has_just_moved_to(path, deps.cx.now)
         });
-        let rooms = paths.map(|path| (self.room(net, path, is_reverse), path));
+        let rooms = paths.map(|path| (self.room(deps, path, is_reverse), path));
         // Of equal paths the first, which is the shortest.
         let (room, path) = rooms.reduce(|best, it| if it.0 > best.0 { it } else { best })?;
-        let least = rate.as_f64() * net.cx.settings.rebalancing.gain;
+        let least = rate.as_f64() * deps.cx.settings.rebalancing.min_headroom;
         (room.as_f64() >= least).then(|| Candidate { id, rate, path: path.clone(), room })
     }
 
-    fn move_off(&mut self, net: &mut Network<'_>, link: &Link, candidate: Candidate) {
+    fn move_off(&mut self, deps: &mut StreamDeps<'_>, link: &Link, candidate: Candidate) {
         let Candidate { id, rate, path, room } = candidate;
-        let (load, capacity) = (self.load(net, link), self.capacity(net, link));
-        net.cx.out.notice(Notice::StreamRebalanced { id, link: link.src, load, capacity, rate, room });
-        self.move_stream(net, id, &path);
-        self.rebalance.moves.push_back(Move { at: net.cx.now, stream: id, path });
+        let (load, capacity) = (self.load(deps, link), self.capacity(deps, link));
+        deps.cx.out.notice(Notice::StreamRebalanced { id, link: link.src, load, capacity, rate, room });
+        self.move_stream(deps, id, &path);
+        self.rebalance.moves.push_back(Move { at: deps.cx.now, stream: id, path });
     }
 
     /// The spare capacity of a path's narrowest link.
-    fn room(&self, net: &Network<'_>, path: &Path, is_reverse: bool) -> BitsPerSec {
+    fn room(&self, deps: &StreamDeps<'_>, path: &Path, is_reverse: bool) -> BitsPerSec {
         let spare = |link: &Link| {
             let link = if is_reverse { link.reversed() } else { *link };
-            BitsPerSec(self.capacity(net, &link).0.saturating_sub(self.load(net, &link).0))
+            BitsPerSec(self.capacity(deps, &link).0.saturating_sub(self.load(deps, &link).0))
         };
         path.links().iter().map(spare).min().unwrap_or_default()
     }
 
-    fn capacity(&self, net: &Network<'_>, link: &Link) -> BitsPerSec {
-        net.cx.topology.state_at(link.src).unwrap_or_default().capacity
+    fn capacity(&self, deps: &StreamDeps<'_>, link: &Link) -> BitsPerSec {
+        deps.cx.topology.state_at(link.src).unwrap_or_default().capacity
     }
 
-    fn load(&self, net: &Network<'_>, link: &Link) -> BitsPerSec {
-        net.measurement.of(link).load.map(|reading| reading.load).unwrap_or_default()
+    fn load(&self, deps: &StreamDeps<'_>, link: &Link) -> BitsPerSec {
+        deps.measurement.of(link).load.map(|reading| reading.load).unwrap_or_default()
     }
 }
 

@@ -6,7 +6,7 @@ use braid_steering::{Ended, Group, Opening, Route, Stream, StreamId, Transfers};
 use braid_topology::Topology;
 use braid_types::{DatapathId, FiveTuple, SwitchPair};
 
-use super::{Network, StreamEvent, Streams};
+use super::{StreamDeps, StreamEvent, Streams};
 use crate::command::Command;
 use crate::cookie::{Cookie, Purpose};
 use crate::fabric::Fabric;
@@ -15,68 +15,68 @@ use crate::pipeline::{Hop, Rule};
 use crate::spray::Spray;
 
 impl Streams {
-    pub(crate) fn handle_flow_removed(&mut self, net: &mut Network<'_>, cookie: Cookie, bytes: u64) {
+    pub(crate) fn handle_flow_removed(&mut self, deps: &mut StreamDeps<'_>, cookie: Cookie, bytes: u64) {
         if let Some(Purpose::Stream { id, reverse }) = cookie.purpose() {
-            net.transfers.set_bytes(net.cx.now, id, reverse, bytes);
-            self.end(net, id);
+            deps.transfers.set_bytes(deps.cx.now, id, reverse, bytes);
+            self.end(deps, id);
         }
     }
 
-    pub(crate) fn handle_counters(&mut self, net: &mut Network<'_>, rules: &[(Cookie, u64)]) {
+    pub(crate) fn handle_counters(&mut self, deps: &mut StreamDeps<'_>, rules: &[(Cookie, u64)]) {
         for (cookie, bytes) in rules {
             if let Some(Purpose::Stream { id, reverse }) = cookie.purpose() {
-                net.transfers.set_bytes(net.cx.now, id, reverse, *bytes);
+                deps.transfers.set_bytes(deps.cx.now, id, reverse, *bytes);
             }
         }
     }
 
-    pub(crate) fn end(&mut self, net: &mut Network<'_>, id: StreamId) {
-        self.remove_rules(net, id);
-        self.stop_watching(net, id);
+    pub(crate) fn end(&mut self, deps: &mut StreamDeps<'_>, id: StreamId) {
+        self.remove_rules(deps, id);
+        self.stop_watching(deps, id);
         self.events.push_back(StreamEvent::Ended(id));
         self.placements.values_mut().for_each(|placement| placement.ended(id));
-        net.fabric.set_lease(id, [None; 2]);
-        let Some(Ended { stream, transfer_ended }) = net.transfers.end(id) else { return };
-        net.reservations.handle_ended(&stream);
-        net.cx.out.notice(Notice::StreamEnded { id, bytes: stream.bytes.iter().sum() });
+        deps.fabric.set_lease(id, [None; 2]);
+        let Some(Ended { stream, transfer_ended }) = deps.transfers.end(id) else { return };
+        deps.reservations.handle_ended(&stream);
+        deps.cx.out.notice(Notice::StreamEnded { id, bytes: stream.bytes.iter().sum() });
         if transfer_ended {
-            net.cx.out.notice(Notice::TransferEnded { id: stream.transfer });
+            deps.cx.out.notice(Notice::TransferEnded { id: stream.transfer });
         }
     }
 
     /// Sets the route of a stream and leases its labels. Labels of sprayed streams belong to their groups
     /// instead.
-    pub(crate) fn set_route(&mut self, net: &mut Network<'_>, id: StreamId, route: Option<Route>) {
-        let single = route.as_ref().filter(|_| net.spray.stream(id).is_none());
+    pub(crate) fn set_route(&mut self, deps: &mut StreamDeps<'_>, id: StreamId, route: Option<Route>) {
+        let single = route.as_ref().filter(|_| deps.spray.stream(id).is_none());
         let labels =
-            |route: &Route| [&route.forward, &route.reverse].map(|path| net.fabric.labels().of(path));
+            |route: &Route| [&route.forward, &route.reverse].map(|path| deps.fabric.labels().of(path));
         let lease = single.map(labels).unwrap_or_default();
-        net.fabric.set_lease(id, lease);
-        net.transfers.set_route(id, route);
+        deps.fabric.set_lease(id, lease);
+        deps.transfers.set_route(id, route);
     }
 
-    pub(super) fn remove_rules(&mut self, net: &mut Network<'_>, id: StreamId) {
-        net.spray.leave(&mut net.cx, id);
-        let Some((stream, route)) = net.transfers.stream(id).and_then(|s| Some((s, s.route.as_ref()?)))
+    pub(super) fn remove_rules(&mut self, deps: &mut StreamDeps<'_>, id: StreamId) {
+        deps.spray.leave(&mut deps.cx, id);
+        let Some((stream, route)) = deps.transfers.stream(id).and_then(|s| Some((s, s.route.as_ref()?)))
         else {
             return;
         };
         for (path, reverse) in [(&route.forward, false), (&route.reverse, true)] {
             let tuple = if reverse { stream.tuple.reversed() } else { stream.tuple };
             // A deletion ignores the hop, and its label may be removed already.
-            let hop = Hop::NOWHERE;
-            net.cx.delete(path.ingress(), Rule::Stream { id, reverse, tuple, hop });
+            let hop = Hop::ANY;
+            deps.cx.delete(path.ingress(), Rule::Stream { id, reverse, tuple, hop });
         }
     }
 }
 
 /// Requests the counters of all switches with stream rules.
-pub(super) fn read_counters(net: &mut Network<'_>) {
-    let routes = net.transfers.streams().filter_map(|stream| stream.route.as_ref());
+pub(super) fn read_counters(deps: &mut StreamDeps<'_>) {
+    let routes = deps.transfers.streams().filter_map(|stream| stream.route.as_ref());
     let edges = routes.flat_map(|route| [route.forward.ingress(), route.reverse.ingress()]);
     let edges: BTreeSet<_> = edges.collect();
     for dpid in edges {
-        net.cx.out.push(Command::ReadStreams { dpid });
+        deps.cx.out.push(Command::ReadStreams { dpid });
     }
 }
 

@@ -7,13 +7,13 @@ use braid_packet::TcpFlags;
 use braid_steering::{Group, Opening, StreamId};
 use braid_types::{FiveTuple, SwitchPort};
 
-use super::{Network, Streams};
+use super::{StreamDeps, Streams};
 use crate::command::Commands;
 use crate::pipeline::Rule;
 
 /// Streams whose FIN and RST packets are copied to the controller.
 #[derive(Debug, Default)]
-pub(crate) struct Endings {
+pub(crate) struct Teardowns {
     watched: BTreeMap<StreamId, Watched>,
 }
 
@@ -26,54 +26,55 @@ struct Watched {
 
 impl Streams {
     /// Adds the rules that copy FIN and RST to `batch`, if the stream was recognised.
-    pub(super) fn watch_ending(&mut self, net: &mut Network<'_>, id: StreamId, batch: &mut Commands) {
-        let Some(stream) = net.transfers.stream(id) else { return };
+    pub(super) fn watch_teardown(&mut self, deps: &mut StreamDeps<'_>, id: StreamId, batch: &mut Commands) {
+        let Some(stream) = deps.transfers.stream(id) else { return };
         let Opening::Parallel(Group::Announced(assignment)) = stream.opening else { return };
-        if !net.reservations.is_recognised(AssignmentId(assignment)) || self.endings.watched.contains_key(&id)
+        if !deps.reservations.is_inferred(AssignmentId(assignment))
+            || self.teardowns.watched.contains_key(&id)
         {
             return;
         }
         let tuple = stream.tuple;
-        let at = |ip| net.cx.topology.host_with_address(ip).map(|host| host.at);
+        let at = |ip| deps.cx.topology.host_with_address(ip).map(|host| host.at);
         let Some(ends) = at(tuple.src).zip(at(tuple.dst)) else { return };
         let ends = [(ends.0, tuple), (ends.1, tuple.reversed())];
         for (at, rule) in ends.into_iter().flat_map(|(at, tuple)| rules(at, tuple)) {
             batch.add(at.dpid, rule);
         }
-        self.endings.watched.insert(id, Watched { ends, has_finished: [false; 2] });
+        self.teardowns.watched.insert(id, Watched { ends, has_finished: [false; 2] });
     }
 
     /// Removes those rules when a stream has ended for any reason.
-    pub(super) fn stop_watching(&mut self, net: &mut Network<'_>, id: StreamId) {
-        let Some(Watched { ends, .. }) = self.endings.watched.remove(&id) else { return };
+    pub(super) fn stop_watching(&mut self, deps: &mut StreamDeps<'_>, id: StreamId) {
+        let Some(Watched { ends, .. }) = self.teardowns.watched.remove(&id) else { return };
         for (at, rule) in ends.into_iter().flat_map(|(at, tuple)| rules(at, tuple)) {
-            net.cx.delete(at.dpid, rule);
+            deps.cx.delete(at.dpid, rule);
         }
     }
 
     /// Handles a copy of a FIN or RST.
-    pub(super) fn handle_ending(&mut self, net: &mut Network<'_>, tuple: &FiveTuple, flags: TcpFlags) {
+    pub(super) fn handle_teardown(&mut self, deps: &mut StreamDeps<'_>, tuple: &FiveTuple, flags: TcpFlags) {
         if flags.contains(TcpFlags::RST) {
-            self.on_reset(net, tuple);
+            self.on_reset(deps, tuple);
         }
-        let reverse = net.transfers.by_tuple(tuple).is_none();
+        let reverse = deps.transfers.by_tuple(tuple).is_none();
         let known =
-            if reverse { net.transfers.by_tuple(&tuple.reversed()) } else { net.transfers.by_tuple(tuple) };
+            if reverse { deps.transfers.by_tuple(&tuple.reversed()) } else { deps.transfers.by_tuple(tuple) };
         let Some(id) = known.map(|stream| stream.id) else { return };
-        let Some(watched) = self.endings.watched.get_mut(&id) else { return };
+        let Some(watched) = self.teardowns.watched.get_mut(&id) else { return };
         watched.has_finished[usize::from(reverse)] = true;
         if flags.contains(TcpFlags::RST) || watched.has_finished == [true; 2] {
-            self.end(net, id);
+            self.end(deps, id);
         }
     }
 }
 
 /// Whether a packet from a host ends a stream or one direction of it.
-pub(super) fn is_ending(flags: TcpFlags) -> bool {
+pub(super) fn is_teardown(flags: TcpFlags) -> bool {
     let ends = flags.contains(TcpFlags::FIN) || flags.contains(TcpFlags::RST);
     ends && !flags.contains(TcpFlags::SYN)
 }
 
 fn rules(at: SwitchPort, tuple: FiveTuple) -> [(SwitchPort, Rule); 2] {
-    [false, true].map(|reset| (at, Rule::Ending { port: at.port, tuple, reset }))
+    [false, true].map(|reset| (at, Rule::TeardownCopy { port: at.port, tuple, reset }))
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use braid_control::pipeline::{Encoder, Exit, FLOOD_GROUP, Hop, Rule};
 use braid_control::{
-    Command, Commands, Cookie as RuleCookie, Event, Label, SessionError, SessionEvent, SessionLimits,
-    SwitchPorts, Unusable,
+    Command, Commands, Cookie as RuleCookie, DiscardReason, Event, Label, SessionError, SessionEvent,
+    SessionLimits, SwitchPorts,
 };
 use braid_openflow::{
     ControllerRole, Cookie, FlowModFlags, FlowRemovedReason, FlowStats, GroupDesc, GroupId, GroupType, List,
@@ -188,7 +188,7 @@ fn a_switch_with_more_rules_than_can_be_taken_up_is_set_up_anew() {
     };
     assert_eq!(join(SMALL, 8), (true, None));
     let (is_taken_up, why) = join(SMALL, 9);
-    let Some(why @ Unusable::TooMuch { count: 9, bytes, .. }) = why else { panic!("{why:?}") };
+    let Some(why @ DiscardReason::TooMuch { count: 9, bytes, .. }) = why else { panic!("{why:?}") };
     assert!(!is_taken_up && bytes < SMALL.found_bytes);
     let words =
         format!("it has 9 rules, groups and meters of {bytes} bytes or more; the limits are 8 and 2048");
@@ -197,7 +197,7 @@ fn a_switch_with_more_rules_than_can_be_taken_up_is_set_up_anew() {
     let (is_taken_up, why) = join(tight, 8);
     assert!(!is_taken_up);
     assert!(
-        matches!(why, Some(Unusable::TooMuch { bytes: 257.., limits, .. }) if limits == tight),
+        matches!(why, Some(DiscardReason::TooMuch { bytes: 257.., limits, .. }) if limits == tight),
         "{why:?}"
     );
 }
@@ -208,7 +208,7 @@ fn a_switch_with_a_group_that_is_not_as_we_write_it_is_set_up_anew() {
     let flood = GroupDesc { group_type: GroupType::Select, group_id: FLOOD_GROUP, buckets: List::EMPTY };
     assert_eq!(channel.tell(&reply(ReplyBody::GroupDesc(List::new(&[flood])))), Ok(None));
     assert_eq!(up(channel.tell(&reply(ReplyBody::Flow(List::EMPTY)))).found, None);
-    assert_eq!(channel.session.unusable(), Some(Unusable::Foreign));
+    assert_eq!(channel.session.unusable(), Some(DiscardReason::Foreign));
 }
 
 #[test]

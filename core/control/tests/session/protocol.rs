@@ -110,7 +110,7 @@ fn the_rules_of_an_earlier_controller_are_read_once_we_are_master() {
         channel.tell(&Message::MultipartReply(MultipartReply { flags, body })).expect("fine")
     });
     let [None, Some(SessionEvent::Up(switch))] = answers else { panic!("the handshake is not done") };
-    let found = switch.found.expect("what was found");
+    let found = switch.installed.expect("what was found");
     assert_eq!((found.rules.len(), found.unknown_rules.len(), found.flood), (0, 2, None));
 }
 
@@ -133,7 +133,7 @@ fn meters_after(answers: &[Message<'_>]) -> InstalledMeters {
     let [flows, groups] = nothing_found();
     channel.tell(&flows).expect("fine");
     match channel.tell(&groups) {
-        Ok(Some(SessionEvent::Up(switch))) => switch.found.expect("what was found").meters,
+        Ok(Some(SessionEvent::Up(switch))) => switch.installed.expect("what was found").meters,
         other => panic!("the handshake is not done: {other:?}"),
     }
 }

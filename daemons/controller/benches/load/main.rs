@@ -72,7 +72,7 @@ fn measure(arguments: &[String]) {
 fn control() {
     process::pin(0);
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
-    let settings = Settings { packet_ins: 0, new_streams: 0, new_addresses: 0, ..Settings::default() };
+    let settings = Settings { punt_rate: 0, new_streams: 0, new_addresses: 0, ..Settings::default() };
     let hosts = braid_topology::HostLimits { addresses_per_host: single::ADDRESSES, ..settings.hosts };
     let streams = braid_steering::Limits { streams: 2 * readers::TRANSFERS, ..settings.streams };
     let settings = Settings { hosts, streams, ..settings };

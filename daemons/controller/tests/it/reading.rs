@@ -16,7 +16,7 @@ const READERS: usize = 64;
 
 /// Without limits of what a port may ask.
 fn network() -> Network {
-    Network::start_with(Settings { new_streams: 0, packet_ins: 0, ..Settings::default() })
+    Network::start_with(Settings { new_streams: 0, punt_rate: 0, ..Settings::default() })
 }
 
 /// The first packet of a connection from host 1 to host 2.

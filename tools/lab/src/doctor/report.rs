@@ -40,7 +40,7 @@ pub enum State {
     /// It is not there.
     Missing,
     /// It is there and does not work, or could not be tried.
-    Unusable,
+    DiscardReason,
 }
 
 /// Which of several ways labs take on a machine; none where it has no way.
@@ -75,7 +75,7 @@ impl Finding {
     }
 
     pub(super) fn unusable(detail: impl Into<String>) -> Self {
-        Self { state: State::Unusable, detail: detail.into(), fix: None }
+        Self { state: State::DiscardReason, detail: detail.into(), fix: None }
     }
 
     pub(super) fn with_fix(self, fix: impl Into<String>) -> Self {

@@ -54,7 +54,7 @@ fn answer(network: &Network, ticket: Ticket) -> Option<&Result<Advice, AdviceRef
 
 fn ask_as(network: &mut Network, request: &AdviceRequest, asker: Asker) -> Result<Advice, AdviceRefusal> {
     let ticket = put(network, request, asker);
-    network.wake_until(network.now + 2 * Settings::default().grace);
+    network.wake_until(network.now + 2 * Settings::default().barrier_grace);
     answer(network, ticket).expect("an answer").clone()
 }
 
@@ -80,7 +80,7 @@ pub(super) fn way(network: &mut Network, ends: &SubflowEnds) -> Vec<u64> {
 
 fn expected_rules(network: &mut Network, number: u64) -> usize {
     let found = network.switch(number).found();
-    found.rules.iter().filter(|rule| matches!(rule, Rule::Expected { .. })).count()
+    found.rules.iter().filter(|rule| matches!(rule, Rule::AdvisedHandshake { .. })).count()
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn the_answer_waits_until_no_packet_goes_by_what_was_there_before() {
         ..from_1_to_9()
     };
     let ticket = put(&mut network, &again, Asker::Trusted);
-    let (asked, grace) = (network.now, Settings::default().grace);
+    let (asked, grace) = (network.now, Settings::default().barrier_grace);
     assert_eq!(answer(&network, ticket), None, "every switch has confirmed, but only now");
     assert_eq!(network.brain.wake_at(), Some(asked + grace));
     network.advance(Duration::from_millis(100));
@@ -225,7 +225,7 @@ fn a_join_that_comes_to_the_controller_all_the_same_goes_the_way_it_was_given() 
     for (number, at) in [(1, 100), (9, 100)] {
         let lost = advised.iter().flat_map(|ends| [ends.tuple(), ends.tuple().reversed()]);
         for tuple in lost {
-            network.switch(number).lose_rule(Rule::Expected { port: braid_types::PortNo(at), tuple });
+            network.switch(number).lose_rule(Rule::AdvisedHandshake { port: braid_types::PortNo(at), tuple });
         }
     }
     add(&mut network, advised[0].tuple());

@@ -103,8 +103,9 @@ fn paths_are_repaired_before_detours_are_planned_anew() {
 #[test]
 fn switches_without_such_groups_have_no_guards() {
     let mut network = busy_on(0, &THREE_WAYS);
-    let is_protected_port =
-        |command: &Command| matches!(command, Command::AddProtectedPort { .. } | Command::SetGuard { .. });
+    let is_protected_port = |command: &Command| {
+        matches!(command, Command::AddProtectedPort { .. } | Command::SetProtectedPort { .. })
+    };
     assert!(!network.changes.iter().any(is_protected_port));
     network.unplug(1, 9);
     assert_eq!(ways(&mut network, streams()[0])[0], [1, 3, 4, 9]);
@@ -128,7 +129,7 @@ fn a_detour_that_a_switch_refuses_or_does_not_confirm_is_not_taken() {
     network.advance(Duration::from_secs(1));
     let led = |network: &Network| {
         let mut told = network.changes.iter().filter_map(|command| match command {
-            Command::SetGuard { dpid, protected } => {
+            Command::SetProtectedPort { dpid, protected } => {
                 Some((*dpid, protected.port, protected.bypass.is_some()))
             }
             _ => None,

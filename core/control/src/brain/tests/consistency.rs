@@ -8,7 +8,7 @@ use braid_types::FiveTuple;
 
 use super::mptcp::{add, open};
 use super::network::{Network, dpid, ip, mac, tuple};
-use crate::brain::{Brain, Dispatch, context, network};
+use crate::brain::{Brain, Dispatch, context, stream_deps};
 use crate::command::Commands;
 use crate::event::Event;
 use crate::settings::Settings;
@@ -41,7 +41,7 @@ impl Run {
         let settings = Settings {
             label_linger: Duration::ZERO,
             install_timeout: Duration::from_millis(60),
-            bar: Duration::from_millis(200),
+            path_suspend_time: Duration::from_millis(200),
             counters_interval: Duration::from_millis(30),
             ..Settings::default()
         };
@@ -127,9 +127,9 @@ fn change(brain: &mut Brain, now: braid_types::Time, choice: usize, out: &mut Co
     let path = path.clone();
     let dispatch = Dispatch { brain, now, out };
     match ids.get(choice % 4) {
-        Some(id) => dispatch.brain.streams.move_stream(&mut network!(dispatch), *id, &path),
+        Some(id) => dispatch.brain.streams.move_stream(&mut stream_deps!(dispatch), *id, &path),
         None => {
-            dispatch.brain.paths.bar(path, now + Duration::from_millis(50));
+            dispatch.brain.paths.suspend(path, now + Duration::from_millis(50));
             let cx = &mut context!(dispatch);
             dispatch.brain.routing.handle_graph(cx, &mut dispatch.brain.fabric);
         }

@@ -32,7 +32,7 @@ fn group_of(network: &Network, edge: DatapathId) -> Spray {
 
 fn order_at(network: &Network, edge: DatapathId) -> EdgeGroup {
     let group = |command: &Command| match command {
-        Command::Order { dpid, order } if *dpid == edge => Some(order.group),
+        Command::Resequence { dpid, resequencer } if *dpid == edge => Some(resequencer.group),
         _ => None,
     };
     network.changes.iter().rev().find_map(group).expect("it puts in order")
@@ -51,7 +51,7 @@ fn path(label: MacAddr, weight: u32, bytes: u64) -> PathReport {
     }
 }
 
-fn order(held: u64, waits: &[u64]) -> Report {
+fn resequencer(held: u64, waits: &[u64]) -> Report {
     Report::Order(Box::new(OrderReport {
         counters: Counters { held, longest_nanos: 4_500, ..Counters::default() },
         gauge: Gauge { flows: 1, packets: 2, bytes: 3 },
@@ -130,8 +130,8 @@ fn a_path_that_an_edge_leaves_out_is_shown_as_that() {
 fn what_an_edge_tells_of_its_buffer_is_compared_with_what_it_told_before() {
     let mut network = sprayed();
     let group = order_at(&network, dpid(9));
-    tell(&mut network, 9, group, order(5, &[5]));
-    tell(&mut network, 9, group, order(9, &[5, 0, 0, 1, 3]));
+    tell(&mut network, 9, group, resequencer(5, &[5]));
+    tell(&mut network, 9, group, resequencer(9, &[5, 0, 0, 1, 3]));
     let view = edge(&network, 9).orders.remove(0);
     assert_eq!((view.from, view.host, view.group), (dpid(1), mac(9), group.id().0));
     let waited = view.waited.expect("told");
@@ -153,8 +153,8 @@ fn what_is_told_of_groups_that_are_not_the_controllers_is_not_kept() {
     let report = Report::Spray(SprayReport { paths: vec![stranger; 100] });
     tell(&mut network, 1, EdgeGroup::after(Some(spray.group)), report.clone());
     tell(&mut network, 1, spray.group, report);
-    tell(&mut network, 1, spray.group, order(1, &[]));
-    tell(&mut network, 2, spray.group, order(1, &[]));
+    tell(&mut network, 1, spray.group, resequencer(1, &[]));
+    tell(&mut network, 2, spray.group, resequencer(1, &[]));
     let view = edge(&network, 1);
     assert!(view.sprays[0].paths.iter().all(|it| it.share.is_none() && it.read_at.is_none()));
     assert!(view.orders.iter().all(|it| it.counted.is_none()));

@@ -68,7 +68,7 @@ fn a_hundred_thousand_forged_openings_of_one_port_take_its_share_and_no_more() {
 #[test]
 fn without_limits_of_ports_forged_openings_fill_a_bounded_table_until_they_end() {
     let streams = Limits { streams: 1_000, ..Limits::default() };
-    let settings = Settings { packet_ins: 0, new_streams: 0, streams, ..Settings::default() };
+    let settings = Settings { punt_rate: 0, new_streams: 0, streams, ..Settings::default() };
     let mut network = network(settings);
     (0..FORGED).for_each(|number| forge(&mut network, number));
     assert_eq!(network.brain.sizes().streams, 1_000);
@@ -148,7 +148,7 @@ fn openings_that_are_odd_arrive_as_they_were_sent() {
 
 #[test]
 fn connections_after_each_other_on_the_same_ports_leave_nothing_behind() {
-    let mut network = network(Settings { new_streams: 0, packet_ins: 0, ..Settings::default() });
+    let mut network = network(Settings { new_streams: 0, punt_rate: 0, ..Settings::default() });
     for number in 1..200 {
         open_with_key(&mut network, tuple(ip(1), 1000, ip(9)), number);
     }

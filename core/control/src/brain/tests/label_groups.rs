@@ -159,7 +159,7 @@ fn a_label_group_that_is_refused_is_given_up_with_all_its_paths() {
 fn a_rule_for_packets_that_return_is_written_again_after_it_was_refused() {
     let (mut network, _) = star(u32::MAX);
     let rule = network.find_rule(|rule| matches!(rule, Rule::Hairpin { label, .. } if label.is_group()));
-    let bar = network.brain.settings().bar;
+    let bar = network.brain.settings().path_suspend_time;
     for _ in 0..2 {
         network.switch(5).lose_rule(rule);
         network.refuse(5, rule);

@@ -11,7 +11,7 @@ const PAIR: [(u64, u64); 1] = [(1, 2)];
 
 fn restart(network: &mut Network, packet_ins: u32) {
     network.kill();
-    network.start_again_with(Settings { packet_ins, ..Settings::default() });
+    network.start_again_with(Settings { punt_rate: packet_ins, ..Settings::default() });
     for number in network.numbers() {
         network.connect(number);
     }
@@ -21,7 +21,7 @@ fn restart(network: &mut Network, packet_ins: u32) {
 #[test]
 fn every_port_of_hosts_is_metered_and_no_other() {
     let mut network = Network::start(&PAIR, &[1]);
-    let rate = network.brain.settings().packet_ins;
+    let rate = network.brain.settings().punt_rate;
     assert_eq!(network.switch(1).meters(), BTreeMap::from([(HOST_PORT, rate)]));
     assert!(network.switch(2).meters().is_empty());
     for class in PuntClass::ALL {
@@ -40,7 +40,7 @@ fn a_port_that_goes_down_leaves_no_meter() {
 #[test]
 fn meters_stay_as_they_are_when_the_controller_starts_again() {
     let mut network = Network::start(&PAIR, &[1]);
-    let rate = network.brain.settings().packet_ins;
+    let rate = network.brain.settings().punt_rate;
     restart(&mut network, rate);
     assert!(
         network.changes.iter().all(|change| matches!(change, Command::Barrier { .. })),

@@ -55,7 +55,7 @@ fn what_was_recognised_is_forgotten_when_no_connection_is_left() {
     assert_eq!(network.brain.assignments().len(), 1);
     network.advance(network.brain.settings().stream_idle * 3);
     assert!(network.brain.assignments().is_empty());
-    assert!(network.brain.reservations.is_unrecognised());
+    assert!(network.brain.reservations.has_no_inferred());
 }
 
 #[test]

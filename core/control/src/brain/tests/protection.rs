@@ -81,7 +81,7 @@ fn a_port_that_sends_its_own_frame_back_is_told_of() {
 
 #[test]
 fn ten_thousand_lies_make_no_link_and_a_notice_at_once_and_one_a_second() {
-    let settings = Settings { packet_ins: 0, ..Settings::default() };
+    let settings = Settings { punt_rate: 0, ..Settings::default() };
     let mut network = Network::start_with(settings, &PAIRS, &[1, 3]);
     let relayed = genuine(&network, host_port(1));
     let probe = LldpProbe { dpid: dpid(1), port: port(1, 2).port, sent_at: network.now };

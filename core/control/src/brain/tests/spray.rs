@@ -86,7 +86,7 @@ fn what_comes_by_several_paths_is_put_in_order_at_the_other_edge() {
     syn(&mut network, stream());
     ways(&mut network, stream());
     for (edge, packets) in [(1, 12), (9, 13)] {
-        let [Some(order)] = network.switch(edge).orders()[..] else { panic!("not put in order") };
+        let [Some(order)] = network.switch(edge).resequencers()[..] else { panic!("not put in order") };
         assert_eq!((order.paths, network.switch(edge).ordered()), (3, packets));
     }
 }
@@ -99,7 +99,7 @@ fn streams_between_two_edges_share_their_groups() {
     }
     assert_eq!(network.brain.transfers().len(), 5);
     for edge in [1, 9] {
-        assert_eq!((network.switch(edge).shares().len(), network.switch(edge).orders().len()), (1, 1));
+        assert_eq!((network.switch(edge).shares().len(), network.switch(edge).resequencers().len()), (1, 1));
     }
 }
 
@@ -128,7 +128,7 @@ fn a_policy_says_what_is_sprayed_over_how_many_paths_and_whether_in_order() {
     let mut network = with_policy("kind = \"spray\"\nk = 2\nresequence = \"never\"");
     syn(&mut network, stream());
     assert_eq!(ways(&mut network, stream())[0].len(), 2);
-    assert_eq!(network.switch(9).orders(), []);
+    assert_eq!(network.switch(9).resequencers(), []);
 }
 
 /// Sets the delay in milliseconds and the capacity in Mbit/s of each link of a path.
@@ -218,7 +218,7 @@ fn nothing_is_left_of_a_connection_that_is_over() {
     assert_eq!([1, 5].map(|table| network.rules(table)), before);
     network.advance(network.brain.settings().label_linger * 2);
     for edge in [1, 9] {
-        assert_eq!((network.switch(edge).shares().len(), network.switch(edge).orders().len()), (0, 0));
+        assert_eq!((network.switch(edge).shares().len(), network.switch(edge).resequencers().len()), (0, 0));
     }
 }
 
@@ -235,6 +235,6 @@ fn another_controller_goes_on_spraying_and_removes_the_groups_that_it_found() {
     assert_eq!(ways(&mut network, stream()), all_of(&[&DIRECT, &BY_2, &BY_3]));
     assert_eq!(network.brain.transfers()[0].kind, TransferKind::Spray);
     for edge in [1, 9] {
-        assert_eq!((network.switch(edge).shares().len(), network.switch(edge).orders().len()), (1, 1));
+        assert_eq!((network.switch(edge).shares().len(), network.switch(edge).resequencers().len()), (1, 1));
     }
 }

@@ -35,7 +35,7 @@ pub(super) struct FakeSwitch {
     /// The bucket weights of spray groups.
     shares: BTreeMap<GroupId, Vec<u32>>,
     /// The settings of resequencing groups; `None` if they do not resequence.
-    orders: BTreeMap<GroupId, Option<Settings>>,
+    resequencers: BTreeMap<GroupId, Option<Settings>>,
     /// Packets through groups, so that spray groups alternate.
     turns: Cell<usize>,
     /// Packets through resequencing groups.
@@ -159,7 +159,7 @@ impl FakeSwitch {
     fn delete_group(&mut self, id: GroupId) {
         self.groups.remove(&id);
         self.shares.remove(&id);
-        self.orders.remove(&id);
+        self.resequencers.remove(&id);
         self.flows.retain(|_, flow| {
             let mut actions = flow_of(flow).instructions.iter().flat_map(|it| match it {
                 Instruction::ApplyActions(actions) => actions.iter().collect::<Vec<_>>(),
@@ -182,7 +182,7 @@ impl FakeSwitch {
             }
             Extension::SetOrder { group, settings } => {
                 known(group, &self.groups);
-                self.orders.insert(group, settings);
+                self.resequencers.insert(group, settings);
             }
             Extension::SetProbing { group, probing } => {
                 let shares = self.shares.get(&group).expect("a group that sprays");
@@ -198,8 +198,8 @@ impl FakeSwitch {
     }
 
     /// The settings of resequencing groups.
-    pub(super) fn orders(&self) -> Vec<Option<Settings>> {
-        self.orders.values().copied().collect()
+    pub(super) fn resequencers(&self) -> Vec<Option<Settings>> {
+        self.resequencers.values().copied().collect()
     }
 
     /// Packets through resequencing groups.
@@ -295,7 +295,7 @@ impl FakeSwitch {
         let Ok((_, Message::GroupMod(group))) = Message::decode(&self.groups[&id]) else {
             panic!("not a group")
         };
-        if self.orders.contains_key(&id) {
+        if self.resequencers.contains_key(&id) {
             self.ordered.set(self.ordered.get() + 1);
         }
         if let Some(shares) = self.shares.get(&id) {

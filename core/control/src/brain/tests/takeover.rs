@@ -170,7 +170,7 @@ fn invented_addresses_are_taken_up_at_a_bounded_rate_and_routers_have_room() {
 #[test]
 fn a_port_that_asks_too_much_is_not_heard_and_others_are() {
     let mut network = Network::start(&MESH, &[1, 2, 3]);
-    let limit = network.brain.settings().packet_ins as usize;
+    let limit = network.brain.settings().punt_rate as usize;
     network.advance(Duration::from_secs(1));
     let mut passed = 0;
     for number in 0..2_000 {

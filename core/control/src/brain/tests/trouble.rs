@@ -64,7 +64,7 @@ fn a_rule_of_one_path_for_packets_that_return_is_written_again_after_it_was_refu
     let at = [3, 4].into_iter().find(|number| network.switch(*number).has(rule)).expect("on the way");
     network.switch(at).lose_rule(rule);
     network.refuse(at, rule);
-    network.advance(network.brain.settings().bar * 2);
+    network.advance(network.brain.settings().path_suspend_time * 2);
     assert!(network.switch(at).has(rule));
 }
 

@@ -61,11 +61,11 @@ fn rule() -> impl Strategy<Value = Rule> {
         (0..1_u64 << 47, any::<bool>(), tuple(), any_hop())
             .prop_map(|(id, reverse, tuple, hop)| { Rule::Stream { id: StreamId(id), reverse, tuple, hop } }),
         (port(), ip()).prop_map(|(port, src)| Rule::SourceFilter { port, src }),
-        (port(), tuple()).prop_map(|(port, tuple)| Rule::Expected { port, tuple }),
+        (port(), tuple()).prop_map(|(port, tuple)| Rule::AdvisedHandshake { port, tuple }),
         (port(), 0..PuntClass::ALL.len())
             .prop_map(|(port, which)| Rule::Metered { port, class: PuntClass::ALL[which] }),
         (port(), 0..NeighborTraffic::ALL.len())
-            .prop_map(|(port, which)| Rule::Neighbour { port, traffic: NeighborTraffic::ALL[which] }),
+            .prop_map(|(port, which)| Rule::NeighborCopy { port, traffic: NeighborTraffic::ALL[which] }),
         (any::<[u8; 4]>(), any_hop()).prop_map(|(dst, hop)| Rule::ArpRoute { dst: dst.into(), hop }),
         any::<[u8; 4]>().prop_map(|dst| Rule::ArpLocalRoute { dst: dst.into() }),
         (any::<[u8; 4]>(), any::<[u8; 6]>(), port()).prop_map(|(dst, mac, port)| Rule::ArpDeliver {
@@ -161,7 +161,7 @@ proptest! {
             let flow = flow_mod(&bytes);
             (flow.table_id, flow.priority, format!("{:?}", flow.matching))
         };
-        prop_assert_eq!(one.slot() == two.slot(), key(&one) == key(&two));
+        prop_assert_eq!(one.match_key() == two.match_key(), key(&one) == key(&two));
     }
 }
 
@@ -194,8 +194,8 @@ fn a_stray_is_removed_by_its_own_table_priority_and_match() {
     let flow = FlowMod { cookie, table_id: TableId(3), priority: 77, ..FlowMod::default() };
     let flow = stats(&FlowMod { matching: Match::new(&fields), ..flow });
     assert_eq!(decode(&flow), None);
-    let stray = UnknownRule::new(&flow);
-    let bytes = encoded(&Command::Remove { dpid: braid_types::DatapathId(1), stray });
+    let unknown = UnknownRule::new(&flow);
+    let bytes = encoded(&Command::Remove { dpid: braid_types::DatapathId(1), unknown });
     let deletion = flow_mod(&bytes);
     assert_eq!(deletion.command, braid_openflow::FlowModCommand::DeleteStrict);
     assert_eq!((deletion.table_id, deletion.priority), (TableId(3), 77));

@@ -7,7 +7,7 @@ use braid_planner::{EffectivePolicy, SubflowPlan, kept_subflows};
 use braid_steering::{AdviceRequest, StreamId, SubflowEnds};
 use braid_types::{FiveTuple, SwitchPair, SwitchPort};
 
-use super::super::{Lower, Requests};
+use super::super::{RequestDeps, Requests};
 use crate::request::Ticket;
 use crate::streams::NewStream;
 
@@ -15,7 +15,7 @@ impl Requests {
     /// Names what works, and adds the subflows that are planned.
     pub(in crate::requests) fn choose_subflows(
         &mut self,
-        on: &mut Lower<'_>,
+        on: &mut RequestDeps<'_>,
         ticket: Ticket,
         request: &AdviceRequest,
     ) {
@@ -23,14 +23,14 @@ impl Requests {
         let mut plan = self.plan_subflows(on, ticket, request);
         while let Some(candidate) = plan.next(|ends, paths, policy| {
             let stream = NewStream { transfer, tuple: &ends.tuple() };
-            on.streams.choose_among(&on.net, stream, paths, policy)
+            on.streams.choose_among(&on.deps, stream, paths, policy)
         }) {
             let Some(ends) = self.with_port(on, request, candidate.ends) else {
                 plan.reject(&candidate);
                 continue;
             };
-            let host = on.net.cx.topology.host_with_address(ends.local.ip()).map(|host| host.at);
-            if !host.is_some_and(|at| on.net.admission.admit_stream(&mut on.net.cx, at)) {
+            let host = on.deps.cx.topology.host_with_address(ends.local.ip()).map(|host| host.at);
+            if !host.is_some_and(|at| on.deps.admission.admit_stream(&mut on.deps.cx, at)) {
                 break;
             }
             let Some(id) = self.expect(on, ticket, ends, &candidate.path) else { break };
@@ -41,13 +41,13 @@ impl Requests {
         }
     }
 
-    fn policy_of(&self, on: &Lower<'_>, request: &AdviceRequest) -> EffectivePolicy {
-        on.streams.policy_of(on.net.cx.settings, &request.connection.tuple())
+    fn policy_of(&self, on: &RequestDeps<'_>, request: &AdviceRequest) -> EffectivePolicy {
+        on.streams.policy_of(on.deps.cx.settings, &request.connection.tuple())
     }
 
-    fn streams_of<'a>(&self, on: &'a Lower<'_>, ticket: Ticket) -> &'a [StreamId] {
+    fn streams_of<'a>(&self, on: &'a RequestDeps<'_>, ticket: Ticket) -> &'a [StreamId] {
         let transfer = self.advising.waiting.get(&ticket).map(|waiting| waiting.transfer);
-        let transfer = transfer.and_then(|transfer| on.net.transfers.transfer(transfer));
+        let transfer = transfer.and_then(|transfer| on.deps.transfers.transfer(transfer));
         transfer.map(|transfer| transfer.streams.as_slice()).unwrap_or_default()
     }
 
@@ -58,14 +58,14 @@ impl Requests {
     /// The subflows that the host has opened and that have a path for themselves.
     pub(in crate::requests) fn working(
         &self,
-        on: &Lower<'_>,
+        on: &RequestDeps<'_>,
         request: &AdviceRequest,
     ) -> Vec<(StreamId, SubflowEnds)> {
         let path_of = |ends: &SubflowEnds| {
             let tuple = ends.tuple();
             // A connection may have been opened by its other end.
             let stream =
-                on.net.transfers.by_tuple(&tuple).or_else(|| on.net.transfers.by_tuple(&tuple.reversed()));
+                on.deps.transfers.by_tuple(&tuple).or_else(|| on.deps.transfers.by_tuple(&tuple.reversed()));
             let stream = stream.filter(|_| !request.failed.contains(ends))?;
             Some((stream.id, &stream.route.as_ref()?.forward))
         };
@@ -79,7 +79,12 @@ impl Requests {
     }
 
     /// The plan for further subflows, with the paths between any two addresses of the hosts that are not suspended.
-    fn plan_subflows(&self, on: &mut Lower<'_>, ticket: Ticket, request: &AdviceRequest) -> SubflowPlan {
+    fn plan_subflows(
+        &self,
+        on: &mut RequestDeps<'_>,
+        ticket: Ticket,
+        request: &AdviceRequest,
+    ) -> SubflowPlan {
         let connection = request.connection.tuple();
         let policy = self.policy_of(on, request);
         let kept = self.named(ticket).iter().map(|(_, ends)| *ends);
@@ -90,8 +95,8 @@ impl Requests {
         };
         for (ends, host, peer) in self.wanted_pairs(on, request) {
             let pair = SwitchPair::new(host.dpid, peer.dpid);
-            let set = on.net.cx.paths.of_kind(policy.kind, policy.k, pair);
-            let usable = on.net.cx.paths.usable(&set, on.net.cx.now);
+            let set = on.deps.cx.paths.of_kind(policy.kind, policy.k, pair);
+            let usable = on.deps.cx.paths.usable(&set, on.deps.cx.now);
             plan.offer(ends, usable.filter(|path| !is_avoided(path)));
         }
         plan
@@ -100,23 +105,23 @@ impl Requests {
     /// First what the host has opened and nobody here knows, then pairs of addresses; and where both ends are.
     fn wanted_pairs(
         &self,
-        on: &Lower<'_>,
+        on: &RequestDeps<'_>,
         request: &AdviceRequest,
     ) -> Vec<(SubflowEnds, SwitchPort, SwitchPort)> {
-        let at = |ip: IpAddr| on.net.cx.topology.host_with_address(ip).map(|host| host.at);
+        let at = |ip: IpAddr| on.deps.cx.topology.host_with_address(ip).map(|host| host.at);
         let opened = request.subflows.iter().filter(|ends| !request.failed.contains(ends));
-        let unknown = opened.copied().filter(|ends| on.net.transfers.by_tuple(&ends.tuple()).is_none());
+        let unknown = opened.copied().filter(|ends| on.deps.transfers.by_tuple(&ends.tuple()).is_none());
         let all = unknown.chain(request.pairs());
         let placed = all.filter_map(|ends| Some((ends, at(ends.local.ip())?, at(ends.remote.ip())?)));
         placed.filter(|(_, host, peer)| host.dpid != peer.dpid).collect()
     }
 
     /// Where the established streams of a transfer go, but not its first if that has failed.
-    fn paths_of(&self, on: &Lower<'_>, ticket: Ticket, request: &AdviceRequest) -> Vec<Path> {
+    fn paths_of(&self, on: &RequestDeps<'_>, ticket: Ticket, request: &AdviceRequest) -> Vec<Path> {
         let first = request.connection.tuple();
         let has_failed = |tuple: FiveTuple| tuple == first && request.failed.contains(&request.connection);
         let ids = self.streams_of(on, ticket);
-        let streams = ids.iter().filter_map(|id| on.net.transfers.stream(*id));
+        let streams = ids.iter().filter_map(|id| on.deps.transfers.stream(*id));
         let live = streams.filter(|it| it.established && !has_failed(it.tuple));
         let routes = live.filter_map(|it| it.route.as_ref());
         routes.map(|route| route.forward.clone()).collect()
@@ -125,7 +130,7 @@ impl Requests {
     /// A local port that nobody is known to use.
     fn with_port(
         &self,
-        on: &Lower<'_>,
+        on: &RequestDeps<'_>,
         request: &AdviceRequest,
         mut ends: SubflowEnds,
     ) -> Option<SubflowEnds> {
@@ -136,6 +141,6 @@ impl Requests {
         let mut ports =
             request.free_ports(local).filter(|port| !self.advising.ports.contains(&(local, *port)));
         ends.local.set_port(ports.next()?);
-        on.net.transfers.by_tuple(&ends.tuple()).is_none().then_some(ends)
+        on.deps.transfers.by_tuple(&ends.tuple()).is_none().then_some(ends)
     }
 }

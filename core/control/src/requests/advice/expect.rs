@@ -4,7 +4,7 @@ use braid_paths::Path;
 use braid_steering::{StreamId, SubflowEnds};
 
 use super::super::confirmations::{Prepared, Waiter};
-use super::super::{Lower, Requests};
+use super::super::{RequestDeps, Requests};
 use crate::command::Commands;
 use crate::pipeline::Rule;
 use crate::request::Ticket;
@@ -12,12 +12,12 @@ use crate::streams::Chosen;
 
 impl Requests {
     /// A stream has ended or was never opened: its rules are removed.
-    pub(in crate::requests) fn stop_expecting(&mut self, on: &mut Lower<'_>, id: StreamId) {
+    pub(in crate::requests) fn stop_expecting(&mut self, on: &mut RequestDeps<'_>, id: StreamId) {
         let Some(rules) = self.advising.expected.remove(&id) else { return };
         let [(_, tuple), _] = rules;
         self.advising.ports.remove(&(tuple.src, tuple.src_port));
         for (at, tuple) in rules {
-            on.net.cx.delete(at.dpid, Rule::Expected { port: at.port, tuple });
+            on.deps.cx.delete(at.dpid, Rule::AdvisedHandshake { port: at.port, tuple });
         }
     }
 
@@ -26,18 +26,18 @@ impl Requests {
     /// `None` if there is no room for another stream.
     pub(in crate::requests) fn expect(
         &mut self,
-        on: &mut Lower<'_>,
+        on: &mut RequestDeps<'_>,
         ticket: Ticket,
         ends: SubflowEnds,
         path: &Path,
     ) -> Option<StreamId> {
         let transfer = self.advising.waiting.get(&ticket)?.transfer;
         let tuple = ends.tuple();
-        let at = |ip| on.net.cx.topology.host_with_address(ip).map(|host| host.at);
+        let at = |ip| on.deps.cx.topology.host_with_address(ip).map(|host| host.at);
         let rules = [(at(tuple.src)?, tuple), (at(tuple.dst)?, tuple.reversed())];
-        let id = on.net.transfers.expect(on.net.cx.now, tuple, transfer).ok()?;
+        let id = on.deps.transfers.expect(on.deps.cx.now, tuple, transfer).ok()?;
         let mut batch = Commands::default();
-        let Some(hops) = on.streams.assign(&mut on.net, id, &Chosen::path(path.clone(), 0), &mut batch)
+        let Some(hops) = on.streams.assign(&mut on.deps, id, &Chosen::path(path.clone(), 0), &mut batch)
         else {
             self.end_stream(on, id);
             return None;
@@ -45,7 +45,7 @@ impl Requests {
         self.advising.ports.insert((tuple.src, tuple.src_port));
         self.advising.expected.insert(id, rules);
         for (at, tuple) in rules {
-            batch.add(at.dpid, Rule::Expected { port: at.port, tuple });
+            batch.add(at.dpid, Rule::AdvisedHandshake { port: at.port, tuple });
         }
         if let Some(waiting) = self.advising.waiting.get_mut(&ticket) {
             waiting.unconfirmed.insert(id);

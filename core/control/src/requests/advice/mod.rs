@@ -11,7 +11,7 @@ use braid_paths::Path;
 use braid_steering::{Advice, AdviceRefusal, AdviceRequest, Opening, StreamId, SubflowEnds, TransferId};
 use braid_types::{FiveTuple, SwitchPair, SwitchPort, Time};
 
-use super::{Lower, Requests};
+use super::{RequestDeps, Requests};
 use crate::command::Commands;
 use crate::fabric::Replaces;
 use crate::request::{Asker, Reply, Ticket};
@@ -63,7 +63,7 @@ impl Requests {
     /// Handles a request for advice on a connection's subflows.
     pub(in crate::requests) fn advise(
         &mut self,
-        on: &mut Lower<'_>,
+        on: &mut RequestDeps<'_>,
         ticket: Ticket,
         request: &AdviceRequest,
         asker: &Asker,
@@ -71,17 +71,17 @@ impl Requests {
         let checked = request.check().map(|()| request.clone().canonical());
         let begun = checked.and_then(|request| self.begin_advice(on, ticket, &request, asker));
         if let Err(refusal) = begun {
-            on.net.cx.out.reply(ticket, Reply::Advice(Err(refusal)));
+            on.deps.cx.out.reply(ticket, Reply::Advice(Err(refusal)));
         }
     }
 
     /// Sends the answers that are due, complete or not.
-    pub(in crate::requests) fn tick_advice(&mut self, on: &mut Lower<'_>) {
+    pub(in crate::requests) fn tick_advice(&mut self, on: &mut RequestDeps<'_>) {
         let waiting = self.advising.waiting.iter();
         let nothing_left = |it: &Waiting| it.unconfirmed.is_empty() && !it.is_settled;
-        let due = waiting.filter(|(_, it)| it.until <= on.net.cx.now || nothing_left(it));
+        let due = waiting.filter(|(_, it)| it.until <= on.deps.cx.now || nothing_left(it));
         let mut due: Vec<_> = due.map(|(ticket, _)| *ticket).collect();
-        let later = self.advising.settled.split_off(&(on.net.cx.now + Duration::from_nanos(1), Ticket(0)));
+        let later = self.advising.settled.split_off(&(on.deps.cx.now + Duration::from_nanos(1), Ticket(0)));
         due.extend(
             std::mem::replace(&mut self.advising.settled, later).into_iter().map(|(_, ticket)| ticket),
         );
@@ -100,7 +100,7 @@ impl Requests {
     /// They may still apply the old rules for a moment, so the host is answered after the grace time.
     pub(in crate::requests) fn on_subflow_written(
         &mut self,
-        on: &mut Lower<'_>,
+        on: &mut RequestDeps<'_>,
         ticket: Ticket,
         id: StreamId,
     ) {
@@ -108,7 +108,7 @@ impl Requests {
         let Some(waiting) = self.advising.waiting.get_mut(&ticket) else { return };
         if waiting.unconfirmed.is_empty() {
             waiting.is_settled = true;
-            self.advising.settled.insert((on.net.cx.now + on.net.cx.settings.grace, ticket));
+            self.advising.settled.insert((on.deps.cx.now + on.deps.cx.settings.barrier_grace, ticket));
         }
     }
 
@@ -121,30 +121,30 @@ impl Requests {
 
     fn begin_advice(
         &mut self,
-        on: &mut Lower<'_>,
+        on: &mut RequestDeps<'_>,
         ticket: Ticket,
         request: &AdviceRequest,
         asker: &Asker,
     ) -> Result<(), AdviceRefusal> {
         self.check_asker(on, asker, request)?;
         let place = self.place_of_connection(on, request)?;
-        let limit = on.net.cx.settings.max_advice_requests;
+        let limit = on.deps.cx.settings.max_advice_requests;
         if self.advising.waiting.len() >= limit {
             return Err(AdviceRefusal::Busy(limit));
         }
         self.end_failed(on, request);
-        let is_single = on.streams.policy_of(on.net.cx.settings, &request.connection.tuple()).is_single();
+        let is_single = on.streams.policy_of(on.deps.cx.settings, &request.connection.tuple()).is_single();
         let transfer = if is_single { None } else { self.transfer_of(on, request, &place)? };
         let Some(transfer) = transfer else {
             let advice = Advice { ask_again_after: Some(ADVICE_INTERVAL_S), ..Advice::default() };
-            on.net.cx.out.reply(ticket, Reply::Advice(Ok(advice)));
+            on.deps.cx.out.reply(ticket, Reply::Advice(Ok(advice)));
             return Ok(());
         };
         self.supersede(on, transfer);
         let named = self.working(on, request);
         self.end_unwanted(on, transfer, request, &named);
         let ask_again_after = if request.failed.is_empty() { ADVICE_INTERVAL_S } else { ADVICE_RETRY_S };
-        let until = on.net.cx.now + on.net.cx.settings.advice_timeout;
+        let until = on.deps.cx.now + on.deps.cx.settings.advice_timeout;
         let (unconfirmed, is_settled) = (BTreeSet::new(), false);
         let waiting = Waiting { transfer, until, is_settled, named, unconfirmed, ask_again_after };
         self.advising.waiting.insert(ticket, waiting);
@@ -158,11 +158,11 @@ impl Requests {
     /// Whether all claimed local addresses are the requesting host's.
     fn check_asker(
         &self,
-        on: &Lower<'_>,
+        on: &RequestDeps<'_>,
         asker: &Asker,
         request: &AdviceRequest,
     ) -> Result<(), AdviceRefusal> {
-        let mac_of = |ip: IpAddr| on.net.cx.topology.host_with_address(ip).map(|host| host.mac);
+        let mac_of = |ip: IpAddr| on.deps.cx.topology.host_with_address(ip).map(|host| host.mac);
         let owns = |ip: IpAddr| match asker {
             Asker::Trusted => true,
             Asker::Owner(prefixes) => prefixes.iter().any(|prefix| prefix.contains(ip)),
@@ -176,9 +176,13 @@ impl Requests {
         }
     }
 
-    fn place_of_connection(&self, on: &Lower<'_>, request: &AdviceRequest) -> Result<Place, AdviceRefusal> {
+    fn place_of_connection(
+        &self,
+        on: &RequestDeps<'_>,
+        request: &AdviceRequest,
+    ) -> Result<Place, AdviceRefusal> {
         let at = |ip| {
-            let host = on.net.cx.topology.host_with_address(ip);
+            let host = on.deps.cx.topology.host_with_address(ip);
             host.map(|host| host.at).ok_or(AdviceRefusal::UnknownHost(ip))
         };
         let (host, peer) = (at(request.connection.local.ip())?, at(request.connection.remote.ip())?);
@@ -186,17 +190,21 @@ impl Requests {
     }
 
     /// Ends failed subflows and avoids their paths for a while.
-    fn end_failed(&mut self, on: &mut Lower<'_>, request: &AdviceRequest) {
+    fn end_failed(&mut self, on: &mut RequestDeps<'_>, request: &AdviceRequest) {
         let connection = request.connection.tuple();
-        self.advising.avoided.retain(|(.., until)| *until > on.net.cx.now);
+        self.advising.avoided.retain(|(.., until)| *until > on.deps.cx.now);
         for ends in request.failed.iter().filter(|ends| **ends != request.connection) {
-            let Some(stream) = on.net.transfers.by_tuple(&ends.tuple()) else { continue };
+            let Some(stream) = on.deps.transfers.by_tuple(&ends.tuple()) else { continue };
             let (id, route) = (stream.id, stream.route.clone());
             if let Some(route) = route {
                 if self.advising.avoided.len() >= MAX_AVOIDED {
                     self.advising.avoided.pop_front();
                 }
-                self.advising.avoided.push_back((connection, route.forward, on.net.cx.now + PATH_AVOID_TIME));
+                self.advising.avoided.push_back((
+                    connection,
+                    route.forward,
+                    on.deps.cx.now + PATH_AVOID_TIME,
+                ));
             }
             self.end_stream(on, id);
         }
@@ -205,38 +213,38 @@ impl Requests {
     /// The transfer of the connection, which may be new; `None` if its hosts are at the same switch.
     fn transfer_of(
         &mut self,
-        on: &mut Lower<'_>,
+        on: &mut RequestDeps<'_>,
         request: &AdviceRequest,
         place: &Place,
     ) -> Result<Option<TransferId>, AdviceRefusal> {
         let first = request.connection.tuple();
         let opened = request.subflows.iter().map(|ends| ends.tuple());
         let all = [first, first.reversed()].into_iter().chain(opened);
-        if let Some(known) = all.filter_map(|tuple| on.net.transfers.by_tuple(&tuple)).next() {
+        if let Some(known) = all.filter_map(|tuple| on.deps.transfers.by_tuple(&tuple)).next() {
             return Ok(Some(known.transfer));
         }
         if place.switches.src == place.switches.dst {
             return Ok(None);
         }
-        if !on.net.admission.admit_stream(&mut on.net.cx, place.host) {
+        if !on.deps.admission.admit_stream(&mut on.deps.cx, place.host) {
             return Err(AdviceRefusal::Full("the host's port opens too many connections".to_owned()));
         }
-        let opened = on.streams.open_stream(&mut on.net, first, Opening::Unseen);
+        let opened = on.streams.open_stream(&mut on.deps, first, Opening::Unseen);
         let id = opened.map_err(|full| AdviceRefusal::Full(full.to_string()))?;
         let mut batch = Commands::default();
-        match on.streams.place(&mut on.net, id, place.switches, &mut batch) {
-            Some(hops) => on.streams.submit(&mut on.net, &hops, batch, Replaces::Working),
+        match on.streams.place(&mut on.deps, id, place.switches, &mut batch) {
+            Some(hops) => on.streams.submit(&mut on.deps, &hops, batch, Replaces::Working),
             None => self.end_stream(on, id),
         }
-        Ok(on.net.transfers.stream(id).map(|stream| stream.transfer))
+        Ok(on.deps.transfers.stream(id).map(|stream| stream.transfer))
     }
 
     /// Replaces an earlier pending request about the same connection.
-    fn supersede(&mut self, on: &mut Lower<'_>, transfer: TransferId) {
+    fn supersede(&mut self, on: &mut RequestDeps<'_>, transfer: TransferId) {
         let before = self.advising.waiting.extract_if(.., |_, it| it.transfer == transfer);
         for (ticket, waiting) in before.collect::<Vec<_>>() {
             waiting.unconfirmed.iter().for_each(|stream| self.end_stream(on, *stream));
-            on.net.cx.out.reply(ticket, Reply::Advice(Err(AdviceRefusal::Superseded)));
+            on.deps.cx.out.reply(ticket, Reply::Advice(Err(AdviceRefusal::Superseded)));
         }
     }
 
@@ -244,14 +252,14 @@ impl Requests {
     /// not named.
     fn end_unwanted(
         &mut self,
-        on: &mut Lower<'_>,
+        on: &mut RequestDeps<'_>,
         transfer: TransferId,
         request: &AdviceRequest,
         named: &[(StreamId, SubflowEnds)],
     ) {
-        let ids = on.net.transfers.transfer(transfer).map(|it| it.streams.as_slice()).unwrap_or_default();
+        let ids = on.deps.transfers.transfer(transfer).map(|it| it.streams.as_slice()).unwrap_or_default();
         let expected = ids.iter().copied().filter(|id| self.advising.expected.contains_key(id));
-        let opened = request.subflows.iter().filter_map(|ends| on.net.transfers.by_tuple(&ends.tuple()));
+        let opened = request.subflows.iter().filter_map(|ends| on.deps.transfers.by_tuple(&ends.tuple()));
         let all: BTreeSet<_> = expected.chain(opened.map(|stream| stream.id)).collect();
         let is_named = |id: &StreamId| named.iter().any(|(named, _)| named == id);
         for id in all.into_iter().filter(|id| !is_named(id)) {
@@ -260,16 +268,16 @@ impl Requests {
     }
 
     /// Answers with the installed subflows, and ends the others.
-    fn finish_advice(&mut self, on: &mut Lower<'_>, ticket: Ticket) {
+    fn finish_advice(&mut self, on: &mut RequestDeps<'_>, ticket: Ticket) {
         let Some(waiting) = self.advising.waiting.remove(&ticket) else { return };
         waiting.unconfirmed.iter().for_each(|stream| self.end_stream(on, *stream));
-        let has_path = |id| on.net.transfers.stream(id).is_some_and(|stream| stream.route.is_some());
+        let has_path = |id| on.deps.transfers.stream(id).is_some_and(|stream| stream.route.is_some());
         let named = waiting.named.iter().filter(|(id, _)| has_path(*id)).map(|(_, ends)| *ends).collect();
         let ask_again_after = match waiting.unconfirmed.is_empty() {
             true => waiting.ask_again_after,
             false => ADVICE_RETRY_S,
         };
         let advice = Advice { subflows: named, ask_again_after: Some(ask_again_after) };
-        on.net.cx.out.reply(ticket, Reply::Advice(Ok(advice)));
+        on.deps.cx.out.reply(ticket, Reply::Advice(Ok(advice)));
     }
 }

@@ -197,7 +197,7 @@ impl Network {
         let ports = numbers.iter().map(|port| status(dpid, *port, up(port))).collect();
         let kind = if self.edges.contains(&dpid) { "Braid edge 1" } else { "Open vSwitch" };
         let (description, failover_groups) = (kind.to_owned(), self.failover_groups);
-        let switch = SwitchPorts { dpid, tables: 254, description, ports, failover_groups, found };
+        let switch = SwitchPorts { dpid, tables: 254, description, ports, failover_groups, installed: found };
         self.tell(&Event::SwitchUp(switch));
     }
 

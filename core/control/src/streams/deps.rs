@@ -16,7 +16,7 @@ use crate::routing::Routing;
 use crate::spray::Spray;
 
 /// The machines below streams, while an event is handled.
-pub(crate) struct Network<'a> {
+pub(crate) struct StreamDeps<'a> {
     pub(crate) cx: Context<'a>,
     pub(crate) transfers: &'a mut Transfers,
     pub(crate) admission: &'a mut Admission,
@@ -27,7 +27,7 @@ pub(crate) struct Network<'a> {
     pub(crate) measurement: &'a Measurement,
 }
 
-impl Network<'_> {
+impl StreamDeps<'_> {
     pub(super) const fn rules(&self) -> RuleSources<'_> {
         RuleSources { transfers: self.transfers, fabric: self.fabric, spray: self.spray }
     }

@@ -6,14 +6,14 @@ use std::net::IpAddr;
 use braid_assign::{AssignmentId, Claim, Distribution};
 use braid_types::{FiveTuple, SwitchPair};
 
-use super::{Below, Reservations, open_paths};
+use super::{ReservationDeps, Reservations, open_paths};
 use crate::context::Context;
 
 /// Assignments of recognised transfers, by client, server and server port.
 #[derive(Debug, Default)]
-pub(super) struct Recognised(BTreeMap<(IpAddr, IpAddr, u16), AssignmentId>);
+pub(super) struct InferredTransfers(BTreeMap<(IpAddr, IpAddr, u16), AssignmentId>);
 
-impl Recognised {
+impl InferredTransfers {
     /// Forgets ended assignments.
     pub(super) fn retain(&mut self, is_there: impl Fn(AssignmentId) -> bool) {
         self.0.retain(|_, id| is_there(*id));
@@ -30,21 +30,21 @@ pub(crate) struct PlainConnection<'a> {
 
 impl Reservations {
     /// Whether an assignment belongs to a recognised transfer.
-    pub(crate) fn is_recognised(&self, id: AssignmentId) -> bool {
-        self.recognised.0.values().any(|it| *it == id)
+    pub(crate) fn is_inferred(&self, id: AssignmentId) -> bool {
+        self.inferred.0.values().any(|it| *it == id)
     }
 
     /// Whether no transfer is recognised.
     #[cfg(test)]
-    pub(crate) fn is_unrecognised(&self) -> bool {
-        self.recognised.0.is_empty()
+    pub(crate) fn has_no_inferred(&self) -> bool {
+        self.inferred.0.is_empty()
     }
 
     /// The assignment of the transfer to which a plain connection belongs; `None` if it is not spread.
-    pub(crate) fn recognise(
+    pub(crate) fn infer(
         &mut self,
         cx: &mut Context<'_>,
-        below: Below<'_>,
+        below: ReservationDeps<'_>,
         connection: PlainConnection<'_>,
     ) -> Option<AssignmentId> {
         let PlainConnection { tuple, ends, paths } = connection;
@@ -52,18 +52,18 @@ impl Reservations {
             return None;
         }
         let key = (tuple.src, tuple.dst, tuple.dst_port);
-        let known = self.recognised.0.get(&key).copied();
+        let known = self.inferred.0.get(&key).copied();
         let renewed = known.filter(|id| self.assignments.renew(cx.now, *id, None).is_ok());
         let claim = claim(cx, tuple, paths)?;
         let id = renewed.or_else(|| self.open_unasked(cx, below, claim, ends))?;
-        self.recognised.0.insert(key, id);
+        self.inferred.0.insert(key, id);
         Some(id)
     }
 
     fn open_unasked(
         &mut self,
         cx: &mut Context<'_>,
-        Below { fabric, streams }: Below<'_>,
+        ReservationDeps { fabric, streams }: ReservationDeps<'_>,
         claim: Claim,
         ends: SwitchPair,
     ) -> Option<AssignmentId> {
