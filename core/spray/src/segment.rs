@@ -31,7 +31,7 @@ impl fmt::Debug for SeqNo {
     }
 }
 
-/// What counts in a TCP segment when it is put in order.
+/// The fields of a TCP segment that resequencing needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Segment {
     /// The sequence number of the first byte, or of SYN.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use braid_edge_protocol::telemetry::{OrderReport, PathReport, Report};
-use braid_spray::Waits;
+use braid_spray::HoldHistogram;
 use braid_types::{Backoff, BitsPerSec, DatapathId, MacAddr, Time};
 
 use super::Spray;
@@ -54,7 +54,7 @@ pub(super) struct OrderReading {
     pub(super) at: Time,
     pub(super) report: OrderReport,
     /// How long those packets had waited that were released since the reading before.
-    pub(super) lately: Waits,
+    pub(super) lately: HoldHistogram,
 }
 
 impl Telemetry {

@@ -1,4 +1,4 @@
-//! While a sender repeats what was lost, packets pass in the order in which they were sent.
+//! Retransmit order: during a burst of retransmissions, packets pass in the order in which they were sent.
 //!
 //! A retransmission may pass at once as far as its number goes. But if it overtakes another by a faster path, the sender
 //! takes that one for lost too (RFC 8985 §6.2) and sends it once more, into queues that are full already.
@@ -15,40 +15,40 @@ use super::{Arrival, Fate, PathId, Resequencer};
 use crate::segment::{Segment, SeqNo};
 
 /// So many retransmissions, none so long after the one before, are more than one lost packet.
-const SEVERAL: u8 = 3;
-const LINGERS: Duration = Duration::from_millis(250);
+const MIN_RETRANSMISSIONS: u8 = 3;
+const BURST_GAP: Duration = Duration::from_millis(250);
 /// What was lost is sent again within so long: what comes again later, as when the end of an answer is probed for, was not.
-const RECOVERY: Duration = Duration::from_secs(2);
+const RECOVERY_TIME: Duration = Duration::from_secs(2);
 /// So many of a flow wait at most.
-const MOST: usize = 4_096;
+const MAX_HELD: usize = 4_096;
 /// A path keeps its order, so that what seems to have been sent before what came there last was sent in the same tick, or is forged.
-const TICKS: u32 = 64;
+const MAX_TICKS_BEFORE: u32 = 64;
 
 /// When a segment left its sender: by the timestamp in it, and by its number among those of one tick.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Moment {
+pub(super) struct SendTime {
     tick: u32,
     seq: SeqNo,
 }
 
-/// A packet that waits for its turn.
+/// A packet that is held in send order.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
-    pub(super) moment: Moment,
+pub(super) struct Ordered {
+    pub(super) send_time: SendTime,
     pub(super) slot: u32,
     pub(super) came: Arrival,
 }
 
-/// The packets of a flow that wait for theirs.
+/// The packets of a flow that are held in send order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Turns {
-    // In the order of their moments. Where forged timestamps have none, each still waits no longer than the time-out.
-    waiting: VecDeque<Turn>,
+pub(super) struct RetransmitOrder {
+    // In the order of their send times. Forged timestamps may have no order; each packet is held for the hold time at most.
+    waiting: VecDeque<Ordered>,
     repeated: u8,
     last: Option<Time>,
 }
 
-impl Moment {
+impl SendTime {
     /// Of a segment that has data and a timestamp.
     pub(super) const fn of(segment: &Segment) -> Option<Self> {
         match segment.timestamp {
@@ -59,7 +59,8 @@ impl Moment {
 
     /// The later of this and what came last by the same path.
     pub(super) fn not_before(self, last: Option<Self>) -> Self {
-        let is_like = |last: &Self| last.is_after(self) && last.tick.wrapping_sub(self.tick) <= TICKS;
+        let is_like =
+            |last: &Self| last.is_after(self) && last.tick.wrapping_sub(self.tick) <= MAX_TICKS_BEFORE;
         last.filter(is_like).unwrap_or(self)
     }
 
@@ -71,44 +72,44 @@ impl Moment {
     }
 }
 
-impl Turns {
+impl RetransmitOrder {
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.waiting.len() >= MOST
+        self.waiting.len() >= MAX_HELD
     }
 
-    /// Whether order counts now, if the last gap that was given up was opened at `lost`.
-    pub(super) fn are_taken(&self, now: Time, lost: Option<Time>) -> bool {
-        let lasts = self.last.is_some_and(|last| now.since(last) < LINGERS);
-        let is_recovery = lost.is_some_and(|lost| now.since(lost) < RECOVERY);
-        !self.is_empty() || self.repeated >= SEVERAL && lasts && is_recovery
+    /// Whether send order is kept now, if the last gap that was given up was opened at `lost`.
+    pub(super) fn is_active(&self, now: Time, lost: Option<Time>) -> bool {
+        let lasts = self.last.is_some_and(|last| now.since(last) < BURST_GAP);
+        let is_recovery = lost.is_some_and(|lost| now.since(lost) < RECOVERY_TIME);
+        !self.is_empty() || self.repeated >= MIN_RETRANSMISSIONS && lasts && is_recovery
     }
 
     /// Paths have other numbers from now on.
     pub(super) fn forget_paths(&mut self) {
-        self.waiting.iter_mut().for_each(|turn| turn.came.path = PathId(u8::MAX));
+        self.waiting.iter_mut().for_each(|ordered| ordered.came.path = PathId(u8::MAX));
     }
 
     /// A retransmission has come.
     pub(super) fn note_repeated(&mut self, now: Time) {
-        let goes_on = self.last.is_some_and(|last| now.since(last) < LINGERS);
+        let goes_on = self.last.is_some_and(|last| now.since(last) < BURST_GAP);
         self.repeated = if goes_on { self.repeated.saturating_add(1) } else { 1 };
         self.last = Some(now);
     }
 
-    pub(super) fn wait(&mut self, turn: Turn) {
-        let place = self.waiting.partition_point(|other| !other.moment.is_after(turn.moment));
-        self.waiting.insert(place, turn);
+    pub(super) fn wait(&mut self, ordered: Ordered) {
+        let place = self.waiting.partition_point(|other| !other.send_time.is_after(ordered.send_time));
+        self.waiting.insert(place, ordered);
     }
 
-    pub(super) fn first(&self) -> Option<&Turn> {
+    pub(super) fn first(&self) -> Option<&Ordered> {
         self.waiting.front()
     }
 
-    pub(super) fn take_first(&mut self) -> Option<Turn> {
+    pub(super) fn take_first(&mut self) -> Option<Ordered> {
         let first = self.waiting.pop_front();
         if self.waiting.is_empty() {
             self.waiting = VecDeque::new();
@@ -118,64 +119,66 @@ impl Turns {
 }
 
 impl<P> Resequencer<P> {
-    /// What came has to wait for its turn, or others had to wait for it.
-    pub(super) fn wait_for_turn(
+    /// Holds an arrival in send order, and releases packets that are next.
+    pub(super) fn hold_in_order(
         &mut self,
         id: FlowId,
         came: &Arrival,
-        moment: Moment,
+        send_time: SendTime,
         packet: impl FnOnce() -> P,
     ) -> Fate {
         let slot = self.keep(id, came, true, packet);
         if let Some(flow) = self.table.get_mut(id) {
-            flow.wait_for_turn(Turn { moment, slot, came: *came });
+            flow.hold_in_order(Ordered { send_time, slot, came: *came });
         }
-        self.take_turns(came.at, id);
+        self.release_ordered(came.at, id);
         Fate::Taken
     }
 
-    /// Those come whose turn it is.
-    fn take_turns(&mut self, now: Time, id: FlowId) {
-        while let Some(turn) = self.table.get_mut(id).and_then(Flow::take_turn) {
-            self.come(now, id, &turn);
+    /// Releases the packets that are next in send order.
+    fn release_ordered(&mut self, now: Time, id: FlowId) {
+        while let Some(ordered) = self.table.get_mut(id).and_then(Flow::take_ordered) {
+            self.come(now, id, &ordered);
         }
     }
 
-    /// The packet that has waited longest, if it waits for its turn, waits no longer, nor do those whose turn is before; whether it did.
-    pub(super) fn end_oldest_turn(&mut self, now: Time) -> bool {
+    /// Releases the packet held longest, if it is held in send order, and those sent before it; whether it was.
+    pub(super) fn release_oldest_ordered(&mut self, now: Time) -> bool {
         let Some((entry, slot)) = self.store.oldest().zip(self.store.oldest_slot()) else { return false };
-        let (id, takes_turn) = (entry.flow, entry.takes_turn);
-        while takes_turn && let Some(turn) = self.table.get_mut(id).and_then(Flow::take_first_turn) {
-            self.come(now, id, &turn);
-            if turn.slot == slot {
-                self.table.get_mut(id).into_iter().for_each(|flow| flow.stop_waiting(turn.moment));
-                self.take_turns(now, id);
+        let (id, is_ordered) = (entry.flow, entry.is_ordered);
+        while is_ordered && let Some(ordered) = self.table.get_mut(id).and_then(Flow::take_first_ordered) {
+            self.come(now, id, &ordered);
+            if ordered.slot == slot {
+                self.table.get_mut(id).into_iter().for_each(|flow| flow.stop_waiting(ordered.send_time));
+                self.release_ordered(now, id);
                 break;
             }
         }
-        if self.store.entry(slot).is_some_and(|entry| entry.takes_turn) {
+        if self.store.entry(slot).is_some_and(|entry| entry.is_ordered) {
             debug_assert!(false, "what takes turns is known to its flow");
             self.release_at(now, slot, self.ready.len());
         }
-        takes_turn
+        is_ordered
     }
 
-    /// Nothing of the flow waits for its turn any more; whether something did.
-    pub(super) fn end_turns(&mut self, now: Time, id: FlowId) -> bool {
+    /// Releases all packets of a flow that are held in send order; whether there were some.
+    pub(super) fn release_all_ordered(&mut self, now: Time, id: FlowId) -> bool {
         let mut any = false;
-        while let Some(turn) = self.table.get_mut(id).and_then(Flow::take_first_turn) {
-            self.come(now, id, &turn);
+        while let Some(ordered) = self.table.get_mut(id).and_then(Flow::take_first_ordered) {
+            self.come(now, id, &ordered);
             any = true;
         }
         any
     }
 
-    /// It is a packet's turn: it goes on, before what has waited for it, or waits for what is missing before it.
-    fn come(&mut self, now: Time, id: FlowId, turn: &Turn) {
-        let (slot, place) = (turn.slot, self.ready.len());
-        self.store.entry_mut(slot).into_iter().for_each(|entry| entry.takes_turn = false);
-        match self.place(now, id, &turn.came) {
-            Place::Ahead => self.wait(now, id, Held::new(&turn.came.segment, slot, charge(turn.came.size))),
+    /// Releases a packet that is next in send order, before those held for it; or holds it for missing segments before it.
+    fn come(&mut self, now: Time, id: FlowId, ordered: &Ordered) {
+        let (slot, place) = (ordered.slot, self.ready.len());
+        self.store.entry_mut(slot).into_iter().for_each(|entry| entry.is_ordered = false);
+        match self.place(now, id, &ordered.came) {
+            Place::Ahead => {
+                self.wait(now, id, Held::new(&ordered.came.segment, slot, charge(ordered.came.size)))
+            }
             _ => self.release_at(now, slot, place),
         }
     }
@@ -187,12 +190,12 @@ mod tests {
 
     #[test]
     fn moments_are_compared_over_the_wraps() {
-        let moment = |tick, seq| Moment { tick, seq: SeqNo(seq) };
-        assert!(moment(1, 0).is_after(moment(u32::MAX, 9)));
-        assert!(moment(7, 5).is_after(moment(7, u32::MAX)));
-        assert!(!moment(7, 5).is_after(moment(7, 5)));
-        assert!(!moment(6, 9).is_after(moment(7, 5)));
-        let (early, late, far) = (moment(7, 5), moment(7, 9), moment(7 + TICKS + 1, 5));
+        let send_time = |tick, seq| SendTime { tick, seq: SeqNo(seq) };
+        assert!(send_time(1, 0).is_after(send_time(u32::MAX, 9)));
+        assert!(send_time(7, 5).is_after(send_time(7, u32::MAX)));
+        assert!(!send_time(7, 5).is_after(send_time(7, 5)));
+        assert!(!send_time(6, 9).is_after(send_time(7, 5)));
+        let (early, late, far) = (send_time(7, 5), send_time(7, 9), send_time(7 + MAX_TICKS_BEFORE + 1, 5));
         assert_eq!((early.not_before(Some(late)), late.not_before(Some(early))), (late, late));
         assert_eq!((early.not_before(Some(far)), early.not_before(None)), (early, early));
     }

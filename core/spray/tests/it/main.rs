@@ -5,7 +5,7 @@ mod bounds;
 mod common;
 mod feedback;
 mod reference;
+mod retransmit_order;
 mod scheduler;
 mod shared_path;
 mod sprayed;
-mod turns;
