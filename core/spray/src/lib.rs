@@ -1,4 +1,4 @@
-//! One flow over several paths: which path each packet takes, and how they are resequenced.
+//! Spraying of one flow over several paths, and resequencing of its packets.
 //!
 //! [`Scheduler`] chooses a path for each packet at the sending edge: weighted round robin in bursts, or the path on which
 //! it arrives first. [`Resequencer`] is the receiving edge's buffer. It holds early segments, for each TCP flow by itself, and

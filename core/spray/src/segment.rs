@@ -36,7 +36,7 @@ impl fmt::Debug for SeqNo {
 pub struct Segment {
     /// The sequence number of the first byte, or of SYN.
     pub seq: SeqNo,
-    /// Bytes of data; of a super-frame, those of all its segments.
+    /// Bytes of data; of a GSO packet, those of all its segments.
     pub payload: u32,
     /// Opens a connection.
     pub syn: bool,

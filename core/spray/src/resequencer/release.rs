@@ -1,4 +1,4 @@
-//! What is let go, and why.
+//! Release of held packets, and its causes.
 
 use braid_types::Time;
 

@@ -1,4 +1,4 @@
-//! Which path each packet takes. One file a policy; what they share is here.
+//! Schedulers, which choose a path for each packet. One file a policy; the common parts are here.
 
 mod delay_aware;
 mod weighted;

@@ -1,4 +1,4 @@
-//! Shares that follow what probes tell, against a fluid model of paths with queues.
+//! Shares that follow probes, against a fluid model of paths with queues.
 
 use std::collections::VecDeque;
 use std::time::Duration;

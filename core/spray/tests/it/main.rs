@@ -1,4 +1,4 @@
-//! The buffer from outside: what comes out, in which order, and when.
+//! Tests of the crate from outside: which packets come out, in which order, and when.
 
 mod behaviour;
 mod bounds;

@@ -1,4 +1,4 @@
-//! Paths that others take too, and paths that lose: what a sprayed flow has of them.
+//! Paths with cross traffic, and lossy paths: the goodput of a sprayed flow.
 
 mod sender;
 mod world;

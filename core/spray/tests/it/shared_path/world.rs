@@ -1,4 +1,4 @@
-//! One flow that is sprayed over two links of the link model and put in order again, packet by packet.
+//! One flow that is sprayed over two links of the link model and resequenced, packet by packet.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
