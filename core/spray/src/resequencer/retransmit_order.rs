@@ -177,7 +177,7 @@ impl<P> Resequencer<P> {
         self.store.entry_mut(slot).into_iter().for_each(|entry| entry.is_ordered = false);
         match self.place(now, id, &ordered.came) {
             Place::Ahead => {
-                self.wait(now, id, Held::new(&ordered.came.segment, slot, charge(ordered.came.size)))
+                self.wait(now, id, Held::new(&ordered.came.segment, slot, charge(ordered.came.size)));
             }
             _ => self.release_at(now, slot, place),
         }
