@@ -72,7 +72,7 @@ mod tests {
     use std::time::Duration;
 
     use braid_openflow::Bytes;
-    use braid_spray::{Counters, Gauge, Waits};
+    use braid_spray::{Counters, Gauge, HoldHistogram};
     use braid_types::{MacAddr, PortNo};
 
     use super::*;
@@ -99,10 +99,10 @@ mod tests {
             gauge: Gauge { flows: 2, packets: 3, bytes: 4 },
             limits: Limits { packets: 9, bytes: 10, flow_bytes: 11 },
             hold_time: Duration::from_micros(5),
-            waits: Waits::new(vec![0, 0, 7, 1]),
+            waits: HoldHistogram::new(vec![0, 0, 7, 1]),
             ways: vec![way, WayReport { port: PortNo(3), late: 8, ..way }],
         };
-        let none = OrderReport { waits: Waits::default(), ways: Vec::new(), ..order.clone() };
+        let none = OrderReport { waits: HoldHistogram::default(), ways: Vec::new(), ..order.clone() };
         [Report::Spray(SprayReport { paths }), Report::Order(Box::new(order)), Report::Order(Box::new(none))]
             .map(|report| (GroupId(7), report))
     }

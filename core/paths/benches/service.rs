@@ -1,4 +1,4 @@
-//! What is remembered, and what a link that fails costs whoever asks afterwards.
+//! The path service: cached answers, and the cost of a link failure for those who ask afterwards.
 
 #![expect(clippy::disallowed_methods, reason = "benchmarks take the time")]
 

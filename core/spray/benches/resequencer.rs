@@ -1,4 +1,4 @@
-//! What the buffer costs for one packet: in order, sprayed over two paths in bursts, with losses, of many flows.
+//! The cost of the resequencer for one packet: in order, sprayed over two paths in bursts, with losses, of many flows.
 
 use braid_spray::{Fate, PathId, Resequencer, Segment, SeqNo, Settings};
 use braid_types::{FiveTuple, Time};

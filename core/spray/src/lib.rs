@@ -1,7 +1,7 @@
-//! One flow over several paths: which path each packet takes, and how they come back into order.
+//! Spraying of one flow over several paths, and resequencing of its packets.
 //!
 //! [`Scheduler`] chooses a path for each packet at the sending edge: weighted round robin in bursts, or the path on which
-//! it arrives first. [`Resequencer`] is the receiving edge's buffer. It holds what came ahead of its time, for each TCP flow by itself, and
+//! it arrives first. [`Resequencer`] is the receiving edge's buffer. It holds early segments, for each TCP flow by itself, and
 //! gives a gap up as soon as the packet in it is known to be lost, so that the sender learns of it: when every path has
 //! delivered something later, when a time-out that follows the measured difference of the paths is over, or when the
 //! flow's share of the buffer is full. After algorithm 1 of Banfi et al., "Endpoint-transparent Multipath Transport with
@@ -37,9 +37,10 @@ mod resequencer;
 mod scheduler;
 mod segment;
 
-pub use feedback::{Feedback, PathReport, Probe, ProbeSettings, Tally};
+pub use feedback::{Feedback, PathReport, Probe, ProbeSettings, SegmentCounts};
 pub use resequencer::{
-    Counters, Fate, Gauge, HoldTime, PathCounters, PathId, Resequencer, Settings, SettingsError, Waits,
+    Counters, Fate, Gauge, HoldHistogram, HoldTime, PathCounters, PathId, Resequencer, Settings,
+    SettingsError,
 };
 pub use scheduler::{PathWeight, Policy, Scheduler};
 pub use segment::{Segment, SeqNo};

@@ -31,12 +31,12 @@ impl fmt::Debug for SeqNo {
     }
 }
 
-/// What counts in a TCP segment when it is put in order.
+/// The fields of a TCP segment that resequencing needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Segment {
     /// The sequence number of the first byte, or of SYN.
     pub seq: SeqNo,
-    /// Bytes of data; of a super-frame, those of all its segments.
+    /// Bytes of data; of a GSO packet, those of all its segments.
     pub payload: u32,
     /// Opens a connection.
     pub syn: bool,

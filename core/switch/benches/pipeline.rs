@@ -1,4 +1,4 @@
-//! What a switch costs for one packet, without its way in and out: full frames of one TCP flow.
+//! The cost of a switch for one packet, without I/O: full frames of one TCP flow.
 
 use braid_edge_protocol::extension::Extension;
 use braid_openflow::{

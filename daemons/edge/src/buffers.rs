@@ -2,7 +2,7 @@
 
 /// Room for a full frame of Ethernet, with a tag and something to grow.
 const SMALL: usize = 1_600;
-/// Room for the longest super-frame.
+/// Room for the longest GSO packet.
 const LARGE: usize = 65_536 + 64;
 /// Buffers that are kept: what a turn of all interfaces takes, and no more than 24 MiB.
 const MOST_SMALL: usize = 4_096;

@@ -10,7 +10,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
 
 /// Room for what was sent and not yet taken by the other end, in bytes.
 const SEND_BUFFER: usize = 4 << 20;
-/// Room for super-frames that wait outside of the ring, in bytes.
+/// Room for GSO packets that wait outside of the ring, in bytes.
 const RECEIVE_BUFFER: usize = 16 << 20;
 
 /// A packet socket: whole frames, all protocols, in both directions past the queueing disciplines.

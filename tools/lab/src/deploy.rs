@@ -1,12 +1,15 @@
 //! Deployment of a lab: namespaces, links, hosts, switches and their control, all or nothing.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use crate::agents;
 use crate::controller::{self, Control, ControllerAddresses};
+use crate::deployed::Deployed;
 use crate::doctor;
 use crate::edges;
 use crate::error::LabError;
+use crate::folder::Lock;
 use crate::interrupt::Interrupt;
 use crate::journal::{Entry, Journal};
 use crate::links::{self, LinkProcess};
@@ -16,8 +19,8 @@ use crate::plan::{Commands, HostPlan, Plan, quiet_ipv6};
 use crate::preflight;
 use crate::ready;
 use crate::scenario::Scenario;
-use crate::store::{Folder, Labs, Lock};
-use crate::system::{Marker, Namespace, Tool};
+use crate::store::Labs;
+use crate::system::{Marker, Namespace};
 use crate::teardown::teardown;
 
 /// A lab that is up, and removed when this is dropped, unless it is kept.
@@ -25,9 +28,7 @@ use crate::teardown::teardown;
 /// Dropping it is the one way out: after an error, an interrupt or a panic nothing is left behind.
 #[derive(Debug)]
 pub struct Deployment {
-    pub(crate) folder: Folder,
-    pub(crate) plan: Plan,
-    pub(crate) marker: Marker,
+    pub(crate) deployed: Deployed,
     pub(crate) controller: Option<ControllerAddresses>,
     keep: bool,
     _lock: Lock,
@@ -53,11 +54,12 @@ impl Labs {
         let plan = Plan::new(scenario, name, netem);
         let (folder, marker) = (self.folder(name), Marker::fresh()?);
         let lock = folder.create()?;
-        let mut lab = Deployment { folder, plan, marker, controller: None, keep: false, _lock: lock };
+        let deployed = Deployed { folder, plan, marker };
+        let mut lab = Deployment { deployed, controller: None, keep: false, _lock: lock };
         lab.build(&self.link_process()?, interrupt)?;
         lab.control(scenario, control, interrupt)?;
         if *control != Control::None {
-            ready::wait(&lab, scenario, interrupt)?;
+            lab.wait_until_ready(scenario, interrupt)?;
         }
         lab.start_agents(control, interrupt)?;
         Ok(lab)
@@ -77,64 +79,75 @@ impl Deployment {
     /// What could not be removed.
     pub fn destroy(mut self) -> Result<(), LabError> {
         self.keep = true;
-        teardown(&self.folder).map(drop)
+        teardown(&self.deployed.folder).map(drop)
     }
 
     /// Its name.
     pub fn name(&self) -> &LabName {
-        &self.plan.lab
+        self.deployed.name()
     }
 
     /// Where its controller serves the page, if it has one.
-    pub fn page(&self) -> Option<std::net::SocketAddr> {
+    pub fn page(&self) -> Option<SocketAddr> {
         self.controller.as_ref().map(|controller| controller.http)
     }
 
-    pub(crate) fn tool(&self, program: &str) -> Tool {
-        Tool::new(program, &self.marker)
-    }
-
-    pub(crate) fn fabric(&self) -> Namespace {
-        Namespace::named(&self.plan.fabric)
+    /// Waits until it can carry the traffic of its scenario.
+    pub(crate) fn wait_until_ready(
+        &self,
+        scenario: &Scenario,
+        interrupt: &Interrupt,
+    ) -> Result<(), LabError> {
+        ready::wait(&self.deployed, self.controller.as_ref(), scenario, interrupt)
     }
 
     fn build(&mut self, links: &LinkProcess, interrupt: &Interrupt) -> Result<(), LabError> {
-        let mut journal = Journal::create(&self.folder.journal())?;
-        journal.write(&[Entry::Marker(self.marker.clone())])?;
-        self.folder.furnish()?;
-        self.folder.write_plan(&self.plan)?;
+        let mut journal = Journal::create(&self.deployed.folder.journal())?;
+        journal.write(&[Entry::Marker(self.deployed.marker.clone())])?;
+        self.deployed.folder.furnish()?;
+        self.deployed.folder.write_plan(&self.deployed.plan)?;
         self.make_namespaces(&mut journal)?;
         interrupt.check()?;
         self.lay_cables()?;
         interrupt.check()?;
-        links::start(self, links, interrupt)?;
+        links::start(&self.deployed, links, interrupt)?;
         self.set_up_hosts()?;
         interrupt.check()?;
         self.make_switches()
     }
 
     fn make_namespaces(&self, journal: &mut Journal) -> Result<(), LabError> {
-        if let Some(taken) = self.plan.namespaces().find(|name| Namespace::named(name).exists()) {
+        if let Some(taken) = self.deployed.plan.namespaces().find(|name| Namespace::named(name).exists()) {
             return Err(LabError::Foreign(taken));
         }
-        let entries: Vec<_> = self.plan.namespaces().map(Entry::Namespace).collect();
+        let entries: Vec<_> = self.deployed.plan.namespaces().map(Entry::Namespace).collect();
         journal.write(&entries)?;
-        self.tool("ip").args(["-batch", "-"]).input(Commands(&self.plan).namespaces()).run()?;
+        self.deployed
+            .tool("ip")
+            .args(["-batch", "-"])
+            .input(Commands(&self.deployed.plan).namespaces())
+            .run()?;
         // Interfaces take these over when they are made.
-        self.fabric().set(&quiet_ipv6())?;
+        self.deployed.fabric().set(&quiet_ipv6())?;
         if let Some(namespace) = self.links_namespace() {
             namespace.set(&quiet_ipv6())?;
         }
-        let mut hosts = self.plan.hosts.iter();
+        let mut hosts = self.deployed.plan.hosts.iter();
         hosts.try_for_each(|host| Namespace::named(&host.namespace).set(&host.parameters()))
     }
 
     fn lay_cables(&self) -> Result<(), LabError> {
-        let (commands, fabric) = (Commands(&self.plan), self.fabric());
-        self.tool("ip").args(["-batch", "-"]).input(commands.cables()).run()?;
-        self.tool("ip").args(["-batch", "-"]).input(commands.fabric_links()).within(&fabric).run()?;
+        let (commands, fabric) = (Commands(&self.deployed.plan), self.deployed.fabric());
+        self.deployed.tool("ip").args(["-batch", "-"]).input(commands.cables()).run()?;
+        self.deployed
+            .tool("ip")
+            .args(["-batch", "-"])
+            .input(commands.fabric_links())
+            .within(&fabric)
+            .run()?;
         let Some(namespace) = self.links_namespace() else { return Ok(()) };
-        self.tool("ip")
+        self.deployed
+            .tool("ip")
             .args(["-batch", "-"])
             .input(commands.user_space_links())
             .within(&namespace)
@@ -144,39 +157,43 @@ impl Deployment {
 
     /// Where links in user space have their ends, if there are any.
     fn links_namespace(&self) -> Option<Namespace> {
-        let any = self.plan.user_space().next().is_some();
-        any.then(|| Namespace::named(self.plan.lab.links_namespace()))
+        let any = self.deployed.plan.user_space().next().is_some();
+        any.then(|| Namespace::named(self.deployed.plan.lab.links_namespace()))
     }
 
     fn shape(&self, namespace: &Namespace, name: &str) -> Result<(), LabError> {
-        let text = Commands(&self.plan).shapers(name);
-        self.tool("tc").args(["-batch", "-"]).input(text).within(namespace).run().map(drop)
+        let text = Commands(&self.deployed.plan).shapers(name);
+        self.deployed.tool("tc").args(["-batch", "-"]).input(text).within(namespace).run().map(drop)
     }
 
     fn set_up_hosts(&self) -> Result<(), LabError> {
-        self.plan.hosts.iter().try_for_each(|host| self.set_up_host(host))
+        self.deployed.plan.hosts.iter().try_for_each(|host| self.set_up_host(host))
     }
 
     fn set_up_host(&self, host: &HostPlan) -> Result<(), LabError> {
         let namespace = Namespace::named(&host.namespace);
-        let text = Commands(&self.plan).host(host);
-        self.tool("ip").args(["-batch", "-"]).input(text).within(&namespace).run()?;
+        let text = Commands(&self.deployed.plan).host(host);
+        self.deployed.tool("ip").args(["-batch", "-"]).input(text).within(&namespace).run()?;
         for interface in &host.interfaces {
             // Open vSwitch in user space passes frames on as they are: the checksum has to be there already.
-            self.tool("ethtool").args(["-K", &interface.name, "tx", "off"]).within(&namespace).run()?;
+            self.deployed
+                .tool("ethtool")
+                .args(["-K", &interface.name, "tx", "off"])
+                .within(&namespace)
+                .run()?;
         }
         self.shape(&namespace, &host.namespace)
     }
 
     fn make_switches(&self) -> Result<(), LabError> {
-        if self.plan.bridges().next().is_some() {
-            let ovs = OpenVSwitch::new(&self.folder, &self.marker);
-            ovs.start(&self.fabric())?;
-            ovs.make_bridges(&self.plan)?;
-            ovs.deepen_buffers(&self.plan)?;
+        if self.deployed.plan.bridges().next().is_some() {
+            let ovs = OpenVSwitch::new(&self.deployed.folder, &self.deployed.marker);
+            ovs.start(&self.deployed.fabric())?;
+            ovs.make_bridges(&self.deployed.plan)?;
+            ovs.deepen_buffers(&self.deployed.plan)?;
         }
         // Only now: Open vSwitch removes the queueing discipline of an interface that becomes its port.
-        self.shape(&self.fabric(), &self.plan.fabric)
+        self.shape(&self.deployed.fabric(), &self.deployed.plan.fabric)
     }
 
     fn control(
@@ -186,19 +203,19 @@ impl Deployment {
         interrupt: &Interrupt,
     ) -> Result<(), LabError> {
         match control {
-            Control::None => edges::start(self, None, interrupt),
+            Control::None => edges::start(&self.deployed, None, interrupt),
             Control::Rules(rules) => {
-                edges::start(self, None, interrupt)?;
+                edges::start(&self.deployed, None, interrupt)?;
                 self.add_rules(rules)
             }
             Control::Braid(settings) => {
-                let addresses = controller::start(self, scenario, settings, interrupt)?;
-                self.folder.write_controller(&addresses)?;
-                if self.plan.bridges().next().is_some() {
-                    let ovs = OpenVSwitch::new(&self.folder, &self.marker);
-                    ovs.set_controller(&self.plan, &format!("tcp:{}", addresses.openflow))?;
+                let addresses = controller::start(&self.deployed, scenario, settings, interrupt)?;
+                self.deployed.folder.write_controller(&addresses)?;
+                if self.deployed.plan.bridges().next().is_some() {
+                    let ovs = OpenVSwitch::new(&self.deployed.folder, &self.deployed.marker);
+                    ovs.set_controller(&self.deployed.plan, &format!("tcp:{}", addresses.openflow))?;
                 }
-                edges::start(self, Some(addresses.openflow), interrupt)?;
+                edges::start(&self.deployed, Some(addresses.openflow), interrupt)?;
                 self.controller = Some(addresses);
                 Ok(())
             }
@@ -211,13 +228,13 @@ impl Deployment {
             _ => std::env::current_exe().map_err(|error| LabError::io("the path of this program", error))?,
         };
         let adviser = self.controller.as_ref().and_then(|it| it.agents);
-        agents::start(self, &braid, adviser, interrupt)
+        agents::start(&self.deployed, &braid, adviser, interrupt)
     }
 
     fn add_rules(&self, rules: &BTreeMap<String, Vec<String>>) -> Result<(), LabError> {
-        let ovs = OpenVSwitch::new(&self.folder, &self.marker);
-        rules.iter().try_for_each(|(switch, rules)| match edges::address(&self.plan, switch) {
-            Some(address) => edges::add_rules(self, address, rules),
+        let ovs = OpenVSwitch::new(&self.deployed.folder, &self.deployed.marker);
+        rules.iter().try_for_each(|(switch, rules)| match edges::address(&self.deployed.plan, switch) {
+            Some(address) => edges::add_rules(&self.deployed, address, rules),
             None => ovs.add_rules(switch, rules),
         })
     }
@@ -228,8 +245,8 @@ impl Drop for Deployment {
         if self.keep {
             return;
         }
-        if let Err(error) = teardown(&self.folder) {
-            tracing::error!(lab = %self.plan.lab, %error, "the lab could not be removed");
+        if let Err(error) = teardown(&self.deployed.folder) {
+            tracing::error!(lab = %self.deployed.plan.lab, %error, "the lab could not be removed");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The switches of a lab that are Braid's own: `braid edge run` inside the fabric, one process each.
+//! Edges, the switches of a lab that are Braid's own: `braid edge run` inside the fabric, one process each.
 
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use crate::deploy::Deployment;
+use crate::deployed::Deployed;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
 use crate::plan::{Plan, PortPlan, SwitchPlan, UplinkPlan};
 
 /// The first edge listens here, in the fabric's namespace, the others behind it.
 const FIRST_LISTENER: u16 = 6_700;
-const PATIENCE: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An edge that was started.
 struct Starting<'a> {
@@ -25,7 +25,7 @@ struct Starting<'a> {
 
 /// Starts all of them; they pass frames when this returns, as soon as somebody says where to.
 pub(crate) fn start(
-    lab: &Deployment,
+    lab: &Deployed,
     controller: Option<SocketAddr>,
     interrupt: &Interrupt,
 ) -> Result<(), LabError> {
@@ -41,7 +41,7 @@ pub(crate) fn address(plan: &Plan, switch: &str) -> Option<SocketAddr> {
 }
 
 /// Adds rules to an edge, in the words of `ovs-ofctl(8)`.
-pub(crate) fn add_rules(lab: &Deployment, address: SocketAddr, rules: &[String]) -> Result<(), LabError> {
+pub(crate) fn add_rules(lab: &Deployed, address: SocketAddr, rules: &[String]) -> Result<(), LabError> {
     let tool = lab.tool("ovs-ofctl").args(["-O", "OpenFlow13", "add-flows"]);
     let tool = tool.arg(format!("tcp:{address}")).arg("-").input(rules.join("\n") + "\n");
     tool.within(&lab.fabric()).run().map(drop)
@@ -53,7 +53,7 @@ fn listener(place: usize) -> SocketAddr {
 }
 
 fn spawn<'a>(
-    lab: &Deployment,
+    lab: &Deployed,
     place: usize,
     edge: &'a SwitchPlan,
     controller: Option<SocketAddr>,
@@ -84,7 +84,7 @@ fn port_options(port: &PortPlan) -> Vec<String> {
 }
 
 fn wait(mut edge: Starting<'_>, interrupt: &Interrupt) -> Result<(), LabError> {
-    let ready = interrupt.poll(PATIENCE, || {
+    let ready = interrupt.poll(START_TIMEOUT, || {
         let said = fs::read_to_string(&edge.said).unwrap_or_default();
         if said.contains('\n') {
             return Ok(Some(()));
@@ -92,7 +92,7 @@ fn wait(mut edge: Starting<'_>, interrupt: &Interrupt) -> Result<(), LabError> {
         let ended = edge.child.try_wait().map_err(|error| LabError::io("waiting for an edge", error))?;
         ended.map_or(Ok(None), |status| Err(edge.failure(&format!("ended ({status})"))))
     })?;
-    ready.ok_or_else(|| edge.failure(&format!("said nothing in {} s", PATIENCE.as_secs())))
+    ready.ok_or_else(|| edge.failure(&format!("said nothing in {} s", START_TIMEOUT.as_secs())))
 }
 
 impl Starting<'_> {

@@ -8,12 +8,13 @@ use serde::Serialize;
 
 use crate::controller::ControllerAddresses;
 use crate::error::LabError;
+use crate::folder::Folder;
 use crate::journal::{Entry, Journal};
 use crate::links::{self, LinkInspection};
 use crate::names::LabName;
 use crate::plan::{HostPlan, Plan, SwitchPlan};
 use crate::scenario::Cidr;
-use crate::store::{Folder, Labs};
+use crate::store::Labs;
 use crate::system::Namespace;
 
 /// A lab as it is now.
@@ -165,7 +166,7 @@ fn state(folder: &Folder, plan: Option<&Plan>) -> Result<LabState, LabError> {
         other => drop(other?),
     }
     let namespaces = plan.is_some_and(|plan| plan.namespaces().all(|name| Namespace::named(name).exists()));
-    let controller = usize::from(folder.read_controller()?.is_some());
+    let controller = usize::from(folder.read_controller::<ControllerAddresses>()?.is_some());
     let entries = Journal::read(&folder.journal())?;
     let processes = entries.iter().map(|entry| match entry {
         Entry::Marker(marker) => marker.processes().len(),

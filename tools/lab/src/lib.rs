@@ -21,10 +21,12 @@
 mod agents;
 mod controller;
 mod deploy;
+mod deployed;
 pub mod doctor;
 mod edges;
 mod error;
 mod exec;
+mod folder;
 mod inspect;
 mod interrupt;
 mod journal;

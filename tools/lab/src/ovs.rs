@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::LabError;
+use crate::folder::Folder;
 use crate::plan::{Commands, Plan};
-use crate::store::Folder;
 use crate::system::{Buffers, Marker, Namespace, Tool, enlarge_packet_sockets};
 
 const SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";

@@ -1,4 +1,4 @@
-//! When a lab is ready: its switches are connected, its links are known, its hosts reach each other.
+//! Readiness of a lab: its switches are connected, its links are known, its hosts reach each other.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -6,24 +6,29 @@ use std::time::{Duration, Instant};
 
 use braid_types::SwitchPort;
 
-use crate::controller::Client;
-use crate::deploy::Deployment;
+use crate::controller::{Client, ControllerAddresses};
+use crate::deployed::Deployed;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
 use crate::scenario::{AddressPair, Scenario};
 use crate::system::Namespace;
 
 /// Discovery takes a second or two; on a busy machine more.
-const PATIENCE: Duration = Duration::from_secs(30);
+const READY_TIMEOUT: Duration = Duration::from_secs(30);
 /// And in a large network.
-const PATIENCE_A_SWITCH: Duration = Duration::from_millis(1_500);
+const READY_TIMEOUT_PER_SWITCH: Duration = Duration::from_millis(1_500);
 
-/// Waits until `lab` can carry the traffic of `scenario`.
-pub(crate) fn wait(lab: &Deployment, scenario: &Scenario, interrupt: &Interrupt) -> Result<(), LabError> {
+/// Waits until `lab` with its controller, if it has one, can carry the traffic of `scenario`.
+pub(crate) fn wait(
+    lab: &Deployed,
+    controller: Option<&ControllerAddresses>,
+    scenario: &Scenario,
+    interrupt: &Interrupt,
+) -> Result<(), LabError> {
     let switches = u32::try_from(lab.plan.switches.len()).unwrap_or(u32::MAX);
-    let patience = PATIENCE.saturating_add(PATIENCE_A_SWITCH.saturating_mul(switches));
-    let waiting = Waiting { lab, interrupt, patience, deadline: Instant::now() + patience };
-    if let Some(controller) = &lab.controller {
+    let timeout = READY_TIMEOUT.saturating_add(READY_TIMEOUT_PER_SWITCH.saturating_mul(switches));
+    let waiting = Waiting { lab, interrupt, timeout, deadline: Instant::now() + timeout };
+    if let Some(controller) = controller {
         let client = Client::new(controller.http);
         waiting.until(|| missing_switches(lab, &client))?;
         waiting.until(|| missing_links(lab, &client))?;
@@ -42,9 +47,9 @@ pub(crate) fn wait(lab: &Deployment, scenario: &Scenario, interrupt: &Interrupt)
 }
 
 struct Waiting<'a> {
-    lab: &'a Deployment,
+    lab: &'a Deployed,
     interrupt: &'a Interrupt,
-    patience: Duration,
+    timeout: Duration,
     deadline: Instant,
 }
 
@@ -61,7 +66,7 @@ impl Waiting<'_> {
         match (done, last) {
             (None, Some(missing)) => {
                 let logs = self.lab.folder.log();
-                Err(LabError::NotReady { seconds: self.patience.as_secs(), missing, logs })
+                Err(LabError::NotReady { seconds: self.timeout.as_secs(), missing, logs })
             }
             _ => Ok(()),
         }
@@ -100,7 +105,7 @@ fn exchanged(sender: &UdpSocket, receiver: &UdpSocket, target: SocketAddr) -> io
     sender.send_to(b"braid", target).map(|_| false)
 }
 
-fn missing_switches(lab: &Deployment, client: &Client) -> Option<String> {
+fn missing_switches(lab: &Deployed, client: &Client) -> Option<String> {
     let connected = match client.switches() {
         Ok(connected) => connected,
         Err(error) => return Some(format!("the controller does not answer ({error})")),
@@ -109,7 +114,7 @@ fn missing_switches(lab: &Deployment, client: &Client) -> Option<String> {
     list("switches are not connected", missing.map(|switch| switch.name.clone()))
 }
 
-fn missing_links(lab: &Deployment, client: &Client) -> Option<String> {
+fn missing_links(lab: &Deployed, client: &Client) -> Option<String> {
     let found = match client.links() {
         Ok(found) => found,
         Err(error) => return Some(format!("the controller does not answer ({error})")),

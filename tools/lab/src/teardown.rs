@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use crate::error::LabError;
+use crate::folder::{Folder, Lock};
 use crate::interrupt::Interrupt;
 use crate::journal::{Entry, Journal};
 use crate::names::LabName;
-use crate::store::{Folder, Labs, Lock};
+use crate::store::Labs;
 use crate::system::{Namespace, Tool, kill_all};
 
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -5,7 +5,7 @@
 //! serves all links; it sleeps until a frame arrives or is due. Parameters are changed and counters read over a Unix
 //! socket, see [`Client`], while traffic runs.
 //!
-//! Frames are never changed. They are not cut either: an interface that hands over segmentation super-frames loses
+//! Frames are never changed. They are not cut either: an interface that hands over segmentation GSO packets loses
 //! those that are longer than its MTU, and they are counted as [`PortStatus::too_long`]; turn offloads off at the other
 //! end. Checksums must be there already.
 //!

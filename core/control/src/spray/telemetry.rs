@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use braid_edge_protocol::telemetry::{OrderReport, PathReport, Report};
-use braid_spray::Waits;
+use braid_spray::HoldHistogram;
 use braid_types::{Backoff, BitsPerSec, DatapathId, MacAddr, Time};
 
 use super::Spray;
@@ -60,7 +60,7 @@ pub(super) struct ResequencerReading {
     pub(super) at: Time,
     pub(super) report: OrderReport,
     /// The hold times of the packets released since the previous reading.
-    pub(super) recent: Waits,
+    pub(super) recent: HoldHistogram,
 }
 
 impl Telemetry {

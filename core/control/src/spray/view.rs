@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use braid_edge_protocol::telemetry::PathState;
 use braid_paths::Path;
-use braid_spray::Waits;
+use braid_spray::HoldHistogram;
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time, following};
 use serde::Serialize;
 
@@ -106,7 +106,7 @@ pub struct EdgeOrderView {
     pub counted: Option<EdgeOrderCounts>,
     /// How long all had waited that went on since then.
     #[serde(skip)]
-    pub waits: Waits,
+    pub waits: HoldHistogram,
     /// The sum of that, in seconds.
     #[serde(skip)]
     pub waited_s: f64,

@@ -23,7 +23,7 @@ use crate::counting::in_use;
 
 const OURS: u64 = 0xb7 << 56;
 const SMALL: SessionLimits =
-    SessionLimits { ports: 4, found: 8, found_bytes: 2_048, ..SessionLimits::DEFAULT };
+    SessionLimits { ports: 4, installed_rules: 8, installed_bytes: 2_048, ..SessionLimits::DEFAULT };
 
 fn live(numbers: impl Iterator<Item = u32>) -> Vec<Port<'static>> {
     numbers.map(|number| port(number, PortState::LIVE)).collect()
@@ -183,17 +183,17 @@ fn a_switch_with_more_rules_than_can_be_taken_up_is_set_up_anew() {
     let unknown_rules: Vec<_> = (0..9).map(|number| flow(OURS | number, 5)).collect();
     let join = |limits, count| {
         let mut channel = all_but_flows(limits);
-        let found = up(channel.tell(&reply(ReplyBody::Flow(List::new(&unknown_rules[..count]))))).found;
+        let found = up(channel.tell(&reply(ReplyBody::Flow(List::new(&unknown_rules[..count]))))).installed;
         (found.is_some(), channel.session.unusable())
     };
     assert_eq!(join(SMALL, 8), (true, None));
     let (is_taken_up, why) = join(SMALL, 9);
     let Some(why @ DiscardReason::TooMuch { count: 9, bytes, .. }) = why else { panic!("{why:?}") };
-    assert!(!is_taken_up && bytes < SMALL.found_bytes);
+    assert!(!is_taken_up && bytes < SMALL.installed_bytes);
     let words =
         format!("it has 9 rules, groups and meters of {bytes} bytes or more; the limits are 8 and 2048");
     assert_eq!(why.to_string(), words);
-    let tight = SessionLimits { found_bytes: 256, ..SMALL };
+    let tight = SessionLimits { installed_bytes: 256, ..SMALL };
     let (is_taken_up, why) = join(tight, 8);
     assert!(!is_taken_up);
     assert!(
@@ -207,7 +207,7 @@ fn a_switch_with_a_group_that_is_not_as_we_write_it_is_set_up_anew() {
     let mut channel = all_but_flows_and_groups(SMALL);
     let flood = GroupDesc { group_type: GroupType::Select, group_id: FLOOD_GROUP, buckets: List::EMPTY };
     assert_eq!(channel.tell(&reply(ReplyBody::GroupDesc(List::new(&[flood])))), Ok(None));
-    assert_eq!(up(channel.tell(&reply(ReplyBody::Flow(List::EMPTY)))).found, None);
+    assert_eq!(up(channel.tell(&reply(ReplyBody::Flow(List::EMPTY)))).installed, None);
     assert_eq!(channel.session.unusable(), Some(DiscardReason::Foreign));
 }
 
@@ -221,7 +221,7 @@ fn as_many_rules_are_taken_up_as_there_may_be_streams() {
     for _ in 0..streams / A_MESSAGE {
         assert_eq!(channel.tell(&part(ReplyBody::Flow(List::new(&rules)))), Ok(None));
     }
-    let found = up(channel.tell(&reply(ReplyBody::Flow(List::EMPTY)))).found.expect("what was found");
+    let found = up(channel.tell(&reply(ReplyBody::Flow(List::EMPTY)))).installed.expect("what was found");
     assert_eq!((found.rules.len(), found.unknown_rules.len()), (streams, 0));
 }
 
@@ -237,7 +237,7 @@ fn rules_that_end_while_they_are_read_are_left_out() {
         channel.tell(&Message::FlowRemoved(braid_openflow::FlowRemoved { cookie, ..ended })),
         Ok(None)
     );
-    let found = up(channel.tell(&reply(ReplyBody::Flow(List::EMPTY)))).found.expect("what was found");
+    let found = up(channel.tell(&reply(ReplyBody::Flow(List::EMPTY)))).installed.expect("what was found");
     assert_eq!(found.rules, [kept]);
 }
 
@@ -322,7 +322,7 @@ fn requests_that_are_never_answered_are_not_waited_for_without_end() {
 fn matches_as_long_as_a_message_count_by_their_bytes() {
     let long = [braid_openflow::OxmField::InPort(PortNo(1)); 7_000];
     let rules = [FlowStats { matching: Match::new(&long), ..flow(OURS, 1) }];
-    let limits = SessionLimits { found_bytes: 256 << 10, ..SessionLimits::DEFAULT };
+    let limits = SessionLimits { installed_bytes: 256 << 10, ..SessionLimits::DEFAULT };
     let mut channel = Channel::greeted_with(limits);
     channel.tell(&role(ControllerRole::Master)).expect("fine");
     refused_at_last(&mut channel, &part(ReplyBody::Flow(List::new(&rules))), 2 * (256 << 10));

@@ -14,10 +14,10 @@ use crate::counting::in_use;
 
 const OURS: u64 = 0xb7 << 56;
 const LIMITS: SessionLimits =
-    SessionLimits { ports: 16, found: 64, found_bytes: 4 << 10, requests: 8, ..SessionLimits::DEFAULT };
+    SessionLimits { ports: 16, installed_rules: 64, installed_bytes: 4 << 10, requests: 8, ..SessionLimits::DEFAULT };
 /// Lists have up to twice the room that they need; a port takes an entry with a name in a tree that may be
 /// half empty.
-const BOUND: isize = 2 * LIMITS.found_bytes as isize + 512 * LIMITS.ports as isize + (8 << 10);
+const BOUND: isize = 2 * LIMITS.installed_bytes as isize + 512 * LIMITS.ports as isize + (8 << 10);
 
 /// The transaction id of the session's request of this type.
 fn xid_of(kind: MultipartType) -> u32 {

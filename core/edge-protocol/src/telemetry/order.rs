@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use braid_openflow::{DecodeError, Reader};
-use braid_spray::{Counters, Gauge, PathCounters, PathId, Resequencer, Waits};
+use braid_spray::{Counters, Gauge, HoldHistogram, PathCounters, PathId, Resequencer};
 use braid_types::{MacAddr, PortNo};
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ pub struct OrderReport {
     /// How long a packet waits at most, as of now.
     pub hold_time: Duration,
     /// How long packets had waited that were released.
-    pub waits: Waits,
+    pub waits: HoldHistogram,
     /// By which ways packets came.
     #[serde(default)]
     pub ways: Vec<WayReport>,
@@ -73,7 +73,7 @@ impl OrderReport {
                 flow_bytes: settings.threshold.into(),
             },
             hold_time: buffer.hold_time(),
-            waits: buffer.waits().clone(),
+            waits: buffer.hold_times().clone(),
             ways: (0..).zip(ways).map(way).collect(),
         }
     }
@@ -118,10 +118,10 @@ impl OrderReport {
         let waits = (0..classes).map(|_| long(reader)).collect::<Result<_, _>>()?;
         let count = if reader.is_empty() { 0 } else { reader.read::<u32>()? };
         let ways = (0..count).map(|_| WayReport::read(reader)).collect::<Result<_, _>>()?;
-        Ok(Self { ways, ..Self::new(numbers, Waits::new(waits)) })
+        Ok(Self { ways, ..Self::new(numbers, HoldHistogram::new(waits)) })
     }
 
-    fn new(numbers: [u64; NUMBERS], waits: Waits) -> Self {
+    fn new(numbers: [u64; NUMBERS], waits: HoldHistogram) -> Self {
         let [forwarded, held, unknown, stray, old, spurious, rest @ ..] = numbers;
         let [gaps_filled, gaps_passed, gaps_timed_out, gaps_over_threshold, rest @ ..] = rest;
         let [gaps_overflowed, gaps_ended, waited_nanos, longest_nanos, rest @ ..] = rest;

@@ -1,4 +1,4 @@
-//! What the crate's users rely on.
+//! Tests of the crate's public face.
 
 mod delay_gate;
 mod edge_disjoint;

@@ -1,4 +1,4 @@
-//! What a path says of itself.
+//! Paths: their switches, links, reversal and text.
 
 use crate::network::{cables, dpid, finder};
 use braid_paths::Path;

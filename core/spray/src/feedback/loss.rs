@@ -5,28 +5,32 @@ use braid_types::Time;
 /// Over how long loss is smoothed, in seconds.
 const SMOOTHING: f64 = 2.0;
 /// Of fewer packets the part that is lost says nothing.
-const ENOUGH: f64 = 300.0;
+const MIN_SEGMENTS: f64 = 300.0;
 /// Counts that differ by more have begun anew.
-const JUMP: u32 = 1 << 24;
+const RESET_JUMP: u32 = 1 << 24;
 
-/// What the two edges of a path have counted: segments that were sent before a probe was, and that came before it did.
+/// The segment counts of both edges of a path: sent before a probe was sent, and received before it was received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Tally {
+pub struct SegmentCounts {
     /// Sent; wraps.
     pub sent: u32,
-    /// Came; wraps.
-    pub came: u32,
+    /// Received; wraps.
+    pub received: u32,
 }
 
-impl Tally {
-    /// How many more of what was sent than at `base` have not come: if some of that came late, fewer.
+impl SegmentCounts {
+    /// How many more of what was sent than at `base` have not come: fewer if some were received late.
     pub(super) const fn missing_since(self, base: Self) -> i32 {
-        self.sent.wrapping_sub(base.sent).wrapping_sub(self.came.wrapping_sub(base.came)).cast_signed()
+        self.sent
+            .wrapping_sub(base.sent)
+            .wrapping_sub(self.received.wrapping_sub(base.received))
+            .cast_signed()
     }
 
     /// Whether one of the edges has begun to count anew since.
     pub(super) const fn begins_anew_after(self, last: Self) -> bool {
-        self.sent.wrapping_sub(last.sent) > JUMP || self.came.wrapping_sub(last.came) > JUMP
+        self.sent.wrapping_sub(last.sent) > RESET_JUMP
+            || self.received.wrapping_sub(last.received) > RESET_JUMP
     }
 }
 
@@ -34,29 +38,29 @@ impl Tally {
 /// probe and has not come before it is lost.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Loss {
-    last: Option<(Time, Tally)>,
+    last: Option<(Time, SegmentCounts)>,
     sent: f64,
     lost: f64,
-    came: u64,
+    received: u64,
 }
 
 impl Loss {
-    pub(super) fn note(&mut self, now: Time, tally: Tally) {
-        let Some((before, last)) = self.last.replace((now, tally)) else { return };
-        if tally.begins_anew_after(last) {
+    pub(super) fn note(&mut self, now: Time, counts: SegmentCounts) {
+        let Some((before, last)) = self.last.replace((now, counts)) else { return };
+        if counts.begins_anew_after(last) {
             return;
         }
-        let [sent, came] =
-            [(tally.sent, last.sent), (tally.came, last.came)].map(|(new, old)| new.wrapping_sub(old));
+        let [sent, received] = [(counts.sent, last.sent), (counts.received, last.received)]
+            .map(|(new, old)| new.wrapping_sub(old));
         let keep = (-now.since(before).as_secs_f64() / SMOOTHING).exp();
         self.sent = self.sent * keep + f64::from(sent);
-        self.lost = self.lost * keep + f64::from(sent) - f64::from(came);
-        self.came += u64::from(came);
+        self.lost = self.lost * keep + f64::from(sent) - f64::from(received);
+        self.received += u64::from(received);
     }
 
     /// The part that is lost of late, if enough was sent.
     pub(super) fn share(&self) -> Option<f64> {
-        (self.sent >= ENOUGH).then(|| (self.lost / self.sent).clamp(0.0, 1.0))
+        (self.sent >= MIN_SEGMENTS).then(|| (self.lost / self.sent).clamp(0.0, 1.0))
     }
 
     /// What was lost means nothing any more.
@@ -64,9 +68,9 @@ impl Loss {
         (self.last, self.sent, self.lost) = (None, 0.0, 0.0);
     }
 
-    /// How many segments came since the start.
-    pub(super) const fn came(&self) -> u64 {
-        self.came
+    /// The segments received since the start.
+    pub(super) const fn received(&self) -> u64 {
+        self.received
     }
 }
 
@@ -77,14 +81,14 @@ mod tests {
     #[test]
     fn what_did_not_come_is_lost_and_counts_may_wrap_or_begin_anew() {
         let mut loss = Loss::default();
-        let (mut sent, mut came) = (u32::MAX - 500, u32::MAX - 900);
+        let (mut sent, mut received) = (u32::MAX - 500, u32::MAX - 900);
         for step in 0..200 {
-            loss.note(Time::from_millis(step * 20), Tally { sent, came });
-            (sent, came) = (sent.wrapping_add(100), came.wrapping_add(99));
+            loss.note(Time::from_millis(step * 20), SegmentCounts { sent, received });
+            (sent, received) = (sent.wrapping_add(100), received.wrapping_add(99));
         }
         assert!((loss.share().unwrap() - 0.01).abs() < 1e-6, "{loss:?}");
-        assert_eq!(loss.came(), 199 * 99);
-        loss.note(Time::from_millis(4_000), Tally { sent: 7, came: 1 << 30 });
+        assert_eq!(loss.received(), 199 * 99);
+        loss.note(Time::from_millis(4_000), SegmentCounts { sent: 7, received: 1 << 30 });
         assert!((loss.share().unwrap() - 0.01).abs() < 1e-6);
         assert_eq!(Loss::default().share(), None);
     }

@@ -1,50 +1,50 @@
-//! What probes tell of paths, and the shares that follow.
+//! Feedback from probes: the state of each path, and the shares that follow from it.
 
+mod history;
 mod loss;
 mod path;
-mod recent;
-mod shed;
-mod trial;
+mod probation;
+mod suspension;
 mod verdict;
 
 use std::time::Duration;
 
 use braid_types::Time;
 
-pub use loss::Tally;
+pub use loss::SegmentCounts;
 use path::PathState;
-use shed::Shed;
-use trial::{Sight, Trials};
+use probation::{Observation, Probation};
+use suspension::Suspension;
 
-/// Shares are told in so many parts of all.
-const PARTS: f64 = 10_000.0;
+/// Shares are reported in so many parts of all.
+const SHARE_PARTS: f64 = 10_000.0;
 /// A path that is not dead keeps at least this share, to show when it has more to spare.
-const LEAST: f64 = 0.01;
+const MIN_SHARE: f64 = 0.01;
 /// Below this a queue is noise: frames of other sizes, a thread that has to wait for its turn.
-const NOISE: f64 = 0.004;
+const QUEUE_NOISE: f64 = 0.004;
 /// A path of which more comes does well.
-const WELL: f64 = 0.97;
+const DELIVERS_WELL: f64 = 0.97;
 /// How fast shares follow, a second, if answers come soon.
 const GAIN: f64 = 8.0;
 /// Shares change by no more at once, as a logarithm.
-const STEP: f64 = 0.2;
+const MAX_STEP: f64 = 0.2;
 
 /// How paths are probed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProbeSettings {
     /// Between two probes of a path.
     pub interval: Duration,
-    /// A path is dead when nothing that was sent for so long is answered, beyond the time that answers take.
-    pub patience: Duration,
+    /// A path is dead when no probe is answered for so long, beyond the time that answers take.
+    pub timeout: Duration,
 }
 
 impl Default for ProbeSettings {
     fn default() -> Self {
-        Self { interval: Duration::from_millis(20), patience: Duration::from_millis(120) }
+        Self { interval: Duration::from_millis(20), timeout: Duration::from_millis(120) }
     }
 }
 
-/// Learns from probes what paths carry. Performs no I/O.
+/// Learns from probes how much each path can carry. Performs no I/O.
 ///
 /// Send what [`Self::poll_probe`] gives, say what is answered with [`Self::handle_answer`], and take
 /// [`Self::poll_shares`] whenever either has happened.
@@ -58,16 +58,16 @@ pub struct Feedback {
     paths: Vec<PathState>,
     /// Of each path, whether it is dead or not; they sum up to 1.
     shares: Vec<f64>,
-    told: Vec<u32>,
-    sheds: Vec<Shed>,
-    trials: Trials,
-    /// The path that does more harm than good.
-    left_out: Option<usize>,
+    reported: Vec<u32>,
+    suspensions: Vec<Suspension>,
+    probation: Probation,
+    /// The path without which the total rate is higher.
+    excluded: Option<usize>,
     number: u32,
     next: Time,
 }
 
-/// What probes tell of a path.
+/// The state of a path, as probes show it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PathReport {
     /// Whether it does not answer.
@@ -78,8 +78,8 @@ pub struct PathReport {
     pub round_trip: Duration,
     /// The part of what it carries that is lost, smoothed; while it carries little, of probes and their answers.
     pub loss: f64,
-    /// Whether it is left out: since more comes without it, or since it loses what others do not.
-    pub is_left_out: bool,
+    /// Whether it is suspended: since the total rate is higher without it, or since it loses packets that others do not.
+    pub is_suspended: bool,
 }
 
 /// A probe that is due.
@@ -95,11 +95,20 @@ impl Feedback {
     /// Paths with these shares to begin with.
     pub fn new(now: Time, settings: ProbeSettings, shares: &[u32]) -> Self {
         let paths = shares.iter().map(|_| PathState::new(now)).collect();
-        let (told, trials) = (shares.to_vec(), Trials::default());
-        let sheds = vec![Shed::default(); shares.len()];
-        let (shares_of, left_out, number, next) = (Vec::new(), None, 0, now);
-        let mut feedback =
-            Self { settings, paths, shares: shares_of, told, sheds, trials, left_out, number, next };
+        let (reported, probation) = (shares.to_vec(), Probation::default());
+        let suspensions = vec![Suspension::default(); shares.len()];
+        let (shares_of, excluded, number, next) = (Vec::new(), None, 0, now);
+        let mut feedback = Self {
+            settings,
+            paths,
+            shares: shares_of,
+            reported,
+            suspensions,
+            probation,
+            excluded,
+            number,
+            next,
+        };
         feedback.set_shares(shares);
         feedback
     }
@@ -110,8 +119,8 @@ impl Feedback {
         let even = 1.0 / shares.len().max(1) as f64;
         let share = |share: &u32| if total > 0.0 { f64::from(*share) / total } else { even };
         self.shares = shares.iter().map(share).collect();
-        self.sheds.iter_mut().for_each(Shed::begin_anew);
-        self.told.clear();
+        self.suspensions.iter_mut().for_each(Suspension::reset);
+        self.reported.clear();
     }
 
     /// The next probe that is due.
@@ -126,7 +135,7 @@ impl Feedback {
         if path + 1 == self.paths.len() {
             // After a pause there is nothing to make up for.
             self.next = (self.next + self.settings.interval).max(now);
-            self.follow(now);
+            self.update(now);
         }
         Some(Probe { path, number })
     }
@@ -137,10 +146,17 @@ impl Feedback {
     }
 
     /// A probe's answer has come back; `arrived` is when the probe did, in nanoseconds of any clock that is the same for all, and
-    /// `tally` what had been sent before it and had come, if both edges count that.
-    pub fn handle_answer(&mut self, now: Time, path: usize, number: u32, arrived: i64, tally: Option<Tally>) {
+    /// `counts` what had been sent before it and had come, if both edges count that.
+    pub fn handle_answer(
+        &mut self,
+        now: Time,
+        path: usize,
+        number: u32,
+        arrived: i64,
+        counts: Option<SegmentCounts>,
+    ) {
         if let Some(path) = self.paths.get_mut(path) {
-            path.note_answer(now, number, arrived, tally);
+            path.note_answer(now, number, arrived, counts);
         }
     }
 
@@ -148,14 +164,14 @@ impl Feedback {
     pub fn poll_shares(&mut self) -> Option<Vec<u32>> {
         let all_dead = self.paths.iter().all(|path| path.is_dead);
         let part = |(place, (path, share)): (usize, (&PathState, &f64))| match path.is_dead && !all_dead
-            || self.is_left_out(place)
+            || self.is_suspended(place)
         {
             true => 0,
-            false => ((share * PARTS).round() as u32).max(1),
+            false => ((share * SHARE_PARTS).round() as u32).max(1),
         };
         let parts: Vec<u32> = self.paths.iter().zip(&self.shares).enumerate().map(part).collect();
-        let changed = parts != self.told;
-        self.told.clone_from(&parts);
+        let changed = parts != self.reported;
+        self.reported.clone_from(&parts);
         changed.then_some(parts)
     }
 
@@ -164,7 +180,7 @@ impl Feedback {
         self.paths.get(path).is_some_and(|path| path.is_dead)
     }
 
-    /// What is known of a path.
+    /// The state of a path.
     pub fn report(&self, path: usize) -> Option<PathReport> {
         let state = self.paths.get(path)?;
         Some(PathReport {
@@ -172,45 +188,49 @@ impl Feedback {
             queue: Duration::from_secs_f64(state.queue.max(0.0)),
             round_trip: state.round_trip(),
             loss: state.loss(),
-            is_left_out: self.is_left_out(path),
+            is_suspended: self.is_suspended(path),
         })
     }
 
-    fn is_left_out(&self, path: usize) -> bool {
-        self.left_out == Some(path) || self.sheds.get(path).is_some_and(Shed::rests)
+    fn is_suspended(&self, path: usize) -> bool {
+        self.excluded == Some(path) || self.suspensions.get(path).is_some_and(Suspension::is_suspended)
     }
 
     /// Whether it carries a part of what is sent, and answers.
     fn is_used(&self, path: usize) -> bool {
-        self.paths.get(path).is_some_and(PathState::is_usable) && !self.is_left_out(path)
+        self.paths.get(path).is_some_and(PathState::is_usable) && !self.is_suspended(path)
     }
 
     fn used(&self) -> impl Iterator<Item = (usize, &PathState)> {
         self.paths.iter().enumerate().filter(|(place, _)| self.is_used(*place))
     }
 
-    fn follow(&mut self, now: Time) {
+    fn update(&mut self, now: Time) {
         for path in &mut self.paths {
-            path.review(now, self.settings.patience);
+            path.review(now, self.settings.timeout);
         }
-        let sights: Vec<_> =
-            self.paths.iter().zip(&self.sheds).map(|(path, shed)| sight(path, !shed.rests())).collect();
-        self.left_out = self.trials.review(now, &sights);
-        self.shed(now);
-        self.take_again(now);
+        let observations: Vec<_> = self
+            .paths
+            .iter()
+            .zip(&self.suspensions)
+            .map(|(path, suspension)| observation(path, !suspension.is_suspended()))
+            .collect();
+        self.excluded = self.probation.review(now, &observations);
+        self.suspend(now);
+        self.resume(now);
         self.balance();
     }
 
-    /// Leaves paths that lose what others do not, or gives them less.
-    fn shed(&mut self, now: Time) {
+    /// Suspends paths that lose packets while others do not, or reduces their shares.
+    fn suspend(&mut self, now: Time) {
         for place in 0..self.paths.len() {
             let Some(path) = self.paths.get(place).filter(|_| self.is_used(place)) else { continue };
             let others: Vec<_> = self.used().filter(|(other, _)| *other != place).map(|it| it.1).collect();
             let share = self.shares.get(place).copied().unwrap_or_default();
-            let Some(mut shed) = self.sheds.get(place).copied() else { continue };
-            let verdict = shed.judge(now, path, share, &others);
-            let next = verdict.and_then(|verdict| shed.follow(now, share, verdict));
-            self.sheds.get_mut(place).into_iter().for_each(|it| *it = shed);
+            let Some(mut suspension) = self.suspensions.get(place).copied() else { continue };
+            let verdict = suspension.judge(now, path, share, &others);
+            let next = verdict.and_then(|verdict| suspension.apply(now, share, verdict));
+            self.suspensions.get_mut(place).into_iter().for_each(|it| *it = suspension);
             if let Some(share) = next {
                 set_share(&mut self.shares, place, share);
             }
@@ -220,22 +240,24 @@ impl Feedback {
         }
     }
 
-    /// Takes paths again that were left and are empty, and has their shares grow.
-    fn take_again(&mut self, now: Time) {
+    /// Resumes suspended paths whose queues are empty, and has their shares grow.
+    fn resume(&mut self, now: Time) {
         let shortest = self.used().map(|(_, path)| path.queue).min_by(f64::total_cmp);
-        let do_well = self.used().any(|(_, path)| path.recent.lately().is_none_or(|it| it.kept() > WELL));
+        let do_well =
+            self.used().any(|(_, path)| path.history.lately().is_none_or(|it| it.kept() > DELIVERS_WELL));
         for place in 0..self.paths.len() {
-            let (Some(path), Some(shed)) = (self.paths.get_mut(place), self.sheds.get_mut(place)) else {
+            let (Some(path), Some(suspension)) = (self.paths.get_mut(place), self.suspensions.get_mut(place))
+            else {
                 continue;
             };
             let Some(share) = self.shares.get(place).copied() else { continue };
             let next = match shortest {
-                None => shed.must_carry(now),
+                None => suspension.force_active(now),
                 Some(queue) => {
-                    shed.returns(now, path, queue, do_well).or_else(|| shed.grows(now, path, share))
+                    suspension.resume(now, path, queue, do_well).or_else(|| suspension.grow(now, path, share))
                 }
             };
-            path.keeps_least = shed.rests();
+            path.keeps_least = suspension.is_suspended();
             next.into_iter().for_each(|share| set_share(&mut self.shares, place, share));
         }
     }
@@ -243,7 +265,7 @@ impl Feedback {
     /// Shares follow queues.
     fn balance(&mut self) {
         let known: Vec<&PathState> = self.used().map(|(_, path)| path).collect();
-        if known.len() < 2 || known.iter().all(|path| path.queue < NOISE && path.loss() < 0.1) {
+        if known.len() < 2 || known.iter().all(|path| path.queue < QUEUE_NOISE && path.loss() < 0.1) {
             return;
         }
         let count = known.len() as f64;
@@ -259,7 +281,7 @@ impl Feedback {
             let excess = gain * (path.slope - slope) + gain * gain / 4.0 * (path.queue - queue);
             let lost = gain * (path.loss() - loss);
             if let Some(share) = self.shares.get_mut(place) {
-                *share *= (-(excess + lost) * step).clamp(-STEP, STEP).exp();
+                *share *= (-(excess + lost) * step).clamp(-MAX_STEP, MAX_STEP).exp();
             }
         }
         self.normalise();
@@ -268,7 +290,7 @@ impl Feedback {
     fn normalise(&mut self) {
         let total: f64 = self.shares.iter().sum();
         for share in &mut self.shares {
-            *share = (*share / total.max(f64::MIN_POSITIVE)).max(LEAST);
+            *share = (*share / total.max(f64::MIN_POSITIVE)).max(MIN_SHARE);
         }
         let total: f64 = self.shares.iter().sum();
         self.shares.iter_mut().for_each(|share| *share /= total);
@@ -277,7 +299,7 @@ impl Feedback {
 
 /// Gives one share a value; the others keep what they are to each other.
 fn set_share(shares: &mut [f64], place: usize, value: f64) {
-    let value = value.clamp(LEAST, 0.99);
+    let value = value.clamp(MIN_SHARE, 0.99);
     let others: f64 = shares.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, it)| it).sum();
     let factor = (1.0 - value) / others.max(f64::MIN_POSITIVE);
     for (other, share) in shares.iter_mut().enumerate() {
@@ -285,12 +307,12 @@ fn set_share(shares: &mut [f64], place: usize, value: f64) {
     }
 }
 
-fn sight(path: &PathState, carries: bool) -> Sight {
-    Sight {
+fn observation(path: &PathState, carries: bool) -> Observation {
+    Observation {
         is_usable: path.is_usable() && carries,
         loss: path.carried.share().unwrap_or(0.0),
         queue: path.queue,
         round_trip: path.round_trip(),
-        came: path.carried.came(),
+        received: path.carried.received(),
     }
 }

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use braid_types::Time;
 
-use super::loss::{Loss, Tally};
-use super::recent::Recent;
+use super::history::ProbeHistory;
+use super::loss::{Loss, SegmentCounts};
 
 /// Probes whose answers are waited for, at most.
-const MOST_SENT: usize = 256;
+const MAX_SENT: usize = 256;
 /// Over how long the slope of a queue is smoothed.
 const SMOOTHING: f64 = 0.06;
 /// Over how many probes loss is smoothed.
@@ -21,7 +21,7 @@ const LATEST: usize = 3;
 /// Answers in a row after which a path that was dead is not any more.
 const REVIVED_BY: u32 = 3;
 
-/// What the probes of one path tell.
+/// The state of one path.
 #[derive(Clone, Debug)]
 pub(super) struct PathState {
     /// Numbers and times of probes, oldest first.
@@ -41,7 +41,7 @@ pub(super) struct PathState {
     /// The part of probes that is lost.
     probes_lost: f64,
     pub(super) carried: Loss,
-    pub(super) recent: Recent,
+    pub(super) history: ProbeHistory,
     /// Whether the least delay stays what it was: what is in the queue is not the flow's, and may be for long.
     pub(super) keeps_least: bool,
     pub(super) is_dead: bool,
@@ -63,7 +63,7 @@ impl PathState {
             slope: 0.0,
             probes_lost: 0.0,
             carried: Loss::default(),
-            recent: Recent::default(),
+            history: ProbeHistory::default(),
             keeps_least: false,
             is_dead: false,
             in_a_row: 0,
@@ -71,14 +71,20 @@ impl PathState {
     }
 
     pub(super) fn note_sent(&mut self, now: Time, number: u32) {
-        if self.sent.len() >= MOST_SENT {
+        if self.sent.len() >= MAX_SENT {
             self.sent.pop_front();
         }
         self.sent.push_back((number, now));
     }
 
     /// A probe has arrived at `arrived`, on the other end's clock, and its answer here; says whether it was expected.
-    pub(super) fn note_answer(&mut self, now: Time, number: u32, arrived: i64, tally: Option<Tally>) -> bool {
+    pub(super) fn note_answer(
+        &mut self,
+        now: Time,
+        number: u32,
+        arrived: i64,
+        counts: Option<SegmentCounts>,
+    ) -> bool {
         let Some(place) = self.sent.iter().position(|(sent, _)| *sent == number) else { return false };
         // A path keeps its order: what was sent before is lost, there or on the way back.
         for _ in 0..place {
@@ -91,9 +97,9 @@ impl PathState {
         let round_trip = now.since(sent);
         self.round_trip =
             if self.round_trip.is_zero() { round_trip } else { (self.round_trip * 7 + round_trip) / 8 };
-        if let Some(tally) = tally {
-            self.carried.note(now, tally);
-            self.recent.note(sent, tally);
+        if let Some(counts) = counts {
+            self.carried.note(now, counts);
+            self.history.note(sent, counts);
         }
         self.note_delay(sent, arrived.saturating_sub(nanos(sent)));
         if self.in_a_row >= REVIVED_BY {
@@ -124,11 +130,11 @@ impl PathState {
         self.last = Some((sent, queue));
     }
 
-    /// The path is dead once nothing that was sent for `patience` is answered, beyond the time that answers take.
-    pub(super) fn review(&mut self, now: Time, patience: Duration) {
+    /// The path is dead once nothing that was sent for `timeout` is answered, beyond the time that answers take.
+    pub(super) fn review(&mut self, now: Time, timeout: Duration) {
         let newest = self.answered.unwrap_or(self.began);
         let waits = self.sent.front().is_some_and(|(_, sent)| *sent > newest || self.answered.is_none());
-        if waits && now.since(newest) > self.round_trip + patience {
+        if waits && now.since(newest) > self.round_trip + timeout {
             (self.is_dead, self.in_a_row) = (true, 0);
             (self.queue, self.slope, self.last) = (0.0, 0.0, None);
             self.latest = [i64::MAX; LATEST];
@@ -142,7 +148,7 @@ impl PathState {
 
     /// The less, the better the path serves as a measure for others: what it lost in the last moments, and what waits in its queue.
     pub(super) fn measure(&self) -> f64 {
-        let lost = self.recent.lately().map_or(0.0, |carried| 1.0 - carried.kept());
+        let lost = self.history.lately().map_or(0.0, |carried| 1.0 - carried.kept());
         lost + self.queue
     }
 

@@ -4,18 +4,18 @@ use std::collections::VecDeque;
 
 use braid_types::Time;
 
-use super::turns::{Moment, Turn, Turns};
+use super::retransmit_order::{Ordered, RetransmitOrder, SendTime};
 use super::{Arrival, PathId};
 use crate::segment::{Segment, SeqNo};
 
 /// Paths beyond these are not told apart.
-pub(super) const PATHS: usize = 8;
+pub(super) const MAX_PATHS: usize = 8;
 /// A path that was silent for so many packets of a flow carries none of it any more.
-const QUIET: u32 = 1_024;
+const QUIET_PACKETS: u32 = 1_024;
 /// So many segments in a row, each where the one before ended, are believed wherever they are.
-const BELIEVED: u8 = 4;
+const CREDIBLE_RUN: u8 = 4;
 
-/// What is known of one direction of a connection.
+/// The state of one direction of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
     /// The sequence number that is to come next: all before it has passed or been given up.
@@ -23,16 +23,16 @@ pub(super) struct Flow {
     // Invariant: sorted by `seq`; each begins ahead of `next`.
     held: VecDeque<Held>,
     held_bytes: u64,
-    paths: [Option<PathState>; PATHS],
+    paths: [Option<PathState>; MAX_PATHS],
     packets: u32,
     /// When what came last by each path had been sent; of a path that is not waited for, nothing.
-    sent: [Option<Moment>; PATHS],
-    turns: Option<Box<Turns>>,
+    sent: [Option<SendTime>; MAX_PATHS],
+    order: Option<Box<RetransmitOrder>>,
     /// Where the connection began, if that was seen.
     began: Option<SeqNo>,
     /// Where a SYN said that the connection begins anew; believed when something begins there.
     anew: Option<SeqNo>,
-    stray: Option<UnknownRule>,
+    stray: Option<Stray>,
     given_up: Option<Gap>,
 }
 
@@ -60,7 +60,7 @@ struct PathState {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct UnknownRule {
+struct Stray {
     end: SeqNo,
     count: u8,
 }
@@ -85,7 +85,7 @@ pub(super) enum Place {
     /// It is here already.
     Duplicate,
     /// Too far away to be believed.
-    UnknownRule,
+    Stray,
 }
 
 impl Flow {
@@ -100,10 +100,10 @@ impl Flow {
             next,
             held: VecDeque::new(),
             held_bytes: 0,
-            paths: [None; PATHS],
+            paths: [None; MAX_PATHS],
             packets: 0,
-            sent: [None; PATHS],
-            turns: None,
+            sent: [None; MAX_PATHS],
+            order: None,
             began: None,
             anew: None,
             stray: None,
@@ -112,7 +112,7 @@ impl Flow {
     }
 
     pub(super) fn holds_nothing(&self) -> bool {
-        self.held.is_empty() && self.turns.as_ref().is_none_or(|turns| turns.is_empty())
+        self.held.is_empty() && self.order.as_ref().is_none_or(|order| order.is_empty())
     }
 
     pub(super) const fn held_bytes(&self) -> u64 {
@@ -127,7 +127,7 @@ impl Flow {
     pub(super) fn place(&self, segment: &Segment, horizon: u32) -> Place {
         let ahead = segment.seq.ahead_of(self.next);
         if ahead.unsigned_abs() > horizon {
-            Place::UnknownRule
+            Place::Stray
         } else if segment.end().ahead_of(self.next) <= 0 {
             Place::Old
         } else if ahead <= 0 {
@@ -173,74 +173,74 @@ impl Flow {
 
     /// What paths have delivered means nothing any more.
     pub(super) fn forget_paths(&mut self) {
-        (self.paths, self.packets, self.sent) = ([None; PATHS], 0, [None; PATHS]);
-        self.turns.as_mut().into_iter().for_each(|turns| turns.forget_paths());
+        (self.paths, self.packets, self.sent) = ([None; MAX_PATHS], 0, [None; MAX_PATHS]);
+        self.order.as_mut().into_iter().for_each(|order| order.forget_paths());
     }
 
     /// Counts a segment that is not believed; whether it is now.
     pub(super) fn note_stray(&mut self, segment: &Segment) -> bool {
         let goes_on = self.stray.filter(|stray| stray.end == segment.seq);
         let count = goes_on.map_or(1, |stray| stray.count.saturating_add(1));
-        self.stray = Some(UnknownRule { end: segment.end(), count });
-        count >= BELIEVED
+        self.stray = Some(Stray { end: segment.end(), count });
+        count >= CREDIBLE_RUN
     }
 
     /// Goes on after `segment`, and forgets what was.
     pub(super) fn restart(&mut self, segment: &Segment) {
-        let (held, turns) = (std::mem::take(&mut self.held), self.turns.take());
+        let (held, order) = (std::mem::take(&mut self.held), self.order.take());
         debug_assert!(held.is_empty(), "what is held has been taken out");
         let began = if self.is_anew(segment) { self.anew } else { None };
-        *self = Self { held, turns, sent: self.sent, began, ..Self::new(segment.end()) };
+        *self = Self { held, order, sent: self.sent, began, ..Self::new(segment.end()) };
     }
 
-    /// A segment came; its moment, if others that were sent before it may come yet.
-    pub(super) fn note_sent(&mut self, came: &Arrival, horizon: u32) -> Option<Moment> {
+    /// Notes an arrival; its send time, if segments sent before it may still arrive.
+    pub(super) fn note_sent(&mut self, came: &Arrival, horizon: u32) -> Option<SendTime> {
         let is_believed = came.segment.seq.ahead_of(self.next).unsigned_abs() <= horizon;
-        let moment = Moment::of(&came.segment).filter(|_| is_believed)?;
+        let send_time = SendTime::of(&came.segment).filter(|_| is_believed)?;
         let sent = self.sent.get_mut(usize::from(came.path.0))?;
-        let moment = moment.not_before(*sent);
-        *sent = Some(moment);
+        let send_time = send_time.not_before(*sent);
+        *sent = Some(send_time);
         let lost = self.given_up.map(|gap| gap.opened);
-        let turns = self.turns.as_ref().filter(|turns| turns.are_taken(came.at, lost))?;
-        let waits = !turns.is_empty() || !self.is_next(moment, came.path);
-        waits.then_some(moment)
+        let order = self.order.as_ref().filter(|order| order.is_active(came.at, lost))?;
+        let waits = !order.is_empty() || !self.is_next(send_time, came.path);
+        waits.then_some(send_time)
     }
 
     /// A retransmission has come.
     pub(super) fn note_repeated(&mut self, now: Time) {
-        self.turns.get_or_insert_default().note_repeated(now);
+        self.order.get_or_insert_default().note_repeated(now);
     }
 
     /// Whether all other paths have delivered something that was sent later.
-    fn is_next(&self, moment: Moment, path: PathId) -> bool {
+    fn is_next(&self, send_time: SendTime, path: PathId) -> bool {
         let others = (0..).zip(&self.sent).filter(|(other, _)| *other != path.0);
-        others.filter_map(|(_, sent)| *sent).all(|sent| !moment.is_after(sent))
+        others.filter_map(|(_, sent)| *sent).all(|sent| !send_time.is_after(sent))
     }
 
     /// Paths that have delivered nothing as late are not waited for until they deliver something.
-    pub(super) fn stop_waiting(&mut self, until: Moment) {
+    pub(super) fn stop_waiting(&mut self, until: SendTime) {
         let behind = self.sent.iter_mut().filter(|sent| sent.is_some_and(|sent| until.is_after(sent)));
         behind.for_each(|sent| *sent = None);
     }
 
-    /// Whether no more can wait for their turn.
-    pub(super) fn has_enough_turns(&self) -> bool {
-        self.turns.as_ref().is_some_and(|turns| turns.is_full())
+    /// Whether no more can wait in send order.
+    pub(super) fn is_order_full(&self) -> bool {
+        self.order.as_ref().is_some_and(|order| order.is_full())
     }
 
-    pub(super) fn wait_for_turn(&mut self, turn: Turn) {
-        self.turns.get_or_insert_default().wait(turn);
+    pub(super) fn hold_in_order(&mut self, ordered: Ordered) {
+        self.order.get_or_insert_default().wait(ordered);
     }
 
-    /// Takes out the first that waits for its turn, if that has come.
-    pub(super) fn take_turn(&mut self) -> Option<Turn> {
-        let first = *self.turns.as_ref()?.first()?;
-        self.is_next(first.moment, first.came.path).then(|| self.take_first_turn())?
+    /// Takes out the first that waits in send order, if that has come.
+    pub(super) fn take_ordered(&mut self) -> Option<Ordered> {
+        let first = *self.order.as_ref()?.first()?;
+        self.is_next(first.send_time, first.came.path).then(|| self.take_first_ordered())?
     }
 
-    /// Takes out the first that waits for its turn.
-    pub(super) fn take_first_turn(&mut self) -> Option<Turn> {
-        self.turns.as_mut()?.take_first()
+    /// Takes out the first that waits in send order.
+    pub(super) fn take_first_ordered(&mut self) -> Option<Ordered> {
+        self.order.as_mut()?.take_first()
     }
 
     pub(super) const fn advance(&mut self, end: SeqNo) {
@@ -283,9 +283,9 @@ impl Flow {
 
     /// Whether all of `paths` paths, as far as they carry the flow, have delivered something at or behind `seq`.
     pub(super) fn all_passed(&self, paths: u8, seq: SeqNo) -> bool {
-        let quiet = |state: &PathState| self.packets.wrapping_sub(state.packet) > QUIET;
+        let quiet = |state: &PathState| self.packets.wrapping_sub(state.packet) > QUIET_PACKETS;
         let states = || self.paths.iter().flatten();
-        let known = states().count() >= usize::from(paths) || self.packets > QUIET;
+        let known = states().count() >= usize::from(paths) || self.packets > QUIET_PACKETS;
         paths > 0
             && known
             && states().filter(|state| !quiet(state)).all(|state| state.furthest.ahead_of(seq) > 0)

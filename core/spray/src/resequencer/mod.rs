@@ -1,14 +1,14 @@
-//! The buffer at the receiving edge. One file a concern: what is known of a flow, the table of flows, what waits.
+//! The resequencing buffer of the receiving edge: flows, their table, and the packets held.
 
 mod counters;
 mod flow;
+mod hold_histogram;
 mod release;
+mod retransmit_order;
 mod settings;
 mod skew;
 mod store;
 mod table;
-mod turns;
-mod waits;
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -17,19 +17,19 @@ use braid_types::{FiveTuple, Time};
 
 use crate::segment::Segment;
 pub use counters::{Counters, Gauge, PathCounters};
-use flow::{Flow, Held, PATHS, Place};
+use flow::{Flow, Held, MAX_PATHS, Place};
+pub use hold_histogram::HoldHistogram;
 use release::Cause;
 pub use settings::{HoldTime, Settings, SettingsError};
 use skew::Skew;
 use store::{Entry, Store, charge};
 use table::{FlowId, Table};
-pub use waits::Waits;
 
-/// By which of the paths a packet came. Paths from 8 on are not told apart.
+/// The path by which a packet came. Paths from 8 on are not told apart.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct PathId(pub u8);
 
-/// What is to be done with a packet that was offered.
+/// The fate of a packet that was offered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// It goes on now, before what [`Resequencer::poll_packet`] gives.
@@ -70,8 +70,8 @@ pub struct Resequencer<P> {
     ready: VecDeque<P>,
     skew: Skew,
     counters: Counters,
-    paths: [PathCounters; PATHS + 1],
-    waits: Waits,
+    paths: [PathCounters; MAX_PATHS + 1],
+    hold_times: HoldHistogram,
 }
 
 impl<P> Resequencer<P> {
@@ -84,8 +84,8 @@ impl<P> Resequencer<P> {
             ready: VecDeque::new(),
             skew: Skew::default(),
             counters: Counters::default(),
-            paths: [PathCounters::default(); PATHS + 1],
-            waits: Waits::default(),
+            paths: [PathCounters::default(); MAX_PATHS + 1],
+            hold_times: HoldHistogram::default(),
         }
     }
 
@@ -120,10 +120,10 @@ impl<P> Resequencer<P> {
         }
         let came = Arrival { at: now, segment, path, size };
         let horizon = self.settings.horizon;
-        if let Some(moment) = self.table.get_mut(id).and_then(|flow| flow.note_sent(&came, horizon))
+        if let Some(send_time) = self.table.get_mut(id).and_then(|flow| flow.note_sent(&came, horizon))
             && self.can_wait(id, charge(size))
         {
-            return self.wait_for_turn(id, &came, moment, packet);
+            return self.hold_in_order(id, &came, send_time, packet);
         }
         match self.place(now, id, &came) {
             Place::Ahead => self.hold(id, &came, packet),
@@ -146,8 +146,8 @@ impl<P> Resequencer<P> {
         let hold_time = self.hold_time();
         while let Some(oldest) = self.store.oldest().filter(|it| it.arrival + hold_time <= now) {
             let (id, seq) = (oldest.flow, oldest.seq);
-            // What fills the gap may be here, and wait for its turn.
-            if self.end_oldest_turn(now) || self.end_turns(now, id) {
+            // What fills the gap may be here, and wait in send order.
+            if self.release_oldest_ordered(now) || self.release_all_ordered(now, id) {
                 continue;
             }
             self.give_up(now, id, Cause::TimedOut, |first| first.seq.ahead_of(seq) <= 0);
@@ -171,28 +171,28 @@ impl<P> Resequencer<P> {
         &self.settings
     }
 
-    /// What became of all packets.
+    /// The counters of all packets.
     pub const fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// How long the packets had waited that were released.
-    pub const fn waits(&self) -> &Waits {
-        &self.waits
+    /// The hold times of released packets.
+    pub const fn hold_times(&self) -> &HoldHistogram {
+        &self.hold_times
     }
 
-    /// What is inside.
+    /// The present content.
     pub const fn gauge(&self) -> Gauge {
         Gauge { flows: self.table.count(), packets: self.store.count(), bytes: self.store.bytes() }
     }
 
     /// What came by `path`; those that are not told apart are counted together.
     pub fn path(&self, path: PathId) -> PathCounters {
-        self.paths[usize::from(path.0).min(PATHS)]
+        self.paths[usize::from(path.0).min(MAX_PATHS)]
     }
 
     fn path_mut(&mut self, path: PathId) -> &mut PathCounters {
-        &mut self.paths[usize::from(path.0).min(PATHS)]
+        &mut self.paths[usize::from(path.0).min(MAX_PATHS)]
     }
 
     const fn forward(&mut self) -> Fate {
@@ -200,9 +200,9 @@ impl<P> Resequencer<P> {
         Fate::Forward
     }
 
-    /// Whether one more may wait for its turn.
+    /// Whether one more may wait in send order.
     fn can_wait(&mut self, id: FlowId, charge: u32) -> bool {
-        let has_enough = self.table.get_mut(id).is_none_or(|flow| flow.has_enough_turns());
+        let has_enough = self.table.get_mut(id).is_none_or(|flow| flow.is_order_full());
         self.store.has_room(charge) && !has_enough
     }
 
@@ -234,7 +234,7 @@ impl<P> Resequencer<P> {
     /// Finds out where a segment belongs, and lets go what waited for it.
     fn place(&mut self, now: Time, id: FlowId, came: &Arrival) -> Place {
         let (segment, horizon) = (&came.segment, self.settings.horizon);
-        let Some(flow) = self.table.get_mut(id) else { return Place::UnknownRule };
+        let Some(flow) = self.table.get_mut(id) else { return Place::Stray };
         if segment.syn {
             flow.note_syn(segment);
             return Place::Old;
@@ -247,7 +247,7 @@ impl<P> Resequencer<P> {
             return Place::Old;
         }
         let place = flow.place(segment, horizon);
-        if place == Place::UnknownRule {
+        if place == Place::Stray {
             let believed = flow.note_stray(segment);
             self.counters.stray += 1;
             if believed {
@@ -265,7 +265,7 @@ impl<P> Resequencer<P> {
         place
     }
 
-    // What waits for its turn was sent later, and belongs to what begins.
+    // What waits in send order was sent later, and belongs to what begins.
     fn restart(&mut self, now: Time, id: FlowId, came: &Arrival) {
         self.give_up(now, id, Cause::Ended, |_| true);
         if let Some(flow) = self.table.get_mut(id) {
@@ -319,9 +319,9 @@ impl<P> Resequencer<P> {
     }
 
     /// Puts a packet where packets wait.
-    fn keep(&mut self, id: FlowId, came: &Arrival, takes_turn: bool, packet: impl FnOnce() -> P) -> u32 {
+    fn keep(&mut self, id: FlowId, came: &Arrival, is_ordered: bool, packet: impl FnOnce() -> P) -> u32 {
         let (arrival, seq, charge) = (came.at, came.segment.seq, charge(came.size));
-        let slot = self.store.push(Entry { arrival, flow: id, seq, charge, takes_turn, packet: packet() });
+        let slot = self.store.push(Entry { arrival, flow: id, seq, charge, is_ordered, packet: packet() });
         self.counters.held += 1;
         self.counters.note_inside(self.gauge());
         slot
@@ -343,7 +343,7 @@ impl<P> Resequencer<P> {
     fn make_room(&mut self, id: FlowId, came: &Arrival, charge: u32) -> bool {
         while !self.store.has_room(charge) {
             let Some(flow) = self.store.oldest().map(|oldest| oldest.flow) else { return false };
-            if self.end_oldest_turn(came.at) {
+            if self.release_oldest_ordered(came.at) {
                 continue;
             }
             let first = self.table.get_mut(flow).and_then(|flow| flow.first());

@@ -1,4 +1,4 @@
-//! What is let go, and why.
+//! Release of held packets, and its causes.
 
 use braid_types::Time;
 
@@ -39,7 +39,7 @@ impl<P> Resequencer<P> {
 
     /// Lets all of a flow go.
     pub(super) fn empty(&mut self, now: Time, id: FlowId) {
-        self.end_turns(now, id);
+        self.release_all_ordered(now, id);
         self.give_up(now, id, Cause::Ended, |_| true);
     }
 
@@ -75,7 +75,7 @@ impl<P> Resequencer<P> {
         let Some(entry) = self.store.remove(slot) else { return };
         let waited = now.since(entry.arrival);
         self.counters.note_released(waited);
-        self.waits.note(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX));
+        self.hold_times.note(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX));
         self.ready.insert(place, entry.packet);
     }
 }

@@ -6,8 +6,8 @@ use braid_types::Time;
 
 use super::settings::HoldTime;
 
-const WINDOW: Duration = Duration::from_secs(10);
-const MARGIN: Duration = Duration::from_millis(1);
+const SKEW_WINDOW: Duration = Duration::from_secs(10);
+const HOLD_MARGIN: Duration = Duration::from_millis(1);
 
 /// How late packets come after those that overtook them: the most of this window and of the one before.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +20,7 @@ pub(super) struct Skew {
 impl Skew {
     /// A packet came `late` after one that was sent later.
     pub(super) fn observe(&mut self, now: Time, late: Duration) {
-        self.turn(now);
+        self.rotate(now);
         self.most = self.most.max(Some(late));
     }
 
@@ -28,13 +28,13 @@ impl Skew {
     pub(super) fn hold_time(&self, hold: HoldTime) -> Duration {
         let (least, most) = hold.range();
         match self.most.max(self.before) {
-            Some(late) => (late + late / 2 + MARGIN).clamp(least, most),
+            Some(late) => (late + late / 2 + HOLD_MARGIN).clamp(least, most),
             None => most,
         }
     }
 
-    fn turn(&mut self, now: Time) {
-        if now.since(self.began) >= WINDOW {
+    fn rotate(&mut self, now: Time) {
+        if now.since(self.began) >= SKEW_WINDOW {
             // However long ago: what was seen last says more than nothing.
             self.before = self.most.take();
             self.began = now;

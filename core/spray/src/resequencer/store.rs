@@ -37,8 +37,8 @@ pub(super) struct Entry<P> {
     pub(super) flow: FlowId,
     pub(super) seq: SeqNo,
     pub(super) charge: u32,
-    /// Whether it waits for its turn, and not yet for what is missing before it.
-    pub(super) takes_turn: bool,
+    /// Whether it waits in send order, and not yet for missing segments before it.
+    pub(super) is_ordered: bool,
     pub(super) packet: P,
 }
 

@@ -1,4 +1,4 @@
-//! Which path each packet takes. One file a policy; what they share is here.
+//! Schedulers, which choose a path for each packet. One file a policy; the common parts are here.
 
 mod delay_aware;
 mod weighted;
@@ -38,7 +38,7 @@ pub enum Policy {
 /// Chooses a path for each packet. Performs no I/O.
 ///
 /// Paths are numbered as they were given. Each choice costs O(n) in the number of paths; a burst, O(1) a packet.
-/// A packet may be a super-frame: what counts is its bytes.
+/// A packet may be a GSO packet: its bytes count.
 ///
 /// ```
 /// use braid_spray::{PathWeight, Policy, Scheduler};

@@ -1,4 +1,4 @@
-//! Whatever comes: nothing is lost or doubled, nothing waits too long, and no bound is passed.
+//! Bounds under any input: nothing is lost or doubled, nothing is held too long, no limit is passed.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

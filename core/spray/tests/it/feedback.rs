@@ -1,9 +1,9 @@
-//! Shares that follow what probes tell, against a fluid model of paths with queues.
+//! Shares that follow probes, against a fluid model of paths with queues.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use braid_spray::{Feedback, Probe, ProbeSettings, Tally};
+use braid_spray::{Feedback, Probe, ProbeSettings, SegmentCounts};
 use braid_types::Time;
 
 const STEP: Duration = Duration::from_millis(1);
@@ -49,7 +49,7 @@ struct World {
     shares: Vec<f64>,
     paths: Vec<Path>,
     rate: f64,
-    answers: VecDeque<(Time, usize, u32, i64, Tally)>,
+    answers: VecDeque<(Time, usize, u32, i64, SegmentCounts)>,
     halved: Time,
     /// Every so many probes are late, as the machine is busy.
     late: u32,
@@ -115,8 +115,8 @@ impl World {
             let late = Duration::from_millis(if number % self.late == self.late - 1 { 15 } else { 0 });
             let arrives = self.now + it.delay + Duration::from_secs_f64(it.queue) + late;
             let at = arrives.as_nanos() as i64 + AHEAD;
-            let tally = Tally { sent: it.sent as u32, came: it.came as u32 };
-            self.answers.push_back((arrives + it.delay, path, number, at, tally));
+            let counts = SegmentCounts { sent: it.sent as u32, received: it.came as u32 };
+            self.answers.push_back((arrives + it.delay, path, number, at, counts));
         }
     }
 
@@ -124,8 +124,8 @@ impl World {
         let now = self.now;
         let (due, later) = self.answers.drain(..).partition(|(at, ..)| *at <= now);
         self.answers = later;
-        for (_, path, number, arrived, tally) in due {
-            self.feedback.handle_answer(now, path, number, arrived, Some(tally));
+        for (_, path, number, arrived, counts) in due {
+            self.feedback.handle_answer(now, path, number, arrived, Some(counts));
         }
     }
 
@@ -216,7 +216,7 @@ fn what_answers_nothing_or_was_not_asked_changes_nothing() {
     let mut feedback = Feedback::new(Time::ZERO, ProbeSettings::default(), &[1, 1]);
     feedback.poll_shares();
     for path in [0, 1, 2, usize::MAX] {
-        feedback.handle_answer(Time::from_millis(5), path, 77, i64::MIN, Some(Tally::default()));
+        feedback.handle_answer(Time::from_millis(5), path, 77, i64::MIN, Some(SegmentCounts::default()));
     }
     assert_eq!(feedback.poll_shares(), None);
     assert!(Feedback::new(Time::ZERO, ProbeSettings::default(), &[]).poll_probe(Time::ZERO).is_none());
@@ -233,7 +233,7 @@ fn lossy(is_reno: bool) -> World {
 #[test]
 fn a_path_whose_loss_slows_the_sender_down_is_left_out_and_taken_again_when_it_loses_no_more() {
     let mut world = lossy(true);
-    assert!(world.feedback.report(1).unwrap().is_left_out, "{:?}", world.shares);
+    assert!(world.feedback.report(1).unwrap().is_suspended, "{:?}", world.shares);
     assert_eq!(world.shares, [1.0, 0.0]);
     let carried = world.carried(Duration::from_secs(10));
     assert!(carried > 0.47, "{carried} of both, where one alone carries half");
@@ -245,7 +245,7 @@ fn a_path_whose_loss_slows_the_sender_down_is_left_out_and_taken_again_when_it_l
 #[test]
 fn a_path_whose_loss_does_not_slow_the_sender_down_stays() {
     let mut world = lossy(false);
-    assert!(!world.feedback.report(1).unwrap().is_left_out);
+    assert!(!world.feedback.report(1).unwrap().is_suspended);
     assert!(world.shares[1] > 0.3, "{:?}", world.shares);
     assert!(world.carried(Duration::from_secs(10)) > 0.95);
 }

@@ -1,11 +1,11 @@
-//! The buffer from outside: what comes out, in which order, and when.
+//! Tests of the crate from outside: which packets come out, in which order, and when.
 
 mod behaviour;
 mod bounds;
 mod common;
 mod feedback;
 mod reference;
+mod retransmit_order;
 mod scheduler;
 mod shared_path;
 mod sprayed;
-mod turns;

@@ -1,4 +1,4 @@
-//! Against a buffer that is easy to believe: it does not wrap, sorts a list each time, and looks at all of it.
+//! The resequencer against a reference that is easy to believe: it does not wrap, sorts a list each time, and searches all of it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

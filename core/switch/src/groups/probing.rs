@@ -2,7 +2,7 @@
 
 use braid_edge_protocol::extension::Probing as ProbingSettings;
 use braid_openflow::{ErrorCode, GroupId, GroupModFailedCode};
-use braid_spray::{Feedback, PathReport, PathWeight, ProbeSettings, Scheduler, Tally};
+use braid_spray::{Feedback, PathReport, PathWeight, ProbeSettings, Scheduler, SegmentCounts};
 use braid_types::{DatapathId, MacAddr, Time, mix};
 
 use super::{Groups, UNKNOWN, failed};
@@ -50,14 +50,14 @@ impl Probing {
             number: probe.number,
             reply_label: *self.reply_labels.get(probe.path)?,
             arrived: 0,
-            tally: Some(Tally::default()),
+            counts: Some(SegmentCounts::default()),
         };
         Some(DueProbe { bucket: probe.path, frame: frame.frame(MacAddr::ZERO) })
     }
 
     fn handle_answer(&mut self, now: Time, answer: &ProbeFrame) {
         let arrived = i64::try_from(answer.arrived).unwrap_or(i64::MAX);
-        self.feedback.handle_answer(now, answer.bucket as usize, answer.number, arrived, answer.tally);
+        self.feedback.handle_answer(now, answer.bucket as usize, answer.number, arrived, answer.counts);
     }
 }
 
@@ -79,7 +79,7 @@ impl Groups {
             return Err(failed(GroupModFailedCode::BadBucket));
         }
         let shares: Vec<_> = spray.paths().iter().map(|path| path.weight).collect();
-        let settings = ProbeSettings { interval: wanted.interval, patience: wanted.patience };
+        let settings = ProbeSettings { interval: wanted.interval, timeout: wanted.patience };
         // Nobody who sees one secret foretells the next.
         let secret = mix(env.identity.seed ^ env.now.as_nanos() ^ u64::from(id.0).rotate_left(32));
         let feedback = Feedback::new(env.now, settings, &shares);

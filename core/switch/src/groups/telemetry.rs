@@ -42,7 +42,7 @@ impl Groups {
             let state = match probed {
                 _ if !self.is_live(id, place, ports) => PathState::Down,
                 Some(probed) if probed.is_dead => PathState::Silent,
-                Some(probed) if probed.is_left_out => PathState::LeftOut,
+                Some(probed) if probed.is_suspended => PathState::LeftOut,
                 _ => PathState::Carries,
             };
             PathReport {

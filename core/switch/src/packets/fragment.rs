@@ -1,4 +1,4 @@
-//! IPv4 packets that are too long, and whose senders let them be cut on the way: RFC 791 §3.2.
+//! Fragmentation of IPv4 packets that are too big and whose senders allow it. RFC 791 §3.2.
 
 use crate::packets::key::{self, Key, Layout};
 use crate::packets::segmentation::{cut_datagrams, cut_segments};
@@ -18,7 +18,7 @@ const NO_OPERATION: u8 = 1;
 /// Of an option's kind: every fragment has it.
 const COPIED: u8 = 0x80;
 
-/// The fragments of a packet, of a super-frame those of its parts, each with `mtu` bytes from its IP header on at most; `None` if it
+/// The fragments of a packet, of a GSO packet those of its parts, each with `mtu` bytes from its IP header on at most; `None` if it
 /// must not be cut, or cannot. What is corrupted is not, as its fragments would look right.
 pub(crate) fn fragments(packet: &Packet, key: &Key, layout: &Layout, mtu: usize) -> Option<Vec<Packet>> {
     let network = layout.network.filter(|_| key.get(key::ETH_TYPE) == IPV4)?;

@@ -1,4 +1,4 @@
-//! What flows match, as words: a match is a mask and a value of them.
+//! The match key of a packet, as words: a match is a mask and a value of them.
 
 use braid_openflow::VlanVid;
 use braid_packet::TcpOptions;

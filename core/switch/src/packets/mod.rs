@@ -29,7 +29,7 @@ pub struct Offload {
     pub needs_checksum: bool,
     /// Whether somebody has found the checksum right.
     pub checksum_valid: bool,
-    /// How a super-frame is to be cut: `VIRTIO_NET_HDR_GSO_*`; 0: it is none.
+    /// How a GSO packet is to be cut: `VIRTIO_NET_HDR_GSO_*`; 0: it is none.
     pub gso_type: u8,
     /// The headers that each part has.
     pub header_len: u16,
@@ -108,7 +108,7 @@ impl Packet {
         }
     }
 
-    /// How many frames it is once a super-frame has been cut.
+    /// How many frames it is once a GSO packet has been cut.
     pub(crate) fn segments(&self) -> u32 {
         let Offload { gso_type, gso_size, .. } = self.offload;
         if gso_type == 0 || gso_size == 0 {
@@ -118,7 +118,7 @@ impl Packet {
         u32::try_from(payload.div_ceil(gso_size.into())).unwrap_or(u32::MAX)
     }
 
-    /// How long the longest frame is once a super-frame has been cut.
+    /// How long the longest frame is once a GSO packet has been cut.
     pub(crate) fn longest_part(&self) -> usize {
         match self.offload.gso_type {
             0 => self.data.len(),
@@ -126,7 +126,7 @@ impl Packet {
         }
     }
 
-    /// The headers of a super-frame. What the offload says of them may be longer: of one that a card has made, with a segment.
+    /// The headers of a GSO packet. What the offload says of them may be longer: of one that a card has made, with a segment.
     fn header_length(&self) -> usize {
         let Offload { gso_type, header_len, csum_start, needs_checksum, .. } = self.offload;
         let start = usize::from(csum_start);
@@ -145,7 +145,7 @@ impl Packet {
         }
     }
 
-    /// Makes the checksum that was left to the network card. A super-frame's would be wrong for its parts: it stays.
+    /// Makes the checksum that was left to the network card. A GSO packet's would be wrong for its parts: it stays.
     pub fn finish_checksum(&mut self) {
         let Offload { needs_checksum, gso_type, csum_start, csum_offset, .. } = self.offload;
         let start = usize::from(csum_start);

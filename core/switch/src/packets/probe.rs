@@ -1,7 +1,7 @@
 //! Frames by which edges measure the paths between them: they take the paths of data and are answered by the other edge.
 
 use braid_openflow::GroupId;
-use braid_spray::Tally;
+use braid_spray::SegmentCounts;
 use braid_types::{DatapathId, MacAddr};
 
 /// Local experimental Ethertype 1. IEEE 802.
@@ -33,8 +33,8 @@ pub(crate) struct ProbeFrame {
     pub(crate) reply_label: MacAddr,
     /// When the probe arrived, in nanoseconds of the clock of who answers.
     pub(crate) arrived: u64,
-    /// What was sent by the path before the probe, and what came before it; `None` if an edge has no room to count that.
-    pub(crate) tally: Option<Tally>,
+    /// What was sent by the path before the probe, and what received before it; `None` if an edge has no room to count that.
+    pub(crate) counts: Option<SegmentCounts>,
 }
 
 /// Writes into a probe that is sent now how many segments were before it, if they were counted.
@@ -55,7 +55,7 @@ impl ProbeFrame {
         frame.extend(SOURCE);
         frame.extend(ETHER_TYPE);
         frame.extend(MAGIC);
-        frame.extend([self.is_answer, self.tally.is_none()].map(u8::from));
+        frame.extend([self.is_answer, self.counts.is_none()].map(u8::from));
         frame.extend(self.reply_label.octets());
         frame.extend(self.to.0.to_be_bytes());
         frame.extend(self.from.0.to_be_bytes());
@@ -64,8 +64,8 @@ impl ProbeFrame {
         frame.extend(self.bucket.to_be_bytes());
         frame.extend(self.number.to_be_bytes());
         frame.extend(self.arrived.to_be_bytes());
-        let Tally { sent, came } = self.tally.unwrap_or_default();
-        frame.extend([sent, came].into_iter().flat_map(u32::to_be_bytes));
+        let SegmentCounts { sent, received } = self.counts.unwrap_or_default();
+        frame.extend([sent, received].into_iter().flat_map(u32::to_be_bytes));
         frame
     }
 
@@ -83,8 +83,8 @@ impl ProbeFrame {
         let mut half = || take(&mut rest).map(u32::from_be_bytes);
         let (group, bucket, number) = (GroupId(half()?), half()?, half()?);
         let arrived = u64::from_be_bytes(take(&mut rest)?);
-        let [sent, came] = [take(&mut rest)?, take(&mut rest)?].map(u32::from_be_bytes);
-        let tally = (uncounted == 0).then_some(Tally { sent, came });
+        let [sent, received] = [take(&mut rest)?, take(&mut rest)?].map(u32::from_be_bytes);
+        let counts = (uncounted == 0).then_some(SegmentCounts { sent, received });
         Some(Self {
             is_answer: answer == 1,
             to,
@@ -95,7 +95,7 @@ impl ProbeFrame {
             number,
             reply_label,
             arrived,
-            tally,
+            counts,
         })
     }
 }
@@ -122,14 +122,17 @@ mod tests {
             number: 6,
             reply_label: MacAddr::from_u64(0x02b7_0000_0007),
             arrived: 8,
-            tally: Some(Tally { sent: 9, came: 10 }),
+            counts: Some(SegmentCounts { sent: 9, received: 10 }),
         };
         let mut frame = probe.frame(MacAddr::from_u64(9));
         assert_eq!(ProbeFrame::read(&frame), Some(probe));
         put_sent(&mut frame, Some(11));
-        assert_eq!(ProbeFrame::read(&frame).and_then(|it| it.tally), Some(Tally { sent: 11, came: 10 }));
+        assert_eq!(
+            ProbeFrame::read(&frame).and_then(|it| it.counts),
+            Some(SegmentCounts { sent: 11, received: 10 })
+        );
         put_sent(&mut frame, None);
-        assert_eq!(ProbeFrame::read(&frame), Some(ProbeFrame { tally: None, ..probe }));
+        assert_eq!(ProbeFrame::read(&frame), Some(ProbeFrame { counts: None, ..probe }));
         (0..frame.len()).for_each(|length| assert_eq!(ProbeFrame::read(&frame[..length]), None));
         for place in 12..18 {
             let mut other = frame.clone();

@@ -1,6 +1,6 @@
 //! Probes of this edge leave by the paths of data, and probes of others are answered.
 
-use braid_spray::Tally;
+use braid_spray::SegmentCounts;
 use braid_types::{MacAddr, PortNo};
 
 use super::Pipeline;
@@ -38,10 +38,11 @@ impl Pipeline {
     }
 
     fn answer_probe(&mut self, env: &Environment<'_>, in_port: PortNo, label: MacAddr, probe: &ProbeFrame) {
-        let came = self.ports.arrivals_before_probe(env.now, in_port, label);
-        let tally = probe.tally.zip(came).map(|(tally, came)| Tally { came, ..tally });
+        let received = self.ports.arrivals_before_probe(env.now, in_port, label);
+        let counts =
+            probe.counts.zip(received).map(|(counts, received)| SegmentCounts { received, ..counts });
         let (to, from, arrived) = (probe.from, probe.to, env.now.as_nanos());
-        let answer = ProbeFrame { is_answer: true, to, from, arrived, tally, ..*probe };
+        let answer = ProbeFrame { is_answer: true, to, from, arrived, counts, ..*probe };
         let packet = Packet::complete(answer.frame(probe.reply_label));
         let mut context = PacketContext::new(PortNo::CONTROLLER, packet);
         context.is_answer = true;

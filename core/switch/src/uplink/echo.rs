@@ -1,4 +1,4 @@
-//! Those next to an uplink may ask whether it is there: ICMP echo. RFC 792, RFC 4443 §4.1.
+//! ICMP echo: an uplink answers its neighbours. RFC 792, RFC 4443 §4.1.
 
 use std::net::IpAddr;
 

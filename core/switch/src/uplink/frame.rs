@@ -1,4 +1,4 @@
-//! Ethernet in GRE in IP: what is put around a frame, and taken off.
+//! Ethernet in GRE in IP: headers added to a frame, and removed.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,4 +1,4 @@
-//! Frames that fit: super-frames are cut, and TCP is told how long its segments may be.
+//! Packets cut to the size of a tunnel, and the MSS of TCP clamped to it.
 
 use braid_types::PortNo;
 
@@ -24,7 +24,7 @@ pub(super) fn room(mtu: u32, ends: Ends) -> usize {
     (mtu as usize).saturating_sub(outer + GRE)
 }
 
-/// The frames of a packet, each with its checksums; `None` if it is a super-frame of what cannot be cut.
+/// The frames of a packet, each with its checksums; `None` if it is a GSO packet of what cannot be cut.
 pub(super) fn whole(packet: Packet, room: usize) -> Option<Vec<Packet>> {
     let (key, layout) = key::read(PortNo(0), &packet.data);
     let mut parts = match packet.offload.gso_type {

@@ -1,4 +1,4 @@
-//! Addresses of uplinks and tunnels, as they are given, and why they cannot be.
+//! Settings of uplinks and tunnels: addresses, and why they are refused.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;

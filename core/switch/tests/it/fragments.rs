@@ -1,4 +1,4 @@
-//! What is too long for a port is cut, if its sender lets it be.
+//! Packets too big for a port: they are fragmented, if their senders allow it.
 
 use std::ops::Range;
 

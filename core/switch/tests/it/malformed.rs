@@ -1,4 +1,4 @@
-//! Whatever comes in, nothing panics.
+//! Malformed frames and messages: nothing panics.
 
 use braid_edge_protocol::extension::Extension;
 use braid_openflow::{Action, GroupId, GroupType};

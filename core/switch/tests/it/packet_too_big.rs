@@ -1,4 +1,4 @@
-//! What is too long for a port does not leave by it, and its sender is told.
+//! Packets too big for a port: they are dropped, and their senders get ICMP.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;

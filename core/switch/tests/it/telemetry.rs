@@ -1,4 +1,4 @@
-//! What groups have done, as a controller is told.
+//! Telemetry of groups, as a controller gets it.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Datagrams that are numbered in GRE at one edge, and put in order by that at the other.
+//! Datagrams numbered in GRE at one edge, and resequenced at the other.
 
 use braid_edge_protocol::Ends;
 use braid_edge_protocol::extension::Extension;

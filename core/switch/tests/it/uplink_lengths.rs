@@ -1,4 +1,4 @@
-//! What routers say of the longest packet that gets through a tunnel.
+//! Path MTUs of tunnels, as routers report them.
 
 use std::time::Duration;
 

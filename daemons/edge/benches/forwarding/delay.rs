@@ -1,4 +1,4 @@
-//! How long messages of a TCP flow take from one host to the other.
+//! Delay of messages of a TCP flow from one host to the other.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! `braid host run` on hosts of a lab: one on each that needs it, for its congestion control, its subflows, or both.
+//! Agents on hosts of a lab (`braid host run`): one on each that needs it, for congestion control, subflows, or both.
 
 mod reception;
 
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use crate::deploy::Deployment;
+use crate::deployed::Deployed;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
 use crate::plan::{HostPlan, is_coupled};
@@ -18,7 +18,7 @@ use crate::system::Namespace;
 pub(crate) use reception::{Reception, prepare};
 
 /// The kernel checks a coupled congestion control for a while.
-const PATIENCE: Duration = Duration::from_secs(20);
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 struct Agent<'a> {
     host: &'a HostPlan,
@@ -31,7 +31,7 @@ struct Agent<'a> {
 ///
 /// If there is a `controller`, they manage connections on every host that uses Multipath TCP, as it advises.
 pub(crate) fn start(
-    lab: &Deployment,
+    lab: &Deployed,
     braid: &Path,
     controller: Option<SocketAddr>,
     interrupt: &Interrupt,
@@ -48,7 +48,8 @@ pub(crate) fn start(
     agents.into_iter().try_for_each(|agent| wait(agent, interrupt))
 }
 
-/// What the agent of this host is told; nothing if it needs none. The adviser is a controller and the file with the token for it.
+/// The arguments of this host's agent; none if it needs no agent. The adviser is a controller and the file with the token
+/// for it.
 fn arguments(host: &HostPlan, adviser: Option<(SocketAddr, PathBuf)>) -> Vec<String> {
     let coupled = host.congestion_control.iter().filter(|name| is_coupled(name));
     let mut all: Vec<_> = coupled.flat_map(|name| ["--congestion".to_owned(), name.clone()]).collect();
@@ -72,7 +73,7 @@ fn arguments(host: &HostPlan, adviser: Option<(SocketAddr, PathBuf)>) -> Vec<Str
 }
 
 fn spawn<'a>(
-    lab: &Deployment,
+    lab: &Deployed,
     braid: &Path,
     host: &'a HostPlan,
     arguments: Vec<String>,
@@ -90,7 +91,7 @@ fn spawn<'a>(
 }
 
 fn wait(mut agent: Agent<'_>, interrupt: &Interrupt) -> Result<(), LabError> {
-    let ready = interrupt.poll(PATIENCE, || {
+    let ready = interrupt.poll(START_TIMEOUT, || {
         let said = fs::read_to_string(&agent.said).unwrap_or_default();
         if said.contains('\n') {
             return Ok(Some(()));
@@ -98,7 +99,7 @@ fn wait(mut agent: Agent<'_>, interrupt: &Interrupt) -> Result<(), LabError> {
         let ended = agent.child.try_wait().map_err(|error| LabError::io("waiting for an agent", error))?;
         ended.map_or(Ok(None), |status| Err(agent.failure(&format!("ended ({status})"))))
     })?;
-    ready.ok_or_else(|| agent.failure(&format!("said nothing in {} s", PATIENCE.as_secs())))
+    ready.ok_or_else(|| agent.failure(&format!("said nothing in {} s", START_TIMEOUT.as_secs())))
 }
 
 impl Agent<'_> {

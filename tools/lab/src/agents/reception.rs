@@ -1,5 +1,5 @@
-//! How agents reach the controller, and are known to it: a cable from each host to the fabric's namespace, of link-local
-//! addresses, which carries nothing else, and a token for each.
+//! The management network of agents: a link of link-local addresses from each host to the fabric's namespace, which
+//! carries nothing else, and a token for each agent.
 
 use std::fs;
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::deploy::Deployment;
+use crate::deployed::Deployed;
 use crate::error::LabError;
 use crate::plan::HostPlan;
 use crate::system::{Marker, Namespace};
@@ -17,16 +17,16 @@ const CONTROLLER: Ipv4Addr = Ipv4Addr::new(169, 254, 0, 1);
 /// The host's end of its cable.
 const DEVICE: &str = "management";
 
-/// What the controller has to be given for agents to reach it and be known.
+/// The listener and the tokens that the controller needs to serve agents.
 pub(crate) struct Reception {
-    /// Where it is to serve them, in the fabric.
+    /// The socket on which it serves them, in the fabric.
     pub(crate) listener: TcpListener,
     /// The file with their tokens.
     pub(crate) tokens: PathBuf,
 }
 
-/// Lays the cables and makes tokens.
-pub(crate) fn prepare(lab: &Deployment) -> Result<Reception, LabError> {
+/// Makes the links and the tokens.
+pub(crate) fn prepare(lab: &Deployed) -> Result<Reception, LabError> {
     lay_cables(lab)?;
     let listener = lab.fabric().tcp_listener(SocketAddr::from((CONTROLLER, 0)))?;
     let mut tokens = String::new();
@@ -40,11 +40,11 @@ pub(crate) fn prepare(lab: &Deployment) -> Result<Reception, LabError> {
     Ok(Reception { listener, tokens: file })
 }
 
-fn hosts(lab: &Deployment) -> impl Iterator<Item = (usize, &HostPlan)> {
+fn hosts(lab: &Deployed) -> impl Iterator<Item = (usize, &HostPlan)> {
     lab.plan.hosts.iter().enumerate().filter(|(_, host)| host.uses_mptcp())
 }
 
-fn lay_cables(lab: &Deployment) -> Result<(), LabError> {
+fn lay_cables(lab: &Deployed) -> Result<(), LabError> {
     let (mut cables, mut fabric) = (String::new(), String::new());
     let batch = || lab.tool("ip").args(["-batch", "-"]);
     for (number, host) in hosts(lab) {
@@ -77,7 +77,7 @@ fn address(number: usize) -> Ipv4Addr {
     Ipv4Addr::new(169, 254, high.saturating_add(1), low)
 }
 
-/// What the controller knows an agent by: it may ask about its host's addresses.
+/// An agent in the controller's token file: it may ask about its host's addresses.
 fn entry(host: &HostPlan, token: &str) -> String {
     let addresses = host.interfaces.iter().flat_map(|interface| &interface.addresses);
     let addresses: Vec<_> = addresses.map(|cidr| format!("\"{}\"", cidr.address)).collect();
@@ -88,8 +88,8 @@ fn entry(host: &HostPlan, token: &str) -> String {
     )
 }
 
-/// Where the token of the host of this number is.
-pub(super) fn token_file(lab: &Deployment, number: usize) -> PathBuf {
+/// The file with the token of the host of this number.
+pub(super) fn token_file(lab: &Deployed, number: usize) -> PathBuf {
     lab.folder.path.join(format!("agent-{number}.token"))
 }
 

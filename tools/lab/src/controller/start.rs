@@ -11,7 +11,7 @@ use braid_topology::export;
 
 use super::{ControllerAddresses, ControllerSettings};
 use crate::agents::{self, Reception};
-use crate::deploy::Deployment;
+use crate::deployed::Deployed;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
 use crate::scenario::Scenario;
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Starts the controller of `lab`; it accepts connections when this returns.
 pub(crate) fn start(
-    lab: &Deployment,
+    lab: &Deployed,
     scenario: &Scenario,
     settings: &ControllerSettings,
     interrupt: &Interrupt,
@@ -49,7 +49,7 @@ pub(crate) fn start(
 // The listener comes as stdin; the shell moves it to descriptor 3, which no safe call of Rust's can. That for agents
 // comes as stdout.
 fn tool(
-    lab: &Deployment,
+    lab: &Deployed,
     settings: &ControllerSettings,
     files: &Files,
     (reception, output): (Option<&Reception>, &Path),
@@ -81,7 +81,7 @@ struct Files {
     policy: Option<PathBuf>,
 }
 
-fn write_policy(lab: &Deployment, settings: &ControllerSettings) -> Result<Option<PathBuf>, LabError> {
+fn write_policy(lab: &Deployed, settings: &ControllerSettings) -> Result<Option<PathBuf>, LabError> {
     let Some(policy) = &settings.policy else { return Ok(None) };
     let path = lab.folder.path.join("policy.toml");
     fs::write(&path, policy).map_err(|error| LabError::file(&path, error))?;
@@ -89,7 +89,7 @@ fn write_policy(lab: &Deployment, settings: &ControllerSettings) -> Result<Optio
 }
 
 /// Virtual cables are as fast as the machine: what their ports say is no capacity.
-fn write_network(lab: &Deployment, scenario: &Scenario) -> Result<PathBuf, LabError> {
+fn write_network(lab: &Deployed, scenario: &Scenario) -> Result<PathBuf, LabError> {
     let path = lab.folder.network();
     let network =
         scenario.blueprint().map_err(|error| LabError::file(&path, std::io::Error::other(error)))?;

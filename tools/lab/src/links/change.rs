@@ -6,9 +6,10 @@ use braid_link_model::Change;
 use super::connect;
 use super::view::{LinkInspection, cut_points, inspect};
 use crate::error::LabError;
+use crate::folder::Folder;
 use crate::names::LabName;
 use crate::plan::{Cable, CableEnd, LinkBackend, Plan, shaper};
-use crate::store::{Folder, Labs};
+use crate::store::Labs;
 use crate::system::{Namespace, Tool};
 
 /// A link of a lab, by what it joins.

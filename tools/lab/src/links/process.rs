@@ -9,18 +9,18 @@ use std::time::Duration;
 use braid_link::{Client, Setup};
 
 use super::LinkProcess;
-use crate::deploy::Deployment;
+use crate::deployed::Deployed;
 use crate::error::LabError;
+use crate::folder::Folder;
 use crate::interrupt::Interrupt;
-use crate::store::Folder;
 use crate::system::Namespace;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 /// The same losses in every lab of a scenario.
 const SEED: u64 = 1;
 
 /// Starts the process of the links in user space, if there are any; frames pass when this returns.
-pub(crate) fn start(lab: &Deployment, process: &LinkProcess, interrupt: &Interrupt) -> Result<(), LabError> {
+pub(crate) fn start(lab: &Deployed, process: &LinkProcess, interrupt: &Interrupt) -> Result<(), LabError> {
     let setup = Setup { socket: lab.folder.links_socket(), seed: SEED, links: lab.plan.link_setups() };
     if setup.links.is_empty() {
         return Ok(());
@@ -28,11 +28,12 @@ pub(crate) fn start(lab: &Deployment, process: &LinkProcess, interrupt: &Interru
     let log = lab.folder.log().join("links.log");
     let mut child = spawn(lab, process, &log)?;
     tell(&mut child, &setup).map_err(|error| LabError::io("starting the links", error))?;
-    let ready = interrupt.poll(PATIENCE, || match Client::connect(&setup.socket) {
+    let ready = interrupt.poll(START_TIMEOUT, || match Client::connect(&setup.socket) {
         Ok(_) => Ok(Some(())),
         Err(_) => alive(&mut child, &log).map(|()| None),
     })?;
-    let silent = || LabError::LinkProcess { what: format!("said nothing in {} s", PATIENCE.as_secs()), log };
+    let silent =
+        || LabError::LinkProcess { what: format!("said nothing in {} s", START_TIMEOUT.as_secs()), log };
     ready.ok_or_else(silent)
 }
 
@@ -44,7 +45,7 @@ pub(crate) fn connect(folder: &Folder) -> Result<Client, LabError> {
     })
 }
 
-fn spawn(lab: &Deployment, process: &LinkProcess, log: &Path) -> Result<Child, LabError> {
+fn spawn(lab: &Deployed, process: &LinkProcess, log: &Path) -> Result<Child, LabError> {
     let output = File::create(log).map_err(|error| LabError::file(log, error))?;
     let namespace = Namespace::named(lab.plan.lab.links_namespace());
     let mut tool =

@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use super::connect;
 use crate::error::LabError;
+use crate::folder::Folder;
 use crate::plan::{Cable, CableEnd, LinkBackend, Plan, user_space_devices};
-use crate::store::Folder;
 use crate::system::Namespace;
 
 /// A link of a lab.

@@ -33,7 +33,7 @@ impl Running {
     ) -> Result<Self, LabError> {
         let mut running = Self::default();
         for (background, port) in traffic.background.iter().zip(FIRST_PORT..) {
-            let log = lab.folder.log().join(format!("background-{index}-{port}"));
+            let log = lab.deployed.folder.log().join(format!("background-{index}-{port}"));
             running.start_one(lab, background, port, &log, interrupt)?;
         }
         Ok(running)
@@ -47,9 +47,9 @@ impl Running {
         log: &Path,
         interrupt: &Interrupt,
     ) -> Result<(), LabError> {
-        let namespace = |host: usize| Namespace::named(&lab.plan.hosts[host].namespace);
+        let namespace = |host: usize| Namespace::named(&lab.deployed.plan.hosts[host].namespace);
         let (from, to) = (namespace(background.direction.from), namespace(background.direction.to));
-        let iperf = || lab.tool("iperf3").args(["--port", &port.to_string()]);
+        let iperf = || lab.deployed.tool("iperf3").args(["--port", &port.to_string()]);
         self.spawn(iperf().args(["--server", "--one-off"]).within(&to), &log.with_extension("server"))?;
         let failed = |what: &str| LabError::Traffic { run: "background".to_owned(), what: what.to_owned() };
         let listening = interrupt.poll(super::transfer::PATIENCE, || listens(&to, port))?;

@@ -53,11 +53,11 @@ impl Captures {
     ) -> Result<Self, LabError> {
         let mut running = Self::default();
         for capture in captures {
-            let host = &lab.plan.hosts[capture.host];
+            let host = &lab.deployed.plan.hosts[capture.host];
             for interface in &host.interfaces {
                 let name = format!("capture-{index}-{}-{}", host.name, interface.name);
-                let file = lab.folder.log().join(format!("{name}.pcap"));
-                let log = lab.folder.log().join(format!("{name}.log"));
+                let file = lab.deployed.folder.log().join(format!("{name}.pcap"));
+                let log = lab.deployed.folder.log().join(format!("{name}.log"));
                 let child = spawn(lab, &host.namespace, &interface.name, capture.packets, &file, &log)?;
                 let (host, interface) = (host.name.clone(), interface.name.clone());
                 running.0.push(Running { host, interface, file, child });
@@ -82,7 +82,7 @@ fn spawn(
     log: &Path,
 ) -> Result<Child, LabError> {
     // As root it can write where the lab is; it would change to a user of its own.
-    let tool = lab.tool("tcpdump").args(["-n", "-U", "-Z", "root", "-s", BYTES, "-c", MOST_PACKETS]);
+    let tool = lab.deployed.tool("tcpdump").args(["-n", "-U", "-Z", "root", "-s", BYTES, "-c", MOST_PACKETS]);
     let tool = tool.arg("-i").arg(interface).arg("-w").arg(file);
     let tool = match packets {
         Packets::Mptcp => tool.arg(SET_UP),

@@ -12,12 +12,12 @@ use crate::deploy::Deployment;
 /// What it took to build `lab`.
 pub(super) fn of(lab: &Deployment, took: Duration) -> LabRow {
     let mut memory_bytes = BTreeMap::new();
-    for process in lab.marker.processes() {
+    for process in lab.deployed.marker.processes() {
         if let Some((name, bytes)) = memory(process) {
             *memory_bytes.entry(name).or_default() += bytes;
         }
     }
-    let plan = &lab.plan;
+    let plan = &lab.deployed.plan;
     let (switches, hosts, links) = (plan.switches.len(), plan.hosts.len(), plan.cables.len());
     LabRow { variant: None, switches, hosts, links, seconds: took.as_secs_f64(), memory_bytes }
 }

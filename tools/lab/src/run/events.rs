@@ -43,7 +43,7 @@ impl<'a> Schedule<'a> {
     /// Makes the links what they were.
     pub(super) fn undo(self) -> Result<(), LabError> {
         for (link, changed) in &self.touched {
-            let cable = self.lab.plan.cables.get(*link).filter(|_| *changed);
+            let cable = self.lab.deployed.plan.cables.get(*link).filter(|_| *changed);
             self.edit(*link, cable.map(original).unwrap_or_default(), Some(true))?;
         }
         Ok(())
@@ -51,7 +51,7 @@ impl<'a> Schedule<'a> {
 
     // The lab's folder has what links are like now, the deployment what they were like at first.
     fn edit(&self, link: usize, ways: [Change; 2], up: Option<bool>) -> Result<(), LabError> {
-        let folder = &self.lab.folder;
+        let folder = &self.lab.deployed.folder;
         let mut plan = folder.read_plan()?.ok_or_else(|| LabError::NoLab(self.lab.name().clone()))?;
         edit_link(folder, &mut plan, link, ways, up)
     }

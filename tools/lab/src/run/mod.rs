@@ -26,7 +26,6 @@ use crate::error::LabError;
 use crate::interrupt::Interrupt;
 use crate::names::LabName;
 use crate::progress::Progress;
-use crate::ready;
 use crate::scenario::{Scenario, Traffic, Variant};
 use crate::store::Labs;
 
@@ -143,7 +142,7 @@ impl Deployment {
         for round in rounds(self, scenario, traffic) {
             if !rows.is_empty() && !scenario.events.is_empty() {
                 // What the events did to the links is undone, but the controller may not know them all again.
-                ready::wait(self, scenario, interrupt)?;
+                self.wait_until_ready(scenario, interrupt)?;
             }
             rows.extend(round.run(rows.len(), progress, interrupt)?);
         }

@@ -127,7 +127,7 @@ impl<'a> Round<'a> {
         });
         let others = self.traffic.background.iter().zip(background::FIRST_PORT..);
         let others = others.map(|(it, port)| {
-            let namespace = Namespace::named(&self.lab.plan.hosts[it.direction.from].namespace);
+            let namespace = Namespace::named(&self.lab.deployed.plan.hosts[it.direction.from].namespace);
             Clients { namespace, ports: (port, port), serve: false }
         });
         Watch::new(self.lab, clients.chain(others))

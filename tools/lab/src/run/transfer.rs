@@ -74,7 +74,8 @@ impl<'a> Transfer<'a> {
         (place, direction): (usize, &'a Direction),
     ) -> Self {
         let capacity = scenario.topology.capacity(direction.from, direction.to);
-        let (client, server) = (&lab.plan.hosts[direction.from], &lab.plan.hosts[direction.to]);
+        let (client, server) =
+            (&lab.deployed.plan.hosts[direction.from], &lab.deployed.plan.hosts[direction.to]);
         // A scenario has far fewer hosts than there are ports.
         let place = u16::try_from(place).unwrap_or(u16::MAX);
         let has_control = matches!(setting.work.tool, Tool::Gridftp | Tool::Ftp);

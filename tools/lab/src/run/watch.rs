@@ -56,7 +56,8 @@ impl<'a> Watch<'a> {
         for Watched { clients, sockets } in &mut self.watched {
             let (side, (first, last)) = (if clients.serve { "sport" } else { "dport" }, clients.ports);
             let filter = format!("{side} >= :{first} and {side} <= :{last}");
-            let listing = self.lab.tool("ss").arg("-Htnie").arg(filter).within(&clients.namespace).run()?;
+            let listing =
+                self.lab.deployed.tool("ss").arg("-Htnie").arg(filter).within(&clients.namespace).run()?;
             sockets.add(elapsed.as_secs_f64(), &listing);
         }
         self.paths.ask(self.lab.controller.as_ref());
@@ -71,7 +72,7 @@ impl<'a> Watch<'a> {
     /// The streams of the connections from these ports, or all, of the client at `place`.
     pub(super) fn streams(&self, place: usize, ports: Option<&[u16]>) -> Vec<StreamRow> {
         let watched = self.watched.get(place);
-        watched.map(|it| it.sockets.streams(ports, &self.paths, &self.lab.plan)).unwrap_or_default()
+        watched.map(|it| it.sockets.streams(ports, &self.paths, &self.lab.deployed.plan)).unwrap_or_default()
     }
 
     /// What the clients from `place` on carried after a moment, in bits a second.

@@ -1,4 +1,4 @@
-//! How late frames arrive.
+//! Lateness of frames.
 
 use std::io::IoSliceMut;
 use std::os::fd::AsRawFd;

@@ -1,4 +1,4 @@
-//! What a link carries on one core, against the barest forwarder that packet sockets allow, and how exact its delay is.
+//! The throughput of a link on one core, against the barest forwarder that packet sockets allow, and the precision of its delay.
 //!
 //! `cargo bench -p braid-link --bench forward` as root, on at least two cores: one for the sender, one for the link;
 //! `-- rates` or `-- delays` for one part.

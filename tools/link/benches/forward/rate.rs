@@ -1,4 +1,4 @@
-//! As many frames as get through.
+//! Throughput in frames.
 
 use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! How a process of links is asked and told: JSON lines over a Unix socket, one answer for each request.
+//! The control protocol of a link process: JSON lines over a Unix socket, one answer for each request.
 
 mod client;
 mod server;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use braid_edge_protocol::telemetry::{Limits, OrderReport, PathReport, PathState, Report, SprayReport};
 use braid_packet::TcpFlags;
-use braid_spray::{Counters, Gauge, Waits};
+use braid_spray::{Counters, Gauge, HoldHistogram};
 use braid_types::{DatapathId, MacAddr};
 
 use super::mptcp::THREE_WAYS;
@@ -57,7 +57,7 @@ fn resequencer(held: u64, waits: &[u64]) -> Report {
         gauge: Gauge { flows: 1, packets: 2, bytes: 3 },
         limits: Limits { packets: 10, bytes: 20, flow_bytes: 15 },
         hold_time: Duration::from_millis(30),
-        waits: Waits::new(waits.to_vec()),
+        waits: HoldHistogram::new(waits.to_vec()),
         ways: Vec::new(),
     }))
 }

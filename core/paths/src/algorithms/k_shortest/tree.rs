@@ -1,4 +1,4 @@
-//! The paths that were found, as a tree: what they have in common is kept once.
+//! The tree of paths found so far: common links are kept once.
 
 use std::cmp::Ordering;
 

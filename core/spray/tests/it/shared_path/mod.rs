@@ -1,4 +1,4 @@
-//! Paths that others take too, and paths that lose: what a sprayed flow has of them.
+//! Paths with cross traffic, and lossy paths: the goodput of a sprayed flow.
 
 mod sender;
 mod world;
@@ -46,7 +46,7 @@ fn a_path_that_others_fill_takes_no_more_than_itself_from_the_flow() {
         assert!(slump <= 1.0, "{slump} s, {control:?} beside {others} Mbit/s");
         let goodput = world.goodput(seconds(10));
         assert!(goodput > 8.0, "{goodput} Mbit/s of 9.5, {control:?} beside {others} Mbit/s");
-        assert!(world.feedback.report(1).unwrap().is_left_out);
+        assert!(world.feedback.report(1).unwrap().is_suspended);
     }
 }
 

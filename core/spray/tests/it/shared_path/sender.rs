@@ -1,4 +1,4 @@
-//! What a TCP sender does, in so far as it matters which packets are lost: whole segments, and an acknowledgement for each.
+//! A model of a TCP sender, as far as losses matter: whole segments, and an acknowledgement for each.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;

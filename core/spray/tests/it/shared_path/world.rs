@@ -1,4 +1,4 @@
-//! One flow that is sprayed over two links of the link model and put in order again, packet by packet.
+//! One flow that is sprayed over two links of the link model and resequenced, packet by packet.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use braid_link_model::{Change, Delay, OneWay, Parameters, Probability, QueueLimit};
 use braid_spray::{
     Fate, Feedback, HoldTime, PathId, PathWeight, Policy, Probe, ProbeSettings, Resequencer, Scheduler,
-    Segment, SeqNo, Settings, Tally,
+    Segment, SegmentCounts, SeqNo, Settings,
 };
 use braid_types::{BitsPerSec, FiveTuple, Time};
 
@@ -42,7 +42,7 @@ pub(crate) struct World {
     flow: FiveTuple,
     sender: Sender,
     acknowledgements: VecDeque<(Time, u32)>,
-    answers: Vec<(Time, usize, u32, i64, Tally)>,
+    answers: Vec<(Time, usize, u32, i64, SegmentCounts)>,
     beyond: BTreeSet<u32>,
     /// Segments that the application has.
     pub(crate) received: u32,
@@ -165,7 +165,7 @@ impl World {
             Frame::Other => {}
             Frame::Probe { number, sent } => {
                 let (back, arrived) = (self.now + pipe.delay, self.now.as_nanos() as i64);
-                self.answers.push((back, path, number, arrived, Tally { sent, came: pipe.came }));
+                self.answers.push((back, path, number, arrived, SegmentCounts { sent, received: pipe.came }));
             }
             Frame::Data(number) => {
                 pipe.came += 1;

@@ -34,7 +34,8 @@ impl<'a> Download<'a> {
         interrupt: &Interrupt,
     ) -> Result<Self, LabError> {
         let work = transfer.setting.work;
-        let log = |side: &str| transfer.lab.folder.log().join(format!("{}-{index}-{side}.log", work.tool));
+        let log =
+            |side: &str| transfer.lab.deployed.folder.log().join(format!("{}-{index}-{side}.log", work.tool));
         let name = format!("{}-{index}", transfer.client.namespace);
         let file = WholeFile::to_read(&name, work.bytes)?;
         let tool = match work.tool {
@@ -55,7 +56,8 @@ impl<'a> Download<'a> {
         let Transfer { lab, direction, setting, port, .. } = &self.transfer;
         let server = SocketAddr::new(direction.source, *port);
         // Once: what failed is told. Proxies of whoever runs this are not what is measured.
-        let tool = lab.tool("wget").args(["--no-proxy", "--no-verbose", "--tries=1", "--output-document"]);
+        let tool =
+            lab.deployed.tool("wget").args(["--no-proxy", "--no-verbose", "--tries=1", "--output-document"]);
         let tool = tool.arg(self.file.target()).arg(format!("--bind-address={}", direction.destination));
         let path = self.file.source().file_name().unwrap_or_default().to_string_lossy();
         tool.arg(format!("{}://{server}/{path}", setting.work.tool))
@@ -104,7 +106,7 @@ impl Drop for Download<'_> {
 }
 
 fn http_server(transfer: &Transfer<'_>, file: &WholeFile) -> Tool {
-    let tool = transfer.lab.tool("python3").args(["-m", "http.server", &transfer.port.to_string()]);
+    let tool = transfer.lab.deployed.tool("python3").args(["-m", "http.server", &transfer.port.to_string()]);
     let tool = tool.args(["--bind", &transfer.direction.source.to_string(), "--directory"]);
     tool.arg(file.folder())
 }
@@ -113,7 +115,7 @@ fn http_server(transfer: &Transfer<'_>, file: &WholeFile) -> Tool {
 fn vsftpd(transfer: &Transfer<'_>, file: &WholeFile, configuration: &Path) -> Result<Tool, LabError> {
     let text = vsftpd_configuration(transfer, file.folder());
     fs::write(configuration, text).map_err(|error| LabError::file(configuration, error))?;
-    Ok(transfer.lab.tool("vsftpd").arg(configuration))
+    Ok(transfer.lab.deployed.tool("vsftpd").arg(configuration))
 }
 
 fn vsftpd_configuration(transfer: &Transfer<'_>, folder: &Path) -> String {

@@ -38,7 +38,8 @@ impl<'a> Gridftp<'a> {
         index: usize,
         interrupt: &Interrupt,
     ) -> Result<Self, LabError> {
-        let file = |side: &str| transfer.lab.folder.log().join(format!("gridftp-{index}-{side}.log"));
+        let file =
+            |side: &str| transfer.lab.deployed.folder.log().join(format!("gridftp-{index}-{side}.log"));
         let bytes = transfer.setting.work.bytes;
         let copied =
             (bytes > 0).then(|| WholeFile::make(&format!("{}-{index}", transfer.client.namespace), bytes));
@@ -62,7 +63,7 @@ impl<'a> Gridftp<'a> {
         };
         let tool = match &traffic.assign {
             Some(assign) => self.announced(assign)?,
-            None => lab.tool("nsenter"),
+            None => lab.deployed.tool("nsenter"),
         };
         let tool = tool.arg(format!("--net={}", self.transfer.client_namespace().path().display())).arg("--");
         let tool = tool.args(["timeout", "-k", "1", &time, "globus-url-copy", "-p", &streams]);
@@ -76,7 +77,7 @@ impl<'a> Gridftp<'a> {
         let controller = lab.controller.as_ref();
         let controller = controller.ok_or_else(|| self.transfer.failed("there is no controller to ask"))?;
         let this = current_exe().map_err(|error| LabError::io("the path of this program", error))?;
-        let tool = lab.tool(&this.to_string_lossy()).args(["run", "--quiet"]);
+        let tool = lab.deployed.tool(&this.to_string_lossy()).args(["run", "--quiet"]);
         let tool = tool.args([
             "--paths",
             &assign.paths.to_string(),
@@ -146,7 +147,7 @@ impl Drop for Gridftp<'_> {
 /// For anybody, as nobody: who may send what is not what is measured.
 fn server(transfer: &Transfer<'_>) -> Tool {
     let (first, last) = transfer.data_ports;
-    let tool = transfer.lab.tool("globus-gridftp-server").args(["-p", &transfer.port.to_string()]);
+    let tool = transfer.lab.deployed.tool("globus-gridftp-server").args(["-p", &transfer.port.to_string()]);
     let tool = tool.args(["-aa", "-anonymous-user", "nobody", "-home-dir", "/", "-no-chdir"]);
     let tool = tool.args(["-data-interface", &transfer.direction.destination.to_string()]);
     // It looks its own name up, and a namespace may have nobody to ask.

@@ -33,7 +33,8 @@ impl<'a> IperfPair<'a> {
         index: usize,
         interrupt: &Interrupt,
     ) -> Result<Self, LabError> {
-        let file = |side: &str| transfer.lab.folder.log().join(format!("iperf3-{index}-{side}.json"));
+        let file =
+            |side: &str| transfer.lab.deployed.folder.log().join(format!("iperf3-{index}-{side}.json"));
         let files = Files { client: file("client"), server: file("server") };
         // It listens on every address: subflows come to those that the server announces, too.
         let tool = iperf3(&transfer).args(["--server", "--one-off"]).within(&transfer.server_namespace());
@@ -86,8 +87,8 @@ impl Going for IperfPair<'_> {
 // iperf3 3.12 has no option for Multipath TCP; mptcpize changes the sockets that it opens.
 fn iperf3(transfer: &Transfer<'_>) -> Tool {
     let tool = match transfer.setting.mode {
-        Mode::Tcp => transfer.lab.tool("iperf3"),
-        Mode::Mptcp => transfer.lab.tool("mptcpize").args(["run", "iperf3"]),
+        Mode::Tcp => transfer.lab.deployed.tool("iperf3"),
+        Mode::Mptcp => transfer.lab.deployed.tool("mptcpize").args(["run", "iperf3"]),
     };
     tool.args(["--json", "--interval", "0.5", "--port", &transfer.port.to_string()])
 }

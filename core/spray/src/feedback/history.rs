@@ -4,49 +4,49 @@ use std::collections::VecDeque;
 
 use braid_types::Time;
 
-use super::loss::Tally;
+use super::loss::SegmentCounts;
 
 /// Probes whose counts are kept.
-const MARKS: usize = 16;
+const MAX_MARKS: usize = 16;
 /// Probes before and after one that tell as well how much was missing at it.
 const AROUND: usize = 3;
 /// Answers after which what is known of a path is all of after a change.
-const FRESH: usize = 3;
+const FRESH_ANSWERS: usize = 3;
 
-/// What had been sent and had come before each of the last probes, by when those were sent.
+/// The segments sent and received before each of the last probes, by the times at which those were sent.
 ///
 /// The probes of all paths are sent at once, so that what went by one path between two of them can be compared with what went by another.
 /// Probes may overtake segments, or be overtaken, while a machine in between is busy: what seems to be missing for a moment is not lost.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Recent {
-    marks: VecDeque<(Time, Tally)>,
+pub(super) struct ProbeHistory {
+    marks: VecDeque<(Time, SegmentCounts)>,
     /// When the last probes were sent that were answered, the last first.
-    answered: [Time; FRESH],
+    answered: [Time; FRESH_ANSWERS],
 }
 
 /// Segments that went by a path in some time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Carried {
     pub(super) sent: u32,
-    pub(super) came: u32,
+    pub(super) received: u32,
 }
 
-impl Recent {
+impl ProbeHistory {
     /// A probe was answered that was sent at `sent`.
-    pub(super) fn note(&mut self, sent: Time, tally: Tally) {
-        if self.marks.back().is_some_and(|(_, last)| tally.begins_anew_after(*last)) {
+    pub(super) fn note(&mut self, sent: Time, counts: SegmentCounts) {
+        if self.marks.back().is_some_and(|(_, last)| counts.begins_anew_after(*last)) {
             self.marks.clear();
         }
         self.answered.rotate_right(1);
         self.answered[0] = sent;
-        let mut last = self.marks.iter().rev().take(2).map(|(_, tally)| *tally);
-        if last.next() == Some(tally) && last.next() == Some(tally) {
+        let mut last = self.marks.iter().rev().take(2).map(|(_, counts)| *counts);
+        if last.next() == Some(counts) && last.next() == Some(counts) {
             // Nothing went by the path: what went before stays in sight.
             self.marks.pop_back();
-        } else if self.marks.len() >= MARKS {
+        } else if self.marks.len() >= MAX_MARKS {
             self.marks.pop_front();
         }
-        self.marks.push_back((sent, tally));
+        self.marks.push_back((sent, counts));
     }
 
     /// Whether as many probes were answered as count, of those that were sent after `since`.
@@ -82,22 +82,22 @@ impl Recent {
         let last = self.marks.iter().position(|(sent, _)| *sent >= to)?;
         let (base, end) = (self.marks.get(first)?.1, self.marks.get(last)?.1);
         let sent = end.sent.wrapping_sub(base.sent);
-        let missing = |(_, tally): &(Time, Tally)| tally.missing_since(base);
+        let missing = |(_, counts): &(Time, SegmentCounts)| counts.missing_since(base);
         let before = self.marks.range(first.saturating_sub(AROUND)..=first).map(missing).max()?;
         let after = self.marks.range(last..).take(AROUND + 1).map(missing).min()?;
         let lost = u32::try_from(after.saturating_sub(before)).unwrap_or(0);
-        Some(Carried { sent, came: sent.saturating_sub(lost) })
+        Some(Carried { sent, received: sent.saturating_sub(lost) })
     }
 }
 
 impl Carried {
     pub(super) const fn lost(self) -> u32 {
-        self.sent - self.came
+        self.sent - self.received
     }
 
-    /// The part that came; of nothing, all.
+    /// The part that was received; of nothing, all.
     pub(super) fn kept(self) -> f64 {
-        if self.sent == 0 { 1.0 } else { f64::from(self.came) / f64::from(self.sent) }
+        if self.sent == 0 { 1.0 } else { f64::from(self.received) / f64::from(self.sent) }
     }
 }
 
@@ -107,36 +107,36 @@ mod tests {
 
     #[test]
     fn what_was_sent_between_probes_is_known_though_some_are_lost_and_counts_wrap() {
-        let mut recent = Recent::default();
+        let mut history = ProbeHistory::default();
         let at = |step: u32| Time::from_millis(u64::from(step) * 20);
         for step in (0..20_u32).filter(|step| *step != 15) {
             let sent = (step * 10).wrapping_sub(150);
-            recent.note(at(step), Tally { sent, came: (step * 9).wrapping_sub(150) });
+            history.note(at(step), SegmentCounts { sent, received: (step * 9).wrapping_sub(150) });
         }
-        assert_eq!(recent.confirmed(), Some(at(18)));
-        let carried = |from, to| recent.between(at(from), at(to));
-        assert_eq!(carried(10, 14), Some(Carried { sent: 40, came: 36 }));
-        assert_eq!(carried(15, 17), Some(Carried { sent: 30, came: 27 }), "from the one before");
+        assert_eq!(history.confirmed(), Some(at(18)));
+        let carried = |from, to| history.between(at(from), at(to));
+        assert_eq!(carried(10, 14), Some(Carried { sent: 40, received: 36 }));
+        assert_eq!(carried(15, 17), Some(Carried { sent: 30, received: 27 }), "from the one before");
         assert_eq!((carried(2, 14), carried(14, 20)), (None, None), "no longer or not yet known");
         assert_eq!(carried(10, 14).map(|it| (it.lost(), it.kept())), Some((4, 0.9)));
-        recent.note(at(20), Tally { sent: 7, came: 0 });
-        assert_eq!(recent.between(at(19), at(20)), None, "counted anew");
+        history.note(at(20), SegmentCounts { sent: 7, received: 0 });
+        assert_eq!(history.between(at(19), at(20)), None, "counted anew");
     }
 
     #[test]
     fn what_comes_before_or_after_a_probe_that_was_sent_after_or_before_it_is_not_lost() {
-        let mut recent = Recent::default();
+        let mut history = ProbeHistory::default();
         let at = |step: usize| Time::from_millis(step as u64 * 20);
-        for (step, came) in [0, 10, 33, 33, 40, 44, 60, 70, 80, 90, 95, 105].into_iter().enumerate() {
-            recent.note(at(step), Tally { sent: step as u32 * 10, came });
+        for (step, received) in [0, 10, 33, 33, 40, 44, 60, 70, 80, 90, 95, 105].into_iter().enumerate() {
+            history.note(at(step), SegmentCounts { sent: step as u32 * 10, received });
         }
-        let lost = |from, to| recent.between(at(from), at(to)).unwrap().lost();
+        let lost = |from, to| history.between(at(from), at(to)).unwrap().lost();
         assert_eq!(
             (lost(2, 3), lost(2, 4), lost(1, 3)),
             (0, 0, 0),
             "13 were sent after the probe that they overtook"
         );
-        assert_eq!((lost(4, 5), lost(3, 5)), (0, 0), "six came after a probe that was sent after them");
+        assert_eq!((lost(4, 5), lost(3, 5)), (0, 0), "six received after a probe that was sent after them");
         assert_eq!((lost(9, 10), lost(9, 11), lost(0, 11)), (5, 5, 5), "these are lost");
     }
 }

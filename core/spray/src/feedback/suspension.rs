@@ -5,52 +5,53 @@ use std::time::Duration;
 use braid_types::Time;
 
 use super::path::PathState;
-use super::verdict::{self, HALF, IDLE, Verdict};
-use super::{LEAST, NOISE};
+use super::verdict::{self, CROSS_TRAFFIC_TIME, HALF, Verdict};
+use super::{MIN_SHARE, QUEUE_NOISE};
 
-/// So many round trips a sender has to react by itself to other losses, which are seen for so long when they have ended.
-const REACTION: u32 = 2;
-const SEEN: Duration = Duration::from_millis(300);
-/// What is left of what a path delivers, so that its queue becomes empty.
-const MARGIN: f64 = 0.9;
-/// A path that is shed again so soon rests for a while, and twice as long each time.
-const SOON: Duration = Duration::from_secs(10);
-const PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(8);
-/// Then it is tried, whatever its queue seems to be: the path may have become a longer one.
-const LONGEST: Duration = Duration::from_secs(60);
-/// A queue that changes by no more, in seconds a second, stands.
-const STANDS: f64 = 0.01;
-/// With what part of what it has to spare a path begins when it is taken again.
-const LITTLE: f64 = 4.0;
-/// How a share grows each round trip, up to what the path seemed to have to spare, and beyond, where each step is longer than the one before.
-const DOUBLES: f64 = 2.0;
-const GROWS: f64 = 1.15;
-const FASTER: f64 = 1.5;
-/// Longer than an answer takes, a queue is seen: the least of some probes counts.
-const SHOWS: Duration = Duration::from_millis(60);
+/// Round trips in which a sender may react by itself to other losses, and how long these stay visible afterwards.
+const REACTION_ROUND_TRIPS: u32 = 2;
+const LOSS_VISIBLE: Duration = Duration::from_millis(300);
+/// The part of a path's delivery rate that it keeps, so that its queue drains.
+const DRAIN_SHARE: f64 = 0.9;
+/// A path that is suspended again within this time pauses, and twice as long each time.
+const RELAPSE_WINDOW: Duration = Duration::from_secs(10);
+const MIN_PAUSE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_secs(8);
+/// After this time it resumes whatever its queue seems to be: the path may have become a longer one.
+const MAX_SUSPENSION: Duration = Duration::from_secs(60);
+/// A queue that changes by less, in seconds a second, does not drain.
+const MIN_DRAIN: f64 = 0.01;
+/// A path resumes with its spare capacity divided by this.
+const RESUME_DIVISOR: f64 = 4.0;
+/// The growth of a share each round trip: up to the estimated spare capacity, at first beyond it, and the exponent by which
+/// each later step is greater than the one before.
+const RECOVERY_GROWTH: f64 = 2.0;
+const FIRST_GROWTH: f64 = 1.15;
+const GROWTH_EXPONENT: f64 = 1.5;
+/// How long after an answer a queue shows: the least of some probes counts.
+const QUEUE_VISIBLE: Duration = Duration::from_millis(60);
 
-/// Leaves a path at once that loses what is sent by it while others do not, and takes it again with little.
+/// Suspends a path at once that loses packets while others do not, and resumes it with a small share.
 ///
 /// ```text
-///            loses, others do not            its queue is empty
-///  Carries ──────────────────────▶ Rests ───────────────────────▶ Returns
+///           loses, others do not             its queue is empty
+///  Active ──────────────────────▶ Suspended ─────────────────────▶ Resuming
 ///     ▲                              ▲        again: later           │  │
 ///     │                              └────────── loses ──────────────┘  │
 ///     └───────────── has its share again, or is given less ─────────────┘
 /// ```
 ///
-/// While a path rests, a queue that was the flow's own runs empty, and the link goes on sending what is in it; a queue that stays is that of others.
+/// During a suspension, a queue that was the flow's own drains; a queue that stays is cross traffic.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Shed {
+pub(super) struct Suspension {
     phase: Phase,
-    /// What was sent before has been judged.
+    /// Packets sent before have been judged.
     since: Time,
-    /// When it began to lose what others do not, and when it last did.
+    /// When it began to lose packets that others do not, and when it last did.
     loses: Option<(Time, Time)>,
-    /// Since when others seem to fill it, and when they last did.
-    taken: Option<(Time, Time)>,
-    returned: Option<Time>,
+    /// Since when cross traffic seems to fill it, and when it last did.
+    cross_traffic: Option<(Time, Time)>,
+    resumed: Option<Time>,
     pause: Duration,
     goal: f64,
 }
@@ -58,15 +59,15 @@ pub(super) struct Shed {
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 enum Phase {
     #[default]
-    Carries,
-    Rests {
+    Active,
+    Suspended {
         until: Time,
         share: f64,
         kept: f64,
         /// How fast the queue has run empty, in seconds a second.
         drain: f64,
     },
-    Returns {
+    Resuming {
         threshold: f64,
         grown: Time,
         /// By what the share is multiplied next beyond the threshold.
@@ -74,26 +75,26 @@ enum Phase {
     },
 }
 
-impl Shed {
-    /// Whether the path is given nothing.
-    pub(super) const fn rests(&self) -> bool {
-        matches!(self.phase, Phase::Rests { .. })
+impl Suspension {
+    /// Whether the path has no share.
+    pub(super) const fn is_suspended(&self) -> bool {
+        matches!(self.phase, Phase::Suspended { .. })
     }
 
-    /// Shares are given anew: the path does not grow towards what it had.
-    pub(super) fn begin_anew(&mut self) {
-        if let Phase::Returns { .. } = self.phase {
-            self.phase = Phase::Carries;
+    /// Shares are set anew: the path does not grow towards its old one.
+    pub(super) fn reset(&mut self) {
+        if let Phase::Resuming { .. } = self.phase {
+            self.phase = Phase::Active;
         }
     }
 
-    /// No other path is left; the share stays what it was.
-    pub(super) fn must_carry(&mut self, now: Time) -> Option<f64> {
-        (self.phase, self.since) = (Phase::Carries, now);
+    /// There is no other path: this one is active with its old share.
+    pub(super) fn force_active(&mut self, now: Time) -> Option<f64> {
+        (self.phase, self.since) = (Phase::Active, now);
         None
     }
 
-    /// Whether what `path` has lost beside the `others` that carry is a reason to give it less than its `share`.
+    /// Whether the losses of `path`, compared with the active `others`, are a reason to reduce its `share`.
     ///
     /// A sender that has overfilled a queue will send less by itself. If others had to carry all of it meanwhile, theirs would
     /// be overfilled next.
@@ -105,26 +106,26 @@ impl Shed {
         others: &[&PathState],
     ) -> Option<Verdict> {
         let verdict = verdict::of(path, share, others, self.since);
-        let taken = verdict == Some(Verdict::Taken);
-        self.taken = taken.then(|| goes_on(self.taken, now, IDLE));
+        let taken = verdict == Some(Verdict::CrossTraffic);
+        self.cross_traffic = taken.then(|| goes_on(self.cross_traffic, now, CROSS_TRAFFIC_TIME));
         let verdict = verdict?;
-        if let Some((began, _)) = self.taken {
-            return (now.since(began) >= IDLE).then_some(verdict);
+        if let Some((began, _)) = self.cross_traffic {
+            return (now.since(began) >= CROSS_TRAFFIC_TIME).then_some(verdict);
         }
-        let (began, _) = *self.loses.insert(goes_on(self.loses, now, SEEN));
-        let lasts = now.since(began) >= path.round_trip() * REACTION + SEEN;
+        let (began, _) = *self.loses.insert(goes_on(self.loses, now, LOSS_VISIBLE));
+        let lasts = now.since(began) >= path.round_trip() * REACTION_ROUND_TRIPS + LOSS_VISIBLE;
         (lasts || verdict.is_urgent()).then_some(verdict)
     }
 
-    /// Does what a verdict says of the path, which has `share`; the share that it has then, if it goes on carrying.
-    pub(super) fn follow(&mut self, now: Time, share: f64, verdict: Verdict) -> Option<f64> {
+    /// Applies a verdict to the path, which has `share`; its new share, if it stays active.
+    pub(super) fn apply(&mut self, now: Time, share: f64, verdict: Verdict) -> Option<f64> {
         match verdict {
-            Verdict::Leave { kept } => self.shed(now, share, kept),
-            Verdict::Taken => self.shed(now, share, HALF),
-            Verdict::Less => {
+            Verdict::Suspend { kept } => self.suspend(now, share, kept),
+            Verdict::CrossTraffic => self.suspend(now, share, HALF),
+            Verdict::Reduce => {
                 self.since = now;
-                if let Phase::Returns { .. } = self.phase {
-                    (self.phase, self.returned) = (Phase::Carries, Some(now));
+                if let Phase::Resuming { .. } = self.phase {
+                    (self.phase, self.resumed) = (Phase::Active, Some(now));
                 }
                 return Some(share * HALF);
             }
@@ -132,10 +133,10 @@ impl Shed {
         None
     }
 
-    /// The path has `share` and is to be left, as so much of that comes as `kept` says.
-    fn shed(&mut self, now: Time, share: f64, kept: f64) {
-        let again = self.returned.is_some_and(|at| now.since(at) < SOON);
-        let delivered = (share * kept * MARGIN).max(LEAST);
+    /// Suspends the path, which has `share`, of which the part `kept` arrives.
+    fn suspend(&mut self, now: Time, share: f64, kept: f64) {
+        let again = self.resumed.is_some_and(|at| now.since(at) < RELAPSE_WINDOW);
+        let delivered = (share * kept * DRAIN_SHARE).max(MIN_SHARE);
         // What lost little more than it delivered has found its share; others that took all of it may leave again.
         let others = kept < HALF;
         self.goal = if again && others {
@@ -145,56 +146,57 @@ impl Shed {
         } else {
             share
         };
-        self.pause = if again { (self.pause * 2).clamp(PAUSE, LONGEST_PAUSE) } else { Duration::ZERO };
-        (self.phase, self.since) = (Phase::Rests { until: now + self.pause, share, kept, drain: 0.0 }, now);
+        self.pause = if again { (self.pause * 2).clamp(MIN_PAUSE, MAX_PAUSE) } else { Duration::ZERO };
+        (self.phase, self.since) =
+            (Phase::Suspended { until: now + self.pause, share, kept, drain: 0.0 }, now);
     }
 
-    /// The share with which the path is taken again, if it is to be now; `other` is the shortest queue of those that carry.
-    /// A pause is kept only as long as the others do well.
-    pub(super) fn returns(
+    /// The share with which the path resumes, if it does now; `other` is the shortest queue of the active paths. A pause is
+    /// kept only as long as the others do well.
+    pub(super) fn resume(
         &mut self,
         now: Time,
         path: &PathState,
         other: f64,
         others_do_well: bool,
     ) -> Option<f64> {
-        let Phase::Rests { until, share, kept, drain } = self.phase else { return None };
-        let fresh = path.recent.is_fresh(self.since);
+        let Phase::Suspended { until, share, kept, drain } = self.phase else { return None };
+        let fresh = path.history.is_fresh(self.since);
         let drain = if fresh { drain.max(-path.slope) } else { drain };
-        self.phase = Phase::Rests { until, share, kept, drain };
-        let is_empty = fresh && path.queue < NOISE.max(other / 2.0);
+        self.phase = Phase::Suspended { until, share, kept, drain };
+        let is_empty = fresh && path.queue < QUEUE_NOISE.max(other / 2.0);
         // A queue that runs empty says more than time does.
-        let waits = now < until && others_do_well && drain < STANDS;
-        if waits || !path.is_usable() || !is_empty && now.since(self.since) < LONGEST {
+        let waits = now < until && others_do_well && drain < MIN_DRAIN;
+        if waits || !path.is_usable() || !is_empty && now.since(self.since) < MAX_SUSPENSION {
             return None;
         }
-        (self.since, self.returned) = (now, Some(now));
-        let threshold = (share * spare(kept, drain) * MARGIN).clamp(LEAST, self.goal.max(LEAST));
-        self.phase = Phase::Returns { threshold, grown: now, growth: GROWS };
+        (self.since, self.resumed) = (now, Some(now));
+        let threshold = (share * spare(kept, drain) * DRAIN_SHARE).clamp(MIN_SHARE, self.goal.max(MIN_SHARE));
+        self.phase = Phase::Resuming { threshold, grown: now, growth: FIRST_GROWTH };
         // A queue that runs empty as fast as the link can send was the flow's alone.
-        Some(if drain > HALF { threshold } else { threshold / LITTLE })
+        Some(if drain > HALF { threshold } else { threshold / RESUME_DIVISOR })
     }
 
-    /// The share that the path has next, if it grows now, which it does while nothing queues there.
-    pub(super) fn grows(&mut self, now: Time, path: &PathState, share: f64) -> Option<f64> {
-        let Phase::Returns { threshold, grown, growth } = self.phase else { return None };
+    /// The next share of a resuming path, which grows while nothing queues there.
+    pub(super) fn grow(&mut self, now: Time, path: &PathState, share: f64) -> Option<f64> {
+        let Phase::Resuming { threshold, grown, growth } = self.phase else { return None };
         if share >= self.goal {
-            (self.phase, self.returned) = (Phase::Carries, Some(now));
+            (self.phase, self.resumed) = (Phase::Active, Some(now));
             return None;
         }
-        if path.queue > NOISE {
-            self.phase = Phase::Returns { threshold, grown, growth: GROWS };
+        if path.queue > QUEUE_NOISE {
+            self.phase = Phase::Resuming { threshold, grown, growth: FIRST_GROWTH };
             return None;
         }
         let (factor, next, shows) = if share < threshold {
-            (DOUBLES, GROWS, Duration::ZERO)
+            (RECOVERY_GROWTH, FIRST_GROWTH, Duration::ZERO)
         } else {
-            (growth, growth.powf(FASTER).min(DOUBLES), SHOWS)
+            (growth, growth.powf(GROWTH_EXPONENT).min(RECOVERY_GROWTH), QUEUE_VISIBLE)
         };
         if now.since(grown) < path.round_trip() + shows {
             return None;
         }
-        self.phase = Phase::Returns { threshold, grown: now, growth: next };
+        self.phase = Phase::Resuming { threshold, grown: now, growth: next };
         Some((share * factor).min(self.goal))
     }
 }
@@ -210,7 +212,7 @@ fn goes_on(seen: Option<(Time, Time)>, now: Time, gap: Duration) -> (Time, Time)
 ///
 /// With what was sent, `s`, what others send, `o`, and the rate `c`: kept = c / (s + o), drain = (c - o) / c, spare = (c - o) / s.
 fn spare(kept: f64, drain: f64) -> f64 {
-    if drain < STANDS {
+    if drain < MIN_DRAIN {
         // Nothing can be told of a path that hardly queues.
         return kept;
     }
@@ -221,12 +223,12 @@ fn spare(kept: f64, drain: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feedback::loss::Tally;
+    use crate::feedback::loss::SegmentCounts;
 
     /// A path whose probes are answered each 20 ms, and that carries so many segments between two of them.
     struct Bench {
         path: PathState,
-        tally: Tally,
+        tally: SegmentCounts,
         number: u32,
         round_trip: Duration,
         /// How long a probe waits in the queue.
@@ -236,12 +238,12 @@ mod tests {
     impl Bench {
         fn new() -> Self {
             let (path, round_trip) = (PathState::new(Time::ZERO), Duration::ZERO);
-            Self { path, tally: Tally::default(), number: 0, round_trip, delay: Duration::ZERO }
+            Self { path, tally: SegmentCounts::default(), number: 0, round_trip, delay: Duration::ZERO }
         }
 
         fn carry(&mut self, sent: u32, lost: u32) {
             self.tally.sent = self.tally.sent.wrapping_add(sent);
-            self.tally.came = self.tally.came.wrapping_add(sent - lost);
+            self.tally.received = self.tally.received.wrapping_add(sent - lost);
             let at = Time::from_millis(u64::from(self.number) * 20);
             self.path.note_sent(at, self.number);
             let arrived = (at + self.delay).as_nanos().cast_signed();
@@ -276,9 +278,9 @@ mod tests {
         (0..50).for_each(|_| [&mut lossy, &mut clean].into_iter().for_each(|it| it.carry(8, 0)));
         (0..3).for_each(|_| (lossy.carry(8, 6), clean.carry(8, 0)).1);
         let judge = |path: &Bench, share, others: &[&PathState]| {
-            Shed::default().judge(Time::from_millis(1_000), &path.path, share, others)
+            Suspension::default().judge(Time::from_millis(1_000), &path.path, share, others)
         };
-        assert_eq!(judge(&lossy, 0.5, &[&clean.path]), Some(Verdict::Leave { kept: 0.25 }));
+        assert_eq!(judge(&lossy, 0.5, &[&clean.path]), Some(Verdict::Suspend { kept: 0.25 }));
         assert_eq!(judge(&clean, 0.5, &[&lossy.path]), None);
         assert_eq!(judge(&lossy, 0.5, &[&lossy.path]), None, "all lose alike");
         assert_eq!(judge(&lossy, 0.5, &[]), None, "there is no other");
@@ -287,14 +289,14 @@ mod tests {
 
     /// After how many probes a path with a round trip of 100 ms is left, that loses 7 of 16 segments between some of them.
     fn probes_until_left(loses: impl Fn(u32) -> bool) -> Option<u32> {
-        let (mut lossy, mut clean, mut shed) = (Bench::new(), Bench::new(), Shed::default());
+        let (mut lossy, mut clean, mut suspension) = (Bench::new(), Bench::new(), Suspension::default());
         [&mut lossy, &mut clean].into_iter().for_each(|it| it.round_trip = Duration::from_millis(100));
         (0..50).for_each(|_| [&mut lossy, &mut clean].into_iter().for_each(|it| it.carry(16, 0)));
         (0..100).find(|round| {
             lossy.carry(16, if loses(*round) { 7 } else { 0 });
             clean.carry(16, 0);
             let now = Time::from_millis(u64::from(lossy.number) * 20);
-            shed.judge(now, &lossy.path, 0.6, &[&clean.path]).is_some()
+            suspension.judge(now, &lossy.path, 0.6, &[&clean.path]).is_some()
         })
     }
 
@@ -313,19 +315,19 @@ mod tests {
         assert!((spare(0.5, 0.0) - 0.5).abs() < 1e-9, "nothing queued");
     }
 
-    /// By what a share of `LEAST` grows at each step, towards a half, if probes wait for `queue` from the tenth on.
+    /// By what a share of `MIN_SHARE` grows at each step, towards a half, if probes wait for `queue` from the tenth on.
     fn steps(round_trip: Duration, queue: Duration) -> Vec<f64> {
         let mut bench = Bench { round_trip, ..Bench::new() };
-        let returns = Phase::Returns { threshold: LEAST, grown: Time::ZERO, growth: GROWS };
-        let mut shed = Shed { phase: returns, goal: 0.5, ..Shed::default() };
-        let mut shares = vec![LEAST];
+        let returns = Phase::Resuming { threshold: MIN_SHARE, grown: Time::ZERO, growth: FIRST_GROWTH };
+        let mut suspension = Suspension { phase: returns, goal: 0.5, ..Suspension::default() };
+        let mut shares = vec![MIN_SHARE];
         for round in 0..100 {
             bench.delay = if (10..20).contains(&round) { queue } else { Duration::ZERO };
             bench.carry(1, 0);
             let now = Time::from_millis(round * 20) + round_trip;
-            shares.extend(shed.grows(now, &bench.path, *shares.last().unwrap()));
+            shares.extend(suspension.grow(now, &bench.path, *shares.last().unwrap()));
         }
-        assert_eq!((shed.phase, shares.last()), (Phase::Carries, Some(&0.5)), "{shares:?}");
+        assert_eq!((suspension.phase, shares.last()), (Phase::Active, Some(&0.5)), "{shares:?}");
         shares.windows(2).map(|it| it[1] / it[0]).collect()
     }
 
@@ -337,17 +339,17 @@ mod tests {
             assert!((6..12).contains(&free.len()), "{free:?}");
         }
         let queued = steps(Duration::from_millis(5), Duration::from_millis(30));
-        assert!(queued[1..].iter().any(|it| (it - GROWS).abs() < 1e-9), "carefully again: {queued:?}");
+        assert!(queued[1..].iter().any(|it| (it - FIRST_GROWTH).abs() < 1e-9), "carefully again: {queued:?}");
     }
 
     #[test]
     fn a_path_is_left_though_the_other_carries_next_to_nothing() {
-        let (mut lossy, mut idle, mut shed) = (Bench::new(), Bench::new(), Shed::default());
+        let (mut lossy, mut idle, mut suspension) = (Bench::new(), Bench::new(), Suspension::default());
         let left = (0..100).find(|round| {
             lossy.carry(8, if *round < 50 { 0 } else { 8 });
             idle.carry(if *round == 10 { 8 } else { 0 }, 0);
             let now = Time::from_millis(u64::from(lossy.number) * 20);
-            shed.judge(now, &lossy.path, 0.7, &[&idle.path]).is_some()
+            suspension.judge(now, &lossy.path, 0.7, &[&idle.path]).is_some()
         });
         assert_eq!(left, Some(52));
     }
@@ -355,13 +357,13 @@ mod tests {
     #[test]
     fn a_path_is_left_to_others_when_its_queue_has_stayed_long_for_a_while() {
         let left_after = |late: std::ops::Range<u32>| {
-            let (mut full, mut empty, mut shed) = (Bench::new(), Bench::new(), Shed::default());
+            let (mut full, mut empty, mut suspension) = (Bench::new(), Bench::new(), Suspension::default());
             (0..60).find(|round| {
                 full.delay = Duration::from_millis(if late.contains(round) { 60 } else { 0 });
                 full.carry(u32::from(round % 20 == 0), 0);
                 empty.carry(4, 0);
                 let now = Time::from_millis(u64::from(full.number) * 20);
-                shed.judge(now, &full.path, 0.5, &[&empty.path]).is_some()
+                suspension.judge(now, &full.path, 0.5, &[&empty.path]).is_some()
             })
         };
         assert_eq!(left_after(20..26), None, "for a moment");

@@ -1,4 +1,4 @@
-//! A sender that repeats what was lost: nothing overtakes what it sent before.
+//! Retransmission bursts: no packet overtakes one that was sent before it.
 
 use std::time::Duration;
 

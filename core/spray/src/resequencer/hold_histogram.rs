@@ -9,14 +9,14 @@ const PER_OCTAVE: usize = 8;
 /// Classes up to 2^24 µs, longer than anything is held.
 const CLASSES: usize = 22 * PER_OCTAVE;
 
-/// How many packets waited how long: classes of times, each the eighth part of an octave, from 1 µs on.
+/// The hold times of packets: counts by classes of times, each the eighth part of an octave, from 1 µs on.
 ///
 /// Counts only grow, so that what happened between two readings is their difference.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Waits(Vec<u64>);
+pub struct HoldHistogram(Vec<u64>);
 
-impl Waits {
+impl HoldHistogram {
     /// As [`Self::counts`] gave them; what is beyond the last class is left out.
     pub fn new(mut counts: Vec<u64>) -> Self {
         counts.truncate(CLASSES);
@@ -50,7 +50,7 @@ impl Waits {
         class.map(bound)
     }
 
-    /// What came since an earlier reading; all, if that is none of the same counts.
+    /// The counts since an earlier reading; all, if that is none of the same counts.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let before = |class: usize| earlier.0.get(class).copied().unwrap_or(0);
@@ -110,22 +110,23 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_what_waited_since() {
-        let mut waits = Waits::default();
-        assert_eq!(waits.quantile(0.5), None);
-        (0..98).for_each(|_| waits.note(2_000_000));
-        (0..2).for_each(|_| waits.note(50_000_000));
-        let before = waits.clone();
-        let millis = |waits: &Waits, share| waits.quantile(share).map(|it| it.as_secs_f64() * 1e3);
+        let mut histogram = HoldHistogram::default();
+        assert_eq!(histogram.quantile(0.5), None);
+        (0..98).for_each(|_| histogram.note(2_000_000));
+        (0..2).for_each(|_| histogram.note(50_000_000));
+        let before = histogram.clone();
+        let millis =
+            |histogram: &HoldHistogram, share| histogram.quantile(share).map(|it| it.as_secs_f64() * 1e3);
         assert_eq!(
-            [0.5, 0.98, 0.99, 1.0].map(|it| millis(&waits, it)),
+            [0.5, 0.98, 0.99, 1.0].map(|it| millis(&histogram, it)),
             [2.048, 2.048, 53.248, 53.248].map(Some)
         );
-        assert_eq!(waits.since(&before).total(), 0);
-        (0..3).for_each(|_| waits.note(7_000));
-        let since = waits.since(&before);
+        assert_eq!(histogram.since(&before).total(), 0);
+        (0..3).for_each(|_| histogram.note(7_000));
+        let since = histogram.since(&before);
         assert_eq!((since.total(), since.quantile(0.99)), (3, Some(Duration::from_micros(8))));
-        assert_eq!(before.since(&waits), before, "another's counts are no beginning");
-        assert_eq!([8, 2_048, 65_536].map(|it| waits.below(Duration::from_micros(it))), [3, 101, 103]);
-        assert_eq!(Waits::new(vec![1; 1_000]).counts().len(), CLASSES);
+        assert_eq!(before.since(&histogram), before, "another's counts are no beginning");
+        assert_eq!([8, 2_048, 65_536].map(|it| histogram.below(Duration::from_micros(it))), [3, 101, 103]);
+        assert_eq!(HoldHistogram::new(vec![1; 1_000]).counts().len(), CLASSES);
     }
 }

@@ -1,0 +1,140 @@
+//! The folder of a lab, with its lock and the files in it.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::LabError;
+use crate::names::LabName;
+use crate::plan::Plan;
+
+/// The folder of one lab.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder {
+    pub path: PathBuf,
+    pub name: LabName,
+}
+
+/// Held while a process makes, runs or removes a lab; let go by the kernel however the process ends.
+#[derive(Debug)]
+pub(crate) struct Lock(File);
+
+impl Drop for Lock {
+    /// Lets go at once. Closing would not: a child that has just been forked holds a copy of the file until it is
+    /// another program.
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+impl Folder {
+    /// Makes it; two deployments of one name cannot both succeed.
+    pub(crate) fn create(&self) -> Result<Lock, LabError> {
+        let parent = self.path.parent().unwrap_or(Path::new("/"));
+        fs::create_dir_all(parent).map_err(|error| LabError::file(parent, error))?;
+        fs::create_dir(&self.path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => LabError::Exists(self.name.clone()),
+            _ => LabError::file(&self.path, error),
+        })?;
+        self.lock()
+    }
+
+    /// Makes the folders inside it.
+    pub(crate) fn furnish(&self) -> Result<(), LabError> {
+        let make = |folder: PathBuf| fs::create_dir(&folder).map_err(|error| LabError::file(&folder, error));
+        [self.ovs(), self.log()].into_iter().try_for_each(make)
+    }
+
+    pub(crate) fn exists(&self) -> bool {
+        self.path.is_dir()
+    }
+
+    pub(crate) fn lock(&self) -> Result<Lock, LabError> {
+        let path = self.path.join("lock");
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let file = file.map_err(|error| LabError::file(&path, error))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Lock(file)),
+            Err(TryLockError::WouldBlock) => Err(LabError::Busy(self.name.clone())),
+            Err(TryLockError::Error(error)) => Err(LabError::file(&path, error)),
+        }
+    }
+
+    pub(crate) fn remove(&self) -> Result<(), LabError> {
+        fs::remove_dir_all(&self.path).map_err(|error| LabError::file(&self.path, error))
+    }
+
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.path.join("journal")
+    }
+
+    /// Open vSwitch's database, sockets and process numbers.
+    pub(crate) fn ovs(&self) -> PathBuf {
+        self.path.join("ovs")
+    }
+
+    /// The network file of the controller.
+    pub(crate) fn network(&self) -> PathBuf {
+        self.path.join("network.json")
+    }
+
+    pub(crate) fn log(&self) -> PathBuf {
+        self.path.join("log")
+    }
+
+    pub(crate) fn database_socket(&self) -> PathBuf {
+        self.ovs().join("db.sock")
+    }
+
+    /// Where `ovs-ofctl` reaches a switch.
+    pub(crate) fn management_socket(&self, switch: &str) -> PathBuf {
+        self.ovs().join(format!("{switch}.mgmt"))
+    }
+
+    /// Where the process of the links in user space is asked and told.
+    pub(crate) fn links_socket(&self) -> PathBuf {
+        self.path.join("links.sock")
+    }
+
+    pub(crate) fn write_plan(&self, plan: &Plan) -> Result<(), LabError> {
+        self.write("plan.json", plan)
+    }
+
+    /// `None` before it was written.
+    pub(crate) fn read_plan(&self) -> Result<Option<Plan>, LabError> {
+        self.read("plan.json")
+    }
+
+    /// Keeps the addresses of the controller.
+    pub(crate) fn write_controller(&self, addresses: &impl Serialize) -> Result<(), LabError> {
+        self.write("controller.json", addresses)
+    }
+
+    /// `None` for a lab without a controller.
+    pub(crate) fn read_controller<T: DeserializeOwned>(&self) -> Result<Option<T>, LabError> {
+        self.read("controller.json")
+    }
+
+    fn write(&self, file: &str, value: &impl Serialize) -> Result<(), LabError> {
+        let path = self.path.join(file);
+        let text = serde_json::to_vec_pretty(value).map_err(|error| LabError::file(&path, error.into()))?;
+        // Whoever reads it meanwhile reads the old one.
+        let fresh = self.path.join(format!("{file}.new"));
+        let written = fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, &path));
+        written.map_err(|error| LabError::file(&path, error))
+    }
+
+    fn read<T: DeserializeOwned>(&self, file: &str) -> Result<Option<T>, LabError> {
+        let path = self.path.join(file);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(LabError::file(&path, error)),
+        };
+        let value = serde_json::from_slice(&text);
+        value.map(Some).map_err(|error| LabError::State { path, why: error.to_string() })
+    }
+}
