@@ -7,10 +7,11 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use braid_api::Position;
 use braid_assign::{Growth, StreamModel};
 use braid_controller::{
-    Access, Agents, Config, Controller, ControllerError, Drawings, Drawn, Listen, PolicyFile, Position,
-    Relief, Settings, Testbed, Tls, Tokens,
+    Access, Agents, Config, Controller, ControllerError, Drawings, Drawn, Listen, PolicyFile, Relief,
+    Settings, Testbed, Tls, Tokens,
 };
 use braid_lab::LabName;
 use braid_paths::Weight;

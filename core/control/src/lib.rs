@@ -57,7 +57,7 @@ pub use counters::{Counters, Sizes};
 pub use event::{Event, FoundMeters, FoundRules, PortStatus, Recorded, Stray, SwitchPorts};
 pub use label::Label;
 pub use measurement::Measuring;
-pub use notice::Notice;
+pub use notice::{LinkLoss, Notice};
 pub use port_counters::PortCounters;
 pub use request::{Asker, AssignedPath, AssignmentView, PlacedView, Refusal, Reply, Request, Ticket};
 pub use role::Role;

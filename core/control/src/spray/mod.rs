@@ -25,8 +25,8 @@ use plan::Plan;
 use telemetry::Telemetry;
 
 pub use view::{
-    EdgeHeldView, EdgeList, EdgeOrderCounts, EdgeOrderView, EdgePathState, EdgePathView, EdgeSprayView,
-    EdgeView, EdgeWaitedView, SprayView,
+    EdgeList, EdgePathState, EdgePathView, EdgeView, HeldView, HoldTimeView, ResequencerCounts,
+    ResequencerView, SprayGroupView, SprayPathView,
 };
 
 /// How paths are chosen for what is sprayed, and whether it is put in order.
