@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use braid_controller::{LinkChange, Testbed, TestbedEnd, TestbedError, TestbedLink};
+use braid_api::{LinkChange, TestbedEnd, TestbedLink};
+use braid_controller::{Testbed, TestbedError};
 use braid_lab::{LabError, LabName, Labs, LinkEdit, LinkEnd, LinkInspection, WhichLink};
 use braid_link_model::{Change, Delay, Probability};
 use braid_types::{BitsPerSec, SwitchPort};

@@ -8,8 +8,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use braid_control::view::{DelayView, HostView, LinkCounts, LinkView, StreamView, TransferView};
-use braid_steering::{StreamId, TransferId, TransferKind};
+use braid_api::{Host, Link, LinkCounters, LinkDelay, Stream, Transfer, TransferKind};
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::{contains, starts_with};
@@ -82,8 +81,8 @@ fn events_are_listed_and_followed_as_they_happen() {
 }
 
 /// A link of which nothing is measured, yet.
-const fn unmeasured(src: SwitchPort, dst: SwitchPort) -> LinkView {
-    LinkView {
+const fn unmeasured(src: SwitchPort, dst: SwitchPort) -> Link {
+    Link {
         src,
         dst,
         capacity_bps: 2_500_000_000,
@@ -96,13 +95,13 @@ const fn unmeasured(src: SwitchPort, dst: SwitchPort) -> LinkView {
         load_at: None,
         loss: None,
         loss_at: None,
-        counted: LinkCounts { bytes: 0, packets: 0, dropped: 0, errors: 0 },
+        counters: LinkCounters { bytes: 0, packets: 0, dropped: 0, errors: 0 },
     }
 }
 
-fn measured(src: SwitchPort, dst: SwitchPort) -> LinkView {
-    LinkView {
-        delay_us: Some(DelayView { base: 10_004.2, current: 250.0, p50: 260.0, p99: 900.0 }),
+fn measured(src: SwitchPort, dst: SwitchPort) -> Link {
+    Link {
+        delay_us: Some(LinkDelay { base: 10_004.2, current: 250.0, p50: 260.0, p99: 900.0 }),
         delay_at: Some(Time::from_millis(89_500)),
         load_bps: Some(94_930_000),
         available_bps: Some(2_405_070_000),
@@ -148,7 +147,7 @@ fn links_that_are_watched_are_listed_again_and_again() {
 fn hosts_are_listed_with_all_their_addresses() {
     let addresses: Vec<IpAddr> = vec!["10.0.0.1".parse().unwrap(), "fe80::1".parse().unwrap()];
     let mac = MacAddr::new([2, 0, 0, 0, 0, 1]);
-    let host = HostView { mac, at: at(1, 2), addresses, last_seen: Time::from_millis(78_500) };
+    let host = Host { mac, at: at(1, 2), addresses, last_seen: Time::from_millis(78_500) };
     let expected = "HOST               AT   ADDRESSES          HEARD
 02:00:00:00:00:01  1:2  10.0.0.1, fe80::1  11.5 s ago
 ";
@@ -157,9 +156,9 @@ fn hosts_are_listed_with_all_their_addresses() {
 
 #[test]
 fn transfers_are_listed_with_a_row_for_each_stream() {
-    let stream = |id, path: &[u64], port, bytes| StreamView {
-        sprayed: Vec::new(),
-        id: StreamId(id),
+    let stream = |id, path: &[u64], port, bytes| Stream {
+        spray_paths: Vec::new(),
+        id,
         src: "10.0.0.1".parse().unwrap(),
         dst: "10.0.0.2".parse().unwrap(),
         src_port: 40_000,
@@ -179,10 +178,10 @@ fn transfers_are_listed_with_a_row_for_each_stream() {
     let one = stream(1, &[1, 2, 0xc], 7, 1_500_000);
     let streams = vec![one, stream(2, &[], 0, 7), stream(3, &[3, 4], 5, 0), stream(4, &[3, 4], 6, 0)];
     let opened_at = Time::from_millis(20_000);
-    let transfer = TransferView { id: TransferId(3), kind: TransferKind::Mptcp, opened_at, streams };
+    let transfer = Transfer { id: 3, kind: TransferKind::Mptcp, opened_at, streams };
     let expected = "TRANSFER  KIND   AGE         FROM            TO             SENT    RECEIVED  PATH
 3         mptcp  1 min 10 s  10.0.0.1:40000  10.0.0.2:5201  1.5 MB  0 B       1 > 2 > c
-                             10.0.0.1:40000  10.0.0.2:5201  7 B     0 B       default route
+                             10.0.0.1:40000  10.0.0.2:5201  7 B     0 B       default path
                              10.0.0.1:40000  10.0.0.2:5201  0 B     0 B       3:5 > 4
                              10.0.0.1:40000  10.0.0.2:5201  0 B     0 B       3:6 > 4
 ";
@@ -259,14 +258,14 @@ fn lists_are_filtered_and_a_filter_that_makes_no_sense_is_a_wrong_usage() {
 
 #[test]
 fn lists_are_shown_with_all_their_pages() {
-    let page = |links: &[LinkView], now: u64, next: Option<&str>| {
+    let page = |links: &[Link], now: u64, next: Option<&str>| {
         json!({ "schema": "braid/v1", "now": now, "next_cursor": next, "links": links }).to_string()
     };
-    let path = |cursor: &str| format!("/api/v1/links?limit=10000{cursor}");
+    let path = |cursor: &str| format!("/api/v1/links?{cursor}limit=10000");
     let links = [1, 2, 3].map(|dpid| unmeasured(at(dpid, 1), at(9, 1)));
     let url = answer_by_path(vec![
-        (path("&cursor=1%3A1"), page(&links[1..2], 2, Some("2:1"))),
-        (path("&cursor=2%3A1"), page(&links[2..], 3, None)),
+        (path("cursor=1%3A1&"), page(&links[1..2], 2, Some("2:1"))),
+        (path("cursor=2%3A1&"), page(&links[2..], 3, None)),
         (path(""), page(&links[..1], 1, Some("1:1"))),
     ]);
     let ask = |rest: &[&str]| text(&run(&[&["links", "--controller", &url], rest].concat()).stdout);

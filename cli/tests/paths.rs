@@ -54,7 +54,7 @@ fn between_pods_of_a_fat_tree_are_16_shortest_paths_and_4_that_share_nothing() {
     let disjoint = document("h1", "h128", "fattree:8", &["--mode", "disjoint"]);
     assert_eq!(paths(&disjoint).len(), 4);
     assert_eq!(paths(&disjoint).iter().flat_map(cables).collect::<BTreeSet<_>>().len(), 16);
-    assert!(paths(&disjoint).iter().all(|path| path["shared_cables"] == 0));
+    assert!(paths(&disjoint).iter().all(|path| path["shared_links"] == 0));
 }
 
 #[test]
@@ -73,10 +73,10 @@ fn a_document_tells_all_of_a_path() {
     ]);
     let path = json!({
         "nodes": ["pod1-edge1", "pod1-agg1", "pod1-edge2"], "links": links, "hops": 2, "cost": 2,
-        "delay_us": 2_000.0, "rate_bps": 1_000_000_000, "shared_cables": 0,
+        "delay_us": 2_000.0, "rate_bps": 1_000_000_000, "shared_links": 0,
     });
     assert_eq!(found["paths"], json!([path]));
-    let nothing = ["max_flow_bps", "together", "reason"].map(|key| &found[key]);
+    let nothing = ["max_flow_bps", "spraying", "reason"].map(|key| &found[key]);
     assert_eq!(nothing, [&Value::Null; 3]);
 }
 
@@ -91,8 +91,8 @@ fn where_the_shortest_path_is_a_trap_two_disjoint_paths_are_found() {
 1  4     16ms   10Gbit  S > A > C > D > T
 2  4     7ms    10Gbit  S > E > F > B > T
 
-Their delays differ by 9ms, an imbalance of 0.20: one stream can be spread over them if its packets are put in \
-order again.
+Their delays differ by 9ms, an imbalance of 0.20: one stream can be spread over them if its packets are \
+resequenced.
 ";
     assert_eq!(table("S", "T", TRAP, &["--mode", "disjoint"]), expected);
 }
@@ -145,12 +145,12 @@ fn constraints_leave_out_switches_ports_cables_and_what_is_slow() {
 #[test]
 fn no_path_exits_with_3_and_its_reason() {
     let cases = [
-        (&["--without", "S--A", "--without", "S--E"][..], "what is not to be used", "barred"),
-        (&["--without", "T"], "T is where the paths end", "barred"),
-        (&["--without", "S"], "S is where the paths begin", "barred"),
-        (&["--min-capacity", "11Gbit"], "too little capacity", "barred"),
-        (&["--max-latency", "2ms"], "take too long", "late"),
-        (&["--mode", "within:2"], "more hops", "far"),
+        (&["--without", "S--A", "--without", "S--E"][..], "what is not to be used", "excluded"),
+        (&["--without", "T"], "T is where the paths end", "excluded"),
+        (&["--without", "S"], "S is where the paths begin", "excluded"),
+        (&["--min-capacity", "11Gbit"], "too little capacity", "excluded"),
+        (&["--max-latency", "2ms"], "take too long", "latency-exceeded"),
+        (&["--mode", "within:2"], "more hops", "hops-exceeded"),
     ];
     for (rest, sentence, word) in cases {
         let command = braid().args(arguments("S", "T", TRAP, rest)).assert().code(3).stdout("");

@@ -137,7 +137,8 @@ fn wrong_sources_end_with_their_exit_code_and_a_remedy() {
 #[test]
 fn network_of_a_controller_is_drawn_with_what_is_attached() {
     let at = |dpid: &str, port: u32| json!({ "dpid": dpid, "port": port });
-    let link = |src: &Value, dst: &Value| json!({ "src": src, "dst": dst, "capacity_bps": 10_000_000 });
+    let counters = json!({ "bytes": 0, "packets": 0, "dropped": 0, "errors": 0 });
+    let link = |src: &Value, dst: &Value| json!({ "src": src, "dst": dst, "capacity_bps": 10_000_000, "counters": counters });
     let (a, b, gone) = (at("1", 1), at("2", 1), at("9", 1));
     let host = |mac: &str, at: &Value, addresses: &[&str]| json!({ "mac": mac, "at": at, "addresses": addresses, "last_seen": 0 });
     let hosts = [

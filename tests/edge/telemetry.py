@@ -71,14 +71,14 @@ class Controller:
 
 def sprayed(edges):
     """The path of each rate, of the edge that sprays most."""
-    groups = [group for edge in edges for group in edge["sprays"]]
+    groups = [group for edge in edges for group in edge["spray_groups"]]
     group = max(groups, key=lambda it: sum(path["carried_bps"] or 0 for path in it["paths"]))
     paths = sorted(group["paths"], key=lambda it: it["round_trip_us"] or 0)
     return group, dict(zip(PATHS.values(), paths))
 
 
 def of_paths(edges):
-    yield "an edge sprays", any(edge["sprays"] for edge in edges), [edge["dpid"] for edge in edges]
+    yield "an edge sprays", any(edge["spray_groups"] for edge in edges), [edge["dpid"] for edge in edges]
     group, paths = sprayed(edges)
     yield "there are two paths, both of which carry", [it["state"] for it in paths.values()] == ["carries"] * 2, group["to"]
     shares = {rate: path["share"] for rate, path in paths.items()}
@@ -88,27 +88,27 @@ def of_paths(edges):
     yield "round trips are those of the links", all(least <= trip < least + 400_000 for least, trip in zip(PATHS, trips)), trips
     carried = sum(path["carried_bps"] or 0 for path in paths.values()) / 1e6
     yield "they carry what iperf3 sends", 100 < carried < 160, f"{carried:.0f} Mbit/s"
-    found = {rate: path["found_bps"] for rate, path in paths.items()}
+    found = {rate: path["estimated_capacity_bps"] for rate, path in paths.items()}
     yield "what each was found to carry is its rate", all(near(bps, rate * 1e6, 0.15) for rate, bps in found.items() if bps), found
     yield "paths differ by their ports", len({json.dumps(it["ports"]) for it in paths.values()}) == 2, paths[50]["ports"]
 
 
 def of_orders(edges):
-    orders = [order for edge in edges for order in edge["orders"] if order["counted"]]
-    yield "an edge puts in order", orders, len(orders)
-    order = max(orders, key=lambda it: it["counted"]["held"])
-    held, waited, counted = order["held"], order["waited"], order["counted"]
-    yield "packets waited, and gaps closed", counted["held"] > 1000 and counted["gaps_filled"] > 10, counted
-    yield "few gaps were given up too soon", counted["spurious"] < counted["held"] / 100, counted["spurious"]
-    times = [waited[name] or 0 for name in ("p50_us", "p99_us", "max_us")]
-    yield "the times held are in order and bounded", 0 < times[0] <= times[1] <= times[2] < held["longest_us"] + 400_000, times
-    yield "what is held is within what may be", held["bytes"] <= held["most_bytes"] and held["packets"] <= held["most_packets"], held
+    resequencers = [it for edge in edges for it in edge["resequencers"] if it["counters"]]
+    yield "an edge resequences", resequencers, len(resequencers)
+    resequencer = max(resequencers, key=lambda it: it["counters"]["held"])
+    held, hold_time, counters = resequencer["held"], resequencer["hold_time"], resequencer["counters"]
+    yield "packets waited, and gaps closed", counters["held"] > 1000 and counters["gaps_filled"] > 10, counters
+    yield "few gaps were given up too soon", counters["spurious"] < counters["held"] / 100, counters["spurious"]
+    times = [hold_time[name] or 0 for name in ("p50_us", "p99_us", "max_us")]
+    yield "the times held are in order and bounded", 0 < times[0] <= times[1] <= times[2] < held["max_hold_us"] + 400_000, times
+    yield "what is held is within what may be", held["bytes"] <= held["max_bytes"] and held["packets"] <= held["max_packets"], held
 
 
 def check_elsewhere(controller, lab, edges):
-    dpid = next(edge["dpid"] for edge in edges if edge["sprays"])
+    dpid = next(edge["dpid"] for edge in edges if edge["spray_groups"])
     history = json.loads(controller.get(f"/api/v1/edges/history?dpid={dpid}"))
-    shares = history["sprays"][0]["paths"][0]["share"]
+    shares = history["spray_groups"][0]["paths"][0]["share"]
     check("the history has a value for each second", sum(it is not None for it in shares) > 5 and len(shares) == len(history["times"]), shares[-5:])
     metrics = controller.get("/metrics").splitlines()
     samples = {line.split("{")[0] for line in metrics if line.startswith("braid_edge_")}
@@ -129,7 +129,7 @@ def main():
         controller = Controller(lab)
         wait_until("the edges have answered", lambda: all(it["answered_at"] for it in controller.list("edges")))
         edges = controller.list("edges")
-        check("two edges are there, and spray nothing yet", [it["sprays"] for it in edges] == [[], []], [it["dpid"] for it in edges])
+        check("two edges are there, and spray nothing yet", [it["spray_groups"] for it in edges] == [[], []], [it["dpid"] for it in edges])
         lab.inside("right", "iperf3", "--server")
         time.sleep(1)
         lab.inside("left", "iperf3", "--client", "10.0.0.2", "--time", str(SECONDS))

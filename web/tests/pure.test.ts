@@ -78,7 +78,7 @@ test("streams are stacked in their order, the whole stack first", () => {
 });
 
 test("what happened while the transfer is shown is marked", () => {
-  const event = (at: number, notice: string): Event => ({ number: at, time: at * 1e9, level: "info", text: notice, notice });
+  const event = (at: number, notice: string): Event => ({ number: at, time: at * 1e9, level: "info", text: notice, notice }) as Event;
   const events = [event(1, "link_down"), event(3, "link_down"), event(4, "host_seen")];
   assert.deepEqual(between(events, history([2, 5], {})), [{ x: -2, text: "link_down" }]);
   assert.deepEqual(between(events, null), []);

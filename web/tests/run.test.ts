@@ -17,7 +17,7 @@ const transfer = (sent_bps: number): Transfer => ({
 });
 
 const snapshot: Snapshot = { schema: "braid/v1", now: second(1), switches: [], links: [], hosts: [], edges: [], transfers: [], events: [] };
-const delta = (at: number, sent: number): Delta => ({ schema: "braid/v1", now: second(at), transfers: { set: [transfer(sent)], gone: [] } });
+const delta = (at: number, sent: number): Delta => ({ schema: "braid/v1", now: second(at), transfers: { set: [transfer(sent)], removed: [] } });
 const event = { number: 1, time: second(2.5), level: "info", text: '=1, "x"', notice: "link_up" } as Event;
 
 function record(messages: Message[], most?: number): string {
@@ -31,7 +31,7 @@ const messages: Message[] = [
   { event: "delta", data: delta(2, 100) },
   { event: "event", data: event },
   { event: "delta", data: delta(3, 200) },
-  { event: "delta", data: { schema: "braid/v1", now: second(4), transfers: { set: [], gone: ["7"] } } },
+  { event: "delta", data: { schema: "braid/v1", now: second(4), transfers: { set: [], removed: ["7"] } } },
 ];
 
 test("a run that was saved is as it was, at any time", () => {

@@ -15,7 +15,7 @@ const link = (from: string, to: string, load: number | null = null, port = 1): L
   load_at: null,
   loss: null,
   loss_at: null,
-  counted: { bytes: 0, packets: 0, dropped: 0, errors: 0 },
+  counters: { bytes: 0, packets: 0, dropped: 0, errors: 0 },
 });
 
 const transfer = (id: number, paths: string[][], bytes = 0): Transfer => ({
@@ -49,12 +49,12 @@ const snapshot = (now = 0): Snapshot => ({
 
 test("a link that goes is shown as failed until it or its switch is back or gone", () => {
   let view = fromSnapshot(snapshot());
-  view = withDelta(view, { schema: "braid/v1", now: 1, links: { set: [], gone: ["1:1", "2:1"] } });
+  view = withDelta(view, { schema: "braid/v1", now: 1, links: { set: [], removed: ["1:1", "2:1"] } });
   assert.deepEqual([...view.failed.keys()].sort(), ["1:1", "2:1"]);
   assert.deepEqual(cables(view).filter((it) => it.failed).map((it) => it.ends), [["1", "2"]]);
-  view = withDelta(view, { schema: "braid/v1", now: 2, links: { set: [link("1", "2")], gone: [] } });
+  view = withDelta(view, { schema: "braid/v1", now: 2, links: { set: [link("1", "2")], removed: [] } });
   assert.ok(!view.failed.has("1:1"));
-  view = withDelta(view, { schema: "braid/v1", now: 3, switches: { set: [], gone: ["2"] } });
+  view = withDelta(view, { schema: "braid/v1", now: 3, switches: { set: [], removed: ["2"] } });
   assert.equal(view.failed.size, 0);
 });
 
@@ -73,15 +73,15 @@ test("paths that share a link count it once", () => {
 
 test("a stream that is sprayed takes all of its paths, and counts on each", () => {
   const view = fromSnapshot({ ...snapshot(), links: [link("1", "2"), link("1", "3", null, 2), link("3", "2", null, 3)] });
-  const sprayed = [["1", "2"], ["1", "3", "2"]].map((path) => ({ path, ports: [], rate_bps: 100, delay_us: 1 }));
+  const spray_paths = [["1", "2"], ["1", "3", "2"]].map((path) => ({ path, ports: [], rate_bps: 100, delay_us: 1 }));
   const one = transfer(1, [["1"]]);
-  const spray = { ...one, streams: one.streams.map((it) => ({ ...it, sprayed })) };
+  const spray = { ...one, streams: one.streams.map((it) => ({ ...it, spray_paths })) };
   assert.deepEqual(spray.streams.map(pathsOf), [[["1", "2"], ["1", "3", "2"]]]);
   assert.equal(capacity(view, spray), 200);
   // Parallel cables are told by their ports.
   const ports = [1, 5].map((port) => ({ path: ["1", "2"], ports: [{ dpid: "1", port }], rate_bps: 100, delay_us: 1 }));
   const parallel = fromSnapshot({ ...snapshot(), links: [link("1", "2"), link("1", "2", null, 5)] });
-  assert.equal(capacity(parallel, { ...one, streams: one.streams.map((it) => ({ ...it, sprayed: ports })) }), 200);
+  assert.equal(capacity(parallel, { ...one, streams: one.streams.map((it) => ({ ...it, spray_paths: ports })) }), 200);
   assert.deepEqual([[], ["1"]].map((path) => pathsOf({ path })), [[], [["1"]]]);
 });
 
@@ -94,7 +94,7 @@ test("the transfer that has carried most is shown first", () => {
 test("events are kept, and only the last", () => {
   let view = fromSnapshot(snapshot());
   for (let number = 1; number <= 600; number += 1) {
-    view = withEvent(view, { number, time: 0, level: "info", text: "", notice: "" } satisfies Event);
+    view = withEvent(view, { number, time: 0, level: "info", text: "", notice: "unknown" } satisfies Event);
   }
   assert.deepEqual([view.events.length, view.events[0]?.number, view.events.at(-1)?.number], [512, 89, 600]);
 });
@@ -106,7 +106,7 @@ test("messages become views, and a snapshot begins anew", () => {
   const connection = connect(() => source, (view, at) => seen.push([view, at]), () => 7);
   const send = (type: string, data: unknown) => listeners.get(type)?.({ data: JSON.stringify(data) });
   send("snapshot", snapshot(5));
-  send("delta", { schema: "braid/v1", now: 6, switches: { set: [], gone: ["3"] } });
+  send("delta", { schema: "braid/v1", now: 6, switches: { set: [], removed: ["3"] } });
   send("snapshot", snapshot(1));
   assert.deepEqual(seen.map(([view, at]) => [view.now, view.switches.size, at]), [[5, 3, 7], [6, 2, 7], [1, 3, 7]]);
   connection.close();

@@ -6,17 +6,18 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::Context;
+use braid_api::{AssignedPath, NewAssignment};
 use braid_assign::Sample;
+use braid_client::Client;
 use braid_types::{BitsPerSec, DatapathId};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::client::Controller;
+use crate::client::answer;
 use crate::exit::{self, Code};
 
 /// What is measured, and how.
 pub(super) struct Measurement<'a> {
-    pub(super) controller: &'a Controller,
+    pub(super) client: &'a Client,
     pub(super) dst: IpAddr,
     pub(super) port: u16,
     pub(super) paths: u8,
@@ -28,14 +29,6 @@ pub(super) struct Measurement<'a> {
 pub(super) struct MeasuredPath {
     pub(super) switches: Vec<DatapathId>,
     pub(super) samples: Vec<Sample>,
-}
-
-/// As far as it counts here.
-#[derive(Deserialize)]
-struct PathView {
-    switches: Vec<DatapathId>,
-    available_bps: u64,
-    round_trip_us: f64,
 }
 
 impl Measurement<'_> {
@@ -67,11 +60,13 @@ impl Measurement<'_> {
     }
 
     /// What the controller knows of the paths, of which only this one is to be used.
-    fn paths_beside(&self, src: IpAddr, number: u8) -> anyhow::Result<Vec<PathView>> {
-        let body = json!({ "src": src, "dst": self.dst, "paths": self.paths, "distribution": distribution(number), "lease_seconds": 1 });
-        let mut answer = self.controller.send("POST", "assignments", &body)?;
-        let paths = answer["assignment"]["paths"].take();
-        serde_json::from_value(paths).context("the controller's answer names no paths")
+    fn paths_beside(&self, src: IpAddr, number: u8) -> anyhow::Result<Vec<AssignedPath>> {
+        let wanted = NewAssignment {
+            distribution: Some(only(number)),
+            lease_seconds: Some(1),
+            ..NewAssignment::between(src, self.dst, self.paths.into())
+        };
+        Ok(answer(self.client.assign(&wanted))?.paths)
     }
 
     /// What iperf3 carries over one path with so many streams.
@@ -83,9 +78,9 @@ impl Measurement<'_> {
             "--owner",
             "calibrate",
             "--controller",
-            &self.controller.to_string(),
+            &self.client.url().to_string(),
         ]);
-        command.args(["--paths", &self.paths.to_string(), "--distribute", &distribution(number), "--"]);
+        command.args(["--paths", &self.paths.to_string(), "--distribute", &only(number), "--"]);
         command.args(["iperf3", "--json", "--client", &self.dst.to_string(), "--bind", &src.to_string()]);
         command.args(["--port", &self.port.to_string(), "--parallel", &streams.to_string()]);
         command.args(["--time", &self.seconds.to_string(), "--omit", &self.warm_up.to_string()]);
@@ -94,7 +89,8 @@ impl Measurement<'_> {
     }
 }
 
-fn distribution(number: u8) -> String {
+/// The distribution over one path alone.
+fn only(number: u8) -> String {
     format!("path:{number}")
 }
 

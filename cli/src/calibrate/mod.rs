@@ -9,8 +9,9 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use braid_client::Url;
 
-use crate::client::Controller;
+use crate::client::connect;
 use crate::exit::{self, Code, ExitWith};
 use crate::output;
 use findings::Findings;
@@ -49,7 +50,7 @@ pub(crate) struct Args {
     plot: Option<PathBuf>,
     /// The controller's address for programs
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8653", env = "BRAID_CONTROLLER")]
-    controller: Controller,
+    controller: Url,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -57,7 +58,7 @@ pub(crate) struct Args {
 
 pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
     let measurement = Measurement {
-        controller: &args.controller,
+        client: &connect(&args.controller)?,
         dst: args.dst,
         port: args.port,
         paths: args.paths,

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use braid_api::Stream;
 use braid_types::{DatapathId, SwitchPort};
 
 use super::format;
-use super::view::Stream;
 
 /// The ways of streams, in words: by their switches, and with the ports where others take other cables between the same ones.
 pub(crate) struct Routes<'a>(BTreeMap<&'a [DatapathId], BTreeSet<&'a [SwitchPort]>>);

@@ -4,10 +4,11 @@ use std::io::{IsTerminal, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde::de::DeserializeOwned;
+use braid_api::Item;
+use braid_client::List;
 use serde_json::Value;
 
-use super::{Answer, ListArgs};
+use super::ListArgs;
 use crate::output;
 
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -16,18 +17,15 @@ const HOME: &str = "\x1b[H";
 const REST_OF_LINE: &str = "\x1b[K";
 const REST_OF_SCREEN: &str = "\x1b[J";
 
-/// Asks for the list `name` every second, and prints each answer as one line of JSON or as the table that `table` makes
+/// Asks for a list every second, and prints each answer as one line of JSON or as the table that `table` makes
 /// of it, until nobody reads on or the controller is gone.
-pub(super) fn watch<T: DeserializeOwned>(
-    list: &ListArgs,
-    name: &str,
-    table: impl Fn(&Answer<T>) -> String,
-) -> anyhow::Result<()> {
+pub(super) fn watch<T: Item>(list: &ListArgs, table: impl Fn(&List<T>) -> String) -> anyhow::Result<()> {
     let in_place = !list.args.json && std::io::stdout().is_terminal();
+    let client = list.args.client()?;
     output::stream(|out| {
         let mut next = Instant::now();
         loop {
-            let (body, answer) = list.ask(name)?;
+            let (body, answer) = list.ask(&client)?;
             let text = match (list.args.json, in_place) {
                 (true, _) => format!("{}\n", serde_json::from_str::<Value>(&body)?),
                 (false, true) => redrawn(&table(&answer)),

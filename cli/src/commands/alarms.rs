@@ -1,13 +1,14 @@
 //! `braid alarms`: threats that the controller has seen.
 
+use braid_api::Alarm;
+use braid_client::List;
 use braid_types::Time;
 
-use crate::client::view::Alarm;
-use crate::client::{Answer, ListArgs, format, show};
+use crate::client::{ListArgs, format, show};
 use crate::table::table;
 
 pub(crate) fn execute(args: &ListArgs) -> anyhow::Result<()> {
-    show(args, "alarms", |answer: &Answer<Alarm>| {
+    show(args, |answer: &List<Alarm>| {
         let rows = answer.items.iter().map(|alarm| row(alarm, answer.now));
         table(["AT", "TIMES", "LAST", "WHAT"], rows)
     })

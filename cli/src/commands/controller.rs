@@ -7,9 +7,10 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use braid_api::Position;
 use braid_assign::{Growth, StreamModel};
 use braid_controller::{
-    Access, Agents, Config, Controller, ControllerError, Drawings, Drawn, Listen, PolicyFile, Position,
+    Access, Agents, Config, Controller, ControllerError, Drawings, Drawn, Listen, PolicyFile,
     RebalanceSettings, Settings, Testbed, Tls, Tokens,
 };
 use braid_lab::LabName;

@@ -1,25 +1,26 @@
 //! `braid edges`: spraying and resequencing as edges report them.
 
+use braid_api::{Edge, EdgePath, EdgePathState, Resequencer, SprayGroup};
+use braid_client::List;
 use braid_types::Time;
 
-use crate::client::view::{Edge, EdgeOrder, EdgePath, EdgeSpray};
-use crate::client::{Answer, WatchArgs, format, show_or_watch};
+use crate::client::{WatchArgs, format, show_or_watch};
 use crate::table::table;
 
 /// Readings are taken once a second; one that is older than this is followed by its age.
 const OLD_SECONDS: u64 = 3;
 
 pub(crate) fn execute(args: &WatchArgs) -> anyhow::Result<()> {
-    show_or_watch(args, "edges", edges)
+    show_or_watch(args, edges)
 }
 
-fn edges(answer: &Answer<Edge>) -> String {
+fn edges(answer: &List<Edge>) -> String {
     let sprays = answer.items.iter().flat_map(|edge| rows(edge, answer.now));
     let sprays =
-        table(["EDGE", "TO", "PATH", "SHARE", "NOW", "FOUND", "ROUND TRIP", "QUEUE", "LOSS"], sprays);
-    let mut orders =
-        answer.items.iter().flat_map(|edge| edge.orders.iter().map(move |it| (edge, it))).peekable();
-    if orders.peek().is_none() {
+        table(["EDGE", "TO", "PATH", "SHARE", "NOW", "CAPACITY", "ROUND TRIP", "QUEUE", "LOSS"], sprays);
+    let mut resequencers =
+        answer.items.iter().flat_map(|edge| edge.resequencers.iter().map(move |it| (edge, it))).peekable();
+    if resequencers.peek().is_none() {
         return sprays;
     }
     let heading = [
@@ -28,37 +29,42 @@ fn edges(answer: &Answer<Edge>) -> String {
         "HOST",
         "HELD",
         "OF",
-        "WAITED P50",
+        "HOLD TIME P50",
         "P99",
         "MAX",
         "GAPS FILLED",
         "GIVEN UP",
         "SPURIOUS",
     ];
-    format!("{sprays}\n{}", table(heading, orders.map(|(edge, order)| order_row(edge, order))))
+    format!(
+        "{sprays}\n{}",
+        table(heading, resequencers.map(|(edge, resequencer)| resequencer_row(edge, resequencer)))
+    )
 }
 
 /// One row a path; one for an edge that sprays to no other.
 fn rows(edge: &Edge, now: Time) -> Vec<[String; 9]> {
-    if edge.sprays.is_empty() {
+    if edge.spray_groups.is_empty() {
         let mut row = [const { String::new() }; 9];
         row[0] = format::switch(edge.dpid);
         return vec![row];
     }
-    let paths = edge.sprays.iter().flat_map(|spray| spray.paths.iter().map(move |path| (spray, path)));
+    let paths = edge.spray_groups.iter().flat_map(|spray| spray.paths.iter().map(move |path| (spray, path)));
     paths.map(|(spray, path)| path_row(edge, spray, path, now)).collect()
 }
 
-fn path_row(edge: &Edge, spray: &EdgeSpray, path: &EdgePath, now: Time) -> [String; 9] {
+fn path_row(edge: &Edge, spray: &SprayGroup, path: &EdgePath, now: Time) -> [String; 9] {
     let age = path.read_at.map(|at| now.since(at)).filter(|age| age.as_secs() >= OLD_SECONDS);
     let age = age.map_or_else(String::new, |age| format!(" ({} ago)", format::duration(age)));
     // Which of several cables between two switches shows in the port.
     let hops = path.path.iter().zip(path.ports.iter().map(Some).chain([None]));
     let hops =
         hops.map(|(dpid, port)| port.map_or_else(|| format::switch(*dpid), |port| format::port(*port)));
-    let share = match path.state.as_deref() {
-        None | Some("carries") => cell(path.share, format::percent),
-        Some(state) => state.replace('_', " "),
+    let share = match path.state {
+        None | Some(EdgePathState::Active) => cell(path.share, format::percent),
+        Some(EdgePathState::Silent) => "silent".to_owned(),
+        Some(EdgePathState::Down) => "down".to_owned(),
+        Some(EdgePathState::Suspended) => "suspended".to_owned(),
     };
     [
         format::switch(edge.dpid),
@@ -66,27 +72,28 @@ fn path_row(edge: &Edge, spray: &EdgeSpray, path: &EdgePath, now: Time) -> [Stri
         format::list(hops, " > "),
         share + &age,
         cell(path.carried_bps, format::rate),
-        cell(path.found_bps, format::rate),
+        cell(path.estimated_capacity_bps, format::rate),
         cell(path.round_trip_us, format::micros),
         cell(path.queue_us, format::micros),
         cell(path.loss, format::percent),
     ]
 }
 
-fn order_row(edge: &Edge, order: &EdgeOrder) -> [String; 11] {
-    let (held, waited, counted) = (order.held.as_ref(), order.waited.as_ref(), order.counted.as_ref());
+fn resequencer_row(edge: &Edge, resequencer: &Resequencer) -> [String; 11] {
+    let (held, hold_time, counters) =
+        (resequencer.held.as_ref(), resequencer.hold_time.as_ref(), resequencer.counters.as_ref());
     [
         format::switch(edge.dpid),
-        format::switch(order.from),
-        order.host.to_string(),
+        format::switch(resequencer.from),
+        resequencer.host.to_string(),
         cell(held, |it| format!("{} ({})", it.packets, format::bytes(it.bytes))),
-        cell(held, |it| format::bytes(it.most_bytes)),
-        cell(waited.and_then(|it| it.p50_us), format::micros),
-        cell(waited.and_then(|it| it.p99_us), format::micros),
-        cell(waited.and_then(|it| it.max_us), format::micros),
-        cell(counted, |it| it.gaps_filled.to_string()),
-        cell(counted, |it| it.given_up().to_string()),
-        cell(counted, |it| it.spurious.to_string()),
+        cell(held, |it| format::bytes(it.max_bytes)),
+        cell(hold_time.and_then(|it| it.p50_us), format::micros),
+        cell(hold_time.and_then(|it| it.p99_us), format::micros),
+        cell(hold_time.and_then(|it| it.max_us), format::micros),
+        cell(counters, |it| it.gaps_filled.to_string()),
+        cell(counters, |it| it.gaps_given_up().to_string()),
+        cell(counters, |it| it.spurious.to_string()),
     ]
 }
 

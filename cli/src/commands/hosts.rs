@@ -1,13 +1,14 @@
 //! `braid hosts`: hosts, their addresses and where they are attached.
 
+use braid_api::Host;
+use braid_client::List;
 use braid_types::Time;
 
-use crate::client::view::Host;
-use crate::client::{Answer, WatchArgs, format, show_or_watch};
+use crate::client::{WatchArgs, format, show_or_watch};
 use crate::table::table;
 
 pub(crate) fn execute(args: &WatchArgs) -> anyhow::Result<()> {
-    show_or_watch(args, "hosts", |answer: &Answer<Host>| {
+    show_or_watch(args, |answer: &List<Host>| {
         let rows = answer.items.iter().map(|host| row(host, answer.now));
         table(["HOST", "AT", "ADDRESSES", "HEARD"], rows)
     })

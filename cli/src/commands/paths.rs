@@ -1,7 +1,8 @@
 //! `braid paths`: path queries to a controller or about a network file.
 
+use braid_api::{PathSet, Paths, PathsParameters, Schema};
 use braid_assign::StreamModel;
-use braid_paths::query::{Latency, PathsView, Query};
+use braid_paths::query::{Latency, Query};
 use braid_paths::{Kind, Request, Weight};
 use braid_types::BitsPerSec;
 use serde::Serialize;
@@ -73,7 +74,10 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
         None if args.links.is_given() => {
             return Err(exit::error(Code::Usage, "--rate and --delay are for networks of --topology"));
         }
-        None => args.client.ask("paths", &query.parameters())?,
+        None => {
+            let (body, Paths { set, .. }) = args.client.ask("paths", &parameters(&query))?;
+            (body, set)
+        }
     };
     report::notes(&view).for_each(|note| exit::say(&note));
     if args.client.json() {
@@ -99,14 +103,28 @@ impl Args {
     }
 }
 
-fn document(view: &PathsView) -> anyhow::Result<String> {
+/// The query as a controller is asked it.
+fn parameters(query: &Query) -> PathsParameters {
+    PathsParameters {
+        src: query.src.clone(),
+        dst: query.dst.clone(),
+        mode: Some(query.mode.to_string()),
+        k: u32::try_from(query.k).ok(),
+        weight: Some(query.weight.to_string()),
+        without: query.without.clone(),
+        min_capacity: (query.min_capacity > BitsPerSec(0)).then(|| query.min_capacity.to_string()),
+        max_latency: query.max_latency.map(|latency| latency.to_string()),
+    }
+}
+
+fn document(view: &PathSet) -> anyhow::Result<String> {
     #[derive(Serialize)]
     struct Document<'a> {
-        schema: &'static str,
+        schema: Schema,
         #[serde(flatten)]
-        view: &'a PathsView,
+        view: &'a PathSet,
     }
-    Ok(serde_json::to_string(&Document { schema: "braid/v1", view })?)
+    Ok(serde_json::to_string(&Document { schema: Schema, view })?)
 }
 
 fn number_of_paths(text: &str) -> Result<usize, String> {
@@ -114,6 +132,6 @@ fn number_of_paths(text: &str) -> Result<usize, String> {
     Request::new(Kind::Shortest, k).check().map(|()| k).map_err(|error| error.to_string())
 }
 
-fn no_path(view: &PathsView, why: &str) -> anyhow::Error {
+fn no_path(view: &PathSet, why: &str) -> anyhow::Error {
     exit::error(Code::NotFound, format!("no path from {} to {}: {why}", view.src.name, view.dst.name))
 }

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use braid_api::{PolicyInUse, Steering};
 use braid_controller::PolicyFile;
 use clap::Subcommand;
-use serde::Deserialize;
 use serde_json::Value;
 
-use crate::client::{Args, format};
+use crate::client::{Args, answer, format};
 use crate::exit::{Code, ExitWith};
 use crate::output;
 use crate::table::table;
@@ -50,44 +50,14 @@ pub(crate) fn execute(command: &Command) -> anyhow::Result<()> {
         Command::Show(args) => show(args),
         Command::Load(Load { file, args }) => {
             let policy = PolicyFile::read(file).exit_with(Code::Usage)?;
-            let body = args.put("policy", policy.text())?;
+            let body = answer(args.client()?.set_policy(policy.text()))?;
             if args.json() { args.print(&body) } else { output::text("the policy is in force\n") }
         }
     }
 }
 
-#[derive(Deserialize)]
-struct Answer {
-    policy: Policies,
-}
-
-#[derive(Deserialize)]
-struct Policies {
-    rules: Vec<Rule>,
-    default: Steering,
-}
-
-#[derive(Deserialize)]
-struct Rule {
-    name: String,
-    from: Vec<String>,
-    to: Vec<String>,
-    ports: Vec<String>,
-    #[serde(flatten)]
-    steering: Steering,
-}
-
-#[derive(Deserialize)]
-struct Steering {
-    kind: String,
-    paths: Option<String>,
-    k: Option<usize>,
-    placement: Option<String>,
-    subflows: Option<usize>,
-}
-
 fn show(args: &Args) -> anyhow::Result<()> {
-    let (body, Answer { policy }) = args.ask::<Answer>("policy", &[])?;
+    let (body, PolicyInUse { policy, .. }) = args.ask("policy", &())?;
     if args.json() {
         // As it came, but without what is not there.
         return serde_json::from_str::<Value>(&body).map_err(Into::into).and_then(|it| output::json(&it));
@@ -102,7 +72,7 @@ fn show(args: &Args) -> anyhow::Result<()> {
 }
 
 fn row(name: &str, [from, to, ports]: [String; 3], steering: &Steering) -> [String; 9] {
-    let Steering { kind, paths, k, placement, subflows } = steering;
+    let Steering { kind, paths, k, placement, subflows, .. } = steering;
     let number = |it: &Option<usize>| it.map_or_else(|| "-".to_owned(), |it| it.to_string());
     let text = |it: &Option<String>| it.clone().unwrap_or_else(|| "-".to_owned());
     [
@@ -110,7 +80,7 @@ fn row(name: &str, [from, to, ports]: [String; 3], steering: &Steering) -> [Stri
         from,
         to,
         ports,
-        kind.clone(),
+        kind.name().to_owned(),
         text(paths),
         number(k),
         text(placement),

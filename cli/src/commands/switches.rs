@@ -1,11 +1,13 @@
 //! `braid switches`: connected switches and their ports.
 
-use crate::client::view::{Port, Switch};
-use crate::client::{Answer, WatchArgs, format, show_or_watch};
+use braid_api::{Port, PortRole, Switch};
+use braid_client::List;
+
+use crate::client::{WatchArgs, format, show_or_watch};
 use crate::table::table;
 
 pub(crate) fn execute(args: &WatchArgs) -> anyhow::Result<()> {
-    show_or_watch(args, "switches", |answer: &Answer<Switch>| {
+    show_or_watch(args, |answer: &List<Switch>| {
         table(["SWITCH", "ADDRESS", "PORTS", "UP", "LINKS"], answer.items.iter().map(row))
     })
 }
@@ -18,6 +20,6 @@ fn row(switch: &Switch) -> [String; 5] {
         format::list(switch.address, ""),
         count(|_| true),
         count(|port| port.up),
-        count(|port| port.role.as_deref() == Some("link")),
+        count(|port| port.role == Some(PortRole::Link)),
     ]
 }

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Context;
+use braid_client::{Client, Credentials, Options, Url};
 use braid_congestion::Algorithm;
-use braid_host::managed::{Adviser, Controller};
+use braid_host::managed::{Adviser, TIMEOUT};
 use braid_host::pm::{Endpoint, EndpointFlag, Limits};
 use braid_host::{Agent, Config};
 use clap::ValueEnum;
@@ -39,7 +40,7 @@ pub(crate) struct Args {
     /// The controller that advises which subflows to open, such as http://127.0.0.1:8653; of one with https, the
     /// certificate has to lead to one of those in the file that BRAID_CA names
     #[arg(long, value_name = "URL", env = "BRAID_CONTROLLER")]
-    controller: Option<client::Controller>,
+    controller: Option<Url>,
     /// A file with the token that tells the controller who asks
     #[arg(long, value_name = "FILE", requires = "controller", env = "BRAID_TOKEN_FILE")]
     token_file: Option<PathBuf>,
@@ -97,12 +98,10 @@ fn adviser(args: &Args) -> anyhow::Result<Option<Box<dyn Adviser>>> {
         std::fs::read_to_string(path).with_context(|| format!("cannot read the token in {}", path.display()))
     };
     let token = args.token_file.as_ref().map(read).transpose()?;
-    let controller = |url: String| match url.starts_with("https:") {
-        true => client::tls().map(|tls| Controller::over_tls(&url, token.as_deref(), tls)),
-        false => Ok(Controller::new(&url, token.as_deref())),
-    };
-    let controller = args.controller.as_ref().map(ToString::to_string).map(controller).transpose()?;
-    Ok(controller.map(|controller| Box::new(controller) as Box<dyn Adviser>))
+    let Some(url) = &args.controller else { return Ok(None) };
+    let credentials = Credentials { token, roots: client::roots(url)? };
+    let controller = client::answer(Client::with(url, &Options { credentials, timeout: TIMEOUT }))?;
+    Ok(Some(Box::new(controller)))
 }
 
 fn algorithms() -> impl TypedValueParser<Value = Algorithm> {

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use braid_api::{PathSet, RankedPath, SprayVerdict, Spraying};
 use braid_assign::StreamModel;
-use braid_paths::query::{Latency, PathView, PathsView, TogetherVerdict, TogetherView};
+use braid_paths::query::Latency;
 use braid_paths::{Kind, Request, Weight};
 use braid_types::{BitsPerSec, DatapathId};
 
@@ -11,7 +12,7 @@ use crate::client::format;
 use crate::table;
 
 /// The paths as a table, and what is to be said of all of them. With a model: how many streams each can use by itself.
-pub(crate) fn text(view: &PathsView, model: Option<StreamModel>) -> String {
+pub(crate) fn text(view: &PathSet, model: Option<StreamModel>) -> String {
     let mut text = table::of_columns(columns(view, model));
     for line in footer(view) {
         text += &format!("\n{line}\n");
@@ -20,16 +21,16 @@ pub(crate) fn text(view: &PathsView, model: Option<StreamModel>) -> String {
 }
 
 /// What is to be said beside the paths.
-pub(crate) fn notes(view: &PathsView) -> impl Iterator<Item = String> {
+pub(crate) fn notes(view: &PathSet) -> impl Iterator<Item = String> {
     view.warnings.iter().map(|warning| format!("warning: {warning}"))
 }
 
 /// Without those that would say nothing.
-fn columns(view: &PathsView, model: Option<StreamModel>) -> Vec<(&'static str, Vec<String>)> {
+fn columns(view: &PathSet, model: Option<StreamModel>) -> Vec<(&'static str, Vec<String>)> {
     let weight: Weight = view.weight.parse().unwrap_or_default();
-    let column = |cell: &dyn Fn(&PathView) -> String| view.paths.iter().map(cell).collect();
+    let column = |cell: &dyn Fn(&RankedPath) -> String| view.paths.iter().map(cell).collect();
     let ranks = (1..=view.paths.len()).map(|rank| rank.to_string()).collect();
-    let any = |test: fn(&PathView) -> bool| view.paths.iter().any(test);
+    let any = |test: fn(&RankedPath) -> bool| view.paths.iter().any(test);
     let columns = [
         (true, "#", ranks),
         (true, "HOPS", column(&|path| path.hops.to_string())),
@@ -41,14 +42,14 @@ fn columns(view: &PathsView, model: Option<StreamModel>) -> Vec<(&'static str, V
             "STREAMS",
             column(&|path| model.map(|model| streams(path, model)).unwrap_or_default()),
         ),
-        (any(|path| path.shared_cables > 0), "SHARED", column(&|path| path.shared_cables.to_string())),
+        (any(|path| path.shared_links > 0), "SHARED", column(&|path| path.shared_links.to_string())),
         (true, "PATH", column(&route)),
     ];
     columns.into_iter().filter(|(shown, ..)| *shown).map(|(_, heading, cells)| (heading, cells)).collect()
 }
 
 /// How many streams a path can use, if its delay and rate are known: the way back takes as long.
-fn streams(path: &PathView, model: StreamModel) -> String {
+fn streams(path: &RankedPath, model: StreamModel) -> String {
     let known = path.rate_bps.zip(path.delay_us);
     let count = known.map(|(rate, micros)| {
         model.streams(BitsPerSec(rate), Duration::from_secs_f64(2.0 * micros.max(0.0) / 1e6))
@@ -70,7 +71,7 @@ fn rate(bps: Option<u64>) -> String {
 }
 
 /// The switches, with the port where another one leads to the same next switch.
-fn route(path: &PathView) -> String {
+fn route(path: &RankedPath) -> String {
     let mut links = path.links.iter();
     let hop = |node: &String| match links.next().filter(|link| link.parallel) {
         Some(link) => format!("{}:{}", label(node), link.src.port),
@@ -85,37 +86,37 @@ fn label(node: &str) -> String {
     dpid.map_or_else(|| node.to_owned(), format::switch)
 }
 
-fn footer(view: &PathsView) -> Vec<String> {
-    let together = view.together.as_ref().map(|together| spread(together, view));
+fn footer(view: &PathSet) -> Vec<String> {
+    let together = view.spraying.as_ref().map(|it| spread(it, view));
     let more = format!("There are more; -k shows up to {}.", Request::MAX_PATHS);
     [flow(view), together, view.truncated.then_some(more)].into_iter().flatten().collect()
 }
 
 /// Whether one stream can go over all of the paths. Delays tell nothing of cables that several paths share.
-fn spread(together: &TogetherView, view: &PathsView) -> String {
-    let difference = match together.difference_us {
+fn spread(spraying: &Spraying, view: &PathSet) -> String {
+    let difference = match spraying.delay_difference_us {
         0.0 => "Their delays are the same".to_owned(),
         micros_apart => {
             let difference = micros(Some(micros_apart));
-            format!("Their delays differ by {difference}, an imbalance of {:.2}", together.mdi)
+            format!("Their delays differ by {difference}, an imbalance of {:.2}", spraying.mdi)
         }
     };
-    let shared = view.paths.iter().any(|path| path.shared_cables > 0);
+    let shared = view.paths.iter().any(|path| path.shared_links > 0);
     let by_delays = if shared { "by their delays alone, " } else { "" };
-    let best = ranks(&together.best);
-    match (together.verdict, shared) {
-        (TogetherVerdict::InOrder, _) => {
+    let best = ranks(&spraying.best_paths);
+    match (spraying.verdict, shared) {
+        (SprayVerdict::InOrder, _) => {
             format!("{difference}: {by_delays}one stream can be spread over them.")
         }
-        (TogetherVerdict::Resequenced, _) => format!(
-            "{difference}: {by_delays}one stream can be spread over them if its packets are put in order again."
+        (SprayVerdict::Resequenced, _) => format!(
+            "{difference}: {by_delays}one stream can be spread over them if its packets are resequenced."
         ),
-        (TogetherVerdict::Apart, true) => {
+        (SprayVerdict::Unsuitable, true) => {
             format!(
                 "{difference}: too much for one stream over all of them; {by_delays}it can go over {best}."
             )
         }
-        (TogetherVerdict::Apart, false) => {
+        (SprayVerdict::Unsuitable, false) => {
             format!("{difference}: too much for one stream over all of them; over {best} it gets most.")
         }
     }
@@ -136,7 +137,7 @@ fn ranks(places: &[usize]) -> String {
     format!("paths {}", format::list(runs, ", "))
 }
 
-fn flow(view: &PathsView) -> Option<String> {
+fn flow(view: &PathSet) -> Option<String> {
     let rates = view.paths.iter().filter_map(|path| path.rate_bps);
     let carried = BitsPerSec(rates.fold(0, u64::saturating_add));
     let mode: Option<Kind> = view.mode.parse().ok();
@@ -158,14 +159,14 @@ mod tests {
 
     #[test]
     fn streams_are_predicted_where_rate_and_delay_are_known() {
-        let path = |rate_bps, delay_us| PathView {
+        let path = |rate_bps, delay_us| RankedPath {
             nodes: Vec::new(),
             links: Vec::new(),
             hops: 0,
             cost: None,
             delay_us,
             rate_bps,
-            shared_cables: 0,
+            shared_links: 0,
         };
         let model = StreamModel::default();
         assert_eq!(streams(&path(Some(100_000_000), Some(61_000.0)), model), "18");

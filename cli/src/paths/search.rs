@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use braid_api::PathSet;
+use braid_controller::path_set;
 use braid_paths::query::{PathsView, Query, QueryError};
 use braid_paths::solve;
 use braid_topology::Blueprint;
@@ -9,12 +11,12 @@ use braid_topology::Blueprint;
 use crate::exit::{self, Code};
 
 /// Answers a question in a network that is drawn or written down.
-pub(crate) fn in_blueprint(network: &Blueprint, query: &Query) -> anyhow::Result<PathsView> {
+pub(crate) fn in_blueprint(network: &Blueprint, query: &Query) -> anyhow::Result<PathSet> {
     let graph = Arc::new(network.graph());
     let resolved = query.resolve(&graph, network).map_err(|error| refuse(&error))?;
     let [src, dst] = resolved.switches();
     let set = solve(&mut resolved.request.terms.finder(&graph), src, dst, &resolved.request);
-    Ok(PathsView::new(&graph, &resolved, &set, |dpid| network.name_of(dpid)))
+    Ok(path_set(PathsView::new(&graph, &resolved, &set, |dpid| network.name_of(dpid))))
 }
 
 fn refuse(error: &QueryError) -> anyhow::Error {

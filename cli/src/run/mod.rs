@@ -10,10 +10,11 @@ use std::process::{self, ExitStatus};
 
 use anyhow::Context;
 use braid_announce::{Announcer, Assigning, BecomeError, StartError, Watched, become_command};
+use braid_api::{Assignment, Connection, NewAssignment, Requester};
 use braid_assign::Distribution;
-use serde_json::Value;
+use braid_client::{Client, Url};
 
-use crate::client::Controller;
+use crate::client::{answer, connect};
 use crate::exit::{self, Code};
 
 /// Run a command, and give each TCP connection that it opens a path of its own
@@ -40,7 +41,7 @@ pub(crate) struct Args {
     owner: Option<String>,
     /// The controller's address for programs
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8653", env = "BRAID_CONTROLLER")]
-    controller: Controller,
+    controller: Url,
     /// Print what each path carried as JSON, to standard error
     #[arg(long)]
     json: bool,
@@ -68,7 +69,7 @@ pub(crate) fn execute(args: Args) -> anyhow::Result<()> {
             Assigning::ByHost { paths: args.paths, streams: args.streams, distribution: args.distribution }
         }
     };
-    let mut announcer = Announcer::new(args.controller, assigning, args.owner);
+    let mut announcer = Announcer::new(Announced(connect(&args.controller)?), assigning, args.owner);
     let mut has_warned = false;
     let status = watched.serve(|connection| {
         if args.except.contains(&connection.dst_port) {
@@ -87,11 +88,26 @@ pub(crate) fn execute(args: Args) -> anyhow::Result<()> {
     end_as(status)
 }
 
-impl braid_announce::Controller for Controller {
+/// The controller that is told of connections.
+struct Announced(Client);
+
+impl braid_announce::Controller for Announced {
     type Error = anyhow::Error;
 
-    fn send(&self, method: &str, name: &str, body: &Value) -> anyhow::Result<Value> {
-        self.send(method, name, body)
+    fn assign(&self, wanted: &NewAssignment) -> anyhow::Result<Assignment> {
+        answer(self.0.assign(wanted))
+    }
+
+    fn place(&self, assignment: &str, connection: &Connection) -> anyhow::Result<()> {
+        answer(self.0.place(assignment, connection)).map(drop)
+    }
+
+    fn end(&self, assignment: &str, connection: &Connection) -> anyhow::Result<()> {
+        answer(self.0.end(assignment, connection))
+    }
+
+    fn release(&self, assignment: &str, requester: &Requester) -> anyhow::Result<()> {
+        answer(self.0.release(assignment, requester)).map(drop)
     }
 }
 

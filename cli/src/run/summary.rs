@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use braid_announce::Announcer;
+use braid_api::Transfer;
 use braid_types::FiveTuple;
 use serde::Serialize;
 
-use crate::client::Controller;
+use super::Announced;
 use crate::client::route::Routes;
-use crate::client::view::Transfer;
 use crate::client::{format, list};
 use crate::table::table;
 
@@ -26,13 +26,13 @@ struct Carried {
 }
 
 /// Says on standard error what each path carried, as far as the controller knows.
-pub(super) fn print(announcer: &Announcer<Controller>, json: bool) {
+pub(super) fn print(announcer: &Announcer<Announced>, json: bool) {
     let placed: BTreeSet<&FiveTuple> = announcer.placed().collect();
     if placed.is_empty() {
         return;
     }
     std::thread::sleep(COUNTED_EVERY);
-    let Ok(transfers) = list::<Transfer>(announcer.controller(), "transfers") else { return };
+    let Ok(transfers) = list::<Transfer>(&announcer.controller().0) else { return };
     let carried = by_path(&transfers, &placed);
     if json {
         eprintln!("{}", serde_json::json!({ "schema": "braid/v1", "paths": carried }));

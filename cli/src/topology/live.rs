@@ -3,21 +3,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
+use braid_api::{Host, Link, Switch};
+use braid_client::Url;
 use braid_topology::LinkState;
 use braid_topology::blueprint::{Blueprint, BlueprintError, Builder, NewInterface, NewSwitch, Plug};
 use braid_types::{BitsPerSec, DatapathId, SwitchPort};
 
 use super::source::Loaded;
-use crate::client::view::{Host, Link, Switch};
-use crate::client::{Controller, format, list};
+use crate::client::{connect, format, list};
 
 /// The network of the controller; it does not tell what the links of hosts carry: that is `host_capacity`.
 ///
 /// Switches are called by their datapath id, hosts by their first address, else by their MAC address.
-pub(crate) fn load(controller: &Controller, host_capacity: BitsPerSec) -> anyhow::Result<Loaded> {
-    let switches: Vec<Switch> = list(controller, "switches")?;
-    let links: Vec<Link> = list(controller, "links")?;
-    let hosts: Vec<Host> = list(controller, "hosts")?;
+pub(crate) fn load(controller: &Url, host_capacity: BitsPerSec) -> anyhow::Result<Loaded> {
+    let client = connect(controller)?;
+    let switches: Vec<Switch> = list(&client)?;
+    let links: Vec<Link> = list(&client)?;
+    let hosts: Vec<Host> = list(&client)?;
     Ok(draw(&controller.to_string(), &switches, &links, &hosts, host_capacity)?)
 }
 
@@ -49,7 +51,7 @@ impl Drawing {
     fn add_links(&mut self, links: &[Link]) {
         let states: BTreeMap<_, _> = links
             .iter()
-            .map(|link| ((link.src, link.dst), LinkState::of_capacity(link.capacity())))
+            .map(|link| ((link.src, link.dst), LinkState::of_capacity(BitsPerSec(link.capacity_bps))))
             .collect();
         for (&(src, dst), there) in &states {
             let back = states.get(&(dst, src));

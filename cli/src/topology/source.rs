@@ -8,6 +8,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::Context;
+use braid_client::Url;
 use braid_lab::Scenario;
 use braid_topology::Blueprint;
 use braid_topology::generate::{Links, Spec, SpecError};
@@ -15,7 +16,6 @@ use braid_topology::import::{self, Imported, MAX_INPUT};
 use braid_types::BitsPerSec;
 
 use super::live;
-use crate::client::Controller;
 use crate::exit::{self, Code, ExitWith};
 
 /// What every command that takes a network has.
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     source: Option<Source>,
     /// The controller's address for programs
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8653", env = "BRAID_CONTROLLER")]
-    controller: Controller,
+    controller: Url,
     #[command(flatten)]
     links: LinkArgs,
 }

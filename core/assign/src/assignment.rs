@@ -14,15 +14,11 @@ use crate::model::StreamModel;
 
 /// Names an assignment; as text 16 hexadecimal digits. It is not to be guessed from others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(value_type = String, pattern = "^[0-9a-fA-F]{16}$"))]
 pub struct AssignmentId(pub u64);
 
 /// Whose an assignment is: up to 64 visible ASCII characters.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(value_type = String, pattern = "^[!-~]{1,64}$"))]
 pub struct Owner(String);
 
 /// Text that is nobody's name.

@@ -58,7 +58,7 @@ pub use cookie::{Cookie, Purpose};
 pub use counters::{Counters, Sizes};
 pub use event::{Event, InstalledMeters, InstalledRules, PortStatus, Recorded, SwitchPorts, UnknownRule};
 pub use label::Label;
-pub use notice::Notice;
+pub use notice::{LinkLoss, Notice};
 pub use port_counters::PortCounters;
 pub use request::{Asker, AssignedPath, AssignmentView, PlacedView, Refusal, Reply, Request, Ticket};
 pub use role::Role;

@@ -6,13 +6,11 @@ use std::time::Duration;
 
 use braid_steering::{StreamId, TransferId, TransferKind};
 use braid_types::{BitsPerSec, DatapathId, FiveTuple, MacAddr, SwitchPort};
-use serde::Serialize;
 
 use crate::threat::Threat;
 
 /// A change to report: logged, and sent to watchers.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case", tag = "notice")]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notice {
     /// A switch joined.
     SwitchJoined {
@@ -200,8 +198,7 @@ pub enum Notice {
 }
 
 /// The reason for the loss of a link.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkLoss {
     /// A port at an end went down.
     Port,

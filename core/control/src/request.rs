@@ -89,26 +89,21 @@ pub enum Reply {
 }
 
 /// An assignment, as applications and people see it.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = Assignment))]
+#[derive(Clone, PartialEq, Debug)]
 pub struct AssignmentView {
     /// Its name.
     pub id: AssignmentId,
     /// Whose it is.
     pub owner: Owner,
     /// One host.
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub src: IpAddr,
     /// The other.
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub dst: IpAddr,
     /// How many paths were asked for; more than there are `paths` if there are no more of use.
     pub wanted: usize,
     /// How many streams are expected, if that was said.
     pub expected_streams: Option<usize>,
     /// How streams are distributed.
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub distribution: Distribution,
     /// When it was made, on the controller's clock.
     pub opened_at: Time,
@@ -121,8 +116,7 @@ pub struct AssignmentView {
 }
 
 /// A path of an assignment.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Clone, PartialEq, Debug)]
 pub struct AssignedPath {
     /// Its switches, from the one of `src` to the one of `dst`.
     pub switches: Vec<DatapathId>,
@@ -137,9 +131,7 @@ pub struct AssignedPath {
 }
 
 /// A stream that has a path.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = PlacedStream))]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlacedView {
     /// Its number.
     pub stream: StreamId,

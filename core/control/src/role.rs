@@ -1,7 +1,5 @@
 //! Roles of switch ports (pending, host, link, silent) and the transitions between them.
 
-use serde::Serialize;
-
 /// What a port leads to.
 ///
 /// ```text
@@ -14,10 +12,7 @@ use serde::Serialize;
 /// A silent port stays one until the port has been down for [`role_hold`](crate::Settings::role_hold): behind it may
 /// be a switch that forwards and is not connected, and to flood there could close a loop. A port that has shown a host
 /// stays a host's for as long, whatever discovery frames come in there: hosts can pass them on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = PortRole))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// Too new to tell; nothing but discovery passes.
     Pending,

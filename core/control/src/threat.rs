@@ -4,12 +4,9 @@ use std::fmt;
 use std::net::IpAddr;
 
 use braid_types::{MacAddr, SwitchPort};
-use serde::Serialize;
 
 /// What something at a port did that the network must not believe, or must not bear.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case", tag = "kind")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Threat {
     /// It sent a discovery frame with a wrong tag or form.
     ForgedProbe {
@@ -45,7 +42,6 @@ pub enum Threat {
     /// It claimed the IP address of a host that is alive elsewhere.
     StolenIp {
         /// The address.
-        #[cfg_attr(feature = "openapi", schema(value_type = String))]
         ip: IpAddr,
         /// Where the host is.
         holder: SwitchPort,
@@ -57,16 +53,16 @@ pub enum Threat {
 }
 
 impl Threat {
-    /// Its name, as in `kind` where it is serialised.
+    /// Its name, as API clients see it.
     pub const fn kind(&self) -> &'static str {
         match self {
-            Self::ForgedProbe { .. } => "forged_probe",
-            Self::ReplayedProbe { .. } => "replayed_probe",
-            Self::RelayedProbe { .. } => "relayed_probe",
-            Self::ReflectedProbe => "reflected_probe",
-            Self::NotBelieved { .. } => "not_believed",
-            Self::StolenMac { .. } => "stolen_mac",
-            Self::StolenIp { .. } => "stolen_ip",
+            Self::ForgedProbe { .. } => "forged_lldp",
+            Self::ReplayedProbe { .. } => "replayed_lldp",
+            Self::RelayedProbe { .. } => "relayed_lldp",
+            Self::ReflectedProbe => "reflected_lldp",
+            Self::NotBelieved { .. } => "rejected_host",
+            Self::StolenMac { .. } => "spoofed_mac",
+            Self::StolenIp { .. } => "spoofed_ip",
             Self::TooManyAddresses => "too_many_addresses",
             Self::TooManyPackets => "too_many_packets",
         }

@@ -9,8 +9,6 @@ use crate::numbered::Number;
 /// Numbers a transfer; never used twice by one controller.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(value_type = u64))]
 pub struct TransferId(pub u64);
 
 impl fmt::Display for TransferId {
@@ -22,8 +20,6 @@ impl fmt::Display for TransferId {
 /// Numbers a stream; never used twice by one controller.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(value_type = u64))]
 pub struct StreamId(pub u64);
 
 impl fmt::Display for StreamId {

@@ -12,7 +12,6 @@ use crate::ids::{StreamId, TransferId};
 /// How a transfer is carried.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum TransferKind {
     /// Several subflows of one MPTCP connection.
     Mptcp,

@@ -9,8 +9,6 @@ use crate::{ParseError, serde_as_text};
 
 /// Identifies a switch: 16 bits chosen by the implementer, 48 usually a MAC address. OpenFlow 1.3.5 §7.3.1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(value_type = String, pattern = "^[0-9a-f]{16}$", example = "000000000000002a"))]
 pub struct DatapathId(pub u64);
 
 impl fmt::Display for DatapathId {
@@ -41,8 +39,6 @@ serde_as_text!(DatapathId);
 /// A port of a switch, or one of the reserved numbers. OpenFlow 1.3.5 §7.2.1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(value_type = u32))]
 pub struct PortNo(pub u32);
 
 impl PortNo {
@@ -95,7 +91,6 @@ impl fmt::Debug for PortNo {
 
 /// One end of a cable: a port of a named switch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SwitchPort {
     /// The switch.
     pub dpid: DatapathId,

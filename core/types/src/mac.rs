@@ -7,8 +7,6 @@ use crate::{ParseError, serde_as_text};
 
 /// An Ethernet address, in network byte order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(value_type = String, pattern = "^([0-9a-f]{2}:){5}[0-9a-f]{2}$"))]
 pub struct MacAddr([u8; 6]);
 
 impl MacAddr {

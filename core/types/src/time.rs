@@ -11,8 +11,6 @@ use serde::{Deserialize, Serialize};
 /// Unlike `std::time::Instant` it can be recorded and replayed. Arithmetic saturates.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(value_type = u64))]
 pub struct Time(u64);
 
 impl Time {

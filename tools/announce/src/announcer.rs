@@ -3,21 +3,42 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use braid_api::{Assignment, Connection, NewAssignment, Requester};
 use braid_assign::Distribution;
 use braid_types::FiveTuple;
-use serde_json::{Value, json};
 
-/// A controller's HTTP API.
+/// A controller that sets paths aside.
 pub trait Controller {
     /// Why it did not do what it was asked for.
     type Error;
 
-    /// Sends `body` with this method to `name`, which is relative to the API's root, and gives the answer.
+    /// Sets paths aside.
     ///
     /// # Errors
     ///
-    /// The controller cannot be reached, or refuses.
-    fn send(&self, method: &str, name: &str, body: &Value) -> Result<Value, Self::Error>;
+    /// The controller cannot be reached, or refuses; as of the other methods.
+    fn assign(&self, wanted: &NewAssignment) -> Result<Assignment, Self::Error>;
+
+    /// Places a connection of an assignment on a path.
+    ///
+    /// # Errors
+    ///
+    /// As of [`assign`](Self::assign).
+    fn place(&self, assignment: &str, connection: &Connection) -> Result<(), Self::Error>;
+
+    /// Ends a connection of an assignment.
+    ///
+    /// # Errors
+    ///
+    /// As of [`assign`](Self::assign).
+    fn end(&self, assignment: &str, connection: &Connection) -> Result<(), Self::Error>;
+
+    /// Releases an assignment.
+    ///
+    /// # Errors
+    ///
+    /// As of [`assign`](Self::assign).
+    fn release(&self, assignment: &str, requester: &Requester) -> Result<(), Self::Error>;
 }
 
 /// Whose paths connections take.
@@ -70,8 +91,7 @@ impl<C: Controller> Announcer<C> {
     /// The controller could not be asked, or refused. An assignment that could not be made is asked for once.
     pub fn announce(&mut self, tuple: FiveTuple) -> Result<(), C::Error> {
         let Some(id) = self.assignment(&tuple)? else { return Ok(()) };
-        let body = self.with_owner(connection_body(&tuple));
-        self.controller.send("POST", &format!("assignments/{id}/streams"), &body)?;
+        self.controller.place(&id, &Connection::new(&tuple, self.owner.clone()))?;
         self.placed.retain(|(_, known)| *known != tuple);
         self.placed.push((id, tuple));
         Ok(())
@@ -81,11 +101,10 @@ impl<C: Controller> Announcer<C> {
     pub fn release(&self) {
         // What does not reach the controller now ends there by itself.
         for (id, tuple) in &self.placed {
-            let body = self.with_owner(connection_body(tuple));
-            drop(self.controller.send("DELETE", &format!("assignments/{id}/streams"), &body));
+            drop(self.controller.end(id, &Connection::new(tuple, self.owner.clone())));
         }
         for id in self.made.values().flatten() {
-            drop(self.controller.send("DELETE", &format!("assignments/{id}"), &self.with_owner(json!({}))));
+            drop(self.controller.release(id, &Requester { owner: self.owner.clone() }));
         }
     }
 
@@ -98,32 +117,23 @@ impl<C: Controller> Announcer<C> {
         if let Some(known) = self.made.get(&hosts) {
             return Ok(known.clone());
         }
-        let mut body =
-            json!({ "src": tuple.src, "dst": tuple.dst, "paths": paths, "distribution": distribution });
-        if let Some(streams) = streams {
-            body["streams"] = json!(streams);
-        }
-        let made = self.controller.send("POST", "assignments", &self.with_owner(body));
-        let id = |answer: &Value| answer["assignment"]["id"].as_str().map(str::to_owned);
-        self.made.insert(hosts, made.as_ref().ok().and_then(id));
-        made.map(|answer| id(&answer))
+        let wanted = NewAssignment {
+            streams: streams.map(usize::from),
+            owner: self.owner.clone(),
+            distribution: Some(distribution.to_string()),
+            ..NewAssignment::between(tuple.src, tuple.dst, paths.into())
+        };
+        let made = self.controller.assign(&wanted).map(|assignment| assignment.id);
+        self.made.insert(hosts, made.as_ref().ok().cloned());
+        made.map(Some)
     }
-
-    fn with_owner(&self, mut body: Value) -> Value {
-        if let Some(owner) = &self.owner {
-            body["owner"] = json!(owner);
-        }
-        body
-    }
-}
-
-fn connection_body(tuple: &FiveTuple) -> Value {
-    json!({ "src": tuple.src, "src_port": tuple.src_port, "dst": tuple.dst, "dst_port": tuple.dst_port })
 }
 
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
+
+    use braid_types::Time;
 
     use super::*;
 
@@ -134,19 +144,44 @@ mod tests {
         refused: &'static str,
     }
 
+    impl Fake {
+        fn ask(&self, question: &str, owner: Option<&str>) -> Result<usize, String> {
+            let number = self.asked.borrow().len();
+            self.asked.borrow_mut().push(format!("{question} {}", owner.unwrap_or("-")));
+            if question == self.refused { Err("no".into()) } else { Ok(number) }
+        }
+    }
+
     impl Controller for Fake {
         type Error = String;
 
-        fn send(&self, method: &str, name: &str, body: &Value) -> Result<Value, String> {
-            let number = self.asked.borrow().len();
-            self.asked
-                .borrow_mut()
-                .push(format!("{method} {name} {}", body["owner"].as_str().unwrap_or("-")));
-            if name == self.refused {
-                Err("no".into())
-            } else {
-                Ok(json!({ "assignment": { "id": number.to_string() } }))
-            }
+        fn assign(&self, wanted: &NewAssignment) -> Result<Assignment, String> {
+            let number = self.ask("assign", wanted.owner.as_deref())?;
+            Ok(Assignment {
+                id: number.to_string(),
+                owner: String::new(),
+                src: wanted.src,
+                dst: wanted.dst,
+                requested_paths: wanted.paths,
+                expected_streams: wanted.streams,
+                distribution: String::new(),
+                opened_at: Time::ZERO,
+                expires_at: Time::ZERO,
+                placed_streams: 0,
+                paths: Vec::new(),
+            })
+        }
+
+        fn place(&self, assignment: &str, connection: &Connection) -> Result<(), String> {
+            self.ask(&format!("place {assignment}"), connection.owner.as_deref()).map(drop)
+        }
+
+        fn end(&self, assignment: &str, connection: &Connection) -> Result<(), String> {
+            self.ask(&format!("end {assignment}"), connection.owner.as_deref()).map(drop)
+        }
+
+        fn release(&self, assignment: &str, requester: &Requester) -> Result<(), String> {
+            self.ask(&format!("release {assignment}"), requester.owner.as_deref()).map(drop)
         }
     }
 
@@ -168,17 +203,17 @@ mod tests {
         assert_eq!(announcer.placed().count(), 3);
         announcer.release();
         let asked = announcer.controller().asked.borrow().join("\n");
-        let streams = |method| ["0", "0", "3"].map(|id| format!("{method} assignments/{id}/streams me"));
-        let [one, two, three] = streams("POST");
-        let made = "POST assignments me";
-        let ended = streams("DELETE").join("\n");
-        let released = "DELETE assignments/0 me\nDELETE assignments/3 me";
+        let streams = |method| ["0", "0", "3"].map(|id| format!("{method} {id} me"));
+        let [one, two, three] = streams("place");
+        let made = "assign me";
+        let ended = streams("end").join("\n");
+        let released = "release 0 me\nrelease 3 me";
         assert_eq!(asked, format!("{made}\n{one}\n{two}\n{made}\n{three}\n{ended}\n{released}"));
     }
 
     #[test]
     fn a_refused_assignment_is_asked_for_once() {
-        let mut announcer = by_host("assignments");
+        let mut announcer = by_host("assign");
         assert_eq!(announcer.announce(connection(2, 1_000)), Err("no".to_owned()));
         assert_eq!(announcer.announce(connection(2, 1_001)), Ok(()));
         assert_eq!((announcer.placed().count(), announcer.controller().asked.borrow().len()), (0, 1));
@@ -187,10 +222,9 @@ mod tests {
     #[test]
     fn connections_that_were_not_placed_are_not_given_back() {
         let assigning = Assigning::Given("7".to_owned());
-        let mut announcer =
-            Announcer::new(Fake { refused: "assignments/7/streams", ..Fake::default() }, assigning, None);
+        let mut announcer = Announcer::new(Fake { refused: "place 7", ..Fake::default() }, assigning, None);
         assert!(announcer.announce(connection(2, 1_000)).is_err());
         announcer.release();
-        assert_eq!(*announcer.controller().asked.borrow(), ["POST assignments/7/streams -"]);
+        assert_eq!(*announcer.controller().asked.borrow(), ["place 7 -"]);
     }
 }

@@ -8,12 +8,12 @@ export type Time = number;
 
 export type SwitchPort = Schemas["SwitchPort"];
 export type Switch = Schemas["Switch"];
-export type Link = Schemas["LinkView"];
-export type Host = Schemas["HostView"];
-export type Edge = Schemas["EdgeView"];
-export type EdgePath = Schemas["EdgePathView"];
-export type Stream = Schemas["StreamView"];
-export type Transfer = Schemas["TransferView"];
+export type Link = Schemas["Link"];
+export type Host = Schemas["Host"];
+export type Edge = Schemas["Edge"];
+export type EdgePath = Schemas["EdgePath"];
+export type Stream = Schemas["Stream"];
+export type Transfer = Schemas["Transfer"];
 export type Event = Schemas["Event"];
 export type Snapshot = Schemas["Snapshot"];
 export type Delta = Schemas["Delta"];
@@ -27,5 +27,5 @@ export type Problem = Schemas["ProblemDocument"];
 /** What has changed of a list. */
 export interface Changes<T> {
   set: T[];
-  gone: string[];
+  removed: string[];
 }

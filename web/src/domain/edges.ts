@@ -1,4 +1,4 @@
-/** What edges spray over which paths, and hold to put it in order. */
+/** Edges: the paths that they spray over, and their resequencers. */
 import type { Edge, EdgeHistory, EdgePath, Stream, SwitchPort, Time } from "./api";
 import { WINDOW_S } from "./throughput";
 import { portName } from "./view";
@@ -20,7 +20,7 @@ export const pathKey = (path: { ports?: readonly SwitchPort[]; path: readonly st
 export function places(streams: readonly Stream[]): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const stream of streams)
-    stream.sprayed?.forEach((path, place) => {
+    stream.spray_paths?.forEach((path, place) => {
       const key = pathKey(path);
       if (!found.has(key)) found.set(key, place);
     });
@@ -29,7 +29,7 @@ export function places(streams: readonly Stream[]): ReadonlyMap<string, number> 
 
 /** The edge that does most: that sprays, and else the first. */
 export function busiest(edges: ReadonlyMap<string, Edge>): string | null {
-  const carried = (edge: Edge) => edge.sprays.flatMap((it) => it.paths).reduce((sum, it) => sum + (it.carried_bps ?? 0), 0);
+  const carried = (edge: Edge) => edge.spray_groups.flatMap((it) => it.paths).reduce((sum, it) => sum + (it.carried_bps ?? 0), 0);
   let [found, most] = [null as string | null, -1];
   for (const [dpid, edge] of edges) {
     const now = carried(edge);
@@ -39,15 +39,15 @@ export function busiest(edges: ReadonlyMap<string, Edge>): string | null {
 }
 
 /** Gaps that did not close. */
-export const givenUp = (counted: NonNullable<Edge["orders"][number]["counted"]>): number =>
-  counted.gaps_passed + counted.gaps_timed_out + counted.gaps_over_threshold + counted.gaps_overflowed + counted.gaps_ended;
+export const givenUp = (counters: NonNullable<Edge["resequencers"][number]["counters"]>): number =>
+  counters.gaps_passed + counters.gaps_timed_out + counters.gaps_over_threshold + counters.gaps_overflowed + counters.gaps_ended;
 
 const nothing = (length: number): Values => Array<number | null>(length).fill(null);
 
 /** The history with what an edge tells now. */
 export function extend(before: EdgeHistory | null, edge: Edge, now: Time): EdgeHistory {
   const history: EdgeHistory =
-    before?.dpid === edge.dpid ? before : { schema: "braid/v1", now, dpid: edge.dpid, step_s: 1, times: [], sprays: [], orders: [] };
+    before?.dpid === edge.dpid ? before : { schema: "braid/v1", now, dpid: edge.dpid, step_s: 1, times: [], spray_groups: [], resequencers: [] };
   const last = history.times.at(-1) ?? -1;
   // Half a step: what was drawn is not drawn again when the history is asked for.
   if (now <= last + 5e8) return history;
@@ -55,7 +55,7 @@ export function extend(before: EdgeHistory | null, edge: Edge, now: Time): EdgeH
   const add = (values: Values | undefined, value: number | null | undefined, at: Time | null | undefined): Values =>
     cut([...(values ?? nothing(past)), at != null && now - at <= FRESH_NS ? (value ?? null) : null]);
   const paths = (group: number, to: string) => {
-    const known = history.sprays.find((it) => it.group === group && it.to === to)?.paths ?? [];
+    const known = history.spray_groups.find((it) => it.group === group && it.to === to)?.paths ?? [];
     return new Map(known.map((it) => [pathKey(it), it]));
   };
   const path = (known: ReturnType<typeof paths>, it: EdgePath) => {
@@ -70,24 +70,24 @@ export function extend(before: EdgeHistory | null, edge: Edge, now: Time): EdgeH
       loss: add(old?.loss, it.loss, it.read_at),
     };
   };
-  const sprays = edge.sprays.map(({ group, to, paths: all }) => {
+  const spray_groups = edge.spray_groups.map(({ group, to, paths: all }) => {
     const known = paths(group, to);
     return { group, to, paths: all.map((it) => path(known, it)) };
   });
-  const orders = edge.orders.map((it) => {
-    const old = history.orders.find((known) => known.group === it.group);
+  const resequencers = edge.resequencers.map((it) => {
+    const old = history.resequencers.find((known) => known.group === it.group);
     return {
       group: it.group,
       from: it.from,
       host: it.host,
       held_packets: add(old?.held_packets, it.held?.packets, it.read_at),
       held_bytes: add(old?.held_bytes, it.held?.bytes, it.read_at),
-      waited_p50_us: add(old?.waited_p50_us, it.waited?.p50_us, it.read_at),
-      waited_p99_us: add(old?.waited_p99_us, it.waited?.p99_us, it.read_at),
-      waited_max_us: add(old?.waited_max_us, it.waited?.max_us, it.read_at),
+      hold_time_p50_us: add(old?.hold_time_p50_us, it.hold_time?.p50_us, it.read_at),
+      hold_time_p99_us: add(old?.hold_time_p99_us, it.hold_time?.p99_us, it.read_at),
+      hold_time_max_us: add(old?.hold_time_max_us, it.hold_time?.max_us, it.read_at),
     };
   });
-  return { ...history, now, times: cut([...history.times, now]), sprays, orders };
+  return { ...history, now, times: cut([...history.times, now]), spray_groups, resequencers };
 }
 
 const cut = <T>(values: T[]): T[] => values.slice(-WINDOW_S);

@@ -38,11 +38,11 @@ export function transfersCsv(view: View): string {
 }
 
 export function edgesCsv(view: View): string {
-  const head = ["edge", "to", "path", "state", "share", "carried_bps", "found_bps", "round_trip_us", "queue_us", "loss", "packets", "bytes"];
+  const head = ["edge", "to", "path", "state", "share", "carried_bps", "estimated_capacity_bps", "round_trip_us", "queue_us", "loss", "packets", "bytes"];
   const rows = [...view.edges.values()].flatMap((edge) =>
-    edge.sprays.flatMap((group) =>
+    edge.spray_groups.flatMap((group) =>
       group.paths.map((it) => [
-        edge.dpid, group.to, it.ports.map(portName).join(" "), it.state, it.share, it.carried_bps, it.found_bps, it.round_trip_us,
+        edge.dpid, group.to, it.ports.map(portName).join(" "), it.state, it.share, it.carried_bps, it.estimated_capacity_bps, it.round_trip_us,
         it.queue_us, it.loss, it.packets, it.bytes,
       ]),
     ),

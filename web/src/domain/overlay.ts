@@ -54,8 +54,8 @@ function widest(links: View["links"]): ReadonlyMap<string, number> {
 
 /** The hops of each path: by their ports where these are known, so that parallel cables stay apart. */
 const hopsOf = (stream: Stream): string[][] =>
-  stream.sprayed?.length && stream.sprayed.every((it) => it.ports.length > 0)
-    ? stream.sprayed.map((it) => it.ports.map(portName))
+  stream.spray_paths?.length && stream.spray_paths.every((it) => it.ports.length > 0)
+    ? stream.spray_paths.map((it) => it.ports.map(portName))
     : pathsOf(stream).map((path) => path.slice(1).map((to, at) => `${path[at]} ${to}`));
 
 /** What the paths of a transfer can carry together: each link counted once, each path at its narrowest. */

@@ -119,7 +119,7 @@ export class Run {
       view = apply(view, message);
       if (message.event === "event" || view.now < until - WINDOW_S * 1e9) continue;
       for (const stream of view.transfers.get(id)?.streams ?? []) {
-        const { bytes_sent: _, bytes_received: __, sprayed: ___, ...rest } = stream;
+        const { bytes_sent: _, bytes_received: __, spray_paths: ___, ...rest } = stream;
         const known = streams.get(stream.id) ?? { ...rest, sent_bps: [], received_bps: [] };
         const pad = (values: (number | null)[]) => [...values, ...Array(times.length - values.length).fill(null)];
         const [sent_bps, received_bps] = [pad(known.sent_bps), pad(known.received_bps)];

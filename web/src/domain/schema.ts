@@ -13,7 +13,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** `AssignMultipath`, `MakePath` and `EndPath` as XML-RPC. */
+        /**
+         * `AssignMultipath`, `MakePath` and `EndPath` as XML-RPC.
+         * @description Every answer is 200, faults too, as the specification demands.
+         */
         post: operations["rpc"];
         delete?: never;
         options?: never;
@@ -30,7 +33,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Which subflows a connection shall have, with their rules in place. */
+        /** Advises an agent which subflows a connection shall have; their rules are in place. */
         post: operations["advise"];
         delete?: never;
         options?: never;
@@ -45,7 +48,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was done at ports that must not be. */
+        /** Attacks that the controller saw at ports. */
         get: operations["alarms"];
         put?: never;
         post?: never;
@@ -62,7 +65,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sets of paths that applications have set aside. */
+        /** Paths that applications have set aside. */
         get: operations["assignments"];
         put?: never;
         /** Sets paths aside. */
@@ -81,10 +84,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Begins an assignment's lease anew. */
+        /** Renews an assignment's lease. */
         put: operations["renew"];
         post?: never;
-        /** Gives an assignment back. */
+        /** Releases an assignment. */
         delete: operations["release"];
         options?: never;
         head?: never;
@@ -100,9 +103,9 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A connection is about to open: it gets a path, and its rules are in place when this is answered. */
+        /** Places a connection that is about to open on a path; its rules are in place when this is answered. */
         post: operations["place"];
-        /** A connection has ended. */
+        /** Ends a connection. */
         delete: operations["end"];
         options?: never;
         head?: never;
@@ -116,7 +119,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Edges: what they spray over which paths, and put in order for whom. */
+        /** Edges: what they spray over which paths, and resequence for which hosts. */
         get: operations["edges"];
         put?: never;
         post?: never;
@@ -133,7 +136,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What an edge told of its paths and buffers. */
+        /** The telemetry of an edge, step by step. */
         get: operations["edge_history"];
         put?: never;
         post?: never;
@@ -150,7 +153,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What happened, the latest last. */
+        /** Events, the latest last. */
         get: operations["events"];
         put?: never;
         post?: never;
@@ -218,7 +221,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was measured of the link that leaves a port. */
+        /** The measurements of the link that leaves a port, step by step. */
         get: operations["link_history"];
         put?: never;
         post?: never;
@@ -237,7 +240,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Has the capacity of the link that leaves a port measured. */
+        /** Measures the capacity of the link that leaves a port. */
         post: operations["measure"];
         delete?: never;
         options?: never;
@@ -269,9 +272,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is steered how. */
+        /** The policy in force: which traffic is steered, and how. */
         get: operations["policy"];
-        /** Changes what is steered how; from the controller's own machine only. */
+        /** Replaces the policy; from the controller's own machine, or with the right to change it. */
         put: operations["set_policy"];
         post?: never;
         delete?: never;
@@ -304,7 +307,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Switches that are connected. */
+        /** Connected switches. */
         get: operations["switches"];
         put?: never;
         post?: never;
@@ -321,9 +324,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The links of the testbed that the network is; where it is none, no links. */
+        /** The links of the testbed that the network is; elsewhere none. */
         get: operations["testbed_links"];
-        /** Cuts, restores or changes a link of the testbed, both ways. */
+        /** Cuts, restores or changes a link of the testbed, in both directions. */
         put: operations["change_link"];
         post?: never;
         delete?: never;
@@ -356,7 +359,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was measured of a transfer. */
+        /** The rates of a transfer, step by step. */
         get: operations["transfer_history"];
         put?: never;
         post?: never;
@@ -387,65 +390,65 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description What the connection shall have. */
+        /** @description The subflows of a connection, whose rules are in place. */
         Advice: {
             /**
              * Format: int32
-             * @description After how many seconds the agent shall ask again though nothing has changed.
+             * @description After how many seconds the agent asks again though nothing has changed.
              */
             ask_again_after?: number;
-            /** @description Its subflows without the first. What the agent has opened and is not named here, it closes. */
+            /** @description Its subflows without the first. The agent closes those that it has opened and that are not named here. */
             subflows: components["schemas"]["SubflowEnds"][];
         };
-        /** @description A question about one connection. */
+        /** @description A request for advice on one connection. */
         AdviceRequest: {
             /** @description The first subflow, which names the connection. */
             connection: components["schemas"]["SubflowEnds"];
-            /** @description Those that have failed lately, and would again. */
+            /** @description Those that have failed recently, and would again. */
             failed: components["schemas"]["SubflowEnds"][];
             /** @description The host's addresses that subflows may have. */
             local_addresses: string[];
-            /** @description How many the agent opens at most. */
-            most: number;
-            /** @description The peer's addresses that are known, with the ports where it takes subflows in. */
+            /** @description The greatest number of subflows that the agent opens. */
+            max_subflows: number;
+            /** @description The known addresses of the peer, with the ports where it accepts subflows. */
             remote_addresses: string[];
             /** @description The subflows that the agent has opened, without the first. */
             subflows: components["schemas"]["SubflowEnds"][];
         };
-        /** @description What something at a port did that it must not. */
+        /** @description An attack of one kind at one port. */
         Alarm: components["schemas"]["Threat"] & {
             /** @description The port. */
             at: components["schemas"]["SwitchPort"];
             /**
              * Format: int64
-             * @description How often.
+             * @description How many there were.
              */
             count: number;
-            /** @description When it did so first. */
+            /** @description When the first was seen. */
             first_at: components["schemas"]["Time"];
-            /** @description When it did so last. */
+            /** @description When the last was seen. */
             last_at: components["schemas"]["Time"];
             /** @description The same in words. */
             text: string;
         };
+        /** @description Attacks that the controller saw at ports. */
         Alarms: {
+            /** @description The items, in the order of their key. */
             alarms: components["schemas"]["Alarm"][];
-            /** @description Where the next page begins; null after the last one. */
+            /** @description Where the next page begins; null on the last one. */
             next_cursor?: string | null;
-            /** @description What happened until then is in the list. */
+            /** @description Everything that happened until then is in the list. */
             now: components["schemas"]["Time"];
             /** @description `braid/v1` */
             schema: string;
         };
-        /** @description Who asks. */
-        Asker: {
-            owner?: components["schemas"]["Owner"] | null;
-        };
-        /** @description An assignment that was made, is renewed, or was given back. */
+        /** @description An assignment that was made, renewed or released. */
         Assigned: {
+            /** @description The assignment. */
             assignment: components["schemas"]["Assignment"];
+            /** @description `braid/v1` */
             schema: string;
-            /** @description What it lacks of what was asked for, in words. */
+            /** @description What it lacks of the request, in words. */
             warnings: string[];
         };
         /** @description A path of an assignment. */
@@ -457,115 +460,115 @@ export interface components {
             available_bps: number;
             /**
              * Format: double
-             * @description How many streams it can use, n = max(1, a·B·R); zero while streams go to others only.
+             * @description The number of streams that it can use, n = max(1, a·B·R); zero while streams go to others only.
              */
             best_streams: number;
             /**
              * Format: double
-             * @description The time to the other end and back, in microseconds, as far as the delays of links are known.
+             * @description Its round-trip time, in microseconds, as far as the delays of links are known.
              */
             round_trip_us: number;
-            /** @description How many are on it. */
+            /** @description The number of streams on it. */
             streams: number;
             /** @description Its switches, from the one of `src` to the one of `dst`. */
             switches: components["schemas"]["DatapathId"][];
         };
-        /** @description An assignment, as applications and people see it. */
+        /** @description Paths that an application has set aside. */
         Assignment: {
-            /** @description How streams are distributed. */
+            /** @description How streams are distributed: `weight`, `round-robin`, `shortest`, or `path:` and its place from 0. */
             distribution: string;
             /** @description The other. */
             dst: string;
-            /** @description How many streams are expected, if that was said. */
+            /** @description The number of expected streams, if it was given. */
             expected_streams?: number | null;
             /** @description When it ends unless it is used before. */
             expires_at: components["schemas"]["Time"];
-            /** @description Its name. */
-            id: components["schemas"]["AssignmentId"];
-            /** @description When it was made, on the controller's clock. */
+            /** @description Its name: 16 hexadecimal digits that do not follow from others. */
+            id: string;
+            /** @description When it was made. */
             opened_at: components["schemas"]["Time"];
-            /** @description Whose it is. */
-            owner: components["schemas"]["Owner"];
+            /** @description Its owner. */
+            owner: string;
             /** @description Its paths, shortest first. */
             paths: components["schemas"]["AssignedPath"][];
             /**
              * Format: int64
-             * @description How many streams were placed so far.
+             * @description Streams that were placed so far.
              */
-            placed: number;
+            placed_streams: number;
+            /** @description The number of paths that were asked for; there are fewer `paths` if no more are of use. */
+            requested_paths: number;
             /** @description One host. */
             src: string;
-            /** @description How many paths were asked for; more than there are `paths` if there are no more of use. */
-            wanted: number;
         };
-        /** @description Names an assignment; as text 16 hexadecimal digits. It is not to be guessed from others. */
-        AssignmentId: string;
+        /** @description Paths that applications have set aside. */
         Assignments: {
+            /** @description The items, in the order of their key. */
             assignments: components["schemas"]["Assignment"][];
-            /** @description Where the next page begins; null after the last one. */
+            /** @description Where the next page begins; null on the last one. */
             next_cursor?: string | null;
-            /** @description What happened until then is in the list. */
+            /** @description Everything that happened until then is in the list. */
             now: components["schemas"]["Time"];
             /** @description `braid/v1` */
             schema: string;
         };
-        /** @description What has changed of a list. */
-        Changes_EdgeView: {
-            /** @description The keys of what is not there any more. */
-            gone: string[];
-            /** @description New or different. */
+        /** @description The changes of a list. */
+        Changes_Edge: {
+            /** @description The keys of items that ended. */
+            removed: string[];
+            /** @description New and changed items. */
             set: {
                 answered_at?: components["schemas"]["Time"] | null;
                 /** @description Its identity. */
                 dpid: components["schemas"]["DatapathId"];
-                /** @description For which hosts it puts in order what comes. */
-                orders: components["schemas"]["EdgeOrderView"][];
-                /** @description To which edges it sprays. */
-                sprays: components["schemas"]["EdgeSprayView"][];
+                /** @description A resequencer for each host to which it delivers sprayed traffic. */
+                resequencers: components["schemas"]["Resequencer"][];
+                /** @description A group for each edge to which it sprays. */
+                spray_groups: components["schemas"]["SprayGroup"][];
             }[];
         };
-        /** @description What has changed of a list. */
-        Changes_HostView: {
-            /** @description The keys of what is not there any more. */
-            gone: string[];
-            /** @description New or different. */
+        /** @description The changes of a list. */
+        Changes_Host: {
+            /** @description The keys of items that ended. */
+            removed: string[];
+            /** @description New and changed items. */
             set: {
                 /** @description Its IP addresses. */
                 addresses: string[];
-                /** @description Where it is attached. */
+                /** @description The port where it is attached. */
                 at: components["schemas"]["SwitchPort"];
-                /** @description When it was last heard, on the controller's clock. */
+                /** @description When a packet of it was last seen. */
                 last_seen: components["schemas"]["Time"];
                 /** @description Its Ethernet address. */
                 mac: components["schemas"]["MacAddr"];
             }[];
         };
-        /** @description What has changed of a list. */
-        Changes_LinkView: {
-            /** @description The keys of what is not there any more. */
-            gone: string[];
-            /** @description New or different. */
+        /** @description The changes of a list. */
+        Changes_Link: {
+            /** @description The keys of items that ended. */
+            removed: string[];
+            /** @description New and changed items. */
             set: {
                 /**
                  * Format: int64
-                 * @description The capacity that is not in use, in bits a second.
+                 * @description Its capacity less its load, in bits a second.
                  */
                 available_bps?: number | null;
                 /**
                  * Format: int64
-                 * @description What it can carry, in bits a second: as it was configured, or else measured, or else the speed of its ports.
+                 * @description Its capacity in bits a second: as configured, or else measured, or else the speed of its ports.
                  */
                 capacity_bps: number;
-                /** @description What was counted since the controller has known its ports. */
-                counted: components["schemas"]["LinkCounts"];
+                /** @description Its counters since the controller has known its ports. */
+                counters: components["schemas"]["LinkCounters"];
                 delay_at?: components["schemas"]["Time"] | null;
-                delay_us?: components["schemas"]["DelayView"] | null;
+                delay_us?: components["schemas"]["LinkDelay"] | null;
                 /** @description The receiving end. */
                 dst: components["schemas"]["SwitchPort"];
                 load_at?: components["schemas"]["Time"] | null;
                 /**
                  * Format: int64
-                 * @description What it carries, in bits a second, smoothed.
+                 * @description Its load in bits a second, smoothed.
                  */
                 load_bps?: number | null;
                 /**
@@ -577,55 +580,74 @@ export interface components {
                 measured_capacity_at?: components["schemas"]["Time"] | null;
                 /**
                  * Format: int64
-                 * @description What was measured of that on demand.
+                 * @description Its capacity as measured on demand.
                  */
                 measured_capacity_bps?: number | null;
                 /** @description The sending end. */
                 src: components["schemas"]["SwitchPort"];
             }[];
         };
-        /** @description What has changed of a list. */
+        /** @description The changes of a list. */
         Changes_Switch: {
-            /** @description The keys of what is not there any more. */
-            gone: string[];
-            /** @description New or different. */
-            set: (components["schemas"]["SwitchView"] & components["schemas"]["Drawn"] & {
-                /** @description Where it connects from. */
-                address?: string | null;
-            })[];
-        };
-        /** @description What has changed of a list. */
-        Changes_TransferView: {
-            /** @description The keys of what is not there any more. */
-            gone: string[];
-            /** @description New or different. */
+            /** @description The keys of items that ended. */
+            removed: string[];
+            /** @description New and changed items. */
             set: {
-                /** @description Its number. */
-                id: components["schemas"]["TransferId"];
+                /** @description The address from which it connects. */
+                address?: string | null;
+                /** @description Its identity. */
+                dpid: components["schemas"]["DatapathId"];
+                /** @description The group that the network file puts it in, such as a pod. */
+                group?: string | null;
+                /** @description Its name, if the network file gives one. */
+                name?: string | null;
+                /** @description Its ports, by number. */
+                ports: components["schemas"]["Port"][];
+                position?: components["schemas"]["Position"] | null;
+            }[];
+        };
+        /** @description The changes of a list. */
+        Changes_Transfer: {
+            /** @description The keys of items that ended. */
+            removed: string[];
+            /** @description New and changed items. */
+            set: {
+                /**
+                 * Format: int64
+                 * @description Its number; never used twice by one controller.
+                 */
+                id: number;
                 /** @description How it is carried. */
                 kind: components["schemas"]["TransferKind"];
-                /** @description When its first stream opened, on the controller's clock. */
+                /** @description When its first stream opened. */
                 opened_at: components["schemas"]["Time"];
-                /** @description Its streams that are established, in the order in which they opened. */
-                streams: components["schemas"]["StreamView"][];
+                /** @description Its established streams, in the order in which they opened. */
+                streams: components["schemas"]["Stream"][];
             }[];
         };
         /** @description A connection that is about to open, or has ended. */
         Connection: {
             /**
-             * @description The answering host's.
+             * @description The answering host's address.
              * @example 10.0.0.2
              */
             dst: string;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The answering host's port.
+             */
             dst_port: number;
-            owner?: components["schemas"]["Owner"] | null;
+            /** @description The assignment's owner. */
+            owner?: string | null;
             /**
              * @description The opening host's address.
              * @example 10.0.0.1
              */
             src: string;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The opening host's port.
+             */
             src_port: number;
         };
         /**
@@ -633,54 +655,196 @@ export interface components {
          * @example 000000000000002a
          */
         DatapathId: string;
-        /** @description The delay of a link, in microseconds. */
-        DelayView: {
-            /**
-             * Format: double
-             * @description Without queues: the least that was measured lately.
-             */
-            base: number;
-            /**
-             * Format: double
-             * @description As it is now, with the queues on the way.
-             */
-            current: number;
-            /**
-             * Format: double
-             * @description Half of the frames of the last minute took no longer.
-             */
-            p50: number;
-            /**
-             * Format: double
-             * @description And 99 of 100 no longer.
-             */
-            p99: number;
-        };
-        /** @description The data of the messages named `delta`; a list that has not changed is not there. */
+        /** @description The data of messages named `delta`; a list without changes is left out. */
         Delta: {
-            edges?: components["schemas"]["Changes_EdgeView"];
-            hosts?: components["schemas"]["Changes_HostView"];
-            links?: components["schemas"]["Changes_LinkView"];
+            /** @description Changes of edges. */
+            edges?: components["schemas"]["Changes_Edge"];
+            /** @description Changes of hosts. */
+            hosts?: components["schemas"]["Changes_Host"];
+            /** @description Changes of links. */
+            links?: components["schemas"]["Changes_Link"];
+            /** @description Everything that happened until then is told. */
             now: components["schemas"]["Time"];
+            /** @description `braid/v1` */
             schema: string;
+            /** @description Changes of switches. */
             switches?: components["schemas"]["Changes_Switch"];
-            transfers?: components["schemas"]["Changes_TransferView"];
+            /** @description Changes of transfers. */
+            transfers?: components["schemas"]["Changes_Transfer"];
         };
         /** @description It was done at this time, or has begun. */
         Done: {
+            /** @description When. */
             now: components["schemas"]["Time"];
+            /** @description `braid/v1` */
             schema: string;
         };
-        /** @description A switch as it is drawn. */
-        Drawn: {
-            /** @description What it belongs to, such as a pod. */
-            group?: string | null;
-            /** @description How people call it. */
-            name?: string | null;
-            position?: components["schemas"]["Position"] | null;
+        /** @description An edge and its telemetry; null for what it has not reported yet. */
+        Edge: {
+            answered_at?: components["schemas"]["Time"] | null;
+            /** @description Its identity. */
+            dpid: components["schemas"]["DatapathId"];
+            /** @description A resequencer for each host to which it delivers sprayed traffic. */
+            resequencers: components["schemas"]["Resequencer"][];
+            /** @description A group for each edge to which it sprays. */
+            spray_groups: components["schemas"]["SprayGroup"][];
         };
-        /** @description What waits in the buffer of a group. */
-        EdgeHeldView: {
+        /** @description An edge, step by step; null where nothing was reported. */
+        EdgeHistory: {
+            /** @description Its identity. */
+            dpid: components["schemas"]["DatapathId"];
+            /** @description The time of the last step. */
+            now: components["schemas"]["Time"];
+            /** @description Its resequencers, ended ones too. */
+            resequencers: components["schemas"]["ResequencerHistory"][];
+            /** @description `braid/v1` */
+            schema: string;
+            /** @description Its spray groups, ended ones too. */
+            spray_groups: components["schemas"]["SprayGroupHistory"][];
+            /**
+             * Format: int64
+             * @description Seconds of a step.
+             */
+            step_s: number;
+            /** @description The time of each step. */
+            times: components["schemas"]["Time"][];
+        };
+        /** @description A path of a spray group, as the edge measures it. */
+        EdgePath: {
+            /**
+             * Format: int64
+             * @description Their bytes.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description The traffic sent on it between the last two readings, in bits a second.
+             */
+            carried_bps?: number | null;
+            /**
+             * Format: int64
+             * @description Its estimated capacity, in bits a second: what it carried when it last queued.
+             */
+            estimated_capacity_bps?: number | null;
+            /**
+             * Format: double
+             * @description The share of its recent traffic that is lost, or of its probes while there is little traffic, from 0 to 1.
+             */
+            loss?: number | null;
+            /**
+             * Format: int64
+             * @description Packets sent on it since its group changed last.
+             */
+            packets: number;
+            /** @description The switches on it. */
+            path: components["schemas"]["DatapathId"][];
+            /** @description The ports by which it leaves them. */
+            ports: components["schemas"]["SwitchPort"][];
+            /**
+             * Format: double
+             * @description The time that packets wait in its queues, in microseconds.
+             */
+            queue_us?: number | null;
+            read_at?: components["schemas"]["Time"] | null;
+            /**
+             * Format: double
+             * @description The time that answers to probes take, smoothed, in microseconds.
+             */
+            round_trip_us?: number | null;
+            /**
+             * Format: double
+             * @description Its share of all packets, from 0 to 1.
+             */
+            share?: number | null;
+            state?: components["schemas"]["EdgePathState"] | null;
+        };
+        /** @description A path of a spray group, step by step. */
+        EdgePathHistory: {
+            /** @description The traffic sent on it, in bits a second. */
+            carried_bps: (number | null)[];
+            /** @description The share that is lost, from 0 to 1. */
+            loss: (number | null)[];
+            /** @description The switches on it. */
+            path: components["schemas"]["DatapathId"][];
+            /** @description The ports by which it leaves them. */
+            ports: components["schemas"]["SwitchPort"][];
+            /** @description The time that packets wait in its queues, in microseconds. */
+            queue_us: (number | null)[];
+            /** @description The time that answers to probes take, in microseconds. */
+            round_trip_us: (number | null)[];
+            /** @description Its share of all packets, from 0 to 1. */
+            share: (number | null)[];
+        };
+        /**
+         * @description Whether a path of an edge carries traffic.
+         * @enum {string}
+         */
+        EdgePathState: "active" | "silent" | "down" | "suspended";
+        /** @description Edges: what they spray over which paths, and resequence for which hosts. */
+        Edges: {
+            /** @description The items, in the order of their key. */
+            edges: components["schemas"]["Edge"][];
+            /** @description Where the next page begins; null on the last one. */
+            next_cursor?: string | null;
+            /** @description Everything that happened until then is in the list. */
+            now: components["schemas"]["Time"];
+            /** @description `braid/v1` */
+            schema: string;
+        };
+        /** @description A stream was ended. */
+        Ended: {
+            /** @description `braid/v1` */
+            schema: string;
+        };
+        /** @description Something that happened. */
+        Event: components["schemas"]["Notice"] & {
+            /** @description How much it matters. */
+            level: components["schemas"]["Level"];
+            /**
+             * Format: int64
+             * @description Counts from 1 at each start of the controller.
+             */
+            number: number;
+            /** @description What happened, in words, with the reason. */
+            text: string;
+            /** @description When it happened. */
+            time: components["schemas"]["Time"];
+        };
+        /** @description The last events. */
+        Events: {
+            /** @description The events, oldest first. */
+            events: components["schemas"]["Event"][];
+            /** @description Where the stream of events continues. */
+            last_event_id: string;
+            /** @description Everything that happened until then is listed. */
+            now: components["schemas"]["Time"];
+            /** @description `braid/v1` */
+            schema: string;
+        };
+        /** @description One direction of a TCP connection. */
+        FiveTuple: {
+            /** @description The receiver's. */
+            dst: string;
+            /**
+             * Format: int32
+             * @description The receiver's.
+             */
+            dst_port: number;
+            /** @description The sender's address. */
+            src: string;
+            /**
+             * Format: int32
+             * @description The sender's port.
+             */
+            src_port: number;
+        };
+        /**
+         * @description How goodput grows with the number of streams until a path is full.
+         * @enum {string}
+         */
+        Growth: "parabola" | "line";
+        /** @description The packets in a resequencer, and its limits. */
+        HeldPackets: {
             /**
              * Format: int64
              * @description Their bytes, with what each takes besides.
@@ -692,408 +856,103 @@ export interface components {
              */
             flows: number;
             /**
+             * Format: int64
+             * @description The limit of held bytes.
+             */
+            max_bytes: number;
+            /**
+             * Format: int64
+             * @description The limit of held bytes of one flow: T of Banfi et al.
+             */
+            max_flow_bytes: number;
+            /**
              * Format: double
-             * @description A packet waits no longer, in microseconds.
+             * @description The longest time for which a packet is held, in microseconds.
              */
-            longest_us: number;
+            max_hold_us: number;
             /**
              * Format: int64
-             * @description And as many bytes.
+             * @description The limit of held packets.
              */
-            most_bytes: number;
-            /**
-             * Format: int64
-             * @description And as many bytes of one flow: T of Banfi et al.
-             */
-            most_bytes_of_flow: number;
-            /**
-             * Format: int64
-             * @description As many packets may wait.
-             */
-            most_packets: number;
+            max_packets: number;
             /**
              * Format: int32
-             * @description Packets that wait.
+             * @description Packets that are held.
              */
             packets: number;
         };
-        /** @description What an edge did, step by step; null where nothing was told. */
-        EdgeHistory: {
-            dpid: components["schemas"]["DatapathId"];
-            now: components["schemas"]["Time"];
-            /** @description The groups that put in order, likewise. */
-            orders: components["schemas"]["EdgeOrderHistory"][];
-            schema: string;
-            /** @description The groups that sprayed, those that are gone, too. */
-            sprays: components["schemas"]["EdgeSprayHistory"][];
-            /** Format: int64 */
-            step_s: number;
-            /** @description When each step was. */
-            times: components["schemas"]["Time"][];
-        };
-        /** @description What became of packets and gaps, counted. */
-        EdgeOrderCounts: {
-            /**
-             * Format: int64
-             * @description Packets that passed at once.
-             */
-            forwarded: number;
-            /**
-             * Format: int64
-             * @description Because the connection ended or began anew.
-             */
-            gaps_ended: number;
-            /**
-             * Format: int64
-             * @description Gaps that closed because the packet came.
-             */
-            gaps_filled: number;
-            /**
-             * Format: int64
-             * @description Because the flow held more than its threshold.
-             */
-            gaps_over_threshold: number;
-            /**
-             * Format: int64
-             * @description Because the buffer was full.
-             */
-            gaps_overflowed: number;
-            /**
-             * Format: int64
-             * @description Gaps given up because every path had delivered something later.
-             */
-            gaps_passed: number;
-            /**
-             * Format: int64
-             * @description Because a packet had waited long enough.
-             */
-            gaps_timed_out: number;
-            /**
-             * Format: int64
-             * @description Packets that had to wait.
-             */
-            held: number;
-            /**
-             * Format: int64
-             * @description Retransmissions and duplicates.
-             */
-            old: number;
-            /**
-             * Format: int64
-             * @description Of these, late ones: the gap was given up too soon.
-             */
-            spurious: number;
-            /**
-             * Format: int64
-             * @description Too far from what was expected to be believed.
-             */
-            stray: number;
-            /**
-             * Format: int64
-             * @description Of those that passed: of flows that there was no room to know.
-             */
-            unknown: number;
-        };
-        EdgeOrderHistory: {
-            from: components["schemas"]["DatapathId"];
-            /** Format: int32 */
-            group: number;
-            held_bytes: (number | null)[];
-            held_packets: (number | null)[];
-            host: components["schemas"]["MacAddr"];
-            waited_max_us: (number | null)[];
-            waited_p50_us: (number | null)[];
-            waited_p99_us: (number | null)[];
-        };
-        /** @description A group that puts in order what comes from another edge for one host. */
-        EdgeOrderView: {
-            counted?: components["schemas"]["EdgeOrderCounts"] | null;
-            /** @description The edge that sprays. */
-            from: components["schemas"]["DatapathId"];
-            /**
-             * Format: int32
-             * @description Its number.
-             */
-            group: number;
-            held?: components["schemas"]["EdgeHeldView"] | null;
-            /** @description The host. */
-            host: components["schemas"]["MacAddr"];
-            /** @description The edge's port that leads there. */
-            port: components["schemas"]["PortNo"];
-            read_at?: components["schemas"]["Time"] | null;
-            waited?: components["schemas"]["EdgeWaitedView"] | null;
-        };
-        EdgePathHistory: {
-            carried_bps: (number | null)[];
-            loss: (number | null)[];
-            /** @description The switches on it. */
-            path: components["schemas"]["DatapathId"][];
-            /** @description The ports by which it leaves them. */
-            ports: components["schemas"]["SwitchPort"][];
-            queue_us: (number | null)[];
-            round_trip_us: (number | null)[];
-            /** @description Of all packets, from 0 to 1. */
-            share: (number | null)[];
-        };
-        /**
-         * @description Whether a path of an edge carries anything.
-         * @enum {string}
-         */
-        EdgePathState: "carries" | "silent" | "down" | "left_out";
-        /** @description A path that an edge sprays over, as the edge sees it. */
-        EdgePathView: {
-            /**
-             * Format: int64
-             * @description Their bytes.
-             */
-            bytes: number;
-            /**
-             * Format: int64
-             * @description What was sent by it between the last two readings, in bits a second.
-             */
-            carried_bps?: number | null;
-            /**
-             * Format: int64
-             * @description What it was found to carry when it last queued, in bits a second.
-             */
-            found_bps?: number | null;
+        /** @description How long packets were held, in microseconds, too high by an eighth at most; null if none was. */
+        HoldTime: {
             /**
              * Format: double
-             * @description The part that is lost lately of what is sent by it, or of its probes while that is little, from 0 to 1.
-             */
-            loss?: number | null;
-            /**
-             * Format: int64
-             * @description Packets that were sent by it, since its group changed last.
-             */
-            packets: number;
-            /** @description The switches on it. */
-            path: components["schemas"]["DatapathId"][];
-            /** @description The ports by which it leaves them. */
-            ports: components["schemas"]["SwitchPort"][];
-            /**
-             * Format: double
-             * @description How long packets wait in its queues, in microseconds.
-             */
-            queue_us?: number | null;
-            read_at?: components["schemas"]["Time"] | null;
-            /**
-             * Format: double
-             * @description How long answers to probes take, smoothed, in microseconds.
-             */
-            round_trip_us?: number | null;
-            /**
-             * Format: double
-             * @description The share of all packets that it is given, from 0 to 1.
-             */
-            share?: number | null;
-            state?: components["schemas"]["EdgePathState"] | null;
-        };
-        EdgeSprayHistory: {
-            /** Format: int32 */
-            group: number;
-            paths: components["schemas"]["EdgePathHistory"][];
-            to: components["schemas"]["DatapathId"];
-        };
-        /** @description A group that sprays over paths to another edge. */
-        EdgeSprayView: {
-            /**
-             * Format: int32
-             * @description Its number.
-             */
-            group: number;
-            /** @description Its paths, those of the lowest delay first. */
-            paths: components["schemas"]["EdgePathView"][];
-            /** @description The edge at the end of its paths. */
-            to: components["schemas"]["DatapathId"];
-        };
-        /** @description An edge, and what it has told; `None` for what it has not, yet. Times are on the controller's clock. */
-        EdgeView: {
-            answered_at?: components["schemas"]["Time"] | null;
-            /** @description Its identity. */
-            dpid: components["schemas"]["DatapathId"];
-            /** @description For which hosts it puts in order what comes. */
-            orders: components["schemas"]["EdgeOrderView"][];
-            /** @description To which edges it sprays. */
-            sprays: components["schemas"]["EdgeSprayView"][];
-        };
-        /** @description How long packets had waited, in microseconds, too high by an eighth at most; null if none had. */
-        EdgeWaitedView: {
-            /**
-             * Format: double
-             * @description None longer.
+             * @description The longest.
              */
             max_us?: number | null;
             /**
              * Format: double
-             * @description Half of them no longer.
+             * @description Their median.
              */
             p50_us?: number | null;
             /**
              * Format: double
-             * @description 99 of 100 no longer.
+             * @description Their 99th percentile.
              */
             p99_us?: number | null;
             /**
              * Format: int64
-             * @description How many went on that had waited.
+             * @description Packets that were released.
              */
             packets: number;
         };
-        Edges: {
-            edges: components["schemas"]["EdgeView"][];
-            /** @description Where the next page begins; null after the last one. */
-            next_cursor?: string | null;
-            /** @description What happened until then is in the list. */
-            now: components["schemas"]["Time"];
-            /** @description `braid/v1` */
-            schema: string;
-        };
-        /** @description Where paths begin or end. */
-        EndView: {
-            /** @description The switches to which the host is attached as well. Paths there are another question. */
-            also_at: string[];
-            /** @description Its switch. */
-            dpid: components["schemas"]["DatapathId"];
-            /** @description What it was called in the question. */
-            name: string;
-            /** @description The name of its switch. */
-            node: string;
-        };
-        /** @description A stream is forgotten. */
-        Ended: {
-            schema: string;
-        };
-        /** @description Something that happened. */
-        Event: components["schemas"]["Kind"] & {
-            /** @description `debug`, `info` or `warning`. */
-            level: string;
-            /**
-             * Format: int64
-             * @description Counts from 1 at each start of the controller.
-             */
-            number: number;
-            /** @description In words, with the reason. */
-            text: string;
-            /** @description When, on the controller's clock. */
-            time: components["schemas"]["Time"];
-        };
-        Events: {
-            events: components["schemas"]["Event"][];
-            /** @description Where the stream of events goes on. */
-            last_event_id: string;
-            now: components["schemas"]["Time"];
-            schema: string;
-        };
         /** @description A host's interface. */
-        HostView: {
+        Host: {
             /** @description Its IP addresses. */
             addresses: string[];
-            /** @description Where it is attached. */
+            /** @description The port where it is attached. */
             at: components["schemas"]["SwitchPort"];
-            /** @description When it was last heard, on the controller's clock. */
+            /** @description When a packet of it was last seen. */
             last_seen: components["schemas"]["Time"];
             /** @description Its Ethernet address. */
             mac: components["schemas"]["MacAddr"];
         };
+        /** @description Interfaces of hosts. */
         Hosts: {
-            hosts: components["schemas"]["HostView"][];
-            /** @description Where the next page begins; null after the last one. */
+            /** @description The items, in the order of their key. */
+            hosts: components["schemas"]["Host"][];
+            /** @description Where the next page begins; null on the last one. */
             next_cursor?: string | null;
-            /** @description What happened until then is in the list. */
+            /** @description Everything that happened until then is in the list. */
             now: components["schemas"]["Time"];
             /** @description `braid/v1` */
             schema: string;
         };
-        /** @description What kind of event it is, with fields of its own. */
-        Kind: {
-            /** @description Such as `link_down`. */
-            notice: string;
-        } & {
-            [key: string]: unknown;
-        };
-        /** @description What is changed of a link. */
-        LinkChange: {
-            /**
-             * Format: int64
-             * @description How long a frame is on the way, in microseconds.
-             */
-            delay_us?: number | null;
-            /**
-             * Format: double
-             * @description The share of frames that are lost.
-             */
-            loss?: number | null;
-            /**
-             * Format: int64
-             * @description What it lets through, in bits a second.
-             */
-            rate_bps?: number | null;
-            /** @description Cuts it, or restores it. */
-            up?: boolean | null;
-        };
-        /** @description Counts of a link, of the switches' counters, that never go back. */
-        LinkCounts: {
-            /**
-             * Format: int64
-             * @description Bytes of frames that the sending port has sent.
-             */
-            bytes: number;
-            /**
-             * Format: int64
-             * @description Packets that a port has dropped on the way into the link or out of it.
-             */
-            dropped: number;
-            /**
-             * Format: int64
-             * @description Packets with errors at either port, whatever their direction.
-             */
-            errors: number;
-            /**
-             * Format: int64
-             * @description Packets that it has sent.
-             */
-            packets: number;
-        };
-        /** @description A direction of a link, step by step; null where nothing was measured. */
-        LinkHistory: {
-            /** @description With the queues on the way, in microseconds. */
-            delay_us: (number | null)[];
-            load_bps: (number | null)[];
-            loss: (number | null)[];
-            now: components["schemas"]["Time"];
-            schema: string;
-            /** Format: int64 */
-            step_s: number;
-            /** @description When each step was. */
-            times: components["schemas"]["Time"][];
-        };
         /**
-         * @description One direction of a link between two switches, and what was measured of it; `None` for what was not, yet.
-         *
-         *     Times are on the controller's clock, so that each reading has an age.
+         * @description How much an event matters.
+         * @enum {string}
          */
-        LinkView: {
+        Level: "debug" | "info" | "warning";
+        /** @description A directed link and its measurements; null for what is not measured yet. */
+        Link: {
             /**
              * Format: int64
-             * @description The capacity that is not in use, in bits a second.
+             * @description Its capacity less its load, in bits a second.
              */
             available_bps?: number | null;
             /**
              * Format: int64
-             * @description What it can carry, in bits a second: as it was configured, or else measured, or else the speed of its ports.
+             * @description Its capacity in bits a second: as configured, or else measured, or else the speed of its ports.
              */
             capacity_bps: number;
-            /** @description What was counted since the controller has known its ports. */
-            counted: components["schemas"]["LinkCounts"];
+            /** @description Its counters since the controller has known its ports. */
+            counters: components["schemas"]["LinkCounters"];
             delay_at?: components["schemas"]["Time"] | null;
-            delay_us?: components["schemas"]["DelayView"] | null;
+            delay_us?: components["schemas"]["LinkDelay"] | null;
             /** @description The receiving end. */
             dst: components["schemas"]["SwitchPort"];
             load_at?: components["schemas"]["Time"] | null;
             /**
              * Format: int64
-             * @description What it carries, in bits a second, smoothed.
+             * @description Its load in bits a second, smoothed.
              */
             load_bps?: number | null;
             /**
@@ -1105,71 +964,462 @@ export interface components {
             measured_capacity_at?: components["schemas"]["Time"] | null;
             /**
              * Format: int64
-             * @description What was measured of that on demand.
+             * @description Its capacity as measured on demand.
              */
             measured_capacity_bps?: number | null;
             /** @description The sending end. */
             src: components["schemas"]["SwitchPort"];
         };
+        /** @description The change of a link; what is absent stays as it is. */
+        LinkChange: {
+            /**
+             * Format: int64
+             * @description The time that a frame takes, in microseconds.
+             */
+            delay_us?: number | null;
+            /**
+             * Format: double
+             * @description The share of frames that are lost.
+             */
+            loss?: number | null;
+            /**
+             * Format: int64
+             * @description The rate that it lets through, in bits a second.
+             */
+            rate_bps?: number | null;
+            /** @description False cuts it, true restores it. */
+            up?: boolean | null;
+        };
+        /** @description Counters of a link, from those of the switches; they never go back. */
+        LinkCounters: {
+            /**
+             * Format: int64
+             * @description Bytes of frames sent by the sending port.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description Packets dropped by a port on the way into the link or out of it.
+             */
+            dropped: number;
+            /**
+             * Format: int64
+             * @description Packets with errors at either port, whatever their direction.
+             */
+            errors: number;
+            /**
+             * Format: int64
+             * @description Packets sent by it.
+             */
+            packets: number;
+        };
+        /** @description The delay of a link, in microseconds. */
+        LinkDelay: {
+            /**
+             * Format: double
+             * @description Without queues: the least of the last readings.
+             */
+            base: number;
+            /**
+             * Format: double
+             * @description As it is now, with queues.
+             */
+            current: number;
+            /**
+             * Format: double
+             * @description The median of the frames of the last minute.
+             */
+            p50: number;
+            /**
+             * Format: double
+             * @description Their 99th percentile.
+             */
+            p99: number;
+        };
+        /** @description A directed link, step by step; null where nothing was measured. */
+        LinkHistory: {
+            /** @description Its delay with queues, in microseconds. */
+            delay_us: (number | null)[];
+            /** @description Its load, in bits a second. */
+            load_bps: (number | null)[];
+            /** @description The share of packets lost, from 0 to 1. */
+            loss: (number | null)[];
+            /** @description The time of the last step. */
+            now: components["schemas"]["Time"];
+            /** @description `braid/v1` */
+            schema: string;
+            /**
+             * Format: int64
+             * @description Seconds of a step.
+             */
+            step_s: number;
+            /** @description The time of each step. */
+            times: components["schemas"]["Time"][];
+        };
+        /**
+         * @description Why a link counts as lost.
+         * @enum {string}
+         */
+        LinkLoss: "port_down" | "timeout" | "switch_left" | "rewired";
+        /** @description Links between switches, each direction by itself. */
         Links: {
-            links: components["schemas"]["LinkView"][];
-            /** @description Where the next page begins; null after the last one. */
+            /** @description The items, in the order of their key. */
+            links: components["schemas"]["Link"][];
+            /** @description Where the next page begins; null on the last one. */
             next_cursor?: string | null;
-            /** @description What happened until then is in the list. */
+            /** @description Everything that happened until then is in the list. */
             now: components["schemas"]["Time"];
             /** @description `braid/v1` */
             schema: string;
         };
-        /** @description An Ethernet address, in network byte order. */
+        /** @description An Ethernet address. */
         MacAddr: string;
-        /** @description What an application wants set aside. */
+        /** @description The paths that an application asks for. */
         NewAssignment: {
             /**
              * Format: double
              * @description Streams per Mbit/s and ms, if the application knows better.
              */
             a?: number | null;
-            /** @description `weight`, `round-robin`, `shortest`, or `path:` and its place from 0. */
-            distribution?: string;
+            /** @description How streams are distributed: `weight` (default), `round-robin`, `shortest`, or `path:` and its place from 0. */
+            distribution?: string | null;
             /**
              * @description The other's, of the same family.
              * @example 10.0.0.2
              */
             dst: string;
-            /** @description `parabola` or `line`. */
-            growth?: string | null;
-            /** Format: double */
-            lack?: number | null;
+            growth?: components["schemas"]["Growth"] | null;
             /**
              * Format: int64
-             * @description For how long after its last use it is kept.
+             * @description How long after its last use it is kept; 3600 by default.
              */
             lease_seconds?: number | null;
-            owner?: components["schemas"]["Owner"] | null;
-            /** @description How many paths. */
+            /** @description Its owner; `anonymous` by default. */
+            owner?: string | null;
+            /** @description The number of paths. */
             paths: number;
+            /**
+             * Format: double
+             * @description The share of the peak goodput that is lost with few streams, from 0 to 1.
+             */
+            saturation_loss?: number | null;
             /**
              * @description One host's address.
              * @example 10.0.0.1
              */
             src: string;
-            /** @description How many streams will come, if that is known. */
+            /** @description The number of streams that will come, if it is known. */
             streams?: number | null;
         };
         /**
          * @description Why there is no path.
          * @enum {string}
          */
-        NoPath: "disconnected" | "barred" | "late" | "far" | "full";
-        /** @description Whose an assignment is: up to 64 visible ASCII characters. */
-        Owner: string;
+        NoPath: "disconnected" | "excluded" | "latency-exceeded" | "hops-exceeded" | "no-capacity";
+        /** @description The kind of an event, with its details. */
+        Notice: {
+            /** @description The switch. */
+            dpid: components["schemas"]["DatapathId"];
+            /** @enum {string} */
+            notice: "switch_joined";
+            /** @description The number of its ports. */
+            ports: number;
+        } | {
+            /** @description The switch. */
+            dpid: components["schemas"]["DatapathId"];
+            /** @enum {string} */
+            notice: "rules_found";
+            /** @description The number of rules. */
+            rules: number;
+            /** @description The number of those that cannot be read. */
+            unknown: number;
+        } | {
+            /** @description Labels in use now. */
+            labels: number;
+            /** @enum {string} */
+            notice: "reconciled";
+            /** @description Streams in progress now. */
+            streams: number;
+        } | {
+            /** @description The switch. */
+            dpid: components["schemas"]["DatapathId"];
+            /** @enum {string} */
+            notice: "switch_left";
+        } | {
+            /** @description The receiving end. */
+            dst: components["schemas"]["SwitchPort"];
+            /** @enum {string} */
+            notice: "link_up";
+            /** @description The sending end. */
+            src: components["schemas"]["SwitchPort"];
+        } | {
+            /** @description The receiving end. */
+            dst: components["schemas"]["SwitchPort"];
+            /** @enum {string} */
+            notice: "link_down";
+            /** @description The sending end. */
+            src: components["schemas"]["SwitchPort"];
+            /** @description The reason. */
+            why: components["schemas"]["LinkLoss"];
+        } | {
+            /** @description The receiving end. */
+            dst: components["schemas"]["SwitchPort"];
+            /**
+             * Format: int64
+             * @description For how long it is not used, in microseconds.
+             */
+            hold_us: number;
+            /** @description How often it went down. */
+            losses: number;
+            /** @enum {string} */
+            notice: "link_damped";
+            /** @description The sending end. */
+            src: components["schemas"]["SwitchPort"];
+        } | {
+            /** @description The port. */
+            at: components["schemas"]["SwitchPort"];
+            /**
+             * Format: int64
+             * @description How many there were since the report before.
+             */
+            count: number;
+            /** @enum {string} */
+            notice: "alarm";
+            /** @description The last attack. */
+            threat: components["schemas"]["Threat"];
+        } | {
+            /** @description The port. */
+            at: components["schemas"]["SwitchPort"];
+            /**
+             * Format: int64
+             * @description How long it must be down first, in microseconds.
+             */
+            hold_us: number;
+            /** @enum {string} */
+            notice: "port_held";
+        } | {
+            /** @description The port where it is attached. */
+            at: components["schemas"]["SwitchPort"];
+            /** @description Its address. */
+            mac: components["schemas"]["MacAddr"];
+            /** @enum {string} */
+            notice: "host_seen";
+        } | {
+            /** @description The old port. */
+            from: components["schemas"]["SwitchPort"];
+            /** @description Its address. */
+            mac: components["schemas"]["MacAddr"];
+            /** @enum {string} */
+            notice: "host_moved";
+            /** @description The new port. */
+            to: components["schemas"]["SwitchPort"];
+        } | {
+            /** @description The address. */
+            ip: string;
+            /** @description The host. */
+            mac: components["schemas"]["MacAddr"];
+            /** @enum {string} */
+            notice: "address_seen";
+        } | {
+            /**
+             * Format: int64
+             * @description Its number.
+             */
+            id: number;
+            /** @description How it is carried. */
+            kind: components["schemas"]["TransferKind"];
+            /** @enum {string} */
+            notice: "transfer_opened";
+        } | {
+            /**
+             * Format: int64
+             * @description The stream.
+             */
+            id: number;
+            /** @enum {string} */
+            notice: "stream_placed";
+            /** @description The switches on its path. */
+            path: components["schemas"]["DatapathId"][];
+            /** @description Links that it shares with other streams of its transfer. */
+            shared_links: number;
+            /**
+             * Format: int64
+             * @description Its transfer.
+             */
+            transfer: number;
+            /** @description Its connection, from the opening host. */
+            tuple: components["schemas"]["FiveTuple"];
+        } | {
+            /**
+             * Format: int64
+             * @description The stream.
+             */
+            id: number;
+            /** @enum {string} */
+            notice: "stream_sprayed";
+            /** @description The paths from the opening host. */
+            paths: components["schemas"]["NoticedPath"][];
+            /**
+             * Format: int64
+             * @description Its transfer.
+             */
+            transfer: number;
+            /** @description Its connection, from the opening host. */
+            tuple: components["schemas"]["FiveTuple"];
+        } | {
+            /**
+             * Format: int64
+             * @description The capacity in bits a second; null if frames came too close together, or not at all.
+             */
+            capacity_bps?: number | null;
+            /** @description The port that the link leaves. */
+            link: components["schemas"]["SwitchPort"];
+            /** @enum {string} */
+            notice: "capacity_measured";
+        } | {
+            /**
+             * Format: int64
+             * @description The other path's spare capacity, in bits a second.
+             */
+            available_bps: number;
+            /**
+             * Format: int64
+             * @description The link's capacity, in bits a second.
+             */
+            capacity_bps: number;
+            /**
+             * Format: int64
+             * @description The stream.
+             */
+            id: number;
+            /** @description The port that the link leaves. */
+            link: components["schemas"]["SwitchPort"];
+            /**
+             * Format: int64
+             * @description The link's load, in bits a second.
+             */
+            load_bps: number;
+            /** @enum {string} */
+            notice: "stream_rebalanced";
+            /**
+             * Format: int64
+             * @description The stream's rate, in bits a second.
+             */
+            rate_bps: number;
+        } | {
+            /** @enum {string} */
+            notice: "stream_model_learned";
+            /** @description The switches of the path. */
+            path: components["schemas"]["DatapathId"][];
+            /**
+             * Format: int64
+             * @description Streams per Gbit/s of available bandwidth and second of round-trip time.
+             */
+            streams_per_gigabit: number;
+        } | {
+            /**
+             * Format: int64
+             * @description Bytes both ways, as far as they were counted.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description The stream.
+             */
+            id: number;
+            /** @enum {string} */
+            notice: "stream_ended";
+        } | {
+            /**
+             * Format: int64
+             * @description Its number.
+             */
+            id: number;
+            /** @enum {string} */
+            notice: "transfer_ended";
+        } | {
+            /** @description The switch. */
+            dpid: components["schemas"]["DatapathId"];
+            /** @enum {string} */
+            notice: "command_refused";
+            /** @description Its reason. */
+            reason: string;
+        } | {
+            /** @enum {string} */
+            notice: "table_full";
+            /** @description What the table holds. */
+            table: string;
+        } | {
+            /** @enum {string} */
+            notice: "install_failed";
+            /** @description The switches on it. */
+            path: components["schemas"]["DatapathId"][];
+        } | {
+            /**
+             * Format: int64
+             * @description How many.
+             */
+            count: number;
+            /** @enum {string} */
+            notice: "events_lost";
+        } | {
+            /** @enum {string} */
+            notice: "unknown";
+        };
+        /** @description A path of a stream that is sprayed. */
+        NoticedPath: {
+            /** @description The switches on it. */
+            path: components["schemas"]["DatapathId"][];
+            /**
+             * Format: int64
+             * @description Its spare capacity, in bits a second.
+             */
+            rate_bps: number;
+        };
+        /** @description A path of a set. */
+        Path: {
+            /**
+             * Format: int64
+             * @description Its cost, in the unit of the weight; null if that is latency and no delay is known.
+             */
+            cost?: number | null;
+            /**
+             * Format: double
+             * @description Its latency, in microseconds, if the delays of all its links are known.
+             */
+            delay_us?: number | null;
+            /** @description The number of its links. */
+            hops: number;
+            /** @description Its links. */
+            links: components["schemas"]["PathLink"][];
+            /** @description The names of its switches. */
+            nodes: string[];
+            /**
+             * Format: int64
+             * @description The spare capacity of its links, or its share of the maximum flow; null for a path without links.
+             */
+            rate_bps?: number | null;
+            /** @description How many of its links better paths use as well, in whichever direction. */
+            shared_links: number;
+        };
+        /** @description Where paths begin or end. */
+        PathEnd: {
+            /** @description The other switches to which the host is attached. Paths from there are another query. */
+            also_at: string[];
+            /** @description Its switch. */
+            dpid: components["schemas"]["DatapathId"];
+            /** @description Its name in the query. */
+            name: string;
+            /** @description The name of its switch. */
+            node: string;
+        };
         /** @description A link of a path. */
         PathLink: {
-            /** @description Where it arrives. */
+            /** @description The receiving end. */
             dst: components["schemas"]["PathPort"];
-            /** @description Whether others lead from the same switch to the same switch. */
+            /** @description Whether other links join the same two switches. */
             parallel: boolean;
-            /** @description Where it leaves. */
+            /** @description The sending end. */
             src: components["schemas"]["PathPort"];
         };
         /** @description An end of a link. */
@@ -1181,128 +1431,91 @@ export interface components {
             /** @description Its port. */
             port: components["schemas"]["PortNo"];
         };
-        /** @description A path. */
-        PathView: {
-            /**
-             * Format: int64
-             * @description What it costs, in the unit of the weight; nothing if that is latency and no delay is known.
-             */
-            cost?: number | null;
-            /**
-             * Format: double
-             * @description How long a bit travels, in microseconds, if that is known of all its links.
-             */
-            delay_us?: number | null;
-            /** @description How many links it has. */
-            hops: number;
-            /** @description Its links. */
-            links: components["schemas"]["PathLink"][];
-            /** @description The names of its switches. */
-            nodes: string[];
-            /**
-             * Format: int64
-             * @description What its links have to spare, or its share of the greatest flow. Nothing limits a path without links.
-             */
-            rate_bps?: number | null;
-            /** @description How many of its cables are used by better paths as well, in whichever direction. */
-            shared_cables: number;
-        };
-        /** @description Sets of paths, and what is known of them. */
-        Paths: components["schemas"]["PathsView"] & {
-            now: components["schemas"]["Time"];
-            schema: string;
-        };
-        /** @description The answer to a question for paths. */
-        PathsView: {
-            /** @description Whether the search went to its end. If not, there may be more paths, and in time better ones. */
+        /** @description Paths between two switches. */
+        PathSet: {
+            /** @description Whether the search was completed. If not, there may be more or better paths. */
             complete: boolean;
             /** @description Where they end. */
-            dst: components["schemas"]["EndView"];
+            dst: components["schemas"]["PathEnd"];
             /** @description The same as a part of a sentence. */
             explanation?: string | null;
             /** @description How many were asked for. */
             k: number;
             /**
              * Format: int64
-             * @description The greatest flow between two different switches, if it was asked for and no path of it was left out as late.
+             * @description The maximum flow between two different switches, if it was asked for and no path of it exceeds the latency.
              */
             max_flow_bps?: number | null;
             /** @description How they were chosen. */
             mode: string;
             /** @description The paths, best first. */
-            paths: components["schemas"]["PathView"][];
+            paths: components["schemas"]["Path"][];
             reason?: components["schemas"]["NoPath"] | null;
+            spraying?: components["schemas"]["Spraying"] | null;
             /** @description Where the paths begin. */
-            src: components["schemas"]["EndView"];
-            together?: components["schemas"]["TogetherView"] | null;
+            src: components["schemas"]["PathEnd"];
             /** @description Whether there are more than were asked for, of `shortest`, `ksp` and `within:HOPS`. */
             truncated: boolean;
-            /** @description What makes the answer mean less than it seems to. */
+            /** @description What limits the answer's meaning. */
             warnings: string[];
             /** @description What links cost. */
             weight: string;
         };
-        /** @description A stream has its path. */
-        Placed: {
+        /** @description The answer of a controller to a query for paths. */
+        Paths: components["schemas"]["PathSet"] & {
+            /** @description The time of the network that was searched. */
+            now: components["schemas"]["Time"];
+            /** @description `braid/v1` */
             schema: string;
+        };
+        /** @description A stream was placed. */
+        Placed: {
+            /** @description `braid/v1` */
+            schema: string;
+            /** @description The stream. */
             stream: components["schemas"]["PlacedStream"];
         };
         /** @description A stream that has a path. */
         PlacedStream: {
-            /** @description Which path of the assignment it takes, from 0; `None` for another one, as none of these is there any more. */
+            /** @description The place of its path in the assignment, from 0; null for another path, where none of these exists any more. */
             path?: number | null;
-            /** @description Its number. */
-            stream: components["schemas"]["StreamId"];
-            /** @description The switches on its way, from the host that opens it. */
+            /**
+             * Format: int64
+             * @description Its number.
+             */
+            stream: number;
+            /** @description The switches on its path, from the host that opens it. */
             switches: components["schemas"]["DatapathId"][];
         };
-        /** @description Rules, of which the first counts that a connection fits, and what holds where none does. */
+        /** @description Rules, the first of which that matches a connection counts, and the default for all other connections. */
         Policies: {
-            /** @description What holds for all else, as far as it says. */
+            /** @description The default. */
             default: components["schemas"]["Steering"];
-            /** @description In the order in which they are asked. */
+            /** @description The rules, in their order. */
             rules: components["schemas"]["PolicyRule"][];
         };
-        /** @description What is steered how. */
+        /** @description The policy in force. */
         PolicyInUse: {
+            /** @description Every change until then is in it. */
             now: components["schemas"]["Time"];
+            /** @description The policy. */
             policy: components["schemas"]["Policies"];
+            /** @description `braid/v1` */
             schema: string;
         };
-        /** @description How the connections that fit are steered. */
+        /** @description How matching connections are steered. */
         PolicyRule: components["schemas"]["Steering"] & {
-            /** @description Where the opening host is; empty: anywhere. */
+            /** @description Prefixes of the opening host's address; empty: any. */
             from: string[];
             /** @description Unique. */
             name: string;
-            /** @description The answering host's ports; empty: any. */
+            /** @description The answering host's ports and ranges of ports; empty: any. */
             ports: string[];
-            /** @description Where the answering host is; empty: anywhere. */
+            /** @description Prefixes of the answering host's address; empty: any. */
             to: string[];
         };
-        /**
-         * Format: int32
-         * @description A port of a switch, or one of the reserved numbers. OpenFlow 1.3.5 §7.2.1.
-         */
-        PortNo: number;
-        /**
-         * @description What a port leads to.
-         *
-         *     ```text
-         *                settled                     LLDP heard
-         *      Pending ───────────▶ Host      Pending, Host, Silent ───────▶ Link
-         *         ▲                   │                                       │ LLDP missing
-         *         └─ port down and up ┴──────────── Silent ◀──────────────────┘
-         *     ```
-         *
-         *     A silent port stays one until the port has been down for [`role_hold`](crate::Settings::role_hold): behind it may
-         *     be a switch that forwards and is not connected, and to flood there could close a loop. A port that has shown a host
-         *     stays a host's for as long, whatever discovery frames come in there: hosts can pass them on.
-         * @enum {string}
-         */
-        PortRole: "pending" | "host" | "link" | "silent";
         /** @description A port of a switch. */
-        PortView: {
+        Port: {
             /** @description Its name in the switch. */
             name: string;
             /** @description Its number. */
@@ -1311,6 +1524,16 @@ export interface components {
             /** @description Whether packets can pass. */
             up: boolean;
         };
+        /**
+         * Format: int32
+         * @description A port of a switch, or one of the reserved numbers. OpenFlow 1.3.5 §7.2.1.
+         */
+        PortNo: number;
+        /**
+         * @description What a port leads to.
+         * @enum {string}
+         */
+        PortRole: "pending" | "host" | "link" | "silent";
         /** @description A place on Earth, in degrees. */
         Position: {
             /**
@@ -1324,59 +1547,227 @@ export interface components {
              */
             longitude: number;
         };
-        /** @description What is wrong with a request: RFC 9457. */
+        /** @description Why a request is refused: a problem document (RFC 9457). */
         ProblemDocument: {
-            /** @description For programs. */
+            /** @description The reason for API clients. */
             code: string;
-            /** @description In words. */
+            /** @description The reason in words. */
             detail: string;
-            /** @description Which parameter is wrong, or which field: its path, such as `subflows[0].local`. */
+            /** @description The parameter that is wrong, or the path of the field, such as `subflows[0].local`. */
             parameter?: string | null;
+            /** @description `braid/v1` */
             schema: string;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The status of the response.
+             */
             status: number;
+            /** @description The meaning of the status. */
             title: string;
+            /** @description `about:blank`: the title is what the status means. */
             type: string;
         };
+        /** @description Who renews or releases an assignment. */
+        Requester: {
+            /** @description The assignment's owner. */
+            owner?: string | null;
+        };
         /**
-         * @description When the packets of a sprayed connection are put back in order.
+         * @description When sprayed traffic is resequenced.
          * @enum {string}
          */
         Resequence: "always" | "unequal" | "never";
-        /** @description The data of the first message of a stream, named `snapshot`. */
-        Snapshot: {
-            edges: components["schemas"]["EdgeView"][];
-            events: components["schemas"]["Event"][];
-            hosts: components["schemas"]["HostView"][];
-            links: components["schemas"]["LinkView"][];
-            now: components["schemas"]["Time"];
-            schema: string;
-            switches: components["schemas"]["Switch"][];
-            transfers: components["schemas"]["TransferView"][];
+        /** @description A group that resequences traffic of another edge for one host. */
+        Resequencer: {
+            counters?: components["schemas"]["ResequencerCounters"] | null;
+            /** @description The edge that sprays. */
+            from: components["schemas"]["DatapathId"];
+            /**
+             * Format: int32
+             * @description Its number.
+             */
+            group: number;
+            held?: components["schemas"]["HeldPackets"] | null;
+            hold_time?: components["schemas"]["HoldTime"] | null;
+            /** @description The host. */
+            host: components["schemas"]["MacAddr"];
+            /** @description The edge's port that leads there. */
+            port: components["schemas"]["PortNo"];
+            read_at?: components["schemas"]["Time"] | null;
         };
-        /** @description A path that a stream is sprayed over. */
-        SprayView: {
+        /** @description Counters of a resequencer. */
+        ResequencerCounters: {
             /**
              * Format: int64
-             * @description How long the path takes, in microseconds.
+             * @description Packets forwarded at once.
+             */
+            forwarded: number;
+            /**
+             * Format: int64
+             * @description Gaps given up because the connection ended or began anew.
+             */
+            gaps_ended: number;
+            /**
+             * Format: int64
+             * @description Gaps that were filled.
+             */
+            gaps_filled: number;
+            /**
+             * Format: int64
+             * @description Gaps given up because the flow held more than its threshold.
+             */
+            gaps_over_threshold: number;
+            /**
+             * Format: int64
+             * @description Gaps given up because the buffer was full.
+             */
+            gaps_overflowed: number;
+            /**
+             * Format: int64
+             * @description Gaps given up because every path had delivered something later.
+             */
+            gaps_passed: number;
+            /**
+             * Format: int64
+             * @description Gaps given up because a packet was held for the longest time.
+             */
+            gaps_timed_out: number;
+            /**
+             * Format: int64
+             * @description Packets that were held.
+             */
+            held: number;
+            /**
+             * Format: int64
+             * @description Packets forwarded at once as retransmissions or duplicates.
+             */
+            old: number;
+            /**
+             * Format: int64
+             * @description Of these, those that arrived after their gap was given up.
+             */
+            spurious: number;
+            /**
+             * Format: int64
+             * @description Packets forwarded at once because they were too far from what was expected.
+             */
+            stray: number;
+            /**
+             * Format: int64
+             * @description Packets forwarded at once because there was no room to know their flow.
+             */
+            unknown: number;
+        };
+        /** @description A resequencer, step by step. */
+        ResequencerHistory: {
+            /** @description The edge that sprays. */
+            from: components["schemas"]["DatapathId"];
+            /**
+             * Format: int32
+             * @description Its number.
+             */
+            group: number;
+            /** @description Their bytes. */
+            held_bytes: (number | null)[];
+            /** @description Packets that it holds. */
+            held_packets: (number | null)[];
+            /** @description The longest. */
+            hold_time_max_us: (number | null)[];
+            /** @description The median of the time for which packets were held, in microseconds. */
+            hold_time_p50_us: (number | null)[];
+            /** @description Their 99th percentile. */
+            hold_time_p99_us: (number | null)[];
+            /** @description The host. */
+            host: components["schemas"]["MacAddr"];
+        };
+        /** @description The data of the first message, named `snapshot`. */
+        Snapshot: {
+            /** @description Edges. */
+            edges: components["schemas"]["Edge"][];
+            /** @description The last events, oldest first. */
+            events: components["schemas"]["Event"][];
+            /** @description Interfaces of hosts. */
+            hosts: components["schemas"]["Host"][];
+            /** @description Directed links. */
+            links: components["schemas"]["Link"][];
+            /** @description Everything that happened until then is in the lists. */
+            now: components["schemas"]["Time"];
+            /** @description `braid/v1` */
+            schema: string;
+            /** @description Connected switches. */
+            switches: components["schemas"]["Switch"][];
+            /** @description Transfers in progress. */
+            transfers: components["schemas"]["Transfer"][];
+        };
+        /** @description A group that sprays over paths to another edge. */
+        SprayGroup: {
+            /**
+             * Format: int32
+             * @description Its number.
+             */
+            group: number;
+            /** @description Its paths, those of the lowest delay first. */
+            paths: components["schemas"]["EdgePath"][];
+            /** @description The edge at the end of its paths. */
+            to: components["schemas"]["DatapathId"];
+        };
+        /** @description A spray group, step by step. */
+        SprayGroupHistory: {
+            /**
+             * Format: int32
+             * @description Its number.
+             */
+            group: number;
+            /** @description Its paths. */
+            paths: components["schemas"]["EdgePathHistory"][];
+            /** @description The edge at the end of its paths. */
+            to: components["schemas"]["DatapathId"];
+        };
+        /** @description A path over which a stream is sprayed. */
+        SprayPath: {
+            /**
+             * Format: int64
+             * @description Its delay, in microseconds.
              */
             delay_us: number;
-            /** @description The switches on the path. */
+            /** @description The switches on it. */
             path: components["schemas"]["DatapathId"][];
             /** @description The ports by which it leaves them. */
             ports: components["schemas"]["SwitchPort"][];
             /**
              * Format: int64
-             * @description What the path was found to have to spare, in bits a second: shares begin in proportion to it, and follow the edge's probes.
+             * @description Its spare capacity when it was chosen, in bits a second: initial shares are in proportion to it.
              */
             rate_bps: number;
+        };
+        /**
+         * @description How one stream can be sprayed over the paths.
+         * @enum {string}
+         */
+        SprayVerdict: "in-order" | "resequenced" | "unsuitable";
+        /** @description Whether one stream can be sprayed over the paths, by their delays. */
+        Spraying: {
+            /** @description The places in `paths`, from 0, of those that go together and have the most spare capacity in total. */
+            best_paths: number[];
+            /**
+             * Format: double
+             * @description The difference between the greatest delay and the least, in microseconds.
+             */
+            delay_difference_us: number;
+            /**
+             * Format: double
+             * @description The maximum delay imbalance, 0 to 0.5.
+             */
+            mdi: number;
+            /** @description How. */
+            verdict: components["schemas"]["SprayVerdict"];
         };
         /**
          * @description As what a connection is steered.
          * @enum {string}
          */
         SteerAs: "auto" | "single" | "spray" | "parallel";
-        /** @description How a connection is steered; nothing where the controller's own settings hold. */
+        /** @description How connections are steered; the controller's settings hold for what is absent. */
         Steering: {
             /** @description How many of those. */
             k?: number;
@@ -1384,49 +1775,20 @@ export interface components {
             kind: components["schemas"]["SteerAs"];
             /**
              * Format: double
-             * @description Up to which imbalance of their delays paths are sprayed over together.
+             * @description The maximum delay imbalance of paths that are sprayed over together.
              */
             max_mdi?: number;
-            /** @description Which paths its streams may take. */
+            /** @description Which paths streams may take, such as `disjoint`. */
             paths?: string;
             /** @description How a stream's path is chosen among them. */
             placement?: string;
-            /** @description When what is sprayed is put back in order. */
+            /** @description When sprayed traffic is resequenced. */
             resequence?: components["schemas"]["Resequence"];
-            /** @description How many subflows a host that asks is told to open in all; nothing: one for each path that shares no link. */
+            /** @description How many subflows agents are advised to open in all; absent: one for each link-disjoint path. */
             subflows?: number;
         };
-        /**
-         * Format: int64
-         * @description Numbers a stream; never used twice by one controller.
-         */
-        StreamId: number;
-        StreamRates: {
-            /** @description The answering host's address. */
-            dst: string;
-            /**
-             * Format: int32
-             * @description The answering host's port.
-             */
-            dst_port: number;
-            /** @description Its number. */
-            id: components["schemas"]["StreamId"];
-            /** @description The switches on its way, as it was last; empty while it followed the default route. */
-            path: components["schemas"]["DatapathId"][];
-            /** @description Towards it. */
-            received_bps: (number | null)[];
-            /** @description From the opening host, in bits a second, all headers counted. */
-            sent_bps: (number | null)[];
-            /** @description The opening host's address. */
-            src: string;
-            /**
-             * Format: int32
-             * @description The opening host's port.
-             */
-            src_port: number;
-        };
-        /** @description A stream of a transfer. */
-        StreamView: {
+        /** @description A stream of a transfer: one TCP connection or subflow. */
+        Stream: {
             /**
              * Format: int64
              * @description Bytes of frames counted towards the opening host.
@@ -1444,24 +1806,27 @@ export interface components {
              * @description The answering host's port.
              */
             dst_port: number;
-            /** @description Its number. */
-            id: components["schemas"]["StreamId"];
-            /** @description The switches on its way, the first one if it is sprayed; empty while it follows the default route. */
+            /**
+             * Format: int64
+             * @description Its number; never used twice by one controller.
+             */
+            id: number;
+            /** @description The switches on its path, the first one if it is sprayed; empty while it follows the default path. */
             path: components["schemas"]["DatapathId"][];
-            /** @description The ports by which it leaves them: which it takes of several cables between two switches. */
+            /** @description The ports by which it leaves them. */
             ports?: components["schemas"]["SwitchPort"][];
             /**
              * Format: int64
-             * @description What goes to the opening host, likewise.
+             * @description The rate towards the opening host, likewise.
              */
             received_bps: number;
             /**
              * Format: int64
-             * @description What leaves the opening host, in bits a second, between the last two counts.
+             * @description The rate from the opening host, in bits a second, between the last two readings.
              */
             sent_bps: number;
-            /** @description The paths that its packets are spread over from the opening host, if they are; those of the lowest delay first. */
-            sprayed?: components["schemas"]["SprayView"][];
+            /** @description The paths over which it is sprayed from the opening host, those of the lowest delay first. */
+            spray_paths?: components["schemas"]["SprayPath"][];
             /** @description The opening host's address. */
             src: string;
             /**
@@ -1470,52 +1835,86 @@ export interface components {
              */
             src_port: number;
         };
-        /** @description The two ends of a subflow, as the host sees it that asks. */
+        /** @description A stream, step by step. */
+        StreamHistory: {
+            /** @description The answering host's address. */
+            dst: string;
+            /**
+             * Format: int32
+             * @description The answering host's port.
+             */
+            dst_port: number;
+            /**
+             * Format: int64
+             * @description Its number.
+             */
+            id: number;
+            /** @description The switches on its last path; empty while it followed the default path. */
+            path: components["schemas"]["DatapathId"][];
+            /** @description The rate towards it. */
+            received_bps: (number | null)[];
+            /** @description The rate from the opening host, in bits a second, all headers counted. */
+            sent_bps: (number | null)[];
+            /** @description The opening host's address. */
+            src: string;
+            /**
+             * Format: int32
+             * @description The opening host's port.
+             */
+            src_port: number;
+        };
+        /** @description The two ends of a subflow, as the agent's host sees it. */
         SubflowEnds: {
             /** @description That host's address and port. */
             local: string;
             /** @description Its peer's. */
             remote: string;
         };
-        /** @description A switch with what only the daemon knows of it. */
-        Switch: components["schemas"]["SwitchView"] & components["schemas"]["Drawn"] & {
-            /** @description Where it connects from. */
+        /** @description A connected switch. */
+        Switch: {
+            /** @description The address from which it connects. */
             address?: string | null;
+            /** @description Its identity. */
+            dpid: components["schemas"]["DatapathId"];
+            /** @description The group that the network file puts it in, such as a pod. */
+            group?: string | null;
+            /** @description Its name, if the network file gives one. */
+            name?: string | null;
+            /** @description Its ports, by number. */
+            ports: components["schemas"]["Port"][];
+            position?: components["schemas"]["Position"] | null;
         };
-        /** @description One end of a cable: a port of a named switch. */
+        /** @description One end of a link: a port of a named switch. */
         SwitchPort: {
             /** @description The switch. */
             dpid: components["schemas"]["DatapathId"];
             /** @description Its port. */
             port: components["schemas"]["PortNo"];
         };
-        /** @description A switch that is connected. */
-        SwitchView: {
-            /** @description Its identity. */
-            dpid: components["schemas"]["DatapathId"];
-            /** @description Its ports, by number. */
-            ports: components["schemas"]["PortView"][];
-        };
+        /** @description Connected switches. */
         Switches: {
-            /** @description Where the next page begins; null after the last one. */
+            /** @description Where the next page begins; null on the last one. */
             next_cursor?: string | null;
-            /** @description What happened until then is in the list. */
+            /** @description Everything that happened until then is in the list. */
             now: components["schemas"]["Time"];
             /** @description `braid/v1` */
             schema: string;
+            /** @description The items, in the order of their key. */
             switches: components["schemas"]["Switch"][];
         };
         /** @description A link of a testbed that was changed. */
         TestbedChanged: {
+            /** @description The link as it is now. */
             link: components["schemas"]["TestbedLink"];
+            /** @description `braid/v1` */
             schema: string;
         };
-        /** @description One end of a link. */
+        /** @description One end of a link of a testbed. */
         TestbedEnd: {
             at?: components["schemas"]["SwitchPort"] | null;
             /**
              * Format: double
-             * @description How long a frame is on the way, in microseconds.
+             * @description The time that a frame takes, in microseconds.
              */
             delay_us: number;
             /**
@@ -1527,62 +1926,64 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description What it lets through, in bits a second; none: what the machine can.
+             * @description The rate that it lets through, in bits a second; null: as fast as the machine.
              */
             rate_bps?: number | null;
         };
         /** @description A link of a testbed. */
         TestbedLink: {
-            /** @description What it joins, and what it is like from there to the other end. */
+            /** @description Its ends, each with what is true from there to the other end. */
             ends: components["schemas"]["TestbedEnd"][];
             /** @description Whether it is whole, or cut. */
             up: boolean;
         };
-        /** @description The links of a testbed, when they were asked for. */
+        /** @description The links of a testbed. */
         TestbedLinks: {
+            /** @description The links; none where the network is no testbed. */
             links: components["schemas"]["TestbedLink"][];
+            /** @description `braid/v1` */
             schema: string;
         };
-        /** @description What something at a port did that the network must not believe, or must not bear. */
+        /** @description An attack, or traffic that looks like one. */
         Threat: {
             /** @enum {string} */
-            kind: "forged_probe";
+            kind: "forged_lldp";
             /** @description What is wrong with it. */
             why: string;
         } | {
             /** @enum {string} */
-            kind: "replayed_probe";
+            kind: "replayed_lldp";
             /** @description The port that the frame was made for. */
             of: components["schemas"]["SwitchPort"];
         } | {
             /** @enum {string} */
-            kind: "relayed_probe";
+            kind: "relayed_lldp";
             /** @description The port that the frame was made for. */
             of: components["schemas"]["SwitchPort"];
         } | {
             /** @enum {string} */
-            kind: "reflected_probe";
+            kind: "reflected_lldp";
         } | {
             /** @enum {string} */
-            kind: "not_believed";
+            kind: "rejected_host";
             /** @description Its address. */
             mac: components["schemas"]["MacAddr"];
             /** @description What is wrong with it. */
             why: string;
         } | {
-            /** @description Where the host is. */
+            /** @description The port of the host. */
             holder: components["schemas"]["SwitchPort"];
             /** @enum {string} */
-            kind: "stolen_mac";
+            kind: "spoofed_mac";
             /** @description The address. */
             mac: components["schemas"]["MacAddr"];
         } | {
-            /** @description Where the host is. */
+            /** @description The port of the host. */
             holder: components["schemas"]["SwitchPort"];
             /** @description The address. */
             ip: string;
             /** @enum {string} */
-            kind: "stolen_ip";
+            kind: "spoofed_ip";
         } | {
             /** @enum {string} */
             kind: "too_many_addresses";
@@ -1592,74 +1993,59 @@ export interface components {
         };
         /**
          * Format: int64
-         * @description A point in time: nanoseconds since an epoch that the caller chooses, such as the start of the process.
-         *
-         *     Unlike `std::time::Instant` it can be recorded and replayed. Arithmetic saturates.
+         * @description A point in time: nanoseconds since the controller started.
          */
         Time: number;
-        /**
-         * @description How paths can carry one stream together.
-         * @enum {string}
-         */
-        TogetherVerdict: "in-order" | "resequenced" | "apart";
-        /** @description Whether the paths can carry one stream together, by their delays; see [`DelayGate`]. */
-        TogetherView: {
-            /** @description The places of the paths, from 0, that go together and have the most to spare in total. */
-            best: number[];
+        /** @description A transfer in progress. */
+        Transfer: {
             /**
-             * Format: double
-             * @description How much the greatest delay is above the least, in microseconds.
+             * Format: int64
+             * @description Its number; never used twice by one controller.
              */
-            difference_us: number;
-            /**
-             * Format: double
-             * @description The maximum delay imbalance, 0 to 0.5.
-             */
-            mdi: number;
-            /** @description How. */
-            verdict: components["schemas"]["TogetherVerdict"];
+            id: number;
+            /** @description How it is carried. */
+            kind: components["schemas"]["TransferKind"];
+            /** @description When its first stream opened. */
+            opened_at: components["schemas"]["Time"];
+            /** @description Its established streams, in the order in which they opened. */
+            streams: components["schemas"]["Stream"][];
         };
         /** @description A transfer, step by step. */
         TransferHistory: {
-            id: components["schemas"]["TransferId"];
+            /**
+             * Format: int64
+             * @description Its number.
+             */
+            id: number;
+            /** @description The time of the last step. */
             now: components["schemas"]["Time"];
+            /** @description `braid/v1` */
             schema: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Seconds of a step.
+             */
             step_s: number;
-            /** @description Those that have ended, too. */
-            streams: components["schemas"]["StreamRates"][];
-            /** @description When each step was. */
+            /** @description Its streams, ended ones too. */
+            streams: components["schemas"]["StreamHistory"][];
+            /** @description The time of each step. */
             times: components["schemas"]["Time"][];
         };
-        /**
-         * Format: int64
-         * @description Numbers a transfer; never used twice by one controller.
-         */
-        TransferId: number;
         /**
          * @description How a transfer is carried.
          * @enum {string}
          */
         TransferKind: "mptcp" | "parallel" | "spray";
-        /** @description A transfer in progress. */
-        TransferView: {
-            /** @description Its number. */
-            id: components["schemas"]["TransferId"];
-            /** @description How it is carried. */
-            kind: components["schemas"]["TransferKind"];
-            /** @description When its first stream opened, on the controller's clock. */
-            opened_at: components["schemas"]["Time"];
-            /** @description Its streams that are established, in the order in which they opened. */
-            streams: components["schemas"]["StreamView"][];
-        };
+        /** @description Transfers in progress. */
         Transfers: {
-            /** @description Where the next page begins; null after the last one. */
+            /** @description Where the next page begins; null on the last one. */
             next_cursor?: string | null;
-            /** @description What happened until then is in the list. */
+            /** @description Everything that happened until then is in the list. */
             now: components["schemas"]["Time"];
             /** @description `braid/v1` */
             schema: string;
-            transfers: components["schemas"]["TransferView"][];
+            /** @description The items, in the order of their key. */
+            transfers: components["schemas"]["Transfer"][];
         };
     };
     responses: never;
@@ -1691,7 +2077,7 @@ export interface operations {
                     "text/xml": string;
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1723,7 +2109,7 @@ export interface operations {
                     "application/json": components["schemas"]["Advice"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1737,9 +2123,9 @@ export interface operations {
     alarms: {
         parameters: {
             query?: {
-                /** @description items of a page at most; 1000 unless it is said */
+                /** @description The greatest number of items of a page; 1000 by default */
                 limit?: number;
-                /** @description `next_cursor` of the page before; without: the first page */
+                /** @description `next_cursor` of the previous page; without: the first page */
                 cursor?: string;
             };
             header?: never;
@@ -1756,7 +2142,7 @@ export interface operations {
                     "application/json": components["schemas"]["Alarms"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1770,9 +2156,9 @@ export interface operations {
     assignments: {
         parameters: {
             query?: {
-                /** @description items of a page at most; 1000 unless it is said */
+                /** @description The greatest number of items of a page; 1000 by default */
                 limit?: number;
-                /** @description `next_cursor` of the page before; without: the first page */
+                /** @description `next_cursor` of the previous page; without: the first page */
                 cursor?: string;
             };
             header?: never;
@@ -1789,7 +2175,7 @@ export interface operations {
                     "application/json": components["schemas"]["Assignments"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1821,7 +2207,7 @@ export interface operations {
                     "application/json": components["schemas"]["Assigned"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1837,13 +2223,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: components["schemas"]["AssignmentId"];
+                /** @description Its name */
+                id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Asker"] | null;
+                "application/json": components["schemas"]["Requester"] | null;
             };
         };
         responses: {
@@ -1855,7 +2242,7 @@ export interface operations {
                     "application/json": components["schemas"]["Assigned"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1871,13 +2258,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: components["schemas"]["AssignmentId"];
+                /** @description Its name */
+                id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Asker"] | null;
+                "application/json": components["schemas"]["Requester"] | null;
             };
         };
         responses: {
@@ -1889,7 +2277,7 @@ export interface operations {
                     "application/json": components["schemas"]["Assigned"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1905,7 +2293,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: components["schemas"]["AssignmentId"];
+                /** @description Its name */
+                id: string;
             };
             cookie?: never;
         };
@@ -1923,7 +2312,7 @@ export interface operations {
                     "application/json": components["schemas"]["Placed"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1939,7 +2328,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: components["schemas"]["AssignmentId"];
+                /** @description Its name */
+                id: string;
             };
             cookie?: never;
         };
@@ -1957,7 +2347,7 @@ export interface operations {
                     "application/json": components["schemas"]["Ended"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1971,9 +2361,9 @@ export interface operations {
     edges: {
         parameters: {
             query?: {
-                /** @description items of a page at most; 1000 unless it is said */
+                /** @description The greatest number of items of a page; 1000 by default */
                 limit?: number;
-                /** @description `next_cursor` of the page before; without: the first page */
+                /** @description `next_cursor` of the previous page; without: the first page */
                 cursor?: string;
             };
             header?: never;
@@ -1990,7 +2380,7 @@ export interface operations {
                     "application/json": components["schemas"]["Edges"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2004,10 +2394,11 @@ export interface operations {
     edge_history: {
         parameters: {
             query: {
+                /** @description Its identity */
                 dpid: components["schemas"]["DatapathId"];
-                /** @description 1 or 60 */
+                /** @description Seconds of a step: 1 (default) or 60 */
                 step_s?: number;
-                /** @description nothing older */
+                /** @description Only what is not older than this time */
                 since?: components["schemas"]["Time"];
             };
             header?: never;
@@ -2024,7 +2415,7 @@ export interface operations {
                     "application/json": components["schemas"]["EdgeHistory"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2038,9 +2429,9 @@ export interface operations {
     events: {
         parameters: {
             query?: {
-                /** @description only events with higher numbers */
+                /** @description Only events with higher numbers */
                 after?: number;
-                /** @description how many at most */
+                /** @description The greatest number of events; 256 by default */
                 limit?: number;
             };
             header?: never;
@@ -2057,7 +2448,7 @@ export interface operations {
                     "application/json": components["schemas"]["Events"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2072,7 +2463,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description where it goes on */
+                /** @description where it continues */
                 "Last-Event-ID"?: string | null;
             };
             path?: never;
@@ -2088,14 +2479,23 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
+            /** @description the request is refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
         };
     };
     hosts: {
         parameters: {
             query?: {
-                /** @description items of a page at most; 1000 unless it is said */
+                /** @description The greatest number of items of a page; 1000 by default */
                 limit?: number;
-                /** @description `next_cursor` of the page before; without: the first page */
+                /** @description `next_cursor` of the previous page; without: the first page */
                 cursor?: string;
             };
             header?: never;
@@ -2112,7 +2512,7 @@ export interface operations {
                     "application/json": components["schemas"]["Hosts"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2126,9 +2526,9 @@ export interface operations {
     links: {
         parameters: {
             query?: {
-                /** @description items of a page at most; 1000 unless it is said */
+                /** @description The greatest number of items of a page; 1000 by default */
                 limit?: number;
-                /** @description `next_cursor` of the page before; without: the first page */
+                /** @description `next_cursor` of the previous page; without: the first page */
                 cursor?: string;
             };
             header?: never;
@@ -2145,7 +2545,7 @@ export interface operations {
                     "application/json": components["schemas"]["Links"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2159,11 +2559,13 @@ export interface operations {
     link_history: {
         parameters: {
             query: {
+                /** @description The switch */
                 dpid: components["schemas"]["DatapathId"];
+                /** @description Its port */
                 port: components["schemas"]["PortNo"];
-                /** @description 1 or 60 */
+                /** @description Seconds of a step: 1 (default) or 60 */
                 step_s?: number;
-                /** @description nothing older */
+                /** @description Only what is not older than this time */
                 since?: components["schemas"]["Time"];
             };
             header?: never;
@@ -2180,7 +2582,7 @@ export interface operations {
                     "application/json": components["schemas"]["LinkHistory"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2194,7 +2596,9 @@ export interface operations {
     measure: {
         parameters: {
             query: {
+                /** @description The switch */
                 dpid: components["schemas"]["DatapathId"];
+                /** @description Its port */
                 port: components["schemas"]["PortNo"];
             };
             header?: never;
@@ -2203,6 +2607,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description the measurement has begun */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -2211,7 +2616,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2225,21 +2630,21 @@ export interface operations {
     paths: {
         parameters: {
             query: {
-                /** @description a datapath id, or a host's IP or MAC address */
+                /** @description A datapath id, or a host's IP or MAC address */
                 src: string;
-                /** @description the same */
+                /** @description The same */
                 dst: string;
                 /** @description shortest, ksp, disjoint, node-disjoint, maxflow, widest, within:HOPS */
                 mode?: string;
-                /** @description how many at most */
+                /** @description The greatest number of paths */
                 k?: number;
                 /** @description hops, latency, load, or a sum such as 10*hops+latency */
                 weight?: string;
-                /** @description DPID, DPID:PORT or DPID--DPID */
+                /** @description What is not used: DPID, DPID:PORT or DPID--DPID */
                 without?: string[];
-                /** @description of every link, such as 100Mbit */
+                /** @description The least capacity of every link, such as 100Mbit */
                 min_capacity?: string;
-                /** @description of every path, such as 10ms */
+                /** @description The greatest latency of every path, such as 10ms */
                 max_latency?: string;
             };
             header?: never;
@@ -2256,7 +2661,7 @@ export interface operations {
                     "application/json": components["schemas"]["Paths"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2284,7 +2689,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyInUse"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2316,7 +2721,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2331,7 +2736,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description where it goes on */
+                /** @description where it continues */
                 "Last-Event-ID"?: string | null;
             };
             path?: never;
@@ -2347,14 +2752,23 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
+            /** @description the request is refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
+                };
+            };
         };
     };
     switches: {
         parameters: {
             query?: {
-                /** @description items of a page at most; 1000 unless it is said */
+                /** @description The greatest number of items of a page; 1000 by default */
                 limit?: number;
-                /** @description `next_cursor` of the page before; without: the first page */
+                /** @description `next_cursor` of the previous page; without: the first page */
                 cursor?: string;
             };
             header?: never;
@@ -2371,7 +2785,7 @@ export interface operations {
                     "application/json": components["schemas"]["Switches"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2399,7 +2813,7 @@ export interface operations {
                     "application/json": components["schemas"]["TestbedLinks"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2413,9 +2827,9 @@ export interface operations {
     change_link: {
         parameters: {
             query: {
-                /** @description one end: a switch, with or without a colon and the number of its port, or a host, with or without its interface */
+                /** @description One end: a switch, with or without a colon and the number of its port, or a host, with or without its interface */
                 from: string;
-                /** @description the other */
+                /** @description The other end */
                 to: string;
             };
             header?: never;
@@ -2436,7 +2850,7 @@ export interface operations {
                     "application/json": components["schemas"]["TestbedChanged"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2450,9 +2864,9 @@ export interface operations {
     transfers: {
         parameters: {
             query?: {
-                /** @description items of a page at most; 1000 unless it is said */
+                /** @description The greatest number of items of a page; 1000 by default */
                 limit?: number;
-                /** @description `next_cursor` of the page before; without: the first page */
+                /** @description `next_cursor` of the previous page; without: the first page */
                 cursor?: string;
             };
             header?: never;
@@ -2469,7 +2883,7 @@ export interface operations {
                     "application/json": components["schemas"]["Transfers"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2483,10 +2897,11 @@ export interface operations {
     transfer_history: {
         parameters: {
             query: {
-                id: components["schemas"]["TransferId"];
-                /** @description 1 or 60 */
+                /** @description Its number */
+                id: number;
+                /** @description Seconds of a step: 1 (default) or 60 */
                 step_s?: number;
-                /** @description nothing older */
+                /** @description Only what is not older than this time */
                 since?: components["schemas"]["Time"];
             };
             header?: never;
@@ -2503,7 +2918,7 @@ export interface operations {
                     "application/json": components["schemas"]["TransferHistory"];
                 };
             };
-            /** @description not answered */
+            /** @description the request is refused */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2529,6 +2944,15 @@ export interface operations {
                 };
                 content: {
                     "application/openmetrics-text": string;
+                };
+            };
+            /** @description the request is refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemDocument"];
                 };
             };
         };

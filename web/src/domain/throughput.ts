@@ -50,7 +50,7 @@ export function stack(history: TransferHistory): [number[], ...Values[]] {
   return [seconds, ...sums.reverse()];
 }
 
-const MARKED = new Set(["link_down", "link_up", "stream_placed", "stream_sprayed", "stream_relieved", "stream_ended", "install_failed"]);
+const MARKED = new Set(["link_down", "link_up", "stream_placed", "stream_sprayed", "stream_rebalanced", "stream_ended", "install_failed"]);
 
 /** What happened while the history lasts, in seconds before its end. */
 export function between(events: readonly Event[], history: TransferHistory | null): { x: number; text: string }[] {

@@ -87,9 +87,9 @@ export function largest(view: View): string | null {
   return found;
 }
 
-/** The paths that a stream takes: several if it is sprayed, none if it follows the default route. */
-export const pathsOf = (stream: Pick<Stream, "path" | "sprayed">): string[][] =>
-  stream.sprayed?.length ? stream.sprayed.map((it) => it.path) : stream.path.length ? [stream.path] : [];
+/** The paths that a stream takes: several if it is sprayed, none if it follows the default path. */
+export const pathsOf = (stream: Pick<Stream, "path" | "spray_paths">): string[][] =>
+  stream.spray_paths?.length ? stream.spray_paths.map((it) => it.path) : stream.path.length ? [stream.path] : [];
 
 /** What a stream carries both ways, in bits a second. */
 export const rateOf = (stream: Stream): number => stream.sent_bps + stream.received_bps;
@@ -105,7 +105,7 @@ function changed<T>(
 ): ReadonlyMap<string, T> {
   if (!changes) return items;
   const next = new Map(items);
-  for (const gone of changes.gone) next.delete(gone);
+  for (const key of changes.removed) next.delete(key);
   for (const item of changes.set) next.set(key(item), item);
   return next;
 }

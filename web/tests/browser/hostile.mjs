@@ -8,14 +8,14 @@ const snapshot = () => {
   const at = { dpid: MARKUP, port: 1 };
   const ends = { src: MARKUP, dst: MARKUP, src_port: 1, dst_port: 2, path: [MARKUP] };
   const stream = { id: 1, ...ends, bytes_sent: 1, bytes_received: 1, sent_bps: 1, received_bps: 1 };
-  const path = { path: [MARKUP, "2"], ports: [at], read_at: 1e9, state: "carries", share: 1, carried_bps: 1, found_bps: null, round_trip_us: 1, queue_us: 1, loss: 0, packets: 1, bytes: 1 };
+  const path = { path: [MARKUP, "2"], ports: [at], read_at: 1e9, state: "active", share: 1, carried_bps: 1, estimated_capacity_bps: null, round_trip_us: 1, queue_us: 1, loss: 0, packets: 1, bytes: 1 };
   const link = { src: at, dst: { dpid: "2", port: 1 }, capacity_bps: 1, delay_us: null, load_bps: null, loss: null };
   return {
     now: 1e9,
     switches: [{ dpid: MARKUP, address: MARKUP, name: MARKUP, group: MARKUP, ports: [{ port: 1, name: MARKUP, up: true, role: null }] }, { dpid: "2", address: null, ports: [] }],
     links: [{ ...link, delay_at: null, load_at: null, loss_at: null }],
     hosts: [{ mac: MARKUP, at, addresses: [MARKUP], last_seen: 0 }],
-    edges: [{ dpid: MARKUP, answered_at: null, sprays: [{ group: 1, to: MARKUP, paths: [path] }], orders: [] }],
+    edges: [{ dpid: MARKUP, answered_at: null, spray_groups: [{ group: 1, to: MARKUP, paths: [path] }], resequencers: [] }],
     transfers: [{ id: 1, kind: MARKUP, opened_at: 0, streams: [stream] }],
     events: [{ number: 1, time: 0, level: "warning", text: MARKUP, notice: MARKUP }],
   };

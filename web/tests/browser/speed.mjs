@@ -33,7 +33,7 @@ function state(now) {
   const link = (a, p, b, q) => ({
     src: { dpid: hex(a), port: p }, dst: { dpid: hex(b), port: q }, capacity_bps: 1e9, measured_capacity_bps: null, measured_capacity_at: null,
     delay_us: { base: 100, current: 100 + 50 * wobble(a) }, delay_at: now, load_bps: Math.round(1e9 * wobble(a * 7 + b)), available_bps: 1, load_at: now,
-    loss: 0, loss_at: now, counted: { bytes: now, packets: now, dropped: 0, errors: 0 },
+    loss: 0, loss_at: now, counters: { bytes: now, packets: now, dropped: 0, errors: 0 },
   });
   const hosts = Array.from({ length: 128 }, (_, at) => ({
     mac: `02:00:00:00:00:${at.toString(16).padStart(2, "0")}`, at: { dpid: hex(net.edge(at >> 4, (at >> 2) % 4)), port: 5 + (at % 4) },
@@ -64,7 +64,7 @@ function stream(response) {
   send("snapshot", state(now()));
   const timer = setInterval(() => {
     const { links, transfers, hosts, ...rest } = state(now());
-    const set = (items) => ({ set: items, gone: [] });
+    const set = (items) => ({ set: items, removed: [] });
     send("delta", { schema: rest.schema, now: rest.now, links: set(links), transfers: set(transfers), hosts: set(hosts) });
   }, 1000);
   response.on("close", () => clearInterval(timer));

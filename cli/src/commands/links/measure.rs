@@ -5,11 +5,12 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use braid_api::{Link, PortParameters};
+use braid_client::Client;
 use braid_types::{DatapathId, PortNo, SwitchPort, Time};
 use serde_json::json;
 
-use crate::client::view::Link;
-use crate::client::{self, format};
+use crate::client::{self, answer, format, list};
 use crate::exit::{self, Code};
 use crate::output;
 
@@ -44,9 +45,9 @@ impl FromStr for Port {
 
 pub(super) fn execute(args: &Measure) -> anyhow::Result<()> {
     let Port(port) = args.port;
-    let parameters = [("dpid", port.dpid.to_string()), ("port", port.port.to_string())];
-    let began = args.client.order("links/measure", &parameters)?;
-    let measured = wait(args, port, began)?;
+    let client = args.client.client()?;
+    let begun = answer(client.measure(&PortParameters { dpid: port.dpid, port: port.port }))?;
+    let measured = wait(&client, port, begun.now)?;
     if args.client.json() {
         let document = json!({ "schema": "braid/v1", "src": port, "measured_capacity_bps": measured });
         output::json(&document)?;
@@ -61,14 +62,13 @@ pub(super) fn execute(args: &Measure) -> anyhow::Result<()> {
 }
 
 /// What came of a measurement that began then.
-fn wait(args: &Measure, port: SwitchPort, began: Time) -> anyhow::Result<Option<u64>> {
+fn wait(client: &Client, port: SwitchPort, began: Time) -> anyhow::Result<Option<u64>> {
     let deadline = Instant::now() + PATIENCE;
     while Instant::now() < deadline {
-        let (_, answer) = args.client.list::<Link>("links")?;
-        let link = answer.items.iter().find(|link| link.src == port);
-        let reading = link.context("the link is gone")?.measured_capacity();
-        if reading.at.is_some_and(|at| at > began) {
-            return Ok(reading.value);
+        let links = list::<Link>(client)?;
+        let link = links.iter().find(|link| link.src == port).context("the link is gone")?;
+        if link.measured_capacity_at.is_some_and(|at| at > began) {
+            return Ok(link.measured_capacity_bps);
         }
         sleep(POLL);
     }

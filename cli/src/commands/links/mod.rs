@@ -2,11 +2,12 @@
 
 mod measure;
 
-use braid_types::Time;
+use braid_api::Link;
+use braid_client::List;
+use braid_types::{BitsPerSec, Time};
 use clap::Subcommand;
 
-use crate::client::view::{Link, Reading};
-use crate::client::{self, Answer, format};
+use crate::client::{self, format};
 use crate::table::table;
 
 /// Readings are taken once a second; one that is older than this is followed by its age.
@@ -35,10 +36,10 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
     if let Some(Command::Measure(measure)) = &args.command {
         return measure::execute(measure);
     }
-    client::show_or_watch(&args.list, "links", links)
+    client::show_or_watch(&args.list, links)
 }
 
-fn links(answer: &Answer<Link>) -> String {
+fn links(answer: &List<Link>) -> String {
     let heading = ["FROM", "TO", "CAPACITY", "LOAD", "AVAILABLE", "DELAY", "NOW", "LOSS"];
     table(heading, answer.items.iter().map(|link| row(link, answer.now)))
 }
@@ -47,18 +48,21 @@ fn row(link: &Link, now: Time) -> [String; 8] {
     [
         format::port(link.src),
         format::port(link.dst),
-        link.capacity().to_string(),
-        cell(link.load(), now, format::rate),
-        cell(link.available(), now, format::rate),
-        cell(link.base_delay(), now, format::micros),
-        cell(link.current_delay(), now, format::micros),
-        cell(link.loss(), now, format::percent),
+        BitsPerSec(link.capacity_bps).to_string(),
+        cell(link.load_bps, age(link.load_at, now), format::rate),
+        cell(link.available_bps, age(link.load_at, now), format::rate),
+        cell(link.delay_us.map(|it| it.base), age(link.delay_at, now), format::micros),
+        cell(link.delay_us.map(|it| it.current), age(link.delay_at, now), format::micros),
+        cell(link.loss, age(link.loss_at, now), format::percent),
     ]
 }
 
-fn cell<T>(reading: Option<Reading<T>>, now: Time, show: impl Fn(T) -> String) -> String {
-    let Some(Reading { value, at }) = reading else { return "-".to_owned() };
+fn cell<T>(reading: Option<T>, age: String, show: impl Fn(T) -> String) -> String {
+    reading.map_or_else(|| "-".to_owned(), |value| show(value) + &age)
+}
+
+/// How old a reading is, if that is worth saying.
+fn age(at: Option<Time>, now: Time) -> String {
     let age = at.map(|at| now.since(at)).filter(|age| age.as_secs() >= OLD_SECONDS);
-    let age = age.map(|age| format!(" ({} ago)", format::duration(age)));
-    format!("{}{}", show(value), age.unwrap_or_default())
+    age.map(|age| format!(" ({} ago)", format::duration(age))).unwrap_or_default()
 }

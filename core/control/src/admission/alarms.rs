@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use braid_types::{SwitchPort, Time, following};
-use serde::Serialize;
 
 use crate::context::Context;
 use crate::notice::Notice;
@@ -29,13 +28,11 @@ struct Record {
 }
 
 /// What something at a port did that it must not.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Alarm {
     /// The port.
     pub at: SwitchPort,
     /// What it did the last time.
-    #[serde(flatten)]
     pub threat: Threat,
     /// The same in words.
     pub text: String,

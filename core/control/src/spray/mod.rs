@@ -25,8 +25,8 @@ use cross_traffic::CrossTraffic;
 use telemetry::Telemetry;
 
 pub use view::{
-    EdgeHeldView, EdgeList, EdgeOrderCounts, EdgeOrderView, EdgePathState, EdgePathView, EdgeSprayView,
-    EdgeView, EdgeWaitedView, SprayView,
+    EdgeList, EdgePathState, EdgePathView, EdgeView, HeldView, HoldTimeView, ResequencerCounts,
+    ResequencerView, SprayGroupView, SprayPathView,
 };
 
 /// The two edges of a bundle, and its policy.

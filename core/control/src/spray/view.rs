@@ -1,4 +1,4 @@
-//! Edges and what they do, as API clients and people see it.
+//! Views of edges: spray groups, paths and resequencers with what the edge last reported.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,30 +7,27 @@ use braid_edge_protocol::telemetry::PathState;
 use braid_paths::Path;
 use braid_spray::HoldHistogram;
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time, following};
-use serde::Serialize;
 
 use super::telemetry::{PathReading, ResequencerReading};
 use super::{Bundle, BundleKey, Member, Spray, StreamBundles};
 use crate::pipeline::EdgeGroup;
 
-/// An edge, and what it has told; `None` for what it has not, yet. Times are on the controller's clock.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+/// An edge and its telemetry; `None` for what it has not reported yet. Times are on the controller's clock.
+#[derive(Clone, PartialEq, Debug)]
 pub struct EdgeView {
     /// Its identity.
     pub dpid: DatapathId,
-    /// When it answered last what its groups have done.
+    /// When it reported last.
     pub answered_at: Option<Time>,
-    /// To which edges it sprays.
-    pub sprays: Vec<EdgeSprayView>,
-    /// For which hosts it puts in order what comes.
-    pub orders: Vec<EdgeOrderView>,
+    /// To which edges it spray_groups.
+    pub spray_groups: Vec<SprayGroupView>,
+    /// A resequencer for each host to which it delivers sprayed traffic.
+    pub resequencers: Vec<ResequencerView>,
 }
 
-/// A group that sprays over paths to another edge.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct EdgeSprayView {
+/// A group that spray_groups over paths to another edge.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SprayGroupView {
     /// Its number.
     pub group: u32,
     /// The edge at the end of its paths.
@@ -39,24 +36,23 @@ pub struct EdgeSprayView {
     pub paths: Vec<EdgePathView>,
 }
 
-/// A path that an edge sprays over, as the edge sees it.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+/// A path that an edge spray_groups over, as the edge sees it.
+#[derive(Clone, PartialEq, Debug)]
 pub struct EdgePathView {
     /// The switches on it.
     pub path: Vec<DatapathId>,
     /// The ports by which it leaves them.
     pub ports: Vec<SwitchPort>,
-    /// When what follows was told.
+    /// When the following values were reported.
     pub read_at: Option<Time>,
-    /// Whether it carries anything.
+    /// Whether it carries traffic.
     pub state: Option<EdgePathState>,
     /// The share of all packets that it is given, from 0 to 1.
     pub share: Option<f64>,
-    /// What was sent by it between the last two readings, in bits a second.
+    /// The traffic sent on it between the last two readings, in bits a second.
     pub carried_bps: Option<u64>,
-    /// What it was found to carry when it last queued, in bits a second.
-    pub found_bps: Option<u64>,
+    /// Its estimated capacity, in bits a second: what it carried when it last queued.
+    pub estimated_capacity_bps: Option<u64>,
     /// How long answers to probes take, smoothed, in microseconds.
     pub round_trip_us: Option<f64>,
     /// How long packets wait in its queues, in microseconds.
@@ -70,89 +66,81 @@ pub struct EdgePathView {
 }
 
 /// Whether a path of an edge carries anything.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EdgePathState {
     /// It carries its share.
-    Carries,
+    Active,
     /// It does not answer probes, and carries nothing.
     Silent,
     /// The port where it begins is down.
     Down,
     /// It answers, and is given nothing: it loses what others do not, or more comes without it.
-    LeftOut,
+    Suspended,
 }
 
-/// A group that puts in order what comes from another edge for one host.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct EdgeOrderView {
+/// A group that resequences traffic of another edge for one host.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ResequencerView {
     /// Its number.
     pub group: u32,
-    /// The edge that sprays.
+    /// The edge that spray_groups.
     pub from: DatapathId,
     /// The host.
     pub host: MacAddr,
     /// The edge's port that leads there.
     pub port: PortNo,
-    /// When what follows was told.
+    /// When the following values were reported.
     pub read_at: Option<Time>,
-    /// What waits; nothing while nothing is put in order.
-    pub held: Option<EdgeHeldView>,
-    /// How long those packets had waited that went on between the last two readings.
-    pub waited: Option<EdgeWaitedView>,
-    /// What was counted since the group was made.
-    pub counted: Option<EdgeOrderCounts>,
-    /// How long all had waited that went on since then.
-    #[serde(skip)]
-    pub waits: HoldHistogram,
+    /// The packets that it holds; nothing while it resequences nothing.
+    pub held: Option<HeldView>,
+    /// How long the packets were held that it released between the last two readings.
+    pub hold_time: Option<HoldTimeView>,
+    /// Its counters since the group was made.
+    pub counters: Option<ResequencerCounts>,
+    /// How long all packets were held that it released since then.
+    pub hold_histogram: HoldHistogram,
     /// The sum of that, in seconds.
-    #[serde(skip)]
-    pub waited_s: f64,
+    pub hold_time_s: f64,
 }
 
-/// What waits in the buffer of a group.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct EdgeHeldView {
+/// The packets in a resequencer, and its limits.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct HeldView {
     /// Flows that are known.
     pub flows: u32,
-    /// Packets that wait.
+    /// Packets that are held.
     pub packets: u32,
     /// Their bytes, with what each takes besides.
     pub bytes: u64,
-    /// As many packets may wait.
-    pub most_packets: u64,
-    /// And as many bytes.
-    pub most_bytes: u64,
-    /// And as many bytes of one flow: T of Banfi et al.
-    pub most_bytes_of_flow: u64,
-    /// A packet waits no longer, in microseconds.
-    pub longest_us: f64,
+    /// The limit of held packets.
+    pub max_packets: u64,
+    /// The limit of held bytes.
+    pub max_bytes: u64,
+    /// The limit of held bytes of one flow: T of Banfi et al.
+    pub max_flow_bytes: u64,
+    /// The longest time for which a packet is held, in microseconds.
+    pub max_hold_us: f64,
 }
 
-/// How long packets had waited, in microseconds, too high by an eighth at most; null if none had.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct EdgeWaitedView {
-    /// How many went on that had waited.
+/// How long packets were held, in microseconds, too high by an eighth at most; `None` if none was.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct HoldTimeView {
+    /// Packets that were released.
     pub packets: u64,
-    /// Half of them no longer.
+    /// Their median.
     pub p50_us: Option<f64>,
-    /// 99 of 100 no longer.
+    /// Their 99th percentile.
     pub p99_us: Option<f64>,
-    /// None longer.
+    /// The longest.
     pub max_us: Option<f64>,
 }
 
-/// What became of packets and gaps, counted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct EdgeOrderCounts {
+/// Counters of a resequencer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ResequencerCounts {
     /// Packets that passed at once.
     pub forwarded: u64,
-    /// Packets that had to wait.
+    /// Packets that were held.
     pub held: u64,
     /// Of those that passed: of flows that there was no room to know.
     pub unknown: u64,
@@ -177,9 +165,8 @@ pub struct EdgeOrderCounts {
 }
 
 /// A path that a stream is sprayed over.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct SprayView {
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SprayPathView {
     /// The switches on the path.
     pub path: Vec<DatapathId>,
     /// The ports by which it leaves them.
@@ -207,9 +194,9 @@ impl EdgeList {
 
 impl StreamBundles<'_> {
     /// The paths of the stream from its opening host.
-    pub(crate) fn view(self) -> Vec<SprayView> {
+    pub(crate) fn view(self) -> Vec<SprayPathView> {
         let [(_, forward), _] = self.both;
-        let view = |member: &Member| SprayView {
+        let view = |member: &Member| SprayPathView {
             path: member.path.switches().collect(),
             ports: ports(&member.path),
             rate_bps: member.rate.0,
@@ -228,13 +215,12 @@ impl Spray {
         let mut bundles = self.bundles.range(following(list.last)).peekable();
         for (key, bundle) in bundles.by_ref().take(count) {
             if let Some(edge) = list.edges.get_mut(&key.ends.src) {
-                edge.sprays.push(self.spray_group(key, bundle));
+                edge.spray_groups.push(self.spray_group(key, bundle));
             }
             if let Some(edge) = list.edges.get_mut(&key.ends.dst) {
-                let resequencers = bundle.resequencers.iter();
-                edge.orders.extend(
-                    resequencers
-                        .map(|((host, port), group)| self.resequencer_view(key, *host, *port, *group)),
+                let groups = bundle.resequencers.iter();
+                edge.resequencers.extend(
+                    groups.map(|((host, port), group)| self.resequencer_view(key, *host, *port, *group)),
                 );
             }
             list.last = Some(*key);
@@ -244,14 +230,14 @@ impl Spray {
 
     fn edge(&self, dpid: DatapathId) -> EdgeView {
         let answered_at = self.telemetry.answered_at(dpid);
-        EdgeView { dpid, answered_at, sprays: Vec::new(), orders: Vec::new() }
+        EdgeView { dpid, answered_at, spray_groups: Vec::new(), resequencers: Vec::new() }
     }
 
-    fn spray_group(&self, key: &BundleKey, bundle: &Bundle) -> EdgeSprayView {
+    fn spray_group(&self, key: &BundleKey, bundle: &Bundle) -> SprayGroupView {
         let reading =
             |member: &Member| self.telemetry.paths.get(&(key.ends.src, bundle.group, member.label.mac()));
         let paths = bundle.members.iter().map(|member| path_view(&member.path, reading(member))).collect();
-        EdgeSprayView { group: bundle.group.id().0, to: key.ends.dst, paths }
+        SprayGroupView { group: bundle.group.id().0, to: key.ends.dst, paths }
     }
 
     fn resequencer_view(
@@ -260,19 +246,19 @@ impl Spray {
         host: MacAddr,
         port: PortNo,
         group: EdgeGroup,
-    ) -> EdgeOrderView {
+    ) -> ResequencerView {
         let reading = self.telemetry.resequencers.get(&(key.ends.dst, group));
-        EdgeOrderView {
+        ResequencerView {
             group: group.id().0,
             from: key.ends.src,
             host,
             port,
             read_at: reading.map(|it| it.at),
             held: reading.map(held),
-            waited: reading.map(waited),
-            counted: reading.map(counted),
-            waits: reading.map(|it| it.report.waits.clone()).unwrap_or_default(),
-            waited_s: reading.map_or(0.0, |it| it.report.counters.waited_nanos as f64 / 1e9),
+            hold_time: reading.map(hold_time),
+            counters: reading.map(counters),
+            hold_histogram: reading.map(|it| it.report.waits.clone()).unwrap_or_default(),
+            hold_time_s: reading.map_or(0.0, |it| it.report.counters.waited_nanos as f64 / 1e9),
         }
     }
 }
@@ -291,7 +277,7 @@ fn path_view(path: &Path, reading: Option<&PathReading>) -> EdgePathView {
         state: report.map(|it| it.state.into()),
         share: reading.map(|it| it.share),
         carried_bps: reading.and_then(|it| it.carried).map(|it| it.0),
-        found_bps: reading.and_then(|it| it.estimated_capacity).map(|it| it.0),
+        estimated_capacity_bps: reading.and_then(|it| it.estimated_capacity).map(|it| it.0),
         round_trip_us: report.and_then(|it| it.round_trip).map(micros),
         // Of a path that was never heard nothing is known.
         queue_us: report.filter(|it| it.round_trip.is_some()).map(|it| micros(it.queue)),
@@ -301,24 +287,24 @@ fn path_view(path: &Path, reading: Option<&PathReading>) -> EdgePathView {
     }
 }
 
-fn held(reading: &ResequencerReading) -> EdgeHeldView {
+fn held(reading: &ResequencerReading) -> HeldView {
     let (gauge, limits) = (reading.report.gauge, reading.report.limits);
-    EdgeHeldView {
+    HeldView {
         flows: gauge.flows,
         packets: gauge.packets,
         bytes: gauge.bytes,
-        most_packets: limits.packets,
-        most_bytes: limits.bytes,
-        most_bytes_of_flow: limits.flow_bytes,
-        longest_us: micros(reading.report.hold_time),
+        max_packets: limits.packets,
+        max_bytes: limits.bytes,
+        max_flow_bytes: limits.flow_bytes,
+        max_hold_us: micros(reading.report.hold_time),
     }
 }
 
-fn waited(reading: &ResequencerReading) -> EdgeWaitedView {
+fn hold_time(reading: &ResequencerReading) -> HoldTimeView {
     let longest = Duration::from_nanos(reading.report.counters.longest_nanos);
     // Classes of times end beyond the longest.
     let quantile = |share| reading.recent.quantile(share).map(|it| micros(it.min(longest)));
-    EdgeWaitedView {
+    HoldTimeView {
         packets: reading.recent.total(),
         p50_us: quantile(0.5),
         p99_us: quantile(0.99),
@@ -326,9 +312,9 @@ fn waited(reading: &ResequencerReading) -> EdgeWaitedView {
     }
 }
 
-const fn counted(reading: &ResequencerReading) -> EdgeOrderCounts {
+const fn counters(reading: &ResequencerReading) -> ResequencerCounts {
     let counters = &reading.report.counters;
-    EdgeOrderCounts {
+    ResequencerCounts {
         forwarded: counters.forwarded,
         held: counters.held,
         unknown: counters.unknown,
@@ -351,10 +337,10 @@ fn micros(duration: Duration) -> f64 {
 impl From<PathState> for EdgePathState {
     fn from(state: PathState) -> Self {
         match state {
-            PathState::Carries => Self::Carries,
+            PathState::Carries => Self::Active,
             PathState::Silent => Self::Silent,
             PathState::Down => Self::Down,
-            PathState::LeftOut => Self::LeftOut,
+            PathState::LeftOut => Self::Suspended,
         }
     }
 }

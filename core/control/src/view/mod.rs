@@ -8,20 +8,18 @@ use std::time::Duration;
 use braid_steering::{StreamId, TransferId, TransferKind};
 use braid_topology::{Link, LinkState};
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort, Time};
-use serde::Serialize;
 
 use crate::measurement::LinkReading;
 use crate::role::Role;
 
 pub use crate::spray::{
-    EdgeHeldView, EdgeList, EdgeOrderCounts, EdgeOrderView, EdgePathState, EdgePathView, EdgeSprayView,
-    EdgeView, EdgeWaitedView, SprayView,
+    EdgeList, EdgePathState, EdgePathView, EdgeView, HeldView, HoldTimeView, ResequencerCounts,
+    ResequencerView, SprayGroupView, SprayPathView,
 };
 pub use records::TransferRecord;
 
 /// A switch that is connected.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SwitchView {
     /// Its identity.
     pub dpid: DatapathId,
@@ -30,8 +28,7 @@ pub struct SwitchView {
 }
 
 /// A port of a switch.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PortView {
     /// Its number.
     pub port: PortNo,
@@ -46,8 +43,7 @@ pub struct PortView {
 /// One direction of a link between two switches, and what was measured of it; `None` for what was not, yet.
 ///
 /// Times are on the controller's clock, so that each reading has an age.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Clone, PartialEq, Debug)]
 pub struct LinkView {
     /// The sending end.
     pub src: SwitchPort,
@@ -74,12 +70,11 @@ pub struct LinkView {
     /// The end of the time over which that was counted.
     pub loss_at: Option<Time>,
     /// What was counted since the controller has known its ports.
-    pub counted: LinkCounts,
+    pub counters: LinkCounts,
 }
 
 /// The delay of a link, in microseconds.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DelayView {
     /// Without queues: the least that was measured lately.
     pub base: f64,
@@ -92,8 +87,7 @@ pub struct DelayView {
 }
 
 /// Counts of a link, of the switches' counters, that never go back.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LinkCounts {
     /// Bytes of frames that the sending port has sent.
     pub bytes: u64,
@@ -106,23 +100,20 @@ pub struct LinkCounts {
 }
 
 /// A host's interface.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostView {
     /// Its Ethernet address.
     pub mac: MacAddr,
     /// Where it is attached.
     pub at: SwitchPort,
     /// Its IP addresses.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub addresses: Vec<IpAddr>,
     /// When it was last heard, on the controller's clock.
     pub last_seen: Time,
 }
 
 /// A transfer in progress.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TransferView {
     /// Its number.
     pub id: TransferId,
@@ -135,16 +126,13 @@ pub struct TransferView {
 }
 
 /// A stream of a transfer.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StreamView {
     /// Its number.
     pub id: StreamId,
     /// The opening host's address.
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub src: IpAddr,
     /// The answering host's address.
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub dst: IpAddr,
     /// The opening host's port.
     pub src_port: u16,
@@ -153,13 +141,9 @@ pub struct StreamView {
     /// The switches on its way, the first one if it is sprayed; empty while it follows the default path.
     pub path: Vec<DatapathId>,
     /// The ports by which it leaves them: which it takes of several links between two switches.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "openapi", schema(required = false))]
     pub ports: Vec<SwitchPort>,
     /// The paths that its packets are spread over from the opening host, if they are; those of the lowest delay first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "openapi", schema(required = false))]
-    pub sprayed: Vec<SprayView>,
+    pub spray_paths: Vec<SprayPathView>,
     /// Bytes of frames counted from the opening host.
     pub bytes_sent: u64,
     /// Bytes of frames counted towards the opening host.
@@ -192,6 +176,6 @@ pub(crate) fn link_view(link: &Link, state: LinkState, reading: &LinkReading) ->
         load_at: load.map(|it| it.at),
         loss: loss.map(|it| it.ratio),
         loss_at: loss.map(|it| it.at),
-        counted: LinkCounts { bytes: sent.bytes_out, packets: sent.packets_out, dropped, errors },
+        counters: LinkCounts { bytes: sent.bytes_out, packets: sent.packets_out, dropped, errors },
     }
 }

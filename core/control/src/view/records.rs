@@ -3,11 +3,10 @@
 use braid_paths::Path;
 use braid_steering::{Count, Stream, StreamId, Transfer, TransferId, TransferKind, Transfers};
 use braid_types::{BitsPerSec, FiveTuple, Time};
-use serde::{Serialize, Serializer};
 use smallvec::SmallVec;
 
 use super::{StreamView, TransferView};
-use crate::spray::{Spray, SprayView, StreamBundles};
+use crate::spray::{Spray, SprayPathView, StreamBundles};
 
 /// A transfer at one moment. It shares its paths with the brain, so that taking it costs some 100 ns.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,7 +24,7 @@ struct StreamRecord {
     id: StreamId,
     tuple: FiveTuple,
     path: Option<Path>,
-    sprayed: Vec<SprayView>,
+    spray_paths: Vec<SprayPathView>,
     bytes: [u64; 2],
     rates: [BitsPerSec; 2],
 }
@@ -63,17 +62,11 @@ impl TransferRecord {
     }
 }
 
-impl Serialize for TransferRecord {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.view().serialize(serializer)
-    }
-}
-
 impl StreamRecord {
-    fn new(stream: &Stream, sprayed: Vec<SprayView>) -> Self {
+    fn new(stream: &Stream, spray_paths: Vec<SprayPathView>) -> Self {
         let Stream { id, tuple, bytes, rates, .. } = *stream;
         let path = stream.route.as_ref().map(|route| route.forward.clone());
-        Self { id, tuple, path, sprayed, bytes, rates }
+        Self { id, tuple, path, spray_paths, bytes, rates }
     }
 
     fn view(&self) -> StreamView {
@@ -89,7 +82,7 @@ impl StreamRecord {
             dst_port,
             path: path.clone().flat_map(Path::switches).collect(),
             ports: path.flat_map(Path::links).map(|link| link.src).collect(),
-            sprayed: self.sprayed.clone(),
+            spray_paths: self.spray_paths.clone(),
             bytes_sent,
             bytes_received,
             sent_bps,

@@ -13,8 +13,13 @@ use crate::channel::{features, flow, port, removed, role};
 use crate::counting::in_use;
 
 const OURS: u64 = 0xb7 << 56;
-const LIMITS: SessionLimits =
-    SessionLimits { ports: 16, installed_rules: 64, installed_bytes: 4 << 10, requests: 8, ..SessionLimits::DEFAULT };
+const LIMITS: SessionLimits = SessionLimits {
+    ports: 16,
+    installed_rules: 64,
+    installed_bytes: 4 << 10,
+    requests: 8,
+    ..SessionLimits::DEFAULT
+};
 /// Lists have up to twice the room that they need; a port takes an entry with a name in a tree that may be
 /// half empty.
 const BOUND: isize = 2 * LIMITS.installed_bytes as isize + 512 * LIMITS.ports as isize + (8 << 10);

@@ -28,7 +28,7 @@ mod names;
 mod no_path;
 mod parameters;
 mod resolve;
-mod together;
+mod spraying;
 mod view;
 
 use braid_types::BitsPerSec;
@@ -39,7 +39,7 @@ pub use latency::{Latency, LatencyError};
 pub use names::Names;
 pub use no_path::NoPath;
 pub use resolve::{Place, Resolved};
-pub use together::{TogetherVerdict, TogetherView};
+pub use spraying::{SprayVerdict, SprayingView};
 pub use view::{EndView, LinkView, PathView, PathsView, PortView};
 
 /// A question for paths, in the words of whoever asks.

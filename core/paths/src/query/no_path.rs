@@ -5,26 +5,23 @@ use std::time::Duration;
 
 use braid_topology::Graph;
 use braid_types::DatapathId;
-use serde::{Deserialize, Serialize};
 
 use super::{EndView, Resolved};
 use crate::{Constraints, Kind, Request, Terms, Weight, latency, unknown_delay};
 
 /// Why there is no path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NoPath {
     /// No links lead from one switch to the other.
     Disconnected,
     /// They do, but all of them pass what is not to be used, or lack capacity.
-    Barred,
+    Excluded,
     /// Those that may be used take too long.
-    Late,
+    LatencyExceeded,
     /// They have more links than were asked for.
-    Far,
+    HopsExceeded,
     /// All capacity is in use, or none is known.
-    Full,
+    NoCapacity,
 }
 
 impl NoPath {
@@ -34,12 +31,12 @@ impl NoPath {
         let free = Constraints { both_ways: constraints.both_ways, ..Constraints::default() };
         let Some(_) = fastest(graph, resolved, free) else { return Self::Disconnected };
         let at_any_time = Constraints { max_latency: None, ..constraints.clone() };
-        let Some(least) = fastest(graph, resolved, at_any_time) else { return Self::Barred };
+        let Some(least) = fastest(graph, resolved, at_any_time) else { return Self::Excluded };
         let late = constraints.max_latency.map(|limit| least > limit);
         match (kind, late) {
-            (_, Some(true)) => Self::Late,
-            (Kind::WithinHops(_), _) => Self::Far,
-            _ => Self::Full,
+            (_, Some(true)) => Self::LatencyExceeded,
+            (Kind::WithinHops(_), _) => Self::HopsExceeded,
+            _ => Self::NoCapacity,
         }
     }
 }
@@ -50,10 +47,10 @@ impl NoPath {
         let in_time = if request.terms.constraints.max_latency.is_some() { " in time" } else { "" };
         match self {
             Self::Disconnected => "no links lead there".to_owned(),
-            Self::Barred => bars(request, ends),
-            Self::Late => "all that lead there take too long".to_owned(),
-            Self::Far => format!("all that lead there{in_time} have more hops"),
-            Self::Full => format!("no capacity is left on the way{in_time}, or none is known"),
+            Self::Excluded => bars(request, ends),
+            Self::LatencyExceeded => "all that lead there take too long".to_owned(),
+            Self::HopsExceeded => format!("all that lead there{in_time} have more hops"),
+            Self::NoCapacity => format!("no capacity is left on the way{in_time}, or none is known"),
         }
     }
 }

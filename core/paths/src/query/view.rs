@@ -6,16 +6,14 @@ use std::time::Duration;
 
 use braid_topology::{EdgeIndex, Graph, Link, LinkState};
 use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPort};
-use serde::{Deserialize, Serialize};
 
 use super::latency::{known_latency, micros};
 use super::resolve::knows_no_delay;
-use super::{NoPath, Place, Resolved, TogetherView};
+use super::{NoPath, Place, Resolved, SprayingView};
 use crate::{Kind, Path, PathSet, Request, Weight, unknown_delay};
 
 /// The answer to a question for paths.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PathsView {
     /// Where the paths begin.
     pub src: EndView,
@@ -36,7 +34,7 @@ pub struct PathsView {
     /// The greatest flow between two different switches, if it was asked for and no path of it was left out as late.
     pub max_flow_bps: Option<u64>,
     /// Whether several paths of known delays can carry one stream together.
-    pub together: Option<TogetherView>,
+    pub spraying: Option<SprayingView>,
     /// Why there is no path.
     pub reason: Option<NoPath>,
     /// The same as a part of a sentence.
@@ -46,8 +44,7 @@ pub struct PathsView {
 }
 
 /// Where paths begin or end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndView {
     /// What it was called in the question.
     pub name: String,
@@ -60,8 +57,7 @@ pub struct EndView {
 }
 
 /// A path.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PathView {
     /// The names of its switches.
     pub nodes: Vec<String>,
@@ -76,13 +72,11 @@ pub struct PathView {
     /// What its links have to spare, or its share of the greatest flow. Nothing limits a path without links.
     pub rate_bps: Option<u64>,
     /// How many of its cables are used by better paths as well, in whichever direction.
-    pub shared_cables: usize,
+    pub shared_links: usize,
 }
 
 /// A link of a path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = PathLink))]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkView {
     /// Where it leaves.
     pub src: PortView,
@@ -93,9 +87,7 @@ pub struct LinkView {
 }
 
 /// An end of a link.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(as = PathPort))]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortView {
     /// The name of the switch.
     pub node: String,
@@ -125,7 +117,7 @@ impl PathsView {
             truncated: set.paths.len() > *k,
             complete: !set.cut_short,
             weight: request.terms.weight.to_string(),
-            together: TogetherView::of(graph, &set.paths, &paths),
+            spraying: SprayingView::of(graph, &set.paths, &paths),
             paths,
             max_flow_bps: greatest.map(|flow| flow.greatest.0),
             explanation: reason.map(|reason| reason.explain(request, [&src, &dst])),
@@ -208,7 +200,7 @@ impl<'a, N: Fn(DatapathId) -> String> Viewer<'a, N> {
             delay_us: delay.map(micros),
             rate_bps: spare.map(|spare| share.unwrap_or(spare).0),
             links: edges.iter().map(|edge| self.link(*edge)).collect(),
-            shared_cables: edges.iter().filter(|edge| !self.is_new_cable(**edge)).count(),
+            shared_links: edges.iter().filter(|edge| !self.is_new_cable(**edge)).count(),
         }
     }
 

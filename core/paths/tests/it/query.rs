@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use braid_paths::query::{NoPath, PathsView, Query, QueryError, TogetherVerdict};
+use braid_paths::query::{NoPath, PathsView, Query, QueryError, SprayVerdict};
 use braid_paths::{Kind, PathFinder, Weight, solve};
 use braid_topology::blueprint::{Blueprint, NewSwitch};
 use braid_topology::{Graph, LinkState};
@@ -49,7 +49,7 @@ fn query(parameters: &[(&str, &str)]) -> Result<Query, QueryError> {
 fn figures(view: &PathsView) -> Vec<(usize, u64, Option<f64>, u64, usize)> {
     let figures = |path: &braid_paths::query::PathView| {
         let mbits = path.rate_bps.unwrap() / 1_000_000;
-        (path.hops, path.cost.unwrap(), path.delay_us, mbits, path.shared_cables)
+        (path.hops, path.cost.unwrap(), path.delay_us, mbits, path.shared_links)
     };
     view.paths.iter().map(figures).collect()
 }
@@ -114,10 +114,10 @@ fn the_reason_for_no_path_is_told() {
         assert!(paths.paths.is_empty());
         paths.reason
     };
-    assert_eq!(reason(&[("without", "a")]), Some(NoPath::Barred));
-    assert_eq!(reason(&[("min_capacity", "1Gbit")]), Some(NoPath::Barred));
-    assert_eq!(reason(&[("max_latency", "3.9ms")]), Some(NoPath::Late));
-    assert_eq!(reason(&[("without", "a--c--d"), ("mode", "within:1")]), Some(NoPath::Far));
+    assert_eq!(reason(&[("without", "a")]), Some(NoPath::Excluded));
+    assert_eq!(reason(&[("min_capacity", "1Gbit")]), Some(NoPath::Excluded));
+    assert_eq!(reason(&[("max_latency", "3.9ms")]), Some(NoPath::LatencyExceeded));
+    assert_eq!(reason(&[("without", "a--c--d"), ("mode", "within:1")]), Some(NoPath::HopsExceeded));
     let alone = Query::new("a", "alone");
     assert_eq!(ask(&alone).unwrap().reason, Some(NoPath::Disconnected));
 }
@@ -135,19 +135,19 @@ fn full_links_are_the_reason_for_no_flow() {
         let [src, dst] = resolved.switches();
         let set = solve(&mut resolved.request.terms.finder(&graph), src, dst, &resolved.request);
         let view = PathsView::new(&graph, &resolved, &set, |dpid| network.name_of(dpid));
-        assert_eq!((view.paths.len(), view.reason), (0, Some(NoPath::Full)), "{mode}");
+        assert_eq!((view.paths.len(), view.reason), (0, Some(NoPath::NoCapacity)), "{mode}");
     }
 }
 
 #[test]
 fn paths_of_known_delays_are_told_together_or_apart() {
-    let together = |parameters: &[(&str, &str)]| view(parameters).together.unwrap();
+    let together = |parameters: &[(&str, &str)]| view(parameters).spraying.unwrap();
     let apart = together(&[("mode", "ksp")]);
-    assert_eq!((apart.verdict, apart.difference_us), (TogetherVerdict::Apart, 46_000.0));
-    assert_eq!(apart.best, [0]);
+    assert_eq!((apart.verdict, apart.delay_difference_us), (SprayVerdict::Unsuitable, 46_000.0));
+    assert_eq!(apart.best_paths, [0]);
     let close = together(&[("mode", "ksp"), ("without", "a--c--d")]);
-    assert_eq!((close.verdict, close.best), (TogetherVerdict::InOrder, vec![0, 1]));
-    assert_eq!(view(&[]).together, None);
+    assert_eq!((close.verdict, close.best_paths), (SprayVerdict::InOrder, vec![0, 1]));
+    assert_eq!(view(&[]).spraying, None);
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn delays_are_told_and_compared_to_the_nanosecond() {
     let set = solve(&mut resolved.request.terms.finder(&graph), src, dst, &resolved.request);
     let view = PathsView::new(&graph, &resolved, &set, |dpid| network.name_of(dpid));
     assert_eq!([0, 1].map(|place| view.paths[place].delay_us), [Some(3.0), Some(3.8)]);
-    assert_eq!(view.together.unwrap().difference_us, 0.8);
+    assert_eq!(view.spraying.unwrap().delay_difference_us, 0.8);
 }
 
 #[test]

@@ -16,13 +16,10 @@ pub use check::AdviceRefusal;
 
 /// The two ends of a subflow, as the host sees it that asks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Debug)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SubflowEnds {
     /// That host's address and port.
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub local: SocketAddr,
     /// Its peer's.
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub remote: SocketAddr,
 }
 
@@ -34,15 +31,12 @@ impl fmt::Display for SubflowEnds {
 
 /// A question about one connection.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AdviceRequest {
     /// The first subflow, which names the connection.
     pub connection: SubflowEnds,
     /// The host's addresses that subflows may have.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub local_addresses: Vec<IpAddr>,
     /// The peer's addresses that are known, with the ports where it takes subflows in.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub remote_addresses: Vec<SocketAddr>,
     /// The subflows that the agent has opened, without the first.
     pub subflows: Vec<SubflowEnds>,
@@ -54,13 +48,11 @@ pub struct AdviceRequest {
 
 /// What the connection shall have.
 #[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Advice {
     /// Its subflows without the first. What the agent has opened and is not named here, it closes.
     pub subflows: Vec<SubflowEnds>,
     /// After how many seconds the agent shall ask again though nothing has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub ask_again_after: Option<u32>,
 }
 

@@ -17,7 +17,6 @@ pub use spraying::{Imbalance, Resequence, SprayingError};
 
 /// Rules, of which the first counts that a connection fits, and what holds where none does.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Policies {
     /// In the order in which they are asked.
     pub rules: Vec<PolicyRule>,
@@ -27,18 +26,14 @@ pub struct Policies {
 
 /// How the connections that fit are steered.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PolicyRule {
     /// Unique.
     pub name: String,
     /// Where the opening host is; empty: anywhere.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub from: Vec<IpPrefix>,
     /// Where the answering host is; empty: anywhere.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub to: Vec<IpPrefix>,
     /// The answering host's ports; empty: any.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub ports: Vec<PortRange>,
     /// What is done with them.
     #[serde(flatten)]
@@ -47,41 +42,33 @@ pub struct PolicyRule {
 
 /// How a connection is steered; nothing where the controller's own settings hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Steering {
     /// As what.
     #[serde(rename = "kind")]
     pub steer_as: SteerAs,
     /// Which paths its streams may take.
     #[serde(serialize_with = "as_text", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(value_type = String, required = false))]
     pub paths: Option<Kind>,
     /// How many of those.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub k: Option<usize>,
     /// How a stream's path is chosen among them.
     #[serde(serialize_with = "as_text", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(value_type = String, required = false))]
     pub placement: Option<Policy>,
     /// How many subflows a host that asks is told to open in all; nothing: one for each path that shares no link.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub subflows: Option<usize>,
     /// When what is sprayed is put back in order.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub resequence: Option<Resequence>,
     /// Up to which imbalance of their delays paths are sprayed over together.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(value_type = f64, required = false))]
     pub max_mdi: Option<Imbalance>,
 }
 
 /// As what a connection is steered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SteerAs {
     /// As what it turns out to be: MPTCP, or connections that an application has announced; else sprayed if edges can,
     /// else single.

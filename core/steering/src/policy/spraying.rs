@@ -8,7 +8,6 @@ use serde::{Serialize, Serializer};
 /// When the packets of a sprayed connection are put back in order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Resequence {
     /// Always: queues make paths unequal that are equal without load.
     #[default]

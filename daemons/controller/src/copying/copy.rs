@@ -3,15 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use braid_control::view::{EdgeView, HostView, LinkView, SwitchView, TransferRecord};
-use braid_control::{Alarm, AssignmentView, Counters, Sizes};
+use braid_control::view::{EdgeView, SwitchView, TransferRecord};
+use braid_control::{Counters, Sizes};
 use braid_steering::{Count, Policies, TransferId};
 use braid_types::Time;
-use serde::Serialize;
 use tokio::sync::oneshot;
-use utoipa::ToSchema;
 
-use super::Lists;
+use super::{Items, Lists};
 use crate::drawing::Drawn;
 
 /// Asks for a copy of some lists.
@@ -28,13 +26,9 @@ pub(crate) struct StateCopy {
     pub(crate) now: Time,
     /// The lists that are in it. Others are empty.
     pub(crate) lists: Lists,
-    pub(crate) switches: Vec<ConnectedSwitch>,
-    pub(crate) links: Vec<LinkView>,
-    pub(crate) hosts: Vec<HostView>,
+    pub(crate) items: Items,
     pub(crate) edges: Vec<EdgeView>,
     pub(crate) transfers: TransferChanges,
-    pub(crate) alarms: Vec<Alarm>,
-    pub(crate) assignments: Vec<AssignmentView>,
     pub(crate) policy: Arc<Policies>,
     pub(crate) totals: Totals,
     /// How long the engine was occupied with it.
@@ -62,14 +56,10 @@ pub(crate) struct Totals {
 }
 
 /// A switch with what only the daemon knows of it.
-#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
-#[schema(as = Switch)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct ConnectedSwitch {
-    #[serde(flatten)]
     pub(crate) switch: SwitchView,
     /// Where it connects from.
-    #[schema(value_type = Option<String>)]
     pub(crate) address: Option<std::net::SocketAddr>,
-    #[serde(flatten)]
     pub(crate) drawn: Drawn,
 }

@@ -1,34 +1,41 @@
 //! The lists of which a copy can consist, and sets of them.
 
-/// What is shown, as far as it is asked for together.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum List {
-    Switches,
-    Links,
-    Hosts,
-    Edges,
-    Transfers,
-    Alarms,
-    Assignments,
-    /// What is steered how.
-    Policy,
-    /// What is counted.
-    Totals,
+/// Names the lists whose items are copied one after the other: a list, its variant of [`List`], and its item. A new list
+/// is one more line here, and a file in `http/lists` with its name.
+macro_rules! item_lists {
+    ($then:ident) => {
+        $then! {
+            switches: Switches, crate::copying::ConnectedSwitch;
+            links: Links, braid_control::view::LinkView;
+            hosts: Hosts, braid_control::view::HostView;
+            alarms: Alarms, braid_control::Alarm;
+            assignments: Assignments, braid_control::AssignmentView;
+        }
+    };
 }
+pub(crate) use item_lists;
 
-impl List {
-    pub(crate) const ALL: [Self; 9] = [
-        Self::Switches,
-        Self::Links,
-        Self::Hosts,
-        Self::Edges,
-        Self::Transfers,
-        Self::Alarms,
-        Self::Assignments,
-        Self::Policy,
-        Self::Totals,
-    ];
+macro_rules! define {
+    ($($name:ident: $list:ident, $item:ty;)*) => {
+        /// A part of the state that is copied at once.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub(crate) enum List {
+            $($list,)*
+            Edges,
+            Transfers,
+            /// The policy in force.
+            Policy,
+            /// Sizes and counters.
+            Totals,
+        }
+
+        impl List {
+            pub(crate) const ALL: &[Self] =
+                &[$(Self::$list,)* Self::Edges, Self::Transfers, Self::Policy, Self::Totals];
+        }
+    };
 }
+item_lists!(define);
 
 /// Some of the lists.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -60,7 +67,7 @@ impl Lists {
 
     /// The first of them.
     pub(crate) fn first(self) -> Option<List> {
-        List::ALL.into_iter().find(|list| self.has(*list))
+        List::ALL.iter().copied().find(|list| self.has(*list))
     }
 }
 
@@ -78,6 +85,6 @@ mod tests {
         }
         assert_eq!(order, [List::Links, List::Hosts, List::Totals]);
         assert_eq!(lists, Lists::NONE);
-        assert!(List::ALL.into_iter().all(|list| Lists::of(&List::ALL).has(list)));
+        assert!(List::ALL.iter().all(|list| Lists::of(List::ALL).has(*list)));
     }
 }

@@ -3,23 +3,16 @@
 use std::time::Duration;
 use std::vec;
 
-use braid_control::view::{EdgeList, SwitchView};
+use braid_control::view::EdgeList;
 use braid_steering::{Changed, TransferId};
-use braid_types::DatapathId;
 use tokio::sync::oneshot;
 
-use super::{ConnectedSwitch, CopyRequest, List, Lists, StateCopy, Totals};
+use super::{CopyRequest, List, Lists, StateCopy, Totals};
 use crate::engine::Engine;
 
-/// Items of a piece, so many that it takes some microseconds: a switch has many ports, and what an assignment can carry is
-/// found anew.
-const SWITCHES: usize = 4;
-const LINKS: usize = 16;
-const HOSTS: usize = 32;
+/// Groups and transfers of a piece, so many that it takes some microseconds.
 const EDGE_GROUPS: usize = 4;
 const TRANSFERS: usize = 32;
-const ALARMS: usize = 16;
-const ASSIGNMENTS: usize = 1;
 
 /// A copy that is being made.
 pub(crate) struct Copying {
@@ -35,13 +28,7 @@ impl Copying {
         let CopyRequest { lists, answer } = request;
         let mut copy = StateCopy { now: engine.now(), lists, ..StateCopy::default() };
         let sizes = engine.brain().sizes();
-        // Of a long list, nothing is moved because it grows.
-        if lists.has(List::Links) {
-            copy.links.reserve(sizes.links as usize);
-        }
-        if lists.has(List::Hosts) {
-            copy.hosts.reserve(sizes.hosts as usize);
-        }
+        List::ALL.iter().filter(|list| lists.has(**list)).for_each(|list| copy.items.reserve(*list, &sizes));
         let mut transfers = Vec::new();
         if lists.has(List::Transfers) {
             transfers = match engine.brain_mut().take_transfer_changes() {
@@ -77,17 +64,11 @@ impl Copying {
 
     /// Copies a piece of a list; whether it was the last.
     fn copy_some(&mut self, list: List, engine: &mut Engine) -> bool {
+        if let Some(is_all) = self.copy.items.copy_some(list, engine) {
+            return is_all;
+        }
         let (copy, brain) = (&mut self.copy, engine.brain());
         match list {
-            List::Switches => extend(&mut copy.switches, SWITCHES, |last| {
-                connected(engine, last.map(|switch| switch.switch.dpid))
-            }),
-            List::Links => {
-                extend(&mut copy.links, LINKS, |last| brain.links_after(last.map(|link| link.src)))
-            }
-            List::Hosts => {
-                extend(&mut copy.hosts, HOSTS, |last| brain.hosts_after(last.map(|host| host.mac)))
-            }
             List::Edges => {
                 let is_all = brain.list_edges(&mut self.edges, EDGE_GROUPS);
                 if is_all {
@@ -96,12 +77,6 @@ impl Copying {
                 is_all
             }
             List::Transfers => self.copy_transfers(engine),
-            List::Alarms => extend(&mut copy.alarms, ALARMS, |last| {
-                brain.alarms_after(last.map(|alarm| (alarm.at, alarm.threat.kind())))
-            }),
-            List::Assignments => extend(&mut copy.assignments, ASSIGNMENTS, |last| {
-                brain.assignments_after(last.map(|assignment| assignment.id))
-            }),
             List::Policy => {
                 copy.policy.clone_from(brain.policies());
                 true
@@ -111,6 +86,8 @@ impl Copying {
                 copy.totals = Totals { sizes, counters, refused: engine.refused() };
                 true
             }
+            // Those were copied above.
+            _ => true,
         }
     }
 
@@ -120,25 +97,4 @@ impl Copying {
         self.copy.transfers.changed.extend(records);
         self.transfers.len() == 0
     }
-}
-
-/// Appends at most `count` of the items that follow the last one; whether these are all.
-fn extend<T, I: Iterator<Item = T>>(
-    items: &mut Vec<T>,
-    count: usize,
-    following: impl FnOnce(Option<&T>) -> I,
-) -> bool {
-    let before = items.len();
-    let more = following(items.last());
-    items.extend(more.take(count));
-    items.len() - before < count
-}
-
-fn connected(engine: &Engine, after: Option<DatapathId>) -> impl Iterator<Item = ConnectedSwitch> {
-    let connected = |switch: SwitchView| ConnectedSwitch {
-        address: engine.address(switch.dpid),
-        drawn: engine.drawn(switch.dpid),
-        switch,
-    };
-    engine.brain().switches_after(after).map(connected)
 }

@@ -1,17 +1,19 @@
-//! Tells hosts which subflows a connection shall have.
+//! `POST /api/v1/advice`: agents on hosts ask which subflows a connection shall have.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{ConnectInfo, DefaultBodyLimit, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, post};
+use braid_api::{Advice, AdviceRequest, SubflowEnds};
 use braid_control::{Asker, Reply, Request};
-use braid_steering::{Advice, AdviceRefusal, AdviceRequest};
+use braid_steering::AdviceRefusal;
 use tokio::sync::oneshot;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::credentials::bearer;
 use super::problem::Problem;
@@ -33,23 +35,23 @@ struct Desk {
     rates: Arc<Mutex<Rates>>,
 }
 
-/// `POST /api/v1/advice`.
-pub(super) fn route(questions: Questions, agents: Agents) -> MethodRouter<Questions> {
+pub(super) fn routes(questions: Questions, agents: Agents) -> OpenApiRouter {
     let rates = Arc::new(Mutex::new(Rates::new(RATE)));
     let desk = Desk { questions, agents: Arc::new(agents), clock: Clock::start(), rates };
-    post(answer).layer(DefaultBodyLimit::max(MAX_BODY)).with_state(desk)
+    OpenApiRouter::new().routes(routes!(advise)).layer(DefaultBodyLimit::max(MAX_BODY)).with_state(desk)
 }
 
-async fn answer(
+/// Advises an agent which subflows a connection shall have; their rules are in place.
+#[utoipa::path(
+    post, path = "/api/v1/advice", request_body = AdviceRequest, responses((status = 200, body = Advice))
+)]
+async fn advise(
     State(desk): State<Desk>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
-) -> Response {
-    match desk.advise(from, &headers, body).await {
-        Ok(advice) => axum::Json(advice).into_response(),
-        Err(problem) => problem.into_response(),
-    }
+) -> Result<Json<Advice>, Problem> {
+    desk.advise(from, &headers, body).await.map(|advice| Json(wire_advice(advice)))
 }
 
 impl Desk {
@@ -58,10 +60,10 @@ impl Desk {
         from: SocketAddr,
         headers: &HeaderMap,
         body: Result<Bytes, BytesRejection>,
-    ) -> Result<Advice, Problem> {
+    ) -> Result<braid_steering::Advice, Problem> {
         self.admit(from)?;
         let asker = self.identify(from, headers)?;
-        let request: AdviceRequest = body::read(&body?)?;
+        let request = core_request(body::read(&body?)?);
         self.ask(request, asker).await?.map_err(|refusal| problem(&refusal))
     }
 
@@ -71,7 +73,7 @@ impl Desk {
         let detail = || format!("more than {RATE} questions a second from {}", from.ip());
         is_within
             .then_some(())
-            .ok_or_else(|| Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_often", detail()))
+            .ok_or_else(|| Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", detail()))
     }
 
     fn identify(&self, from: SocketAddr, headers: &HeaderMap) -> Result<Asker, Problem> {
@@ -90,9 +92,9 @@ impl Desk {
 
     async fn ask(
         &self,
-        request: AdviceRequest,
+        request: braid_steering::AdviceRequest,
         asker: Asker,
-    ) -> Result<Result<Advice, AdviceRefusal>, Problem> {
+    ) -> Result<Result<braid_steering::Advice, AdviceRefusal>, Problem> {
         let unavailable = |detail| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail);
         let (answer, answered) = oneshot::channel();
         let request = Request::Advise { request: Box::new(request), asker };
@@ -116,4 +118,27 @@ fn problem(refusal: &AdviceRefusal) -> Problem {
         AdviceRefusal::Superseded => (StatusCode::CONFLICT, "superseded"),
     };
     Problem::new(status, code, refusal.to_string())
+}
+
+fn core_request(request: AdviceRequest) -> braid_steering::AdviceRequest {
+    let AdviceRequest { connection, local_addresses, remote_addresses, subflows, failed, max_subflows } =
+        request;
+    braid_steering::AdviceRequest {
+        connection: core_ends(connection),
+        local_addresses,
+        remote_addresses,
+        subflows: subflows.into_iter().map(core_ends).collect(),
+        failed: failed.into_iter().map(core_ends).collect(),
+        most: max_subflows,
+    }
+}
+
+const fn core_ends(SubflowEnds { local, remote }: SubflowEnds) -> braid_steering::SubflowEnds {
+    braid_steering::SubflowEnds { local, remote }
+}
+
+fn wire_advice(advice: braid_steering::Advice) -> Advice {
+    let ends = |it: braid_steering::SubflowEnds| SubflowEnds { local: it.local, remote: it.remote };
+    let subflows = advice.subflows.into_iter().map(ends).collect();
+    Advice { subflows, ask_again_after: advice.ask_again_after }
 }

@@ -1,23 +1,25 @@
-//! Sets of paths that applications set aside, and the streams that they announce.
+//! Requests for assignments, and the streams that applications announce.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
+use axum::Json;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
-use axum::{Json, Router};
-use braid_assign::{Claim, Distribution, Growth, Owner, OwnerError, StreamModel};
+use braid_api::{
+    Assigned, AssignmentName, Connection, Ended, Growth, NewAssignment, Placed, Requester, Schema,
+};
+use braid_assign::{Claim, DistributionError, Owner, OwnerError, StreamModel};
 use braid_control::{AssignmentView, Refusal, Reply, Request};
 use braid_types::FiveTuple;
-use serde::Deserialize;
-use serde_json::json;
-use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::body::{Named, Object, Optional};
 use super::problem::Problem;
-use super::{Question, Questions, ask, unavailable};
+use super::replica::Listed;
+use super::{Question, Questions, ask, lists, unavailable};
 
 /// Nothing that can be asked for is longer.
 pub(super) const MAX_BODY: usize = 64 * 1024;
@@ -26,130 +28,124 @@ pub(super) const LEASE: Duration = Duration::from_secs(3_600);
 /// Whose assignments are for which nobody is named.
 pub(super) const NOBODY: &str = "anonymous";
 
-/// What an application wants set aside.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct NewAssignment {
-    /// One host's address.
-    #[schema(value_type = String, example = "10.0.0.1")]
-    src: IpAddr,
-    /// The other's, of the same family.
-    #[schema(value_type = String, example = "10.0.0.2")]
-    dst: IpAddr,
-    /// How many paths.
-    #[schema(minimum = 1, maximum = 16)]
-    paths: usize,
-    /// How many streams will come, if that is known.
-    streams: Option<usize>,
-    owner: Option<Owner>,
-    /// For how long after its last use it is kept.
-    lease_seconds: Option<u64>,
-    /// `weight`, `round-robin`, `shortest`, or `path:` and its place from 0.
-    #[serde(default)]
-    #[schema(value_type = String)]
-    distribution: Distribution,
-    /// Streams per Mbit/s and ms, if the application knows better.
-    a: Option<f64>,
-    lack: Option<f64>,
-    /// `parabola` or `line`.
-    #[schema(value_type = Option<String>)]
-    growth: Option<Growth>,
-}
-
-/// A connection that is about to open, or has ended.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Connection {
-    /// The opening host's address.
-    #[schema(value_type = String, example = "10.0.0.1")]
-    src: IpAddr,
-    src_port: u16,
-    /// The answering host's.
-    #[schema(value_type = String, example = "10.0.0.2")]
-    dst: IpAddr,
-    dst_port: u16,
-    owner: Option<Owner>,
-}
-
-/// Who asks.
-#[derive(Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Asker {
-    owner: Option<Owner>,
-}
-
-pub(super) fn routes(questions: &Questions) -> Router<Questions> {
-    Router::new()
-        .route("/api/v1/assignments", post(assign))
-        .route("/api/v1/assignments/{id}", axum::routing::delete(release).put(renew))
-        .route("/api/v1/assignments/{id}/streams", post(place).delete(end))
+pub(super) fn routes(questions: &Questions) -> OpenApiRouter {
+    OpenApiRouter::new()
+        .routes(routes!(assign))
+        .routes(routes!(renew, release))
+        .routes(routes!(place, end))
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(questions.clone())
 }
 
+/// Sets paths aside.
+#[utoipa::path(
+    post, path = "/api/v1/assignments", request_body = NewAssignment, responses((status = 201, body = Assigned))
+)]
 async fn assign(State(questions): State<Questions>, Object(wanted): Object<NewAssignment>) -> Response {
-    answer(&questions, wanted.claim().map(Request::Assign), StatusCode::CREATED).await
+    answer(&questions, claim(wanted).map(Request::Assign), StatusCode::CREATED).await
 }
 
+/// Renews an assignment's lease.
+#[utoipa::path(
+    put, path = "/api/v1/assignments/{id}", params(AssignmentName), request_body = Option<Requester>,
+    responses((status = 200, body = Assigned))
+)]
 async fn renew(
     State(questions): State<Questions>,
     Named(assignment): Named,
-    Optional(Asker { owner }): Optional<Asker>,
+    Optional(requester): Optional<Requester>,
 ) -> Response {
-    answer(&questions, Ok(Request::Renew { assignment, owner }), StatusCode::OK).await
+    let request = owner(requester.owner).map(|owner| Request::Renew { assignment, owner });
+    answer(&questions, request, StatusCode::OK).await
 }
 
+/// Releases an assignment.
+#[utoipa::path(
+    delete, path = "/api/v1/assignments/{id}", params(AssignmentName), request_body = Option<Requester>,
+    responses((status = 200, body = Assigned))
+)]
 async fn release(
     State(questions): State<Questions>,
     Named(assignment): Named,
-    Optional(Asker { owner }): Optional<Asker>,
+    Optional(requester): Optional<Requester>,
 ) -> Response {
-    answer(&questions, Ok(Request::Release { assignment, owner }), StatusCode::OK).await
+    let request = owner(requester.owner).map(|owner| Request::Release { assignment, owner });
+    answer(&questions, request, StatusCode::OK).await
 }
 
+/// Places a connection that is about to open on a path; its rules are in place when this is answered.
+#[utoipa::path(
+    post, path = "/api/v1/assignments/{id}/streams", params(AssignmentName), request_body = Connection,
+    responses((status = 201, body = Placed))
+)]
 async fn place(
     State(questions): State<Questions>,
     Named(assignment): Named,
     Object(connection): Object<Connection>,
 ) -> Response {
-    let request = connection.understand().map(|(owner, tuple)| Request::Place { assignment, owner, tuple });
+    let request = understand(connection).map(|(owner, tuple)| Request::Place { assignment, owner, tuple });
     answer(&questions, request, StatusCode::CREATED).await
 }
 
+/// Ends a connection.
+#[utoipa::path(
+    delete, path = "/api/v1/assignments/{id}/streams", params(AssignmentName), request_body = Connection,
+    responses((status = 200, body = Ended))
+)]
 async fn end(
     State(questions): State<Questions>,
     Named(assignment): Named,
     Object(connection): Object<Connection>,
 ) -> Response {
-    let request = connection.understand().map(|(owner, tuple)| Request::End { assignment, owner, tuple });
+    let request = understand(connection).map(|(owner, tuple)| Request::End { assignment, owner, tuple });
     answer(&questions, request, StatusCode::OK).await
 }
 
-impl NewAssignment {
-    fn claim(self) -> Result<Claim, Problem> {
-        let Self { src, dst, paths, streams, owner, lease_seconds, distribution, a, lack, growth } = self;
-        let [src, dst] = [src, dst].map(|ip| ip.to_canonical());
-        same_family(src, dst).map_err(|error| Problem::invalid("dst", error))?;
-        let standard = StreamModel::default();
-        let given = StreamModel {
-            a: a.unwrap_or(standard.a),
-            lack: lack.unwrap_or(standard.lack),
-            growth: growth.unwrap_or(standard.growth),
-        };
-        let known = (a.is_some() || lack.is_some() || growth.is_some()).then(|| given.checked());
-        Ok(Claim {
-            owner: owner
-                .map_or_else(|| NOBODY.parse(), Ok)
-                .map_err(|it: OwnerError| Problem::invalid("owner", it.to_string()))?,
-            src,
-            dst,
-            paths,
-            streams,
-            lease: lease_seconds.map_or(LEASE, Duration::from_secs),
-            distribution,
-            model: known.transpose().map_err(|error| Problem::invalid("a", error.to_string()))?,
-        })
+/// What the core is asked for, if it makes sense.
+fn claim(wanted: NewAssignment) -> Result<Claim, Problem> {
+    let [src, dst] = [wanted.src, wanted.dst].map(|ip| ip.to_canonical());
+    same_family(src, dst).map_err(|error| Problem::invalid("dst", error))?;
+    let distribution = wanted.distribution.as_deref().map(str::parse);
+    let distribution = distribution
+        .transpose()
+        .map_err(|error: DistributionError| Problem::invalid("distribution", error.to_string()))?;
+    Ok(Claim {
+        owner: named(wanted.owner.as_deref().unwrap_or(NOBODY))?,
+        src,
+        dst,
+        paths: wanted.paths,
+        streams: wanted.streams,
+        lease: wanted.lease_seconds.map_or(LEASE, Duration::from_secs),
+        distribution: distribution.unwrap_or_default(),
+        model: model(&wanted)?,
+    })
+}
+
+/// What the application knows of how many streams paths can use.
+fn model(wanted: &NewAssignment) -> Result<Option<StreamModel>, Problem> {
+    let NewAssignment { a, saturation_loss, growth, .. } = *wanted;
+    if a.is_none() && saturation_loss.is_none() && growth.is_none() {
+        return Ok(None);
     }
+    let standard = StreamModel::default();
+    let growth = growth.map(|growth| match growth {
+        Growth::Parabola => braid_assign::Growth::Parabola,
+        Growth::Line => braid_assign::Growth::Line,
+    });
+    let given = StreamModel {
+        a: a.unwrap_or(standard.a),
+        lack: saturation_loss.unwrap_or(standard.lack),
+        growth: growth.unwrap_or(standard.growth),
+    };
+    given.checked().map(Some).map_err(|error| Problem::invalid("a", error.to_string()))
+}
+
+fn owner(name: Option<String>) -> Result<Option<Owner>, Problem> {
+    name.as_deref().map(named).transpose()
+}
+
+fn named(owner: &str) -> Result<Owner, Problem> {
+    owner.parse().map_err(|error: OwnerError| Problem::invalid("owner", error.to_string()))
 }
 
 pub(super) fn same_family(src: IpAddr, dst: IpAddr) -> Result<(), String> {
@@ -160,13 +156,11 @@ pub(super) fn same_family(src: IpAddr, dst: IpAddr) -> Result<(), String> {
     }
 }
 
-impl Connection {
-    fn understand(self) -> Result<(Option<Owner>, FiveTuple), Problem> {
-        let Self { src, src_port, dst, dst_port, owner } = self;
-        let [src, dst] = [src, dst].map(|ip| ip.to_canonical());
-        same_family(src, dst).map_err(|error| Problem::invalid("dst", error))?;
-        Ok((owner, FiveTuple { src, dst, src_port, dst_port }))
-    }
+fn understand(connection: Connection) -> Result<(Option<Owner>, FiveTuple), Problem> {
+    let Connection { src, src_port, dst, dst_port, owner: name } = connection;
+    let [src, dst] = [src, dst].map(|ip| ip.to_canonical());
+    same_family(src, dst).map_err(|error| Problem::invalid("dst", error))?;
+    Ok((owner(name)?, FiveTuple { src, dst, src_port, dst_port }))
 }
 
 async fn answer(questions: &Questions, request: Result<Request, Problem>, done: StatusCode) -> Response {
@@ -175,11 +169,11 @@ async fn answer(questions: &Questions, request: Result<Request, Problem>, done: 
         Err(problem) => return problem.into_response(),
     };
     match ask(questions, |answer| Question::Request(request, answer)).await {
-        Ok(Reply::Assignment(assignment)) => (done, Json(assignment_body(&assignment))).into_response(),
+        Ok(Reply::Assignment(assignment)) => (done, Json(assigned(&assignment))).into_response(),
         Ok(Reply::Placed(placed)) => {
-            (done, Json(json!({ "schema": "braid/v1", "stream": placed }))).into_response()
+            (done, Json(Placed { schema: Schema, stream: lists::placed(placed) })).into_response()
         }
-        Ok(Reply::Ended) => (done, Json(json!({ "schema": "braid/v1" }))).into_response(),
+        Ok(Reply::Ended) => (done, Json(Ended { schema: Schema })).into_response(),
         Ok(Reply::Refused(refusal)) => {
             Problem::new(status(&refusal), "refused", refusal.to_string()).into_response()
         }
@@ -188,11 +182,11 @@ async fn answer(questions: &Questions, request: Result<Request, Problem>, done: 
     }
 }
 
-/// What there is, and in words if it is less than was asked for.
-fn assignment_body(assignment: &AssignmentView) -> serde_json::Value {
+/// An assignment, and in words if it is less than what was asked for.
+fn assigned(assignment: &AssignmentView) -> Assigned {
     let (wanted, found) = (assignment.wanted, assignment.paths.len());
     let fewer = (found < wanted).then(|| format!("of {wanted} paths, {found} add to what all can carry"));
-    json!({ "schema": "braid/v1", "assignment": assignment, "warnings": fewer.into_iter().collect::<Vec<_>>() })
+    Assigned { schema: Schema, assignment: assignment.wire(), warnings: fewer.into_iter().collect() }
 }
 
 fn status(refusal: &Refusal) -> StatusCode {

@@ -1,44 +1,31 @@
-//! Asks for the capacity of a link to be measured.
+//! `POST /api/v1/links/measure`: a measurement of a link's capacity.
 
-use axum::extract::rejection::QueryRejection;
+use axum::Json;
 use axum::extract::{Query as Parameters, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use braid_api::{Done, PortParameters, Schema};
 use braid_control::Event;
-use braid_types::{DatapathId, PortNo, SwitchPort, Time};
-use serde::Deserialize;
+use braid_types::{SwitchPort, Time};
 
-use super::problem::Problem;
+use super::problem::{Asked, Problem};
 use super::{Question, Questions, ask};
 use crate::engine::Engine;
 
-/// The port that a link leaves.
-#[derive(Deserialize)]
-pub(super) struct Port {
-    dpid: DatapathId,
-    port: PortNo,
-}
-
-/// Answers `POST /api/v1/links/measure`.
+/// Measures the capacity of the link that leaves a port.
+#[utoipa::path(
+    post, path = "/api/v1/links/measure", params(PortParameters),
+    responses((status = 202, body = Done, description = "the measurement has begun"))
+)]
 pub(super) async fn measure(
     State(questions): State<Questions>,
-    port: Result<Parameters<Port>, QueryRejection>,
-) -> Response {
-    let port = match port {
-        Ok(Parameters(port)) => port,
-        Err(rejection) => return Problem::from(rejection).into_response(),
-    };
+    port: Asked<PortParameters>,
+) -> Result<Response, Response> {
+    let Parameters(port) = port.map_err(|rejection| Problem::from(rejection).into_response())?;
     let src = SwitchPort::new(port.dpid, port.port);
-    let started = match ask(&questions, |answer| Question::Measure(src, answer)).await {
-        Ok(started) => started,
-        Err(response) => return response,
-    };
-    match started {
-        Some(now) => {
-            let body = axum::Json(serde_json::json!({ "schema": "braid/v1", "now": now }));
-            (StatusCode::ACCEPTED, body).into_response()
-        }
-        None => Problem::not_found(format!("no link leaves {src}")).into_response(),
+    match ask(&questions, |answer| Question::Measure(src, answer)).await? {
+        Some(now) => Ok((StatusCode::ACCEPTED, Json(Done { schema: Schema, now })).into_response()),
+        None => Ok(Problem::not_found(format!("no link leaves {src}")).into_response()),
     }
 }
 

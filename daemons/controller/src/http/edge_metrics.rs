@@ -1,9 +1,9 @@
-//! Gauges and counters of what edges spray and put in order, which are labelled by edges and groups.
+//! Metrics of edges: spray paths and resequencers, labelled by edge and group.
 
 use std::fmt::Error;
 use std::time::Duration;
 
-use braid_control::view::{EdgeOrderCounts, EdgeOrderView, EdgePathState, EdgePathView, EdgeView};
+use braid_control::view::{EdgePathState, EdgePathView, EdgeView, ResequencerCounts, ResequencerView};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, NoLabelSet};
 use prometheus_client::metrics::MetricType;
@@ -12,63 +12,67 @@ use prometheus_client::metrics::gauge::ConstGauge;
 
 use super::replica::Table;
 
-/// Paths, and groups that put in order, beyond these have no metrics of their own.
+/// Paths, and groups that put in resequencer, beyond these have no metrics of their own.
 const MAX_ITEMS: usize = 2_048;
-/// Times by which waits are counted: powers of two, of microseconds, as classes of them end there.
+/// Bounds of hold times: powers of two, of microseconds, where the classes of the histogram end.
 const BOUNDS: [u64; 11] = [7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 20];
 
-/// What edges told last.
+/// What edges reported last.
 #[derive(Debug)]
 pub(super) struct Edges {
     paths: Vec<(PathLabels, EdgePathView)>,
-    orders: Vec<(OrderLabels, EdgeOrderView)>,
+    resequencers: Vec<(ResequencerLabels, ResequencerView)>,
 }
 
 type PathLabels = [(&'static str, String); 4];
-type OrderLabels = [(&'static str, String); 3];
+type ResequencerLabels = [(&'static str, String); 3];
 type PathGauge = (&'static str, &'static str, fn(&EdgePathView) -> Option<f64>);
 type PathCounter = (&'static str, &'static str, fn(&EdgePathView) -> u64);
-type OrderGauge = (&'static str, &'static str, fn(&EdgeOrderView) -> Option<f64>);
-type OrderCounter = (&'static str, &'static str, fn(&EdgeOrderCounts) -> u64);
-type Cause = (&'static str, fn(&EdgeOrderCounts) -> u64);
+type ResequencerGauge = (&'static str, &'static str, fn(&ResequencerView) -> Option<f64>);
+type ResequencerCounter = (&'static str, &'static str, fn(&ResequencerCounts) -> u64);
+type Cause = (&'static str, fn(&ResequencerCounts) -> u64);
 
 const PATH_GAUGES: [PathGauge; 6] = [
-    ("edge_path_up", "Whether a path answers, and its port is up", |path| {
-        let is_up = matches!(path.state?, EdgePathState::Carries | EdgePathState::LeftOut);
+    ("edge_path_up", "Whether a path answers and its port is up", |path| {
+        let is_up = matches!(path.state?, EdgePathState::Active | EdgePathState::Suspended);
         Some(f64::from(u8::from(is_up)))
     }),
-    ("edge_path_share_ratio", "Share of all packets that a path is given", |path| path.share),
-    ("edge_path_found_bytes_per_second", "What a path carried when it last queued", |path| {
-        Some(path.found_bps? as f64 / 8.0)
+    ("edge_path_share_ratio", "Share of all packets that a path carries", |path| path.share),
+    ("edge_path_estimated_capacity_bytes_per_second", "Estimated capacity of a path", |path| {
+        Some(path.estimated_capacity_bps? as f64 / 8.0)
     }),
-    ("edge_path_round_trip_seconds", "How long answers to probes of a path take", |path| {
+    ("edge_path_round_trip_seconds", "Round-trip time of probes of a path", |path| {
         Some(path.round_trip_us? / 1e6)
     }),
-    ("edge_path_queue_seconds", "How long packets wait in the queues of a path", |path| {
+    ("edge_path_queue_seconds", "Time that packets wait in the queues of a path", |path| {
         Some(path.queue_us? / 1e6)
     }),
-    ("edge_path_loss_ratio", "Share of the probes of a path that is lost", |path| path.loss),
+    ("edge_path_loss_ratio", "Share of the recent packets of a path that is lost", |path| path.loss),
 ];
 
 const PATH_COUNTERS: [PathCounter; 2] = [
-    ("edge_path_transmitted_bytes", "Bytes of frames that were sprayed over a path", |path| path.bytes),
-    ("edge_path_transmitted_packets", "Packets that were sprayed over a path", |path| path.packets),
+    ("edge_path_transmitted_bytes", "Bytes of frames sprayed over a path", |path| path.bytes),
+    ("edge_path_transmitted_packets", "Packets sprayed over a path", |path| path.packets),
 ];
 
-const ORDER_GAUGES: [OrderGauge; 4] = [
-    ("edge_held_packets", "Packets that wait to be put in order", |it| Some(it.held?.packets.into())),
-    ("edge_held_bytes", "Bytes that wait to be put in order", |it| Some(it.held?.bytes as f64)),
-    ("edge_held_limit_bytes", "Bytes that may wait", |it| Some(it.held?.most_bytes as f64)),
-    ("edge_held_flows", "Flows that are put in order", |it| Some(it.held?.flows.into())),
+const RESEQUENCER_GAUGES: [ResequencerGauge; 4] = [
+    ("edge_resequencer_buffered_packets", "Packets in the buffer", |it| Some(it.held?.packets.into())),
+    ("edge_resequencer_buffered_bytes", "Bytes in the buffer", |it| Some(it.held?.bytes as f64)),
+    ("edge_resequencer_buffer_limit_bytes", "Limit of bytes in the buffer", |it| {
+        Some(it.held?.max_bytes as f64)
+    }),
+    ("edge_resequencer_flows", "Known flows", |it| Some(it.held?.flows.into())),
 ];
 
-const ORDER_COUNTERS: [OrderCounter; 6] = [
-    ("edge_order_forwarded_packets", "Packets that passed at once", |it| it.forwarded),
-    ("edge_order_held_packets", "Packets that had to wait", |it| it.held),
-    ("edge_order_unknown_packets", "Packets of flows that there was no room to know", |it| it.unknown),
-    ("edge_order_stray_packets", "Packets too far from what was expected", |it| it.stray),
-    ("edge_order_old_packets", "Retransmissions and duplicates", |it| it.old),
-    ("edge_order_spurious_packets", "Packets that came after their gap was given up", |it| it.spurious),
+const RESEQUENCER_COUNTERS: [ResequencerCounter; 6] = [
+    ("edge_resequencer_forwarded_packets", "Packets forwarded at once", |it| it.forwarded),
+    ("edge_resequencer_held_packets", "Packets that were held", |it| it.held),
+    ("edge_resequencer_unknown_packets", "Packets of flows without room to be known", |it| it.unknown),
+    ("edge_resequencer_stray_packets", "Packets too far from the expected number", |it| it.stray),
+    ("edge_resequencer_old_packets", "Retransmissions and duplicates", |it| it.old),
+    ("edge_resequencer_spurious_packets", "Packets that arrived after their gap was given up", |it| {
+        it.spurious
+    }),
 ];
 
 const CAUSES: [Cause; 6] = [
@@ -82,17 +86,17 @@ const CAUSES: [Cause; 6] = [
 
 impl Edges {
     pub(super) fn take(edges: &Table<EdgeView>) -> Self {
-        let (mut paths, mut orders) = (Vec::new(), Vec::new());
+        let (mut paths, mut resequencers) = (Vec::new(), Vec::new());
         for edge in edges.items().map(|edge| &edge.value) {
             paths.extend(paths_of(edge));
-            orders.extend(edge.orders.iter().cloned().map(|order| {
-                let [edge, from] = [edge.dpid, order.from].map(|it| it.to_string());
-                ([("edge", edge), ("from", from), ("group", order.group.to_string())], order)
+            resequencers.extend(edge.resequencers.iter().cloned().map(|resequencer| {
+                let [edge, from] = [edge.dpid, resequencer.from].map(|it| it.to_string());
+                ([("edge", edge), ("from", from), ("group", resequencer.group.to_string())], resequencer)
             }));
         }
         paths.truncate(MAX_ITEMS);
-        orders.truncate(MAX_ITEMS);
-        Self { paths, orders }
+        resequencers.truncate(MAX_ITEMS);
+        Self { paths, resequencers }
     }
 
     fn encode_paths(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
@@ -112,17 +116,17 @@ impl Edges {
         Ok(())
     }
 
-    fn encode_orders(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
-        for (name, help, value) in ORDER_GAUGES {
+    fn encode_resequencers(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
+        for (name, help, value) in RESEQUENCER_GAUGES {
             let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-            for (labels, order) in &self.orders {
-                let Some(value) = value(order) else { continue };
+            for (labels, resequencer) in &self.resequencers {
+                let Some(value) = value(resequencer) else { continue };
                 ConstGauge::new(value).encode(metric.encode_family(labels)?)?;
             }
         }
-        for (name, help, value) in ORDER_COUNTERS {
+        for (name, help, value) in RESEQUENCER_COUNTERS {
             let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
-            for (labels, counts) in self.counted() {
+            for (labels, counts) in self.counters() {
                 ConstCounter::new(value(counts)).encode(metric.encode_family(labels)?)?;
             }
         }
@@ -130,9 +134,9 @@ impl Edges {
     }
 
     fn encode_gaps(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
-        let (name, help) = ("edge_order_gaps", "Gaps, by how they ended");
+        let (name, help) = ("edge_resequencer_gaps", "Gaps, by how they ended");
         let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
-        for (labels, counts) in self.counted() {
+        for (labels, counts) in self.counters() {
             for (cause, value) in CAUSES {
                 let [edge, from, group] = labels.clone();
                 let labels = [edge, from, group, ("cause", cause.to_owned())];
@@ -142,28 +146,37 @@ impl Edges {
         Ok(())
     }
 
-    fn encode_waits(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
-        let (name, help) = ("edge_waited_seconds", "How long packets had waited that had to");
+    fn encode_hold_times(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
+        let (name, help) = ("edge_resequencer_hold_time_seconds", "Time for which packets were held");
         let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Histogram)?;
-        for (labels, order) in self.orders.iter().filter(|(_, order)| order.read_at.is_some()) {
-            let buckets = buckets(order);
+        for (labels, resequencer) in
+            self.resequencers.iter().filter(|(_, resequencer)| resequencer.read_at.is_some())
+        {
+            let buckets = buckets(resequencer);
             let mut family = metric.encode_family(labels)?;
-            family.encode_histogram::<NoLabelSet>(order.waited_s, order.waits.total(), &buckets, None)?;
+            family.encode_histogram::<NoLabelSet>(
+                resequencer.hold_time_s,
+                resequencer.hold_histogram.total(),
+                &buckets,
+                None,
+            )?;
         }
         Ok(())
     }
 
-    fn counted(&self) -> impl Iterator<Item = (&OrderLabels, &EdgeOrderCounts)> {
-        self.orders.iter().filter_map(|(labels, order)| Some((labels, order.counted.as_ref()?)))
+    fn counters(&self) -> impl Iterator<Item = (&ResequencerLabels, &ResequencerCounts)> {
+        self.resequencers
+            .iter()
+            .filter_map(|(labels, resequencer)| Some((labels, resequencer.counters.as_ref()?)))
     }
 }
 
 impl Collector for Edges {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), Error> {
         self.encode_paths(&mut encoder)?;
-        self.encode_orders(&mut encoder)?;
+        self.encode_resequencers(&mut encoder)?;
         self.encode_gaps(&mut encoder)?;
-        self.encode_waits(&mut encoder)
+        self.encode_hold_times(&mut encoder)
     }
 }
 
@@ -173,21 +186,21 @@ fn paths_of(edge: &EdgeView) -> Vec<(PathLabels, EdgePathView)> {
         let (edge, to, group) = (edge.dpid.to_string(), to.to_string(), group.to_string());
         [("edge", edge), ("to", to), ("group", group), ("path", ports.join(" "))]
     };
-    let paths = edge.sprays.iter().flat_map(|spray| spray.paths.iter().map(move |path| (spray, path)));
+    let paths = edge.spray_groups.iter().flat_map(|spray| spray.paths.iter().map(move |path| (spray, path)));
     paths.map(|(spray, path)| (labels(&spray.to, spray.group, path), path.clone())).collect()
 }
 
-/// How many waited no longer than each bound, less those of the bounds before.
-fn buckets(order: &EdgeOrderView) -> Vec<(f64, u64)> {
+/// Packets held no longer than each bound, less those of the bounds before.
+fn buckets(resequencer: &ResequencerView) -> Vec<(f64, u64)> {
     let bounds = BOUNDS.map(|power| Duration::from_micros(1 << power));
     let mut before = 0;
     let mut buckets: Vec<_> = bounds
         .into_iter()
         .map(|bound| {
-            let below = order.waits.below(bound);
+            let below = resequencer.hold_histogram.below(bound);
             (bound.as_secs_f64(), below - std::mem::replace(&mut before, below))
         })
         .collect();
-    buckets.push((f64::MAX, order.waits.total() - before));
+    buckets.push((f64::MAX, resequencer.hold_histogram.total() - before));
     buckets
 }

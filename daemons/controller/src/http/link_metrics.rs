@@ -30,19 +30,17 @@ type Reading = (&'static str, fn(&LinkView) -> Option<Time>);
 
 const GAUGES: [Gauge; 5] = [
     ("link_latency_seconds", "Delay of a link without queues", |link| Some(link.delay_us?.base / 1e6)),
-    ("link_current_latency_seconds", "Delay of a link as it is now", |link| {
-        Some(link.delay_us?.current / 1e6)
-    }),
-    ("link_capacity_bytes_per_second", "What a link can carry", |link| Some(link.capacity_bps as f64 / 8.0)),
-    ("link_load_bytes_per_second", "What a link carries, smoothed", |link| Some(link.load_bps? as f64 / 8.0)),
+    ("link_current_latency_seconds", "Current delay of a link", |link| Some(link.delay_us?.current / 1e6)),
+    ("link_capacity_bytes_per_second", "Capacity of a link", |link| Some(link.capacity_bps as f64 / 8.0)),
+    ("link_load_bytes_per_second", "Load of a link, smoothed", |link| Some(link.load_bps? as f64 / 8.0)),
     ("link_loss_ratio", "Share of packets that do not arrive", |link| link.loss),
 ];
 
 const COUNTERS: [Counter; 4] = [
-    ("link_transmitted_bytes", "Bytes of frames that left the sending port", |link| link.counted.bytes),
-    ("link_transmitted_packets", "Packets that left the sending port", |link| link.counted.packets),
-    ("link_dropped_packets", "Packets dropped at a port of the link", |link| link.counted.dropped),
-    ("link_errors", "Packets with errors at a port of the link", |link| link.counted.errors),
+    ("link_transmitted_bytes", "Bytes of frames that left the sending port", |link| link.counters.bytes),
+    ("link_transmitted_packets", "Packets that left the sending port", |link| link.counters.packets),
+    ("link_dropped_packets", "Packets dropped at a port of the link", |link| link.counters.dropped),
+    ("link_errors", "Packets with errors at a port of the link", |link| link.counters.errors),
 ];
 
 const READINGS: [Reading; 3] =

@@ -26,8 +26,12 @@ struct Snapshot {
 const LISTS: Lists = Lists::of(&[List::Links, List::Edges, List::Totals]);
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Answers `GET /metrics`.
-pub(super) async fn serve(State(replica): State<Replica>) -> Result<Response, Problem> {
+/// Metrics in the OpenMetrics format.
+#[utoipa::path(
+    get, path = "/metrics",
+    responses((status = 200, body = String, content_type = "application/openmetrics-text"))
+)]
+pub(super) async fn metrics(State(replica): State<Replica>) -> Result<Response, Problem> {
     replica.refresh(LISTS).await?;
     Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], replica.read(encode)).into_response())
 }
@@ -49,29 +53,41 @@ impl Snapshot {
         let Totals { sizes, counters, refused } = *totals;
         Self {
             gauges: [
-                ("switches", "Switches that are connected", sizes.switches),
-                ("links", "Links between switches, each direction counted", sizes.links),
-                ("hosts", "Interfaces of hosts that were seen", sizes.hosts),
+                ("switches", "Connected switches", sizes.switches),
+                ("links", "Directed links between switches", sizes.links),
+                ("hosts", "Interfaces of hosts", sizes.hosts),
                 ("transfers", "Transfers in progress", sizes.transfers),
                 ("streams", "Streams in progress", sizes.streams),
-                ("labels", "Labelled paths in the switches", sizes.labels),
-                ("routes", "Default routes in the switches", sizes.routes),
+                ("labels", "Labels in the switches", sizes.labels),
+                ("default_paths", "Default paths in the switches", sizes.routes),
             ],
             counters: [
                 ("packet_ins", "Packets sent up by switches", counters.packet_ins),
                 ("syns", "TCP SYNs of hosts among them", counters.syns),
                 ("join_packet_ins", "SYNs and SYN/ACKs with MP_JOIN among them", counters.joins),
                 ("unreadable_packets", "Frames among them that could not be read", counters.unreadable),
-                ("lldp_refused", "Discovery frames that were not believed", counters.lldp_refused),
-                ("claims_refused", "Claims of addresses whose holders answered", counters.claims_refused),
+                ("lldp_refused", "Discovery frames that LLDP validation refused", counters.lldp_refused),
+                (
+                    "address_conflicts",
+                    "Address claims refused because the holder answered",
+                    counters.claims_refused,
+                ),
                 (
                     "streams_over_limit",
-                    "Connections without a path of their own, as their port opened too many",
+                    "Connections on the default path because their port opened too many",
                     counters.streams_over_limit,
                 ),
-                ("packets_over_limit", "Packets of ports that sent too many", counters.packets_over_limit),
-                ("alarms", "What was done at ports that must not be", counters.alarms),
-                ("channels_refused", "Channels closed because a switch did not behave", refused),
+                (
+                    "packets_over_limit",
+                    "Packets for the controller that were dropped because their port sent too many",
+                    counters.packets_over_limit,
+                ),
+                ("alarms", "Attacks seen at ports", counters.alarms),
+                (
+                    "openflow_connections_refused",
+                    "OpenFlow connections closed because a switch misbehaved",
+                    refused,
+                ),
             ],
         }
     }

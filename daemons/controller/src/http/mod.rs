@@ -10,6 +10,7 @@ mod credentials;
 mod edge_metrics;
 mod guard;
 mod link_metrics;
+mod lists;
 mod live;
 mod metrics;
 mod openapi;
@@ -23,6 +24,7 @@ mod replica;
 mod rpc;
 mod stream;
 mod testbed;
+mod wire;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -34,21 +36,21 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::get;
 use axum::serve::ListenerExt;
-use braid_control::view::{EdgeView, HostView, LinkView, TransferRecord};
-use braid_control::{Alarm, AssignmentView, Reply, Request};
+use braid_control::{Reply, Request};
 use braid_paths::query::{Query, QueryError};
 use braid_types::{SwitchPort, Time};
 use rustix::process::nice;
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
 use tracing::error;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::access::Access;
 use crate::agents::Agents;
 use crate::clock;
-use crate::copying::ConnectedSwitch;
 use crate::notices::Listener;
 use crate::testbed::Testbed;
 pub(crate) use answers::{Asked, answer};
@@ -58,7 +60,8 @@ use live::Live;
 use paths::Search;
 pub use playback::{Playback, SavedRun};
 use problem::Problem;
-use replica::{Listed, Renewal, Replica};
+use replica::{Renewal, Replica};
+pub use wire::path_set;
 
 /// Questions that wait for the engine; more are turned away.
 const MAX_WAITING: usize = 64;
@@ -142,36 +145,31 @@ async fn run(
     serving.join_next().await.map_or(Ok(()), |ended| ended.map_err(io::Error::other)?)
 }
 
-fn router(desk: Desk) -> Router {
+/// Every route of the API, each described where it is handled.
+fn api(desk: Desk) -> OpenApiRouter {
     let Desk { questions, replica, live, agents, testbed } = desk;
-    Router::new()
-        .route("/api/v1/switches", listing::<ConnectedSwitch>(&replica))
-        .route("/api/v1/links", listing::<LinkView>(&replica))
-        .route("/api/v1/links/measure", post(capacity::measure))
-        .route("/api/v1/hosts", listing::<HostView>(&replica))
-        .route("/api/v1/edges", listing::<EdgeView>(&replica))
-        .route("/api/v1/transfers", listing::<TransferRecord>(&replica))
-        .route("/api/v1/alarms", listing::<Alarm>(&replica))
-        .route("/api/v1/assignments", listing::<AssignmentView>(&replica))
+    OpenApiRouter::new()
+        .merge(lists::routes(&replica))
+        .merge(policy::routes(&questions, &replica))
+        .merge(OpenApiRouter::new().routes(routes!(metrics::metrics)).with_state(replica))
+        .merge(OpenApiRouter::new().routes(routes!(capacity::measure)).with_state(questions.clone()))
+        .merge(paths::routes(questions.clone()))
         .merge(assignments::routes(&questions))
         .merge(rpc::routes(&questions))
-        .route("/api/v1/paths", get(paths::find).with_state(paths::Route::new(questions.clone())))
-        .route("/api/v1/policy", get(replica::policy).with_state(replica.clone()).merge(policy::route()))
-        .route("/api/v1/advice", advice::route(questions.clone(), agents))
-        .route("/metrics", get(metrics::serve).with_state(replica))
+        .merge(advice::routes(questions, agents))
         .merge(live::routes(live))
         .merge(testbed::routes(testbed))
+}
+
+fn router(desk: Desk) -> Router {
+    let (router, routes) = api(desk).split_for_parts();
+    let description = Arc::new(openapi::describe(routes));
+    router
+        .route("/api/v1/openapi.json", get(async move || openapi::document(&description)))
         .merge(page::routes())
-        .route("/api/v1/openapi.json", get(openapi::document))
         .fallback(unknown)
         .method_not_allowed_fallback(not_that_way)
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .with_state(questions)
-}
-
-/// `GET` for a list.
-fn listing<T: Listed + Send + 'static>(replica: &Replica) -> MethodRouter<Questions> {
-    get(replica::list::<T>).with_state(replica.clone())
 }
 
 /// What the engine answers, or what to tell the client if it does not.

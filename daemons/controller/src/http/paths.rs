@@ -6,15 +6,18 @@ use std::sync::Arc;
 use axum::extract::{Query as Parameters, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use braid_api::{Paths, PathsParameters, Schema};
 use braid_control::Brain;
 use braid_paths::Snapshot;
 use braid_paths::query::{Names, PathsView, Query, QueryError, Resolved};
 use braid_types::{DatapathId, MacAddr, Time};
-use serde::Serialize;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::problem::Problem;
+use super::wire::path_set;
 use super::{Question, Questions, ask, unavailable};
 use crate::engine::Engine;
 
@@ -23,21 +26,26 @@ pub(super) const MAX_RUNNING: usize = 2;
 /// Searches that run or wait; more are turned away.
 const MAX_ADMITTED: usize = 32;
 
+pub(super) fn routes(questions: Questions) -> OpenApiRouter {
+    OpenApiRouter::new().routes(routes!(paths)).with_state(Route::new(questions))
+}
+
 /// What the route needs.
 #[derive(Clone)]
-pub(super) struct Route {
+struct Route {
     questions: Questions,
     admitted: Arc<Semaphore>,
 }
 
 impl Route {
-    pub(super) fn new(questions: Questions) -> Self {
+    fn new(questions: Questions) -> Self {
         Self { questions, admitted: Arc::new(Semaphore::new(MAX_ADMITTED)) }
     }
 }
 
-/// Answers `GET /api/v1/paths`.
-pub(super) async fn find(
+/// A set of paths.
+#[utoipa::path(get, path = "/api/v1/paths", params(PathsParameters), responses((status = 200, body = Paths)))]
+async fn paths(
     State(route): State<Route>,
     Parameters(parameters): Parameters<Vec<(String, String)>>,
 ) -> Response {
@@ -99,18 +107,8 @@ impl Search {
         let set = snapshot.paths(src, dst, &resolved.request);
         let view = PathsView::new(snapshot.graph(), resolved, &set, |_| None);
         // Text and numbers are always written.
-        serde_json::to_string(&Answer { schema: "braid/v1", now: *now, view }).unwrap_or_default()
+        serde_json::to_string(&Paths { schema: Schema, now: *now, set: path_set(view) }).unwrap_or_default()
     }
-}
-
-/// Sets of paths, and what is known of them.
-#[derive(Serialize, utoipa::ToSchema)]
-#[schema(as = Paths)]
-pub(super) struct Answer {
-    schema: &'static str,
-    now: Time,
-    #[serde(flatten)]
-    view: PathsView,
 }
 
 /// What the controller knows by name.

@@ -1,34 +1,50 @@
-//! What is steered how: shown to all, changed by those who may.
+//! `/api/v1/policy`: the policy in force, shown to all and replaced by those who may.
 
+use axum::Json;
 use axum::extract::rejection::StringRejection;
 use axum::extract::{DefaultBodyLimit, State};
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, put};
+use braid_api::{Done, PolicyInUse, Schema};
 use braid_steering::{Policies, PolicyProblem};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::problem::Problem;
+use super::replica::Replica;
+use super::wire::policies;
 use super::{Question, Questions, ask};
+use crate::copying::{List, Lists};
 
 const MAX_BODY: usize = 1 << 20;
 
-/// `PUT /api/v1/policy`, beside whatever else there is.
-pub(super) fn route() -> MethodRouter<Questions> {
-    put(load).layer(DefaultBodyLimit::max(MAX_BODY))
+pub(super) fn routes(questions: &Questions, replica: &Replica) -> OpenApiRouter {
+    let put = OpenApiRouter::new().routes(routes!(set_policy)).layer(DefaultBodyLimit::max(MAX_BODY));
+    let get = OpenApiRouter::new().routes(routes!(policy));
+    put.with_state(questions.clone()).merge(get.with_state(replica.clone()))
 }
 
-async fn load(State(questions): State<Questions>, body: Result<String, StringRejection>) -> Response {
-    let text = match body {
-        Ok(text) => text,
-        Err(rejection) => return refuse(rejection.status(), &rejection.body_text()),
-    };
-    if let Err(problems) = Policies::parse(&text) {
-        return mistakes(&problems).into_response();
-    }
-    match ask(&questions, |answer| Question::SetPolicy(text, answer)).await {
-        Ok(now) => respond(StatusCode::OK, &serde_json::json!({ "schema": "braid/v1", "now": now })),
-        Err(response) => response,
-    }
+/// The policy in force: which traffic is steered, and how.
+#[utoipa::path(get, path = "/api/v1/policy", responses((status = 200, body = PolicyInUse)))]
+async fn policy(State(replica): State<Replica>) -> Result<Json<PolicyInUse>, Problem> {
+    replica.refresh(Lists::of(&[List::Policy])).await?;
+    let (now, policy) = replica.read(|tables| tables.policy.clone());
+    Ok(Json(PolicyInUse { schema: Schema, now, policy: policies(&policy) }))
+}
+
+/// Replaces the policy; from the controller's own machine, or with the right to change it.
+#[utoipa::path(
+    put, path = "/api/v1/policy", request_body(content = String, content_type = "text/plain"),
+    responses((status = 200, body = Done))
+)]
+async fn set_policy(
+    State(questions): State<Questions>,
+    body: Result<String, StringRejection>,
+) -> Result<Json<Done>, Response> {
+    let text = body.map_err(|rejection| refuse(rejection.status(), &rejection.body_text()))?;
+    Policies::parse(&text).map_err(|problems| mistakes(&problems).into_response())?;
+    let now = ask(&questions, |answer| Question::SetPolicy(text, answer)).await?;
+    Ok(Json(Done { schema: Schema, now }))
 }
 
 /// All of them in words, and the place of the first.
@@ -44,8 +60,4 @@ fn mistakes(problems: &[PolicyProblem]) -> Problem {
 
 fn refuse(status: StatusCode, error: &str) -> Response {
     Problem::new(status, "refused", error).into_response()
-}
-
-fn respond(status: StatusCode, body: &serde_json::Value) -> Response {
-    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }

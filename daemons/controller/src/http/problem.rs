@@ -1,12 +1,17 @@
 //! What is wrong with a request, as a problem document: RFC 9457.
 
+use axum::extract::Query as Parameters;
 use axum::extract::rejection::QueryRejection;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use braid_api::Schema;
 
 /// A browser asks its user for a password, which is the token. A header each: browsers read the first scheme of one only.
 const CHALLENGES: [&str; 2] =
     [r#"Basic realm="Braid: the token is the password", charset="UTF-8""#, "Bearer"];
+
+/// The parameters of a request, or why they cannot be read.
+pub(super) type Asked<T> = Result<Parameters<T>, QueryRejection>;
 
 /// A request that is not answered.
 #[derive(Debug)]
@@ -59,12 +64,19 @@ impl IntoResponse for Problem {
         let Self { status, code, detail, parameter } = self;
         // Without a type of its own the title is what the status means. RFC 9457 §4.2.1.
         let title = status.canonical_reason().unwrap_or_default();
-        let body = serde_json::json!({
-            "schema": "braid/v1", "type": "about:blank", "title": title, "status": status.as_u16(),
-            "detail": detail, "code": code, "parameter": parameter,
-        });
+        let document = braid_api::Problem {
+            schema: Schema,
+            r#type: "about:blank".to_owned(),
+            title: title.to_owned(),
+            status: status.as_u16(),
+            detail,
+            code: code.to_owned(),
+            parameter,
+        };
+        // Text and numbers are always written.
+        let body = serde_json::to_string(&document).unwrap_or_default();
         let mut response =
-            (status, [(header::CONTENT_TYPE, "application/problem+json")], body.to_string()).into_response();
+            (status, [(header::CONTENT_TYPE, "application/problem+json")], body).into_response();
         let headers = response.headers_mut();
         let mut add = |name, value| _ = headers.append(name, header::HeaderValue::from_static(value));
         match status {

@@ -1,66 +1,85 @@
 //! The links of a testbed, shown and changed.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::Router;
-use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
-use serde::Deserialize;
+use braid_api::{LinkChange, Schema, TestbedChanged, TestbedEnds, TestbedLinks};
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::body::Object;
-use super::problem::Problem;
+use super::problem::{Asked, Problem};
 use super::unavailable;
-use crate::testbed::{LinkChange, Testbed, TestbedChanged, TestbedError, TestbedLinks};
+use crate::testbed::{Testbed, TestbedError};
 
-const SCHEMA: &str = "braid/v1";
+/// Bits a second.
+const RATES: RangeInclusive<u64> = 8_000..=1_000_000_000_000;
+const MAX_DELAY_US: u64 = 10_000_000;
 
 /// Lets one at a time ask.
 #[derive(Clone)]
 struct Desk(Arc<Mutex<Option<Arc<dyn Testbed>>>>);
 
-/// The two ends of a link.
-#[derive(Deserialize)]
-struct Ends {
-    from: String,
-    to: String,
-}
-
-pub(super) fn routes<S: Clone + Send + Sync + 'static>(testbed: Option<Arc<dyn Testbed>>) -> Router<S> {
-    Router::new()
-        .route("/api/v1/testbed/links", get(links).put(change))
+pub(super) fn routes(testbed: Option<Arc<dyn Testbed>>) -> OpenApiRouter {
+    OpenApiRouter::new()
+        .routes(routes!(testbed_links, change_link))
         .with_state(Desk(Arc::new(Mutex::new(testbed))))
 }
 
-async fn links(State(desk): State<Desk>) -> Response {
-    let answer = |links| TestbedLinks { schema: SCHEMA, links };
+/// The links of the testbed that the network is; elsewhere none.
+#[utoipa::path(get, path = "/api/v1/testbed/links", responses((status = 200, body = TestbedLinks)))]
+async fn testbed_links(State(desk): State<Desk>) -> Response {
+    let answer = |links| TestbedLinks { schema: Schema, links };
     if desk.0.lock().await.is_none() {
         return Json(answer(Vec::new())).into_response();
     }
     desk.ask(move |testbed| testbed.links().map(answer).map_err(TestbedError::Failed)).await
 }
 
-async fn change(
+/// Cuts, restores or changes a link of the testbed, in both directions.
+#[utoipa::path(
+    put, path = "/api/v1/testbed/links", params(TestbedEnds), request_body = LinkChange,
+    responses((status = 200, body = TestbedChanged))
+)]
+async fn change_link(
     State(desk): State<Desk>,
-    ends: Result<Parameters<Ends>, QueryRejection>,
+    ends: Asked<TestbedEnds>,
     Object(change): Object<LinkChange>,
 ) -> Response {
-    let Parameters(Ends { from, to }) = match ends {
+    let Parameters(TestbedEnds { from, to }) = match ends {
         Ok(ends) => ends,
         Err(rejection) => return Problem::from(rejection).into_response(),
     };
-    if let Some((field, why)) = change.mistake() {
+    if let Some((field, why)) = mistake(&change) {
         return Problem::invalid(field, why).into_response();
     }
     desk.ask(move |testbed| {
-        Ok(TestbedChanged { schema: SCHEMA, link: testbed.change([&from, &to], change)? })
+        Ok(TestbedChanged { schema: Schema, link: testbed.change([&from, &to], change)? })
     })
     .await
+}
+
+/// The field that cannot be so, and why.
+fn mistake(change: &LinkChange) -> Option<(&'static str, String)> {
+    match *change {
+        LinkChange { rate_bps: Some(rate), .. } if !RATES.contains(&rate) => {
+            Some(("rate_bps", format!("{rate} is not from {} to {}", RATES.start(), RATES.end())))
+        }
+        LinkChange { delay_us: Some(delay), .. } if delay > MAX_DELAY_US => {
+            Some(("delay_us", format!("{delay} is more than {MAX_DELAY_US}")))
+        }
+        LinkChange { loss: Some(loss), .. } if !(0.0..=1.0).contains(&loss) => {
+            Some(("loss", format!("{loss} is not from 0 to 1")))
+        }
+        _ if *change == LinkChange::default() => Some(("", "nothing is to be changed".to_owned())),
+        _ => None,
+    }
 }
 
 impl Desk {

@@ -17,7 +17,7 @@ fn question() -> Value {
         "remote_addresses": ["10.0.0.2:5201"],
         "subflows": [],
         "failed": [],
-        "most": 16,
+        "max_subflows": 16,
     })
 }
 
@@ -49,8 +49,8 @@ fn what_cannot_be_answered_is_refused_with_a_problem_document() {
     let cases = [
         ("", 400, "unreadable"),
         ("{}", 400, "unreadable"),
-        (&with("most", json!(-1)), 400, "unreadable"),
-        (&with("most", json!(10_000)), 422, "too_many"),
+        (&with("max_subflows", json!(-1)), 400, "unreadable"),
+        (&with("max_subflows", json!(10_000)), 422, "too_many"),
         (&with("subflows", json!(many)), 422, "too_many"),
         (&with("connection", json!({ "local": "10.0.0.1:0", "remote": "10.0.0.2:1" })), 422, "no_subflow"),
         (&question().to_string(), 404, "unknown_host"),
@@ -87,10 +87,10 @@ fn a_wrong_token_is_refused_before_the_question_is_read() {
 }
 
 #[test]
-fn who_asks_too_often_is_told_to_wait() {
+fn requests_above_the_rate_limit_are_told_to_wait() {
     let controller = Running::start(None);
     let refused = (0..1_000).map(|_| ask(&controller, "", "{}")).find(|(status, ..)| *status == 429);
     let (_, head, problem) = refused.expect("a refusal");
-    assert_eq!(problem["code"], "too_often");
+    assert_eq!(problem["code"], "rate_limited");
     assert!(head.contains("retry-after: 1"), "{head}");
 }

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
 
+use braid_api::{Delta, Event, Snapshot};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::paths::network;
@@ -41,8 +44,9 @@ impl Watcher {
             }
         }
         let mut take = |name: &str| fields.remove(name).unwrap_or_default();
-        let data = serde_json::from_str(&take("data")).expect("JSON");
-        Message { id: take("id"), event: take("event"), data }
+        let (id, event, data) = (take("id"), take("event"), take("data"));
+        assert_is_described(&event, &data);
+        Message { id, event, data: serde_json::from_str(&data).expect("JSON") }
     }
 
     fn until(&mut self, wanted: impl Fn(&Message) -> bool) -> Message {
@@ -52,6 +56,22 @@ impl Watcher {
                 return message;
             }
         }
+    }
+}
+
+/// Every message is of a type of the API, and reads back as it was written.
+fn assert_is_described(event: &str, data: &str) {
+    fn round_trip<T: DeserializeOwned + Serialize>(data: &str) {
+        let read: T = serde_json::from_str(data).unwrap_or_else(|error| panic!("{error}: {data}"));
+        let written = serde_json::to_value(read).expect("JSON");
+        assert_eq!(written, serde_json::from_str::<Value>(data).expect("JSON"));
+    }
+    match event {
+        "snapshot" => round_trip::<Snapshot>(data),
+        "delta" => round_trip::<Delta>(data),
+        "event" => round_trip::<Event>(data),
+        "begin" => assert_eq!(data, "{}"),
+        other => panic!("{other} is not described"),
     }
 }
 
@@ -84,7 +104,7 @@ fn a_watcher_sees_the_state_and_then_what_changes_and_why() {
     };
     watcher.until(|it| tells(it, "set", "0000000000000002"));
     drop(second);
-    watcher.until(|it| tells(it, "gone", "0000000000000002"));
+    watcher.until(|it| tells(it, "removed", "0000000000000002"));
 }
 
 #[test]

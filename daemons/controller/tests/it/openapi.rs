@@ -1,6 +1,6 @@
 //! What is served is what is described, and the reverse.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::paths::network;
 use crate::support::{Running, wait_for};
@@ -13,7 +13,7 @@ fn differences(document: &Value, schema: &Value, value: &Value, at: &str, found:
         return differences(document, schema, value, at, found);
     }
     if let Some(parts) = schema["allOf"].as_array() {
-        let merged = merge(document, parts);
+        let merged = json!({ "oneOf": alternatives(document, parts) });
         return differences(document, &merged, value, at, found);
     }
     for choice in ["oneOf", "anyOf"] {
@@ -53,21 +53,35 @@ fn differences(document: &Value, schema: &Value, value: &Value, at: &str, found:
     }
 }
 
-/// One object of the parts of an `allOf`.
-fn merge(document: &Value, parts: &[Value]) -> Value {
-    let mut merged = serde_json::json!({ "type": "object", "properties": {}, "required": [] });
-    for part in parts {
-        let name = part["$ref"].as_str().and_then(|name| name.rsplit('/').next());
-        let part = name.map_or(part, |name| &document["components"]["schemas"][name]);
-        let part = part["allOf"].as_array().map_or_else(|| part.clone(), |parts| merge(document, parts));
-        for (name, schema) in part["properties"].as_object().into_iter().flatten() {
-            merged["properties"][name] = schema.clone();
-        }
-        let required = part["required"].as_array().into_iter().flatten().cloned();
-        merged["required"].as_array_mut().expect("a list").extend(required);
-        if let Some(more) = part.get("additionalProperties") {
-            merged["additionalProperties"] = more.clone();
-        }
+/// The objects that the parts of an `allOf` make together: one, or one for each choice of a part.
+fn alternatives(document: &Value, parts: &[Value]) -> Vec<Value> {
+    let none = json!({ "type": "object", "properties": {}, "required": [] });
+    parts.iter().fold(vec![none], |merged, part| {
+        let choices = choices(document, part);
+        merged.iter().flat_map(|one| choices.iter().map(|other| merge(one.clone(), other))).collect()
+    })
+}
+
+/// What a part may be.
+fn choices(document: &Value, part: &Value) -> Vec<Value> {
+    let name = part["$ref"].as_str().and_then(|name| name.rsplit('/').next());
+    let part = name.map_or(part, |name| &document["components"]["schemas"][name]);
+    match (part["allOf"].as_array(), part["oneOf"].as_array()) {
+        (Some(parts), _) => alternatives(document, parts),
+        (None, Some(options)) => options.iter().flat_map(|option| choices(document, option)).collect(),
+        (None, None) => vec![part.clone()],
+    }
+}
+
+/// One object with the properties of both.
+fn merge(mut merged: Value, part: &Value) -> Value {
+    for (name, schema) in part["properties"].as_object().into_iter().flatten() {
+        merged["properties"][name] = schema.clone();
+    }
+    let required = part["required"].as_array().into_iter().flatten().cloned();
+    merged["required"].as_array_mut().expect("a list").extend(required);
+    if let Some(more) = part.get("additionalProperties") {
+        merged["additionalProperties"] = more.clone();
     }
     merged
 }
@@ -142,7 +156,7 @@ fn what_is_refused_names_the_field() {
     let streams = "/api/v1/assignments/{id}/streams";
     let ends = r#"{"local":"10.0.0.1:1","remote":"10.0.0.2:2"}"#;
     let advice = format!(
-        r#"{{"connection":{ends},"local_addresses":[],"remote_addresses":[],"subflows":[{ends},{{"local":7}}],"failed":[],"most":1}}"#
+        r#"{{"connection":{ends},"local_addresses":[],"remote_addresses":[],"subflows":[{ends},{{"local":7}}],"failed":[],"max_subflows":1}}"#
     );
     let cases = [
         ("post", "/api/v1/assignments", r#"{"src":"10.0.0.1","dst":"::1","paths":1}"#, Some("dst")),

@@ -160,9 +160,9 @@ fn no_path_is_an_answer_with_its_reason() {
     let controller = network();
     for (parameters, reason) in [
         ("src=1&dst=3", "disconnected"),
-        ("src=1&dst=2&without=1--2", "barred"),
-        ("src=1&dst=2&without=2:1", "barred"),
-        ("src=1&dst=2&min_capacity=1Tbit", "barred"),
+        ("src=1&dst=2&without=1--2", "excluded"),
+        ("src=1&dst=2&without=2:1", "excluded"),
+        ("src=1&dst=2&min_capacity=1Tbit", "excluded"),
     ] {
         let (status, body) = ask(&controller, parameters);
         assert_eq!(

@@ -73,7 +73,7 @@ fn the_api_says_what_is_wrong_with_a_request() {
         with("dst", json!("fd00::2")),
         with("src", json!("host")),
         with("a", json!(-1.0)),
-        with("lack", json!(2)),
+        with("saturation_loss", json!(2)),
         with("lease_seconds", json!(0)),
         with("owner", json!("two words")),
         with("else", json!(1)),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use braid_steering::{Advice, AdviceRequest, SubflowEnds};
+use braid_api::{Advice, AdviceRequest, SubflowEnds};
 use braid_types::Backoff;
 
 use crate::pm::{Connection, Event, Token};
@@ -211,7 +211,7 @@ impl Managed {
             remote_addresses: self.remotes().collect(),
             subflows: self.subflows.keys().copied().collect(),
             failed: self.failed.iter().map(|(_, ends)| *ends).collect(),
-            most,
+            max_subflows: most,
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use braid_steering::{Advice, AdviceRequest};
+use braid_api::{Advice, AdviceRequest};
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::InterfaceFlags;
 

@@ -8,7 +8,7 @@ mod manager;
 mod own;
 mod stuck;
 
-pub use adviser::{AdviceError, Adviser, Controller};
+pub use adviser::{Adviser, TIMEOUT};
 pub use connections::{Connections, Order, Refusal};
 pub use manager::{Input, Manager};
 pub use own::advise;

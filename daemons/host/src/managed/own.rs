@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use braid_steering::{Advice, AdviceRequest, SubflowEnds};
+use braid_api::{Advice, AdviceRequest, SubflowEnds};
 
 /// Beyond those that Linux gives to connections by itself (`net.ipv4.ip_local_port_range`).
 const PORTS: std::ops::RangeInclusive<u16> = 61_000..=65_000;
@@ -14,7 +14,7 @@ const PORTS: std::ops::RangeInclusive<u16> = 61_000..=65_000;
 /// What is there stays; what has failed is not tried again from the same port.
 #[must_use]
 pub fn advise(request: &AdviceRequest, subflows: usize) -> Advice {
-    let wanted = subflows.saturating_sub(1).min(request.most);
+    let wanted = subflows.saturating_sub(1).min(request.max_subflows);
     let mut advised: Vec<_> = request.subflows.iter().take(wanted).copied().collect();
     let mut ports = free_ports(request);
     while advised.len() < wanted {

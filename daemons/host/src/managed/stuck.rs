@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use braid_steering::SubflowEnds;
+use braid_api::SubflowEnds;
 use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 
 use crate::netlink::{NetlinkError, Socket};

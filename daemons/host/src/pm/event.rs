@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use braid_steering::SubflowEnds;
+use braid_api::SubflowEnds;
 use serde::Serialize;
 
 use super::subflow::Token;

@@ -1,6 +1,6 @@
 //! Netlink commands to the kernel's path managers: endpoints, limits and subflows.
 
-use braid_steering::SubflowEnds;
+use braid_api::SubflowEnds;
 
 use super::endpoint::{Endpoint, ID, Limits};
 use super::event::Events;

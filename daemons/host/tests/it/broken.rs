@@ -3,10 +3,11 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::Command;
 
-use braid_host::managed::{AdviceError, Adviser};
+use braid_api::{Advice, AdviceRequest, SubflowEnds};
+use braid_client::Error;
+use braid_host::managed::Adviser;
 use braid_host::pm::{Endpoint, EndpointFlag, Event, PathManager};
 use braid_host::{Agent, Config, Mode};
-use braid_steering::{Advice, AdviceRequest, SubflowEnds};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::managed::Stop;
@@ -20,7 +21,7 @@ const FAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 2, 2));
 struct Second;
 
 impl Adviser for Second {
-    fn advise(&self, request: &AdviceRequest) -> Result<Advice, AdviceError> {
+    fn advise(&self, request: &AdviceRequest) -> Result<Advice, Error> {
         let ends = SubflowEnds { local: (NEAR, 20_001).into(), remote: (FAR, 5000).into() };
         let wanted = request.remote_addresses.contains(&ends.remote) && request.failed.is_empty();
         Ok(Advice { subflows: wanted.then_some(ends).into_iter().collect(), ask_again_after: None })

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
+use braid_api::{Advice, AdviceRequest, SubflowEnds};
 use braid_host::managed::{Connections, Order, Refusal, advise};
 use braid_host::pm::{Connection, Event, Token};
-use braid_steering::{Advice, AdviceRequest, SubflowEnds};
 use proptest::prelude::*;
 
 const TOKEN: Token = Token(7);
@@ -123,7 +123,7 @@ fn request(locals: &[&str], remotes: &[&str]) -> AdviceRequest {
         remote_addresses: remotes.iter().map(|it| it.parse().unwrap()).collect(),
         subflows: vec![],
         failed: vec![],
-        most: 16,
+        max_subflows: 16,
     }
 }
 

@@ -6,10 +6,11 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use braid_host::managed::{Adviser, Controller, Input};
+use braid_api::{Advice, AdviceRequest, SubflowEnds};
+use braid_client::{Client, Credentials, Options};
+use braid_host::managed::{Adviser, Input};
 use braid_host::pm::{Endpoint, EndpointFlag, Event, Events, Limits, PathManager};
 use braid_host::{Agent, Config, KernelMode, Mode, sysctl};
-use braid_steering::{Advice, AdviceRequest, SubflowEnds};
 use socket2::Protocol;
 
 use crate::namespace::{ip, namespace};
@@ -68,7 +69,7 @@ fn opened(events: &mut Events, count: usize) -> BTreeSet<u16> {
 /// A controller that answers each question with what `answer` makes of it, and shows the head and the question.
 fn controller(
     answer: impl Fn(&AdviceRequest) -> String + Send + 'static,
-) -> (Controller, Receiver<(String, AdviceRequest)>) {
+) -> (Client, Receiver<(String, AdviceRequest)>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let (seen, questions) = channel();
@@ -88,7 +89,9 @@ fn controller(
             }
         }
     });
-    (Controller::new(&url, Some("secret\n")), questions)
+    let credentials = Credentials { token: Some("secret\n".to_owned()), ..Credentials::default() };
+    let options = Options { credentials, ..Options::default() };
+    (Client::with(&url.parse().unwrap(), &options).unwrap(), questions)
 }
 
 fn read_request(stream: &TcpStream) -> (String, AdviceRequest) {

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
+use braid_api::SubflowEnds;
 use braid_host::pm::{Endpoint, EndpointFlag, Event, Events, Limits, PathManager, Token};
 use braid_host::sysctl::Setting;
-use braid_steering::SubflowEnds;
 use socket2::Protocol;
 
 use crate::namespace::{ip, namespace};

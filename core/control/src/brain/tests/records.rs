@@ -57,7 +57,7 @@ fn a_copy_of_sprayed_transfers_follows_their_paths() {
         network.send_tcp(1, 9, tuple(ip(1), port, ip(9)), TcpFlags::SYN, &[]);
     }
     assert_copied(&mut copy, &mut network);
-    assert_eq!(copy.views()[0].streams[0].sprayed.len(), 3);
+    assert_eq!(copy.views()[0].streams[0].spray_paths.len(), 3);
     for (a, b) in [(1, 2), (1, 3), (1, 9)] {
         network.unplug(a, b);
         assert_copied(&mut copy, &mut network);
@@ -69,7 +69,7 @@ fn a_copy_of_sprayed_transfers_follows_their_paths() {
         network.advance(Duration::from_secs(10));
         assert_copied(&mut copy, &mut network);
     }
-    assert_eq!(copy.views()[1].streams[0].sprayed.len(), 3);
+    assert_eq!(copy.views()[1].streams[0].spray_paths.len(), 3);
 }
 
 #[test]
@@ -99,7 +99,10 @@ fn a_list_that_is_made_piece_by_piece_is_the_same() {
         pieces += 1;
     }
     assert_eq!((edges.into_views(), pieces), (brain.edges(), 2));
-    assert_eq!(brain.edges().iter().map(|edge| (edge.sprays.len(), edge.orders.len())).max(), Some((1, 1)));
+    assert_eq!(
+        brain.edges().iter().map(|edge| (edge.spray_groups.len(), edge.resequencers.len())).max(),
+        Some((1, 1))
+    );
     let (mut links, mut switches) = (Vec::new(), Vec::new());
     while let Some(link) = brain.links_after(links.last().map(|link: &crate::view::LinkView| link.src)).next()
     {

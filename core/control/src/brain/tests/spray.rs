@@ -70,7 +70,7 @@ fn a_plain_connection_takes_all_paths_that_go_together_both_ways() {
         assert_eq!(ways(&mut network, stream), all_of(&[&DIRECT, &BY_2, &BY_3]));
         let transfers = network.brain.transfers();
         assert_eq!((transfers.len(), transfers[0].kind), (1, TransferKind::Spray));
-        assert_eq!(transfers[0].streams[0].sprayed.len(), 3);
+        assert_eq!(transfers[0].streams[0].spray_paths.len(), 3);
         assert!(
             network
                 .notices

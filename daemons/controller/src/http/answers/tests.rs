@@ -61,8 +61,8 @@ fn a_copy_is_made_in_pieces_when_time_is_short_and_at_once_when_it_is_not() {
             break copy;
         }
     };
-    assert_eq!((made.switches.len() as u64, made.totals.sizes.switches), (SWITCHES, SWITCHES));
-    assert!(made.switches.is_sorted_by_key(|switch| switch.switch.dpid));
+    assert_eq!((made.items.switches.len() as u64, made.totals.sizes.switches), (SWITCHES, SWITCHES));
+    assert!(made.items.switches.is_sorted_by_key(|switch| switch.switch.dpid));
     assert!((SWITCHES / 10..=SWITCHES).contains(&turns), "{turns}");
     let mut copy = ask_for_copy(&copies);
     desk.serve(Instant::now() + Duration::from_secs(60));

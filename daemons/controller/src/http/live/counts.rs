@@ -54,7 +54,7 @@ mod tests {
             dst_port: 2,
             path: Vec::new(),
             ports: Vec::new(),
-            sprayed: Vec::new(),
+            spray_paths: Vec::new(),
             bytes_sent: bytes,
             bytes_received: 0,
             sent_bps: 0,

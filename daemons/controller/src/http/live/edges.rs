@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use braid_control::view::{
-    EdgeHeldView, EdgeOrderView, EdgePathView, EdgeSprayView, EdgeView, EdgeWaitedView,
-};
+use braid_api::{EdgeHistory, EdgePathHistory, ResequencerHistory, Schema, SprayGroupHistory};
+use braid_control::view::{EdgePathView, EdgeView, HeldView, HoldTimeView, ResequencerView, SprayGroupView};
 use braid_types::{DatapathId, MacAddr, SwitchPort, Time};
-use serde::Serialize;
 
-use super::history::{SCHEMA, Steps};
+use super::history::Steps;
 use super::series::Series;
 
 /// Edges whose history is kept; of more, those are forgotten that left first.
@@ -19,24 +17,24 @@ const MAX_SERIES: usize = 512;
 /// A reading that is older is not one of this step.
 const FRESH: Duration = Duration::from_secs(3);
 
-/// What edges told of the paths that they spray over, and of what they put in order.
+/// What edges told of the paths that they spray over, and of what they put in resequencer.
 #[derive(Debug, Default)]
 pub(super) struct EdgeHistories {
     /// The step after the last in which each was there.
     known: BTreeMap<DatapathId, u64>,
     paths: BTreeMap<PathKey, PathSeries>,
-    orders: BTreeMap<OrderKey, OrderSeries>,
+    resequencers: BTreeMap<ResequencerKey, ResequencerSeries>,
 }
 
 /// A path of a group of an edge, by the ports.
 type PathKey = (DatapathId, u32, Vec<SwitchPort>);
-/// A group of an edge that puts in order.
-type OrderKey = (DatapathId, u32);
+/// A group of an edge that puts in resequencer.
+type ResequencerKey = (DatapathId, u32);
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Path(PathKey),
-    Order(OrderKey),
+    Resequencer(ResequencerKey),
 }
 
 #[derive(Debug)]
@@ -47,58 +45,10 @@ struct PathSeries {
 }
 
 #[derive(Debug)]
-struct OrderSeries {
+struct ResequencerSeries {
     from: DatapathId,
     host: MacAddr,
     series: Series<5>,
-}
-
-/// What an edge did, step by step; null where nothing was told.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-pub(in crate::http) struct EdgeHistory {
-    schema: &'static str,
-    now: Time,
-    dpid: DatapathId,
-    step_s: u64,
-    /// When each step was.
-    times: Vec<Time>,
-    /// The groups that sprayed, those that are gone, too.
-    sprays: Vec<EdgeSprayHistory>,
-    /// The groups that put in order, likewise.
-    orders: Vec<EdgeOrderHistory>,
-}
-
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-struct EdgeSprayHistory {
-    group: u32,
-    to: DatapathId,
-    paths: Vec<EdgePathHistory>,
-}
-
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-struct EdgePathHistory {
-    /// The switches on it.
-    path: Vec<DatapathId>,
-    /// The ports by which it leaves them.
-    ports: Vec<SwitchPort>,
-    /// Of all packets, from 0 to 1.
-    share: Vec<Option<f32>>,
-    carried_bps: Vec<Option<f32>>,
-    round_trip_us: Vec<Option<f32>>,
-    queue_us: Vec<Option<f32>>,
-    loss: Vec<Option<f32>>,
-}
-
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-struct EdgeOrderHistory {
-    group: u32,
-    from: DatapathId,
-    host: MacAddr,
-    held_packets: Vec<Option<f32>>,
-    held_bytes: Vec<Option<f32>>,
-    waited_p50_us: Vec<Option<f32>>,
-    waited_p99_us: Vec<Option<f32>>,
-    waited_max_us: Vec<Option<f32>>,
 }
 
 impl EdgeHistories {
@@ -109,36 +59,46 @@ impl EdgeHistories {
             if self.known.len() < MAX_EDGES || self.known.contains_key(&edge.dpid) {
                 self.known.insert(edge.dpid, step + 1);
             }
-            for spray in &edge.sprays {
+            for spray in &edge.spray_groups {
                 spray.paths.iter().for_each(|path| self.record_path(step, now, edge.dpid, spray, path));
             }
-            edge.orders.iter().for_each(|order| self.record_order(step, now, edge.dpid, order));
+            edge.resequencers
+                .iter()
+                .for_each(|resequencer| self.record_resequencer(step, now, edge.dpid, resequencer));
         }
     }
 
     /// What is known of an edge; `None` if it was never there.
     pub(super) fn of(&self, dpid: DatapathId, now: Time, steps: Steps) -> Option<EdgeHistory> {
         self.known.get(&dpid)?;
-        let mut sprays = Vec::<EdgeSprayHistory>::new();
+        let mut groups = Vec::<SprayGroupHistory>::new();
         for ((_, group, ports), it) in
             self.paths.range((dpid, 0, Vec::new())..).take_while(|(key, _)| key.0 == dpid)
         {
-            if sprays.last().is_none_or(|last| last.group != *group) {
-                sprays.push(EdgeSprayHistory { group: *group, to: it.to, paths: Vec::new() });
+            if groups.last().is_none_or(|last| last.group != *group) {
+                groups.push(SprayGroupHistory { group: *group, to: it.to, paths: Vec::new() });
             }
-            sprays.last_mut()?.paths.push(it.history(ports, &steps));
+            groups.last_mut()?.paths.push(it.history(ports, &steps));
         }
-        let orders = self.orders.range((dpid, 0)..=(dpid, u32::MAX));
-        let orders = orders.map(|((_, group), it)| it.history(*group, &steps)).collect();
-        let (schema, step_s) = (SCHEMA, steps.seconds());
-        Some(EdgeHistory { schema, now, dpid, step_s, sprays, orders, times: steps.times })
+        let resequencers = self.resequencers.range((dpid, 0)..=(dpid, u32::MAX));
+        let resequencers = resequencers.map(|((_, group), it)| it.history(*group, &steps)).collect();
+        let (schema, step_s) = (Schema, steps.seconds());
+        Some(EdgeHistory {
+            schema,
+            now,
+            dpid,
+            step_s,
+            spray_groups: groups,
+            resequencers,
+            times: steps.times,
+        })
     }
 
     /// Forgets that of which nothing was heard since a step.
     pub(super) fn forget(&mut self, heard: u64) {
         self.known.retain(|_, next| *next > heard);
         self.paths.retain(|_, it| it.series.next() > heard);
-        self.orders.retain(|_, it| it.series.next() > heard);
+        self.resequencers.retain(|_, it| it.series.next() > heard);
     }
 
     fn make_room_for_edges(&mut self, step: u64, edges: &[&EdgeView]) {
@@ -152,16 +112,18 @@ impl EdgeHistories {
 
     /// Forgets series that have ended, those first that ended first, as far as new ones need their room.
     fn make_room(&mut self, step: u64, edges: &[&EdgeView]) {
-        let over = (self.paths.len() + self.orders.len() + self.count_new(edges)).saturating_sub(MAX_SERIES);
+        let over =
+            (self.paths.len() + self.resequencers.len() + self.count_new(edges)).saturating_sub(MAX_SERIES);
         if over == 0 {
             return;
         }
         let paths = self.paths.iter().map(|(key, it)| (it.series.next(), Key::Path(key.clone())));
-        let orders = self.orders.iter().map(|(key, it)| (it.series.next(), Key::Order(*key)));
-        for (_, key) in first(over, paths.chain(orders).filter(|(next, _)| *next < step)) {
+        let resequencers =
+            self.resequencers.iter().map(|(key, it)| (it.series.next(), Key::Resequencer(*key)));
+        for (_, key) in first(over, paths.chain(resequencers).filter(|(next, _)| *next < step)) {
             match key {
                 Key::Path(key) => _ = self.paths.remove(&key),
-                Key::Order(key) => _ = self.orders.remove(&key),
+                Key::Resequencer(key) => _ = self.resequencers.remove(&key),
             }
         }
     }
@@ -169,17 +131,17 @@ impl EdgeHistories {
     fn count_new(&self, edges: &[&EdgeView]) -> usize {
         let of = |edge: &&EdgeView| {
             let paths =
-                edge.sprays.iter().flat_map(|group| group.paths.iter().map(|path| (group.group, path)));
+                edge.spray_groups.iter().flat_map(|group| group.paths.iter().map(|path| (group.group, path)));
             let keys = paths.map(|(group, path)| (edge.dpid, group, path.ports.clone()));
-            let orders = edge.orders.iter().map(|order| (edge.dpid, order.group));
+            let resequencers = edge.resequencers.iter().map(|resequencer| (edge.dpid, resequencer.group));
             keys.filter(|key| !self.paths.contains_key(key)).count()
-                + orders.filter(|key| !self.orders.contains_key(key)).count()
+                + resequencers.filter(|key| !self.resequencers.contains_key(key)).count()
         };
         edges.iter().map(of).sum()
     }
 
     fn is_full(&self) -> bool {
-        self.paths.len() + self.orders.len() >= MAX_SERIES
+        self.paths.len() + self.resequencers.len() >= MAX_SERIES
     }
 
     fn record_path(
@@ -187,7 +149,7 @@ impl EdgeHistories {
         step: u64,
         now: Time,
         dpid: DatapathId,
-        group: &EdgeSprayView,
+        group: &SprayGroupView,
         path: &EdgePathView,
     ) {
         let key = (dpid, group.group, path.ports.clone());
@@ -206,26 +168,26 @@ impl EdgeHistories {
             .push(step, values);
     }
 
-    fn record_order(&mut self, step: u64, now: Time, dpid: DatapathId, order: &EdgeOrderView) {
-        let key = (dpid, order.group);
-        if self.is_full() && !self.orders.contains_key(&key) {
+    fn record_resequencer(&mut self, step: u64, now: Time, dpid: DatapathId, resequencer: &ResequencerView) {
+        let key = (dpid, resequencer.group);
+        if self.is_full() && !self.resequencers.contains_key(&key) {
             return;
         }
-        let fresh = is_fresh(now, order.read_at);
-        let held = |of: fn(&EdgeHeldView) -> f64| order.held.as_ref().map(of);
-        let waited = |of: fn(&EdgeWaitedView) -> Option<f64>| order.waited.as_ref().and_then(of);
+        let fresh = is_fresh(now, resequencer.read_at);
+        let held = |of: fn(&HeldView) -> f64| resequencer.held.as_ref().map(of);
+        let hold_time = |of: fn(&HoldTimeView) -> Option<f64>| resequencer.hold_time.as_ref().and_then(of);
         let values = [
             held(|it| it.packets.into()),
             held(|it| it.bytes as f64),
-            waited(|it| it.p50_us),
-            waited(|it| it.p99_us),
-            waited(|it| it.max_us),
+            hold_time(|it| it.p50_us),
+            hold_time(|it| it.p99_us),
+            hold_time(|it| it.max_us),
         ];
         let values = values.map(|value| value.filter(|_| fresh).map_or(f32::NAN, |value| value as f32));
-        let (from, host) = (order.from, order.host);
-        let entry = self.orders.entry(key);
+        let (from, host) = (resequencer.from, resequencer.host);
+        let entry = self.resequencers.entry(key);
         entry
-            .or_insert_with(|| OrderSeries { from, host, series: Series::new(step) })
+            .or_insert_with(|| ResequencerSeries { from, host, series: Series::new(step) })
             .series
             .push(step, values);
     }
@@ -246,18 +208,18 @@ impl PathSeries {
     }
 }
 
-impl OrderSeries {
-    fn history(&self, group: u32, steps: &Steps) -> EdgeOrderHistory {
+impl ResequencerSeries {
+    fn history(&self, group: u32, steps: &Steps) -> ResequencerHistory {
         let column = |column| steps.values(&self.series, column);
-        EdgeOrderHistory {
+        ResequencerHistory {
             group,
             from: self.from,
             host: self.host,
             held_packets: column(0),
             held_bytes: column(1),
-            waited_p50_us: column(2),
-            waited_p99_us: column(3),
-            waited_max_us: column(4),
+            hold_time_p50_us: column(2),
+            hold_time_p99_us: column(3),
+            hold_time_max_us: column(4),
         }
     }
 }

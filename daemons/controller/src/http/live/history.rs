@@ -1,23 +1,21 @@
 //! History of links, transfers and edges: the last hour in seconds, the last day in minutes.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::net::IpAddr;
 use std::time::Duration;
 
+use braid_api::{EdgeHistory, LinkHistory, Schema, StreamHistory, TransferHistory};
 use braid_control::view::{EdgeView, LinkView, StreamView, TransferView};
 use braid_steering::{StreamId, TransferId};
 use braid_types::{DatapathId, SwitchPort, Time};
-use serde::Serialize;
 
 use super::counts::Counts;
-use super::edges::{EdgeHistories, EdgeHistory};
+use super::edges::EdgeHistories;
 use super::series::{COARSE, FINE, RATIO, Series};
 
 /// Directions of links whose history is kept; of more, none.
 const MAX_LINKS: usize = 1_024;
 /// Streams whose history is kept; of more, those are forgotten that ended first.
 const MAX_STREAMS: usize = 2_048;
-pub(super) const SCHEMA: &str = "braid/v1";
 /// A reading that is older is not one of this step.
 const FRESH: Duration = Duration::from_secs(3);
 
@@ -29,13 +27,13 @@ pub(super) struct History {
     fine: VecDeque<Time>,
     coarse: VecDeque<Time>,
     links: BTreeMap<SwitchPort, Series<3>>,
-    streams: BTreeMap<StreamId, StreamHistory>,
+    streams: BTreeMap<StreamId, KnownStream>,
     edges: EdgeHistories,
 }
 
 /// What is known of a stream, which may have ended.
 #[derive(Debug)]
-struct StreamHistory {
+struct KnownStream {
     transfer: TransferId,
     view: StreamView,
     counts: Counts,
@@ -49,55 +47,6 @@ pub(super) struct Span {
     pub(super) coarse: bool,
     /// Steps that began before are left out.
     pub(super) since: Time,
-}
-
-/// A direction of a link, step by step; null where nothing was measured.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-pub(in crate::http) struct LinkHistory {
-    schema: &'static str,
-    now: Time,
-    step_s: u64,
-    /// When each step was.
-    times: Vec<Time>,
-    load_bps: Vec<Option<f32>>,
-    /// With the queues on the way, in microseconds.
-    delay_us: Vec<Option<f32>>,
-    loss: Vec<Option<f32>>,
-}
-
-/// A transfer, step by step.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-pub(in crate::http) struct TransferHistory {
-    schema: &'static str,
-    now: Time,
-    id: TransferId,
-    step_s: u64,
-    /// When each step was.
-    times: Vec<Time>,
-    /// Those that have ended, too.
-    streams: Vec<StreamRates>,
-}
-
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-struct StreamRates {
-    /// Its number.
-    id: StreamId,
-    /// The opening host's address.
-    #[schema(value_type = String)]
-    src: IpAddr,
-    /// The answering host's address.
-    #[schema(value_type = String)]
-    dst: IpAddr,
-    /// The opening host's port.
-    src_port: u16,
-    /// The answering host's port.
-    dst_port: u16,
-    /// The switches on its way, as it was last; empty while it followed the default route.
-    path: Vec<DatapathId>,
-    /// From the opening host, in bits a second, all headers counted.
-    sent_bps: Vec<Option<f32>>,
-    /// Towards it.
-    received_bps: Vec<Option<f32>>,
 }
 
 impl History {
@@ -128,7 +77,7 @@ impl History {
         let steps = self.steps(span);
         let column = |column| steps.values(series, column);
         let (load_bps, delay_us, loss) = (column(0), column(1), column(2));
-        let (schema, now, step_s) = (SCHEMA, self.now(), steps.seconds());
+        let (schema, now, step_s) = (Schema, self.now(), steps.seconds());
         Some(LinkHistory { schema, now, step_s, load_bps, delay_us, loss, times: steps.times })
     }
 
@@ -136,8 +85,8 @@ impl History {
         let mut streams = self.streams.values().filter(|stream| stream.transfer == id).peekable();
         streams.peek()?;
         let steps = self.steps(span);
-        let rates = |stream: &StreamHistory| StreamRates {
-            id: stream.view.id,
+        let rates = |stream: &KnownStream| StreamHistory {
+            id: stream.view.id.0,
             src: stream.view.src,
             dst: stream.view.dst,
             src_port: stream.view.src_port,
@@ -147,8 +96,8 @@ impl History {
             received_bps: steps.values(&stream.series, 1),
         };
         let streams = streams.map(rates).collect();
-        let (schema, now, step_s) = (SCHEMA, self.now(), steps.seconds());
-        Some(TransferHistory { schema, now, id, step_s, streams, times: steps.times })
+        let (schema, now, step_s) = (Schema, self.now(), steps.seconds());
+        Some(TransferHistory { schema, now, id: id.0, step_s, streams, times: steps.times })
     }
 
     pub(super) fn edge(&self, dpid: DatapathId, span: Span) -> Option<EdgeHistory> {
@@ -179,7 +128,7 @@ impl History {
         if self.streams.len() >= MAX_STREAMS && !self.streams.contains_key(&view.id) {
             return;
         }
-        let stream = self.streams.entry(view.id).or_insert_with(|| StreamHistory {
+        let stream = self.streams.entry(view.id).or_insert_with(|| KnownStream {
             transfer,
             view: view.clone(),
             counts: Counts::default(),
@@ -267,7 +216,7 @@ mod tests {
     fn transfer(id: u64, streams: &[(u64, u64)]) -> TransferView {
         let ip = Ipv4Addr::LOCALHOST.into();
         let view = |(id, bytes): &(u64, u64)| StreamView {
-            sprayed: Vec::new(),
+            spray_paths: Vec::new(),
             id: StreamId(*id),
             src: ip,
             dst: ip,

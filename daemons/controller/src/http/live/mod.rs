@@ -22,12 +22,9 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::replica::{Replica, Tables};
 use crate::copying::{List, Lists};
 use crate::notices::Listener;
-pub(super) use edges::EdgeHistory;
 use history::History;
-pub(super) use history::{LinkHistory, TransferHistory};
 pub(super) use routes::routes;
 use state::{Sample, State};
-pub(super) use told::Event;
 use told::Events;
 use topic::Topic;
 

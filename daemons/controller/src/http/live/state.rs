@@ -48,7 +48,7 @@ impl Default for State {
 }
 
 impl State {
-    /// Takes in the lists; what has changed, as JSON: `set` what is new or different, `gone` what is not there any more.
+    /// Takes in the lists; what has changed, as JSON: `set` what is new or different, `removed` the keys of what ended.
     pub(super) fn update(&mut self, tables: &Tables) -> String {
         self.now = now(tables);
         let [switches, links, hosts, edges, transfers] = &mut self.told;

@@ -28,12 +28,12 @@ impl Told {
         let before = std::mem::replace(&mut self.items, items);
         let changed = self.items.iter().filter(|(key, item)| before.get(*key) != Some(item));
         let changed: Vec<_> = changed.map(|(_, item)| text(item)).collect();
-        let gone: Vec<_> = before.keys().filter(|key| !self.items.contains_key(*key)).collect();
-        if changed.is_empty() && gone.is_empty() {
+        let removed: Vec<_> = before.keys().filter(|key| !self.items.contains_key(*key)).collect();
+        if changed.is_empty() && removed.is_empty() {
             return None;
         }
-        let gone = serde_json::to_string(&gone).unwrap_or_default();
-        Some(format!(r#""{}":{{"set":[{}],"gone":{gone}}}"#, self.name, changed.join(",")))
+        let removed = serde_json::to_string(&removed).unwrap_or_default();
+        Some(format!(r#""{}":{{"set":[{}],"removed":{removed}}}"#, self.name, changed.join(",")))
     }
 
     /// The list as JSON.
@@ -60,10 +60,10 @@ mod tests {
         assert_eq!(update(&[]), None);
         assert_eq!(
             update(&[(1, "a"), (2, "b")]).as_deref(),
-            Some(r#""hosts":{"set":[[1,"a"],[2,"b"]],"gone":[]}"#)
+            Some(r#""hosts":{"set":[[1,"a"],[2,"b"]],"removed":[]}"#)
         );
         assert_eq!(update(&[(1, "a"), (2, "b")]), None);
-        assert_eq!(update(&[(2, "c")]).as_deref(), Some(r#""hosts":{"set":[[2,"c"]],"gone":["1"]}"#));
+        assert_eq!(update(&[(2, "c")]).as_deref(), Some(r#""hosts":{"set":[[2,"c"]],"removed":["1"]}"#));
         assert_eq!(table.list(), r#""hosts":[[2,"c"]]"#);
     }
 }

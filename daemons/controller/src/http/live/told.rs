@@ -2,52 +2,14 @@
 
 use std::collections::VecDeque;
 
-use braid_control::Notice;
+use braid_api::{Event, Level, Notice};
 use braid_types::Time;
-use serde::Serialize;
 
-use crate::log;
+use crate::http::wire::{level, notice};
 use crate::notices::Told;
 
 /// Events that are kept.
 const MAX_EVENTS: usize = 4_096;
-
-/// Something that happened.
-#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
-pub(in crate::http) struct Event {
-    /// Counts from 1 at each start of the controller.
-    pub(super) number: u64,
-    /// When, on the controller's clock.
-    pub(super) time: Time,
-    /// `debug`, `info` or `warning`.
-    level: &'static str,
-    /// In words, with the reason.
-    text: String,
-    /// What, and what belongs to it.
-    #[serde(flatten)]
-    #[schema(value_type = Kind)]
-    what: What,
-}
-
-/// What kind of event it is, with fields of its own.
-#[derive(Serialize, utoipa::ToSchema)]
-struct Kind {
-    /// Such as `link_down`.
-    notice: String,
-    #[serde(flatten)]
-    what: std::collections::BTreeMap<String, serde_json::Value>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-#[serde(untagged)]
-enum What {
-    Notice(Notice),
-    /// More happened than could be told.
-    Lost {
-        notice: &'static str,
-        count: u64,
-    },
-}
 
 /// The last events.
 #[derive(Debug, Default)]
@@ -59,9 +21,9 @@ impl Events {
         let event = |(number, told): (u64, &Told)| Event {
             number,
             time: told.at,
-            level: log::level(&told.notice),
+            level: level(&told.notice),
             text: told.notice.to_string(),
-            what: What::Notice(told.notice.clone()),
+            notice: notice(&told.notice),
         };
         let mut events: Vec<_> = (next..).zip(told).map(event).collect();
         if lost > 0 {
@@ -87,7 +49,7 @@ impl Events {
 
 fn missing(number: u64, time: Time, count: u64) -> Event {
     let text = format!("{count} more events came too fast to be told");
-    Event { number, time, level: "warning", text, what: What::Lost { notice: "lost", count } }
+    Event { number, time, level: Level::Warning, text, notice: Notice::EventsLost { count } }
 }
 
 #[cfg(test)]
@@ -98,7 +60,10 @@ mod tests {
     use super::*;
 
     fn told(dpid: u64) -> Told {
-        Told { at: Time::from_nanos(dpid), notice: Notice::SwitchLeft { dpid: DatapathId(dpid) } }
+        Told {
+            at: Time::from_nanos(dpid),
+            notice: braid_control::Notice::SwitchLeft { dpid: DatapathId(dpid) },
+        }
     }
 
     #[test]
@@ -110,7 +75,7 @@ mod tests {
         let expected = json!({ "number": 7, "time": 1, "level": "warning", "text": text, "notice": "switch_left",
                                "dpid": "0000000000000001" });
         assert_eq!(read(0), expected);
-        assert_eq!((&read(1)["notice"], &read(1)["count"]), (&json!("lost"), &json!(3)));
+        assert_eq!((&read(1)["notice"], &read(1)["count"]), (&json!("events_lost"), &json!(3)));
     }
 
     #[test]

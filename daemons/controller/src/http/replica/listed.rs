@@ -1,64 +1,45 @@
-//! The lists of the API: by which key each is ordered, and how that is written where a page ends.
+//! What a list of the API needs of its items: their key, and how the key is written where a page ends.
 
 use std::fmt::Debug;
 
+use braid_api::{Item, Page};
 use braid_assign::AssignmentId;
-use braid_control::view::{EdgeView, HostView, LinkView, TransferRecord};
-use braid_control::{Alarm, AssignmentView};
 use braid_steering::TransferId;
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort};
-use serde::Serialize;
 
 use super::{Table, Tables};
-use crate::copying::{ConnectedSwitch, List};
+use crate::copying::List;
 
-/// An item of a list.
-pub(in crate::http) trait Listed: PartialEq + Debug + Serialize + Sized {
+/// An item of a list, as the engine's copy has it.
+pub(in crate::http) trait Listed: PartialEq + Debug + Sized {
     /// What tells it from the others, and orders them.
     type Key: Cursor;
-    const LIST: List;
-    /// What the list is called in an answer.
-    const NAME: &'static str;
+    /// The same item as API clients see it.
+    type Wire: Item;
 
     fn key(&self) -> Self::Key;
 
-    /// The list of these.
+    fn wire(&self) -> Self::Wire;
+}
+
+/// Where a list is copied to.
+pub(in crate::http) trait Tabled: Listed {
+    const LIST: List;
+
     fn table(tables: &Tables) -> &Table<Self>;
 }
 
-/// A key as programs hand it back to read on.
+/// The name of a list in the API.
+pub(in crate::http) const fn name<T: Listed>() -> &'static str {
+    <<T::Wire as Item>::Page as Page>::NAME
+}
+
+/// A key as API clients hand it back to read on.
 pub(in crate::http) trait Cursor: Ord + Debug + Send + Sized {
     fn write(&self) -> String;
 
     fn read(text: &str) -> Option<Self>;
 }
-
-macro_rules! listed {
-    ($item:ty, $list:ident, $name:ident, $key:ty, |$value:ident| $of:expr) => {
-        impl Listed for $item {
-            type Key = $key;
-            const LIST: List = List::$list;
-            const NAME: &'static str = stringify!($name);
-
-            fn key(&self) -> $key {
-                let $value = self;
-                $of
-            }
-
-            fn table(tables: &Tables) -> &Table<Self> {
-                &tables.$name
-            }
-        }
-    };
-}
-
-listed!(ConnectedSwitch, Switches, switches, DatapathId, |it| it.switch.dpid);
-listed!(LinkView, Links, links, SwitchPort, |it| it.src);
-listed!(HostView, Hosts, hosts, MacAddr, |it| it.mac);
-listed!(EdgeView, Edges, edges, DatapathId, |it| it.dpid);
-listed!(TransferRecord, Transfers, transfers, TransferId, |it| it.id);
-listed!(AssignmentView, Assignments, assignments, AssignmentId, |it| it.id);
-listed!(Alarm, Alarms, alarms, (SwitchPort, String), |it| (it.at, it.threat.kind().to_owned()));
 
 macro_rules! as_text {
     ($($key:ty),*) => {$(
@@ -98,7 +79,7 @@ impl Cursor for SwitchPort {
     }
 }
 
-/// A port, and what kind of thing was done there.
+/// A port, and a kind of alarm there.
 impl Cursor for (SwitchPort, String) {
     fn write(&self) -> String {
         format!("{}:{}", self.0.write(), self.1)
@@ -125,7 +106,7 @@ mod tests {
         let at = SwitchPort::new(DatapathId(0x2a), PortNo::LOCAL);
         assert_round_trip(&at.dpid);
         assert_round_trip(&at);
-        assert_round_trip(&(at, "forged_probe".to_owned()));
+        assert_round_trip(&(at, "forged_lldp".to_owned()));
         assert_round_trip(&MacAddr::from_u64(7));
         assert_round_trip(&TransferId(u64::MAX));
         assert_round_trip(&AssignmentId(7));

@@ -17,8 +17,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::problem::Problem;
 use crate::copying::{CopyRequest, Lists};
-pub(super) use listed::{Cursor, Listed};
-pub(super) use pages::{list, policy};
+pub(super) use listed::{Cursor, Listed, Tabled};
+pub(super) use pages::page;
 pub(super) use table::Table;
 pub(super) use tables::Tables;
 
@@ -84,7 +84,7 @@ impl Replica {
     }
 
     /// As [`refresh`](Self::refresh), unless the list is no older than this.
-    pub(super) async fn refresh_if_older<T: Listed>(&self, age: Duration) -> Result<(), Problem> {
+    pub(super) async fn refresh_if_older<T: Tabled>(&self, age: Duration) -> Result<(), Problem> {
         let copied_at = self.read(|tables| T::table(tables).copied_at);
         let is_fresh = copied_at.is_some_and(|at| at.elapsed() <= age);
         if is_fresh { Ok(()) } else { self.refresh(Lists::of(&[T::LIST])).await }

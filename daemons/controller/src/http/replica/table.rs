@@ -8,7 +8,7 @@ use braid_types::{Time, following};
 use tokio::time::Instant;
 
 use super::Listed;
-use super::listed::Cursor;
+use super::listed::{Cursor, name};
 
 /// Bytes of a page after which no item follows.
 const MAX_BYTES: usize = 1 << 20;
@@ -43,8 +43,8 @@ impl<T: Listed> Item<T> {
 
     /// The item as JSON.
     pub(in crate::http) fn json(&self) -> &Bytes {
-        // Views have text for keys, and are always written.
-        self.json.get_or_init(|| serde_json::to_vec(&self.value).unwrap_or_default().into())
+        // Maps have text for keys, so that it is always written.
+        self.json.get_or_init(|| serde_json::to_vec(&self.value.wire()).unwrap_or_default().into())
     }
 }
 
@@ -116,7 +116,7 @@ impl<T: Listed> Table<T> {
     /// Up to the items.
     fn head(&self, next: Option<String>) -> String {
         let next = serde_json::to_string(&next).unwrap_or_default();
-        let (now, name) = (self.now.as_nanos(), T::NAME);
+        let (now, name) = (self.now.as_nanos(), name::<T>());
         format!(r#"{{"schema":"braid/v1","now":{now},"next_cursor":{next},"{name}":["#)
     }
 

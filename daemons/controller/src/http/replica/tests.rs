@@ -6,7 +6,7 @@ use tokio::runtime::Builder;
 use tokio::task::JoinSet;
 
 use super::*;
-use crate::copying::{List, StateCopy};
+use crate::copying::{Items, List, StateCopy};
 
 const HOSTS: Lists = Lists::of(&[List::Hosts]);
 
@@ -32,8 +32,8 @@ fn renewed() -> (Replica, mpsc::Receiver<CopyRequest>) {
 /// Answers with so many hosts.
 fn answer(request: CopyRequest, hosts: u64, took: Duration) {
     let CopyRequest { lists, answer } = request;
-    let hosts = (0..hosts).map(host).collect();
-    answer.send(StateCopy { lists, hosts, took, ..StateCopy::default() }).expect("somebody waits");
+    let items = Items { hosts: (0..hosts).map(host).collect(), ..Items::default() };
+    answer.send(StateCopy { lists, items, took, ..StateCopy::default() }).expect("somebody waits");
 }
 
 fn count(replica: &Replica) -> usize {

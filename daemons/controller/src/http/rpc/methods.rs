@@ -59,7 +59,7 @@ pub(super) fn result_of(answer: &Reply) -> Result<Value, Fault> {
         Reply::Assignment(assignment) => Value::Record(vec![
             ("id", Value::Text(assignment.id.to_string())),
             ("paths", count(assignment.paths.len())),
-            ("wanted", count(assignment.wanted)),
+            ("requested_paths", count(assignment.wanted)),
         ]),
         Reply::Placed(placed) => {
             let switches = placed.switches.iter().map(|dpid| Value::Text(dpid.to_string())).collect();

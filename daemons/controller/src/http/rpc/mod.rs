@@ -3,28 +3,34 @@
 mod methods;
 mod xml;
 
-use axum::Router;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::assignments::MAX_BODY;
 use super::problem::Problem;
 use super::{Question, Questions, ask};
 use methods::Called;
 
-pub(super) fn routes(questions: &Questions) -> Router<Questions> {
-    Router::new()
-        .route("/RPC2", post(call))
+pub(super) fn routes(questions: &Questions) -> OpenApiRouter {
+    OpenApiRouter::new()
+        .routes(routes!(rpc))
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(questions.clone())
 }
 
-/// Every answer is 200, faults too: so the specification wants it.
-async fn call(State(questions): State<Questions>, body: Result<Bytes, BytesRejection>) -> Response {
+/// `AssignMultipath`, `MakePath` and `EndPath` as XML-RPC.
+///
+/// Every answer is 200, faults too, as the specification demands.
+#[utoipa::path(
+    post, path = "/RPC2", request_body(content = String, content_type = "text/xml"),
+    responses((status = 200, body = String, content_type = "text/xml"))
+)]
+async fn rpc(State(questions): State<Questions>, body: Result<Bytes, BytesRejection>) -> Response {
     let body = match body {
         Ok(body) => body,
         Err(rejection) => return Problem::from(rejection).into_response(),

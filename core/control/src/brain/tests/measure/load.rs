@@ -63,12 +63,12 @@ fn counters_that_start_anew_give_no_false_load() {
     let mut network = pair();
     network.send(1, 2, RATE, 0.0);
     network.run(LONG);
-    let before = network.link(1, 2).counted;
+    let before = network.link(1, 2).counters;
     network.restart_counters(1);
     for _ in 0..10 {
         network.run(millis(500));
         assert_about(load(&network, 1, 2), LOAD);
-        assert!(network.link(1, 2).counted.packets >= before.packets);
+        assert!(network.link(1, 2).counters.packets >= before.packets);
     }
 }
 

@@ -18,10 +18,10 @@ fn edge(groups: std::ops::Range<u32>, share: f64, read_at: Time) -> EdgeView {
         path: vec![EDGE, DatapathId(2)],
         ports: vec![SwitchPort::new(EDGE, PortNo(port))],
         read_at: Some(read_at),
-        state: Some(EdgePathState::Carries),
+        state: Some(EdgePathState::Active),
         share: Some(share),
         carried_bps: None,
-        found_bps: None,
+        estimated_capacity_bps: None,
         round_trip_us: Some(9.0),
         queue_us: Some(1.0),
         loss: Some(0.0),
@@ -29,20 +29,21 @@ fn edge(groups: std::ops::Range<u32>, share: f64, read_at: Time) -> EdgeView {
         bytes: 0,
     };
     let paths = || vec![path(1), path(2)];
-    let sprays = groups.map(|group| EdgeSprayView { group, to: DatapathId(2), paths: paths() }).collect();
-    EdgeView { dpid: EDGE, answered_at: Some(read_at), sprays, orders: Vec::new() }
+    let spray_groups =
+        groups.map(|group| SprayGroupView { group, to: DatapathId(2), paths: paths() }).collect();
+    EdgeView { dpid: EDGE, answered_at: Some(read_at), spray_groups, resequencers: Vec::new() }
 }
 
 /// How many series are kept of an edge.
 fn kept(history: &History) -> usize {
     let found = history.edge(EDGE, ALL);
-    found.map_or(0, |found| found.sprays.iter().map(|group| group.paths.len()).sum())
+    found.map_or(0, |found| found.spray_groups.iter().map(|group| group.paths.len()).sum())
 }
 
 /// The groups of which something is kept.
 fn groups(history: &History) -> Vec<u32> {
     let found = history.edge(EDGE, ALL).expect("known");
-    found.sprays.iter().map(|group| group.group).collect()
+    found.spray_groups.iter().map(|group| group.group).collect()
 }
 
 #[test]
@@ -52,8 +53,8 @@ fn an_edge_has_what_it_told_of_each_path_and_nothing_where_it_was_silent() {
         history.record(second(at), &[], &[], &[&edge(5..6, at as f64, second(told))]);
     }
     let found = history.edge(EDGE, ALL).expect("known");
-    let paths = &found.sprays[0].paths;
-    assert_eq!((found.sprays.len(), paths.len(), found.sprays[0].group), (1, 2, 5));
+    let paths = &found.spray_groups[0].paths;
+    assert_eq!((found.spray_groups.len(), paths.len(), found.spray_groups[0].group), (1, 2, 5));
     assert_eq!(paths[1].share, [Some(1.0), Some(2.0), None, Some(7.0)]);
     assert_eq!(paths[1].carried_bps, [None; 4]);
     assert!(history.edge(DatapathId(2), ALL).is_none());

@@ -2,40 +2,36 @@
 
 use braid_topology::Graph;
 use braid_types::BitsPerSec;
-use serde::{Deserialize, Serialize};
 
 use super::PathView;
 use super::latency::{known_latency, micros};
 use crate::{DelayGate, Path, Verdict};
 
 /// Whether the paths can carry one stream together, by their delays; see [`DelayGate`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct TogetherView {
+#[derive(Debug, Clone, PartialEq)]
+pub struct SprayingView {
     /// How.
-    pub verdict: TogetherVerdict,
+    pub verdict: SprayVerdict,
     /// The maximum delay imbalance, 0 to 0.5.
     pub mdi: f64,
     /// How much the greatest delay is above the least, in microseconds.
-    pub difference_us: f64,
+    pub delay_difference_us: f64,
     /// The places of the paths, from 0, that go together and have the most to spare in total.
-    pub best: Vec<usize>,
+    pub best_paths: Vec<usize>,
 }
 
 /// How paths can carry one stream together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum TogetherVerdict {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SprayVerdict {
     /// As it is.
     InOrder,
     /// If its packets are put in order again where they leave.
     Resequenced,
     /// They would be slower than one of them.
-    Apart,
+    Unsuitable,
 }
 
-impl TogetherView {
+impl SprayingView {
     /// Looks at two paths or more, if all their delays are known.
     pub(super) fn of(graph: &Graph, paths: &[Path], views: &[PathView]) -> Option<Self> {
         let rates = views.iter().map(|view| BitsPerSec(view.rate_bps.unwrap_or(u64::MAX)));
@@ -44,23 +40,23 @@ impl TogetherView {
         let delays: Vec<_> = figures.iter().map(|(delay, _)| *delay).collect();
         let difference = delays.iter().max()?.saturating_sub(*delays.iter().min()?);
         let gate = DelayGate::default();
-        let mut best = gate.choose(&figures).indices;
-        best.sort_unstable();
+        let mut best_paths = gate.choose(&figures).indices;
+        best_paths.sort_unstable();
         (views.len() > 1).then(|| Self {
             verdict: gate.verdict(&delays).into(),
             mdi: DelayGate::mdi(&delays),
-            difference_us: micros(difference),
-            best,
+            delay_difference_us: micros(difference),
+            best_paths,
         })
     }
 }
 
-impl From<Verdict> for TogetherVerdict {
+impl From<Verdict> for SprayVerdict {
     fn from(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Together { resequence: false } => Self::InOrder,
             Verdict::Together { resequence: true } => Self::Resequenced,
-            Verdict::Apart => Self::Apart,
+            Verdict::Apart => Self::Unsuitable,
         }
     }
 }

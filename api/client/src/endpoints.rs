@@ -1,0 +1,59 @@
+//! Requests that change something, and single values.
+
+use braid_api::{
+    Advice, AdviceRequest, Assigned, Assignment, Connection, Done, Ended, NewAssignment, Placed,
+    PlacedStream, PortParameters, Requester,
+};
+
+use crate::{Client, Error};
+
+/// # Errors
+///
+/// Of each: there is no answer, or the controller refuses.
+impl Client {
+    /// Begins to measure the capacity of a link; when it began, on the controller's clock.
+    pub fn measure(&self, port: &PortParameters) -> Result<Done, Error> {
+        let PortParameters { dpid, port } = port;
+        self.parse(&self.send("POST", &format!("/api/v1/links/measure?dpid={dpid}&port={}", port.0), "")?)
+    }
+
+    /// Replaces the policy by the text of a policy file; the answer as text.
+    pub fn set_policy(&self, text: &str) -> Result<String, Error> {
+        self.send("PUT", "/api/v1/policy", text)
+    }
+
+    /// Sets paths aside.
+    pub fn assign(&self, wanted: &NewAssignment) -> Result<Assignment, Error> {
+        self.submit("POST", "assignments", wanted).map(|it: Assigned| it.assignment)
+    }
+
+    /// Releases an assignment.
+    pub fn release(&self, assignment: &str, requester: &Requester) -> Result<Assignment, Error> {
+        let answer = self.submit("DELETE", &format!("assignments/{assignment}"), requester);
+        answer.map(|it: Assigned| it.assignment)
+    }
+
+    /// Places a connection that is about to open; its rules are in place then.
+    pub fn place(&self, assignment: &str, connection: &Connection) -> Result<PlacedStream, Error> {
+        let answer = self.submit("POST", &format!("assignments/{assignment}/streams"), connection);
+        answer.map(|it: Placed| it.stream)
+    }
+
+    /// Ends a connection of an assignment.
+    pub fn end(&self, assignment: &str, connection: &Connection) -> Result<(), Error> {
+        let answer = self.submit("DELETE", &format!("assignments/{assignment}/streams"), connection);
+        answer.map(|_: Ended| ())
+    }
+
+    /// Asks which subflows a connection of this host shall have; their rules are in place then.
+    pub fn advise(&self, request: &AdviceRequest) -> Result<Advice, Error> {
+        self.submit("POST", "advice", request)
+    }
+
+    /// The value of a metric without labels; `None` if there is no such metric.
+    pub fn metric(&self, name: &str) -> Result<Option<f64>, Error> {
+        let text = self.send("GET", "/metrics", "")?;
+        let mut values = text.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        Ok(values.next().and_then(|value| value.trim().parse().ok()))
+    }
+}

@@ -1,0 +1,39 @@
+//! `GET /api/v1/hosts`.
+
+use braid_api::{Host, Hosts};
+use braid_control::Sizes;
+use braid_control::view::HostView;
+use braid_types::MacAddr;
+
+use crate::copying::Copied;
+use crate::engine::Engine;
+use crate::http::replica::Listed;
+
+list_route!(/// Interfaces of hosts.
+    hosts, "/api/v1/hosts", HostView, Hosts);
+
+impl Copied for HostView {
+    const PIECE: usize = 32;
+
+    fn following(engine: &Engine, last: Option<&Self>) -> impl Iterator<Item = Self> {
+        engine.brain().hosts_after(last.map(|it| it.mac))
+    }
+
+    fn expected(sizes: &Sizes) -> u64 {
+        sizes.hosts
+    }
+}
+
+impl Listed for HostView {
+    type Key = MacAddr;
+    type Wire = Host;
+
+    fn key(&self) -> MacAddr {
+        self.mac
+    }
+
+    fn wire(&self) -> Host {
+        let Self { mac, at, addresses, last_seen } = self;
+        Host { mac: *mac, at: *at, addresses: addresses.clone(), last_seen: *last_seen }
+    }
+}

@@ -1,0 +1,58 @@
+//! `GET /api/v1/links`.
+
+use braid_api::{Link, LinkCounters, LinkDelay, Links};
+use braid_control::Sizes;
+use braid_control::view::{LinkCounts, LinkView};
+use braid_types::SwitchPort;
+
+use crate::copying::Copied;
+use crate::engine::Engine;
+use crate::http::replica::Listed;
+
+list_route!(/// Links between switches, each direction by itself.
+    links, "/api/v1/links", LinkView, Links);
+
+impl Copied for LinkView {
+    const PIECE: usize = 16;
+
+    fn following(engine: &Engine, last: Option<&Self>) -> impl Iterator<Item = Self> {
+        engine.brain().links_after(last.map(|it| it.src))
+    }
+
+    fn expected(sizes: &Sizes) -> u64 {
+        sizes.links
+    }
+}
+
+impl Listed for LinkView {
+    type Key = SwitchPort;
+    type Wire = Link;
+
+    fn key(&self) -> SwitchPort {
+        self.src
+    }
+
+    fn wire(&self) -> Link {
+        let LinkCounts { bytes, packets, dropped, errors } = self.counters;
+        Link {
+            src: self.src,
+            dst: self.dst,
+            capacity_bps: self.capacity_bps,
+            measured_capacity_bps: self.measured_capacity_bps,
+            measured_capacity_at: self.measured_capacity_at,
+            delay_us: self.delay_us.map(|it| LinkDelay {
+                base: it.base,
+                current: it.current,
+                p50: it.p50,
+                p99: it.p99,
+            }),
+            delay_at: self.delay_at,
+            load_bps: self.load_bps,
+            available_bps: self.available_bps,
+            load_at: self.load_at,
+            loss: self.loss,
+            loss_at: self.loss_at,
+            counters: LinkCounters { bytes, packets, dropped, errors },
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Lists that are read page by page: a file each, with its route, its key, its form in JSON, and how it is copied.
+
+/// Defines the route of a list.
+macro_rules! list_route {
+    ($(#[doc = $doc:literal])* $name:ident, $path:tt, $item:ty, $page:ident) => {
+        $(#[doc = $doc])*
+        #[utoipa::path(get, path = $path, params(braid_api::PageParameters), responses((status = 200, body = $page)))]
+        pub(in crate::http) async fn $name(
+            axum::extract::State(replica): axum::extract::State<crate::http::replica::Replica>,
+            part: crate::http::problem::Asked<braid_api::PageParameters>,
+        ) -> Result<axum::response::Response, crate::http::problem::Problem> {
+            crate::http::replica::page::<$item>(&replica, part).await
+        }
+    };
+}
+
+mod alarms;
+mod assignments;
+mod edges;
+mod hosts;
+mod links;
+mod switches;
+mod transfers;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::replica::Replica;
+use crate::copying::item_lists;
+
+pub(super) use assignments::placed;
+pub(super) use transfers::kind;
+
+macro_rules! define {
+    ($($name:ident: $list:ident, $item:ty;)*) => {
+        /// All lists.
+        pub(super) fn routes(replica: &Replica) -> OpenApiRouter {
+            OpenApiRouter::new()
+                $(.routes(routes!($name::$name)))*
+                .routes(routes!(edges::edges))
+                .routes(routes!(transfers::transfers))
+                .with_state(replica.clone())
+        }
+    };
+}
+item_lists!(define);

@@ -1,0 +1,61 @@
+//! `GET /api/v1/switches`.
+
+use braid_api::{Port, PortRole, Switch, Switches};
+use braid_control::Role;
+use braid_control::view::{PortView, SwitchView};
+use braid_types::DatapathId;
+
+use crate::copying::{ConnectedSwitch, Copied};
+use crate::engine::Engine;
+use crate::http::replica::Listed;
+
+list_route!(/// Connected switches.
+    switches, "/api/v1/switches", ConnectedSwitch, Switches);
+
+impl Copied for ConnectedSwitch {
+    // A switch has many ports.
+    const PIECE: usize = 4;
+
+    fn following(engine: &Engine, last: Option<&Self>) -> impl Iterator<Item = Self> {
+        let connected = |switch: SwitchView| Self {
+            address: engine.address(switch.dpid),
+            drawn: engine.drawn(switch.dpid),
+            switch,
+        };
+        engine.brain().switches_after(last.map(|it| it.switch.dpid)).map(connected)
+    }
+}
+
+impl Listed for ConnectedSwitch {
+    type Key = DatapathId;
+    type Wire = Switch;
+
+    fn key(&self) -> DatapathId {
+        self.switch.dpid
+    }
+
+    fn wire(&self) -> Switch {
+        let Self { switch, address, drawn } = self;
+        Switch {
+            dpid: switch.dpid,
+            ports: switch.ports.iter().map(port).collect(),
+            address: *address,
+            name: drawn.name.clone(),
+            group: drawn.group.clone(),
+            position: drawn.position,
+        }
+    }
+}
+
+fn port(port: &PortView) -> Port {
+    Port { port: port.port, name: port.name.clone(), up: port.up, role: port.role.map(role) }
+}
+
+const fn role(role: Role) -> PortRole {
+    match role {
+        Role::Pending => PortRole::Pending,
+        Role::Host => PortRole::Host,
+        Role::Link => PortRole::Link,
+        Role::Silent => PortRole::Silent,
+    }
+}
