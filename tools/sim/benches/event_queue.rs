@@ -44,7 +44,7 @@ fn queues(criterion: &mut Criterion) {
             |queue: &mut EventQueue| queue.pop(Picos::NEVER).map(|(it, due)| (it, due.0)).unwrap_or_default();
         let push = |queue: &mut EventQueue, thing, due| queue.push(thing, Picos(due));
         group.bench_function(name("event_queue"), |bencher| {
-            bencher.iter(|| hold(&mut queue, things, pop, push))
+            bencher.iter(|| hold(&mut queue, things, pop, push));
         });
 
         let mut heap: BinaryHeap<_> = starts.clone().map(Reverse).collect();

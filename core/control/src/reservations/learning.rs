@@ -1,4 +1,4 @@
-//! How many streams paths can use, learned from transfers that go on, if that is asked for.
+//! Stream models of paths, learned from transfers that go on, if that is asked for.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

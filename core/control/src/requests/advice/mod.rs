@@ -1,4 +1,4 @@
-//! Which subflows a connection shall have: chosen, placed, and in the switches before the host is told.
+//! Advice on the subflows of a connection: chosen, placed, and in the switches before the host is told.
 
 mod choose;
 mod expect;
