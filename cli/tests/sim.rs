@@ -120,3 +120,31 @@ fn what_the_simulator_does_not_know_of_scenarios_is_refused() {
         .code(2)
         .stderr(contains("of iperf3 and gridftp alone"));
 }
+
+#[test]
+fn variant_that_the_simulator_cannot_follow_is_refused_by_its_key_and_others_are_simulated() {
+    let file = tempfile::Builder::new().suffix(".yaml").tempfile().unwrap();
+    let scenario = "{ scenario: small, topology: { hosts: [{ name: a, interfaces: [{ name: e0, addresses: [10.0.0.1/24] }] },
+        { name: b, interfaces: [{ name: e0, addresses: [10.0.0.2/24] }] }], switches: [s], links: [
+        { between: [a.e0, s], rate: 10Mbit }, { between: [b.e0, s], rate: 10Mbit }] },
+        traffic: { tool: iperf3, modes: [tcp], directions: [{ from: a, to: b }], duration: 2s },
+        variants: [{ name: plain }, { name: by latency, controller: { weight: latency } }] }";
+    fs::write(&file, scenario).unwrap();
+    let path = file.path().to_str().unwrap();
+    let output = run(&["sim", "compare", path, "--simulator-only", "--json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stderr).contains("variant \"by latency\": controller.weight"),
+        "{}",
+        text(&output.stderr)
+    );
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["refused"][0]["key"], "controller.weight");
+    assert_eq!(report["rows"].as_array().unwrap().len(), 1);
+    fs::write(&file, scenario.replace("{ name: plain }, ", "")).unwrap();
+    braid()
+        .args(["sim", "compare", path, "--simulator-only"])
+        .assert()
+        .code(2)
+        .stderr(contains("controller.weight"));
+}

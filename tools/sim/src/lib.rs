@@ -1,4 +1,4 @@
-//! A packet-level simulator of networks that the shipped steering code spreads transfers over.
+//! A packet-level simulator of networks that the shipped planning and steering code spreads transfers over.
 //!
 //! [`engine`] has links, TCP and MPTCP on a clock of picoseconds, and knows neither files nor threads: the same calls
 //! give the same run. [`network`] lays it out from a drawing, [`steering`] chooses the paths of subflows with the

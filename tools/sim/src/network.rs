@@ -180,6 +180,19 @@ impl Network {
         fits.then(|| Way { forward: join(from.up, there, to.down), back: join(to.up, back, from.down) })
     }
 
+    /// What a controller knows of the network that has measured it: the delay of every link, without queues.
+    pub fn measured(&self) -> Arc<Graph> {
+        let graph = &self.graph;
+        let links = graph.edges().map(|edge| {
+            let (link, state) = (*graph.link(edge), *graph.state(edge));
+            let known = self.link_at(link.src).and_then(|id| self.links.get(id.0 as usize));
+            let delay = known.map(|it| it.delay.duration()).or(state.delay);
+            (link, LinkState { delay, ..state })
+        });
+        let nodes = graph.nodes().map(|node| graph.dpid(node));
+        Arc::new(Graph::new(graph.version(), nodes, links))
+    }
+
     /// An upper bound of what queues and links hold at once, in bytes of memory; frames are at least as long as
     /// acknowledgements.
     pub fn most_memory(&self) -> u64 {

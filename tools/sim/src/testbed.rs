@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use braid_link_model::Parameters;
 use braid_paths::Path;
-use braid_spray::{PathWeight, Policy, Settings};
+use braid_planner::{SprayPlan, burst};
+use braid_spray::Policy;
+use braid_steering::Resequence;
 use braid_types::{SplitMix64, Time};
 
 use crate::Control;
@@ -12,7 +14,7 @@ use crate::engine::{
     Amount, ConnectionId, LinkId, NewConnection, Picos, Scheduler, Simulation, Sprayed, Way,
 };
 use crate::network::{Network, Plug};
-use crate::steering::{Moved, Placed, Scheme, Steering};
+use crate::steering::{Advised, Moved, Placed, Scheme, Steering};
 
 /// How often it is looked whether an amount has been carried.
 const STEP: Picos = Picos::from_millis(10);
@@ -32,12 +34,12 @@ pub struct Transfer {
     pub to: usize,
     /// The interfaces of both that each subflow uses, the first subflow's first.
     pub subflows: Vec<[usize; 2]>,
-    /// Whether an agent opens the subflows: only those that share no link between switches with the ones before.
-    pub advised: bool,
+    /// What a host asks the controller that opens its subflows by advice. Then the first of `subflows` counts alone.
+    pub advice: Option<Advised>,
     /// The path of all of them, if it is not the scheme that chooses.
     pub path: Option<Path>,
-    /// How edges spread it, if they do.
-    pub spread: Option<Spread>,
+    /// How edges spray it, if they do.
+    pub spray: Option<SprayPlans>,
     /// How windows change.
     pub control: Control,
     /// What the receiver has room for, in bytes.
@@ -46,19 +48,15 @@ pub struct Transfer {
     pub mtu: u16,
 }
 
-/// A connection that goes on, and which of the ways that were found for it its subflows take.
-struct Opened {
-    id: ConnectionId,
-    kept: Vec<usize>,
-}
-
-/// How edges spread a plain connection over several paths, both ways alike.
+/// How edges spray a plain connection, in each direction.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Spread {
-    /// Paths from the sender's edge to the receiver's, two at least, and what the scheduler knows of each.
-    pub paths: Vec<(Path, PathWeight)>,
-    /// How packets are put in order, if they are.
-    pub order: Option<Settings>,
+pub struct SprayPlans {
+    /// Paths from the sender's edge to the receiver's,
+    pub forward: SprayPlan,
+    /// and from there back.
+    pub reverse: SprayPlan,
+    /// When packets are resequenced.
+    pub resequence: Resequence,
 }
 
 /// What is done with them.
@@ -97,6 +95,21 @@ impl Testbed {
         self.network.hold_senders(link);
     }
 
+    /// The ways of the subflows of connections that begin together, as they are at the end; none where no path leads.
+    pub fn ways_of(&self, transfers: &[Transfer], scheme: Scheme, seed: u64) -> Vec<Vec<Way>> {
+        let mut steering = Steering::new(scheme, &self.network, SplitMix64::new(seed));
+        let mut all: Vec<Vec<Way>> = Vec::new();
+        for transfer in transfers {
+            let Placed { ways, moves } = self.ways(transfer, &mut steering);
+            all.push(ways);
+            for Moved { transfer, subflow, way } in moves {
+                let moved = all.get_mut(transfer).and_then(|ways| ways.get_mut(subflow));
+                moved.into_iter().for_each(|known| *known = way.clone());
+            }
+        }
+        all
+    }
+
     /// What connections that begin together deliver, each in bits a second; 0 where no path leads.
     ///
     /// If they have an amount to carry, that is divided as they are able to, and counts from the first packet.
@@ -104,9 +117,9 @@ impl Testbed {
         let mut random = SplitMix64::new(seed);
         let mut simulation = self.network.simulation(random.next_u64());
         let mut steering = Steering::new(schedule.scheme, &self.network, random.fork());
-        let mut opened: Vec<Option<Opened>> = Vec::new();
+        let mut opened: Vec<Option<ConnectionId>> = Vec::new();
         for transfer in transfers {
-            let (kept, ways, moves) = self.ways(transfer, &mut steering);
+            let Placed { ways, moves } = self.ways(transfer, &mut steering);
             let new = NewConnection::mptcp(ways, Amount::Endless, transfer.control);
             let Transfer { buffer, mtu, .. } = *transfer;
             let set_up = schedule.set_up.into();
@@ -115,11 +128,11 @@ impl Testbed {
             if let Some((id, [there, back])) = id.zip(self.sprayed(transfer)) {
                 simulation.spray(id, [&there, &back]);
             }
-            opened.push(id.map(|id| Opened { id, kept }));
+            opened.push(id);
             moves.into_iter().for_each(|it| reroute(&mut simulation, &opened, &it));
         }
         let delivered = |simulation: &Simulation| -> Vec<u64> {
-            opened.iter().map(|it| it.as_ref().map_or(0, |it| simulation.delivered(it.id))).collect()
+            opened.iter().map(|id| id.map_or(0, |id| simulation.delivered(id))).collect()
         };
         simulation.run_until(Picos::from(schedule.warm_up));
         let (before, begun) = (delivered(&simulation), simulation.now());
@@ -135,56 +148,57 @@ impl Testbed {
         after.iter().zip(before).map(|(after, before)| (after - before) as f64 * 8.0 / seconds).collect()
     }
 
-    /// The ways of a connection that edges spread.
+    /// Both directions of a connection that edges spray.
     fn sprayed(&self, transfer: &Transfer) -> Option<[Sprayed; 2]> {
-        let spread = transfer.spread.as_ref()?;
-        let [own, other] = *transfer.subflows.first()?;
-        let plug = |host: usize, interface: usize| self.network.hosts().get(host)?.get(interface).copied();
-        let ends = [plug(transfer.from, own)?, plug(transfer.to, other)?];
-        let ways = spread.paths.iter().map(|(path, weight)| Some((self.network.way(&ends, path)?, *weight)));
-        let ways: Vec<_> = ways.collect::<Option<_>>()?;
-        let join = |[from, to]: [Plug; 2], links: fn(&Way) -> &Vec<LinkId>| {
-            let between = |way: &Way| links(way).get(1..links(way).len() - 1).unwrap_or_default().to_vec();
-            let paths = ways.iter().map(|(way, weight)| (between(way), *weight)).collect();
-            let (before, after) = (vec![from.up], vec![to.down]);
-            Sprayed { before, paths, after, policy: Policy::default(), order: spread.order }
-        };
-        let [from, to] = ends;
-        Some([join([from, to], |way| &way.forward), join([to, from], |way| &way.back)])
+        let SprayPlans { forward, reverse, resequence } = transfer.spray.as_ref()?;
+        let [from, to] = self.plugs(transfer, transfer.subflows.first()?)?;
+        Some([
+            self.one_way([from, to], forward, *resequence)?,
+            self.one_way([to, from], reverse, *resequence)?,
+        ])
     }
 
-    /// The ways of a connection's subflows with their places among those that were found, and what moves for them.
-    fn ways(&self, transfer: &Transfer, steering: &mut Steering) -> (Vec<usize>, Vec<Way>, Vec<Moved>) {
-        let [from, to] = [transfer.from, transfer.to].map(|host| self.network.hosts().get(host));
-        let plug = |[own, other]: &[usize; 2]| Some([*from?.get(*own)?, *to?.get(*other)?]);
-        let pairs: Vec<_> = transfer.subflows.iter().filter_map(plug).collect();
+    fn one_way(&self, [from, to]: [Plug; 2], plan: &SprayPlan, resequence: Resequence) -> Option<Sprayed> {
+        let paths = plan.members.iter().map(|member| {
+            let Way { forward, .. } = self.network.way(&[from, to], &member.path)?;
+            Some((forward.get(1..forward.len().saturating_sub(1))?.to_vec(), member.weight()))
+        });
+        Some(Sprayed {
+            before: vec![from.up],
+            paths: paths.collect::<Option<_>>()?,
+            after: vec![to.down],
+            policy: Policy::Weighted { burst: burst(plan.total()) },
+            resequencing: plan.resequencing(resequence),
+        })
+    }
+
+    /// The ways of a connection's subflows, and what moves for them.
+    fn ways(&self, transfer: &Transfer, steering: &mut Steering) -> Placed {
+        let pairs: Vec<_> = transfer.subflows.iter().filter_map(|it| self.plugs(transfer, it)).collect();
         if let Some(path) = &transfer.path {
-            let ways: Vec<_> = pairs.iter().filter_map(|ends| self.network.way(ends, path)).collect();
-            return ((0..ways.len()).collect(), ways, Vec::new());
+            let ways = pairs.iter().filter_map(|ends| self.network.way(ends, path)).collect();
+            return Placed { ways, moves: Vec::new() };
         }
-        let Placed { ways, moves } = steering.place_on(Time::ZERO, &self.network, &pairs);
-        let found = ways.into_iter().enumerate();
-        let (kept, ways) = if transfer.advised { apart(found).unzip() } else { found.unzip() };
-        (kept, ways, moves)
+        match (&transfer.advice, pairs.first()) {
+            (Some(advice), Some(first)) => {
+                let pairs = advice.pairs.iter();
+                let pairs = pairs.filter_map(|it| Some((it.ends, self.plugs(transfer, &it.interfaces)?)));
+                let pairs: Vec<_> = pairs.collect();
+                steering.place_advised(&self.network, *first, advice, &pairs)
+            }
+            _ => steering.place_on(Time::ZERO, &self.network, &pairs),
+        }
     }
-}
 
-/// The first, and those that share no link between switches with the ones before.
-fn apart(ways: impl Iterator<Item = (usize, Way)>) -> impl Iterator<Item = (usize, Way)> {
-    let mut used: Vec<LinkId> = Vec::new();
-    ways.filter(move |(place, way)| {
-        let between = way.forward.get(1..way.forward.len() - 1).unwrap_or_default();
-        let is_apart = !between.is_empty() && !between.iter().any(|link| used.contains(link));
-        let stays = *place == 0 || is_apart;
-        used.extend(between.iter().filter(|_| stays));
-        stays
-    })
+    fn plugs(&self, transfer: &Transfer, [own, other]: &[usize; 2]) -> Option<[Plug; 2]> {
+        let plug = |host: usize, interface: usize| self.network.hosts().get(host)?.get(interface).copied();
+        Some([plug(transfer.from, *own)?, plug(transfer.to, *other)?])
+    }
 }
 
 /// Leads a subflow elsewhere, if it was opened.
-fn reroute(simulation: &mut Simulation, opened: &[Option<Opened>], moved: &Moved) {
-    let Some(it) = opened.get(moved.transfer).and_then(Option::as_ref) else { return };
-    if let Some(subflow) = it.kept.iter().position(|place| *place == moved.subflow) {
-        simulation.reroute(it.id, subflow, &moved.way);
+fn reroute(simulation: &mut Simulation, opened: &[Option<ConnectionId>], moved: &Moved) {
+    if let Some(id) = opened.get(moved.transfer).copied().flatten() {
+        simulation.reroute(id, moved.subflow, &moved.way);
     }
 }

@@ -29,7 +29,7 @@ fn ways(simulation: &mut Simulation, paths: &[(u64, u64)], order: Option<Setting
             let weight = PathWeight { weight: *mbit as u32, ..PathWeight::default() };
             (add(*mbit, *delay), weight)
         });
-        Sprayed { before, paths: paths.collect(), after, policy: Policy::default(), order }
+        Sprayed { before, paths: paths.collect(), after, policy: Policy::default(), resequencing: order }
     })
 }
 

@@ -1,4 +1,4 @@
-//! How the streams of an assignment are distributed over its paths, and which paths are worth setting aside.
+//! Distribution of the streams of an assignment over its paths: the conditions of links, given to the planner.
 
 use std::time::Duration;
 

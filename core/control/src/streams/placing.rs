@@ -1,4 +1,4 @@
-//! The path of each stream.
+//! Placement of streams: the path of each, and the rules that lead it there.
 
 use braid_paths::Path;
 use braid_steering::{Move, Opening, Placement, PlacementRequest, Policy, Stream, StreamId, TransferId};

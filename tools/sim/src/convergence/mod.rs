@@ -1,4 +1,4 @@
-//! One connection over paths that are given, and how its bytes are divided among them in the course of time.
+//! Convergence studies: one connection over given paths, and how its bytes are divided among them in the course of time.
 
 mod file;
 mod report;

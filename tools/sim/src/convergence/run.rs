@@ -3,7 +3,11 @@
 use std::time::{Duration, Instant};
 
 use braid_link_model::{Delay, Parameters};
-use braid_types::SplitMix64;
+use braid_paths::Path;
+use braid_planner::{EffectivePolicy, PolicyDefaults, kept_subflows};
+use braid_steering::Steering;
+use braid_topology::Link;
+use braid_types::{DatapathId, PortNo, SplitMix64, SwitchPort};
 
 use super::Study;
 use crate::Control;
@@ -102,20 +106,29 @@ pub fn run(
     Ok(Outcome { seed, rates, measured, events, elapsed: begun.elapsed(), completed })
 }
 
-/// The subflows that advice does not name: as the controller does, it names the first and, in the order of their opening,
-/// those that share no link with others that it names (`core/control`, `brain/advice`).
+/// The subflows that advice does not name, in the order of their opening: the planner's decision without a policy.
 fn unwanted(study: &Study) -> Vec<usize> {
-    let (mut used, mut unwanted) = (Vec::new(), Vec::new());
-    for (place, (_, nodes)) in study.paths.iter().enumerate() {
-        let cables = nodes.windows(2).map(|pair| (pair[0].min(pair[1]), pair[0].max(pair[1])));
-        let cables: Vec<_> = cables.collect();
-        if cables.iter().any(|cable| used.contains(cable)) {
-            unwanted.push(place);
-        } else {
-            used.extend(cables);
-        }
+    let paths: Vec<_> = study.paths.iter().map(|(_, nodes)| between_switches(study, nodes)).collect();
+    let policy = EffectivePolicy::new(Steering::default(), &PolicyDefaults::default());
+    let first = paths.first().and_then(Option::as_ref);
+    let kept = kept_subflows(&policy, paths.len(), first, paths.iter().skip(1).map(Option::as_ref));
+    (1..).zip(kept).filter(|(_, kept)| !kept).map(|(place, _)| place).collect()
+}
+
+/// A path without the interfaces at its ends: each node is a switch, and each link has the same port at both ends.
+fn between_switches(study: &Study, nodes: &[usize]) -> Option<Path> {
+    let inner = nodes.get(1..nodes.len().saturating_sub(1)).unwrap_or_default();
+    let at = |node: usize, port: usize| SwitchPort::new(DatapathId(node as u64), PortNo(port as u32));
+    let link = |pair: &[usize]| {
+        let &[from, to] = pair else { return None };
+        let joins = |[a, b]: [usize; 2]| [a, b] == [from, to] || [b, a] == [from, to];
+        let port = 1 + study.links.iter().position(|(ends, _)| joins(*ends))?;
+        Some(Link { src: at(from, port), dst: at(to, port) })
+    };
+    match inner.windows(2).map(link).collect::<Option<Vec<_>>>()? {
+        links if links.is_empty() => Some(Path::within(at(*nodes.first()?, 0).dpid)),
+        links => Path::over(&links),
     }
-    unwanted
 }
 
 fn carried(simulation: &Simulation, id: ConnectionId) -> Vec<u64> {
@@ -148,4 +161,20 @@ fn lay_out(study: &Study, seed: u64) -> (Simulation, Vec<Way>) {
         ways.iter().filter_map(|way| way.forward.first()).for_each(|link| simulation.hold_senders(*link));
     }
     (simulation, ways)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StudyKind;
+    use crate::study::Preset;
+
+    #[test]
+    fn advice_names_no_subflow_that_shares_a_link_between_switches_with_an_earlier_one() {
+        let preset: Preset = "vanderpol-convergence".parse().unwrap();
+        let Ok(StudyKind::Convergence(study)) = preset.study() else { panic!("another kind") };
+        assert_eq!(unwanted(&study), [2, 3]);
+        let interfaces = Study { paths: vec![study.paths[0].clone(), study.paths[2].clone()], ..study };
+        assert!(unwanted(&interfaces).is_empty(), "hosts' own interfaces are shared anyway");
+    }
 }

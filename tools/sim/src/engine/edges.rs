@@ -10,26 +10,26 @@ use super::simulation::END;
 use super::timers::Side;
 use super::{ConnectionId, LinkId, Picos, Simulation};
 
-/// The way of a flow that edges spread over several paths and put back in order.
+/// The way of a flow that edges spray over several paths and resequence.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sprayed {
     /// From the host to the edge that spreads; at least one link.
     pub before: Vec<LinkId>,
     /// Each at least one link, with what the scheduler knows of it; 1 to [`Self::MAX_PATHS`].
     pub paths: Vec<(Vec<LinkId>, PathWeight)>,
-    /// From the edge that puts in order to the host; at least one link.
+    /// From the edge that resequences to the host; at least one link.
     pub after: Vec<LinkId>,
     /// How packets are spread.
     pub policy: Policy,
-    /// How they are put in order; nothing: they are not.
-    pub order: Option<Settings>,
+    /// How they are resequenced; nothing: they are not.
+    pub resequencing: Option<Settings>,
 }
 
 /// Both edges of one direction of a flow: `braid_spray`, which real ones run.
 #[derive(Clone, Debug)]
 pub(super) struct Bundle {
     scheduler: Scheduler,
-    order: Option<Resequencer<Packet>>,
+    resequencer: Option<Resequencer<Packet>>,
     /// The places of the paths in the table of routes, and of what comes behind the second edge.
     paths: Vec<u32>,
     exit: u32,
@@ -53,7 +53,7 @@ impl Sprayed {
 impl Bundle {
     /// When something has waited long enough.
     pub(super) fn deadline(&self) -> Option<Picos> {
-        let due = self.order.as_ref()?.poll_timeout()?;
+        let due = self.resequencer.as_ref()?.poll_timeout()?;
         Some(Picos::from_nanos(due.as_nanos()))
     }
 
@@ -97,7 +97,9 @@ impl Simulation {
         let side = |last: u8| IpAddr::V4(Ipv4Addr::new(10, 0, 0, last));
         self.bundles.push(Bundle {
             scheduler: Scheduler::new(way.policy, &weights),
-            order: way.order.map(|settings| Resequencer::new(Settings { flows: 1, ..settings }, 1)),
+            resequencer: way
+                .resequencing
+                .map(|settings| Resequencer::new(Settings { flows: 1, ..settings }, 1)),
             paths,
             exit,
             flow: FiveTuple { src: side(1), dst: side(2), src_port: 1, dst_port: 2 },
@@ -108,7 +110,7 @@ impl Simulation {
         self.add_route(&way.before, mark | SPREADS)
     }
 
-    /// A packet has come to an edge, to be spread or to be put in order.
+    /// A packet has come to an edge, to be sprayed or resequenced.
     pub(super) fn pass_edge(&mut self, mark: u32, mut packet: Packet) {
         let number = (mark & !EDGE) >> 8;
         let bundle = &mut self.bundles[number as usize];
@@ -126,8 +128,10 @@ impl Simulation {
     fn put_in_order(&mut self, number: u32, path: PathId, packet: Packet) {
         let bundle = &mut self.bundles[number as usize];
         let (segment, size) = (bundle.segment(&packet), u32::from(packet.size()));
-        let fate = match &mut bundle.order {
-            Some(order) => order.offer(time(self.now), &bundle.flow, segment, path, size, || packet),
+        let fate = match &mut bundle.resequencer {
+            Some(resequencer) => {
+                resequencer.offer(time(self.now), &bundle.flow, segment, path, size, || packet)
+            }
             None => Fate::Forward,
         };
         if fate == Fate::Forward {
@@ -137,14 +141,14 @@ impl Simulation {
     }
 
     pub(super) fn edge_timeout(&mut self, number: u32) {
-        if let Some(order) = &mut self.bundles[number as usize].order {
-            order.handle_timeout(time(self.now));
+        if let Some(resequencer) = &mut self.bundles[number as usize].resequencer {
+            resequencer.handle_timeout(time(self.now));
         }
         self.let_go(number);
     }
 
     fn let_go(&mut self, number: u32) {
-        let next = |all: &mut Self| all.bundles[number as usize].order.as_mut()?.poll_packet();
+        let next = |all: &mut Self| all.bundles[number as usize].resequencer.as_mut()?.poll_packet();
         while let Some(packet) = next(self) {
             self.leave_edge(number, packet);
         }

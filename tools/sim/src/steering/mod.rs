@@ -1,5 +1,6 @@
 //! Paths for the subflows of transfers, chosen by the code that the controller runs.
 
+mod advised;
 mod scheme;
 mod sets;
 
@@ -14,6 +15,7 @@ use braid_types::{BitsPerSec, SplitMix64, SwitchPort, Time};
 use crate::engine::Way;
 use crate::network::{Network, Plug};
 
+pub use advised::{Advised, AdvisedPair};
 pub use scheme::{Chooser, Scheme, Ties, UnknownScheme};
 use sets::PathSets;
 
@@ -22,6 +24,8 @@ use sets::PathSets;
 pub struct Steering {
     graph: Arc<Graph>,
     placement: Box<dyn PlacementPolicy>,
+    /// Whether only streams between the same two addresses count as siblings.
+    by_address_pair: bool,
     sets: PathSets,
     // By the number of the stream; by transfer, its first one.
     streams: Vec<Subflow>,
@@ -63,7 +67,8 @@ impl Steering {
         let graph = network.graph().clone();
         let placement = scheme.choice.placement(&mut random);
         let sets = PathSets::new(scheme, graph.clone(), random);
-        Self { graph, placement, sets, streams: Vec::new(), transfers: Vec::new() }
+        let by_address_pair = matches!(scheme.choice, Chooser::Policy(policy) if policy.is_by_address_pair());
+        Self { graph, placement, by_address_pair, sets, streams: Vec::new(), transfers: Vec::new() }
     }
 
     /// Ways for `subflows` subflows of each pair of the two hosts' interfaces; fewer where no path leads.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
 use braid_lab::Scenario;
 use braid_lab::scenario::End;
 use braid_link_model::{Delay, Parameters};
@@ -10,12 +9,18 @@ use braid_sim::network::{LinkDefaults, Network};
 use braid_sim::testbed::Testbed;
 use braid_types::{PortNo, SwitchPort};
 
+use crate::CompareError;
+
 /// What a hop takes in a lab on one machine where its link has no delay of its own.
 const HOP: Duration = Duration::from_micros(50);
 
 /// The network of the scenario, every link with what the lab gives it. Links that are emulated beside the hosts are beyond
 /// their own queues, so that senders do not see when they are full.
-pub(super) fn lay_out(scenario: &Scenario) -> anyhow::Result<Testbed> {
+///
+/// # Errors
+///
+/// [`CompareError`] if it cannot be drawn, or not simulated.
+pub fn lay_out(scenario: &Scenario) -> Result<Testbed, CompareError> {
     let topology = &scenario.topology;
     let queue = Parameters::default().queue;
     let network =
@@ -42,7 +47,7 @@ pub(super) fn lay_out(scenario: &Scenario) -> anyhow::Result<Testbed> {
             _ => [None; 2],
         };
         for (id, way) in ids.into_iter().zip([there, back]) {
-            testbed.set_link(id.context("a link of the scenario is not in its drawing")?, way);
+            testbed.set_link(id.ok_or(CompareError::NoLink)?, way);
         }
         // The host's own interface has the rate then, and its TCP waits for that.
         if !link.emulated {

@@ -1,14 +1,8 @@
 //! `braid sim compare`: one scenario in a lab and in the simulator, side by side.
 
-mod deal;
-mod lay_out;
-mod spread;
-mod steered;
-mod traffic;
-
 use std::path::PathBuf;
 
-use braid_lab::scenario::Mode;
+use braid_compare::{Refused, Row, Simulated, set_beside, simulate, totals};
 use braid_lab::{Interrupt, LabName, Labs, Scenario, StderrProgress};
 use serde::Serialize;
 
@@ -16,7 +10,6 @@ use crate::commands::lab;
 use crate::exit::{self, Code, ExitWith};
 use crate::output;
 use crate::table::table;
-use traffic::simulate_all;
 
 #[derive(clap::Args)]
 pub(crate) struct Compare {
@@ -43,33 +36,16 @@ struct Report {
     schema: &'static str,
     scenario: String,
     rows: Vec<Row>,
+    /// Variants that the simulator cannot follow.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refused: Vec<Refused>,
     ok: bool,
-}
-
-/// The connections of one setting, together.
-#[derive(Clone, Serialize)]
-struct Row {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    variant: Option<String>,
-    mode: Mode,
-    from: String,
-    to: String,
-    connections: u16,
-    /// Whether it is the sum of all that went on at the same time.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    total: bool,
-    /// Bits a second of data.
-    simulator_bps: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lab_bps: Option<f64>,
-    /// The simulator's over the lab's, less one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    difference: Option<f64>,
 }
 
 pub(super) fn execute(args: &Compare) -> anyhow::Result<()> {
     let scenario = lab::load(&args.scenario)?;
-    let mut rows = simulate_all(&scenario).exit_with(Code::Usage)?;
+    let Simulated { mut rows, refused } = simulate(&scenario).exit_with(Code::Usage)?;
+    refused.iter().for_each(|it| exit::say(&format!("left out: {it}")));
     if !args.simulator_only {
         measure(args, &scenario, &mut rows)?;
     }
@@ -82,7 +58,7 @@ pub(super) fn execute(args: &Compare) -> anyhow::Result<()> {
     let apart = |row: &Row| row.difference.is_some_and(|it| it.abs() * 100.0 > args.within);
     let ok =
         args.simulator_only || rows.iter().filter(counts).all(|row| row.difference.is_some() && !apart(row));
-    let report = Report { schema: braid_lab::SCHEMA, scenario: scenario.name, rows, ok };
+    let report = Report { schema: braid_lab::SCHEMA, scenario: scenario.name, rows, refused, ok };
     if args.json {
         output::json(&report)?;
     } else {
@@ -106,41 +82,8 @@ fn measure(args: &Compare, scenario: &Scenario, rows: &mut [Row]) -> anyhow::Res
     let control = lab::controller(None)?;
     let report = Labs::system().run(scenario, &name, &control, &StderrProgress::new(), &interrupt);
     let report = lab::exit(report)?;
-    for row in rows {
-        let same = report.rows.iter().filter(|it| {
-            let ends = (&it.direction.from, &it.direction.to) == (&row.from, &row.to);
-            ends && it.variant == row.variant && it.mode == row.mode && it.connections == row.connections
-        });
-        let goodputs: Vec<_> = same.map(|it| it.goodput_bps).collect();
-        let mean = goodputs.iter().sum::<f64>() / goodputs.len() as f64;
-        if mean > 0.0 {
-            (row.lab_bps, row.difference) = (Some(mean), Some(row.simulator_bps / mean - 1.0));
-        }
-    }
+    set_beside(rows, &report);
     Ok(())
-}
-
-/// What all directions carry together, for each variant, mode and number of connections.
-fn totals(rows: &[Row]) -> Vec<Row> {
-    let mut totals: Vec<Row> = Vec::new();
-    for row in rows {
-        let same = |it: &&mut Row| {
-            (&it.variant, it.mode, it.connections) == (&row.variant, row.mode, row.connections)
-        };
-        match totals.iter_mut().find(same) {
-            Some(total) => {
-                total.simulator_bps += row.simulator_bps;
-                total.lab_bps = total.lab_bps.zip(row.lab_bps).map(|(all, it)| all + it);
-            }
-            None => {
-                totals.push(Row { total: true, from: "all".to_owned(), to: "all".to_owned(), ..row.clone() });
-            }
-        }
-    }
-    for total in &mut totals {
-        total.difference = total.lab_bps.map(|lab| total.simulator_bps / lab - 1.0);
-    }
-    totals
 }
 
 fn to_text(rows: &[Row]) -> String {

@@ -1,0 +1,62 @@
+//! Plans for a direction's connections: the planner's, in a network that nobody else uses.
+
+use std::sync::Arc;
+
+use braid_assign::{Distribution, StreamModel};
+use braid_paths::{Constraints, Path, PathFinder, Terms};
+use braid_planner::{EffectivePolicy, Unloaded, next_path, stream_weights, useful_paths};
+use braid_sim::testbed::SprayPlans;
+use braid_topology::Graph;
+use braid_types::SwitchPair;
+
+/// What streams are distributed over, and how.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Assigning {
+    /// Paths that are wanted.
+    pub paths: usize,
+    /// How streams are distributed over them.
+    pub distribution: Distribution,
+    /// How many streams are expected, if that is announced.
+    pub expected: Option<usize>,
+    /// How many streams paths can use.
+    pub model: StreamModel,
+}
+
+/// Links of which both directions are there, as the controller uses them: packets return by the same cables.
+fn finder(graph: &Arc<Graph>) -> PathFinder {
+    let constraints = Constraints { both_ways: true, ..Constraints::default() };
+    Terms { constraints, ..Terms::default() }.finder(graph)
+}
+
+/// How two edges spray a flow; nothing if there are no two paths that go together, or none at all in one direction.
+pub fn spray(graph: &Arc<Graph>, ends: SwitchPair, policy: EffectivePolicy) -> Option<SprayPlans> {
+    let mut finder = finder(graph);
+    let mut plan = |ends| policy.spray().plan(&mut finder, ends, |edge| graph.state(edge).capacity, |_| true);
+    let [forward, reverse] = [ends, ends.reversed()].map(&mut plan);
+    let is_possible = forward.is_multipath() || reverse.is_multipath();
+    let is_whole = !forward.members.is_empty() && !reverse.members.is_empty();
+    (is_possible && is_whole).then_some(SprayPlans { forward, reverse, resequence: policy.resequence })
+}
+
+/// The paths that are set aside for streams.
+pub fn assigned_paths(graph: &Arc<Graph>, ends: SwitchPair, assigning: &Assigning) -> Vec<Path> {
+    if ends.src == ends.dst {
+        return Vec::new();
+    }
+    let on = Unloaded { graph, model: assigning.model };
+    useful_paths(&on, assigning.paths, |k| finder(graph).k_shortest(ends.src, ends.dst, k))
+}
+
+/// The path of each of so many streams that come one after the other; fewer where no path is left.
+pub fn distribute(graph: &Graph, paths: &[Path], assigning: &Assigning, streams: usize) -> Vec<Path> {
+    let on = Unloaded { graph, model: assigning.model };
+    let Assigning { distribution, expected, .. } = *assigning;
+    let weights = stream_weights(&on, distribution, paths, expected).weights;
+    let mut held = vec![0; paths.len()];
+    let next = || {
+        let index = next_path(distribution, weights.clone(), &held, |_| true)?;
+        *held.get_mut(index)? += 1;
+        paths.get(index).cloned()
+    };
+    std::iter::from_fn(next).take(streams).collect()
+}
