@@ -30,7 +30,7 @@ fn edit(LinkChange { up, rate_bps, delay_us, loss }: LinkChange) -> LinkEdit {
         loss: loss.and_then(Probability::new),
         ..Change::default()
     };
-    LinkEdit { ways: [way; 2], up }
+    LinkEdit { directions: [way; 2], up }
 }
 
 fn link(LinkInspection { up, ends, .. }: LinkInspection) -> TestbedLink {

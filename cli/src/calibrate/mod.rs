@@ -47,7 +47,7 @@ pub(crate) struct Args {
     /// Draw it to this file, as SVG
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// The controller's address for programs
+    /// The address of the controller's API
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8653", env = "BRAID_CONTROLLER")]
     controller: Controller,
     /// Print JSON

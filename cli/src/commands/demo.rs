@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use braid_lab::scenario::Mode;
 use braid_lab::{
-    Control, Deployment, Interrupt, LabError, Labs, Onlooker, Progress, Report, Scenario, StderrProgress,
+    Control, Deployment, Interrupt, LabError, Labs, Progress, Report, RunObserver, Scenario, StderrProgress,
 };
 
 use super::lab;
@@ -68,7 +68,7 @@ struct Watch<'a> {
     concluded: Option<anyhow::Result<()>>,
 }
 
-impl Onlooker for Watch<'_> {
+impl RunObserver for Watch<'_> {
     fn built(&mut self, lab: &Deployment) {
         let Some(address) = lab.page() else { return };
         let text = format!("The network live, as long as this runs: http://{address}/\n");

@@ -16,7 +16,7 @@ pub(crate) fn execute(args: &WatchArgs) -> anyhow::Result<()> {
 fn edges(answer: &Answer<Edge>) -> String {
     let sprays = answer.items.iter().flat_map(|edge| rows(edge, answer.now));
     let sprays =
-        table(["EDGE", "TO", "PATH", "SHARE", "NOW", "FOUND", "ROUND TRIP", "QUEUE", "LOSS"], sprays);
+        table(["EDGE", "TO", "PATH", "SHARE", "NOW", "CAPACITY", "ROUND TRIP", "QUEUE", "LOSS"], sprays);
     let mut orders =
         answer.items.iter().flat_map(|edge| edge.orders.iter().map(move |it| (edge, it))).peekable();
     if orders.peek().is_none() {
@@ -28,7 +28,7 @@ fn edges(answer: &Answer<Edge>) -> String {
         "HOST",
         "HELD",
         "OF",
-        "WAITED P50",
+        "HOLD P50",
         "P99",
         "MAX",
         "GAPS FILLED",

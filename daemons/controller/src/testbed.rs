@@ -1,4 +1,4 @@
-//! Links that the controller's users can cut and change, where its network is one that was built for trying.
+//! The interface to a testbed, whose links users of the controller can cut and change.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,35 +7,35 @@ use braid_types::SwitchPort;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What built the network. Its methods may take a while; one is called at a time.
+/// A testbed. Its methods may block for a while; one is called at a time.
 pub trait Testbed: fmt::Debug + Send + Sync {
-    /// Its links as they are.
+    /// The testbed's links in their current state.
     ///
     /// # Errors
     ///
-    /// Why they cannot be told, in words.
+    /// The reason, as text.
     fn links(&self) -> Result<Vec<TestbedLink>, String>;
 
-    /// Changes the link between two ends, both ways; what the change does not name stays. The link as it is then.
+    /// Changes the link between two ends in both directions and returns its new state. Unnamed properties keep their values.
     ///
-    /// Of several links between two switches one is named by a port, as in `s1:2`.
+    /// One of several links between two switches is named by a port, as in `s1:2`.
     ///
     /// # Errors
     ///
-    /// What is wrong with that.
+    /// The link does not exist, the value is refused, or the change fails.
     fn change(&self, ends: [&str; 2], change: LinkChange) -> Result<TestbedLink, TestbedError>;
 }
 
-/// Why a link is not changed.
+/// Errors of link changes.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TestbedError {
-    /// There is none between the two.
+    /// There is no such link.
     #[error("{0}")]
     NoLink(String),
-    /// It cannot be like that.
+    /// A link cannot have these values.
     #[error("{0}")]
     Refused(String),
-    /// Something failed.
+    /// The change failed.
     #[error("{0}")]
     Failed(String),
 }
@@ -43,77 +43,80 @@ pub enum TestbedError {
 /// A link of a testbed.
 #[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
 pub struct TestbedLink {
-    /// Whether it is whole, or cut.
+    /// `false` if the link is cut.
     pub up: bool,
-    /// What it joins, and what it is like from there to the other end.
+    /// Both ends, each with the properties of the direction that leaves it.
     pub ends: [TestbedEnd; 2],
 }
 
 /// One end of a link.
 #[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
 pub struct TestbedEnd {
-    /// A switch, or a host and its interface, as the testbed calls it.
+    /// The testbed's name of a switch, or of a host and its interface.
     pub name: String,
-    /// The port of the switch; none at a host.
+    /// The switch's port; `null` at a host.
     pub at: Option<SwitchPort>,
-    /// What it lets through, in bits a second; none: what the machine can.
+    /// The rate in bits per second; `null` if it is not limited.
     pub rate_bps: Option<u64>,
-    /// How long a frame is on the way, in microseconds.
+    /// The delay in microseconds.
     pub delay_us: f64,
-    /// The share of frames that are lost.
+    /// The share of lost frames.
     pub loss: f64,
 }
 
-/// What is changed of a link.
+/// A change of a link.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkChange {
-    /// Cuts it, or restores it.
+    /// `false` cuts the link, `true` restores it.
     pub up: Option<bool>,
-    /// What it lets through, in bits a second.
+    /// The rate in bits per second.
     #[schema(minimum = 8_000, maximum = 1_000_000_000_000_u64)]
     pub rate_bps: Option<u64>,
-    /// How long a frame is on the way, in microseconds.
+    /// The delay in microseconds.
     #[schema(minimum = 0, maximum = 10_000_000)]
     pub delay_us: Option<u64>,
-    /// The share of frames that are lost.
+    /// The share of lost frames.
     #[schema(minimum = 0, maximum = 1)]
     pub loss: Option<f64>,
 }
 
 impl LinkChange {
-    const LEAST_RATE: u64 = 8_000;
-    const MOST_RATE: u64 = 1_000_000_000_000;
-    const MOST_DELAY: Duration = Duration::from_secs(10);
+    const MIN_RATE: u64 = 8_000;
+    const MAX_RATE: u64 = 1_000_000_000_000;
+    const MAX_DELAY: Duration = Duration::from_secs(10);
 
-    /// The field that cannot be so, and why.
+    /// The first invalid field and its error.
     pub(crate) fn mistake(&self) -> Option<(&'static str, String)> {
-        let rates = Self::LEAST_RATE..=Self::MOST_RATE;
-        let delay = |it: &u64| Duration::from_micros(*it) <= Self::MOST_DELAY;
+        let rates = Self::MIN_RATE..=Self::MAX_RATE;
+        let delay = |it: &u64| Duration::from_micros(*it) <= Self::MAX_DELAY;
         match self {
             Self { rate_bps: Some(rate), .. } if !rates.contains(rate) => {
                 Some(("rate_bps", format!("{rate} is not from {} to {}", rates.start(), rates.end())))
             }
             Self { delay_us: Some(it), .. } if !delay(it) => {
-                Some(("delay_us", format!("{it} is more than {}", Self::MOST_DELAY.as_micros())))
+                Some(("delay_us", format!("{it} is more than {}", Self::MAX_DELAY.as_micros())))
             }
             Self { loss: Some(loss), .. } if !(0.0..=1.0).contains(loss) => {
                 Some(("loss", format!("{loss} is not from 0 to 1")))
             }
-            _ if *self == Self::default() => Some(("", "nothing is to be changed".to_owned())),
+            _ if *self == Self::default() => Some((
+                "",
+                "no property is given: name at least one of up, rate_bps, delay_us and loss".to_owned(),
+            )),
             _ => None,
         }
     }
 }
 
-/// The links of a testbed, when they were asked for.
+/// The response with a testbed's links.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TestbedLinks {
     pub(crate) schema: &'static str,
     pub(crate) links: Vec<TestbedLink>,
 }
 
-/// A link of a testbed that was changed.
+/// The response with a changed link.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TestbedChanged {
     pub(crate) schema: &'static str,

@@ -9,18 +9,18 @@ use braid_types::{BitsPerSec, MacAddr, PortNo, Time};
 use crate::buffers::Buffers;
 use crate::error::EdgeError;
 
-/// How many frames are taken before others have their turn.
-const READ: usize = 128;
-/// How many are sent with one call, each a frame or a train of them.
-const SEND: usize = 64;
-/// Frames in a ring: 30 ms of full frames at 1 Gbit/s.
-const SLOTS: u32 = 2_048;
+/// Frames received from one interface in a turn.
+const MAX_READ_BATCH: usize = 128;
+/// Packets sent with one system call, each a frame or a GSO packet.
+const MAX_SEND_BATCH: usize = 64;
+/// Frames in a receive ring: 30 ms of full frames at 1 Gbit/s.
+const RING_SLOTS: u32 = 2_048;
 
 /// A Linux interface as a port of the switch, an uplink, or both.
 pub(crate) struct Interface {
-    /// As a port.
+    /// Its port, if it is one.
     pub(crate) number: Option<PortNo>,
-    /// As an uplink.
+    /// Its uplinks.
     pub(crate) uplink: Option<usize>,
     pub(crate) device: String,
     kbps: u32,
@@ -31,32 +31,32 @@ pub(crate) struct Interface {
 impl Interface {
     pub(crate) fn open(device: &str, rate: Option<BitsPerSec>) -> Result<Self, EdgeError> {
         let device = device.to_owned();
-        let port = Port::open(&device, SLOTS, Offloads::Kept);
+        let port = Port::open(&device, RING_SLOTS, Offloads::Kept);
         let port =
             port.map_err(|(what, source)| EdgeError::Device { device: device.clone(), what, source })?;
         Ok(Self { number: None, uplink: None, device, kbps: kbps(rate), port, queue: Vec::new() })
     }
 
-    /// Its longest packet; gone, nothing passes.
+    /// The interface's MTU; 0 if the interface is gone.
     pub(crate) fn mtu(&self) -> u32 {
         self.port.socket.mtu(&self.device).unwrap_or(0)
     }
 
-    /// As it is now; gone, it is down.
+    /// The port's description and state; an interface that is gone is down.
     pub(crate) fn describe(&self) -> PortDescription {
         let (mac, up) = self.port.socket.state(&self.device).unwrap_or_default();
         let (name, mac, mtu) = (self.device.clone(), MacAddr::new(mac), self.mtu());
         PortDescription { name, mac, up, kbps: self.kbps, mtu, is_tunnel: false }
     }
 
-    /// Passes what has arrived through the switch, but no more than its turn; whether there was something.
+    /// Passes received frames through the switch, at most a batch. Returns whether there were any.
     pub(crate) fn receive(
         &mut self,
         now: Time,
         (switch, uplinks): (&mut Switch, &mut Uplinks),
         buffers: &mut Buffers,
     ) -> bool {
-        for count in 0..READ {
+        for count in 0..MAX_READ_BATCH {
             let Some(packet) = self.next(buffers) else { return count > 0 };
             let arrival = packet.map(|packet| match self.uplink {
                 Some(uplink) => uplinks.handle_packet(now, uplink, packet),
@@ -71,7 +71,7 @@ impl Interface {
         true
     }
 
-    /// The next frame; `Some(None)` for one that could not be had whole.
+    /// The next frame; `Some(None)` for one that was truncated.
     fn next(&mut self, buffers: &mut Buffers) -> Option<Option<Packet>> {
         let Some(frame) = self.port.ring.receive() else {
             self.port.socket.clear_error();
@@ -103,7 +103,7 @@ impl Interface {
         self.queue.push(packet);
     }
 
-    /// Sends what is in the queue; the lengths of what was refused go to `refused`.
+    /// Sends the queue. The lengths of refused packets go to `refused`.
     pub(crate) fn send(&mut self, buffers: &mut Buffers, mut refused: impl FnMut(u64)) {
         let mut rest = self.queue.as_mut_slice();
         while !rest.is_empty() {
@@ -116,15 +116,17 @@ impl Interface {
     }
 }
 
-/// As OpenFlow counts; 0 if it is unknown.
+/// The rate in kbit/s, as OpenFlow describes ports; 0 if it is unknown.
 pub(crate) fn kbps(rate: Option<BitsPerSec>) -> u32 {
     rate.map_or(0, |rate| (rate.0 / 1_000).try_into().unwrap_or(u32::MAX))
 }
 
-/// The first of `packets` as super-frames, as far as they can be, for one call; and how many they are.
+/// The first of `packets`, coalesced into GSO packets where possible, for one system call, and their number.
 fn couple(packets: &mut [Packet]) -> (Vec<Train>, usize) {
-    let (mut trains, mut done) = (Vec::with_capacity(SEND), 0);
-    while let Some(rest) = packets.get_mut(done..).filter(|rest| !rest.is_empty() && trains.len() < SEND) {
+    let (mut trains, mut done) = (Vec::with_capacity(MAX_SEND_BATCH), 0);
+    while let Some(rest) =
+        packets.get_mut(done..).filter(|rest| !rest.is_empty() && trains.len() < MAX_SEND_BATCH)
+    {
         let train = Train::couple(rest);
         done += train.packets;
         trains.push(train);

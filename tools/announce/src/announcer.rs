@@ -1,4 +1,4 @@
-//! Has connections placed on paths that are set aside, and gives the paths back.
+//! Placement of a command's connections on assigned paths, and release of the assignments.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -9,65 +9,65 @@ use serde_json::{Value, json};
 
 /// A controller's HTTP API.
 pub trait Controller {
-    /// Why it did not do what it was asked for.
+    /// The error of a request.
     type Error;
 
-    /// Sends `body` with this method to `name`, which is relative to the API's root, and gives the answer.
+    /// Sends `body` with this method to `name`, relative to the API's root, and returns the response.
     ///
     /// # Errors
     ///
-    /// The controller cannot be reached, or refuses.
+    /// The controller cannot be reached, or refuses the request.
     fn send(&self, method: &str, name: &str, body: &Value) -> Result<Value, Self::Error>;
 }
 
-/// Whose paths connections take.
+/// The assignment whose paths connections take.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Assigning {
-    /// This assignment's.
+    /// An existing assignment.
     Given(String),
-    /// Those of an assignment that is made for each pair of hosts.
+    /// A new assignment for each pair of hosts.
     ByHost {
-        /// How many paths each has.
+        /// Number of paths of each assignment.
         paths: u8,
-        /// How many connections will open, if that is known.
+        /// Number of connections that will open, if known.
         streams: Option<u16>,
-        /// How they are dealt over the paths.
+        /// How connections are distributed over the paths.
         deal: DealBy,
     },
 }
 
-/// Tells a controller of connections before they open.
+/// Announces connections to a controller before they open.
 #[derive(Debug)]
 pub struct Announcer<C> {
     controller: C,
     assigning: Assigning,
     owner: Option<String>,
-    /// Assignments that were made here; `None` where there could not be one.
+    /// Assignments created here; `None` where creation failed.
     made: BTreeMap<(IpAddr, IpAddr), Option<String>>,
     placed: Vec<(String, FiveTuple)>,
 }
 
 impl<C: Controller> Announcer<C> {
-    /// Nothing is announced yet; `owner` is whose the assignments are.
+    /// An announcer without announcements; `owner` is the owner of its assignments.
     pub const fn new(controller: C, assigning: Assigning, owner: Option<String>) -> Self {
         Self { controller, assigning, owner, made: BTreeMap::new(), placed: Vec::new() }
     }
 
-    /// The connections that have a path.
+    /// The connections with a path.
     pub fn placed(&self) -> impl Iterator<Item = &FiveTuple> {
         self.placed.iter().map(|(_, tuple)| tuple)
     }
 
-    /// Who is told.
+    /// The controller.
     pub const fn controller(&self) -> &C {
         &self.controller
     }
 
-    /// Has a connection placed; without success it goes the way of all others.
+    /// Has a connection placed. Without success it takes the default path.
     ///
     /// # Errors
     ///
-    /// The controller could not be asked, or refused. An assignment that could not be made is asked for once.
+    /// The controller cannot be reached, or refuses. A failed assignment is requested only once.
     pub fn announce(&mut self, tuple: FiveTuple) -> Result<(), C::Error> {
         let Some(id) = self.assignment(&tuple)? else { return Ok(()) };
         let body = self.with_owner(connection_body(&tuple));
@@ -77,9 +77,9 @@ impl<C: Controller> Announcer<C> {
         Ok(())
     }
 
-    /// Gives back what was set aside here.
+    /// Releases the assignments created here.
     pub fn release(&self) {
-        // What does not reach the controller now ends there by itself.
+        // An assignment that cannot be released now expires at the controller.
         for (id, tuple) in &self.placed {
             let body = self.with_owner(connection_body(tuple));
             drop(self.controller.send("DELETE", &format!("assignments/{id}/streams"), &body));

@@ -131,7 +131,7 @@ impl Deployment {
 
     fn lay_cables(&self) -> Result<(), LabError> {
         let (commands, fabric) = (Commands(&self.plan), self.fabric());
-        self.tool("ip").args(["-batch", "-"]).input(commands.cables()).run()?;
+        self.tool("ip").args(["-batch", "-"]).input(commands.links()).run()?;
         self.tool("ip").args(["-batch", "-"]).input(commands.fabric_links()).within(&fabric).run()?;
         let Some(namespace) = self.links_namespace() else { return Ok(()) };
         self.tool("ip")

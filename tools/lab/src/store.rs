@@ -13,10 +13,10 @@ use crate::links::LinkProcess;
 use crate::names::LabName;
 use crate::plan::Plan;
 
-/// The labs of this machine: one folder each below a common one.
+/// The labs of this machine, with a folder each below a common one.
 ///
-/// Namespaces belong to the machine, not to a login, so the folder is the same for every session:
-/// `/run/braid/lab`, or what the variable `BRAID_LAB_DIR` says.
+/// Namespaces belong to the machine, not to a login, so the folder is the same for every session: `/run/braid/lab`, or
+/// the value of `BRAID_LAB_DIR`.
 #[derive(Clone, Debug)]
 pub struct Labs {
     root: PathBuf,
@@ -25,9 +25,9 @@ pub struct Labs {
 }
 
 impl Labs {
-    /// Those of the machine.
+    /// The labs of the machine.
     ///
-    /// With `user-space` in the variable `BRAID_LAB_LINKS`, links with delay do without netem even where it is there.
+    /// With `BRAID_LAB_LINKS=user-space`, links with delay use the link emulator even if the kernel has netem.
     pub fn system() -> Self {
         let root = std::env::var_os("BRAID_LAB_DIR").map(PathBuf::from);
         let labs = Self::at(root.unwrap_or_else(|| PathBuf::from("/run/braid/lab")));
@@ -35,17 +35,17 @@ impl Labs {
         if user_space { labs.without_netem() } else { labs }
     }
 
-    /// Those whose folders are below `root`.
+    /// Labs with folders below `root`.
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), links: None, netem: true }
     }
 
-    /// Has `process` pass the frames of links in user space, instead of `braid lab link serve`.
+    /// Uses `process` as the link process instead of `braid lab link serve`.
     pub fn with_link_process(self, process: LinkProcess) -> Self {
         Self { links: Some(process), ..self }
     }
 
-    /// Makes links with delay in user space wherever this runs.
+    /// Always emulates links with delay in user space.
     pub fn without_netem(self) -> Self {
         Self { netem: false, ..self }
     }
@@ -63,11 +63,11 @@ impl Labs {
         self.links.clone().map_or_else(this, Ok)
     }
 
-    /// The names of all labs, whole or left over from a crash, in order.
+    /// The sorted names of all labs, including incomplete ones.
     ///
     /// # Errors
     ///
-    /// [`LabError::Io`] if the folder is there and cannot be read.
+    /// [`LabError::Io`] if the folder exists and cannot be read.
     pub fn names(&self) -> Result<Vec<LabName>, LabError> {
         let entries = match fs::read_dir(&self.root) {
             Ok(entries) => entries,
@@ -92,20 +92,19 @@ pub(crate) struct Folder {
     pub name: LabName,
 }
 
-/// Held while a process makes, runs or removes a lab; let go by the kernel however the process ends.
+/// The lock of a process that makes, runs or removes a lab; the kernel releases it when the process ends.
 #[derive(Debug)]
 pub(crate) struct Lock(File);
 
 impl Drop for Lock {
-    /// Lets go at once. Closing would not: a child that has just been forked holds a copy of the file until it is
-    /// another program.
+    /// Unlocks at once. Closing is not enough: a forked child holds a copy of the descriptor until it calls exec.
     fn drop(&mut self) {
         let _ = self.0.unlock();
     }
 }
 
 impl Folder {
-    /// Makes it; two deployments of one name cannot both succeed.
+    /// Creates the folder; of two deployments with one name, one fails.
     pub(crate) fn create(&self) -> Result<Lock, LabError> {
         let parent = self.path.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(parent).map_err(|error| LabError::file(parent, error))?;
@@ -116,7 +115,7 @@ impl Folder {
         self.lock()
     }
 
-    /// Makes the folders inside it.
+    /// Creates its subfolders.
     pub(crate) fn furnish(&self) -> Result<(), LabError> {
         let make = |folder: PathBuf| fs::create_dir(&folder).map_err(|error| LabError::file(&folder, error));
         [self.ovs(), self.log()].into_iter().try_for_each(make)
@@ -150,7 +149,7 @@ impl Folder {
         self.path.join("ovs")
     }
 
-    /// What the controller is told of links.
+    /// The network file for the controller.
     pub(crate) fn network(&self) -> PathBuf {
         self.path.join("network.json")
     }
@@ -163,12 +162,12 @@ impl Folder {
         self.ovs().join("db.sock")
     }
 
-    /// Where `ovs-ofctl` reaches a switch.
+    /// The socket of a switch for `ovs-ofctl`.
     pub(crate) fn management_socket(&self, switch: &str) -> PathBuf {
         self.ovs().join(format!("{switch}.mgmt"))
     }
 
-    /// Where the process of the links in user space is asked and told.
+    /// The control socket of the link process.
     pub(crate) fn links_socket(&self) -> PathBuf {
         self.path.join("links.sock")
     }
@@ -177,7 +176,7 @@ impl Folder {
         self.write("plan.json", plan)
     }
 
-    /// `None` before it was written.
+    /// `None` before it is written.
     pub(crate) fn read_plan(&self) -> Result<Option<Plan>, LabError> {
         self.read("plan.json")
     }
@@ -194,7 +193,7 @@ impl Folder {
     fn write(&self, file: &str, value: &impl Serialize) -> Result<(), LabError> {
         let path = self.path.join(file);
         let text = serde_json::to_vec_pretty(value).map_err(|error| LabError::file(&path, error.into()))?;
-        // Whoever reads it meanwhile reads the old one.
+        // Concurrent readers see the old file.
         let fresh = self.path.join(format!("{file}.new"));
         let written = fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, &path));
         written.map_err(|error| LabError::file(&path, error))

@@ -15,39 +15,38 @@ use crate::output;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Change a link while traffic runs; what is not named stays as it was
+    /// Change a link at run time; properties that are not given stay
     ///
     /// Examples: braid lab link set east-asia SHA TOK --delay 40ms --loss 0.5%;
-    /// braid lab link set SHA TOK --down. Frames that are inside are not lost by a change.
+    /// braid lab link set SHA TOK --down. Frames in flight are not lost by a change.
     Set(Set),
-    /// Show the links of a lab, what they are like and what became of their frames
+    /// Show the links of a lab with their properties and frame counters
     Show(Show),
-    /// Pass the frames of links in user space, as the input describes them
+    /// Emulate links in user space as described on standard input (internal)
     #[command(hide = true)]
     Serve,
 }
 
 #[derive(clap::Args)]
 pub(crate) struct Set {
-    /// The two ends of the link, each SWITCH, SWITCH:PORT, HOST or HOST.INTERFACE; the lab's name before them may be left
-    /// out where there is only one
+    /// The two ends of the link, each SWITCH, SWITCH:PORT, HOST or HOST.INTERFACE; LAB is optional if there is only one lab
     #[arg(value_names = ["LAB", "FROM", "TO"], num_args = 2..=3, required = true)]
     names: Vec<String>,
     #[command(flatten)]
     parameters: Parameters,
-    /// Only the way from FROM to TO
-    #[arg(long, conflicts_with = "back")]
-    there: bool,
-    /// Only the way from TO to FROM
+    /// Change only the direction from FROM to TO
+    #[arg(long, conflicts_with = "reverse")]
+    forward: bool,
+    /// Change only the direction from TO to FROM
     #[arg(long)]
-    back: bool,
+    reverse: bool,
     /// Cut the link: both ends lose their carrier
     #[arg(long, conflicts_with = "up")]
     down: bool,
     /// Restore the link
     #[arg(long)]
     up: bool,
-    /// Which of several links between the two ends, from 1
+    /// The number of the link, from 1, if there are several between the two ends
     #[arg(long, value_name = "NUMBER")]
     nth: Option<usize>,
     /// Print JSON
@@ -122,9 +121,10 @@ fn set(set: &Set) -> anyhow::Result<()> {
 impl Set {
     fn edit(&self) -> LinkEdit {
         let change = self.parameters.change();
-        let ways = [!self.back, !self.there].map(|named| if named { change } else { Change::default() });
+        let directions =
+            [!self.reverse, !self.forward].map(|named| if named { change } else { Change::default() });
         let up = if self.up { Some(true) } else { self.down.then_some(false) };
-        LinkEdit { ways, up }
+        LinkEdit { directions, up }
     }
 }
 

@@ -87,7 +87,7 @@ fn control() {
         access: Access::default(),
         testbed: None,
         policy: None,
-        drawings: Default::default(),
+        switch_metadata: Default::default(),
     };
     let controller = Controller::bind(config).expect("free ports");
     process::announce(controller.openflow(), controller.http());

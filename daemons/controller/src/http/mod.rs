@@ -48,8 +48,8 @@ use tracing::error;
 use crate::access::Access;
 use crate::agents::Agents;
 use crate::clock;
-use crate::copying::ConnectedSwitch;
-use crate::notices::Listener;
+use crate::notices::NoticeReceiver;
+use crate::state_copy::ConnectedSwitch;
 use crate::testbed::Testbed;
 pub(crate) use answers::{Asked, answer};
 use connections::Limited;
@@ -96,7 +96,7 @@ pub(crate) fn serve(
     agents: Agents,
     access: Access,
     testbed: Option<Arc<dyn Testbed>>,
-    notices: Listener,
+    notices: NoticeReceiver,
 ) -> io::Result<Asked> {
     let (questions, asked) = mpsc::channel(MAX_WAITING);
     let (copies, copies_asked) = mpsc::channel(1);
@@ -123,7 +123,7 @@ async fn run(
     listeners: Vec<TcpListener>,
     access: Access,
     desk: Desk,
-    (renewal, notices): (Renewal, Listener),
+    (renewal, notices): (Renewal, NoticeReceiver),
 ) -> io::Result<()> {
     tokio::spawn(renewal.run());
     tokio::spawn(desk.live.clone().follow(notices));

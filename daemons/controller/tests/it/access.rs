@@ -17,17 +17,17 @@ const TOKENS: &str = r#"
     [[token]]
     name = "grafana"
     token = "read-0123456789abcdef"
-    may = "read"
+    access = "read"
 
     [[token]]
     name = "mover"
     token = "use-0123456789abcdef"
-    may = "use"
+    access = "use"
 
     [[token]]
     name = "operator"
     token = "change-0123456789abcdef"
-    may = "change"
+    access = "change"
 "#;
 
 const ANY: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED), 0);

@@ -14,7 +14,7 @@ use testbed::{Cut, Testbed};
 
 /// How frames are to be on their way.
 const KINDS: [(&str, &str, Cut); 3] = [
-    ("super", "super-frames", Cut::Nowhere),
+    ("gso", "GSO packets", Cut::Nowhere),
     ("hosts", "full frames from the hosts", Cut::Hosts),
     ("full", "full frames everywhere", Cut::Everywhere),
 ];

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use super::command::{complaint, program, run};
 use super::report::Finding;
 
-/// The version of the program `name`, which tells it when called with `arguments`.
+/// The version of the program `name`, which prints it when called with `arguments`.
 pub(super) fn version(name: &str, arguments: &[&str]) -> Finding {
     match run(program(name, arguments), "") {
         Err(error) if error.kind() == ErrorKind::NotFound => Finding::missing("not installed"),

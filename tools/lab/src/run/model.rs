@@ -1,4 +1,4 @@
-//! How many parallel streams paths can use, fitted to what was sent over each by itself.
+//! The stream model (how many parallel streams paths can use), fitted to transfers over single paths.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,42 +12,42 @@ use super::report::Row;
 use crate::plot::Series;
 use crate::scenario::{End, Link, Scenario, Topology};
 
-/// Goodput that near the most is the most.
-const NEAR_MOST: f64 = 0.99;
+/// The share of the highest goodput that counts as the maximum.
+const NEAR_MAX_SHARE: f64 = 0.99;
 
-/// What was fitted; only where a scenario sends over single paths.
+/// The fitted stream model of a scenario that sends over single paths.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ModelRow {
     /// Streams per Mbit/s of bandwidth and ms of round-trip time.
     pub a: f64,
-    /// Of the goodput at the peak, squared on a parabola, what one of very many streams lacks.
+    /// The goodput loss of a stream beyond saturation, as a share of the peak (squared for a parabola).
     pub lack: f64,
     /// How goodput grows with the number of streams.
     pub growth: Growth,
-    /// Where `a` is with 95 % confidence; nothing where there is no bound.
+    /// The 95 % confidence interval of `a`; `None` where it has no bound.
     pub a_between: [Option<f64>; 2],
-    /// By how much goodput differs from the model's, as a share of it; the root of the mean square.
+    /// The root mean square error of goodput, relative to the model.
     pub error: f64,
     /// The paths.
     pub paths: Vec<PathRow>,
 }
 
-/// A path, and with how many streams it carries most.
+/// A path and its best number of streams.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct PathRow {
     /// The names of its switches.
     pub path: Vec<String>,
-    /// The least rate of its links, in bits per second.
+    /// The lowest rate of its links, in bits per second.
     pub rate_bps: f64,
-    /// The sum of their delays, there and back, in milliseconds.
+    /// The round-trip delay of its links, in milliseconds.
     pub round_trip_ms: f64,
-    /// The fewest streams that carried as much as any number did.
+    /// The fewest streams that reached the maximum.
     pub best: usize,
-    /// n = max(1, a·B·R).
+    /// The predicted number of streams, n = max(1, a·B·R).
     pub predicted: f64,
 }
 
-/// Fits the model to the rows of variants that send over one path each.
+/// Fits the model to the rows of variants with one path each.
 pub(super) fn of(scenario: &Scenario, rows: &[Row]) -> Option<ModelRow> {
     let is_alone = |row: &&Row| {
         let variant = scenario.variants.iter().find(|it| Some(&it.name) == row.variant.as_ref());
@@ -77,12 +77,12 @@ fn sample(topology: &Topology, path: &[String], row: &Row) -> Option<Sample> {
     let links = links.collect::<Option<Vec<_>>>()?;
     let rate = links.iter().map(|(link, way)| link.rates()[*way].0).min()?;
     let round_trip: Duration =
-        links.iter().flat_map(|(link, _)| link.ways.iter().map(|way| way.delay.duration())).sum();
+        links.iter().flat_map(|(link, _)| link.directions.iter().map(|way| way.delay.duration())).sum();
     let (streams, goodput) = (usize::from(row.connections), BitsPerSec(row.goodput_bps as u64));
     Some(Sample { available: BitsPerSec(rate), round_trip, streams, goodput })
 }
 
-/// The link, and which of its ways leads from the first switch to the second.
+/// The link between two switches, and the index of its direction from the first to the second.
 fn link_between<'a>(topology: &'a Topology, from: &str, to: &str) -> Option<(&'a Link, usize)> {
     let name = |end: End| match end {
         End::Switch(switch) => topology.switches[switch].name.as_str(),
@@ -97,7 +97,7 @@ fn link_between<'a>(topology: &'a Topology, from: &str, to: &str) -> Option<(&'a
 
 fn path_row(path: &[String], samples: &[Sample], model: StreamModel) -> PathRow {
     let most = samples.iter().map(|sample| sample.goodput.as_f64()).fold(0.0, f64::max);
-    let near = samples.iter().filter(|sample| sample.goodput.as_f64() >= most * NEAR_MOST);
+    let near = samples.iter().filter(|sample| sample.goodput.as_f64() >= most * NEAR_MAX_SHARE);
     let first = samples.first().copied();
     PathRow {
         path: path.to_vec(),

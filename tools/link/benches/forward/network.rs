@@ -34,7 +34,7 @@ fn ip(words: &str) {
 /// Joins a1 and b1 until `stop`.
 pub(crate) fn link(parameters: Parameters, stop: &AtomicBool) {
     let folder = tempfile::tempdir().expect("a folder");
-    let link = LinkSetup { devices: ["a1".to_owned(), "b1".to_owned()], ways: [parameters; 2] };
+    let link = LinkSetup { devices: ["a1".to_owned(), "b1".to_owned()], directions: [parameters; 2] };
     let setup = Setup { socket: folder.path().join("socket"), seed: 1, links: vec![link] };
     let mut engine = Engine::new(&setup).expect("a link");
     engine.run_while(|| !stop.load(Ordering::Relaxed)).expect("a link that runs");

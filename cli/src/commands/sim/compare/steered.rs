@@ -65,7 +65,7 @@ impl Steered {
             "streams-a" => value.parse().map(|it| self.model.a = it).is_ok(),
             "streams-growth" => value.parse().map(|it| self.growth(it)).is_ok(),
             // Streams are not moved for load here.
-            "moves" => value == "0",
+            "rebalance-limit" => value == "0",
             _ => false,
         }
     }
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn policy_for_all_is_steered_by() {
         let policy = "[default]\npaths = \"shortest\"\nk = 16\nsubflows = 4\nplacement = \"least-loaded\"";
-        let steered = Steered::of(&variant(&[("moves", "0")], Some(policy))).unwrap();
+        let steered = Steered::of(&variant(&[("rebalance-limit", "0")], Some(policy))).unwrap();
         assert_eq!(steered.scheme(Mode::Mptcp).to_string(), "shortest:16/least-loaded");
         assert_eq!((steered.scheme(Mode::Tcp).k, steered.subflows), (1, Some(4)));
         assert_eq!(Steered::of(&variant(&[], None)), Some(Steered::default()));
@@ -116,7 +116,7 @@ mod tests {
     fn what_the_simulator_does_not_know_is_left_out() {
         let rule = "[[rule]]\nname = \"some\"\nports = [80]\nplacement = \"random\"";
         for (options, policy) in [
-            (&[("moves", "9")][..], None),
+            (&[("rebalance-limit", "9")][..], None),
             (&[("probe", "1s")], None),
             (&[("streams-growth", "cube")], None),
             (&[], Some(rule)),

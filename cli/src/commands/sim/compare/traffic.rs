@@ -58,13 +58,13 @@ fn simulate(scenario: &Scenario, variant: Option<&Variant>, steered: Steered) ->
         traffic.background.is_empty() && scenario.events.is_empty(),
         "the simulator knows neither background traffic nor events of scenarios"
     );
-    anyhow::ensure!(bytes == 0 || !traffic.together, "amounts are simulated one direction at a time");
+    anyhow::ensure!(bytes == 0 || !traffic.simultaneous, "amounts are simulated one direction at a time");
     let setting = Setting { scenario, traffic, bytes, variant, replica: lay_out(scenario)?, steered };
     let mut rows = Vec::new();
     for (mode, streams) in
         traffic.modes.iter().flat_map(|mode| traffic.streams.iter().map(move |it| (*mode, *it)))
     {
-        let groups: Vec<&[Direction]> = match traffic.together {
+        let groups: Vec<&[Direction]> = match traffic.simultaneous {
             true => vec![&traffic.directions],
             false => traffic.directions.chunks(1).collect(),
         };

@@ -24,7 +24,12 @@ struct Way {
 impl Requests {
     /// Names what works, and adds a subflow for each path that shares no link with those of others; or as many as the
     /// policy wants, spread over the paths.
-    pub(in crate::requests) fn choose_subflows(&mut self, on: &mut Lower<'_>, ticket: Ticket, request: &AdviceRequest) {
+    pub(in crate::requests) fn choose_subflows(
+        &mut self,
+        on: &mut Lower<'_>,
+        ticket: Ticket,
+        request: &AdviceRequest,
+    ) {
         let manner = on.streams.manner(on.net.cx.settings, &request.connection.tuple());
         let most = self.most_subflows(on, request);
         let mut ways = self.ways(on, ticket, request);
@@ -66,7 +71,11 @@ impl Requests {
     }
 
     /// The subflows that the host has opened and that have a path for themselves.
-    pub(in crate::requests) fn working(&self, on: &Lower<'_>, request: &AdviceRequest) -> Vec<(StreamId, SubflowEnds)> {
+    pub(in crate::requests) fn working(
+        &self,
+        on: &Lower<'_>,
+        request: &AdviceRequest,
+    ) -> Vec<(StreamId, SubflowEnds)> {
         let path_of = |ends: &SubflowEnds| {
             let tuple = ends.tuple();
             // A connection may have been opened by its other end.

@@ -99,7 +99,12 @@ impl Requests {
     /// Switches have the rules of a subflow.
     ///
     /// Packets may go by what was there before for a while yet: the host is not told until then.
-    pub(in crate::requests) fn on_subflow_written(&mut self, on: &mut Lower<'_>, ticket: Ticket, id: StreamId) {
+    pub(in crate::requests) fn on_subflow_written(
+        &mut self,
+        on: &mut Lower<'_>,
+        ticket: Ticket,
+        id: StreamId,
+    ) {
         self.on_subflow_ended(ticket, id);
         let Some(waiting) = self.advising.waiting.get_mut(&ticket) else { return };
         if waiting.unconfirmed.is_empty() {

@@ -7,7 +7,7 @@ use braid_types::Time;
 use serde::Serialize;
 
 use crate::log;
-use crate::notices::Told;
+use crate::notices::TimedNotice;
 
 /// Events that are kept.
 const MAX_EVENTS: usize = 4_096;
@@ -55,8 +55,8 @@ pub(super) struct Events(VecDeque<Event>);
 
 impl Events {
     /// Keeps what was told, from the number `next` on; the messages for watchers.
-    pub(super) fn take(&mut self, next: u64, told: &[Told], lost: u64) -> Vec<(&'static str, String)> {
-        let event = |(number, told): (u64, &Told)| Event {
+    pub(super) fn take(&mut self, next: u64, told: &[TimedNotice], lost: u64) -> Vec<(&'static str, String)> {
+        let event = |(number, told): (u64, &TimedNotice)| Event {
             number,
             time: told.at,
             level: log::level(&told.notice),
@@ -97,8 +97,8 @@ mod tests {
 
     use super::*;
 
-    fn told(dpid: u64) -> Told {
-        Told { at: Time::from_nanos(dpid), notice: Notice::SwitchLeft { dpid: DatapathId(dpid) } }
+    fn told(dpid: u64) -> TimedNotice {
+        TimedNotice { at: Time::from_nanos(dpid), notice: Notice::SwitchLeft { dpid: DatapathId(dpid) } }
     }
 
     #[test]

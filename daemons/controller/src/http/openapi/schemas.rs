@@ -6,8 +6,8 @@ use braid_steering::Policies;
 use braid_types::Time;
 use utoipa::ToSchema;
 
-use crate::copying::ConnectedSwitch;
 use crate::http::live::Event;
+use crate::state_copy::ConnectedSwitch;
 
 /// Describes an answer with one list.
 macro_rules! list {

@@ -10,7 +10,7 @@ use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort};
 use serde::Serialize;
 
 use super::{Table, Tables};
-use crate::copying::{ConnectedSwitch, List};
+use crate::state_copy::{ConnectedSwitch, List};
 
 /// An item of a list.
 pub(in crate::http) trait Listed: PartialEq + Debug + Serialize + Sized {

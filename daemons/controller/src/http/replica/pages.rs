@@ -10,8 +10,8 @@ use serde::Deserialize;
 
 use super::listed::Cursor;
 use super::{Listed, Replica};
-use crate::copying::{List, Lists};
 use crate::http::problem::Problem;
+use crate::state_copy::{List, Lists};
 
 /// Items of a page, unless another number is asked for.
 const PAGE: usize = 1_000;

@@ -8,7 +8,7 @@ use braid_steering::Policies;
 use braid_types::Time;
 
 use super::Table;
-use crate::copying::{ConnectedSwitch, List, StateCopy, Totals, TransferChanges};
+use crate::state_copy::{ConnectedSwitch, List, StateCopy, Totals, TransferChanges};
 
 /// All that is shown, each list as it was copied last.
 #[derive(Debug, Default)]

@@ -11,31 +11,31 @@ use tokio::sync::oneshot;
 use super::{ConnectedSwitch, CopyRequest, List, Lists, StateCopy, Totals};
 use crate::engine::Engine;
 
-/// Items of a piece, so many that it takes some microseconds: a switch has many ports, and what an assignment can carry is
-/// found anew.
-const SWITCHES: usize = 4;
-const LINKS: usize = 16;
-const HOSTS: usize = 32;
-const EDGE_GROUPS: usize = 4;
-const TRANSFERS: usize = 32;
-const ALARMS: usize = 16;
-const ASSIGNMENTS: usize = 1;
+/// Items in a piece, chosen for some microseconds of work: a switch has many ports, and an assignment's capacity is
+/// computed anew.
+const SWITCHES_PER_PIECE: usize = 4;
+const LINKS_PER_PIECE: usize = 16;
+const HOSTS_PER_PIECE: usize = 32;
+const EDGE_GROUPS_PER_PIECE: usize = 4;
+const TRANSFERS_PER_PIECE: usize = 32;
+const ALARMS_PER_PIECE: usize = 16;
+const ASSIGNMENTS_PER_PIECE: usize = 1;
 
-/// A copy that is being made.
-pub(crate) struct Copying {
+/// A copy that is not complete yet.
+pub(crate) struct CopyInProgress {
     copy: StateCopy,
-    left: Lists,
+    remaining: Lists,
     edges: EdgeList,
     transfers: vec::IntoIter<TransferId>,
     answer: oneshot::Sender<StateCopy>,
 }
 
-impl Copying {
+impl CopyInProgress {
     pub(crate) fn begin(engine: &mut Engine, request: CopyRequest) -> Self {
         let CopyRequest { lists, answer } = request;
         let mut copy = StateCopy { now: engine.now(), lists, ..StateCopy::default() };
         let sizes = engine.brain().sizes();
-        // Of a long list, nothing is moved because it grows.
+        // Long lists do not reallocate while they grow.
         if lists.has(List::Links) {
             copy.links.reserve(sizes.links as usize);
         }
@@ -56,50 +56,50 @@ impl Copying {
             };
             copy.transfers.changed.reserve(transfers.len());
         }
-        Self { copy, left: lists, edges: EdgeList::default(), transfers: transfers.into_iter(), answer }
+        Self { copy, remaining: lists, edges: EdgeList::default(), transfers: transfers.into_iter(), answer }
     }
 
-    /// Copies one more piece; whether it was the last.
+    /// Copies one more piece. Returns whether it was the last.
     pub(crate) fn step(&mut self, engine: &mut Engine) -> bool {
-        let Some(list) = self.left.first() else { return true };
+        let Some(list) = self.remaining.first() else { return true };
         if self.copy_some(list, engine) {
-            self.left = self.left.without(list);
+            self.remaining = self.remaining.without(list);
         }
-        self.left == Lists::NONE
+        self.remaining == Lists::NONE
     }
 
-    /// Hands the copy over, which has occupied the engine for so long.
+    /// Answers the request with the copy, which took the engine this long.
     pub(crate) fn finish(mut self, took: Duration) {
         self.copy.took = took;
-        // Who asked may have gone.
+        // The requester may be gone.
         drop(self.answer.send(self.copy));
     }
 
-    /// Copies a piece of a list; whether it was the last.
+    /// Copies a piece of a list. Returns whether it was the last.
     fn copy_some(&mut self, list: List, engine: &mut Engine) -> bool {
         let (copy, brain) = (&mut self.copy, engine.brain());
         match list {
-            List::Switches => extend(&mut copy.switches, SWITCHES, |last| {
+            List::Switches => extend(&mut copy.switches, SWITCHES_PER_PIECE, |last| {
                 connected(engine, last.map(|switch| switch.switch.dpid))
             }),
             List::Links => {
-                extend(&mut copy.links, LINKS, |last| brain.links_after(last.map(|link| link.src)))
+                extend(&mut copy.links, LINKS_PER_PIECE, |last| brain.links_after(last.map(|link| link.src)))
             }
             List::Hosts => {
-                extend(&mut copy.hosts, HOSTS, |last| brain.hosts_after(last.map(|host| host.mac)))
+                extend(&mut copy.hosts, HOSTS_PER_PIECE, |last| brain.hosts_after(last.map(|host| host.mac)))
             }
             List::Edges => {
-                let is_all = brain.list_edges(&mut self.edges, EDGE_GROUPS);
+                let is_all = brain.list_edges(&mut self.edges, EDGE_GROUPS_PER_PIECE);
                 if is_all {
                     copy.edges = std::mem::take(&mut self.edges).into_views();
                 }
                 is_all
             }
             List::Transfers => self.copy_transfers(engine),
-            List::Alarms => extend(&mut copy.alarms, ALARMS, |last| {
+            List::Alarms => extend(&mut copy.alarms, ALARMS_PER_PIECE, |last| {
                 brain.alarms_after(last.map(|alarm| (alarm.at, alarm.threat.kind())))
             }),
-            List::Assignments => extend(&mut copy.assignments, ASSIGNMENTS, |last| {
+            List::Assignments => extend(&mut copy.assignments, ASSIGNMENTS_PER_PIECE, |last| {
                 brain.assignments_after(last.map(|assignment| assignment.id))
             }),
             List::Policy => {
@@ -116,13 +116,14 @@ impl Copying {
 
     fn copy_transfers(&mut self, engine: &mut Engine) -> bool {
         let brain = engine.brain_mut();
-        let records = self.transfers.by_ref().take(TRANSFERS).map(|id| (id, brain.copy_transfer(id)));
+        let records =
+            self.transfers.by_ref().take(TRANSFERS_PER_PIECE).map(|id| (id, brain.copy_transfer(id)));
         self.copy.transfers.changed.extend(records);
         self.transfers.len() == 0
     }
 }
 
-/// Appends at most `count` of the items that follow the last one; whether these are all.
+/// Appends at most `count` of the items after the last one. Returns whether the list is complete.
 fn extend<T, I: Iterator<Item = T>>(
     items: &mut Vec<T>,
     count: usize,
@@ -137,7 +138,7 @@ fn extend<T, I: Iterator<Item = T>>(
 fn connected(engine: &Engine, after: Option<DatapathId>) -> impl Iterator<Item = ConnectedSwitch> {
     let connected = |switch: SwitchView| ConnectedSwitch {
         address: engine.address(switch.dpid),
-        drawn: engine.drawn(switch.dpid),
+        metadata: engine.metadata(switch.dpid),
         switch,
     };
     engine.brain().switches_after(after).map(connected)

@@ -1,6 +1,6 @@
-//! The lists of which a copy can consist, and sets of them.
+//! The lists that a copy can contain, and sets of them.
 
-/// What is shown, as far as it is asked for together.
+/// A part of the state that is copied as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum List {
     Switches,
@@ -10,9 +10,9 @@ pub(crate) enum List {
     Transfers,
     Alarms,
     Assignments,
-    /// What is steered how.
+    /// The steering policy.
     Policy,
-    /// What is counted.
+    /// Sizes and counters.
     Totals,
 }
 
@@ -30,7 +30,7 @@ impl List {
     ];
 }
 
-/// Some of the lists.
+/// A set of lists.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Lists(u16);
 
@@ -58,7 +58,7 @@ impl Lists {
         Self(self.0 & !(1 << list as u16))
     }
 
-    /// The first of them.
+    /// The first list of the set.
     pub(crate) fn first(self) -> Option<List> {
         List::ALL.into_iter().find(|list| self.has(*list))
     }
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_list_is_had_until_it_is_taken_out() {
+    fn a_set_has_each_list_until_it_is_removed() {
         let mut lists = Lists::of(&[List::Totals]).and(Lists::of(&[List::Links, List::Hosts]));
         let mut order = Vec::new();
         while let Some(list) = lists.first() {

@@ -1,4 +1,4 @@
-//! What is written down of switches, for people: the network itself says neither how they are called nor where they stand.
+//! Metadata of switches for people (name, group, position), which OpenFlow does not provide.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,21 @@ use braid_types::DatapathId;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Switches as they are drawn, by datapath id.
-pub type Drawings = BTreeMap<DatapathId, Drawn>;
+/// The metadata of switches by datapath id.
+pub type SwitchMetadataMap = BTreeMap<DatapathId, SwitchMetadata>;
 
-/// A switch as it is drawn.
+/// The metadata of one switch.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, ToSchema)]
-pub struct Drawn {
-    /// How people call it.
+pub struct SwitchMetadata {
+    /// Its name.
     pub name: Option<String>,
-    /// What it belongs to, such as a pod.
+    /// The group that it belongs to, such as a pod.
     pub group: Option<String>,
-    /// Where on Earth it stands.
+    /// Its position on Earth.
     pub position: Option<Position>,
 }
 
-/// A place on Earth, in degrees.
+/// A position on Earth, in degrees.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, ToSchema)]
 pub struct Position {
     /// From -90 to 90, north is positive.
