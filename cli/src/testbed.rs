@@ -1,4 +1,4 @@
-//! A lab as the testbed of its controller, so that links are changed from the page.
+//! A lab as the controller's testbed, whose links the page can change.
 
 use std::time::Duration;
 

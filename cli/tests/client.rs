@@ -182,7 +182,7 @@ fn transfers_are_listed_with_a_row_for_each_stream() {
     let transfer = TransferView { id: TransferId(3), kind: TransferKind::Mptcp, opened_at, streams };
     let expected = "TRANSFER  KIND   AGE         FROM            TO             SENT    RECEIVED  PATH
 3         mptcp  1 min 10 s  10.0.0.1:40000  10.0.0.2:5201  1.5 MB  0 B       1 > 2 > c
-                             10.0.0.1:40000  10.0.0.2:5201  7 B     0 B       default route
+                             10.0.0.1:40000  10.0.0.2:5201  7 B     0 B       default path
                              10.0.0.1:40000  10.0.0.2:5201  0 B     0 B       3:5 > 4
                              10.0.0.1:40000  10.0.0.2:5201  0 B     0 B       3:6 > 4
 ";

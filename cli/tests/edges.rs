@@ -80,15 +80,15 @@ fn edges_are_listed_by_what_they_spray_and_what_they_put_in_order() {
     let edge = |dpid, sprays, orders| EdgeView { dpid: DatapathId(dpid), answered_at: None, sprays, orders };
     let edges = [edge(1, sprays, vec![order()]), edge(9, Vec::new(), Vec::new())];
     let expected = "\
-EDGE  TO  PATH           SHARE                NOW    CAPACITY  ROUND TRIP  QUEUE   LOSS
-1     9   1:2 > 9        32.50 %              31.2Mbit  -      20.40 ms    512 us  0.00 %
-1     9   1:3 > 4:1 > 9  silent (10.0 s ago)  31.2Mbit  -      20.40 ms    512 us  0.00 %
-1     9   1:5 > 9        -                    -         -      -           -       -
-1     9   1:6 > 9        suspended            31.2Mbit  -      20.40 ms    512 us  0.00 %
+EDGE  TO  PATH           SHARE                NOW       CAPACITY  ROUND TRIP  QUEUE   LOSS
+1     9   1:2 > 9        32.50 %              31.2Mbit  -         20.40 ms    512 us  0.00 %
+1     9   1:3 > 4:1 > 9  silent (10.0 s ago)  31.2Mbit  -         20.40 ms    512 us  0.00 %
+1     9   1:5 > 9        -                    -         -         -           -       -
+1     9   1:6 > 9        left out             31.2Mbit  -         20.40 ms    512 us  0.00 %
 9
 
 EDGE  FROM  HOST               HELD          OF       HOLD P50  P99       MAX  GAPS FILLED  GIVEN UP  SPURIOUS
-1     9     02:00:00:00:00:01  40 (65.0 kB)  32.0 MB  19.00 ms    21.00 ms  -    7            3         0
+1     9     02:00:00:00:00:01  40 (65.0 kB)  32.0 MB  19.00 ms  21.00 ms  -    7            3         0
 ";
     assert_eq!(table(&edges), expected);
     assert_eq!(table(&[edge(9, Vec::new(), Vec::new())]).lines().count(), 2);

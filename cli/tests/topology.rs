@@ -33,7 +33,7 @@ fn generated_network_is_shown_in_figures() {
 network     fattree:4
 switches    20
 hosts       16 with 16 interfaces
-cables      32, which are 64 links in one direction
+links       32, with 64 directed links
 degree      2 to 4, 3.2 on average
 diameter    4 hops
 components  1
@@ -50,7 +50,7 @@ delay       250us
 fn tables_list_switches_and_links() {
     let shown = printed(&["show", "two-path", "--links", "--switches"]);
     assert!(shown.starts_with(
-        "SWITCH  DPID  GROUP  POSITION  CABLES  INTERFACES\nwest    1     -      -         2       1\n"
+        "SWITCH  DPID  GROUP  POSITION  LINKS  INTERFACES\nwest    1     -      -         2      1\n"
     ));
     assert!(
         shown.contains("\n\nFROM     TO       CAPACITY  DELAY\nwest:1   north:1  1Gbit     -\n"),

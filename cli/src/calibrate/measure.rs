@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::client::Controller;
 use crate::exit::{self, Code};
 
-/// What is measured, and how.
+/// The parameters of a measurement.
 pub(super) struct Measurement<'a> {
     pub(super) controller: &'a Controller,
     pub(super) dst: IpAddr,
@@ -24,13 +24,13 @@ pub(super) struct Measurement<'a> {
     pub(super) warm_up: u16,
 }
 
-/// A path, and what was measured of it.
+/// A path with its samples.
 pub(super) struct MeasuredPath {
     pub(super) switches: Vec<DatapathId>,
     pub(super) samples: Vec<Sample>,
 }
 
-/// As far as it counts here.
+/// The parts of iperf3's document that are used.
 #[derive(Deserialize)]
 struct PathView {
     switches: Vec<DatapathId>,
@@ -46,7 +46,7 @@ impl Measurement<'_> {
             .map_err(|error| exit::error(Code::NotFound, format!("{error:#}")))?;
         let mut measured = Vec::new();
         for number in 0..self.paths {
-            // What others do and how long it takes may have changed meanwhile.
+            // Cross traffic and delays may have changed meanwhile.
             let paths = self.paths_beside(src, number)?;
             let Some(path) = paths.get(usize::from(number)) else { break };
             let mut samples = Vec::new();
@@ -66,7 +66,7 @@ impl Measurement<'_> {
         Ok(measured)
     }
 
-    /// What the controller knows of the paths, of which only this one is to be used.
+    /// The controller's view of the paths, restricted to this one.
     fn paths_beside(&self, src: IpAddr, number: u8) -> anyhow::Result<Vec<PathView>> {
         let body = json!({ "src": src, "dst": self.dst, "paths": self.paths, "deal": deal(number), "lease_seconds": 1 });
         let mut answer = self.controller.send("POST", "assignments", &body)?;
@@ -74,9 +74,10 @@ impl Measurement<'_> {
         serde_json::from_value(paths).context("the controller's answer names no paths")
     }
 
-    /// What iperf3 carries over one path with so many streams.
+    /// The goodput of iperf3 over one path with a number of streams.
     fn transfer(&self, src: IpAddr, number: u8, streams: u16) -> anyhow::Result<BitsPerSec> {
-        let mut command = Command::new(current_exe().context("the path of this program")?);
+        let mut command =
+            Command::new(current_exe().context("cannot determine the path of this executable")?);
         command.args([
             "run",
             "--quiet",
@@ -98,7 +99,7 @@ fn deal(number: u8) -> String {
     format!("path:{number}")
 }
 
-/// iperf3 ends with 0 even if it failed: the error is in what it says.
+/// iperf3 exits with 0 even after errors: these are in its document.
 fn goodput(text: &str) -> Result<BitsPerSec, String> {
     let document: Value =
         serde_json::from_str(text).map_err(|error| format!("iperf3 was cut off: {error}"))?;
@@ -109,7 +110,7 @@ fn goodput(text: &str) -> Result<BitsPerSec, String> {
     rate.map(|rate| BitsPerSec(rate as u64)).ok_or_else(|| "iperf3 measured nothing".to_owned())
 }
 
-/// The address from which packets go there; nothing is sent.
+/// The source address towards a destination; nothing is sent.
 fn source_to(dst: IpAddr) -> std::io::Result<IpAddr> {
     let any: IpAddr = if dst.is_ipv4() { [0; 4].into() } else { [0_u16; 8].into() };
     let probe = UdpSocket::bind((any, 0))?;

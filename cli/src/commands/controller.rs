@@ -204,7 +204,7 @@ fn network(file: PathBuf) -> anyhow::Result<Blueprint> {
 
 /// What the links of a network carry, by the port that they leave.
 fn capacities(network: &Blueprint) -> BTreeMap<SwitchPort, BitsPerSec> {
-    network.links().map(|(link, state)| (link.src, state.capacity)).collect()
+    network.directed_links().map(|(link, state)| (link.src, state.capacity)).collect()
 }
 
 /// How its switches are called, and where they stand.

@@ -1,4 +1,4 @@
-//! `braid transfers`: transfers with the rate and route of each stream.
+//! `braid transfers`: transfers with the rate and path of each stream.
 
 use braid_types::Time;
 
@@ -15,7 +15,7 @@ pub(crate) fn execute(args: &WatchArgs) -> anyhow::Result<()> {
     })
 }
 
-/// One row a stream, of which the first tells of the transfer, too.
+/// One row for each stream; the first row has the transfer's columns as well.
 fn rows(transfer: &Transfer, routes: &Routes<'_>, now: Time) -> Vec<[String; 8]> {
     let age = format::duration(now.since(transfer.opened_at));
     let about = [transfer.id.to_string(), transfer.kind.clone(), age];
@@ -25,7 +25,7 @@ fn rows(transfer: &Transfer, routes: &Routes<'_>, now: Time) -> Vec<[String; 8]>
 
 fn row(stream: &Stream, routes: &Routes<'_>, [id, kind, age]: [String; 3]) -> [String; 8] {
     let path = match stream.path.is_empty() {
-        true => "default route".to_owned(),
+        true => "default path".to_owned(),
         false => format::list(routes.hops(stream), " > "),
     };
     let (sent, received) = (format::bytes(stream.bytes_sent), format::bytes(stream.bytes_received));

@@ -10,7 +10,7 @@ use braid_types::{BitsPerSec, DatapathId};
 use crate::client::format;
 use crate::table;
 
-/// The paths as a table, and what is to be said of all of them. With a model: how many streams each can use by itself.
+/// The paths as a table with sentences below it. With a model: the streams that each path alone can use.
 pub(crate) fn text(view: &PathsView, model: Option<StreamModel>) -> String {
     let mut text = table::of_columns(columns(view, model));
     for line in footer(view) {
@@ -19,12 +19,12 @@ pub(crate) fn text(view: &PathsView, model: Option<StreamModel>) -> String {
     text
 }
 
-/// What is to be said beside the paths.
+/// The sentences below the table.
 pub(crate) fn notes(view: &PathsView) -> impl Iterator<Item = String> {
     view.warnings.iter().map(|warning| format!("warning: {warning}"))
 }
 
-/// Without those that would say nothing.
+/// Columns without those that are empty.
 fn columns(view: &PathsView, model: Option<StreamModel>) -> Vec<(&'static str, Vec<String>)> {
     let weight: Weight = view.weight.parse().unwrap_or_default();
     let column = |cell: &dyn Fn(&PathView) -> String| view.paths.iter().map(cell).collect();
@@ -47,7 +47,7 @@ fn columns(view: &PathsView, model: Option<StreamModel>) -> Vec<(&'static str, V
     columns.into_iter().filter(|(shown, ..)| *shown).map(|(_, heading, cells)| (heading, cells)).collect()
 }
 
-/// How many streams a path can use, if its delay and rate are known: the way back takes as long.
+/// The number of streams that a path can use, if its delay and rate are known; the reverse path has the same delay.
 fn streams(path: &PathView, model: StreamModel) -> String {
     let known = path.rate_bps.zip(path.delay_us);
     let count = known.map(|(rate, micros)| {
@@ -56,7 +56,7 @@ fn streams(path: &PathView, model: StreamModel) -> String {
     format::list(count.map(|count| format!("{count:.0}")), "")
 }
 
-/// With its unit, if it has one.
+/// A cost with its unit, if it has one.
 fn cost(cost: Option<u64>, weight: Weight) -> String {
     if weight == Weight::LATENCY { micros(cost.map(|micros| micros as f64)) } else { format::list(cost, "") }
 }
@@ -69,7 +69,7 @@ fn rate(bps: Option<u64>) -> String {
     format::list(bps.map(BitsPerSec), "")
 }
 
-/// The switches, with the port where another one leads to the same next switch.
+/// The switches, with the port where there are parallel links to the next switch.
 fn route(path: &PathView) -> String {
     let mut links = path.links.iter();
     let hop = |node: &String| match links.next().filter(|link| link.parallel) {
@@ -79,7 +79,7 @@ fn route(path: &PathView) -> String {
     path.nodes.iter().map(hop).collect::<Vec<_>>().join(" > ")
 }
 
-/// In the network of a controller the name of a switch is its datapath id.
+/// The name of a switch; in a controller's network its datapath id.
 fn label(node: &str) -> String {
     let dpid = node.parse().ok().filter(|dpid: &DatapathId| dpid.to_string() == node);
     dpid.map_or_else(|| node.to_owned(), format::switch)
@@ -91,7 +91,7 @@ fn footer(view: &PathsView) -> Vec<String> {
     [flow(view), together, view.truncated.then_some(more)].into_iter().flatten().collect()
 }
 
-/// Whether one stream can go over all of the paths. Delays tell nothing of cables that several paths share.
+/// The sentence on spreading one stream over all paths. Delays do not show whether paths share links.
 fn spread(together: &TogetherView, view: &PathsView) -> String {
     let difference = match together.difference_us {
         0.0 => "Their delays are the same".to_owned(),
@@ -108,7 +108,7 @@ fn spread(together: &TogetherView, view: &PathsView) -> String {
             format!("{difference}: {by_delays}one stream can be spread over them.")
         }
         (TogetherVerdict::Resequenced, _) => format!(
-            "{difference}: {by_delays}one stream can be spread over them if its packets are put in order again."
+            "{difference}: {by_delays}one stream can be spread over them if its packets are resequenced."
         ),
         (TogetherVerdict::Apart, true) => {
             format!(
@@ -121,7 +121,7 @@ fn spread(together: &TogetherView, view: &PathsView) -> String {
     }
 }
 
-/// Paths at these places, from 0 and rising: `path 2 alone`, `paths 1, 3-5`.
+/// Paths by their sorted indices from 0: `path 2 alone`, `paths 1, 3-5`.
 fn ranks(places: &[usize]) -> String {
     let rank = |place: usize| place.saturating_add(1);
     if let [place] = places {

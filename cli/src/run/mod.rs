@@ -95,7 +95,7 @@ impl braid_announce::Controller for Controller {
 
 /// Starts this program again, which then becomes the command.
 fn start(command: &[OsString]) -> anyhow::Result<Watched> {
-    let own = current_exe().context("the path of this program")?;
+    let own = current_exe().context("cannot determine the path of this executable")?;
     match braid_announce::start(process::Command::new(own).args(["run", "--begin", "--"]).args(command)) {
         // The child has printed the error.
         Err(StartError::Ended(code)) => process::exit(code),

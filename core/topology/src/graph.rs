@@ -124,7 +124,7 @@ impl Graph {
         self.heads[edge.index()]
     }
 
-    /// The other direction of the same cable.
+    /// The other direction of the same link.
     pub fn reverse(&self, edge: EdgeIndex) -> Option<EdgeIndex> {
         self.reverses[edge.index()]
     }

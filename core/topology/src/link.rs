@@ -5,7 +5,7 @@ use std::time::Duration;
 use braid_types::{BitsPerSec, SwitchPort};
 use serde::{Deserialize, Serialize};
 
-/// One direction of a cable or tunnel between two ports; the other direction is a link of its own.
+/// One direction of a link or tunnel between two ports; the other direction is a link of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Link {
     /// Where frames leave. At most one link leaves a port, so this names the link.
@@ -26,7 +26,7 @@ pub struct LinkState {
 }
 
 impl Link {
-    /// Whether `other` is the other direction of the same cable.
+    /// Whether `other` is the other direction of the same link.
     pub fn is_reverse_of(&self, other: &Self) -> bool {
         self.src == other.dst && self.dst == other.src
     }
@@ -36,7 +36,7 @@ impl Link {
         self.src == at || self.dst == at
     }
 
-    /// The other direction of the same cable, whether it exists or not.
+    /// The other direction of the same link, whether it exists or not.
     pub const fn reversed(&self) -> Self {
         Self { src: self.dst, dst: self.src }
     }

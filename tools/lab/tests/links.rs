@@ -149,7 +149,7 @@ fn parallel_links_are_told_apart_by_their_number() {
     bench.labs.deploy(&scenario, &name, &learning(), &Interrupt::default()).unwrap().keep();
     let edit = LinkEdit { directions: [change(r#"{"rate":"5Mbit"}"#), Change::default()], up: None };
     let many = bench.labs.change_link(&name, &which("s", "t"), &edit).unwrap_err();
-    assert_eq!(many.to_string(), "2 links join s and t: s:1 - t:1, t:2 - s:2; name one by its ports");
+    assert_eq!(many.to_string(), "2 links join s and t: s:1 - t:1, t:2 - s:2; choose one by its ports");
     assert_eq!(many.exit_code(), 2);
     let second = WhichLink { nth: Some(2), ..which("s", "t") };
     let after = bench.labs.change_link(&name, &second, &edit).unwrap();
@@ -211,11 +211,7 @@ fn a_lab_whose_link_process_died_says_so_and_can_be_removed() {
         false
     }));
     let lab = bench.labs.inspect(&name).unwrap();
-    assert!(
-        lab.problems[0].starts_with("the process of the links in user space has ended"),
-        "{:?}",
-        lab.problems
-    );
+    assert!(lab.problems[0].starts_with("the link process has ended"), "{:?}", lab.problems);
     // What it was deployed with is still shown.
     assert_eq!(lab.links[2].ends[1].parameters.delay.to_string(), "7ms");
     assert!(matches!(bench.labs.links(&name), Err(LabError::LinkProcess { .. })));

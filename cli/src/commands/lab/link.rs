@@ -56,35 +56,35 @@ pub(crate) struct Set {
 
 #[derive(clap::Args)]
 pub(crate) struct Parameters {
-    /// Bits a second, such as 50Mbit
+    /// The rate in bits per second, such as 50Mbit
     #[arg(long)]
     rate: Option<BitsPerSec>,
-    /// How long a frame is on the way, such as 20ms
+    /// The delay, such as 20ms
     #[arg(long)]
     delay: Option<Delay>,
-    /// How far the delay strays
+    /// The variation of the delay
     #[arg(long)]
     jitter: Option<Delay>,
-    /// How it strays: uniform or normal
+    /// The distribution of jitter: uniform or normal
     #[arg(long, value_parser = distribution)]
     distribution: Option<Distribution>,
-    /// The share of frames that are lost, such as 1%
+    /// The share of lost frames, such as 1%
     #[arg(long)]
     loss: Option<Probability>,
-    /// How many frames in a row are lost, on average
+    /// The average number of frames lost in a row
     #[arg(long, value_name = "FRAMES")]
     loss_burst: Option<f64>,
-    /// The share of frames that overtake those on the way
+    /// The share of frames that overtake earlier ones
     #[arg(long)]
     reorder: Option<Probability>,
-    /// What waits while the link is busy, such as "100 packets" or 64kB
+    /// The length of the queue, such as "100 packets" or 64kB
     #[arg(long)]
     queue: Option<QueueLimit>,
 }
 
 #[derive(clap::Args)]
 pub(crate) struct Show {
-    /// The lab's name; may be left out where there is only one
+    /// The lab's name; optional if there is only one lab
     name: Option<LabName>,
     /// Print JSON
     #[arg(long)]
@@ -154,9 +154,9 @@ fn only_lab(labs: &Labs) -> anyhow::Result<LabName> {
     let mut names = exit(labs.names())?;
     match (names.pop(), names.is_empty()) {
         (Some(name), true) => Ok(name),
-        (None, _) => Err(error(Code::NotFound, "there is no lab; `braid lab deploy` makes one")),
+        (None, _) => Err(error(Code::NotFound, "there is no lab: create one with `braid lab deploy`")),
         (Some(_), false) => {
-            Err(error(Code::Usage, "there are several labs; name one before the ends of the link"))
+            Err(error(Code::Usage, "there are several labs: name one before the ends of the link"))
         }
     }
 }

@@ -5,7 +5,7 @@ use braid_link_model::Parameters;
 
 use crate::table::table;
 
-/// What links are like: a line for each direction.
+/// The table of links, a line for each direction.
 pub(super) fn links(links: &[LinkInspection]) -> String {
     let rows = directions(links).map(|(link, from, to)| {
         let state = if link.up { "up" } else { "down" };
@@ -27,7 +27,7 @@ pub(super) fn links(links: &[LinkInspection]) -> String {
     table(["FROM", "TO", "STATE", "BACKEND", "RATE", "DELAY", "QUEUE", "TROUBLE"], rows)
 }
 
-/// What became of frames, a line for each direction of the links that count them.
+/// The table of frame counters, a line for each direction of links in user space.
 pub(super) fn counters(links: &[LinkInspection]) -> Option<String> {
     let rows: Vec<_> = directions(links).filter_map(|(_, from, to)| row(from, to)).collect();
     let heading =
@@ -61,7 +61,7 @@ fn directions(links: &[LinkInspection]) -> impl Iterator<Item = (&LinkInspection
     })
 }
 
-/// Jitter, loss and reordering, as far as there are any.
+/// Jitter, loss and reordering, if any.
 fn trouble(way: &Parameters) -> String {
     let mut words = Vec::new();
     if !way.jitter.duration().is_zero() {

@@ -9,8 +9,8 @@ use crate::client::view::{Link, Reading};
 use crate::client::{self, Answer, format};
 use crate::table::table;
 
-/// Readings are taken once a second; one that is older than this is followed by its age.
-const OLD_SECONDS: u64 = 3;
+/// The age from which on a value is followed by its age; values are read once a second.
+const STALE_SECONDS: u64 = 3;
 
 #[derive(clap::Args)]
 #[group(skip)]
@@ -24,10 +24,10 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Measure what a link can carry, by trains of frames; for a second or two they fill it
+    /// Measure the capacity of a link with trains of frames, which fill it for a second or two
     ///
-    /// What comes of it counts from then on, unless the controller was told the capacity (--network). For links of up to
-    /// about 1 Gbit/s; other traffic on the link makes it seem slower.
+    /// The controller uses the result, unless --network gives the capacity. For links of up to about 1 Gbit/s; cross traffic
+    /// lowers the result.
     Measure(measure::Measure),
 }
 
@@ -58,7 +58,7 @@ fn row(link: &Link, now: Time) -> [String; 8] {
 
 fn cell<T>(reading: Option<Reading<T>>, now: Time, show: impl Fn(T) -> String) -> String {
     let Some(Reading { value, at }) = reading else { return "-".to_owned() };
-    let age = at.map(|at| now.since(at)).filter(|age| age.as_secs() >= OLD_SECONDS);
+    let age = at.map(|at| now.since(at)).filter(|age| age.as_secs() >= STALE_SECONDS);
     let age = age.map(|age| format!(" ({} ago)", format::duration(age)));
     format!("{}{}", show(value), age.unwrap_or_default())
 }

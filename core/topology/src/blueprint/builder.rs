@@ -6,7 +6,7 @@ use std::mem;
 use braid_types::{DatapathId, PortNo};
 
 use super::{
-    Blueprint, BlueprintError, Cable, End, Host, Interface, MAX_CABLES, MAX_HOSTS, MAX_NAME, MAX_SWITCHES,
+    Blueprint, BlueprintError, End, Host, Interface, Link, MAX_HOSTS, MAX_LINKS, MAX_NAME, MAX_SWITCHES,
     Place, Position, Switch,
 };
 use crate::LinkState;
@@ -16,7 +16,7 @@ use crate::LinkState;
 pub struct Builder {
     name: String,
     switches: Vec<NewSwitch>,
-    cables: Vec<([Plug; 2], [Option<LinkState>; 2])>,
+    links: Vec<([Plug; 2], [Option<LinkState>; 2])>,
     hosts: Vec<(String, Vec<NewInterface>)>,
     interfaces: usize,
     by_name: BTreeMap<String, Place>,
@@ -37,19 +37,19 @@ pub struct NewSwitch {
     pub group: Option<String>,
 }
 
-/// Where a cable is to be plugged in.
+/// Where a link is to be plugged in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plug {
     /// The switch's index.
     pub switch: usize,
-    /// Its port; by default the lowest that is free, from 1: first for the cables in their order, then for the hosts.
+    /// Its port; by default the lowest that is free, from 1: first for the links in their order, then for the hosts.
     pub port: Option<PortNo>,
 }
 
 /// An interface of a host to be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewInterface {
-    /// Where its cable leads.
+    /// Where its link leads.
     pub plug: Plug,
     /// What is known of what the host sends, and of what it receives.
     pub states: [LinkState; 2],
@@ -79,7 +79,7 @@ impl Builder {
         Self {
             name,
             switches: Vec::new(),
-            cables: Vec::new(),
+            links: Vec::new(),
             hosts: Vec::new(),
             interfaces: 0,
             by_name: BTreeMap::new(),
@@ -106,32 +106,32 @@ impl Builder {
         Ok(index)
     }
 
-    /// Lays a cable that is the same in both directions.
+    /// Lays a link that is the same in both directions.
     ///
     /// # Errors
     ///
-    /// As [`Builder::directed_cable`].
-    pub fn cable(
+    /// As [`Builder::directed_link`].
+    pub fn link(
         &mut self,
         a: impl Into<Plug>,
         b: impl Into<Plug>,
         state: LinkState,
     ) -> Result<(), BlueprintError> {
-        self.directed_cable([a.into(), b.into()], [Some(state); 2])
+        self.directed_link([a.into(), b.into()], [Some(state); 2])
     }
 
-    /// Lays a cable; the first state is that of the direction from the first end, `None` where nothing passes.
+    /// Lays a link; the first state is that of the direction from the first end, `None` where nothing passes.
     ///
     /// # Errors
     ///
     /// [`BlueprintError`] if a switch does not exist, both are the same, a port is taken or none, there is no
     /// direction, or a bound is reached.
-    pub fn directed_cable(
+    pub fn directed_link(
         &mut self,
         plugs: [Plug; 2],
         states: [Option<LinkState>; 2],
     ) -> Result<(), BlueprintError> {
-        within("cables", self.cables.len(), MAX_CABLES)?;
+        within("links", self.links.len(), MAX_LINKS)?;
         let [a, b] = plugs;
         let [first, second] = [self.check_plug(a)?, self.check_plug(b)?];
         if a.switch == b.switch {
@@ -141,7 +141,7 @@ impl Builder {
             return Err(BlueprintError::NoDirection(first.to_owned(), second.to_owned()));
         }
         self.ports.extend(plugs.iter().filter_map(|plug| Some((plug.switch, plug.port?))));
-        self.cables.push((plugs, states));
+        self.links.push((plugs, states));
         Ok(())
     }
 
@@ -192,8 +192,8 @@ impl Builder {
     pub fn build(mut self) -> Blueprint {
         let switches = self.number_switches();
         let mut ports = Ports { taken: self.ports, last: vec![0; switches.len()] };
-        let lay = |(plugs, states): ([Plug; 2], _)| Cable { ends: plugs.map(|plug| ports.end(plug)), states };
-        let cables = self.cables.into_iter().map(lay).collect();
+        let lay = |(plugs, states): ([Plug; 2], _)| Link { ends: plugs.map(|plug| ports.end(plug)), states };
+        let links = self.links.into_iter().map(lay).collect();
         let mut attach = |new: NewInterface| Interface { end: ports.end(new.plug), states: new.states };
         let hosts = self.hosts.into_iter().map(|(name, interfaces)| Host {
             name,
@@ -201,7 +201,7 @@ impl Builder {
         });
         let hosts = hosts.collect();
         let (name, by_name, by_dpid) = (self.name, self.by_name, self.by_dpid);
-        Blueprint { name, switches, hosts, cables, by_name, by_dpid }
+        Blueprint { name, switches, hosts, links, by_name, by_dpid }
     }
 
     fn number_switches(&mut self) -> Vec<Switch> {
@@ -240,7 +240,7 @@ impl Builder {
         Err(BlueprintError::RepeatedDatapath { dpid, first, second: name.to_owned() })
     }
 
-    /// The name of the switch, if there can be a cable.
+    /// The name of the switch, if there can be a link.
     fn check_plug(&self, plug: Plug) -> Result<&str, BlueprintError> {
         let name = self.name_at(plug.switch)?;
         match plug.port {
@@ -285,7 +285,7 @@ impl Ports {
         End { switch, port: port.unwrap_or_else(|| self.next(switch)) }
     }
 
-    // There are far fewer cables and interfaces than numbers of ports.
+    // There are far fewer links and interfaces than numbers of ports.
     fn next(&mut self, switch: usize) -> PortNo {
         let last = &mut self.last[switch];
         loop {

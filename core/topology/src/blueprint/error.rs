@@ -23,8 +23,8 @@ pub enum BlueprintError {
         /// Who was to get it as well.
         second: String,
     },
-    /// A port has one cable.
-    #[error("port {port} of switch {switch:?} has a cable already")]
+    /// A port has one link.
+    #[error("port {port} of switch {switch:?} has a link already")]
     RepeatedPort {
         /// The switch.
         switch: String,
@@ -32,7 +32,7 @@ pub enum BlueprintError {
         port: PortNo,
     },
     /// Reserved numbers are no ports.
-    #[error("port {port} of switch {switch:?} cannot have a cable: ports are 1 to {max}", max = PortNo::MAX.0)]
+    #[error("port {port} of switch {switch:?} cannot have a link: ports are 1 to {max}", max = PortNo::MAX.0)]
     NotAPort {
         /// The switch.
         switch: String,
@@ -47,11 +47,11 @@ pub enum BlueprintError {
         /// How many switches there are.
         have: usize,
     },
-    /// A cable leads somewhere else.
-    #[error("a cable leads from switch {0:?} back to itself")]
+    /// A link leads somewhere else.
+    #[error("a link leads from switch {0:?} back to itself")]
     SelfLoop(String),
-    /// A cable carries something at least in one direction.
-    #[error("the cable between {0:?} and {1:?} has no direction")]
+    /// A link carries something at least in one direction.
+    #[error("the link between {0:?} and {1:?} has no direction")]
     NoDirection(String, String),
     /// A host is attached somewhere.
     #[error("host {0:?} has no interface")]

@@ -8,8 +8,8 @@
 //! let state = LinkState::of_capacity(BitsPerSec(1_000_000_000));
 //! let mut builder = Blueprint::builder("two sites");
 //! let [ams, gva] = [builder.switch(NewSwitch::named("ams"))?, builder.switch(NewSwitch::named("gva"))?];
-//! builder.cable(ams, gva, state)?;
-//! builder.cable(ams, gva, state)?;
+//! builder.link(ams, gva, state)?;
+//! builder.link(ams, gva, state)?;
 //! builder.host("server", [gva], state)?;
 //! let blueprint = builder.build();
 //!
@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 
 use braid_types::{DatapathId, PortNo, SwitchPort};
 
-use crate::{Graph, Link, LinkState};
+use crate::{Graph, LinkState};
 
 pub use builder::{Builder, NewInterface, NewSwitch, Plug};
 pub use error::BlueprintError;
@@ -37,14 +37,14 @@ pub use position::Position;
 
 /// The most switches of a blueprint.
 pub const MAX_SWITCHES: usize = 262_144;
-/// The most cables between switches.
-pub const MAX_CABLES: usize = 1_048_576;
+/// The most links between switches.
+pub const MAX_LINKS: usize = 1_048_576;
 /// The most hosts, and the most interfaces of all hosts together.
 pub const MAX_HOSTS: usize = 1_048_576;
 /// The longest name in bytes.
 pub const MAX_NAME: usize = 255;
 
-/// A network as it is drawn: switches, the cables between them, and hosts.
+/// A network as it is drawn: switches, the links between them, and hosts.
 ///
 /// Names are unique among switches and hosts, datapath ids among switches, ports at their switch. Every index is
 /// that of a switch in [`Blueprint::switches`].
@@ -53,7 +53,7 @@ pub struct Blueprint {
     name: String,
     switches: Vec<Switch>,
     hosts: Vec<Host>,
-    cables: Vec<Cable>,
+    links: Vec<Link>,
     by_name: BTreeMap<String, Place>,
     by_dpid: BTreeMap<DatapathId, usize>,
 }
@@ -71,9 +71,9 @@ pub struct Switch {
     pub group: Option<String>,
 }
 
-/// A cable between two switches. Cables may be parallel; none returns to its own switch.
+/// A link between two switches. Links may be parallel; none returns to its own switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cable {
+pub struct Link {
     /// Where it is plugged in.
     pub ends: [End; 2],
     /// What is known of each direction: the first of what the first end sends. `None` where nothing passes; at
@@ -99,10 +99,10 @@ pub struct Host {
     pub interfaces: Vec<Interface>,
 }
 
-/// An interface of a host, and the cable at it.
+/// An interface of a host, and the link at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interface {
-    /// Where its cable leads.
+    /// Where its link leads.
     pub end: End,
     /// What is known of what the host sends, and of what it receives.
     pub states: [LinkState; 2],
@@ -135,24 +135,24 @@ impl Blueprint {
         &self.hosts
     }
 
-    /// All cables between switches.
-    pub fn cables(&self) -> &[Cable] {
-        &self.cables
+    /// All links between switches.
+    pub fn links(&self) -> &[Link] {
+        &self.links
     }
 
-    /// The directed links of all cables with what is known of them, in the order of the cables.
-    pub fn links(&self) -> impl Iterator<Item = (Link, LinkState)> {
-        self.cables.iter().flat_map(|cable| {
-            let [a, b] = cable.ends.map(|end| self.port_at(end));
-            let [there, back] = cable.states;
-            let there = there.map(|state| (Link { src: a, dst: b }, state));
-            there.into_iter().chain(back.map(|state| (Link { src: b, dst: a }, state)))
+    /// The directed links of all links with what is known of them, in the order of the links.
+    pub fn directed_links(&self) -> impl Iterator<Item = (crate::Link, LinkState)> {
+        self.links.iter().flat_map(|link| {
+            let [a, b] = link.ends.map(|end| self.port_at(end));
+            let [there, back] = link.states;
+            let there = there.map(|state| (crate::Link { src: a, dst: b }, state));
+            there.into_iter().chain(back.map(|state| (crate::Link { src: b, dst: a }, state)))
         })
     }
 
     /// The switches and links for algorithms, version 0. O((V + E) log (V + E)).
     pub fn graph(&self) -> Graph {
-        Graph::new(0, self.switches.iter().map(|switch| switch.dpid), self.links())
+        Graph::new(0, self.switches.iter().map(|switch| switch.dpid), self.directed_links())
     }
 
     /// The port with its switch's datapath id.

@@ -69,7 +69,7 @@ impl Reading<'_> {
     fn add_link(&self, builder: &mut Builder, link: Link, place: &str) -> Result<(), ImportProblem> {
         let [a, b] = link.ends.map(|end| self.plug(end, place));
         let states = link.states.map(|state| state.map(LinkState::from));
-        builder.directed_cable([a?, b?], states).map_err(|error| self.refuse(place, &error))
+        builder.directed_link([a?, b?], states).map_err(|error| self.refuse(place, &error))
     }
 
     fn add_host(&self, builder: &mut Builder, host: Host, place: &str) -> Result<(), ImportProblem> {

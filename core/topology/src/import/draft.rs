@@ -1,4 +1,4 @@
-//! What the importers of graphs have in common: from nodes and edges to switches, hosts and cables.
+//! What the importers of graphs have in common: from nodes and edges to switches, hosts and links.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -30,13 +30,13 @@ pub(super) struct Node {
     pub(super) group: Option<String>,
 }
 
-/// An edge, which becomes a cable, or one direction of it.
+/// An edge, which becomes a link, or one direction of it.
 pub(super) struct Edge {
     /// Places in [`Draft::nodes`].
     pub(super) ends: [usize; 2],
     /// From the first end to the second only.
     pub(super) directed: bool,
-    /// The same for the two directions of a cable; without it they are matched in their order.
+    /// The same for the two directions of a link; without it they are matched in their order.
     pub(super) key: Option<String>,
     pub(super) capacity: Option<BitsPerSec>,
     pub(super) delay: Option<Duration>,
@@ -62,7 +62,7 @@ pub(super) trait Document {
     }
 }
 
-/// A cable between nodes.
+/// A link between nodes.
 struct Strand {
     ends: [usize; 2],
     states: [Option<LinkState>; 2],
@@ -93,7 +93,7 @@ impl Draft {
         Ok(Imported { blueprint: builder.build(), warnings: warnings.into_vec(document.file()) })
     }
 
-    /// The cables, with directed edges that belong together made one, in the order of the edges.
+    /// The links, with directed edges that belong together made one, in the order of the edges.
     fn strands(
         &self,
         document: &impl Document,
@@ -252,7 +252,7 @@ fn add_switches(
     Ok(indices)
 }
 
-/// Lays a cable between switches; one to a host is returned with the host's place among the nodes.
+/// Lays a link between switches; one to a host is returned with the host's place among the nodes.
 fn attach(
     builder: &mut Builder,
     indices: &[Option<usize>],
@@ -263,7 +263,7 @@ fn attach(
     let [there, back] = states;
     match (indices[a], indices[b]) {
         (Some(a), Some(b)) => {
-            let laid = builder.directed_cable([a.into(), b.into()], states);
+            let laid = builder.directed_link([a.into(), b.into()], states);
             laid.map(|()| None).map_err(|error| refuse(document, origin, &error))
         }
         (None, Some(switch)) => Ok(Some((a, interface(switch, [there, back])))),

@@ -53,7 +53,7 @@ pub(super) const fn remedy(error: &BlueprintError) -> &'static str {
     match error {
         BlueprintError::BadName(_) => "give it another label",
         BlueprintError::RepeatedName(_) | BlueprintError::RepeatedDatapath { .. } => "give each its own",
-        BlueprintError::RepeatedPort { .. } => "a port has one cable: use another",
+        BlueprintError::RepeatedPort { .. } => "a port has one link: use another",
         BlueprintError::NotAPort { .. } => "use another number",
         BlueprintError::UnknownSwitch { .. } => "name one that there is",
         BlueprintError::SelfLoop(_) => "leave it out",

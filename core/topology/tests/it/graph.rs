@@ -6,7 +6,7 @@ use braid_topology::{EdgeIndex, Graph, Link};
 use braid_types::DatapathId;
 use proptest::prelude::*;
 
-use crate::network::{cables, end, link, state, unconnected};
+use crate::network::{end, link, links, state, unconnected};
 
 fn links() -> impl Strategy<Value = Vec<Link>> {
     let place = || (1..6_u64, 1..5_u32).prop_map(|(switch, port)| end(switch, port));
@@ -55,7 +55,7 @@ fn switches_without_links_and_unnamed_ends_are_nodes() {
 
 #[test]
 fn indices_follow_the_order_of_ports() {
-    let graph = Graph::from_links(cables(&[(end(2, 2), end(1, 9)), (end(2, 1), end(1, 3))]));
+    let graph = Graph::from_links(links(&[(end(2, 2), end(1, 9)), (end(2, 1), end(1, 3))]));
     let sources: Vec<_> = graph.edges().map(|edge| graph.link(edge).src).collect();
     assert_eq!(sources, [end(1, 3), end(1, 9), end(2, 1), end(2, 2)]);
     assert_eq!(graph.edges().map(EdgeIndex::index).collect::<Vec<_>>(), [0, 1, 2, 3]);

@@ -131,7 +131,7 @@ fn streams(row: &Row) -> Vec<Series> {
 }
 
 fn stream_name(stream: &StreamRow) -> String {
-    let path = if stream.path.is_empty() { "default route".to_owned() } else { stream.path.join(" ") };
+    let path = if stream.path.is_empty() { "default path".to_owned() } else { stream.path.join(" ") };
     format!("{}:{} {path}", stream.src, stream.src_port)
 }
 

@@ -21,7 +21,7 @@ pub struct ModelRow {
     /// Streams per Mbit/s of bandwidth and ms of round-trip time.
     pub a: f64,
     /// The goodput loss of a stream beyond saturation, as a share of the peak (squared for a parabola).
-    pub lack: f64,
+    pub saturation_loss: f64,
     /// How goodput grows with the number of streams.
     pub growth: Growth,
     /// The 95 % confidence interval of `a`; `None` where it has no bound.
@@ -69,7 +69,7 @@ pub(super) fn of(scenario: &Scenario, rows: &[Row]) -> Option<ModelRow> {
     let [low, high] = fitted.a_between;
     let paths = by_path.into_iter().map(|(path, samples)| path_row(path, &samples, fitted.model)).collect();
     let a_between = [(low > 0.0).then_some(low), (high < f64::MAX).then_some(high)];
-    Some(ModelRow { a, lack, growth, a_between, error: fitted.error, paths })
+    Some(ModelRow { a, saturation_loss: lack, growth, a_between, error: fitted.error, paths })
 }
 
 fn sample(topology: &Topology, path: &[String], row: &Row) -> Option<Sample> {
@@ -112,10 +112,11 @@ impl ModelRow {
     /// For a terminal.
     pub(super) fn to_text(&self) -> String {
         let [low, high] = self.a_between.map(|it| it.map_or_else(|| "?".to_owned(), |it| format!("{it:.6}")));
-        let Self { a, lack, growth, .. } = self;
+        let Self { a, saturation_loss, growth, .. } = self;
         let error = self.error * 100.0;
-        let mut text =
-            format!("a = {a:.6} ({low} to {high}), lack = {lack:.2}, {growth}, error {error:.1} %\n");
+        let mut text = format!(
+            "a = {a:.6} ({low} to {high}), saturation loss = {saturation_loss:.2}, {growth}, error {error:.1} %\n"
+        );
         for PathRow { path, rate_bps, round_trip_ms, best, predicted } in &self.paths {
             let (path, rate) = (path.join(" "), rate_bps / 1e6);
             // Writing to a string cannot fail.
@@ -196,7 +197,10 @@ mod tests {
             }
         }
         let fitted = of(&scenario, &rows).expect("a fit");
-        assert!((fitted.a - model.a).abs() < 1e-5 && (fitted.lack - model.lack).abs() < 0.02, "{fitted:?}");
+        assert!(
+            (fitted.a - model.a).abs() < 1e-5 && (fitted.saturation_loss - model.lack).abs() < 0.02,
+            "{fitted:?}"
+        );
         let known: Vec<_> = fitted.paths.iter().map(|it| (it.rate_bps, it.round_trip_ms, it.best)).collect();
         assert_eq!(known, [(5e7, 100.0, 6), (1e8, 40.0, 4)]);
         assert!(

@@ -37,7 +37,7 @@ impl Scenario {
                     uplinks.insert(place, ports.next(switch));
                 }
                 [End::Switch(a), End::Switch(b)] => {
-                    builder.directed_cable([ports.next(a), ports.next(b)], [Some(there), Some(back)])?;
+                    builder.directed_link([ports.next(a), ports.next(b)], [Some(there), Some(back)])?;
                 }
                 [End::Host { host, interface }, End::Switch(switch)] => {
                     attached[host].push((interface, ports.attach(switch, [there, back])));
@@ -52,7 +52,7 @@ impl Scenario {
         for tunnel in &topology.tunnels {
             let plugs = tunnel.links.map(|link| uplinks.get(&link).copied());
             if let [Some(a), Some(b)] = plugs {
-                builder.directed_cable([a, b], topology.tunnel_states(tunnel).map(Some))?;
+                builder.directed_link([a, b], topology.tunnel_states(tunnel).map(Some))?;
             }
         }
         for (host, mut interfaces) in topology.hosts.iter().zip(attached).filter(|(host, _)| !host.router) {
@@ -122,7 +122,7 @@ mod tests {
         let scenario = Scenario::parse(text, "t.yaml").unwrap_or_else(|error| panic!("{error}"));
         let network = scenario.blueprint().unwrap();
         assert!(network.hosts().is_empty());
-        let cable = network.cables()[0];
+        let cable = network.links()[0];
         assert_eq!(cable.ends.map(|end| (end.switch, end.port.0)), [(0, 1), (1, 1)]);
         assert_eq!(cable.states.map(|state| state.unwrap().capacity.0), [5_000_000, 6_000_000]);
         assert_eq!(cable.states[0].unwrap().delay, Some(std::time::Duration::from_millis(5)));
@@ -136,7 +136,7 @@ mod tests {
         let network = Scenario::parse(text, "t.yaml").unwrap().blueprint().unwrap();
         assert_eq!(network.switches()[1].dpid, DatapathId(0x77));
         assert_eq!(network.switches()[1].position, Position::new(52.4, 4.9));
-        let cable = network.cables()[0];
+        let cable = network.links()[0];
         assert_eq!(cable.ends.map(|end| (end.switch, end.port.0)), [(0, 1), (1, 2)]);
         assert_eq!(cable.states.map(|state| state.unwrap().capacity.0), [1_000_000, 2_000_000]);
         let [e0, e1] = network.hosts()[0].interfaces[..] else { panic!("{:?}", network.hosts()) };

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::{Id, RawEdge, Sheet};
-use crate::blueprint::{MAX_CABLES, MAX_HOSTS, MAX_SWITCHES};
+use crate::blueprint::{MAX_HOSTS, MAX_LINKS, MAX_SWITCHES};
 use crate::import::attributes::{EdgeAttributes, NodeAttributes, REMEDY};
 use crate::import::document::{Items, Refusals, Scalar};
 use crate::import::names;
@@ -69,7 +69,7 @@ fn node_items<'a>(refusals: &'a Refusals) -> Items<'a, impl Fn(usize) -> NodeIte
 
 fn edge_items<'a>(list: &'static str, refusals: &'a Refusals) -> Items<'a, impl Fn(usize) -> EdgeItem<'a>> {
     // Two directions each.
-    let limit = 2 * (MAX_CABLES + MAX_HOSTS);
+    let limit = 2 * (MAX_LINKS + MAX_HOSTS);
     Items { name: list, limit, refusals, item: move |index| EdgeItem { list, index, refusals } }
 }
 

@@ -118,7 +118,7 @@ fn large(lab: &LabRow) -> String {
 }
 
 fn stream(stream: &StreamRow) -> String {
-    let path = if stream.path.is_empty() { "default route".to_owned() } else { stream.path.join(" ") };
+    let path = if stream.path.is_empty() { "default path".to_owned() } else { stream.path.join(" ") };
     format!("{}:{} {path}", stream.src, stream.src_port)
 }
 
