@@ -129,10 +129,7 @@ mod tests {
     fn the_network_and_each_path_get_their_model() {
         let findings = Findings::of(vec![path(2, 50, 60), path(3, 100, 100)]).expect("a fit");
         let network = findings.file().network();
-        assert!(
-            (network.a - 0.001).abs() < 1e-5 && (network.lack - 0.6).abs() < 0.02,
-            "{network:?}"
-        );
+        assert!((network.a - 0.001).abs() < 1e-5 && (network.lack - 0.6).abs() < 0.02, "{network:?}");
         let own = findings.file().paths();
         assert!(own.values().all(|model| (model.a - 0.001).abs() < 5e-5) && !own.is_empty(), "{own:?}");
         let text = findings.text();

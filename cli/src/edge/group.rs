@@ -6,7 +6,7 @@ use std::time::Duration;
 use braid_edge::{ClientError, GroupClient};
 use braid_edge_protocol::Ends;
 use braid_edge_protocol::extension::{Extension, PathUpdate};
-use braid_edge_protocol::telemetry::{OrderReport, PathReport, PathState, Report, WayReport};
+use braid_edge_protocol::telemetry::{ArrivalReport, PathReport, PathState, Report, ResequenceReport};
 use braid_openflow::GroupId;
 use braid_spray::{HoldTime, Policy, Settings};
 use braid_types::BitsPerSec;
@@ -126,7 +126,7 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
         }
         Command::Resequence(args) => {
             let settings = (!args.off).then(|| settings(&args)).transpose()?;
-            set(&args.target, |group| Extension::SetOrder { group, settings })
+            set(&args.target, |group| Extension::SetResequence { group, settings })
         }
         Command::Tunnel(args) => {
             let ends = args.paths.iter().map(|text| ends(text)).collect::<anyhow::Result<Vec<_>>>()?;
@@ -157,9 +157,12 @@ fn show(args: &Show) -> anyhow::Result<()> {
             let rows = spray.paths.iter().enumerate().map(|(bucket, path)| path_row(bucket, path, whole));
             output::text(&table::table(PATH_COLUMNS, rows))
         }
-        Report::Order(order) => {
-            let whole = order.ways.iter().map(|way| way.bytes).sum();
-            output::text(&table::table(ARRIVAL_COLUMNS, order.ways.iter().map(|it| arrival_row(it, whole))))?;
+        Report::Resequence(order) => {
+            let whole = order.arrivals.iter().map(|it| it.bytes).sum();
+            output::text(&table::table(
+                ARRIVAL_COLUMNS,
+                order.arrivals.iter().map(|it| arrival_row(it, whole)),
+            ))?;
             let rows = numbers(&order).map(|(name, number)| [name.to_owned(), number.to_string()]);
             output::text(&table::table(["COUNTER", "VALUE"], rows))
         }
@@ -172,10 +175,10 @@ const PATH_COLUMNS: [&str; 9] =
 fn path_row(bucket: usize, path: &PathReport, whole: u64) -> [String; 9] {
     let millis = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1e3);
     let state = match path.state {
-        PathState::Carries => "active",
+        PathState::Active => "active",
         PathState::Silent => "silent",
         PathState::Down => "down",
-        PathState::LeftOut => "suspended",
+        PathState::Suspended => "suspended",
     };
     [
         bucket.to_string(),
@@ -192,7 +195,7 @@ fn path_row(bucket: usize, path: &PathReport, whole: u64) -> [String; 9] {
 
 const ARRIVAL_COLUMNS: [&str; 6] = ["PORT", "LABEL", "PACKETS", "BYTES", "SHARE", "LATE"];
 
-fn arrival_row(arrival: &WayReport, whole: u64) -> [String; 6] {
+fn arrival_row(arrival: &ArrivalReport, whole: u64) -> [String; 6] {
     [
         arrival.port.to_string(),
         arrival.label.to_string(),
@@ -208,8 +211,8 @@ fn percent(part: u64, whole: u64) -> String {
 }
 
 /// The counters, contents and limits of a resequencing group.
-fn numbers(order: &OrderReport) -> impl Iterator<Item = (&'static str, u64)> {
-    let OrderReport { counters, gauge, limits, .. } = order;
+fn numbers(order: &ResequenceReport) -> impl Iterator<Item = (&'static str, u64)> {
+    let ResequenceReport { counters, gauge, limits, .. } = order;
     let hold_nanos = u64::try_from(order.hold_time.as_nanos()).unwrap_or(u64::MAX);
     [
         ("forwarded", counters.forwarded),

@@ -118,7 +118,7 @@ fn encode_shares(spray: &Spray, xid: Xid, out: &mut Vec<u8>) -> Result<(), Encod
 pub(super) fn encode_order(order: &Order, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let actions = [set_eth_dst(order.mac), Action::output(order.port)];
     put(GroupType::Indirect, order.group, &[Bucket::new(&actions)], xid, out)?;
-    encode(&Extension::SetOrder { group: order.group.id(), settings: order.settings }, xid, out)
+    encode(&Extension::SetResequence { group: order.group.id(), settings: order.settings }, xid, out)
 }
 
 /// Removes the group, if it is there, and with it the rules that need it.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use braid_edge_protocol::telemetry::{OrderReport, PathReport, Report};
+use braid_edge_protocol::telemetry::{PathReport, Report, ResequenceReport};
 use braid_spray::Waits;
 use braid_types::{Backoff, BitsPerSec, DatapathId, MacAddr, Time};
 
@@ -58,7 +58,7 @@ pub(super) struct PathReading {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct OrderReading {
     pub(super) at: Time,
-    pub(super) report: OrderReport,
+    pub(super) report: ResequenceReport,
     /// How long those packets had waited that were released since the reading before.
     pub(super) lately: Waits,
 }
@@ -88,7 +88,7 @@ impl Telemetry {
         self.paths.insert(key, PathReading { at, report, share, carried, found });
     }
 
-    fn note_order(&mut self, at: Time, key: GroupKey, report: &OrderReport) {
+    fn note_order(&mut self, at: Time, key: GroupKey, report: &ResequenceReport) {
         let before = self.orders.get(&key).map(|before| &before.report.waits);
         let lately = before.map(|before| report.waits.since(before)).unwrap_or_default();
         self.orders.insert(key, OrderReading { at, report: report.clone(), lately });
@@ -156,10 +156,10 @@ impl Spray {
                         telemetry.note_path(now, (dpid, *group, path.label), *path, total);
                     }
                 }
-                Report::Order(order) if orders.contains(group) => {
+                Report::Resequence(order) if orders.contains(group) => {
                     telemetry.note_order(now, (dpid, *group), order);
                 }
-                Report::Order(_) => {}
+                Report::Resequence(_) => {}
             }
         }
     }
@@ -191,7 +191,7 @@ mod tests {
     fn report(bytes: u64, queue_ms: u64) -> PathReport {
         PathReport {
             label: MacAddr::ZERO,
-            state: PathState::Carries,
+            state: PathState::Active,
             weight: 1,
             packets: 0,
             bytes,

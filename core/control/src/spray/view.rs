@@ -343,10 +343,10 @@ fn micros(duration: Duration) -> f64 {
 impl From<PathState> for EdgePathState {
     fn from(state: PathState) -> Self {
         match state {
-            PathState::Carries => Self::Carries,
+            PathState::Active => Self::Carries,
             PathState::Silent => Self::Silent,
             PathState::Down => Self::Down,
-            PathState::LeftOut => Self::LeftOut,
+            PathState::Suspended => Self::LeftOut,
         }
     }
 }

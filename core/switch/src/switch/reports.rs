@@ -8,7 +8,7 @@ use crate::action::{Act, SetField};
 use crate::group::{Bucket, Group};
 use braid_edge_protocol::extension::BRAID;
 use braid_edge_protocol::telemetry::{
-    self, OrderReport, PathReport, PathState, Report, SprayReport, TELEMETRY,
+    self, PathReport, PathState, Report, ResequenceReport, SprayReport, TELEMETRY,
 };
 
 impl Switch {
@@ -27,7 +27,7 @@ impl Switch {
         self.groups.iter().filter_map(|(id, group)| {
             let order = || {
                 let order = group.order.as_ref()?;
-                Some(Report::Order(Box::new(OrderReport::of(&order.buffer, order.ways()))))
+                Some(Report::Resequence(Box::new(ResequenceReport::of(&order.buffer, order.ways()))))
             };
             let report = self.spray_report(*id, group).map(Report::Spray).or_else(order)?;
             Some((*id, report))
@@ -42,8 +42,8 @@ impl Switch {
             let state = match probed {
                 _ if !self.is_live(id, place, 0) => PathState::Down,
                 Some(probed) if probed.is_dead => PathState::Silent,
-                Some(probed) if probed.is_left_out => PathState::LeftOut,
-                _ => PathState::Carries,
+                Some(probed) if probed.is_left_out => PathState::Suspended,
+                _ => PathState::Active,
             };
             PathReport {
                 label: label(bucket),

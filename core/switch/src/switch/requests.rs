@@ -134,7 +134,7 @@ impl Switch {
         match extension.ok_or(bad(BadRequestCode::BadExpType))? {
             Extension::SetSpray { group, policy } => self.set_spray(group, policy),
             Extension::SetPaths { group, paths } => self.set_paths(group, &paths),
-            Extension::SetOrder { group, settings } => self.set_order(now, group, settings),
+            Extension::SetResequence { group, settings } => self.set_order(now, group, settings),
             Extension::SetProbing { group, probing } => self.set_probing(now, group, &probing),
             Extension::SetTunnel { group, ends } => self.set_tunnel(now, group, ends.as_deref()),
         }

@@ -61,7 +61,7 @@ pub(crate) fn give_flows(space: &str) {
     });
     inside(space, |client| {
         client.set(&Extension::SetSpray { group: SPRAY, policy: Policy::default() })?;
-        client.set(&Extension::SetOrder { group: ORDER, settings: Some(Settings::default()) })
+        client.set(&Extension::SetResequence { group: ORDER, settings: Some(Settings::default()) })
     });
 }
 

@@ -122,7 +122,7 @@ impl Testbed {
     pub(crate) fn report(&self) {
         for edge in &self.edges {
             let report = controller::inside(&edge.space, |client| client.report(GroupId(2)));
-            let Some(Report::Order(order)) = report else { continue };
+            let Some(Report::Resequence(order)) = report else { continue };
             let counted = order.counters;
             let numbers = [
                 ("held", counted.held),

@@ -27,7 +27,7 @@ fn groups_that_are_not_there_or_of_another_type_are_refused() {
     let unknown = ErrorCode::GroupModFailed(GroupModFailedCode::UnknownGroup);
     assert_eq!(refusal(client.set(&spray)), unknown);
     // What follows a refusal is answered: its barrier is not taken for the next one's.
-    let order = Extension::SetOrder { group: GROUP, settings: Some(Settings::default()) };
+    let order = Extension::SetResequence { group: GROUP, settings: Some(Settings::default()) };
     assert_eq!(refusal(client.set(&order)), unknown);
 }
 
@@ -43,12 +43,14 @@ fn groups_are_made_to_spray_and_to_put_in_order() {
     client.set(&Extension::SetSpray { group: GROUP, policy: Policy::DelayAware }).unwrap();
     let path = PathUpdate { bucket: 1, weight: 5, rate: None, delay: Duration::ZERO };
     client.set(&Extension::SetPaths { group: GROUP, paths: vec![path] }).unwrap();
-    let order = Extension::SetOrder { group: GroupId(2), settings: Some(Settings::default()) };
+    let order = Extension::SetResequence { group: GroupId(2), settings: Some(Settings::default()) };
     client.set(&order).unwrap();
     let Some(Report::Spray(spray)) = client.report(GROUP).unwrap() else { panic!("it sprays") };
     assert_eq!(spray.paths.iter().map(|path| path.weight).collect::<Vec<_>>(), [1, 5]);
-    let Some(Report::Order(order)) = client.report(GroupId(2)).unwrap() else { panic!("it puts in order") };
-    assert_eq!((order.counters.held, order.ways), (0, Vec::new()));
+    let Some(Report::Resequence(order)) = client.report(GroupId(2)).unwrap() else {
+        panic!("it puts in order")
+    };
+    assert_eq!((order.counters.held, order.arrivals), (0, Vec::new()));
     assert_eq!(client.report(GroupId(3)).unwrap(), None);
     let wrong = Extension::SetSpray { group: GroupId(2), policy: Policy::DelayAware };
     assert_eq!(refusal(client.set(&wrong)), ErrorCode::GroupModFailed(GroupModFailedCode::BadType));
