@@ -1,4 +1,4 @@
-//! Measuring paths, and what was measured, on the command line.
+//! `braid calibrate` and its model files.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! What edges told, as a table.
+//! The table of `braid edges`.
 
 mod support;
 

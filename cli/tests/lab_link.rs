@@ -1,4 +1,4 @@
-//! The links of labs, as a user asks for them.
+//! `braid lab link`: the links of labs.
 
 mod support;
 

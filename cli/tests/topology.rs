@@ -120,7 +120,7 @@ fn wrong_sources_end_with_their_exit_code_and_a_remedy() {
         (&["show", "nowhere.json"][..], 3, "nowhere.json: No such file"),
         (&["show", "ring:2"], 2, "ring: the number of switches is 2; it takes 3 or more"),
         (&["show", "ring:two"], 2, "\"two\" is not a whole number"),
-        (&["generate", "star:3"], 2, "there is no family of networks \"star\"; there are fattree:K"),
+        (&["generate", "star:3"], 2, "there is no generator \"star\": give one of fattree:K"),
         (&["generate", "east-asia", "--rate", "1Gbit"], 2, "east-asia says itself what its links carry"),
         (&["generate", "line:2", "--delay", "soon"], 2, "\"soon\" is not a delay: write 10ms"),
         (&["show", ZOO, "--delay", "1ms"], 2, "--delay is for networks that are generated"),

@@ -202,12 +202,12 @@ fn network(file: PathBuf) -> anyhow::Result<Blueprint> {
     Ok(blueprint)
 }
 
-/// What the links of a network carry, by the port that they leave.
+/// The capacities of a network's directed links, by the port that they leave.
 fn capacities(network: &Blueprint) -> BTreeMap<SwitchPort, BitsPerSec> {
     network.directed_links().map(|(link, state)| (link.src, state.capacity)).collect()
 }
 
-/// How its switches are called, and where they stand.
+/// The names, groups and positions of a network's switches.
 fn switch_metadata(network: &Blueprint) -> SwitchMetadataMap {
     let position = |it: braid_topology::blueprint::Position| Position {
         latitude: it.latitude(),

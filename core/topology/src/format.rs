@@ -55,14 +55,14 @@ pub(crate) struct Host {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Interface {
     pub(crate) at: SwitchPort,
-    /// What the host sends, and what it receives.
+    /// The state of the direction from the host, and of the direction to it.
     pub(crate) states: [State; 2],
 }
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Link {
     pub(crate) ends: [SwitchPort; 2],
-    /// What the first end sends, and what the second one does.
+    /// The state of the direction from the first end, and of the direction from the second.
     pub(crate) states: [Option<State>; 2],
 }
 

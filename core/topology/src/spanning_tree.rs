@@ -6,7 +6,7 @@ use braid_types::SwitchPort;
 
 use crate::{EdgeIndex, Graph, NodeIndex};
 
-/// The ports between switches on which broadcast may be forwarded without ever coming back.
+/// The ports of links on which broadcast is forwarded without loops.
 ///
 /// Breadth first from the lowest datapath id, links in the order of their ports; in a network of several parts, a tree
 /// in each. A link counts only when both its directions are known.

@@ -1,4 +1,4 @@
-//! Links with delay in labs on a real kernel. How exact they are is a matter of benchmarks, not of these tests.
+//! Links with delay in labs on a real kernel; benchmarks measure their precision.
 
 mod support;
 

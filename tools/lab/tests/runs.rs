@@ -1,4 +1,4 @@
-//! Scenarios run with real tools on a real kernel. What they reach is a matter of benchmarks, not of these tests.
+//! Scenarios with real tools on a real kernel; benchmarks measure their throughput.
 
 mod support;
 

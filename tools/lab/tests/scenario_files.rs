@@ -1,4 +1,4 @@
-//! What scenario files are accepted, and what is said about those that are not.
+//! Accepted scenario files, and the problems of invalid ones.
 
 use std::fmt::Write;
 use std::path::Path;

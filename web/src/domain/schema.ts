@@ -589,8 +589,8 @@ export interface components {
             /** @description The keys of what is not there any more. */
             gone: string[];
             /** @description New or different. */
-            set: (components["schemas"]["SwitchView"] & components["schemas"]["Drawn"] & {
-                /** @description Where it connects from. */
+            set: (components["schemas"]["SwitchView"] & components["schemas"]["SwitchMetadata"] & {
+                /** @description The address that it connects from. */
                 address?: string | null;
             })[];
         };
@@ -670,14 +670,6 @@ export interface components {
         Done: {
             now: components["schemas"]["Time"];
             schema: string;
-        };
-        /** @description A switch as it is drawn. */
-        Drawn: {
-            /** @description What it belongs to, such as a pod. */
-            group?: string | null;
-            /** @description How people call it. */
-            name?: string | null;
-            position?: components["schemas"]["Position"] | null;
         };
         /** @description What waits in the buffer of a group. */
         EdgeHeldView: {
@@ -1012,24 +1004,24 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description What is changed of a link. */
+        /** @description A change of a link. */
         LinkChange: {
             /**
              * Format: int64
-             * @description How long a frame is on the way, in microseconds.
+             * @description The delay in microseconds.
              */
             delay_us?: number | null;
             /**
              * Format: double
-             * @description The share of frames that are lost.
+             * @description The share of lost frames.
              */
             loss?: number | null;
             /**
              * Format: int64
-             * @description What it lets through, in bits a second.
+             * @description The rate in bits per second.
              */
             rate_bps?: number | null;
-            /** @description Cuts it, or restores it. */
+            /** @description `false` cuts the link, `true` restores it. */
             up?: boolean | null;
         };
         /** @description Counts of a link, of the switches' counters, that never go back. */
@@ -1311,7 +1303,7 @@ export interface components {
             /** @description Whether packets can pass. */
             up: boolean;
         };
-        /** @description A place on Earth, in degrees. */
+        /** @description A position on Earth, in degrees. */
         Position: {
             /**
              * Format: double
@@ -1477,10 +1469,18 @@ export interface components {
             /** @description Its peer's. */
             remote: string;
         };
-        /** @description A switch with what only the daemon knows of it. */
-        Switch: components["schemas"]["SwitchView"] & components["schemas"]["Drawn"] & {
-            /** @description Where it connects from. */
+        /** @description A switch with its address and metadata, which only the daemon knows. */
+        Switch: components["schemas"]["SwitchView"] & components["schemas"]["SwitchMetadata"] & {
+            /** @description The address that it connects from. */
             address?: string | null;
+        };
+        /** @description The metadata of one switch. */
+        SwitchMetadata: {
+            /** @description The group that it belongs to, such as a pod. */
+            group?: string | null;
+            /** @description Its name. */
+            name?: string | null;
+            position?: components["schemas"]["Position"] | null;
         };
         /** @description One end of a cable: a port of a named switch. */
         SwitchPort: {
@@ -1505,7 +1505,7 @@ export interface components {
             schema: string;
             switches: components["schemas"]["Switch"][];
         };
-        /** @description A link of a testbed that was changed. */
+        /** @description The response with a changed link. */
         TestbedChanged: {
             link: components["schemas"]["TestbedLink"];
             schema: string;
@@ -1515,30 +1515,30 @@ export interface components {
             at?: components["schemas"]["SwitchPort"] | null;
             /**
              * Format: double
-             * @description How long a frame is on the way, in microseconds.
+             * @description The delay in microseconds.
              */
             delay_us: number;
             /**
              * Format: double
-             * @description The share of frames that are lost.
+             * @description The share of lost frames.
              */
             loss: number;
-            /** @description A switch, or a host and its interface, as the testbed calls it. */
+            /** @description The testbed's name of a switch, or of a host and its interface. */
             name: string;
             /**
              * Format: int64
-             * @description What it lets through, in bits a second; none: what the machine can.
+             * @description The rate in bits per second; `null` if it is not limited.
              */
             rate_bps?: number | null;
         };
         /** @description A link of a testbed. */
         TestbedLink: {
-            /** @description What it joins, and what it is like from there to the other end. */
+            /** @description Both ends, each with the properties of the direction that leaves it. */
             ends: components["schemas"]["TestbedEnd"][];
-            /** @description Whether it is whole, or cut. */
+            /** @description `false` if the link is cut. */
             up: boolean;
         };
-        /** @description The links of a testbed, when they were asked for. */
+        /** @description The response with a testbed's links. */
         TestbedLinks: {
             links: components["schemas"]["TestbedLink"][];
             schema: string;

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::LinkState;
 
-/// Builds a [`Blueprint`], and refuses what no network can be.
+/// The builder of a [`Blueprint`], which refuses impossible networks.
 #[derive(Debug)]
 pub struct Builder {
     name: String,
@@ -29,34 +29,34 @@ pub struct Builder {
 pub struct NewSwitch {
     /// Unique among switches and hosts.
     pub name: String,
-    /// Unique among switches; by default the switch's place from 1, or a higher number that nobody has.
+    /// Unique among switches; by default the switch's position from 1, or a higher unused number.
     pub dpid: Option<DatapathId>,
-    /// Where on Earth it stands.
+    /// Its position on Earth.
     pub position: Option<Position>,
-    /// What it belongs to, such as a pod or a layer.
+    /// The group that it belongs to, such as a pod or a layer.
     pub group: Option<String>,
 }
 
-/// Where a link is to be plugged in.
+/// One end of a link to be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plug {
     /// The switch's index.
     pub switch: usize,
-    /// Its port; by default the lowest that is free, from 1: first for the links in their order, then for the hosts.
+    /// Its port; by default the lowest free number from 1, first for the links in order, then for the hosts.
     pub port: Option<PortNo>,
 }
 
 /// An interface of a host to be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewInterface {
-    /// Where its link leads.
+    /// The switch port at the other end of its link.
     pub plug: Plug,
-    /// What is known of what the host sends, and of what it receives.
+    /// The state of the direction from the host, and of the direction to it.
     pub states: [LinkState; 2],
 }
 
 impl NewSwitch {
-    /// A switch of which only the name is known.
+    /// A switch with this name and defaults.
     pub fn named(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
@@ -92,7 +92,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`BlueprintError`] if the name or the datapath id is taken, the name is none, or a bound is reached.
+    /// [`BlueprintError`] if the name or the datapath id is taken, the name is invalid, or a bound is reached.
     pub fn switch(&mut self, switch: NewSwitch) -> Result<usize, BlueprintError> {
         let index = self.switches.len();
         within("switches", index, MAX_SWITCHES)?;
@@ -106,7 +106,7 @@ impl Builder {
         Ok(index)
     }
 
-    /// Lays a link that is the same in both directions.
+    /// Adds a link with the same state in both directions.
     ///
     /// # Errors
     ///
@@ -120,12 +120,12 @@ impl Builder {
         self.directed_link([a.into(), b.into()], [Some(state); 2])
     }
 
-    /// Lays a link; the first state is that of the direction from the first end, `None` where nothing passes.
+    /// Adds a link; the first state is that of the direction from the first end, `None` for a missing direction.
     ///
     /// # Errors
     ///
-    /// [`BlueprintError`] if a switch does not exist, both are the same, a port is taken or none, there is no
-    /// direction, or a bound is reached.
+    /// [`BlueprintError`] if a switch does not exist, both are the same, a port is taken or invalid, there is no direction,
+    /// or a bound is reached.
     pub fn directed_link(
         &mut self,
         plugs: [Plug; 2],
@@ -145,7 +145,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Adds a host with one interface at each of these switches, all of them alike in both directions.
+    /// Adds a host with one interface at each of these switches, with the same state in both directions.
     ///
     /// # Errors
     ///
@@ -165,8 +165,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`BlueprintError`] if the name is taken or none, there is no interface, a switch does not exist, a port is
-    /// taken or none, or a bound is reached.
+    /// [`BlueprintError`] if the name is taken or invalid, there is no interface, a switch does not exist, a port is taken or
+    /// invalid, or a bound is reached.
     pub fn host_with(
         &mut self,
         name: impl Into<String>,
@@ -188,7 +188,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The network, with a number for everything that was given none.
+    /// Builds the network and assigns the missing numbers.
     pub fn build(mut self) -> Blueprint {
         let switches = self.number_switches();
         let mut ports = Ports { taken: self.ports, last: vec![0; switches.len()] };
@@ -215,7 +215,7 @@ impl Builder {
         switches
     }
 
-    // Numbers only rise, so that all of them together cost no more than there are switches.
+    // Numbers only rise, so the total cost is linear in the switches.
     fn next_dpid(&self, index: usize, last: &mut u64) -> DatapathId {
         *last = (index as u64).max(*last) + 1;
         while self.by_dpid.contains_key(&DatapathId(*last)) {
@@ -240,7 +240,7 @@ impl Builder {
         Err(BlueprintError::RepeatedDatapath { dpid, first, second: name.to_owned() })
     }
 
-    /// The name of the switch, if there can be a link.
+    /// Checks that the switch exists, and returns its name.
     fn check_plug(&self, plug: Plug) -> Result<&str, BlueprintError> {
         let name = self.name_at(plug.switch)?;
         match plug.port {
@@ -259,7 +259,7 @@ impl Builder {
         self.switches.get(index).map(|switch| switch.name.as_str()).ok_or(unknown)
     }
 
-    /// Takes the ports of all interfaces, or none of them.
+    /// Reserves the ports of all interfaces, or none.
     fn claim(&mut self, interfaces: &[NewInterface]) -> Result<(), BlueprintError> {
         let mut claimed = BTreeSet::new();
         for plug in interfaces.iter().map(|interface| interface.plug) {
@@ -274,7 +274,7 @@ impl Builder {
     }
 }
 
-/// Numbers the ports that were given no number.
+/// Assigns numbers to ports without one.
 struct Ports {
     taken: BTreeSet<(usize, PortNo)>,
     last: Vec<u32>,

@@ -1,4 +1,4 @@
-//! Networks as they are drawn or written down, in contrast to [`Topology`](crate::Topology), which is what is seen now.
+//! Blueprints: networks from files and generators, in contrast to the live [`Topology`](crate::Topology).
 //!
 //! ```
 //! use braid_topology::blueprint::{Blueprint, BlueprintError, NewSwitch};
@@ -35,16 +35,16 @@ pub use error::BlueprintError;
 pub use locate::UnknownPlace;
 pub use position::Position;
 
-/// The most switches of a blueprint.
+/// The maximum number of switches.
 pub const MAX_SWITCHES: usize = 262_144;
-/// The most links between switches.
+/// The maximum number of links between switches.
 pub const MAX_LINKS: usize = 1_048_576;
-/// The most hosts, and the most interfaces of all hosts together.
+/// The maximum number of hosts, and of all their interfaces.
 pub const MAX_HOSTS: usize = 1_048_576;
 /// The longest name in bytes.
 pub const MAX_NAME: usize = 255;
 
-/// A network as it is drawn: switches, the links between them, and hosts.
+/// A network from a file or generator: switches, the links between them, and hosts.
 ///
 /// Names are unique among switches and hosts, datapath ids among switches, ports at their switch. Every index is
 /// that of a switch in [`Blueprint::switches`].
@@ -65,19 +65,18 @@ pub struct Switch {
     pub name: String,
     /// Unique among switches.
     pub dpid: DatapathId,
-    /// Where on Earth it stands.
+    /// Its position on Earth.
     pub position: Option<Position>,
-    /// What it belongs to, such as a pod or a layer.
+    /// The group that it belongs to, such as a pod or a layer.
     pub group: Option<String>,
 }
 
 /// A link between two switches. Links may be parallel; none returns to its own switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link {
-    /// Where it is plugged in.
+    /// Its two ends.
     pub ends: [End; 2],
-    /// What is known of each direction: the first of what the first end sends. `None` where nothing passes; at
-    /// least one direction exists.
+    /// The state of each direction, the one from the first end first; `None` for a missing direction. At least one exists.
     pub states: [Option<LinkState>; 2],
 }
 
@@ -102,9 +101,9 @@ pub struct Host {
 /// An interface of a host, and the link at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interface {
-    /// Where its link leads.
+    /// The switch port at the other end of its link.
     pub end: End,
-    /// What is known of what the host sends, and of what it receives.
+    /// The state of the direction from the host, and of the direction to it.
     pub states: [LinkState; 2],
 }
 
@@ -120,7 +119,7 @@ impl Blueprint {
         Builder::new(name.into())
     }
 
-    /// What the network is called; any text.
+    /// The network's name; any text.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -140,7 +139,7 @@ impl Blueprint {
         &self.links
     }
 
-    /// The directed links of all links with what is known of them, in the order of the links.
+    /// The directed links with their states, in the order of the links.
     pub fn directed_links(&self) -> impl Iterator<Item = (crate::Link, LinkState)> {
         self.links.iter().flat_map(|link| {
             let [a, b] = link.ends.map(|end| self.port_at(end));

@@ -5,10 +5,10 @@ use std::fmt::{self, Display, Formatter, Write};
 use crate::blueprint::{Blueprint, Host, Link, Switch};
 use crate::{LinkState, blueprint};
 
-/// The network for Graphviz, with capacities and delays beside the links: `dot -Tsvg`, `neato -Tsvg`.
+/// The network in DOT for Graphviz, with capacities and delays as link labels: `dot -Tsvg`, `neato -Tsvg`.
 ///
-/// Parallel links stay apart. A link that is the same in both directions is a line, others are arrows. Switches are
-/// boxes and hosts ellipses; groups are clusters.
+/// Parallel links are drawn separately. A link with equal directions is a line, others are arrows. Switches are boxes,
+/// hosts ellipses and groups clusters.
 pub fn dot(network: &Blueprint) -> String {
     Dot(network).to_string()
 }

@@ -10,16 +10,16 @@ use super::random::Random;
 use super::{GenerateError, Links};
 use crate::blueprint::{Blueprint, MAX_HOSTS, MAX_LINKS, MAX_SWITCHES, NewSwitch};
 
-/// The sizes of a jellyfish, and what its chances are drawn from.
+/// The sizes of a Jellyfish and its seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Jellyfish {
-    /// How many switches.
+    /// The number of switches.
     pub switches: usize,
-    /// How many ports each has, those of hosts among them.
+    /// The number of ports of each, including those of hosts.
     pub ports: usize,
-    /// How many hosts.
+    /// The number of hosts.
     pub hosts: usize,
-    /// Another seed gives another network.
+    /// The seed.
     pub seed: u64,
 }
 
@@ -70,7 +70,7 @@ impl Jellyfish {
         Ok((0..self.hosts).map(|host| vec![host % self.switches]).collect())
     }
 
-    /// How many ports of each switch its hosts leave to the core.
+    /// The number of ports of each switch that hosts leave to the core.
     fn core_ports(self, family: &'static str, homes: &[Vec<usize>]) -> Result<Vec<usize>, GenerateError> {
         let mut used = vec![0_usize; self.switches];
         homes.iter().flatten().for_each(|home| used[*home] += 1);

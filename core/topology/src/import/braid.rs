@@ -11,13 +11,13 @@ use crate::LinkState;
 use crate::blueprint::{Blueprint, BlueprintError, Builder, NewInterface, NewSwitch, Plug, Position};
 use crate::format::{Document, Host, Link, SCHEMA, Switch, Topology};
 
-/// Reads Braid's own JSON, as [`export::json`](crate::export::json) writes it: what is read is what was written.
+/// Reads Braid's own JSON, the exact inverse of [`export::json`](crate::export::json).
 ///
-/// Keys that are not known are passed over.
+/// Unknown keys are ignored.
 ///
 /// # Errors
 ///
-/// [`ImportProblem`] for what is not such JSON or no network.
+/// [`ImportProblem`] if the text is not such JSON or not a network.
 pub fn braid(text: &str, file: &str) -> Result<Blueprint, ImportProblem> {
     check_size(text, file)?;
     let document: Document = serde_json::from_str(text).map_err(|error| malformed(file, &error))?;

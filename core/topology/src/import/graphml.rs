@@ -13,7 +13,7 @@ use super::attributes::{EdgeAttributes, NodeAttributes};
 use super::draft::{Document, Draft, Edge, Node, Origin};
 use super::{ImportProblem, Imported, check_size, names};
 
-/// Elements and pieces of text; a network within the bounds of blueprints with a dozen values a node has fewer.
+/// Elements and pieces of text; the largest blueprint with a dozen values for each node has fewer.
 const MAX_ELEMENTS: u32 = 8_000_000;
 
 /// Reads GraphML as the Internet Topology Zoo and NetworkX write it.
@@ -198,7 +198,7 @@ fn place(tree: &Tree<'_>, element: Element<'_, '_>) -> (usize, usize) {
     (place.row as usize, place.col as usize)
 }
 
-/// The element as people look for it: its name and what tells it apart.
+/// The element's description in problems: its name and id.
 fn describe(element: Element<'_, '_>) -> String {
     let name = element.tag_name().name();
     let attribute =

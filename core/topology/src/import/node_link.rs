@@ -72,7 +72,7 @@ struct RawEdge {
     attributes: EdgeAttributes,
 }
 
-/// What names a node. Numbers that are equal are the same, as in Python.
+/// The id of a node. Equal numbers are the same id, as in Python.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Id {
     Null,

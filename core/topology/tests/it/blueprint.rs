@@ -118,7 +118,7 @@ fn what_no_network_can_be_is_refused_and_named() {
     let texts: Vec<_> = refusals.into_iter().map(|it| it.unwrap_err().to_string()).collect();
     let expected = [
         "the name \"h\" is given twice",
-        "\"bell\\u{7}\" is not a name: that is 1 to 255 bytes without control characters",
+        "\"bell\\u{7}\" is not a name: give 1 to 255 bytes without control characters",
         "switches \"c\" and \"d\" both have the datapath id 0000000000000009",
         "a link leads from switch \"b\" back to itself",
         "there is no switch 3: 3 are known",
@@ -126,7 +126,7 @@ fn what_no_network_can_be_is_refused_and_named() {
         "port 1 of switch \"a\" has a link already",
         "the link between \"a\" and \"b\" has no direction",
         "the name \"a\" is given twice",
-        "\"\" is not a name: that is 1 to 255 bytes without control characters",
+        "\"\" is not a name: give 1 to 255 bytes without control characters",
         "host \"i\" has no interface",
         "there is no switch 7: 3 are known",
         "port 3 of switch \"b\" has a link already",

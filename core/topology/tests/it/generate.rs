@@ -223,7 +223,7 @@ fn what_cannot_be_is_named_with_what_would_do() {
         assert_eq!(try_generate(spec).err().as_deref(), Some(reason), "{spec}");
     }
     let unknown = try_generate("star:4").unwrap_err();
-    assert!(unknown.starts_with("there is no family of networks \"star\"; there are fattree:K, "));
+    assert!(unknown.starts_with("there is no generator \"star\": give one of fattree:K, "));
 }
 
 #[test]

@@ -8,14 +8,14 @@ use proptest::prelude::*;
 
 use crate::network::{end, link, links, state, unconnected};
 
-fn links() -> impl Strategy<Value = Vec<Link>> {
+fn random_links() -> impl Strategy<Value = Vec<Link>> {
     let place = || (1..6_u64, 1..5_u32).prop_map(|(switch, port)| end(switch, port));
     prop::collection::vec((place(), place()).prop_map(|(src, dst)| link(src, dst)), 0..20)
 }
 
 proptest! {
     #[test]
-    fn rows_and_ends_agree_with_the_links(links in links()) {
+    fn rows_and_ends_agree_with_the_links(links in random_links()) {
         let graph = Graph::from_links(links.clone());
         for edge in graph.edges() {
             let link = graph.link(edge);
@@ -36,7 +36,7 @@ proptest! {
     }
 
     #[test]
-    fn every_port_with_a_link_to_another_switch_has_one_edge(links in links()) {
+    fn every_port_with_a_link_to_another_switch_has_one_edge(links in random_links()) {
         let graph = Graph::from_links(links.clone());
         for place in links.iter().map(|link| link.src) {
             let last = links.iter().rfind(|link| link.src == place).filter(|link| link.dst.dpid != place.dpid);

@@ -1,4 +1,4 @@
-//! Where broadcast may go.
+//! The spanning tree for broadcast.
 
 use std::collections::BTreeSet;
 

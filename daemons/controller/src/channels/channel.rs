@@ -1,4 +1,4 @@
-//! One switch's OpenFlow connection: its socket, session and buffers, with a budget per turn.
+//! The OpenFlow connection of one switch: its socket, session and buffers, with a budget per turn.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};

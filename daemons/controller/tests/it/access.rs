@@ -1,4 +1,4 @@
-//! Who is let in from other machines, and what is asked over TLS.
+//! Access from other machines, and TLS.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};

@@ -1,4 +1,4 @@
-//! What two edges carry between two hosts over two paths without limits, at which price, and what they add to the delay.
+//! Forwarding benchmark: throughput, cost and added delay of two edges between two hosts over two unlimited paths.
 //!
 //! `cargo bench -p braid-edge --bench forwarding [-- SECONDS [PART...]]`, as root, with iperf3 and ethtool. Parts are
 //! `super`, `hosts`, `full`, `delay`; all, if none is given.

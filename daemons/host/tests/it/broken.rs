@@ -1,4 +1,4 @@
-//! A path that dies under an agent.
+//! A path that fails under an agent.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::Command;

@@ -244,7 +244,7 @@ impl Report {
     }
 }
 
-/// What the network carries from all who send to all who receive, in bits a second.
+/// The maximum flow from all senders to all receivers, in bits per second.
 fn total_capacity(scenario: &Scenario) -> f64 {
     let directions = scenario.traffic.as_ref().map(|traffic| traffic.directions.as_slice());
     let (from, to): (Vec<_>, Vec<_>) = directions.into_iter().flatten().map(|it| (it.from, it.to)).unzip();

@@ -1,4 +1,4 @@
-//! How late frames arrive.
+//! The lateness of frames.
 
 use std::io::IoSliceMut;
 use std::os::fd::AsRawFd;

@@ -1,4 +1,4 @@
-//! A namespace that ends with the process: a0 and a1 are the two ends of a cable, b0 and b1 of another.
+//! A temporary namespace with two veth pairs: a0 and a1, b0 and b1.
 
 use std::fs;
 use std::os::fd::OwnedFd;

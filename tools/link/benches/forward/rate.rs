@@ -1,4 +1,4 @@
-//! As many frames as get through.
+//! The throughput in frames per second.
 
 use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, Ordering};

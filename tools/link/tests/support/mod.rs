@@ -1,4 +1,4 @@
-//! A namespace with two cables, a0 to a1 and b0 to b1; links join a1 and b1.
+//! A namespace with two veth pairs, a0 to a1 and b0 to b1; links join a1 and b1.
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};

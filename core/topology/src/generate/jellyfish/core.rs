@@ -1,11 +1,11 @@
-//! Random links between switches without parallel ones, as Jellyfish has them.
+//! Random links between the switches of a Jellyfish, without parallel ones.
 
 use std::collections::HashSet;
 
 use super::Random;
 
-/// So many misses in a row mean that most pairs are joined, and all that are not are worth listing.
-const MISSES: usize = 64;
+/// Consecutive failed draws after which the remaining pairs are listed instead.
+const MAX_FAILED_DRAWS: usize = 64;
 
 /// Joins switches at random, given how many ports each has free; the links, no two of them parallel.
 pub(super) fn join(free: Vec<usize>, random: &mut Random) -> Vec<(usize, usize)> {
@@ -30,7 +30,7 @@ impl Core {
     /// Draws pairs of open switches until too many draws in a row are of neighbours.
     fn join_at_random(&mut self, random: &mut Random) {
         let mut misses = 0;
-        while self.open.len() > 1 && misses < MISSES {
+        while self.open.len() > 1 && misses < MAX_FAILED_DRAWS {
             let [first, second] = [random.below(self.open.len()), random.below(self.open.len())];
             let (a, b) = (self.open[first], self.open[second]);
             if !self.fits(a, b) {
@@ -39,7 +39,7 @@ impl Core {
             }
             misses = 0;
             self.join(a, b);
-            // The later place first: removing it does not move the earlier one.
+            // The higher index first, so that the removal does not shift the lower one.
             [first.max(second), first.min(second)].into_iter().for_each(|place| self.close_if_full(place));
         }
     }
@@ -59,7 +59,7 @@ impl Core {
         self.open.retain(|switch| self.free[*switch] > 0);
     }
 
-    /// Uses two free ports that cannot be joined: takes out a link x-y and puts in u-x and v-y. Whether it could.
+    /// Uses two free ports that cannot be joined: replaces a link x-y by u-x and v-y. Returns whether it could.
     fn insert_into_a_link(&mut self, random: &mut Random) -> bool {
         let Some((u, v)) = self.two_free_ports(random) else { return false };
         let start = random.below(self.links.len().max(1));

@@ -1,6 +1,6 @@
 //! Checks of link parameters in each direction, and defaults for the values left out.
 
-use braid_link_model::{LEAST_RATE, MOST_RATE, ParameterError, Parameters, QueueLimit};
+use braid_link_model::{MAX_RATE, MIN_RATE, ParameterError, Parameters, QueueLimit};
 use braid_types::BitsPerSec;
 use serde_saphyr::{Location, Spanned};
 
@@ -79,9 +79,9 @@ fn check_whole(direction: &Parameters, at: Location, key: &str, problems: &mut P
 }
 
 fn check_rate(rate: &Spanned<BitsPerSec>, key: &str, problems: &mut Problems) {
-    if !(LEAST_RATE..=MOST_RATE).contains(&rate.value) {
+    if !(MIN_RATE..=MAX_RATE).contains(&rate.value) {
         let what = format!("the rate of {} is out of range", rate.value);
-        let remedy = format!("give {LEAST_RATE} to {MOST_RATE}, such as 100Mbit");
+        let remedy = format!("give {MIN_RATE} to {MAX_RATE}, such as 100Mbit");
         problems.add(rate.referenced, key, what, remedy);
     }
 }
