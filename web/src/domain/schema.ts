@@ -1482,7 +1482,7 @@ export interface components {
             name?: string | null;
             position?: components["schemas"]["Position"] | null;
         };
-        /** @description One end of a cable: a port of a named switch. */
+        /** @description One end of a link: a port of a switch. */
         SwitchPort: {
             /** @description The switch. */
             dpid: components["schemas"]["DatapathId"];
