@@ -4,14 +4,14 @@ use std::fmt;
 use std::io::{Write, stderr};
 use std::process::ExitCode;
 
-/// How `braid` ends when it does not end well; 0 is success, and 2 a wrong command line.
+/// The exit codes of `braid` for failures; 0 is success.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Code {
-    /// Something failed.
+    /// A failure.
     Failure = 1,
-    /// What was asked for makes no sense.
+    /// An invalid command line or file.
     Usage = 2,
-    /// What was asked for does not exist.
+    /// The requested object does not exist.
     NotFound = 3,
     /// The machine lacks a feature.
     Machine = 4,
@@ -25,11 +25,11 @@ impl From<Code> for ExitCode {
     }
 }
 
-/// Gives an error its exit code; one without ends with [`Code::Failure`].
+/// Adds an exit code to an error; errors without one end with [`Code::Failure`].
 ///
-/// Context may be put around it, and a code that it has already stays.
+/// Context may wrap it, and an existing code stays.
 pub(crate) trait ExitWith<T> {
-    /// The same result, whose error ends the program with `code`.
+    /// The same result, with `code` as the exit code of its error.
     fn exit_with(self, code: Code) -> anyhow::Result<T>;
 }
 
@@ -47,14 +47,14 @@ pub(crate) fn error(code: Code, text: impl fmt::Display) -> anyhow::Error {
     Coded { code, error: anyhow::anyhow!("{text}") }.into()
 }
 
-/// Prints the error, if there is one, and turns it into the exit code.
+/// Prints the error, if any, and returns the exit code.
 pub(crate) fn code(result: anyhow::Result<()>) -> ExitCode {
     let Err(error) = result else { return ExitCode::SUCCESS };
     say(&text(&error));
     code_of(&error).unwrap_or(Code::Failure).into()
 }
 
-/// The error and its causes, each said once: some errors quote their cause themselves.
+/// The error and its causes, each once, since some errors quote their cause.
 fn text(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
@@ -65,14 +65,14 @@ fn text(error: &anyhow::Error) -> String {
     text
 }
 
-/// Says on standard error why the program ends.
+/// Prints an error to standard error.
 pub(crate) fn say(text: &str) {
     say_as_it_is(&format!("braid: {text}\n"));
 }
 
-/// Prints text on standard error.
+/// Prints text to standard error.
 pub(crate) fn say_as_it_is(text: &str) {
-    // Where standard error is closed, nobody wants to know.
+    // A closed standard error is ignored.
     let _ = stderr().write_all(text.as_bytes());
 }
 
@@ -80,7 +80,7 @@ fn code_of(error: &anyhow::Error) -> Option<Code> {
     error.chain().find_map(|cause| cause.downcast_ref::<Coded>()).map(|coded| coded.code)
 }
 
-/// Takes the place of the error that it holds, in its text and its causes.
+/// Displays as the error that it wraps, with the same causes.
 #[derive(Debug)]
 struct Coded {
     code: Code,

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, stderr};
 
 use tracing_subscriber::EnvFilter;
 
-/// Logs to standard error: what `BRAID_LOG` says, else by the number of `-v`.
+/// Initialises logging to standard error, with the level from `BRAID_LOG`, or from the number of `-v`.
 pub(crate) fn init(verbose: u8) {
     let level = match verbose {
         0 => "info",

@@ -19,14 +19,14 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-const EXIT_CODES: &str = "Exit codes: 0 success; 1 failure; 2 wrong command line; 3 what was asked for is not \
-                          there; 4 the machine lacks a feature; 5 an expectation was not met.";
+const EXIT_CODES: &str = "Exit codes: 0 success; 1 failure; 2 invalid command line or file; 3 not found; \
+4 the machine lacks a feature; 5 an expectation was not met.";
 
-/// Every path of a network carries one transfer.
+/// Send one transfer over every path of a network.
 #[derive(Parser)]
 #[command(name = "braid", version, max_term_width = 100, after_long_help = EXIT_CODES)]
 struct Cli {
-    /// Log more; twice: even more. Or set BRAID_LOG, e.g. `debug` or `braid_control=trace`.
+    /// Log more; give it twice for debug output. Or set BRAID_LOG, such as `debug` or `braid_control=trace`.
     #[arg(short, long, global = true, action = clap::ArgAction::Count, display_order = 900)]
     verbose: u8,
     #[command(subcommand)]
@@ -35,7 +35,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Carry one transfer over every path of a small network (root)
+    /// Show one transfer over every path of a small network (root)
     ///
     /// Builds the Amsterdam-Geneva testbed from namespaces and Open vSwitch, runs iperf3 over one path and
     /// over both, in both directions, prints a table and removes everything. Takes about a minute.
@@ -43,7 +43,7 @@ enum Command {
     /// Run the OpenFlow controller
     #[command(subcommand)]
     Controller(commands::controller::Command),
-    /// Spray flows over several paths at the network's edge, and put them back in order
+    /// Run an edge switch, which sprays flows over several paths and resequences them
     #[command(subcommand)]
     Edge(edge::Command),
     /// Manage the MPTCP subflows of this host
@@ -52,55 +52,56 @@ enum Command {
     /// Build testbeds from network namespaces and Open vSwitch
     #[command(subcommand)]
     Lab(commands::lab::Command),
-    /// Simulate networks that do not fit on one machine, with the controller's own steering
+    /// Simulate large networks with the controller's own steering
     #[command(subcommand)]
     Sim(commands::sim::Command),
-    /// List the switches that are connected to a controller
+    /// List the switches connected to a controller
     Switches(client::WatchArgs),
-    /// List the links between switches, each direction by itself, with what is measured of it
+    /// List the directed links between switches with their measurements
     ///
-    /// DELAY is without queues, NOW with them. A reading that is older than 3 seconds is followed by its age.
+    /// DELAY is the delay without queues, NOW the delay with them. A value older than 3 seconds is followed by its age.
     Links(commands::links::Args),
-    /// List the interfaces of hosts, and where they are attached
+    /// List the interfaces of hosts and the ports that they are attached to
     Hosts(client::WatchArgs),
-    /// List the edges: over which paths they spray, with what share of the packets, and what waits to be put in order
+    /// List edges with their spray groups (paths and shares) and resequencers
     ///
-    /// FOUND is what a path carried when it last queued; QUEUE, how long packets wait in it now. WAITED is of the last second.
+    /// CAPACITY is the estimated capacity of a path: its rate when it last queued. QUEUE is its queueing delay. HOLD is the hold
+    /// time of resequenced packets in the last second.
     Edges(client::WatchArgs),
-    /// List what was done at ports that must not be: forged links, stolen addresses, floods
+    /// List alarms: forged LLDP, stolen addresses and floods, by port
     Alarms(client::ListArgs),
-    /// List what happened in the network, each with its reason
+    /// List events of the network, each with its reason
     Events(commands::events::Args),
-    /// Show a run that was saved on the page, without a controller and without root
+    /// Play back a recorded run on the page, without a controller and without root
     ///
-    /// Prints the address to open, and serves until Ctrl-C.
+    /// Prints the address to open in a browser, and serves until Ctrl-C.
     Page(commands::page::Args),
     /// Find sets of paths between two switches or hosts
     ///
-    /// In the network of a running controller, or with --topology in one that is drawn or written down. Exits
-    /// with 3 if there is no path.
+    /// Searches the network of a running controller, or with --topology one from a file or generator. Exits with 3 if there
+    /// is no path.
     Paths(commands::paths::Args),
-    /// Check, show and change what is steered how
+    /// Check, show and change the policy: which traffic is steered, and how
     #[command(subcommand)]
     Policy(commands::policy::Command),
-    /// List the transfers in progress, their streams and the paths of these
+    /// List the transfers in progress with their streams and paths
     Transfers(client::WatchArgs),
-    /// Run a command, and give each TCP connection that it opens a path of its own
+    /// Run a command and give each of its TCP connections a path of its own
     ///
-    /// The controller sets paths aside for each host that the command connects to, and places each connection before its
-    /// first packet leaves. The command needs no change; it ends as it does alone. Example: braid run --paths 4 -- iperf3 -c
+    /// The controller assigns paths for each host that the command connects to, and places each connection before its first
+    /// packet leaves. The command needs no change, and its exit code is passed on. Example: braid run --paths 4 -- iperf3 -c
     /// 10.0.0.2 -P 8
     Run(run::Args),
     Calibrate(calibrate::Args),
-    /// Look at networks from files, generators or a running controller, and convert them
+    /// Describe, convert and generate networks
     #[command(subcommand)]
     Topology(commands::topology::Command),
-    /// Tell what this machine has and lacks for labs
+    /// Check whether this machine has the features that labs need
     ///
-    /// Every feature is tried or looked up, in a network namespace that lives no longer than this command;
-    /// nothing else on the machine changes. Exits with 4 if something that labs need is missing.
+    /// Tries each feature in a temporary network namespace; nothing else on the machine changes. Exits with 4 if a required
+    /// feature is missing.
     Doctor(commands::doctor::Args),
-    /// Look into the OpenFlow protocol
+    /// Decode OpenFlow messages
     #[command(subcommand)]
     Openflow(commands::openflow::Command),
     /// Print a completion script for a shell
@@ -146,7 +147,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// Prints the help that was asked for, or what is wrong with the command line.
+/// Prints the requested help, or the error of the command line.
 fn refuse(error: &clap::Error) -> ExitCode {
     let text = error.render();
     if !error.use_stderr() {
@@ -155,7 +156,7 @@ fn refuse(error: &clap::Error) -> ExitCode {
     let text = text.to_string();
     match text.strip_prefix("error: ") {
         Some(reason) => exit::say(reason.trim_end()),
-        // Without a command, the help is what is printed.
+        // Without a command, clap renders the help.
         None => exit::say_as_it_is(&text),
     }
     exit::Code::Usage.into()

@@ -1,4 +1,4 @@
-//! Data on standard output: whoever reads it may leave at any time, and that is not an error.
+//! Data on standard output, whose reader may close it at any time without causing an error.
 
 use std::io::{self, ErrorKind, StdoutLock, Write, stdout};
 
@@ -14,14 +14,14 @@ pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     text(&format!("{}\n", serde_json::to_string(value)?))
 }
 
-/// Prints what `write` writes, line by line, and stops without an error when nobody reads on.
+/// Prints the output of `write` line by line, and stops without an error when the reader closes.
 pub(crate) fn stream(write: impl FnOnce(&mut Stdout) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let mut out = Stdout { inner: stdout().lock(), closed: false };
     let result = write(&mut out).and_then(|()| Ok(out.flush()?));
     if out.closed { Ok(()) } else { result }
 }
 
-/// Standard output, which remembers whether its reader has gone.
+/// Standard output that notes whether its reader has closed.
 pub(crate) struct Stdout {
     inner: StdoutLock<'static>,
     closed: bool,

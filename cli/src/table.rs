@@ -2,7 +2,7 @@
 
 use comfy_table::{Row, Table, presets};
 
-/// Columns under a heading, aligned with spaces, such as `ps` prints.
+/// A table with aligned columns, in the style of `ps`.
 pub(crate) fn table<const N: usize>(
     heading: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,
@@ -10,7 +10,7 @@ pub(crate) fn table<const N: usize>(
     align(heading, rows)
 }
 
-/// As [`table`], of columns, each of them its heading and its cells from the top.
+/// As [`table`], from columns: each has a heading and its cells from the top.
 pub(crate) fn of_columns(columns: Vec<(&str, Vec<String>)>) -> String {
     let (headings, columns): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
     let mut columns: Vec<_> = columns.into_iter().map(Vec::into_iter).collect();

@@ -1,4 +1,4 @@
-//! A lab as the testbed of its controller, so that links are changed from the page.
+//! A lab as the controller's testbed, whose links the page can change.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn edit(LinkChange { up, rate_bps, delay_us, loss }: LinkChange) -> LinkEdit {
         loss: loss.and_then(Probability::new),
         ..Change::default()
     };
-    LinkEdit { ways: [way; 2], up }
+    LinkEdit { directions: [way; 2], up }
 }
 
 fn link(LinkInspection { up, ends, .. }: LinkInspection) -> TestbedLink {

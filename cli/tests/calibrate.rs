@@ -1,4 +1,4 @@
-//! MeasurementSettings paths, and what was measured, on the command line.
+//! `braid calibrate` and its model files.
 
 mod support;
 
@@ -24,7 +24,7 @@ fn what_cannot_be_measured_is_refused() {
 fn a_controller_reads_what_was_measured_or_does_not_start() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("model.json");
-    std::fs::write(&file, r#"{"schema":"braid/v1","network":{"a":-1,"lack":0.1}}"#).unwrap();
+    std::fs::write(&file, r#"{"schema":"braid/v1","network":{"a":-1,"saturation_loss":0.1}}"#).unwrap();
     let run = |file: &std::path::Path| {
         let mut command = braid();
         command.args([

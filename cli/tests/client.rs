@@ -1,4 +1,4 @@
-//! The commands that ask a running controller.
+//! Commands that query a running controller.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! What holds for the command as a whole.
+//! Help, versions and errors of the command as a whole.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! What edges told, as a table.
+//! The table of `braid edges`.
 
 mod support;
 
@@ -89,8 +89,8 @@ EDGE  TO  PATH           SHARE                NOW       CAPACITY  ROUND TRIP  QU
 1     9   1:6 > 9        suspended            31.2Mbit  -         20.40 ms    512 us  0.00 %
 9
 
-EDGE  FROM  HOST               HELD          OF       HOLD TIME P50  P99       MAX  GAPS FILLED  GIVEN UP  SPURIOUS
-1     9     02:00:00:00:00:01  40 (65.0 kB)  32.0 MB  19.00 ms       21.00 ms  -    7            3         0
+EDGE  FROM  HOST               HELD          OF       HOLD P50  P99       MAX  GAPS FILLED  GIVEN UP  SPURIOUS
+1     9     02:00:00:00:00:01  40 (65.0 kB)  32.0 MB  19.00 ms  21.00 ms  -    7            3         0
 ";
     assert_eq!(table(&edges), expected);
     assert_eq!(table(&[edge(9, Vec::new(), Vec::new())]).lines().count(), 2);

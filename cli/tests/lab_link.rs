@@ -1,4 +1,4 @@
-//! The links of labs, as a user asks for them.
+//! `braid lab link`: the links of labs.
 
 mod support;
 
@@ -9,7 +9,7 @@ use support::is_root;
 use tempfile::TempDir;
 
 const SCENARIO: &str = "{scenario: far, topology: {hosts: [], switches: [s, t, u], links: [\
-    {between: [s, t], rate: 10Mbit, delay: 20ms, back: {loss: 1%}}, {between: [t, u], rate: 10Mbit}]}}";
+    {between: [s, t], rate: 10Mbit, delay: 20ms, reverse: {loss: 1%}}, {between: [t, u], rate: 10Mbit}]}}";
 
 fn braid(folder: &TempDir) -> Command {
     let mut command = support::braid();
@@ -25,7 +25,7 @@ fn wrong_command_lines_are_refused() {
     set(&["lab", "s", "t", "--delay", "soon"]).code(2).stderr(contains("not a time"));
     set(&["lab", "s", "t", "--loss", "2"]).code(2).stderr(contains("not a share"));
     set(&["lab", "s", "t", "--up", "--down"]).code(2);
-    set(&["lab", "s", "t", "--there", "--back"]).code(2);
+    set(&["lab", "s", "t", "--forward", "--reverse"]).code(2);
     set(&["lab", "s", "t"]).code(2).stderr(starts_with("braid: nothing to change"));
     set(&["Lab!", "s", "t", "--up"]).code(2).stderr(contains("is not a lab's name"));
 }
@@ -56,8 +56,20 @@ fn links_are_shown_and_changed_while_their_lab_is_up() {
     braid(&folder).args(deploy).arg(&scenario).assert().success().stdout(contains("user-space"));
 
     braid(&folder).args(["lab", "link", "show"]).assert().success().stdout(contains("loss 1%"));
-    let change =
-        ["lab", "link", "set", &name, "s", "t", "--delay", "5ms", "--queue", "9 packets", "--back", "--json"];
+    let change = [
+        "lab",
+        "link",
+        "set",
+        &name,
+        "s",
+        "t",
+        "--delay",
+        "5ms",
+        "--queue",
+        "9 packets",
+        "--reverse",
+        "--json",
+    ];
     let document = json(braid(&folder).args(change));
     let ends = &document["links"][0]["ends"];
     assert_eq!(document["schema"], "braid/v1");

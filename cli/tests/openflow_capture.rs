@@ -1,4 +1,4 @@
-//! `braid openflow decode --pcap` of what Open vSwitch, ovs-ofctl and the controller said to each other.
+//! `braid openflow decode --pcap` of captures between Open vSwitch, ovs-ofctl and the controller.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! The page with a run that was saved.
+//! `braid page`: a recorded run on the page.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! `braid paths`: sets of paths in drawn and in running networks.
+//! `braid paths`: path sets in stored, generated and running networks.
 
 mod support;
 

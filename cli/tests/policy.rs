@@ -1,4 +1,4 @@
-//! Policies on the command line.
+//! `braid policy`, and `--policy` of the controller.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

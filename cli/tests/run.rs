@@ -1,4 +1,4 @@
-//! A command under `braid run` is as it is alone.
+//! `braid run`: a command behaves as it does alone.
 
 mod support;
 

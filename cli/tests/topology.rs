@@ -33,7 +33,7 @@ fn generated_network_is_shown_in_figures() {
 network     fattree:4
 switches    20
 hosts       16 with 16 interfaces
-cables      32, which are 64 links in one direction
+links       32, with 64 directed links
 degree      2 to 4, 3.2 on average
 diameter    4 hops
 components  1
@@ -50,7 +50,7 @@ delay       250us
 fn tables_list_switches_and_links() {
     let shown = printed(&["show", "two-path", "--links", "--switches"]);
     assert!(shown.starts_with(
-        "SWITCH  DPID  GROUP  POSITION  CABLES  INTERFACES\nwest    1     -      -         2       1\n"
+        "SWITCH  DPID  GROUP  POSITION  LINKS  INTERFACES\nwest    1     -      -         2      1\n"
     ));
     assert!(
         shown.contains("\n\nFROM     TO       CAPACITY  DELAY\nwest:1   north:1  1Gbit     -\n"),
@@ -120,7 +120,7 @@ fn wrong_sources_end_with_their_exit_code_and_a_remedy() {
         (&["show", "nowhere.json"][..], 3, "nowhere.json: No such file"),
         (&["show", "ring:2"], 2, "ring: the number of switches is 2; it takes 3 or more"),
         (&["show", "ring:two"], 2, "\"two\" is not a whole number"),
-        (&["generate", "star:3"], 2, "there is no family of networks \"star\"; there are fattree:K"),
+        (&["generate", "star:3"], 2, "there is no generator \"star\": give one of fattree:K"),
         (&["generate", "east-asia", "--rate", "1Gbit"], 2, "east-asia says itself what its links carry"),
         (&["generate", "line:2", "--delay", "soon"], 2, "\"soon\" is not a delay: write 10ms"),
         (&["show", ZOO, "--delay", "1ms"], 2, "--delay is for networks that are generated"),

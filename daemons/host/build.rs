@@ -1,4 +1,4 @@
-//! Compiles the programs for the kernel.
+//! The build script, which compiles the BPF programs.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -127,7 +127,7 @@ fn groups(switch: &mut Switch) {
     let settings = Settings { hold: HoldTime::Fixed(HOLD), packets: 64, bytes: 8_192, ..Settings::default() };
     for extension in [
         Extension::SetSpray { group: SPRAY, policy: Policy::Weighted { burst: 500 } },
-        Extension::SetOrder { group: ORDER, settings: Some(settings) },
+        Extension::SetResequence { group: ORDER, settings: Some(settings) },
     ] {
         let body = extension.body();
         tell(switch, &Message::Experimenter(extension.message(&body)));

@@ -1,5 +1,5 @@
 //! Frames, with whatever is said to be left to the network card, through a switch that sprays, puts in order and rewrites; and
-//! what leaves, coupled to super-frames.
+//! what leaves, coalesced to GSO packets.
 
 #![no_main]
 

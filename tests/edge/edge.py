@@ -106,7 +106,7 @@ def tune(braid, one_path=False, order=True):
         inside(space, f"{braid} edge group spray 1")
         if one_path:
             inside(space, f"{braid} edge group paths 1 --path 1=0")
-        inside(space, f"{braid} edge group order 2 {'' if order else '--off'}")
+        inside(space, f"{braid} edge group resequence 2 {'' if order else '--off'}")
 
 
 def iperf(seconds, address="10.9.0.2", more=""):
@@ -168,7 +168,7 @@ def unlimited(braid, seconds, offloads):
         rate = received(iperf(seconds))
         used = [after - start for start, after in zip(before, cores(edges))]
         each = ", ".join(f"{core / (rate * seconds / 1000):.2f}" for core in used)
-        kind = "super-frames" if offloads else "full frames"
+        kind = "GSO packets" if offloads else "full frames"
         print(f"without limits, {kind}: {rate / 1000:.2f} Gbit/s, core-seconds a Gbit at each edge: {each}")
 
 

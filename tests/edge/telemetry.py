@@ -119,7 +119,7 @@ def check_elsewhere(controller, lab, edges):
     check("the live stream has the edges", [it["dpid"] for it in snapshot["edges"]] == [it["dpid"] for it in edges], len(snapshot["edges"]))
     table = subprocess.run([lab.braid, "edges", "--controller", f"http://{controller.http}"], check=True, capture_output=True, text=True).stdout
     print(table)
-    check("the command lists paths and buffers", "SHARE" in table and "WAITED P50" in table, len(table.splitlines()))
+    check("the command lists paths and buffers", "SHARE" in table and "HOLD P50" in table, len(table.splitlines()))
 
 
 def main():

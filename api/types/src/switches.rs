@@ -59,7 +59,7 @@ pub enum PortRole {
     Silent,
 }
 
-/// A place on Earth, in degrees.
+/// A position on Earth, in degrees.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Position {
     /// From -90 to 90, north is positive.

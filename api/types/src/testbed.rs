@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::Schema;
 use crate::schema::PortOfSwitch;
 
-/// The links of a testbed.
+/// The response with a testbed's links.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TestbedLinks {
     /// `braid/v1`
@@ -17,7 +17,7 @@ pub struct TestbedLinks {
     pub links: Vec<TestbedLink>,
 }
 
-/// A link of a testbed that was changed.
+/// The response with a changed link.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TestbedChanged {
     /// `braid/v1`
@@ -30,44 +30,44 @@ pub struct TestbedChanged {
 /// A link of a testbed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TestbedLink {
-    /// Whether it is whole, or cut.
+    /// `false` if the link is cut.
     pub up: bool,
-    /// Its ends, each with what is true from there to the other end.
+    /// Both ends, each with the properties of the direction that leaves it.
     pub ends: [TestbedEnd; 2],
 }
 
 /// One end of a link of a testbed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TestbedEnd {
-    /// A switch, or a host and its interface, as the testbed calls it.
+    /// The testbed's name of a switch, or of a host and its interface.
     pub name: String,
-    /// The port of the switch; null at a host.
+    /// The switch's port; `null` at a host.
     #[schema(value_type = Option<PortOfSwitch>)]
     pub at: Option<SwitchPort>,
-    /// The rate that it lets through, in bits a second; null: as fast as the machine.
+    /// The rate in bits per second; `null` if it is not limited.
     pub rate_bps: Option<u64>,
-    /// The time that a frame takes, in microseconds.
+    /// The delay in microseconds.
     pub delay_us: f64,
-    /// The share of frames that are lost.
+    /// The share of lost frames.
     pub loss: f64,
 }
 
-/// The change of a link; what is absent stays as it is.
+/// A change of a link. Absent properties keep their values.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkChange {
-    /// False cuts it, true restores it.
+    /// `false` cuts the link, `true` restores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up: Option<bool>,
-    /// The rate that it lets through, in bits a second.
+    /// The rate in bits per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 8_000, maximum = 1_000_000_000_000_u64)]
     pub rate_bps: Option<u64>,
-    /// The time that a frame takes, in microseconds.
+    /// The delay in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 10_000_000)]
     pub delay_us: Option<u64>,
-    /// The share of frames that are lost.
+    /// The share of lost frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 1)]
     pub loss: Option<f64>,

@@ -9,10 +9,10 @@ use super::model_file::{Fitted, ModelFile, PathModel};
 use crate::client::format;
 use crate::table::table;
 
-/// A path's goodput that near the most is the most: what differs is chance.
-const NEAR_MOST: f64 = 0.99;
+/// The share of a path's highest goodput that counts as the maximum.
+const NEAR_MAX_SHARE: f64 = 0.99;
 
-/// What was found of a network and of each path.
+/// The fitted models of a network and of each path.
 pub(super) struct Findings {
     network: Fitted,
     paths: Vec<(MeasuredPath, Option<Fitted>)>,
@@ -23,7 +23,7 @@ impl Findings {
     pub(super) fn of(paths: Vec<MeasuredPath>) -> Result<Self, FitError> {
         let all: Vec<Sample> = paths.iter().flat_map(|path| path.samples.iter().copied()).collect();
         let network = fit(&all)?.into();
-        // One whose samples leave open what its a is has the network's.
+        // A path whose samples do not determine its a gets the network's.
         let of = |path: &MeasuredPath| fit(&path.samples).ok().map(Fitted::from).filter(|it| it.is_bounded());
         let paths =
             paths.into_iter().map(|path| (of(&path), path)).map(|(model, path)| (path, model)).collect();
@@ -60,11 +60,11 @@ impl Findings {
         });
         let headings = ["PATH", "AVAILABLE", "ROUND-TRIP", "BEST", "PREDICTED", "ITS OWN A"];
         let paths = table(headings, rows);
-        let Fitted { lack, growth, .. } = self.network;
-        format!("{paths}\na = {}, lack = {lack:.2}, {growth}\n", said(self.network))
+        let Fitted { saturation_loss, growth, .. } = self.network;
+        format!("{paths}\na = {}, saturation loss = {saturation_loss:.2}, {growth}\n", said(self.network))
     }
 
-    /// Figure 6 of Huang et al. (2017), over the product of bandwidth and time: the prediction is a straight line then.
+    /// Figure 6 of Huang et al. (2017): streams over the bandwidth-delay product, where the prediction is a straight line.
     pub(super) fn plot(&self) -> anyhow::Result<String> {
         let known = self.paths.iter().filter_map(|(path, _)| Some((path, path.samples.first()?)));
         let mut best: Vec<_> =
@@ -85,16 +85,16 @@ impl Findings {
     }
 }
 
-/// In Mbit/s and ms.
+/// The bandwidth-delay product in Mbit/s and ms.
 fn product(sample: &Sample) -> f64 {
     let BitsPerSec(rate) = sample.available;
     rate as f64 / 1e6 * sample.round_trip.as_secs_f64() * 1e3
 }
 
-/// The fewest streams that carry as much as any number does.
+/// The fewest streams with maximum goodput.
 fn best(samples: &[Sample]) -> usize {
     let most = samples.iter().map(|sample| sample.goodput.as_f64()).fold(0.0, f64::max);
-    let near = samples.iter().filter(|sample| sample.goodput.as_f64() >= most * NEAR_MOST);
+    let near = samples.iter().filter(|sample| sample.goodput.as_f64() >= most * NEAR_MAX_SHARE);
     near.map(|sample| sample.streams).min().unwrap_or_default()
 }
 

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::client::answer;
 use crate::exit::{self, Code};
 
-/// What is measured, and how.
+/// The parameters of a measurement.
 pub(super) struct Measurement<'a> {
     pub(super) client: &'a Client,
     pub(super) dst: IpAddr,
@@ -25,7 +25,7 @@ pub(super) struct Measurement<'a> {
     pub(super) warm_up: u16,
 }
 
-/// A path, and what was measured of it.
+/// A path with its samples.
 pub(super) struct MeasuredPath {
     pub(super) switches: Vec<DatapathId>,
     pub(super) samples: Vec<Sample>,
@@ -39,7 +39,7 @@ impl Measurement<'_> {
             .map_err(|error| exit::error(Code::NotFound, format!("{error:#}")))?;
         let mut measured = Vec::new();
         for number in 0..self.paths {
-            // What others do and how long it takes may have changed meanwhile.
+            // Cross traffic and delays may have changed meanwhile.
             let paths = self.paths_beside(src, number)?;
             let Some(path) = paths.get(usize::from(number)) else { break };
             let mut samples = Vec::new();
@@ -59,7 +59,7 @@ impl Measurement<'_> {
         Ok(measured)
     }
 
-    /// What the controller knows of the paths, of which only this one is to be used.
+    /// The controller's view of the paths, restricted to this one.
     fn paths_beside(&self, src: IpAddr, number: u8) -> anyhow::Result<Vec<AssignedPath>> {
         let wanted = NewAssignment {
             distribution: Some(only(number)),
@@ -69,9 +69,10 @@ impl Measurement<'_> {
         Ok(answer(self.client.assign(&wanted))?.paths)
     }
 
-    /// What iperf3 carries over one path with so many streams.
+    /// The goodput of iperf3 over one path with a number of streams.
     fn transfer(&self, src: IpAddr, number: u8, streams: u16) -> anyhow::Result<BitsPerSec> {
-        let mut command = Command::new(current_exe().context("the path of this program")?);
+        let mut command =
+            Command::new(current_exe().context("cannot determine the path of this executable")?);
         command.args([
             "run",
             "--quiet",
@@ -94,7 +95,7 @@ fn only(number: u8) -> String {
     format!("path:{number}")
 }
 
-/// iperf3 ends with 0 even if it failed: the error is in what it says.
+/// iperf3 exits with 0 even after errors: these are in its document.
 fn goodput(text: &str) -> Result<BitsPerSec, String> {
     let document: Value =
         serde_json::from_str(text).map_err(|error| format!("iperf3 was cut off: {error}"))?;
@@ -105,7 +106,7 @@ fn goodput(text: &str) -> Result<BitsPerSec, String> {
     rate.map(|rate| BitsPerSec(rate as u64)).ok_or_else(|| "iperf3 measured nothing".to_owned())
 }
 
-/// The address from which packets go there; nothing is sent.
+/// The source address towards a destination; nothing is sent.
 fn source_to(dst: IpAddr) -> std::io::Result<IpAddr> {
     let any: IpAddr = if dst.is_ipv4() { [0; 4].into() } else { [0_u16; 8].into() };
     let probe = UdpSocket::bind((any, 0))?;

@@ -1,4 +1,4 @@
-//! Measures how many parallel streams paths can use, with real transfers over each.
+//! `braid calibrate`: the number of parallel streams that paths can use, from real transfers over each.
 
 mod findings;
 mod measure;
@@ -21,34 +21,34 @@ pub(crate) use model_file::ModelFile;
 
 /// Measure how many parallel streams each path to a host can use
 ///
-/// An `iperf3 -s` must run on that host, and this be run on another one. Sends over each path with each number of streams in
-/// turn, and fits the a of n = max(1, a*B*R) to what arrives: for the network, and for each path.
+/// Run `iperf3 -s` on that host, and this command on another one. It sends over each path with each number of streams in
+/// turn, and fits the a of n = max(1, a*B*R) to the goodput, for the network and for each path.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The host to send to
     dst: IpAddr,
-    /// How many paths are measured, the shortest first
+    /// Number of paths to measure, the shortest first
     #[arg(long, value_name = "PATHS", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
     paths: u8,
     /// Numbers of streams to try
     #[arg(long, value_name = "STREAMS", value_delimiter = ',', default_value = "1,2,3,4,6,8,12,16", value_parser = clap::value_parser!(u16).range(1..=128))]
     streams: Vec<u16>,
-    /// How long each transfer is measured, in seconds
+    /// Seconds of measurement of each transfer
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=600))]
     time: u16,
-    /// How long it goes on before that
+    /// Seconds of each transfer before the measurement
     #[arg(long, value_name = "SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u16).range(0..=60))]
     warm_up: u16,
     /// The port of iperf3's server
     #[arg(long, default_value_t = 5201)]
     port: u16,
-    /// Write what was found to this file, for `braid controller run --stream-model`
+    /// Write the fitted models to this file, for `braid controller run --stream-model`
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Draw it to this file, as SVG
+    /// Write a plot to this file, as SVG
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// The controller's address for programs
+    /// The address of the controller's API
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8653", env = "BRAID_CONTROLLER")]
     controller: Url,
     /// Print JSON

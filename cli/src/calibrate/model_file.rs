@@ -9,37 +9,37 @@ use braid_assign::{Fit, Growth, Sample, StreamModel};
 use braid_types::DatapathId;
 use serde::{Deserialize, Serialize};
 
-/// What was found of a network: the file that `braid calibrate --save` writes and a controller reads.
+/// The file of fitted models that `braid calibrate --save` writes and a controller reads.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct ModelFile {
     schema: String,
-    /// Of the whole network.
+    /// The model of the whole network.
     network: Fitted,
-    /// Paths of which it is known by itself, or that were measured.
+    /// Paths with a model of their own, or with samples.
     #[serde(default)]
     paths: Vec<PathModel>,
 }
 
-/// A model and how sure it is.
+/// A fitted model with its confidence interval.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Fitted {
     pub(super) a: f64,
-    pub(super) lack: f64,
+    pub(super) saturation_loss: f64,
     #[serde(default)]
     pub(super) growth: Growth,
-    /// Where `a` is with 95 % confidence; null where there is no bound.
+    /// The 95 % confidence interval of `a`; null where it has no bound.
     #[serde(default)]
     pub(super) a_between: [Option<f64>; 2],
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct PathModel {
-    /// From one end to the other.
+    /// The switches from the first to the last.
     pub(super) switches: Vec<DatapathId>,
-    /// Nothing if its samples do not tell.
+    /// `null` if its samples do not determine a model.
     #[serde(default)]
     pub(super) model: Option<Fitted>,
-    /// What was measured.
+    /// The samples.
     #[serde(default)]
     pub(super) samples: Vec<Measured>,
 }
@@ -70,12 +70,12 @@ impl ModelFile {
         Ok(file)
     }
 
-    /// Of the network.
+    /// The model of the network.
     pub(crate) const fn network(&self) -> StreamModel {
         self.network.model()
     }
 
-    /// Of the paths for which it is known, by their switches.
+    /// The models of paths, by their switches.
     pub(crate) fn paths(&self) -> BTreeMap<Vec<DatapathId>, StreamModel> {
         let known = self.paths.iter().filter_map(|path| Some((path, path.model?)));
         known.map(|(path, fitted)| (path.switches.clone(), fitted.model())).collect()
@@ -84,7 +84,7 @@ impl ModelFile {
 
 impl Fitted {
     const fn model(self) -> StreamModel {
-        StreamModel { a: self.a, lack: self.lack, growth: self.growth }
+        StreamModel { a: self.a, lack: self.saturation_loss, growth: self.growth }
     }
 
     /// Whether both bounds are known.
@@ -97,7 +97,7 @@ impl From<Fit> for Fitted {
     fn from(fit: Fit) -> Self {
         let [low, high] = fit.a_between;
         let a_between = [(low > 0.0).then_some(low), (high < f64::MAX).then_some(high)];
-        Self { a: fit.model.a, lack: fit.model.lack, growth: fit.model.growth, a_between }
+        Self { a: fit.model.a, saturation_loss: fit.model.lack, growth: fit.model.growth, a_between }
     }
 }
 
@@ -124,7 +124,8 @@ mod tests {
 
     #[test]
     fn what_is_written_can_be_read() {
-        let fitted = Fitted { a: 0.001, lack: 0.5, growth: Growth::Line, a_between: [Some(0.000_9), None] };
+        let fitted =
+            Fitted { a: 0.001, saturation_loss: 0.5, growth: Growth::Line, a_between: [Some(0.000_9), None] };
         let switches = vec![DatapathId(1), DatapathId(6)];
         let path = |model| PathModel { switches: switches.clone(), model, samples: Vec::new() };
         let file = ModelFile::new(fitted, vec![path(Some(fitted)), path(None)]);
@@ -138,13 +139,13 @@ mod tests {
         for text in [
             "",
             "{}",
-            r#"{"schema": "braid/v2", "network": {"a": 0.001, "lack": 0.1}}"#,
-            r#"{"schema": "braid/v1", "network": {"a": 0, "lack": 0.1}}"#,
-            r#"{"schema": "braid/v1", "network": {"a": 0.001, "lack": 2}}"#,
-            r#"{"schema": "braid/v1", "network": {"a": 0.001, "lack": 0.1}, "paths": [{"switches": ["x"]}]}"#,
+            r#"{"schema": "braid/v2", "network": {"a": 0.001, "saturation_loss": 0.1}}"#,
+            r#"{"schema": "braid/v1", "network": {"a": 0, "saturation_loss": 0.1}}"#,
+            r#"{"schema": "braid/v1", "network": {"a": 0.001, "saturation_loss": 2}}"#,
+            r#"{"schema": "braid/v1", "network": {"a": 0.001, "saturation_loss": 0.1}, "paths": [{"switches": ["x"]}]}"#,
         ] {
             assert!(read(text).is_err(), "{text}");
         }
-        assert!(read(r#"{"schema": "braid/v1", "network": {"a": 0.001, "lack": 0.1}}"#).is_ok());
+        assert!(read(r#"{"schema": "braid/v1", "network": {"a": 0.001, "saturation_loss": 0.1}}"#).is_ok());
     }
 }

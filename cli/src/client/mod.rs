@@ -35,7 +35,7 @@ pub(crate) struct Args {
 /// What every command takes that lists something.
 #[derive(clap::Args)]
 pub(crate) struct ListArgs {
-    /// Show only what this is true of, such as 'kind=mptcp sent_bps>10M -path=3 "default route"'
+    /// Show only what this is true of, such as 'kind=mptcp sent_bps>10M -path=3 "default path"'
     ///
     /// Words and phrases that stand in any value; FIELD=VALUE, !=, ~ (contains), <, >, <=, >= of the fields that --json shows,
     /// of a list any value; a minus sign before it: not. All of them have to hold.

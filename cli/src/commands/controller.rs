@@ -10,8 +10,8 @@ use std::sync::Arc;
 use braid_api::Position;
 use braid_assign::{Growth, StreamModel};
 use braid_controller::{
-    Access, Agents, Config, Controller, ControllerError, Drawings, Drawn, Listen, PolicyFile,
-    RebalanceSettings, Settings, Testbed, Tls, Tokens,
+    Access, Agents, Config, Controller, ControllerError, Listen, PolicyFile, RebalanceSettings, Settings,
+    SwitchMetadata, SwitchMetadataMap, Testbed, Tls, Tokens,
 };
 use braid_lab::LabName;
 use braid_paths::Weight;
@@ -36,101 +36,100 @@ pub(crate) enum Command {
 
 #[derive(clap::Args)]
 pub(crate) struct Run {
-    /// Where switches connect; port 0 takes any free one
+    /// Listen for switches on this address; port 0 takes any free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6653", env = "BRAID_OPENFLOW")]
     openflow: SocketAddr,
-    /// Take switches in on this file descriptor, an inherited listening TCP socket, instead
+    /// Accept switches on this file descriptor instead, an inherited listening TCP socket
     #[arg(long, value_name = "FD", conflicts_with = "openflow", value_parser = clap::value_parser!(i32).range(3..))]
     openflow_fd: Option<i32>,
-    /// Where the API and metrics are served; port 0 takes any free one
+    /// Serve the API, the page and metrics on this address; port 0 takes any free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8653", env = "BRAID_HTTP")]
     http: SocketAddr,
-    /// Serve programs on this file descriptor, an inherited listening TCP socket, as well
+    /// Serve API clients on this file descriptor as well, an inherited listening TCP socket
     #[arg(long, value_name = "FD", value_parser = clap::value_parser!(i32).range(3..))]
     http_fd: Option<i32>,
-    /// A TOML file of those who may ask from other machines: `[[token]]` with name, token, and may: read, use (set paths aside)
-    /// or change (the policy)
+    /// A TOML file with tokens of API clients on other machines: `[[token]]` with name, token, and access: read, use
+    /// (assignments) or change (the policy)
     ///
-    /// This machine needs none.
+    /// Clients on this machine need no token.
     #[arg(long, value_name = "FILE", env = "BRAID_TOKENS")]
     tokens: Option<PathBuf>,
-    /// The controller's certificate, and those that lead to one that others trust, in PEM form: HTTPS; read again at SIGHUP
+    /// The certificate chain for HTTPS in PEM form, the controller's certificate first; reloaded at SIGHUP
     #[arg(long, value_name = "FILE", requires = "tls_key", env = "BRAID_TLS_CERTIFICATE")]
     tls_certificate: Option<PathBuf>,
-    /// The key of the certificate, in PEM form
+    /// The certificate's private key in PEM form; reloaded at SIGHUP
     #[arg(long, value_name = "FILE", requires = "tls_certificate", env = "BRAID_TLS_KEY")]
     tls_key: Option<PathBuf>,
-    /// Trust everybody who can reach the address of --http: plain HTTP, and without --tokens all may see everything and set
-    /// paths aside
+    /// Trust every client that can reach --http: allow plain HTTP, and without --tokens let all clients read everything and
+    /// create assignments
     #[arg(long, env = "BRAID_HTTP_TRUSTED")]
     http_trusted: bool,
-    /// The lab that the network is: its links can be cut and changed from the page and over HTTP
+    /// The lab that the network belongs to: lets the page and the API cut and change its links
     #[arg(long, value_name = "NAME")]
     lab: Option<LabName>,
-    /// Write every event to this file, for a replay or a bug report
+    /// Record every event to this file, for a replay or a bug report
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// A TOML file with the agents on hosts that may ask for advice: `[[agent]]` with name, token and addresses
+    /// A TOML file with tokens of host agents that may ask for advice: `[[agent]]` with name, token and addresses
     ///
-    /// With it, only they and this machine may ask; without, each host about its own address.
+    /// With it, only these agents and this machine may ask. Without it, each host may ask about its own address.
     #[arg(long, value_name = "FILE", env = "BRAID_AGENT_TOKENS")]
     agent_tokens: Option<PathBuf>,
-    /// A policy file: which traffic is steered how, by prefixes and ports; read again at SIGHUP
+    /// The policy file: which traffic is steered and how, by prefixes and ports; reloaded at SIGHUP
     #[arg(long, value_name = "FILE", env = "BRAID_POLICY")]
     policy: Option<PathBuf>,
-    /// How a stream's path is chosen among those of its hosts
+    /// How a stream's path is chosen from its path set
     ///
-    /// fewest-shared: that which meets the fewest other streams of its transfer. least-loaded: of those, the one with
-    /// the most headroom, whoever else uses the network. deterministic: that which the fewest others between the same two
-    /// addresses take (Zannettou et al. 2016). random: any, as ECMP.
+    /// fewest-shared: the path that shares links with the fewest streams of its transfer. least-loaded: of those, the path
+    /// with the most headroom, cross traffic included. deterministic: the path with the fewest streams between the same two
+    /// addresses (Zannettou et al. 2016). random: a random path, as ECMP.
     #[arg(long, value_name = "POLICY", default_value_t = Policy::default(), value_parser = policies())]
     placement: Policy,
-    /// Over how many paths plain TCP connections from one host to one port of another are spread, in proportion to what the
-    /// paths can use; 0: they all take the shortest
+    /// Distribute plain TCP connections from one host to one port of another over this many paths, in proportion to the
+    /// streams that each path can use; 0: all take the default path
     ///
-    /// From their first packets, and without a call: for programs that open several connections and cannot be changed.
+    /// This needs no API call: it is for programs that open several connections and cannot be changed.
     #[arg(long, value_name = "PATHS", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=16))]
     parallel: u8,
-    /// How many streams paths can use: the a of n = max(1, a*B*R), in streams per Mbit/s and ms
+    /// Streams that a path can use: the a of n = max(1, a*B*R), in streams per Mbit/s and ms
     #[arg(long, value_name = "A", default_value_t = StreamModel::default().a)]
     streams_a: f64,
-    /// How what they carry grows until there are enough: line, where their windows limit them, or parabola, where losses do
+    /// How throughput grows with the number of streams up to n: line where windows limit it, parabola where losses do
     #[arg(long, value_name = "GROWTH", default_value_t = Growth::default(), conflicts_with = "stream_model")]
     streams_growth: Growth,
-    /// The same of the network and of single paths, as `braid calibrate --save` has measured it
+    /// A file with these parameters for the network and for single paths, measured by `braid calibrate --save`
     #[arg(long, value_name = "FILE", conflicts_with = "streams_a")]
     stream_model: Option<PathBuf>,
-    /// Learn how many streams each path can use from what announced connections carry
+    /// Learn how many streams each path can use from the throughput of announced connections
     #[arg(long)]
     learn_streams: bool,
-    /// What a link costs where the shortest path is chosen: hops, latency (microseconds), load, or a sum such as
-    /// 10*hops+latency
+    /// Link cost for shortest paths: hops, latency (microseconds), load, or a sum such as 10*hops+latency
     ///
-    /// By hops, routes move only when links come or go; by others, when what is measured changes, too.
+    /// With hops, default paths change only when links come or go; with the others, when measurements change as well.
     #[arg(long, default_value_t = Weight::HOPS)]
     weight: Weight,
-    /// A file that says what the links between switches carry, and how these are called and where they stand: GraphML, node-link JSON, Braid's JSON or a scenario, with
-    /// the switches' datapath ids and ports
+    /// A file with link capacities, and names and positions of switches: GraphML, node-link JSON, Braid's JSON or a scenario,
+    /// with the switches' datapath ids and ports
     ///
-    /// Of links that it does not name, the speed of their ports counts.
+    /// Other links have the speed of their ports.
     #[arg(long, value_name = "FILE")]
     network: Option<PathBuf>,
-    /// How many streams a minute are moved off links that stay full to paths with room; 0: none
+    /// Move at most this many streams a minute from links that stay full to paths with room; 0: none
     #[arg(long, value_name = "PER-MINUTE", default_value_t = RebalanceSettings::default().moves_per_minute)]
-    moves: usize,
-    /// Packets a second that a port with hosts may send up to the controller, such as TCP SYNs and ARP; 0: no limit
+    rebalance_limit: usize,
+    /// Packet-ins a second that a host port may cause, such as TCP SYNs and ARP; 0: no limit
     ///
-    /// As many may come at once after a quiet second. Switches that have meters hold the limit themselves.
+    /// The burst size is one second's worth. Switches with meters enforce the limit themselves.
     #[arg(long, value_name = "PACKETS", default_value_t = Settings::default().punt_rate, env = "BRAID_PORT_PACKET_INS")]
     port_packet_ins: u32,
-    /// Connections a second from a port that may get a path of their own; more take the default route; 0: no limit
+    /// Connections a second from a port that may get a path of their own; further ones take the default path; 0: no limit
     ///
-    /// Ten times as many may come at once after ten quiet seconds.
+    /// The burst size is ten seconds' worth.
     #[arg(long, value_name = "STREAMS", default_value_t = Settings::default().new_streams, env = "BRAID_PORT_NEW_STREAMS")]
     port_new_streams: u32,
-    /// Addresses a second that may be new at a port, be claimed there, or be looked for from there; 0: no limit
+    /// New addresses a second that a port may use, claim or resolve; 0: no limit
     ///
-    /// As many may come at once after a quiet second.
+    /// The burst size is one second's worth.
     #[arg(long, value_name = "ADDRESSES", default_value_t = Settings::default().new_addresses, env = "BRAID_PORT_NEW_ADDRESSES")]
     port_new_addresses: u32,
 }
@@ -158,7 +157,7 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
         access,
         testbed: run.lab.clone().map(|lab| Arc::new(LabTestbed(lab)) as Arc<dyn Testbed>),
         policy,
-        drawings: network.as_ref().map(drawings).unwrap_or_default(),
+        switch_metadata: network.as_ref().map(switch_metadata).unwrap_or_default(),
         settings: settings(run, network.as_ref())?,
     });
     let controller = match controller {
@@ -190,7 +189,10 @@ fn settings(run: Run, network: Option<&Blueprint>) -> anyhow::Result<Settings> {
         placement: run.placement,
         weight: run.weight,
         capacities: network.map(capacities).unwrap_or_default(),
-        rebalancing: RebalanceSettings { moves_per_minute: run.moves, ..RebalanceSettings::default() },
+        rebalancing: RebalanceSettings {
+            moves_per_minute: run.rebalance_limit,
+            ..RebalanceSettings::default()
+        },
         punt_rate: run.port_packet_ins,
         new_streams: run.port_new_streams,
         new_addresses: run.port_new_addresses,
@@ -204,31 +206,31 @@ fn network(file: PathBuf) -> anyhow::Result<Blueprint> {
     Ok(blueprint)
 }
 
-/// What the links of a network carry, by the port that they leave.
+/// The capacities of a network's directed links, by the port that they leave.
 fn capacities(network: &Blueprint) -> BTreeMap<SwitchPort, BitsPerSec> {
-    network.links().map(|(link, state)| (link.src, state.capacity)).collect()
+    network.directed_links().map(|(link, state)| (link.src, state.capacity)).collect()
 }
 
-/// How its switches are called, and where they stand.
-fn drawings(network: &Blueprint) -> Drawings {
+/// The names, groups and positions of a network's switches.
+fn switch_metadata(network: &Blueprint) -> SwitchMetadataMap {
     let position = |it: braid_topology::blueprint::Position| Position {
         latitude: it.latitude(),
         longitude: it.longitude(),
     };
-    let drawn = |switch: &Switch| Drawn {
+    let metadata = |switch: &Switch| SwitchMetadata {
         name: Some(switch.name.clone()),
         group: switch.group.clone(),
         position: switch.position.map(position),
     };
-    network.switches().iter().map(|switch| (switch.dpid, drawn(switch))).collect()
+    network.switches().iter().map(|switch| (switch.dpid, metadata(switch))).collect()
 }
 
 fn policies() -> impl TypedValueParser<Value = Policy> {
     PossibleValuesParser::new(Policy::ALL.map(Policy::name)).try_map(|name| name.parse::<Policy>())
 }
 
-/// A controller that goes on with half a state does more harm than one that is started again: meanwhile the
-/// switches keep their rules.
+/// Ends the process at a panic: a restarted controller is safer than one with inconsistent state, and switches keep their
+/// rules meanwhile.
 fn abort_on_panic() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -237,7 +239,7 @@ fn abort_on_panic() {
     }));
 }
 
-/// Switches and programs may connect from now on: they wait in the sockets' queues.
+/// Reports the addresses: switches and API clients may connect from now on.
 fn say_ready(controller: &Controller) -> io::Result<()> {
     let (openflow, http) = (controller.openflow(), controller.http());
     tracing::info!(%openflow, %http, "ready");
@@ -246,8 +248,8 @@ fn say_ready(controller: &Controller) -> io::Result<()> {
     out.flush()
 }
 
-#[expect(unsafe_code, reason = "a descriptor that another process opened can be taken over in no other way")]
+#[expect(unsafe_code, reason = "there is no safe way to take over an inherited descriptor")]
 fn inherited(fd: i32) -> OwnedFd {
-    // SAFETY: nothing in this process has opened a descriptor of its own that early, so nobody else owns it.
+    // SAFETY: this runs before the process opens descriptors of its own, so nothing else owns it.
     unsafe { OwnedFd::from_raw_fd(fd) }
 }

@@ -6,26 +6,26 @@ use std::time::Duration;
 
 use braid_lab::scenario::Mode;
 use braid_lab::{
-    Control, Deployment, Interrupt, LabError, Labs, Onlooker, Progress, Report, Scenario, StderrProgress,
+    Control, Deployment, Interrupt, LabError, Labs, Progress, Report, RunObserver, Scenario, StderrProgress,
 };
 
 use super::lab;
 use crate::output;
 
 const SCENARIO: &str = include_str!("../../../scenarios/ams-gva.yaml");
-/// Where the page is, unless somebody else is there.
-const PAGE: u16 = 8653;
-/// How long a transfer takes that only shows something.
-const SHOWN: Duration = Duration::from_secs(60);
-/// After a transfer that failed, as its links were cut.
-const PAUSE: Duration = Duration::from_secs(1);
+/// The port of the page, unless it is taken.
+const PAGE_PORT: u16 = 8653;
+/// The duration of a transfer with `--hold`.
+const HOLD_TRANSFER: Duration = Duration::from_secs(60);
+/// The pause after a failed transfer, such as one whose links were cut.
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Print one JSON document instead of the table
     #[arg(long)]
     json: bool,
-    /// Go on with transfers over both paths after the table, to look at on the page, until Ctrl-C
+    /// After the table, keep sending over both paths until Ctrl-C, for the page
     #[arg(long)]
     hold: bool,
 }
@@ -46,9 +46,9 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
     concluded.unwrap_or_else(|| lab::conclude(&report, args.json))
 }
 
-/// The controller with its page where people look for it.
+/// The controller with its page on the usual port.
 fn control() -> anyhow::Result<Control> {
-    let usual = SocketAddr::from((Ipv4Addr::LOCALHOST, PAGE));
+    let usual = SocketAddr::from((Ipv4Addr::LOCALHOST, PAGE_PORT));
     let is_free = TcpListener::bind(usual).is_ok();
     Ok(match lab::controller(None)? {
         Control::Braid(settings) if is_free => {
@@ -58,17 +58,17 @@ fn control() -> anyhow::Result<Control> {
     })
 }
 
-/// Tells where the page is, and stays if that is wanted.
+/// Prints the page's address, and keeps sending with `--hold`.
 struct Watch<'a> {
     args: &'a Args,
     interrupt: &'a Interrupt,
     scenario: &'a Scenario,
     progress: &'a dyn Progress,
-    /// How the run ended, once that is told.
+    /// The result of the run, once known.
     concluded: Option<anyhow::Result<()>>,
 }
 
-impl Onlooker for Watch<'_> {
+impl RunObserver for Watch<'_> {
     fn built(&mut self, lab: &Deployment) {
         let Some(address) = lab.page() else { return };
         let text = format!("The network live, as long as this runs: http://{address}/\n");
@@ -88,8 +88,8 @@ impl Onlooker for Watch<'_> {
         loop {
             match lab.measure(&scenario, self.progress, self.interrupt) {
                 Err(LabError::Interrupted) => return Ok(()),
-                // Links were cut, all of them perhaps.
-                Err(_) => thread::sleep(PAUSE),
+                // Links may have been cut, even all of them.
+                Err(_) => thread::sleep(RETRY_PAUSE),
                 Ok(_) => {}
             }
         }
@@ -101,7 +101,7 @@ fn held(scenario: &Scenario) -> Scenario {
     let mut scenario = scenario.clone();
     if let Some(traffic) = &mut scenario.traffic {
         traffic.modes.retain(|mode| *mode == Mode::Mptcp);
-        traffic.duration = SHOWN;
+        traffic.duration = HOLD_TRANSFER;
     }
     scenario
 }

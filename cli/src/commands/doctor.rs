@@ -61,6 +61,6 @@ const fn state(state: State) -> &'static str {
     match state {
         State::Ok => "ok",
         State::Missing => "missing",
-        State::DiscardReason => "unusable",
+        State::Unusable => "unusable",
     }
 }

@@ -7,8 +7,8 @@ use braid_types::Time;
 use crate::client::{WatchArgs, format, show_or_watch};
 use crate::table::table;
 
-/// Readings are taken once a second; one that is older than this is followed by its age.
-const OLD_SECONDS: u64 = 3;
+/// The age from which on a value is followed by its age; values are read once a second.
+const STALE_SECONDS: u64 = 3;
 
 pub(crate) fn execute(args: &WatchArgs) -> anyhow::Result<()> {
     show_or_watch(args, edges)
@@ -29,7 +29,7 @@ fn edges(answer: &List<Edge>) -> String {
         "HOST",
         "HELD",
         "OF",
-        "HOLD TIME P50",
+        "HOLD P50",
         "P99",
         "MAX",
         "GAPS FILLED",
@@ -42,7 +42,7 @@ fn edges(answer: &List<Edge>) -> String {
     )
 }
 
-/// One row a path; one for an edge that sprays to no other.
+/// One row for each path; one for an edge without spray groups.
 fn rows(edge: &Edge, now: Time) -> Vec<[String; 9]> {
     if edge.spray_groups.is_empty() {
         let mut row = [const { String::new() }; 9];
@@ -54,9 +54,9 @@ fn rows(edge: &Edge, now: Time) -> Vec<[String; 9]> {
 }
 
 fn path_row(edge: &Edge, spray: &SprayGroup, path: &EdgePath, now: Time) -> [String; 9] {
-    let age = path.read_at.map(|at| now.since(at)).filter(|age| age.as_secs() >= OLD_SECONDS);
+    let age = path.read_at.map(|at| now.since(at)).filter(|age| age.as_secs() >= STALE_SECONDS);
     let age = age.map_or_else(String::new, |age| format!(" ({} ago)", format::duration(age)));
-    // Which of several cables between two switches shows in the port.
+    // The port distinguishes parallel links between two switches.
     let hops = path.path.iter().zip(path.ports.iter().map(Some).chain([None]));
     let hops =
         hops.map(|(dpid, port)| port.map_or_else(|| format::switch(*dpid), |port| format::port(*port)));

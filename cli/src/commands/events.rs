@@ -10,9 +10,9 @@ use crate::table::table;
 #[derive(clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
-    /// Go on with what happens, until Ctrl-C
+    /// Keep printing new events until Ctrl-C
     ///
-    /// Each event is a line, which begins with the seconds since the controller started; with --json, a line of JSON.
+    /// Each event is a line that begins with the seconds since the controller started; with --json, a line of JSON.
     #[arg(long)]
     follow: bool,
     #[command(flatten)]

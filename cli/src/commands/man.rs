@@ -11,7 +11,7 @@ use crate::output;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Write one file a command into this folder, which is made if need be, instead of printing all pages
+    /// Write one file for each command into this folder, created if necessary, instead of printing all pages
     dir: Option<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-//! One file a noun.
+//! The commands of `braid`, one file for each noun.
 
 pub(crate) mod alarms;
 pub(crate) mod completion;

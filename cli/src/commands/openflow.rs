@@ -16,12 +16,12 @@ use crate::output;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Print OpenFlow 1.3 messages as JSON, one object a line
+    /// Print OpenFlow 1.3 messages as JSON, one object per line
     ///
-    /// The messages come as hexadecimal digits, one after another, or in captured packets. Every line tells
-    /// where in its source the message starts (`offset`). In place of a message that cannot be decoded there is
-    /// a line without `type`, with `error`; the rest is still printed, and the exit code is 1. A line with
-    /// `note` tells of bytes in which no message could be found, such as those before the capture began.
+    /// The input is messages as hexadecimal digits, or a capture. Each line has the message's offset in its source
+    /// (`offset`). A message that cannot be decoded becomes a line with `error` and without `type`; the rest is still
+    /// printed, and the exit code is 1. A line with `note` describes bytes without a message, such as those before the
+    /// start of the capture.
     Decode(Decode),
 }
 
@@ -111,7 +111,7 @@ fn open(path: &Path) -> anyhow::Result<Box<dyn Read + Send>> {
     Ok(Box::new(file.map_err(|error| exit::error(code(&error), format!("{}: {error}", path.display())))?))
 }
 
-/// Says what of the capture could not be read.
+/// Reports the parts of the capture that could not be read.
 fn report(summary: &Summary) {
     if let Some((link, packets)) = summary.unknown_link {
         warn!("{packets} packets have a link type that is not known ({link}) and were passed over");

@@ -8,15 +8,15 @@ use braid_controller::{Playback, SavedRun};
 use crate::exit::{Code, ExitWith};
 use crate::output;
 
-/// A run of `braid demo`, followed by `tests/page/check`.
+/// A recorded run of `braid demo` and `tests/page/check`.
 const DEMO: &[u8] = include_bytes!("../../../web/demo-run.json.gz");
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A run that was saved on the page; a demonstration if none is named
+    /// A run saved on the page; by default a demonstration
     #[arg(value_name = "FILE")]
     run: Option<PathBuf>,
-    /// The port of loopback that it is served on; 0: any
+    /// The port on loopback to serve on; 0: any free one
     #[arg(long, default_value_t = 0)]
     port: u16,
 }

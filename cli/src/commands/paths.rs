@@ -15,31 +15,30 @@ use crate::{client, output};
 #[derive(clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
-    /// Where the paths begin: a switch or a host, by its name or its switch's datapath id; in a controller's network
-    /// a datapath id, or the IP or MAC address of a host
+    /// The source: a switch or host by its name; in a controller's network a datapath id, or the IP or MAC address of a
+    /// host
     src: String,
-    /// Where they end
+    /// The destination, as SRC
     dst: String,
-    /// How the paths are chosen
+    /// The kind of path set
     #[arg(long, value_parser = ModeParser, default_value_t = Kind::Shortest)]
     mode: Kind,
-    /// How many paths at most
+    /// The maximum number of paths
     #[arg(short, value_parser = number_of_paths, default_value_t = Query::DEFAULT_K, allow_hyphen_values = true)]
     k: usize,
-    /// What a link costs: hops, latency (microseconds), load, or a sum such as 10*hops+latency
+    /// Link cost: hops, latency (microseconds), load, or a sum such as 10*hops+latency
     #[arg(long, default_value_t = Weight::HOPS, allow_hyphen_values = true)]
     weight: Weight,
-    /// Look in this network: a file (GraphML, node-link JSON, Braid's JSON or a scenario), - for standard input, or
-    /// one to generate, such as fattree:8
+    /// Search this network instead: a file (GraphML, node-link JSON, Braid's JSON or a scenario), - for standard input, or
+    /// a generator, such as fattree:8
     #[arg(long, value_name = "SOURCE")]
     topology: Option<Source>,
     #[command(flatten)]
     links: LinkArgs,
-    /// Do without a switch (NODE), the cable at a port (NODE:PORT), or all cables between two switches (A--B); may be
-    /// repeated
+    /// Exclude a switch (NODE), the link at a port (NODE:PORT), or all links between two switches (A--B); may be repeated
     #[arg(long, value_name = "WHAT")]
     without: Vec<String>,
-    /// Use only links of this capacity or more, such as 100Mbit
+    /// Use only links with at least this capacity, such as 100Mbit
     #[arg(
         long,
         value_name = "RATE",
@@ -48,13 +47,14 @@ pub(crate) struct Args {
         allow_hyphen_values = true
     )]
     min_capacity: BitsPerSec,
-    /// Use only paths that take no longer, such as 10ms
+    /// Use only paths with at most this delay, such as 10ms
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     max_latency: Option<Latency>,
-    /// Show how many parallel TCP streams each path can use by itself: max(1, a*B*R) of what it has to spare and its round trip
+    /// Show how many parallel TCP streams each path alone can use: max(1, a*B*R), for its spare capacity B and round-trip
+    /// time R
     #[arg(long)]
     streams: bool,
-    /// The a of that, in streams per Mbit/s and ms; `braid calibrate` measures it
+    /// The a of --streams, in streams per Mbit/s and ms; `braid calibrate` measures it
     #[arg(long, value_name = "A", default_value_t = StreamModel::default().a, requires = "streams")]
     streams_a: f64,
     #[command(flatten)]

@@ -14,14 +14,14 @@ use crate::table::table;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Check a policy file; tells line, column and field of each mistake
+    /// Check a policy file; reports line, column and field of each mistake
     Check(Check),
-    /// Show what a running controller steers how
+    /// Show the policy of a running controller
     Show(Args),
-    /// Have a running controller steer by a file from now on; streams that are open keep their paths
+    /// Load a policy file into a running controller; open streams keep their paths
     ///
-    /// It is sent to the controller, which has to run on this machine, and holds until the controller ends or reads its
-    /// own file again (SIGHUP).
+    /// The controller has to run on this machine. The policy stays in force until the controller ends or reloads its own
+    /// file (SIGHUP).
     Load(Load),
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn execute(command: &Command) -> anyhow::Result<()> {
 fn show(args: &Args) -> anyhow::Result<()> {
     let (body, PolicyInUse { policy, .. }) = args.ask("policy", &())?;
     if args.json() {
-        // As it came, but without what is not there.
+        // The controller's document without its null values.
         return serde_json::from_str::<Value>(&body).map_err(Into::into).and_then(|it| output::json(&it));
     }
     let rules = policy.rules.iter().map(|rule| {

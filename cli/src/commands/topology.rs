@@ -22,7 +22,7 @@ use crate::topology::summary::{Diameter, Range, Summary};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Tell how large a network is and how it hangs together
+    /// Show the size and connectivity of a network
     ///
     /// Examples: braid topology show fattree:8; braid topology show network.graphml --links --hosts
     Show(Show),
@@ -31,7 +31,7 @@ pub(crate) enum Command {
     /// Examples: braid topology convert network.graphml --to node-link -o network.json;
     /// braid topology convert --to dot | neato -Tsvg -o network.svg
     Convert(Convert),
-    /// Write a network of a known family
+    /// Generate a network of a known family
     ///
     /// Example: braid topology generate jellyfish:60,10,120,7 --rate 10Gbit --delay 1ms
     Generate(Generate),
@@ -41,16 +41,16 @@ pub(crate) enum Command {
 pub(crate) struct Show {
     #[command(flatten)]
     source: source::Args,
-    /// List the links between switches, each direction by itself
+    /// List the directed links between switches
     #[arg(long, conflicts_with = "json")]
     links: bool,
     /// List the switches
     #[arg(long, conflicts_with = "json")]
     switches: bool,
-    /// List the hosts, each interface by itself
+    /// List the hosts, one line for each interface
     #[arg(long, conflicts_with = "json")]
     hosts: bool,
-    /// Print the figures as JSON; for the network itself use convert
+    /// Print the figures as JSON; `convert` prints the network itself
     #[arg(long)]
     json: bool,
 }
@@ -65,7 +65,7 @@ pub(crate) struct Convert {
 
 #[derive(clap::Args)]
 pub(crate) struct Generate {
-    /// What to generate: fattree:K, jellyfish:SWITCHES,PORTS,HOSTS(,SEED), dh-jellyfish:…, line:N, ring:N,
+    /// The generator: fattree:K, jellyfish:SWITCHES,PORTS,HOSTS(,SEED), dh-jellyfish:…, line:N, ring:N,
     /// torus:ROWS,COLUMNS, two-path, east-asia, huang-a or huang-b
     spec: Spec,
     #[command(flatten)]
@@ -74,7 +74,7 @@ pub(crate) struct Generate {
     target: Target,
 }
 
-/// Where a network goes.
+/// The output of a network.
 #[derive(clap::Args)]
 struct Target {
     /// The format
@@ -87,11 +87,11 @@ struct Target {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
-    /// Braid's own JSON, from which the same network is read again
+    /// Braid's own JSON, which preserves all properties
     Json,
     /// JSON for networkx.node_link_graph
     NodeLink,
-    /// A drawing for Graphviz
+    /// DOT, for Graphviz
     Dot,
 }
 
@@ -145,7 +145,7 @@ fn figures(summary: &Summary) -> String {
         ("network", summary.name.clone()),
         ("switches", summary.switches.to_string()),
         ("hosts", format!("{} with {} interfaces", summary.hosts, summary.interfaces)),
-        ("cables", format!("{}, which are {} links in one direction", summary.cables, summary.links)),
+        ("links", format!("{}, with {} directed links", summary.links, summary.directed_links)),
         ("degree", degree(summary)),
         ("diameter", diameter(summary.diameter)),
         ("components", summary.components.to_string()),
@@ -174,7 +174,7 @@ fn diameter(diameter: Diameter) -> String {
 fn delay(summary: &Summary) -> String {
     let Some(delays) = summary.delay_ns else { return "unknown".to_owned() };
     let range = range(delays, |nanos| Latency(Duration::from_nanos(nanos)).to_string());
-    match summary.links - summary.delays_known {
+    match summary.directed_links - summary.delays_known {
         0 => range,
         unknown => format!("{range}, unknown for {unknown} links"),
     }
@@ -185,27 +185,27 @@ fn range<T: PartialEq>(Range { min, max }: Range<T>, text: impl Fn(T) -> String)
 }
 
 fn switch_table(network: &Blueprint) -> String {
-    let (mut cables, mut hosts) = (vec![0; network.switches().len()], vec![0; network.switches().len()]);
-    network.cables().iter().flat_map(|cable| cable.ends).for_each(|end| cables[end.switch] += 1);
+    let (mut links, mut hosts) = (vec![0; network.switches().len()], vec![0; network.switches().len()]);
+    network.links().iter().flat_map(|link| link.ends).for_each(|end| links[end.switch] += 1);
     let interfaces = network.hosts().iter().flat_map(|host| &host.interfaces);
     interfaces.for_each(|interface| hosts[interface.end.switch] += 1);
-    let rows = network.switches().iter().zip(cables.iter().zip(&hosts)).map(|(switch, (cables, hosts))| {
+    let rows = network.switches().iter().zip(links.iter().zip(&hosts)).map(|(switch, (links, hosts))| {
         let position = switch.position.map(|at| format!("{:.2}, {:.2}", at.latitude(), at.longitude()));
         [
             switch.name.clone(),
             format::switch(switch.dpid),
             switch.group.clone().unwrap_or_else(|| "-".to_owned()),
             position.unwrap_or_else(|| "-".to_owned()),
-            cables.to_string(),
+            links.to_string(),
             hosts.to_string(),
         ]
     });
-    table(["SWITCH", "DPID", "GROUP", "POSITION", "CABLES", "INTERFACES"], rows)
+    table(["SWITCH", "DPID", "GROUP", "POSITION", "LINKS", "INTERFACES"], rows)
 }
 
 fn link_table(network: &Blueprint) -> String {
     let port = |at: SwitchPort| format!("{}:{}", network.name_of(at.dpid).unwrap_or_default(), at.port);
-    let rows = network.links().map(|(link, state)| {
+    let rows = network.directed_links().map(|(link, state)| {
         [
             port(link.src),
             port(link.dst),

@@ -1,4 +1,4 @@
-//! `braid transfers`: transfers with the rate and route of each stream.
+//! `braid transfers`: transfers with the rate and path of each stream.
 
 use braid_api::{Stream, Transfer};
 use braid_client::List;
@@ -16,7 +16,7 @@ pub(crate) fn execute(args: &WatchArgs) -> anyhow::Result<()> {
     })
 }
 
-/// One row a stream, of which the first tells of the transfer, too.
+/// One row for each stream; the first row has the transfer's columns as well.
 fn rows(transfer: &Transfer, routes: &Routes<'_>, now: Time) -> Vec<[String; 8]> {
     let age = format::duration(now.since(transfer.opened_at));
     let about = [transfer.id.to_string(), transfer.kind.to_string(), age];

@@ -3,10 +3,10 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use braid_edge::{ClientError, Tuner};
+use braid_edge::{ClientError, GroupClient};
 use braid_edge_protocol::Ends;
 use braid_edge_protocol::extension::{Extension, PathUpdate};
-use braid_edge_protocol::telemetry::{OrderReport, PathReport, PathState, Report, WayReport};
+use braid_edge_protocol::telemetry::{ArrivalReport, PathReport, PathState, Report, ResequenceReport};
 use braid_openflow::GroupId;
 use braid_spray::{HoldTime, Policy, Settings};
 use braid_types::BitsPerSec;
@@ -17,23 +17,23 @@ use crate::{output, table};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// A select group decides for each packet, by the weights of its buckets
+    /// Make a select group spray: choose a bucket for each packet, not for each flow
     Spray(Spray),
-    /// Change the shares of a group's buckets, while packets pass
+    /// Change the weights of a spray group's buckets at run time
     Paths(Paths),
-    /// An indirect group puts TCP in order
-    Order(Order),
-    /// Put what is not TCP into GRE with numbers, or take it out, so that it can be put in order too
+    /// Make an indirect group resequence TCP
+    Resequence(Resequence),
+    /// Encapsulate IP traffic other than TCP in GRE with sequence numbers, so that it can be resequenced too
     Tunnel(TunnelArgs),
-    /// What a group that sprays or puts in order has done, and what each of its paths has carried
+    /// Show the counters of a spraying or resequencing group and of each of its paths
     Show(Show),
 }
 
 #[derive(clap::Args)]
 struct Target {
-    /// The number of the group
+    /// The group's number
     group: u32,
-    /// Where the edge listens
+    /// The address that the edge listens on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6634", env = "BRAID_EDGE")]
     edge: SocketAddr,
 }
@@ -43,19 +43,19 @@ struct Target {
 pub(crate) struct Spray {
     #[command(flatten)]
     target: Target,
-    /// How paths are chosen
+    /// The scheduler, which chooses the path of each packet
     #[arg(long, value_enum, default_value = "weighted")]
-    policy: Choice,
-    /// Bytes by one path in a row, for weighted; 0: each packet by itself
+    scheduler: Scheduler,
+    /// Bytes sent on one path before the next one, for weighted; 0: one packet
     #[arg(long, value_name = "BYTES", default_value_t = 12_000)]
     burst: u32,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Choice {
-    /// By weights, in bursts
+enum Scheduler {
+    /// Paths in proportion to their weights, in bursts
     Weighted,
-    /// Each packet by the path on which it arrives first; needs rates and delays of `paths`
+    /// The path on which the packet arrives first; needs rates and delays (`braid edge group paths`)
     DelayAware,
 }
 
@@ -64,26 +64,26 @@ enum Choice {
 pub(crate) struct Paths {
     #[command(flatten)]
     target: Target,
-    /// A bucket, from 0, its weight (0: nothing), what it carries and how long it takes: 1=50,rate=50Mbit,delay=10ms
+    /// A bucket, counted from 0, its weight (0: unused), its path's rate and delay: 1=50,rate=50Mbit,delay=10ms
     #[arg(long = "path", value_name = "BUCKET=WEIGHT[,rate=RATE][,delay=MILLISECONDSms]", required = true)]
     paths: Vec<String>,
 }
 
 #[derive(clap::Args)]
 #[group(skip)]
-pub(crate) struct Order {
+pub(crate) struct Resequence {
     #[command(flatten)]
     target: Target,
-    /// Stop it
+    /// Turn resequencing off
     #[arg(long)]
     off: bool,
-    /// When a flow holds more bytes, all of them go
+    /// Bytes that a flow may hold; beyond them, all of its packets are released
     #[arg(long, value_name = "BYTES", default_value_t = Settings::default().threshold)]
-    threshold: u32,
-    /// How long packets wait at least and at most, as long as nothing was measured; equal: exactly so long
-    #[arg(long, value_name = "MILLISECONDS", num_args = 2, default_values_t = [5, 100])]
+    max_bytes: u32,
+    /// The shortest and longest hold time until delays have been measured; equal: a fixed hold time
+    #[arg(long, value_names = ["MIN_MS", "MAX_MS"], num_args = 2, default_values_t = [5, 100])]
     hold: Vec<u64>,
-    /// Over how many paths a flow comes; 0 if they do not keep their order
+    /// Number of paths that a flow arrives on; 0 if paths reorder packets themselves
     #[arg(long, value_name = "NUMBER", default_value_t = 2)]
     paths: u8,
 }
@@ -93,10 +93,10 @@ pub(crate) struct Order {
 pub(crate) struct TunnelArgs {
     #[command(flatten)]
     target: Target,
-    /// Of a group that sprays, the ends of each bucket's path, in their order; none for a group that puts in order
+    /// For a spray group, the tunnel ends of each bucket's path, in bucket order; none for a resequencing group
     #[arg(long = "path", value_name = "SRC,DST", conflicts_with = "off")]
     paths: Vec<String>,
-    /// Stop it
+    /// Turn encapsulation off
     #[arg(long)]
     off: bool,
 }
@@ -114,9 +114,9 @@ pub(crate) struct Show {
 pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Spray(args) => {
-            let policy = match args.policy {
-                Choice::Weighted => Policy::Weighted { burst: args.burst },
-                Choice::DelayAware => Policy::DelayAware,
+            let policy = match args.scheduler {
+                Scheduler::Weighted => Policy::Weighted { burst: args.burst },
+                Scheduler::DelayAware => Policy::DelayAware,
             };
             set(&args.target, |group| Extension::SetSpray { group, policy })
         }
@@ -124,9 +124,9 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
             let paths = args.paths.iter().map(|text| path(text)).collect::<anyhow::Result<Vec<_>>>()?;
             set(&args.target, |group| Extension::SetPaths { group, paths: paths.clone() })
         }
-        Command::Order(args) => {
+        Command::Resequence(args) => {
             let settings = (!args.off).then(|| settings(&args)).transpose()?;
-            set(&args.target, |group| Extension::SetOrder { group, settings })
+            set(&args.target, |group| Extension::SetResequence { group, settings })
         }
         Command::Tunnel(args) => {
             let ends = args.paths.iter().map(|text| ends(text)).collect::<anyhow::Result<Vec<_>>>()?;
@@ -138,13 +138,15 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
 }
 
 fn set(target: &Target, extension: impl Fn(GroupId) -> Extension) -> anyhow::Result<()> {
-    let set = Tuner::connect(target.edge).and_then(|mut tuner| tuner.set(&extension(GroupId(target.group))));
+    let set = GroupClient::connect(target.edge)
+        .and_then(|mut client| client.set(&extension(GroupId(target.group))));
     set.map_err(|problem| refused(target, &problem))
 }
 
 fn show(args: &Show) -> anyhow::Result<()> {
     let target = &args.target;
-    let report = Tuner::connect(target.edge).and_then(|mut tuner| tuner.report(GroupId(target.group)));
+    let report =
+        GroupClient::connect(target.edge).and_then(|mut client| client.report(GroupId(target.group)));
     let report = report.map_err(|problem| refused(target, &problem))?.ok_or_else(|| unknown(target))?;
     if args.json {
         return output::json(&serde_json::json!({ "schema": "braid/v1", "group": report }));
@@ -155,11 +157,14 @@ fn show(args: &Show) -> anyhow::Result<()> {
             let rows = spray.paths.iter().enumerate().map(|(bucket, path)| path_row(bucket, path, whole));
             output::text(&table::table(PATH_COLUMNS, rows))
         }
-        Report::Order(order) => {
-            let whole = order.ways.iter().map(|way| way.bytes).sum();
-            output::text(&table::table(WAY_COLUMNS, order.ways.iter().map(|way| way_row(way, whole))))?;
+        Report::Resequence(order) => {
+            let whole = order.arrivals.iter().map(|it| it.bytes).sum();
+            output::text(&table::table(
+                ARRIVAL_COLUMNS,
+                order.arrivals.iter().map(|it| arrival_row(it, whole)),
+            ))?;
             let rows = numbers(&order).map(|(name, number)| [name.to_owned(), number.to_string()]);
-            output::text(&table::table(["WHAT", "HOW MUCH"], rows))
+            output::text(&table::table(["COUNTER", "VALUE"], rows))
         }
     }
 }
@@ -170,10 +175,10 @@ const PATH_COLUMNS: [&str; 9] =
 fn path_row(bucket: usize, path: &PathReport, whole: u64) -> [String; 9] {
     let millis = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1e3);
     let state = match path.state {
-        PathState::Carries => "carries",
+        PathState::Active => "active",
         PathState::Silent => "silent",
         PathState::Down => "down",
-        PathState::LeftOut => "left out",
+        PathState::Suspended => "suspended",
     };
     [
         bucket.to_string(),
@@ -188,16 +193,16 @@ fn path_row(bucket: usize, path: &PathReport, whole: u64) -> [String; 9] {
     ]
 }
 
-const WAY_COLUMNS: [&str; 6] = ["PORT", "LABEL", "PACKETS", "BYTES", "SHARE", "LATE"];
+const ARRIVAL_COLUMNS: [&str; 6] = ["PORT", "LABEL", "PACKETS", "BYTES", "SHARE", "LATE"];
 
-fn way_row(way: &WayReport, whole: u64) -> [String; 6] {
+fn arrival_row(arrival: &ArrivalReport, whole: u64) -> [String; 6] {
     [
-        way.port.to_string(),
-        way.label.to_string(),
-        way.packets.to_string(),
-        way.bytes.to_string(),
-        percent(way.bytes, whole),
-        way.late.to_string(),
+        arrival.port.to_string(),
+        arrival.label.to_string(),
+        arrival.packets.to_string(),
+        arrival.bytes.to_string(),
+        percent(arrival.bytes, whole),
+        arrival.late.to_string(),
     ]
 }
 
@@ -205,9 +210,9 @@ fn percent(part: u64, whole: u64) -> String {
     format!("{:.1} %", part as f64 * 1e2 / whole.max(1) as f64)
 }
 
-/// What was counted in a group that puts in order, what it holds and may hold.
-fn numbers(order: &OrderReport) -> impl Iterator<Item = (&'static str, u64)> {
-    let OrderReport { counters, gauge, limits, .. } = order;
+/// The counters, contents and limits of a resequencing group.
+fn numbers(order: &ResequenceReport) -> impl Iterator<Item = (&'static str, u64)> {
+    let ResequenceReport { counters, gauge, limits, .. } = order;
     let hold_nanos = u64::try_from(order.hold_time.as_nanos()).unwrap_or(u64::MAX);
     [
         ("forwarded", counters.forwarded),
@@ -222,10 +227,10 @@ fn numbers(order: &OrderReport) -> impl Iterator<Item = (&'static str, u64)> {
         ("gaps_over_threshold", counters.gaps_over_threshold),
         ("gaps_overflowed", counters.gaps_overflowed),
         ("gaps_ended", counters.gaps_ended),
-        ("waited_nanos", counters.waited_nanos),
-        ("longest_nanos", counters.longest_nanos),
-        ("most_packets", counters.most_packets.into()),
-        ("most_bytes", counters.most_bytes),
+        ("total_hold_nanos", counters.waited_nanos),
+        ("max_hold_nanos", counters.longest_nanos),
+        ("max_packets", counters.most_packets.into()),
+        ("max_bytes", counters.most_bytes),
         ("flows_now", gauge.flows.into()),
         ("packets_now", gauge.packets.into()),
         ("bytes_now", gauge.bytes),
@@ -247,14 +252,14 @@ fn refused(target: &Target, problem: &ClientError) -> anyhow::Error {
 
 fn unknown(target: &Target) -> anyhow::Error {
     let group = target.group;
-    let text = format!("the edge has no group {group} of that kind; add it with ovs-ofctl add-group");
+    let text = format!("the edge has no such group {group}: add it with ovs-ofctl add-group");
     error(Code::NotFound, text)
 }
 
-fn settings(args: &Order) -> anyhow::Result<Settings> {
+fn settings(args: &Resequence) -> anyhow::Result<Settings> {
     let [least, most] = [0, 1].map(|place| Duration::from_millis(args.hold.get(place).copied().unwrap_or(0)));
     let hold = HoldTime::Measured { least, most };
-    let settings = Settings { threshold: args.threshold, hold, paths: args.paths, ..Settings::default() };
+    let settings = Settings { threshold: args.max_bytes, hold, paths: args.paths, ..Settings::default() };
     settings.check().map_err(|problem| error(Code::Usage, problem))?;
     Ok(settings)
 }
@@ -263,13 +268,17 @@ fn ends(text: &str) -> anyhow::Result<Ends> {
     let addresses = text.split_once(',').and_then(|(src, dst)| Some((src.parse().ok()?, dst.parse().ok()?)));
     let ends = addresses.map(|(src, dst): (IpAddr, IpAddr)| Ends { src, dst });
     ends.filter(|ends| ends.src.is_ipv4() == ends.dst.is_ipv4()).ok_or_else(|| {
-        error(Code::Usage, format!("`{text}` is no pair of addresses; give one such as 192.0.2.6,192.0.2.70"))
+        error(
+            Code::Usage,
+            format!("`{text}` is not a pair of addresses: give one such as 192.0.2.6,192.0.2.70"),
+        )
     })
 }
 
 fn path(text: &str) -> anyhow::Result<PathUpdate> {
-    let bad =
-        || error(Code::Usage, format!("`{text}` is no path; give one such as 1=50,rate=50Mbit,delay=10ms"));
+    let bad = || {
+        error(Code::Usage, format!("`{text}` is not a path: give one such as 1=50,rate=50Mbit,delay=10ms"))
+    };
     let mut words = text.split(',');
     let (bucket, weight) = words.next().and_then(|word| word.split_once('=')).ok_or_else(bad)?;
     let (bucket, weight) = (bucket.parse().map_err(|_| bad())?, weight.parse().map_err(|_| bad())?);

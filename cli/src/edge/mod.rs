@@ -1,4 +1,4 @@
-//! `braid edge`: the switch at the network's edge, and its groups.
+//! `braid edge`: the edge switch and its groups.
 
 mod group;
 mod run;
@@ -9,10 +9,10 @@ use clap::Subcommand;
 pub(crate) enum Command {
     /// Run the edge until SIGTERM or Ctrl-C, over interfaces of this network namespace (root)
     ///
-    /// An OpenFlow 1.3 switch. It prints one line of JSON once it is ready; logs go to standard error. It forwards
-    /// nothing before somebody gives it flows.
+    /// The edge is an OpenFlow 1.3 switch that forwards nothing until a controller adds flows. Prints one line of JSON once it
+    /// is ready; logs go to standard error.
     Run(run::Args),
-    /// Have groups of an edge spray, or put in order
+    /// Set and show the spraying and resequencing groups of an edge
     #[command(subcommand)]
     Group(group::Command),
 }

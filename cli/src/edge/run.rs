@@ -11,24 +11,24 @@ use crate::exit::{Code, ExitWith};
 #[derive(clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
-    /// An interface, its port number (by default its place, from 1), and what it carries; once for each
+    /// A port: its interface, number (by default its position, from 1) and rate; may be repeated
     #[arg(long = "port", value_name = "INTERFACE[=NUMBER][@RATE]", required = true)]
     ports: Vec<PortOption>,
-    /// The edge's address on an interface that leads to a router, and the router's; once for each. The edge answers for the
-    /// address. The interface is no port unless --port names it, too
+    /// An uplink to a router: its interface, the edge's address there, and the router's address; may be repeated. The edge
+    /// answers ARP/ND and ping for the address. The interface is a port only if --port names it as well
     #[arg(long = "uplink", value_name = "INTERFACE,ADDRESS/PREFIX[,GATEWAY]")]
     uplinks: Vec<UplinkOption>,
-    /// A port that is a tunnel to another edge (Ethernet in GRE): the address of an uplink here, the other edge's, the port number
-    /// (by default the next one), and what it carries; once for each
+    /// A tunnel port to another edge (Ethernet in GRE): the address of an uplink here, the other edge's address, the port number
+    /// (by default the next one) and the rate; may be repeated
     #[arg(long = "tunnel", value_name = "OWN,OTHER[=NUMBER][@RATE]")]
     tunnels: Vec<TunnelOption>,
-    /// The datapath id: 16 hexadecimal digits
+    /// The datapath id in 16 hexadecimal digits
     #[arg(long, value_name = "DPID", default_value = "0000000000000001", env = "BRAID_EDGE_DPID")]
     dpid: DatapathId,
-    /// Where to wait for controllers, and for ovs-ofctl; anybody who reaches it may do anything
+    /// Listen for controllers and ovs-ofctl on this address; every client that reaches it has full control
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6634", env = "BRAID_EDGE_LISTEN")]
     listen: Vec<SocketAddr>,
-    /// A controller to connect to; may be given again
+    /// A controller to connect to; may be repeated
     #[arg(long, value_name = "ADDRESS", env = "BRAID_EDGE_CONTROLLER")]
     controller: Vec<SocketAddr>,
 }

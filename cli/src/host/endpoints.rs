@@ -15,13 +15,13 @@ use crate::table::table;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// List them
+    /// List the endpoints
     List(super::Json),
-    /// Add an address of this host
+    /// Add an endpoint: an address of this host
     Add(Add),
-    /// Remove one by its number, and the subflows from it
+    /// Remove an endpoint and its subflows
     Remove {
-        /// The number, as `list` shows it
+        /// The endpoint's id, as `list` shows it
         #[arg(value_parser = clap::value_parser!(u8).range(1..))]
         id: u8,
     },
@@ -29,18 +29,19 @@ pub(crate) enum Command {
 
 #[derive(clap::Args)]
 pub(crate) struct Add {
+    /// The address
     address: IpAddr,
-    /// The interface that subflows from it leave by
+    /// The interface by which its subflows leave
     #[arg(long, value_name = "INTERFACE")]
     dev: Option<String>,
-    /// The port that the peer is told of, if not the connection's
+    /// The port announced to the peer, if it differs from the connection's
     #[arg(long, requires = "flags", value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
-    /// Its number; the kernel chooses one if it is not given
+    /// The endpoint's id; by default the kernel chooses one
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     id: u8,
-    /// What it is for: subflows are opened from it, the peer is told of it, its subflows carry data only while there
-    /// are no others, or subflows are opened to all of the peer's addresses
+    /// Its use: subflow (open subflows from it), signal (announce it to the peer), backup (carry data only without other
+    /// subflows), fullmesh (open subflows to all addresses of the peer)
     #[arg(long, value_delimiter = ',', default_value = "subflow", value_parser = flags())]
     flags: Vec<EndpointFlag>,
 }
@@ -58,9 +59,10 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// The number of the interface called `name`.
+/// The index of the interface `name`.
 pub(super) fn interface(name: &str) -> anyhow::Result<u32> {
-    if_nametoindex(name).map_err(|_| error(Code::NotFound, format!("there is no interface {name}")))
+    if_nametoindex(name)
+        .map_err(|_| error(Code::NotFound, format!("there is no interface {name}: see `ip link`")))
 }
 
 fn endpoint(add: Add) -> anyhow::Result<Endpoint> {
@@ -96,7 +98,7 @@ fn list(json: bool) -> anyhow::Result<()> {
     output::text(&table(["ID", "ADDRESS", "PORT", "DEV", "FLAGS"], rows))
 }
 
-/// The name of an interface that may have gone since.
+/// The name of an interface; `None` if it no longer exists.
 fn interface_name(number: u32) -> Option<String> {
     if_indextoname(number).ok()?.into_string().ok()
 }

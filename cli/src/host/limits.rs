@@ -8,19 +8,19 @@ use crate::output;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Show them
+    /// Show the limits
     Get(super::Json),
-    /// Set one or both; the other stays as it is
+    /// Set one or both limits
     Set(Set),
 }
 
 #[derive(clap::Args)]
 #[group(required = true, multiple = true)]
 pub(crate) struct Set {
-    /// Subflows of a connection beside its first, up to 8
+    /// Additional subflows of a connection, up to 8
     #[arg(long)]
     subflows: Option<u32>,
-    /// Addresses of the peer's that are used, up to 8
+    /// Announced addresses of the peer that are used, up to 8
     #[arg(long, value_name = "ADDRESSES")]
     accept: Option<u32>,
 }

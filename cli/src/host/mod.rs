@@ -1,4 +1,4 @@
-//! `braid host`: the agent on MPTCP hosts, and what it is made of.
+//! `braid host`: the agent on MPTCP hosts, and access to the kernel's path manager.
 
 mod endpoints;
 mod limits;
@@ -15,18 +15,18 @@ use crate::exit::Code;
 pub(crate) enum Command {
     /// Run the agent until SIGTERM or Ctrl-C, in this network namespace (root)
     ///
-    /// Prints one line of JSON once it is ready; logs go to standard error. When it ends, everything that it has set is
-    /// as it was before.
+    /// Prints one line of JSON once it is ready; logs go to standard error. At its end it restores all settings that it
+    /// changed.
     Run(run::Args),
-    /// The addresses that the kernel opens subflows from or tells peers of
+    /// List, add and remove MPTCP endpoints: addresses for subflows
     #[command(subcommand)]
     Endpoints(endpoints::Command),
-    /// How many subflows the kernel opens and accepts for a connection
+    /// Show and set the limits of the kernel's path manager
     #[command(subcommand)]
     Limits(limits::Command),
-    /// Show what happens to MPTCP connections, line by line, until Ctrl-C (root)
+    /// Print events of MPTCP connections until Ctrl-C (root)
     ///
-    /// Each line has the connection's token, the event, and the ends of the subflow, this host's first.
+    /// Each line has the connection's token, the event, and the subflow's addresses, the local one first.
     Monitor(Json),
 }
 
@@ -47,11 +47,11 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// What this namespace's path managers say and do.
+/// The path manager of this network namespace.
 fn path_manager() -> anyhow::Result<PathManager> {
     PathManager::open().map_err(|error| match error {
         NetlinkError::NoFamily(_) => {
-            let text = format!("{error}: use a kernel with CONFIG_MPTCP");
+            let text = format!("{error}: boot a kernel with CONFIG_MPTCP");
             crate::exit::error(Code::Machine, text)
         }
         _ => error.into(),

@@ -18,42 +18,42 @@ use crate::exit::{Code, ExitWith, error};
 #[derive(clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
-    /// Who opens subflows; without it, all stays as the system has it
+    /// The path manager: what opens subflows; by default the system's settings stay
     #[arg(long, value_enum, required_unless_present = "congestion")]
     mode: Option<Mode>,
-    /// Couple the windows of an MPTCP connection's subflows, so that together they take no more than their share
+    /// Coupled congestion control for MPTCP: the subflows of a connection take one fair share of a bottleneck together
     ///
-    /// It becomes what new and accepted MPTCP connections use; plain TCP keeps what it has. uncoupled: every subflow for
-    /// itself.
+    /// Applies to new and accepted MPTCP connections; plain TCP keeps its congestion control. uncoupled: each subflow runs
+    /// on its own.
     #[arg(long, value_name = "ALGORITHM", value_parser = algorithms(), env = "BRAID_CONGESTION")]
     congestion: Option<Algorithm>,
-    /// Subflows of a connection in all: what the kernel opens, or where no controller says more
+    /// Subflows of a connection in total: of the kernel, or of the agent without advice
     #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
     subflows: u8,
-    /// What the kernel opens subflows from: addresses of this host, each with @INTERFACE if they leave by another one
-    /// than the default route's
+    /// Addresses of this host for the kernel's subflows, each with @INTERFACE if its packets do not leave by the interface
+    /// of the default route
     #[arg(long, value_name = "ADDRESS[@INTERFACE]", value_delimiter = ',')]
     endpoints: Vec<String>,
-    /// Addresses of the peer's that the kernel uses, up to 8
+    /// Announced addresses of the peer that the kernel uses, up to 8
     #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u8).range(..=8))]
     accept: u8,
-    /// The controller that advises which subflows to open, such as http://127.0.0.1:8653; of one with https, the
-    /// certificate has to lead to one of those in the file that BRAID_CA names
+    /// The controller that advises which subflows to open, such as http://127.0.0.1:8653; for https, BRAID_CA names a file with
+    /// the CA certificates
     #[arg(long, value_name = "URL", env = "BRAID_CONTROLLER")]
     controller: Option<Url>,
-    /// A file with the token that tells the controller who asks
+    /// A file with the agent's token
     #[arg(long, value_name = "FILE", requires = "controller", env = "BRAID_TOKEN_FILE")]
     token_file: Option<PathBuf>,
-    /// Subflows of a connection beside its first, whatever the controller advises
+    /// Additional subflows of a connection, whatever the controller advises
     #[arg(long, value_name = "NUMBER", default_value_t = 16, value_parser = clap::value_parser!(u8).range(..=64))]
-    most: u8,
+    max_subflows: u8,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Mode {
-    /// The kernel, from --endpoints, the same for every connection
+    /// The kernel, with the same --endpoints for every connection
     Kernel,
-    /// The agent, as the controller advises, or --subflows between the connection's addresses
+    /// The agent, as the controller advises; without advice, --subflows between the connection's addresses
     Managed,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<()> {
     let mode = args.mode.map(|mode| self::mode(args, mode)).transpose()?;
     let agent = Agent::start(Config { mode, congestion: args.congestion });
     let agent = agent.or_else(|error| {
-        let code = if error.is_lack() { Code::Machine } else { Code::Failure };
+        let code = if error.is_missing_feature() { Code::Machine } else { Code::Failure };
         Err(error).exit_with(code)
     })?;
     say_ready(&agent)?;
@@ -79,7 +79,7 @@ fn mode(args: &Args, mode: Mode) -> anyhow::Result<braid_host::Mode> {
         }
         Mode::Managed => braid_host::Mode::Managed {
             subflows: args.subflows.into(),
-            most: args.most.into(),
+            most: args.max_subflows.into(),
             adviser: adviser(args)?,
         },
     })
@@ -87,7 +87,9 @@ fn mode(args: &Args, mode: Mode) -> anyhow::Result<braid_host::Mode> {
 
 fn endpoint(text: &str) -> anyhow::Result<Endpoint> {
     let (address, dev) = text.split_once('@').map_or((text, None), |(address, dev)| (address, Some(dev)));
-    let address = address.parse().map_err(|_| error(Code::Usage, format!("{address:?} is no address")))?;
+    let address = address.parse().map_err(|_| {
+        error(Code::Usage, format!("{address:?} is not an IP address: give ADDRESS or ADDRESS@INTERFACE"))
+    })?;
     let interface = dev.map(super::endpoints::interface).transpose()?.unwrap_or(0);
     let flags = [EndpointFlag::Subflow].into_iter().collect();
     Ok(Endpoint { id: 0, address, port: None, flags, interface })

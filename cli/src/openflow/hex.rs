@@ -1,6 +1,6 @@
 //! Bytes from hexadecimal digits with any common separators.
 
-/// Why a text is not the hexadecimal digits of some bytes.
+/// Errors of parsing hexadecimal digits.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HexError {
     /// A character is neither a digit nor a separator.
@@ -8,23 +8,23 @@ pub(crate) enum HexError {
     Character {
         /// The character.
         character: char,
-        /// Where it stands, from 1.
+        /// Its position, from 1.
         at: usize,
     },
-    /// A group of digits is half a byte short.
+    /// A group has an odd number of digits.
     #[error("the {digits} digits that end at character {at} are not whole bytes")]
     Odd {
-        /// How many digits the group has.
+        /// The number of its digits.
         digits: usize,
-        /// Where its last digit stands, from 1.
+        /// The position of its last digit, from 1.
         at: usize,
     },
-    /// There is no digit at all.
+    /// There are no digits.
     #[error("there is nothing to decode")]
     Empty,
 }
 
-/// The bytes that the digits of `text` are, whatever lies between the bytes: white space, `:`, `,` or `0x`.
+/// Parses the digits of `text`, which white space, `:`, `,` or `0x` may separate.
 pub(crate) fn parse(text: &str) -> Result<Vec<u8>, HexError> {
     let mut bytes = Vec::with_capacity(text.len() / 2);
     let mut position = 0;
@@ -35,7 +35,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<u8>, HexError> {
     if bytes.is_empty() { Err(HexError::Empty) } else { Ok(bytes) }
 }
 
-/// Reads one group of digits, before which there are `position` characters.
+/// Parses one group of digits after `position` characters.
 fn parse_group(group: &str, position: usize, bytes: &mut Vec<u8>) -> Result<(), HexError> {
     let digits = group.strip_prefix("0x").or_else(|| group.strip_prefix("0X")).unwrap_or(group);
     let position = position + group.len() - digits.len();

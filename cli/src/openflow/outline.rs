@@ -8,7 +8,7 @@ use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 
 /// The value as indented lines `key: value`, for people.
 ///
-/// Numbers and texts in a list stand on one line; other items have lines of their own, with a dash.
+/// Numbers and texts of a list share one line; other items have lines of their own, with a dash.
 pub(super) fn outline(value: &impl Serialize) -> serde_json::Result<String> {
     let mut out = Vec::new();
     let outline = Outline { indent: 0, place: Place::Start };
@@ -16,13 +16,13 @@ pub(super) fn outline(value: &impl Serialize) -> serde_json::Result<String> {
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
-/// Writes what JSON would, without its punctuation.
+/// A serialiser that writes JSON values without JSON's punctuation.
 struct Outline {
     indent: usize,
     place: Place,
 }
 
-/// Where the next value or key stands.
+/// The position of the next value or key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Start,
@@ -88,7 +88,7 @@ impl Formatter for Outline {
         match escape {
             CharEscape::Quote => out.write_all(b"\""),
             CharEscape::ReverseSolidus => out.write_all(b"\\"),
-            // What could move the cursor of a terminal stays escaped.
+            // Control characters stay escaped, since they could move a terminal's cursor.
             escape => CompactFormatter.write_char_escape(out, escape),
         }
     }

@@ -8,16 +8,16 @@ use serde::Serialize;
 
 use super::outline::outline;
 
-/// How messages are shown.
+/// The style of printed messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Style {
-    /// A JSON object a line, for programs.
+    /// One JSON object per line.
     Lines,
     /// Headings and indented lines, for people.
     Outline,
 }
 
-/// Prints messages, one after another, and what went wrong between them.
+/// A printer of messages and errors.
 pub(crate) struct Printer<W> {
     out: W,
     style: Style,
@@ -25,13 +25,13 @@ pub(crate) struct Printer<W> {
     failed: u64,
 }
 
-/// What is printed of one message, or in its stead.
+/// The output for one message or error.
 #[derive(Serialize)]
 struct Entry<'a> {
     schema: &'static str,
     #[serde(flatten)]
     place: Option<&'a Place>,
-    /// Where it starts in what one side sent, in bytes.
+    /// Its offset in the stream of one sender, in bytes.
     offset: u64,
     #[serde(flatten)]
     header: Option<Versioned>,
@@ -41,7 +41,7 @@ struct Entry<'a> {
 
 #[derive(Serialize)]
 struct Versioned {
-    /// None in a HELLO, which has a field of this name and meaning.
+    /// `None` in a HELLO, which has a field of this name and meaning.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<u8>,
     xid: Xid,
@@ -67,12 +67,12 @@ impl<W: Write> Printer<W> {
         Self { out, style, decoded: 0, failed: 0 }
     }
 
-    /// How many messages were printed, and in place of how many there was an error.
+    /// The numbers of printed messages and errors.
     pub(crate) const fn counts(&self) -> (u64, u64) {
         (self.decoded, self.failed)
     }
 
-    /// Prints the message that `bytes` are, or why they are none.
+    /// Decodes and prints the message in `bytes`, or the error.
     pub(crate) fn message(&mut self, place: Option<&Place>, offset: u64, bytes: &[u8]) -> io::Result<()> {
         match Message::decode(bytes) {
             Ok((xid, message)) => {
@@ -85,7 +85,7 @@ impl<W: Write> Printer<W> {
         }
     }
 
-    /// Prints what is in a capture.
+    /// Prints an item of a capture.
     pub(crate) fn item(&mut self, place: &Place, item: Item) -> io::Result<()> {
         match item {
             Item::Message { offset, bytes } => self.message(Some(place), offset, &bytes),
@@ -99,7 +99,7 @@ impl<W: Write> Printer<W> {
         }
     }
 
-    /// Prints why `bytes` are no message.
+    /// Prints the error of `bytes`.
     pub(crate) fn malformed(
         &mut self,
         place: Option<&Place>,
@@ -144,7 +144,7 @@ impl<'a> Entry<'a> {
         let xid = self.header.as_ref().map_or_else(String::new, |header| format!(", xid {}", header.xid));
         Ok(match &self.content {
             Content::Message(message) => {
-                // The first line is the type, which the heading has.
+                // The first line is the type, which is in the heading.
                 let body = outline(message)?;
                 let (_, body) = body.trim_start().split_once('\n').unwrap_or_default();
                 format!("{place}{:?}{xid}\n{body}", message.message_type()).trim_end().to_owned()

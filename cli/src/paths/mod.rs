@@ -1,4 +1,4 @@
-//! Paths as they are asked for and shown on a command line.
+//! Path queries and answers on the command line.
 
 mod mode;
 pub(crate) mod report;

@@ -6,7 +6,7 @@ use braid_paths::{Kind, Properties};
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, Error};
 
-/// Reads a kind of path set, and knows the kinds for help and completion.
+/// The parser of path set kinds, with the list of kinds for help and completion.
 #[derive(Clone)]
 pub(crate) struct ModeParser;
 
@@ -17,7 +17,7 @@ impl TypedValueParser for ModeParser {
         (|text: &str| text.parse::<Kind>()).parse_ref(command, arg, value)
     }
 
-    // A number is completed as far as shells can know it: `within:`.
+    // Shells complete a kind with a number, such as `within:`, without the number.
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(Kind::catalog().map(possible_value)))
     }

@@ -11,7 +11,7 @@ use braid_types::{BitsPerSec, DatapathId};
 use crate::client::format;
 use crate::table;
 
-/// The paths as a table, and what is to be said of all of them. With a model: how many streams each can use by itself.
+/// The paths as a table with sentences below it. With a model: the streams that each path alone can use.
 pub(crate) fn text(view: &PathSet, model: Option<StreamModel>) -> String {
     let mut text = table::of_columns(columns(view, model));
     for line in footer(view) {
@@ -20,12 +20,12 @@ pub(crate) fn text(view: &PathSet, model: Option<StreamModel>) -> String {
     text
 }
 
-/// What is to be said beside the paths.
+/// The sentences below the table.
 pub(crate) fn notes(view: &PathSet) -> impl Iterator<Item = String> {
     view.warnings.iter().map(|warning| format!("warning: {warning}"))
 }
 
-/// Without those that would say nothing.
+/// Columns without those that are empty.
 fn columns(view: &PathSet, model: Option<StreamModel>) -> Vec<(&'static str, Vec<String>)> {
     let weight: Weight = view.weight.parse().unwrap_or_default();
     let column = |cell: &dyn Fn(&RankedPath) -> String| view.paths.iter().map(cell).collect();
@@ -48,7 +48,7 @@ fn columns(view: &PathSet, model: Option<StreamModel>) -> Vec<(&'static str, Vec
     columns.into_iter().filter(|(shown, ..)| *shown).map(|(_, heading, cells)| (heading, cells)).collect()
 }
 
-/// How many streams a path can use, if its delay and rate are known: the way back takes as long.
+/// The number of streams that a path can use, if its delay and rate are known; the reverse path has the same delay.
 fn streams(path: &RankedPath, model: StreamModel) -> String {
     let known = path.rate_bps.zip(path.delay_us);
     let count = known.map(|(rate, micros)| {
@@ -57,7 +57,7 @@ fn streams(path: &RankedPath, model: StreamModel) -> String {
     format::list(count.map(|count| format!("{count:.0}")), "")
 }
 
-/// With its unit, if it has one.
+/// A cost with its unit, if it has one.
 fn cost(cost: Option<u64>, weight: Weight) -> String {
     if weight == Weight::LATENCY { micros(cost.map(|micros| micros as f64)) } else { format::list(cost, "") }
 }
@@ -70,7 +70,7 @@ fn rate(bps: Option<u64>) -> String {
     format::list(bps.map(BitsPerSec), "")
 }
 
-/// The switches, with the port where another one leads to the same next switch.
+/// The switches, with the port where there are parallel links to the next switch.
 fn route(path: &RankedPath) -> String {
     let mut links = path.links.iter();
     let hop = |node: &String| match links.next().filter(|link| link.parallel) {
@@ -80,7 +80,7 @@ fn route(path: &RankedPath) -> String {
     path.nodes.iter().map(hop).collect::<Vec<_>>().join(" > ")
 }
 
-/// In the network of a controller the name of a switch is its datapath id.
+/// The name of a switch; in a controller's network its datapath id.
 fn label(node: &str) -> String {
     let dpid = node.parse().ok().filter(|dpid: &DatapathId| dpid.to_string() == node);
     dpid.map_or_else(|| node.to_owned(), format::switch)
@@ -92,7 +92,7 @@ fn footer(view: &PathSet) -> Vec<String> {
     [flow(view), together, view.truncated.then_some(more)].into_iter().flatten().collect()
 }
 
-/// Whether one stream can go over all of the paths. Delays tell nothing of cables that several paths share.
+/// The sentence on spreading one stream over all paths. Delays do not show whether paths share links.
 fn spread(spraying: &Spraying, view: &PathSet) -> String {
     let difference = match spraying.delay_difference_us {
         0.0 => "Their delays are the same".to_owned(),
@@ -122,7 +122,7 @@ fn spread(spraying: &Spraying, view: &PathSet) -> String {
     }
 }
 
-/// Paths at these places, from 0 and rising: `path 2 alone`, `paths 1, 3-5`.
+/// Paths by their sorted indices from 0: `path 2 alone`, `paths 1, 3-5`.
 fn ranks(places: &[usize]) -> String {
     let rank = |place: usize| place.saturating_add(1);
     if let [place] = places {

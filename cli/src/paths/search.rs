@@ -10,7 +10,7 @@ use braid_topology::Blueprint;
 
 use crate::exit::{self, Code};
 
-/// Answers a question in a network that is drawn or written down.
+/// Answers a query in a network from a file or generator.
 pub(crate) fn in_blueprint(network: &Blueprint, query: &Query) -> anyhow::Result<PathSet> {
     let graph = Arc::new(network.graph());
     let resolved = query.resolve(&graph, network).map_err(|error| refuse(&error))?;

@@ -1,4 +1,4 @@
-//! Runs a command whose TCP connections are announced to a controller before they open.
+//! `braid run`: a command whose TCP connections are announced to a controller before they open.
 
 mod summary;
 
@@ -17,38 +17,38 @@ use braid_client::{Client, Url};
 use crate::client::{answer, connect};
 use crate::exit::{self, Code};
 
-/// Run a command, and give each TCP connection that it opens a path of its own
+/// Run a command and give each of its TCP connections a path of its own
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// How many paths are set aside for each host that the command connects to
+    /// Number of paths assigned for each host that the command connects to
     #[arg(long, value_name = "PATHS", default_value = "4", value_parser = clap::value_parser!(u8).range(1..=16), conflicts_with = "assignment")]
     paths: u8,
-    /// How many connections will open, if that is known: few keep to the paths on which they carry most
+    /// Number of connections that will open, if known: few connections use only the best paths
     #[arg(long, value_name = "STREAMS", value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "assignment")]
     streams: Option<u16>,
     /// How connections are distributed over the paths: in proportion to what each can use (weight), to all in turn
     /// (round-robin), all to the shortest, or all to the one of this number (path:2; the shortest is path:0)
     #[arg(long = "distribute", value_name = "HOW", default_value_t = Distribution::Weight, conflicts_with = "assignment")]
     distribution: Distribution,
-    /// Leave connections to these TCP ports alone, such as one for control: they take the default route
-    #[arg(long, value_name = "PORT", value_delimiter = ',')]
-    except: Vec<u16>,
+    /// Do not announce connections to these TCP ports, such as a control port: they take the default path
+    #[arg(long = "exclude-port", value_name = "PORT", value_delimiter = ',')]
+    excluded_ports: Vec<u16>,
     /// Use the paths of this assignment
     #[arg(long, value_name = "ID", env = "MPATH_ASSIGNMENT_ID")]
     assignment: Option<String>,
-    /// Whose the assignments are; owners share links equally
+    /// The owner of the assignments; owners share links equally
     #[arg(long, value_name = "NAME")]
     owner: Option<String>,
-    /// The controller's address for programs
+    /// The address of the controller's API
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8653", env = "BRAID_CONTROLLER")]
     controller: Url,
-    /// Print what each path carried as JSON, to standard error
+    /// Print the bytes of each path as JSON to standard error
     #[arg(long)]
     json: bool,
-    /// Do not say what each path carried
+    /// Do not print the bytes of each path
     #[arg(long, conflicts_with = "json")]
     quiet: bool,
-    /// Be the process that becomes the command
+    /// Become the command (internal)
     #[arg(long, hide = true)]
     begin: bool,
     /// The command and its arguments
@@ -56,7 +56,7 @@ pub(crate) struct Args {
     command: Vec<OsString>,
 }
 
-/// Ends as the command does.
+/// Ends with the command's exit code.
 pub(crate) fn execute(args: Args) -> anyhow::Result<()> {
     if args.begin {
         let Err(error) = become_command(&args.command);
@@ -72,13 +72,13 @@ pub(crate) fn execute(args: Args) -> anyhow::Result<()> {
     let mut announcer = Announcer::new(Announced(connect(&args.controller)?), assigning, args.owner);
     let mut has_warned = false;
     let status = watched.serve(|connection| {
-        if args.except.contains(&connection.dst_port) {
+        if args.excluded_ports.contains(&connection.dst_port) {
             return;
         }
         if let Err(error) = announcer.announce(connection)
             && !std::mem::replace(&mut has_warned, true)
         {
-            exit::say(&format!("{error:#}; connections go the way of all others"));
+            exit::say(&format!("{error:#}; connections take the default path"));
         }
     })?;
     if !args.quiet {
@@ -111,11 +111,11 @@ impl braid_announce::Controller for Announced {
     }
 }
 
-/// Starts this program once more, to become the command.
+/// Starts this program again, which then becomes the command.
 fn start(command: &[OsString]) -> anyhow::Result<Watched> {
-    let own = current_exe().context("the path of this program")?;
+    let own = current_exe().context("cannot determine the path of this executable")?;
     match braid_announce::start(process::Command::new(own).args(["run", "--begin", "--"]).args(command)) {
-        // It has said why.
+        // The child has printed the error.
         Err(StartError::Ended(code)) => process::exit(code),
         started => Ok(started?),
     }
@@ -134,7 +134,7 @@ fn end_as(status: ExitStatus) -> anyhow::Result<()> {
     match (status.code(), status.signal()) {
         (Some(0), _) => Ok(()),
         (Some(code), _) => process::exit(code),
-        // As shells do.
+        // The exit code of shells.
         (None, Some(signal)) => process::exit(128 + signal),
         (None, None) => Err(exit::error(Code::Failure, format!("the command ended with {status}"))),
     }

@@ -1,4 +1,4 @@
-//! What each path carried.
+//! The summary at the end of `braid run`: bytes by path.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -13,10 +13,10 @@ use crate::client::route::Routes;
 use crate::client::{format, list};
 use crate::table::table;
 
-/// Switches are asked for their counters that often.
-const COUNTED_EVERY: Duration = Duration::from_millis(1_100);
+/// Slightly more than the interval at which the controller reads counters.
+const COUNTER_INTERVAL: Duration = Duration::from_millis(1_100);
 
-/// What one path carried.
+/// The streams and bytes of one path.
 #[derive(Default, Serialize)]
 struct Carried {
     path: Vec<String>,
@@ -25,13 +25,13 @@ struct Carried {
     bytes_received: u64,
 }
 
-/// Says on standard error what each path carried, as far as the controller knows.
+/// Prints the bytes of each path to standard error, as the controller counted them.
 pub(super) fn print(announcer: &Announcer<Announced>, json: bool) {
     let placed: BTreeSet<&FiveTuple> = announcer.placed().collect();
     if placed.is_empty() {
         return;
     }
-    std::thread::sleep(COUNTED_EVERY);
+    std::thread::sleep(COUNTER_INTERVAL);
     let Ok(transfers) = list::<Transfer>(&announcer.controller().0) else { return };
     let carried = by_path(&transfers, &placed);
     if json {

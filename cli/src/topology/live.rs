@@ -1,4 +1,4 @@
-//! The network that a running controller sees.
+//! The network of a running controller.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -12,9 +12,9 @@ use braid_types::{BitsPerSec, DatapathId, SwitchPort};
 use super::source::Loaded;
 use crate::client::{connect, format, list};
 
-/// The network of the controller; it does not tell what the links of hosts carry: that is `host_capacity`.
+/// The network of the controller; `host_capacity` is the capacity of host links, which it does not know.
 ///
-/// Switches are called by their datapath id, hosts by their first address, else by their MAC address.
+/// Switches are named by datapath id, hosts by their first IP address, or else by their MAC address.
 pub(crate) fn load(controller: &Url, host_capacity: BitsPerSec) -> anyhow::Result<Loaded> {
     let client = connect(controller)?;
     let switches: Vec<Switch> = list(&client)?;
@@ -65,7 +65,7 @@ impl Drawing {
                 );
                 continue;
             };
-            if let Err(error) = self.builder.directed_cable([a, b], [Some(*there), back.copied()]) {
+            if let Err(error) = self.builder.directed_link([a, b], [Some(*there), back.copied()]) {
                 self.leave_out(&format!("link {}", format::port(src)), error);
             }
         }
@@ -96,7 +96,7 @@ impl Drawing {
         self.warnings.push(format!("{what} is left out: {why}"));
     }
 
-    // The lists are asked for one after the other, so they are not of one moment.
+    // The lists are requested one after the other and may be inconsistent.
     fn plug(&self, at: SwitchPort) -> Option<Plug> {
         self.places.get(&at.dpid).map(|switch| Plug { switch: *switch, port: Some(at.port) })
     }

@@ -1,4 +1,4 @@
-//! Networks for commands: from files, generators and controllers, and what is to be told of them.
+//! Networks for commands, from files, generators and controllers, and their figures.
 
 pub(crate) mod live;
 pub(crate) mod source;

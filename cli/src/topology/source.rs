@@ -1,4 +1,4 @@
-//! Where a network comes from: one place for every command that takes one.
+//! The sources of networks (files, generators, controllers), for all commands that take a network.
 
 use std::fmt;
 use std::fs::File;
@@ -18,34 +18,34 @@ use braid_types::BitsPerSec;
 use super::live;
 use crate::exit::{self, Code, ExitWith};
 
-/// What every command that takes a network has.
+/// The options of every command that takes a network.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// A file (GraphML, node-link JSON, Braid's JSON or a scenario), `-` for standard input, or a network to
-    /// generate, such as fattree:8; without it, the network of a running controller
+    /// generate, such as fattree:8; by default the network of a running controller
     ///
     /// Generators: fattree:K, jellyfish:SWITCHES,PORTS,HOSTS(,SEED), dh-jellyfish:SWITCHES,PORTS,HOSTS(,SEED),
     /// line:N, ring:N, torus:ROWS,COLUMNS, two-path, east-asia, huang-a, huang-b. A file of such a name is ./NAME.
     source: Option<Source>,
-    /// The controller's address for programs
+    /// The address of the controller's API
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8653", env = "BRAID_CONTROLLER")]
     controller: Url,
     #[command(flatten)]
     links: LinkArgs,
 }
 
-/// What links are like where nothing else says so.
+/// The default properties of links.
 #[derive(clap::Args, Clone, Copy, Default)]
 pub(crate) struct LinkArgs {
-    /// The capacity of links that a generator makes or a file does not say it of; by default 1Gbit
+    /// The capacity of generated links, and of links without one in the file; by default 1Gbit
     #[arg(long)]
     rate: Option<BitsPerSec>,
-    /// The delay of links that a generator makes, such as 1ms; by default unknown
+    /// The delay of generated links, such as 1ms; by default unknown
     #[arg(long, value_parser = import::read_delay)]
     delay: Option<Duration>,
 }
 
-/// Where a network comes from.
+/// The source of a network.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Source {
     Generator(Spec),
@@ -53,7 +53,7 @@ pub(crate) enum Source {
     StandardInput,
 }
 
-/// A network, and what was assumed or passed over.
+/// A network with warnings about assumptions and skipped parts.
 #[derive(Debug)]
 pub(crate) struct Loaded {
     pub(crate) blueprint: Blueprint,
@@ -61,7 +61,7 @@ pub(crate) struct Loaded {
 }
 
 impl Args {
-    /// The network that is asked for; says on standard error what was assumed or passed over.
+    /// Loads the requested network and prints its warnings to standard error.
     pub(crate) fn load(&self) -> anyhow::Result<Blueprint> {
         let loaded = match &self.source {
             Some(source) => load(source, self.links),
@@ -72,7 +72,7 @@ impl Args {
 }
 
 impl Loaded {
-    /// The network, after standard error has said what was assumed or passed over.
+    /// Prints the warnings to standard error and returns the network.
     pub(crate) fn told(self) -> Blueprint {
         self.warnings.iter().for_each(|warning| exit::say(&format!("warning: {warning}")));
         self.blueprint
@@ -80,7 +80,7 @@ impl Loaded {
 }
 
 impl LinkArgs {
-    /// Whether any of them is given.
+    /// Whether an option is given.
     pub(crate) const fn is_given(self) -> bool {
         self.rate.is_some() || self.delay.is_some()
     }
@@ -89,7 +89,7 @@ impl LinkArgs {
         self.rate.unwrap_or(Links::default().capacity)
     }
 
-    /// The capacity where nothing is generated, and so no delay is given.
+    /// The capacity for networks that are not generated, which take no delay.
     fn without_delay(self) -> anyhow::Result<BitsPerSec> {
         match self.delay {
             None => Ok(self.capacity()),
@@ -98,7 +98,7 @@ impl LinkArgs {
     }
 }
 
-/// Loads a network. A file that does not exist ends with [`Code::NotFound`], sizes that cannot be with [`Code::Usage`].
+/// Loads a network. A missing file ends with [`Code::NotFound`], impossible sizes with [`Code::Usage`].
 pub(crate) fn load(source: &Source, links: LinkArgs) -> anyhow::Result<Loaded> {
     match source {
         Source::Generator(spec) => {
@@ -116,7 +116,7 @@ pub(crate) fn load(source: &Source, links: LinkArgs) -> anyhow::Result<Loaded> {
     }
 }
 
-/// Makes the network of a spec.
+/// Generates the network of a spec.
 pub(crate) fn generate(spec: Spec, links: LinkArgs) -> anyhow::Result<Blueprint> {
     if spec.has_own_links() && links.is_given() {
         let what = format!("{spec} says itself what its links carry: leave out --rate and --delay");
@@ -148,7 +148,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// How a network is written.
+/// The format of a network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Format {
     GraphMl,
@@ -158,7 +158,7 @@ enum Format {
 
 impl Format {
     fn of(path: &Path, text: &str) -> Self {
-        // Only one format can begin so, whatever the file is called.
+        // Only one format can begin like this, whatever the file's name.
         let is_xml = Self::of_content(text) == Self::GraphMl;
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("graphml" | "xml") => Self::GraphMl,
@@ -169,7 +169,7 @@ impl Format {
         }
     }
 
-    // A scenario may begin with a brace as well, but its keys have no quotes.
+    // A scenario may also begin with a brace, but its keys have no quotes.
     fn of_content(text: &str) -> Self {
         let text = text.trim_start_matches('\u{feff}').trim_start();
         let after_brace = text.strip_prefix(['{', '[']).map(str::trim_start);
@@ -188,7 +188,7 @@ fn parse(text: &str, file: &str, format: Format, links: LinkArgs) -> anyhow::Res
         "{file}: it is longer than {MAX_INPUT} bytes, the most that is read"
     );
     anyhow::ensure!(!text.trim().is_empty(), "{file}: it is empty");
-    // Editors on Windows begin text with this mark.
+    // A byte order mark, as Windows editors write it.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Imported { blueprint, warnings } = match format {
         Format::GraphMl => import::graphml(text, file, capacity)?,
@@ -215,7 +215,7 @@ fn read_file(path: &Path) -> anyhow::Result<String> {
     }
 }
 
-/// No more than an importer takes and one byte, by which it sees that there is more.
+/// Reads one byte more than the importer's limit, so that it detects longer input.
 fn read(input: impl Read) -> io::Result<String> {
     let mut text = String::new();
     input.take(MAX_INPUT as u64 + 1).read_to_string(&mut text)?;

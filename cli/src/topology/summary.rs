@@ -1,4 +1,4 @@
-//! What there is to say of a network in a few lines.
+//! The figures of a network in a few lines.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -6,8 +6,8 @@ use std::time::Duration;
 use braid_topology::{Blueprint, Graph, NodeIndex};
 use serde::Serialize;
 
-/// So many steps, switches times links, take seconds; the diameter of larger networks is left out.
-const MAX_STEPS: usize = 2_000_000_000;
+/// Steps (switches times links) that take seconds; the diameter of larger networks is not computed.
+const MAX_DIAMETER_STEPS: usize = 2_000_000_000;
 
 /// A network in figures.
 #[derive(Debug, PartialEq, Serialize)]
@@ -15,24 +15,24 @@ pub(crate) struct Summary {
     pub(crate) name: String,
     pub(crate) switches: usize,
     pub(crate) hosts: usize,
-    /// Of all hosts.
+    /// Interfaces of all hosts.
     pub(crate) interfaces: usize,
-    /// Cables between switches.
-    pub(crate) cables: usize,
-    /// Directions of these.
+    /// Links between switches.
     pub(crate) links: usize,
-    /// How many cables to other switches a switch has; `None` without switches.
+    /// Directed links between switches.
+    pub(crate) directed_links: usize,
+    /// The degree: links of a switch to other switches; `None` without switches.
     pub(crate) degree: Option<Degree>,
-    /// Parts between which there is no cable.
+    /// Connected components.
     pub(crate) components: usize,
     pub(crate) diameter: Diameter,
     pub(crate) capacity_bps: Option<Range<u64>>,
-    /// How many links have a delay that is known.
+    /// The number of links with a known delay.
     pub(crate) delays_known: usize,
     pub(crate) delay_ns: Option<Range<u64>>,
 }
 
-/// The fewest, the most and the mean.
+/// Minimum, maximum and mean.
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct Degree {
     pub(crate) min: usize,
@@ -40,36 +40,36 @@ pub(crate) struct Degree {
     pub(crate) mean: f64,
 }
 
-/// The least and the greatest.
+/// Minimum and maximum.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Range<T> {
     pub(crate) min: T,
     pub(crate) max: T,
 }
 
-/// The most hops on a shortest path between two switches.
+/// The diameter: the longest shortest path between two switches, in hops.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Diameter {
     Hops(u32),
-    /// Some switch does not reach some other.
+    /// A switch cannot reach another one.
     Unreachable,
-    /// The network is too large to say.
+    /// The network is too large.
     NotComputed,
 }
 
 impl Summary {
     pub(crate) fn of(network: &Blueprint) -> Self {
         let graph = network.graph();
-        let states: Vec<_> = network.links().map(|(_, state)| state).collect();
+        let states: Vec<_> = network.directed_links().map(|(_, state)| state).collect();
         let delays: Vec<_> = states.iter().filter_map(|state| state.delay).map(nanos).collect();
         Self {
             name: network.name().to_owned(),
             switches: network.switches().len(),
             hosts: network.hosts().len(),
             interfaces: network.hosts().iter().map(|host| host.interfaces.len()).sum(),
-            cables: network.cables().len(),
-            links: states.len(),
+            links: network.links().len(),
+            directed_links: states.len(),
             degree: degree(network),
             components: components(network),
             diameter: diameter(&graph),
@@ -93,17 +93,17 @@ fn range<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<Range<T>> {
 
 fn degree(network: &Blueprint) -> Option<Degree> {
     let mut degrees = vec![0_usize; network.switches().len()];
-    let ends = network.cables().iter().flat_map(|cable| cable.ends);
+    let ends = network.links().iter().flat_map(|cable| cable.ends);
     ends.for_each(|end| degrees[end.switch] += 1);
     let Range { min, max } = range(degrees.iter().copied())?;
     Some(Degree { min, max, mean: degrees.iter().sum::<usize>() as f64 / degrees.len() as f64 })
 }
 
-/// Counts by joining sets of switches; each halves the way to its root when it is walked. Tarjan (1975).
+/// Counts components by union-find with path halving. Tarjan (1975).
 fn components(network: &Blueprint) -> usize {
     let mut parents: Vec<_> = (0..network.switches().len()).collect();
     let mut count = parents.len();
-    for cable in network.cables() {
+    for cable in network.links() {
         let [a, b] = cable.ends.map(|end| root(&mut parents, end.switch));
         if a != b {
             parents[a] = b;
@@ -123,7 +123,7 @@ fn root(parents: &mut [usize], mut at: usize) -> usize {
 
 fn diameter(graph: &Graph) -> Diameter {
     let steps = graph.nodes().len().saturating_mul(graph.nodes().len() + graph.edges().len());
-    if steps > MAX_STEPS {
+    if steps > MAX_DIAMETER_STEPS {
         return Diameter::NotComputed;
     }
     let mut search = Search { hops: Vec::new(), queue: VecDeque::new() };
@@ -143,7 +143,7 @@ struct Search {
 }
 
 impl Search {
-    /// The hops to the farthest switch, in the direction of the links; `None` if one is not reached.
+    /// The hops to the farthest switch, in the direction of links; `None` if a switch is not reached.
     fn most_hops(&mut self, graph: &Graph, from: NodeIndex) -> Option<u32> {
         self.hops.clear();
         self.hops.resize(graph.nodes().len(), None);
@@ -181,7 +181,7 @@ mod tests {
     fn figures_are_those_of_the_network() {
         let tree = summary("fattree:4");
         assert_eq!(
-            (tree.switches, tree.hosts, tree.interfaces, tree.cables, tree.links),
+            (tree.switches, tree.hosts, tree.interfaces, tree.links, tree.directed_links),
             (20, 16, 16, 32, 64)
         );
         assert_eq!(tree.degree, Some(Degree { min: 2, max: 4, mean: 3.2 }));
@@ -200,7 +200,7 @@ mod tests {
             builder.switch(NewSwitch::named(name)).unwrap();
         }
         let state = LinkState::default();
-        builder.directed_cable([0.into(), 1.into()], [Some(state), None]).unwrap();
+        builder.directed_link([0.into(), 1.into()], [Some(state), None]).unwrap();
         let summary = Summary::of(&builder.build());
         assert_eq!((summary.components, summary.diameter), (2, Diameter::Unreachable));
         let empty = Summary::of(&Blueprint::builder("").build());

@@ -1,4 +1,4 @@
-//! What several tests need: the command, and captures to rewrite.
+//! Helpers of the tests: the command, and captures to rewrite.
 #![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
 
 pub(crate) mod capture;

@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use crate::{Connection, balia, lia, olia};
 
-/// How the windows of a connection's subflows depend on each other.
+/// The coupling of the windows of a connection's subflows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Algorithm {
-    /// Not at all: each grows and shrinks as TCP's. RFC 5681.
+    /// No coupling: each window grows and shrinks as that of TCP. RFC 5681.
     Uncoupled,
     /// Linked increases. RFC 6356.
     Lia,
@@ -18,7 +18,7 @@ pub enum Algorithm {
     Balia,
 }
 
-/// No algorithm has this name.
+/// The name of an unknown algorithm.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("no congestion control is called {0:?}: lia, olia, balia or uncoupled")]
 pub struct UnknownAlgorithm(pub String);
@@ -27,7 +27,7 @@ impl Algorithm {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Uncoupled, Self::Lia, Self::Olia, Self::Balia];
 
-    /// What users call it.
+    /// Its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,23 +1,23 @@
-//! The formulas in integers, operation by operation as in `daemons/host/bpf/formulas.h`, where there is no other
-//! arithmetic. A change here is a change there; a test of `braid-host` compares the two in the kernel.
+//! The formulas in integers, operation by operation as in `daemons/host/bpf/formulas.h`, since BPF has no floating point.
+//! Change both together; a test of `braid-host` compares them in the kernel.
 //!
 //! Increases are in units of 2⁻³² segments for each segment acknowledged. No input overflows: windows are held below
-//! 2²⁰ segments and round-trip times between 1 µs and 2²⁶ µs, beyond which nothing is told apart.
+//! 2²⁰ segments and round-trip times between 1 µs and 2²⁶ µs, and clamped beyond.
 
 use crate::{Algorithm, Connection, Subflow};
 
 /// One segment, in the units of increases.
 pub const SEGMENT: i64 = 1 << 32;
 
-const MOST_WINDOW: u64 = (1 << 20) - 1;
-const MOST_MICROS: u64 = (1 << 26) - 1;
-const MOST_RUN: u64 = (1 << 22) - 1;
+const MAX_WINDOW: u64 = (1 << 20) - 1;
+const MAX_MICROS: u64 = (1 << 26) - 1;
+const MAX_RUN: u64 = (1 << 22) - 1;
 /// Windows over a round trip and BALIA's alpha have 14 bits after the point.
 const ONE: u64 = 1 << 14;
-/// The most that one subflow counts for in a round trip of another: 2²⁶ segments.
-const MOST_SHARE: u64 = ONE << 26;
-/// A subflow that is more than 1,024 times slower than the fastest counts as that much slower.
-const MOST_ALPHA: u64 = ONE << 10;
+/// The largest window of one subflow over a round trip of another: 2²⁶ segments.
+const MAX_SHARE: u64 = ONE << 26;
+/// The largest alpha: a subflow counts as at most 1,024 times slower than the fastest.
+const MAX_ALPHA: u64 = ONE << 10;
 
 /// As [`Algorithm::increase`], in units of 1/[`SEGMENT`].
 #[must_use]
@@ -49,27 +49,27 @@ pub fn after_loss(algorithm: Algorithm, connection: Connection<'_>) -> u32 {
     u32::try_from((window - lost).max(2)).unwrap_or(u32::MAX)
 }
 
-/// Adds what `acked` segments are worth to what earlier ones left over.
+/// Adds the increase of `acked` segments to the remainder of earlier ones.
 ///
-/// Returns the whole segments by which the window changes, and what is left over then, from 0 up to [`SEGMENT`].
+/// Returns the change of the window in whole segments, and the new remainder, from 0 up to [`SEGMENT`].
 #[must_use]
 pub fn grow(left_over: u32, increase: i64, acked: u32) -> (i64, u32) {
-    let sum = i64::from(left_over) + increase * i64::from(acked.min(MOST_WINDOW as u32));
+    let sum = i64::from(left_over) + increase * i64::from(acked.min(MAX_WINDOW as u32));
     (sum >> 32, sum as u32)
 }
 
 fn window(subflow: &Subflow) -> u64 {
-    u64::from(subflow.cwnd).clamp(1, MOST_WINDOW)
+    u64::from(subflow.cwnd).clamp(1, MAX_WINDOW)
 }
 
 fn micros(subflow: &Subflow) -> u64 {
     let micros = u64::try_from(subflow.srtt.as_micros()).unwrap_or(u64::MAX);
-    micros.clamp(1, MOST_MICROS)
+    micros.clamp(1, MAX_MICROS)
 }
 
-/// What `of` has under way in a round trip of `during`, in units of 1/[`ONE`] segments.
+/// The segments that `of` has in flight during a round trip of `during`, in units of 1/[`ONE`] segments.
 fn share(of: &Subflow, during: &Subflow) -> u64 {
-    ((window(of) * ONE) * micros(during) / micros(of)).min(MOST_SHARE)
+    ((window(of) * ONE) * micros(during) / micros(of)).min(MAX_SHARE)
 }
 
 /// W, in units of 1/[`ONE`] segments.
@@ -103,7 +103,7 @@ fn balia(connection: Connection<'_>) -> i64 {
 fn alpha(connection: Connection<'_>) -> u64 {
     let own = connection.own;
     let greatest = connection.measured().map(|it| share(&it, &own)).max().unwrap_or(0);
-    (greatest / window(&own)).min(MOST_ALPHA)
+    (greatest / window(&own)).min(MAX_ALPHA)
 }
 
 fn olia_shift(connection: Connection<'_>) -> i64 {
@@ -126,6 +126,6 @@ fn olia_shift(connection: Connection<'_>) -> i64 {
 }
 
 fn quality(subflow: &Subflow) -> u64 {
-    let run = u64::from(subflow.run).min(MOST_RUN);
+    let run = u64::from(subflow.run).min(MAX_RUN);
     ((run * run) << 19) / micros(subflow)
 }

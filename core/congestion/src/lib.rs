@@ -1,12 +1,12 @@
-//! Coupled congestion control of MPTCP: by how much a subflow's window grows when data is acknowledged, and to what it
-//! shrinks when data is lost, given what all subflows of the connection are like.
+//! Coupled congestion control of MPTCP: the increase of a subflow's window for acknowledged data, and its decrease after
+//! a loss, given the windows and round-trip times of all subflows of the connection.
 //!
 //! LIA (RFC 6356), OLIA (Khalili et al., CoNEXT 2012; draft-khalili-mptcp-congestion-control-05), BALIA (Peng, Walid,
-//! Hwang, Low, ToN 2016; draft-walid-mptcp-congestion-control-04), and uncoupled as the measure of all: every subflow
-//! for itself, as TCP does (RFC 5681). [`Algorithm`] has the formulas as they are published; [`fixed`] computes the same
-//! in integers, operation by operation as the BPF programs of `braid-host` do in the kernel.
+//! Hwang, Low, ToN 2016; draft-walid-mptcp-congestion-control-04), and uncoupled TCP (RFC 5681) as the reference.
+//! [`Algorithm`] has the published formulas; [`fixed`] computes them in integers, operation by operation as the BPF
+//! programs of `braid-host` do in the kernel.
 //!
-//! What it does not do: slow start, detection of loss, pacing. Those are TCP's.
+//! Slow start, loss detection and pacing are TCP's.
 //!
 //! With `W` = the segments that the whole connection has under way in a round trip of the subflow, the sum over all
 //! subflows k of w_k·rtt/rtt_k, every published increase is a multiple of w/W²:

@@ -27,7 +27,7 @@ fn alpha(connection: Connection<'_>) -> f64 {
     }
 }
 
-/// An estimate of what TCP would reach on this path, squared.
+/// The squared estimate of TCP's rate on this path.
 fn quality(subflow: &Subflow) -> f64 {
     f64::from(subflow.run).powi(2) / subflow.srtt.as_secs_f64()
 }

@@ -3,7 +3,7 @@
 use std::iter;
 use std::time::Duration;
 
-/// What the formulas need to know of a subflow.
+/// The state of a subflow that the formulas use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Subflow {
     /// The congestion window, in segments; zero counts as one.
@@ -23,7 +23,7 @@ impl Subflow {
         f64::from(self.cwnd.max(1))
     }
 
-    /// Segments a second.
+    /// Its rate in segments per second.
     pub(crate) fn rate(&self) -> f64 {
         self.window() / self.srtt.as_secs_f64()
     }

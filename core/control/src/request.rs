@@ -157,7 +157,7 @@ pub enum Refusal {
     #[error("the connection {0} is not one of the assignment's")]
     NoStream(FiveTuple),
     /// No path can be had now.
-    #[error("no path can be had for the connection {0}: it takes the default route")]
+    #[error("no path can be had for the connection {0}: it takes the default path")]
     NoRoute(FiveTuple),
     /// A bounded table is full.
     #[error("too many {0}")]

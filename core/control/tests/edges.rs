@@ -87,7 +87,7 @@ fn what_an_edge_tells_of_its_groups_is_an_event_that_can_be_recorded() {
     channel.extend(&Extension::SetSpray { group: GroupId(0x100), policy: Policy::default() });
     for id in [0x101, 7] {
         let settings = Settings { bytes: 1 << 20, ..Settings::default() };
-        channel.extend(&Extension::SetOrder { group: GroupId(id), settings: Some(settings) });
+        channel.extend(&Extension::SetResequence { group: GroupId(id), settings: Some(settings) });
     }
     let question = Experimenter { experimenter: BRAID, exp_type: TELEMETRY, data: Bytes(&[]) };
     channel.say(&Message::MultipartRequest(RequestBody::Experimenter(question).into()));
@@ -96,7 +96,7 @@ fn what_an_edge_tells_of_its_groups_is_an_event_that_can_be_recorded() {
     let [SessionEvent::Other(event @ Event::EdgeReports { dpid, reports })] = &events[..] else {
         panic!("{events:?}");
     };
-    let [(_, Report::Spray(spray)), (_, Report::Order(resequencer))] = &reports[..] else {
+    let [(_, Report::Spray(spray)), (_, Report::Resequence(resequencer))] = &reports[..] else {
         panic!("{reports:?}")
     };
     assert_eq!((*dpid, spray.paths.len(), resequencer.limits.bytes), (EDGE, 1, 1 << 20));

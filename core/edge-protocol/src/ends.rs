@@ -2,11 +2,11 @@
 
 use std::net::IpAddr;
 
-/// Where what is encapsulated goes from and to, by one path.
+/// The outer addresses of encapsulated packets on one path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ends {
     /// The sending edge's address.
     pub src: IpAddr,
-    /// The receiving edge's, of the same family.
+    /// The receiving edge's address, of the same family.
     pub dst: IpAddr,
 }

@@ -1,4 +1,4 @@
-//! Braid's experimenter messages: what OpenFlow 1.3 cannot say of groups. `docs/openflow-extensions.md`.
+//! Braid's experimenter messages, which extend OpenFlow 1.3 groups. `docs/openflow-extensions.md`.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
@@ -9,90 +9,90 @@ use braid_types::{BitsPerSec, DatapathId, MacAddr};
 
 use crate::Ends;
 
-/// Who defines these messages: a locally administered OUI.
+/// Braid's experimenter id: a locally administered OUI.
 pub const BRAID: ExperimenterId = ExperimenterId(0x0002_b7b7);
 
 const SET_SPRAY: u32 = 1;
 const SET_PATHS: u32 = 2;
-const SET_ORDER: u32 = 3;
+const SET_RESEQUENCE: u32 = 3;
 const SET_PROBING: u32 = 6;
 const SET_TUNNEL: u32 = 9;
-/// A group has no more buckets.
-const MOST_BACKS: usize = 64;
+/// Buckets of a group.
+const MAX_BUCKETS: usize = 64;
 
 /// A message about a group.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Extension {
-    /// A select group decides for each packet.
+    /// Makes a select group spray: it chooses a bucket for each packet.
     SetSpray {
         /// The group.
         group: GroupId,
-        /// How it decides.
+        /// The scheduler.
         policy: Policy,
     },
-    /// Buckets have other shares from the next packet on.
+    /// Changes the weights of buckets from the next packet on.
     SetPaths {
         /// The group.
         group: GroupId,
-        /// What changes.
+        /// The changed buckets.
         paths: Vec<PathUpdate>,
     },
-    /// An indirect group puts TCP in order; `None`: it does no longer.
-    SetOrder {
+    /// Makes an indirect group resequence TCP; `None` turns it off.
+    SetResequence {
         /// The group.
         group: GroupId,
-        /// How, and what it may take.
+        /// Hold times and limits.
         settings: Option<Settings>,
     },
-    /// A group that sprays probes its paths, and has its shares follow.
+    /// Makes a spraying group probe its paths and adapt its weights.
     SetProbing {
         /// The group.
         group: GroupId,
-        /// How.
+        /// The probing.
         probing: Probing,
     },
-    /// A group that sprays puts what is IP and not TCP into GRE, with a number for each packet of a flow; one that puts in order
-    /// takes it out, and puts it in order by these. `None`: it does no longer.
+    /// Makes a spraying group encapsulate IP other than TCP in GRE with sequence numbers for each flow, and a resequencing
+    /// group decapsulate and resequence it. `None` turns it off.
     SetTunnel {
         /// The group.
         group: GroupId,
-        /// The ends of each bucket's path; of a group that puts in order, none.
+        /// The tunnel ends of each bucket's path; empty for a resequencing group.
         ends: Option<Vec<Ends>>,
     },
 }
 
-/// What is to be known of a bucket of a group that sprays.
+/// The properties of a bucket of a spraying group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathUpdate {
-    /// Which one, from 0.
+    /// Its index, from 0.
     pub bucket: u32,
-    /// Its share among those of all; 0: it carries nothing.
+    /// Its weight; 0: unused.
     pub weight: u32,
-    /// What it carries.
+    /// Its rate.
     pub rate: Option<BitsPerSec>,
-    /// How long it takes when its queues are empty.
+    /// Its delay without queues.
     pub delay: Duration,
 }
 
-/// How a group probes its paths.
+/// The probing of a group's paths.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Probing {
-    /// Between two probes of a path; none: it does no longer.
+    /// The interval of probes on a path; zero turns probing off.
     pub interval: Duration,
-    /// A path is dead when nothing that was sent for so long is answered, beyond the time that answers take.
+    /// The time without answers, in addition to the round-trip time, after which a path is dead.
     pub patience: Duration,
     /// The edge at the other end of all paths.
     pub peer: DatapathId,
-    /// For each bucket, the destination address with which answers come back.
+    /// For each bucket, the label of answers on the reverse path.
     pub backs: Vec<MacAddr>,
 }
 
 impl Extension {
-    /// Reads a message of [`BRAID`]; `None` if there is no such type.
+    /// Decodes a message of [`BRAID`]; `None` if its type is unknown.
     ///
     /// # Errors
     ///
-    /// It is shorter or longer than its type says, or a value is out of range.
+    /// The message has the wrong length, or a value is out of range.
     pub fn decode(message: &Experimenter<'_>) -> Result<Option<Self>, DecodeError> {
         let mut reader = Reader::new(Part::Experimenter, message.data.0);
         let extension = match message.exp_type {
@@ -103,10 +103,10 @@ impl Extension {
                 Self::SetSpray { group, policy }
             }
             SET_PATHS => Self::SetPaths { group: reader.read()?, paths: read_paths(&mut reader)? },
-            SET_ORDER => {
+            SET_RESEQUENCE => {
                 let (group, on) = (reader.read()?, reader.read::<u32>()?);
                 let settings = read_settings(&mut reader)?;
-                Self::SetOrder { group, settings: (on != 0).then_some(settings) }
+                Self::SetResequence { group, settings: (on != 0).then_some(settings) }
             }
             SET_TUNNEL => {
                 let (group, on) = (reader.read()?, reader.read::<u32>()?);
@@ -120,7 +120,7 @@ impl Extension {
         Ok(Some(extension))
     }
 
-    /// Its body, for [`Self::message`].
+    /// The body, for [`Self::message`].
     pub fn body(&self) -> Vec<u8> {
         let mut words = Vec::new();
         match self {
@@ -135,7 +135,7 @@ impl Extension {
                 words.push(group.0);
                 paths.iter().for_each(|path| words.extend(path.words()));
             }
-            Self::SetOrder { group, settings } => {
+            Self::SetResequence { group, settings } => {
                 words.extend([group.0, settings.is_some().into()]);
                 words.extend(settings_words(&settings.unwrap_or_default()));
             }
@@ -156,7 +156,7 @@ impl Extension {
         let exp_type = match self {
             Self::SetSpray { .. } => SET_SPRAY,
             Self::SetPaths { .. } => SET_PATHS,
-            Self::SetOrder { .. } => SET_ORDER,
+            Self::SetResequence { .. } => SET_RESEQUENCE,
             Self::SetProbing { .. } => SET_PROBING,
             Self::SetTunnel { .. } => SET_TUNNEL,
         };
@@ -187,16 +187,16 @@ fn read_probing(reader: &mut Reader<'_>) -> Result<Probing, DecodeError> {
         [reader.read::<u32>()?, reader.read()?].map(|micros| Duration::from_micros(micros.into()));
     let peer = DatapathId(word(reader)?);
     let mut backs = Vec::new();
-    while !reader.is_empty() && backs.len() < MOST_BACKS {
+    while !reader.is_empty() && backs.len() < MAX_BUCKETS {
         backs.push(MacAddr::from_u64(word(reader)?));
     }
     Ok(Probing { interval, patience, peer, backs })
 }
 
-/// Pairs of addresses of 128 bits, IPv4 as RFC 4291 §2.5.5.2 maps it.
+/// Pairs of addresses of 128 bits, with IPv4 mapped as in RFC 4291 §2.5.5.2.
 fn read_ends(reader: &mut Reader<'_>) -> Result<Vec<Ends>, DecodeError> {
     let mut all = Vec::new();
-    while !reader.is_empty() && all.len() < MOST_BACKS {
+    while !reader.is_empty() && all.len() < MAX_BUCKETS {
         all.push(Ends { src: read_address(reader)?, dst: read_address(reader)? });
     }
     Ok(all)
@@ -291,8 +291,8 @@ mod tests {
             Extension::SetSpray { group, policy: Policy::Weighted { burst: 3_000 } },
             Extension::SetSpray { group, policy: Policy::DelayAware },
             Extension::SetPaths { group, paths: vec![update, PathUpdate { rate: None, ..update }] },
-            Extension::SetOrder { group, settings: Some(Settings::default()) },
-            Extension::SetOrder { group, settings: Some(Settings { paths: 3, ..Settings::default() }) },
+            Extension::SetResequence { group, settings: Some(Settings::default()) },
+            Extension::SetResequence { group, settings: Some(Settings { paths: 3, ..Settings::default() }) },
             Extension::SetTunnel { group, ends: None },
             Extension::SetTunnel { group, ends: Some(Vec::new()) },
             Extension::SetTunnel {

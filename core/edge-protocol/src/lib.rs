@@ -1,5 +1,5 @@
-//! Braid's OpenFlow extension, as both ends of the wire use it: messages that set up groups that spray and resequence, and
-//! what edges report of such groups. `docs/openflow-extensions.md`.
+//! Braid's OpenFlow extension for both ends of the wire: messages that set up groups that spray and resequence, and
+//! telemetry of such groups. `docs/openflow-extensions.md`.
 //!
 //! ```
 //! use braid_edge_protocol::extension::Extension;

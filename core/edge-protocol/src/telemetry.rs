@@ -1,40 +1,40 @@
-//! What groups that spray or put in order have done, as edges tell controllers. `docs/openflow-extensions.md`.
+//! Telemetry of spraying and resequencing groups, from edges to controllers. `docs/openflow-extensions.md`.
 //!
-//! An experimenter multipart of [`BRAID`](crate::extension::BRAID): the request is empty, the reply has a record for each
-//! group. A record says how long it is, so that later ones may say more.
+//! It is an experimenter multipart of [`BRAID`](crate::extension::BRAID): the request is empty, and the reply has a record
+//! for each group. A record begins with its length, so that later versions may extend it.
 
-mod order;
+mod resequence;
 mod spray;
 
 use braid_openflow::{DecodeError, Experimenter, GroupId, Part, Reader};
 use serde::{Deserialize, Serialize};
 
-pub use order::{Limits, OrderReport, WayReport};
+pub use resequence::{ArrivalReport, Limits, ResequenceReport};
 pub use spray::{PathReport, PathState, SprayReport};
 
-/// The multipart's type, among those of this experimenter.
+/// The experimenter type of the multipart message.
 pub const TELEMETRY: u32 = 1;
 
-const SPRAYS: u32 = 1;
-const PUTS_IN_ORDER: u32 = 2;
-/// What each record begins with: its length, the group, what it does.
-const HEADER: usize = 12;
+const KIND_SPRAY: u32 = 1;
+const KIND_RESEQUENCE: u32 = 2;
+/// The header of each record: length, group and kind.
+const HEADER_BYTES: usize = 12;
 
-/// What a group has done.
+/// The telemetry of a group.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Report {
-    /// It sprays.
+    /// A group that sprays.
     Spray(SprayReport),
-    /// It puts in order.
-    Order(Box<OrderReport>),
+    /// A group that resequences.
+    Resequence(Box<ResequenceReport>),
 }
 
-/// Reads the records of a reply, or of a part of it; what is not known of them is passed over.
+/// Decodes the records of a reply, or of a part of it. Unknown kinds and extra bytes are skipped.
 ///
 /// # Errors
 ///
-/// A record ends before it should, or is longer than what there is.
+/// A record is truncated, or longer than the message.
 pub fn decode(message: &Experimenter<'_>) -> Result<Vec<(GroupId, Report)>, DecodeError> {
     let mut reader = Reader::new(Part::Experimenter, message.data.0);
     let mut reports = Vec::new();
@@ -44,8 +44,10 @@ pub fn decode(message: &Experimenter<'_>) -> Result<Vec<(GroupId, Report)>, Deco
         let mut body = Reader::new(Part::Experimenter, body);
         let (group, kind) = (body.read()?, body.read::<u32>()?);
         match kind {
-            SPRAYS => reports.push((group, Report::Spray(SprayReport::read(&mut body)?))),
-            PUTS_IN_ORDER => reports.push((group, Report::Order(Box::new(OrderReport::read(&mut body)?)))),
+            KIND_SPRAY => reports.push((group, Report::Spray(SprayReport::read(&mut body)?))),
+            KIND_RESEQUENCE => {
+                reports.push((group, Report::Resequence(Box::new(ResequenceReport::read(&mut body)?))))
+            }
             _ => {}
         }
     }
@@ -55,10 +57,10 @@ pub fn decode(message: &Experimenter<'_>) -> Result<Vec<(GroupId, Report)>, Deco
 /// The record of a group.
 pub fn encode(group: GroupId, report: &Report) -> Vec<u8> {
     let (kind, body) = match report {
-        Report::Spray(spray) => (SPRAYS, spray.bytes()),
-        Report::Order(order) => (PUTS_IN_ORDER, order.bytes()),
+        Report::Spray(spray) => (KIND_SPRAY, spray.bytes()),
+        Report::Resequence(order) => (KIND_RESEQUENCE, order.bytes()),
     };
-    let length = u32::try_from(HEADER + body.len()).unwrap_or(u32::MAX);
+    let length = u32::try_from(HEADER_BYTES + body.len()).unwrap_or(u32::MAX);
     let header = [length, group.0, kind].into_iter().flat_map(u32::to_be_bytes);
     header.chain(body).collect()
 }
@@ -89,22 +91,27 @@ mod tests {
             queue: Duration::from_micros(3_100),
             loss: 0.25,
         };
-        let states = [PathState::Carries, PathState::Silent, PathState::Down, PathState::LeftOut];
-        let unheard = PathReport { round_trip: None, ..path(PathState::Carries) };
+        let states = [PathState::Active, PathState::Silent, PathState::Down, PathState::Suspended];
+        let unheard = PathReport { round_trip: None, ..path(PathState::Active) };
         let paths = states.into_iter().map(path).chain([unheard]).collect();
         let label = MacAddr::from_u64(0x02b7_0000_0002);
-        let way = WayReport { port: PortNo(2), label, packets: 5, bytes: 1 << 33, late: 0 };
-        let order = OrderReport {
+        let way = ArrivalReport { port: PortNo(2), label, packets: 5, bytes: 1 << 33, late: 0 };
+        let order = ResequenceReport {
             counters: Counters { forwarded: 1, spurious: 6, longest_nanos: 14, ..Counters::default() },
             gauge: Gauge { flows: 2, packets: 3, bytes: 4 },
             limits: Limits { packets: 9, bytes: 10, flow_bytes: 11 },
             hold_time: Duration::from_micros(5),
             waits: HoldHistogram::new(vec![0, 0, 7, 1]),
-            ways: vec![way, WayReport { port: PortNo(3), late: 8, ..way }],
+            arrivals: vec![way, ArrivalReport { port: PortNo(3), late: 8, ..way }],
         };
-        let none = OrderReport { waits: HoldHistogram::default(), ways: Vec::new(), ..order.clone() };
-        [Report::Spray(SprayReport { paths }), Report::Order(Box::new(order)), Report::Order(Box::new(none))]
-            .map(|report| (GroupId(7), report))
+        let none =
+            ResequenceReport { waits: HoldHistogram::default(), arrivals: Vec::new(), ..order.clone() };
+        [
+            Report::Spray(SprayReport { paths }),
+            Report::Resequence(Box::new(order)),
+            Report::Resequence(Box::new(none)),
+        ]
+        .map(|report| (GroupId(7), report))
     }
 
     fn message(bytes: &[u8]) -> Experimenter<'_> {
@@ -120,12 +127,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_is_refused_and_what_is_not_known_is_passed_over() {
+    fn truncated_records_are_refused_and_unknown_ones_are_skipped() {
         for (group, report) in reports() {
             let bytes = encode(group, &report);
             for length in 1..bytes.len() {
                 assert!(decode(&message(&bytes[..length])).is_err(), "{length}");
-                // A record that says itself that it is so short.
+                // A record whose own length field is as short.
                 let mut short = bytes[..length].to_vec();
                 if let Some(said) = short.first_chunk_mut() {
                     *said = (length as u32).to_be_bytes();

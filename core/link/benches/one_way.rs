@@ -1,4 +1,4 @@
-//! What the model costs for one frame that passes: offered, sent, on the way, arrived.
+//! The cost of the link model for one frame that passes.
 
 use braid_link_model::{Change, OneWay, Parameters};
 use braid_types::Time;

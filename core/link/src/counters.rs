@@ -2,38 +2,38 @@
 
 use serde::{Deserialize, Serialize};
 
-/// So many frames and bytes.
+/// A number of frames and bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Amount {
-    /// How many frames.
+    /// The number of frames.
     pub frames: u64,
-    /// Their lengths added up.
+    /// The sum of their lengths.
     pub bytes: u64,
 }
 
-/// What became of the frames that a direction was offered, since it was made.
+/// Counters of the frames offered to a direction since its creation.
 ///
-/// `offered` is the sum of the others and of what is inside.
+/// `offered` is the sum of the others and of the frames inside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counters {
-    /// All of them.
+    /// Offered frames.
     pub offered: Amount,
-    /// Those that arrived.
+    /// Delivered frames.
     pub delivered: Amount,
-    /// Those for which the queue had no room.
+    /// Frames dropped at a full queue.
     pub overflowed: Amount,
-    /// Those that were lost on the way.
+    /// Lost frames.
     pub lost: Amount,
-    /// Of those that arrived, how many overtook others.
+    /// Delivered frames that overtook others.
     pub reordered: u64,
 }
 
-/// What is inside a direction.
+/// The frames inside a direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Gauge {
-    /// What waits to be sent.
+    /// Frames in the queue.
     pub queued: Amount,
-    /// What is being sent, or on the way.
+    /// Frames being sent or in flight.
     pub flying: Amount,
 }
 

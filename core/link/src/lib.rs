@@ -1,10 +1,10 @@
-//! One direction of a link: rate, queue, delay, jitter, loss, reordering.
+//! The link model: rate, queue, delay, jitter, loss and reordering of one direction of a link.
 //!
-//! [`OneWay`] decides when each frame arrives at the other end, or that it never does. It performs no I/O and knows no
-//! clock: time is an argument, and the same seed gives the same losses. So the lab drives it with the real clock, and
-//! a simulator with a virtual one. What a frame is, the caller says; the model knows only its length.
+//! [`OneWay`] decides when each frame arrives at the other end, or that it is lost. It performs no I/O and has no clock:
+//! time is an argument, and the same seed gives the same losses. So the lab drives it with the real clock, and a
+//! simulator with a virtual one. The type of frames is the caller's; the model uses only their lengths.
 //!
-//! It does not change frames, does not know protocols, and marks no congestion.
+//! It does not change frames, know protocols or mark congestion (ECN).
 //!
 //! ```
 //! use braid_link_model::{Delay, OneWay, Parameters};
@@ -33,5 +33,5 @@ mod wire;
 
 pub use counters::{Amount, Counters, Gauge};
 pub use one_way::{Fate, OneWay};
-pub use parameters::{Change, LEAST_RATE, MOST_RATE, ParameterError, Parameters};
+pub use parameters::{Change, MAX_RATE, MIN_RATE, ParameterError, Parameters};
 pub use values::{Delay, Distribution, Probability, QueueLimit};

@@ -3,10 +3,10 @@
 use crate::parameters::Parameters;
 use crate::random::Random;
 
-/// Which frames are lost: each by itself, or in bursts.
+/// The loss process: independent or in bursts.
 ///
-/// Bursts are those of Gilbert (1960): every frame is lost while the link is in its bad state, none in its good one.
-/// The chances to change state follow from the share of frames lost and the mean length of a burst.
+/// Bursts follow Gilbert (1960): all frames are lost in the bad state, none in the good state. The transition
+/// probabilities follow from the loss rate and the mean burst length.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Losses {
     bad: bool,

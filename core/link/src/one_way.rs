@@ -1,4 +1,4 @@
-//! One direction of a link: queue, serialisation, delay, loss and reordering, driven by `offer` and `poll_arrival`.
+//! The model of one direction of a link: queue, serialisation, delay, loss and reordering, driven by `offer` and `poll_arrival`.
 
 use std::collections::VecDeque;
 
@@ -19,14 +19,12 @@ use crate::wire::{Flying, Wire};
 ///                          (one frame)
 /// ```
 ///
-/// A frame's fate (whether it is lost, when it arrives) is decided when it begins to be sent and never again. So a
-/// change of parameters loses nothing: what is being sent or on the way keeps its time, what waits is sent at the new
-/// rate, and a queue that became too short for what it holds takes nothing more until it fits. Later frames do not
-/// overtake earlier ones because the delay became shorter; only [`Parameters::reorder`] does that.
+/// Loss and arrival time of a frame are decided when it starts to be sent. So a change of parameters loses no frame:
+/// frames in flight keep their arrival times, queued ones are sent at the new rate, and a queue that became too short
+/// accepts nothing until it fits. A shorter delay reorders nothing; only [`Parameters::reorder`] does.
 ///
-/// Frames are offered in the order of their times. They may be offered a little late, after a poll for a later time: a
-/// link that was idle then sends them as if they had been offered in time. Every operation is O(1) for each frame that
-/// it moves.
+/// Frames are offered in order of time. They may be offered late, after a poll for a later time: an idle link then sends
+/// them as if offered in time. Every operation is O(1) for each frame that it moves.
 #[derive(Clone, Debug)]
 pub struct OneWay<F> {
     parameters: Parameters,
@@ -37,9 +35,9 @@ pub struct OneWay<F> {
     sending: Option<Sending<F>>,
     wire: Wire<F>,
     flying: Amount,
-    /// When the last frame had been sent.
+    /// The time at which the last frame was sent.
     free: Time,
-    /// When the last frame that keeps its order arrives.
+    /// The arrival time of the last frame that keeps its order.
     last_arrival: Time,
     counters: Counters,
 }
@@ -57,17 +55,17 @@ struct Sending<F> {
     flying: Flying<F>,
 }
 
-/// What happens to a frame that was offered.
+/// The result of offering a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// It waits, is being sent, or is on the way; it may be lost there.
+    /// The frame was accepted; it may still be lost.
     Taken,
     /// The queue has no room for it.
     Overflowed,
 }
 
 impl<F> OneWay<F> {
-    /// An empty one; the same `seed` gives the same losses and jitter.
+    /// An empty link direction; the same `seed` gives the same losses and jitter.
     pub fn new(parameters: Parameters, seed: u64) -> Self {
         Self {
             parameters,
@@ -84,7 +82,7 @@ impl<F> OneWay<F> {
         }
     }
 
-    /// Sends a frame of `bytes`, which is made only if there is room for it.
+    /// Offers a frame of `bytes`, which is constructed only if it is accepted.
     pub fn offer(&mut self, now: Time, bytes: u32, frame: impl FnOnce() -> F) -> Fate {
         self.advance(now);
         self.counters.offered.add(bytes);
@@ -102,7 +100,7 @@ impl<F> OneWay<F> {
         Fate::Taken
     }
 
-    /// The next frame that has arrived by `now`; call it until there is none.
+    /// The next frame that has arrived by `now`; call it until `None`.
     pub fn poll_arrival(&mut self, now: Time) -> Option<F> {
         self.advance(now);
         let Flying { bytes, overtakes, frame, .. } = self.wire.pop(now)?;
@@ -112,9 +110,9 @@ impl<F> OneWay<F> {
         Some(frame)
     }
 
-    /// When to call [`Self::poll_arrival`] next; `None` while nothing is inside.
+    /// The time of the next call of [`Self::poll_arrival`]; `None` while no frame is inside.
     ///
-    /// A frame arrives then, or one is found to be lost.
+    /// At this time a frame arrives, or is found lost.
     pub fn next_event(&self) -> Option<Time> {
         let sending = self.sending.as_ref();
         let sending = sending.map(|it| if it.lost { it.sent } else { it.flying.arrival });
@@ -124,11 +122,11 @@ impl<F> OneWay<F> {
         }
     }
 
-    /// Makes `change` from `now` on; frames that are inside are not lost by it.
+    /// Applies `change` from `now` on, without losing frames inside.
     ///
     /// # Errors
     ///
-    /// [`ParameterError`] if no link can be like that; nothing has changed then.
+    /// [`ParameterError`] if the parameters are invalid; then nothing changes.
     pub fn change(&mut self, now: Time, change: &Change) -> Result<(), ParameterError> {
         let parameters = self.parameters.with(change);
         parameters.check()?;
@@ -137,17 +135,17 @@ impl<F> OneWay<F> {
         Ok(())
     }
 
-    /// What it is like now.
+    /// The current parameters.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// What became of all frames, as of the last call with a time.
+    /// The counters, as of the last call with a time.
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// What is inside, as of the last call with a time.
+    /// The frames inside, as of the last call with a time.
     pub fn gauge(&self) -> Gauge {
         Gauge { queued: self.queued, flying: self.flying }
     }
@@ -160,7 +158,7 @@ impl<F> OneWay<F> {
         }
     }
 
-    /// Lets everything happen that happens until `now`: each frame is sent when the one before it has been.
+    /// Advances the link to `now`: each frame is sent after the one before it.
     fn advance(&mut self, now: Time) {
         while let Some(Sending { sent, lost, flying }) = self.sending.take_if(|it| it.sent <= now) {
             self.free = sent;
@@ -177,7 +175,7 @@ impl<F> OneWay<F> {
         }
     }
 
-    /// Begins to send a frame at `start`, and decides its fate.
+    /// Starts to send a frame at `start`, and decides its loss and arrival time.
     fn send(&mut self, start: Time, frame: F, bytes: u32) {
         let sent = start + self.parameters.sending_time(bytes);
         let lost = self.losses.next(&self.parameters, &mut self.random);

@@ -8,42 +8,42 @@ use serde::{Deserialize, Serialize};
 use crate::random::Random;
 use crate::values::{Delay, Distribution, Probability, QueueLimit};
 
-/// Below, a full frame takes more than a second.
-pub const LEAST_RATE: BitsPerSec = BitsPerSec(8_000);
-/// Beyond what any interface has.
-pub const MOST_RATE: BitsPerSec = BitsPerSec(1_000_000_000_000);
+/// The lowest rate: below, a full frame takes more than a second.
+pub const MIN_RATE: BitsPerSec = BitsPerSec(8_000);
+/// The highest rate, beyond that of any interface.
+pub const MAX_RATE: BitsPerSec = BitsPerSec(1_000_000_000_000);
 
-/// What one direction of a link is like. The default is a cable: no limit, no delay, no loss.
+/// The parameters of one direction of a link. By default there is no limit, delay or loss.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// Bits of frames that it sends a second; `None`: at once.
+    /// The rate in bits of frames per second; `None`: unlimited.
     #[serde(default)]
     pub rate: Option<BitsPerSec>,
-    /// What waits while it sends; without a rate, nothing ever does.
+    /// The length of the queue; it stays empty without a rate.
     #[serde(default)]
     pub queue: QueueLimit,
-    /// How long a frame is on the way once it is sent.
+    /// The delay of a frame after it is sent.
     #[serde(default)]
     pub delay: Delay,
-    /// How far the delay strays. Frames keep their order all the same.
+    /// The variation of the delay. Frames keep their order.
     #[serde(default)]
     pub jitter: Delay,
-    /// How it strays.
+    /// The distribution of jitter.
     #[serde(default)]
     pub distribution: Distribution,
-    /// The share of frames that are sent and never arrive.
+    /// The share of lost frames.
     #[serde(default)]
     pub loss: Probability,
-    /// How many frames in a row are lost, on average; 1 or less: each is lost or not by itself.
+    /// The mean number of frames lost in a row; 1 or less: losses are independent.
     #[serde(default = "one")]
     pub loss_burst: f64,
-    /// The share of frames that arrive as soon as they are sent, ahead of those on the way.
+    /// The share of frames that arrive as soon as they are sent, ahead of those in flight.
     #[serde(default)]
     pub reorder: Probability,
 }
 
-/// New values for some parameters; the others stay.
+/// New values for some parameters.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Change {
@@ -73,27 +73,27 @@ pub struct Change {
     pub reorder: Option<Probability>,
 }
 
-/// Why parameters make no link.
+/// Errors of link parameters.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum ParameterError {
-    /// Hardly anything would ever be sent, or no machine could.
-    #[error("the rate of {0} is out of range; give {LEAST_RATE} to {MOST_RATE}")]
+    /// The rate is out of range.
+    #[error("the rate of {0} is out of range: give {MIN_RATE} to {MAX_RATE}")]
     Rate(BitsPerSec),
-    /// Frames would have to arrive before they are sent.
+    /// The jitter exceeds the delay: frames would arrive before they are sent.
     #[error("a jitter of {jitter} is more than the delay of {delay}")]
     Jitter {
-        /// How far the delay is to stray.
+        /// The jitter.
         jitter: Delay,
         /// The delay.
         delay: Delay,
     },
-    /// It is below one frame, not a number, or longer than a million frames.
-    #[error("a burst of {0} losses is out of range; give 1 to 1000000 frames")]
+    /// The burst length is below one frame, not a number, or above a million frames.
+    #[error("a burst of {0} losses is out of range: give 1 to 1000000 frames")]
     LossBurst(f64),
-    /// A burst of losses would have to follow at once on the one before.
+    /// Bursts of losses would have to follow each other without a gap.
     #[error("{loss} of frames cannot be lost in bursts of {burst} with frames that arrive between them")]
     LossTooDense {
-        /// The share that is to be lost.
+        /// The loss rate.
         loss: Probability,
         /// The mean length of a burst.
         burst: f64,
@@ -116,7 +116,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// These, with `change` made.
+    /// The parameters after `change`.
     pub fn with(self, change: &Change) -> Self {
         Self {
             rate: change.rate.or(self.rate),
@@ -130,13 +130,13 @@ impl Parameters {
         }
     }
 
-    /// Whether a link can be like this.
+    /// Checks that the parameters are consistent.
     ///
     /// # Errors
     ///
-    /// [`ParameterError`] with the first thing that is wrong. A link that is made all the same only behaves oddly.
+    /// [`ParameterError`] with the first problem.
     pub fn check(&self) -> Result<(), ParameterError> {
-        if let Some(rate) = self.rate.filter(|rate| !(LEAST_RATE..=MOST_RATE).contains(rate)) {
+        if let Some(rate) = self.rate.filter(|rate| !(MIN_RATE..=MAX_RATE).contains(rate)) {
             return Err(ParameterError::Rate(rate));
         }
         if self.jitter > self.delay {
@@ -146,14 +146,14 @@ impl Parameters {
             return Err(ParameterError::LossBurst(self.loss_burst));
         }
         let loss = self.loss.share();
-        // Gilbert's chance of turning bad, p·r/(1-p), must be one.
+        // Gilbert's probability of turning bad, p·r/(1-p), would exceed one.
         if self.loss_burst > 1.0 && loss < 1.0 && loss / (1.0 - loss) > self.loss_burst {
             return Err(ParameterError::LossTooDense { loss: self.loss, burst: self.loss_burst });
         }
         Ok(())
     }
 
-    /// No frame is on the way for less.
+    /// The shortest possible delay.
     pub fn shortest(&self) -> Duration {
         if self.reorder > Probability::ZERO {
             return Duration::ZERO;
@@ -166,14 +166,14 @@ impl Parameters {
         self.delay.duration().saturating_sub(reach)
     }
 
-    /// How long `bytes` take to send, rounded up, so that the rate is never exceeded.
+    /// The time to send `bytes`, rounded up, so that the rate is never exceeded.
     pub(crate) fn sending_time(&self, bytes: u32) -> Duration {
         let Some(rate) = self.rate else { return Duration::ZERO };
         let scaled = u64::from(bytes).saturating_mul(8_000_000_000);
         Duration::from_nanos(scaled.div_ceil(rate.0.max(1)))
     }
 
-    /// How long a frame is on the way.
+    /// A random delay of a frame.
     pub(crate) fn travel_time(&self, random: &mut Random) -> Duration {
         let (delay, jitter) = (self.delay.duration(), self.jitter.duration());
         if jitter.is_zero() {
@@ -184,7 +184,7 @@ impl Parameters {
             Distribution::Normal => random.normal(),
         };
         let nanos = delay.as_nanos() as f64 + jitter.as_nanos() as f64 * stray;
-        // A cast from a float saturates: what would arrive before it was sent arrives at once.
+        // A cast from a float saturates: a negative delay becomes zero.
         Duration::from_nanos(nanos as u64)
     }
 }

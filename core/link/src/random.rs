@@ -1,8 +1,8 @@
-//! How often things happen on a link, and by how much they vary.
+//! Random numbers of the link model: Bernoulli trials and jitter.
 
 use braid_types::SplitMix64;
 
-/// Draws from the distributions of a link's parameters.
+/// The random number generator of a link direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(SplitMix64);
 
@@ -11,17 +11,17 @@ impl Random {
         Self(SplitMix64::new(seed))
     }
 
-    /// Whether something of this probability happens; no number is drawn for what never does.
+    /// A Bernoulli trial; probability zero draws no number.
     pub(crate) fn happens(&mut self, probability: f64) -> bool {
         probability > 0.0 && self.0.next_f64() < probability
     }
 
-    /// Of `[-1, 1)`.
+    /// Uniform in `[-1, 1)`.
     pub(crate) fn uniform(&mut self) -> f64 {
         self.0.next_f64() * 2.0 - 1.0
     }
 
-    /// Of mean 0 and standard deviation 1: the sum of four 16-bit numbers (Irwin and Hall), within ±3.47.
+    /// Approximately normal with mean 0 and deviation 1: the sum of four 16-bit numbers (Irwin and Hall), within ±3.47.
     pub(crate) fn normal(&mut self) -> f64 {
         let bits = self.0.next_u64();
         let sum: u64 = [0, 16, 32, 48].iter().map(|shift| bits >> shift & 0xffff).sum();

@@ -4,10 +4,9 @@ use std::collections::VecDeque;
 
 use braid_types::Time;
 
-/// Frames on their way, each with the time at which it arrives.
+/// Frames in flight, each with its arrival time.
 ///
-/// Both lists are in the order of arrival: one holds the frames that keep their order, the other those that overtake
-/// them. So nothing is ever sorted.
+/// Two lists in order of arrival: frames that keep their order, and frames that overtake them. So no sorting is needed.
 #[derive(Clone, Debug)]
 pub(crate) struct Wire<F> {
     in_order: VecDeque<Flying<F>>,
@@ -27,13 +26,13 @@ impl<F> Wire<F> {
         Self { in_order: VecDeque::new(), overtaking: VecDeque::new() }
     }
 
-    /// Takes a frame that arrives no earlier than those of its kind before it.
+    /// Adds a frame that arrives no earlier than earlier ones of its list.
     pub(crate) fn push(&mut self, frame: Flying<F>) {
         let list = if frame.overtakes { &mut self.overtaking } else { &mut self.in_order };
         list.push_back(frame);
     }
 
-    /// When the next frame arrives.
+    /// The arrival time of the next frame.
     pub(crate) fn next_arrival(&self) -> Option<Time> {
         let first = |list: &VecDeque<Flying<F>>| list.front().map(|it| it.arrival);
         match (first(&self.in_order), first(&self.overtaking)) {
@@ -42,7 +41,7 @@ impl<F> Wire<F> {
         }
     }
 
-    /// The frame that arrives next, if it has by `now`.
+    /// The next frame, if it has arrived by `now`.
     pub(crate) fn pop(&mut self, now: Time) -> Option<Flying<F>> {
         let due = self.next_arrival().filter(|arrival| *arrival <= now)?;
         let overtaken = self.overtaking.front().is_some_and(|it| it.arrival == due);

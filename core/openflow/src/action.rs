@@ -9,7 +9,7 @@ use crate::oxm::{EthType, OxmField};
 use crate::wire::{Bytes, Prefixed, Reader, Wire, wire_enum, zeros};
 
 wire_enum! {
-    /// What an action does. OpenFlow 1.3.5 §7.2.5.
+    /// The type of an action. OpenFlow 1.3.5 §7.2.5.
     pub enum ActionType(u16) {
         /// Send to a port.
         Output = 0,
@@ -48,7 +48,7 @@ wire_enum! {
     }
 }
 
-/// What is done to a packet. OpenFlow 1.3.5 §7.2.5.
+/// An action on a packet. OpenFlow 1.3.5 §7.2.5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action<'a> {
@@ -56,7 +56,7 @@ pub enum Action<'a> {
     Output {
         /// The port.
         port: PortNo,
-        /// How much of the packet the controller gets, if it is the port.
+        /// Bytes of the packet sent to the controller, if it is the port.
         max_len: MaxLen,
     },
     /// Copy the time to live from the second outermost header that has one to the outermost.
@@ -89,18 +89,18 @@ pub enum Action<'a> {
     PushPbb(EthType),
     /// Remove the provider backbone tag.
     PopPbb,
-    /// What an experimenter defined.
+    /// An experimenter extension.
     Experimenter {
-        /// Who defined it.
+        /// The experimenter's id.
         experimenter: ExperimenterId,
-        /// What follows, padding included; padded to a multiple of 8 bytes when sent.
+        /// The rest with padding; padded to a multiple of 8 bytes when sent.
         data: Bytes<'a>,
     },
     /// Any other action, kept as it is.
     Unknown {
         /// Its type.
         action_type: u16,
-        /// What follows the length; padded to four bytes more than a multiple of 8 when sent.
+        /// The body after the length; padded to four bytes more than a multiple of 8 when sent.
         body: Bytes<'a>,
     },
 }

@@ -15,7 +15,7 @@ wire_struct! {
         pub watch_port: PortNo,
         /// The group that must be live, in fast failover groups; else `ANY`.
         pub watch_group: GroupId; pad 4,
-        /// What it does.
+        /// Its actions.
         pub actions: List<'a, Action<'a>>,
     }
 }

@@ -14,7 +14,7 @@ pub enum DecodeError {
     /// There are fewer bytes than the fields or the length field ask for.
     #[error("{what}: need {need} bytes, have {have}")]
     Truncated {
-        /// What was being read.
+        /// The part of the message.
         what: Part,
         /// Bytes that the next field takes.
         need: usize,
@@ -24,7 +24,7 @@ pub enum DecodeError {
     /// A length field is below the size of the header that holds it, or not of the alignment that it must have.
     #[error("{what}: a length of {length} bytes is impossible")]
     Length {
-        /// What has the length.
+        /// The part with the length.
         what: Part,
         /// The length in bytes, as received.
         length: usize,
@@ -32,7 +32,7 @@ pub enum DecodeError {
     /// There are more bytes than the fields take.
     #[error("{what}: {extra} bytes are left over")]
     Trailing {
-        /// What was read.
+        /// The value.
         what: Part,
         /// Bytes that are left.
         extra: usize,
@@ -57,7 +57,7 @@ pub enum EncodeError {
     /// It does not fit into its length field.
     #[error("{what}: {length} bytes do not fit into its length field")]
     TooLong {
-        /// What has the length field.
+        /// The part with the length field.
         what: Part,
         /// Bytes that it would take.
         length: usize,
@@ -102,11 +102,11 @@ pub enum Part {
     TableFeatureProperty,
     /// A flow and what it has counted.
     FlowStats,
-    /// What a group has counted.
+    /// Counters of a group.
     GroupStats,
     /// The description of a group.
     GroupDesc,
-    /// What a meter has counted.
+    /// Counters of a meter.
     MeterStats,
     /// The description of a meter.
     MeterConfig,
@@ -128,7 +128,7 @@ impl fmt::Display for Part {
 }
 
 impl DecodeError {
-    /// What an OFPT_ERROR reply to the message says. OpenFlow 1.3.5 §7.4.4.
+    /// The type and code of an OFPT_ERROR reply to the message. OpenFlow 1.3.5 §7.4.4.
     pub const fn error_code(&self) -> ErrorCode {
         match self {
             Self::Truncated { what, .. } | Self::Length { what, .. } | Self::Trailing { what, .. } => {

@@ -14,7 +14,7 @@ pub const VERSION: u8 = 4;
 pub const HEADER_LEN: usize = 8;
 
 wire_enum! {
-    /// What a message is. OpenFlow 1.3.5 §7.1.
+    /// The type of a message. OpenFlow 1.3.5 §7.1.
     pub enum MessageType(u8) {
         /// Opens a channel.
         Hello = 0,

@@ -8,7 +8,7 @@ wire_number! {
 }
 
 wire_number! {
-    /// What a controller notes on a flow; opaque to the switch.
+    /// The cookie of a flow, chosen by the controller and opaque to the switch.
     pub struct Cookie(u64) hexadecimal "{:#x}" {}
 }
 
@@ -74,7 +74,7 @@ wire_number! {
 }
 
 wire_number! {
-    /// Who defined an extension: an IEEE OUI, or a number that the ONF gave out.
+    /// The experimenter's id: an IEEE OUI, or a number assigned by the ONF.
     pub struct ExperimenterId(u32) hexadecimal "{:#010x}" {
         /// The Open Networking Foundation.
         ONF = 0x4f4e_4600,
@@ -84,7 +84,7 @@ wire_number! {
 }
 
 wire_number! {
-    /// How many bytes of a packet go to the controller.
+    /// The number of bytes of a packet sent to the controller.
     pub struct MaxLen(u16) decimal "{}" {
         /// All of it; nothing waits in the switch.
         NO_BUFFER = u16::MAX,
@@ -110,6 +110,6 @@ wire_number! {
 }
 
 wire_number! {
-    /// What tables tell each other about a packet.
+    /// Metadata that tables pass on with a packet.
     pub struct Metadata(u64) hexadecimal "{:#x}" {}
 }

@@ -8,7 +8,7 @@ use crate::id::{ExperimenterId, Metadata, MeterId, TableId};
 use crate::wire::{Bytes, List, Prefixed, Reader, Wire, wire_enum, zeros};
 
 wire_enum! {
-    /// What an instruction does. OpenFlow 1.3.5 §7.2.4.
+    /// The type of an instruction. OpenFlow 1.3.5 §7.2.4.
     pub enum InstructionType(u16) {
         /// Go on in another table.
         GotoTable = 1,
@@ -27,7 +27,7 @@ wire_enum! {
     }
 }
 
-/// What happens to a packet that a flow matches. OpenFlow 1.3.5 §7.2.4.
+/// An instruction for packets that match a flow. OpenFlow 1.3.5 §7.2.4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Instruction<'a> {
@@ -48,18 +48,18 @@ pub enum Instruction<'a> {
     ClearActions,
     /// Apply a meter first.
     Meter(MeterId),
-    /// What an experimenter defined.
+    /// An experimenter extension.
     Experimenter {
-        /// Who defined it.
+        /// The experimenter's id.
         experimenter: ExperimenterId,
-        /// What follows, padding included; padded to a multiple of 8 bytes when sent.
+        /// The rest with padding; padded to a multiple of 8 bytes when sent.
         data: Bytes<'a>,
     },
     /// Any other instruction, kept as it is.
     Unknown {
         /// Its type.
         instruction_type: u16,
-        /// What follows the length; padded to four bytes more than a multiple of 8 when sent.
+        /// The body after the length; padded to four bytes more than a multiple of 8 when sent.
         body: Bytes<'a>,
     },
 }

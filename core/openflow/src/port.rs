@@ -14,17 +14,17 @@ wire_struct! {
         pub hw_addr: MacAddr; pad 2,
         /// Its name.
         pub name: Text<'a, 16>,
-        /// What the operator set.
+        /// The administrative configuration.
         pub config: PortConfig,
-        /// What the switch sees.
+        /// The current state.
         pub state: PortState,
-        /// What is in use.
+        /// The current features.
         pub curr: PortFeatures,
-        /// What it offers its peer.
+        /// The advertised features.
         pub advertised: PortFeatures,
-        /// What it could do.
+        /// The supported features.
         pub supported: PortFeatures,
-        /// What its peer offers.
+        /// The features advertised by the peer.
         pub peer: PortFeatures,
         /// Its rate now; means something only if `curr` names no rate.
         pub curr_speed: Kbps,
@@ -34,7 +34,7 @@ wire_struct! {
 }
 
 wire_flags! {
-    /// What the operator set on a port. OpenFlow 1.3.5 §7.2.1.
+    /// The administrative configuration of a port. OpenFlow 1.3.5 §7.2.1.
     pub struct PortConfig(u32) {
         /// It is down.
         PORT_DOWN = 1 << 0,
@@ -48,9 +48,9 @@ wire_flags! {
 }
 
 wire_flags! {
-    /// What a switch sees of a port. OpenFlow 1.3.5 §7.2.1.
+    /// The current state of a port. OpenFlow 1.3.5 §7.2.1.
     pub struct PortState(u32) {
-        /// Nothing answers at the other end.
+        /// No link: the other end does not answer.
         LINK_DOWN = 1 << 0,
         /// A protocol of the switch blocks it.
         BLOCKED = 1 << 1,

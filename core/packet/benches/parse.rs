@@ -1,4 +1,4 @@
-//! What one packet-in costs, beside etherparse's own slicing of the same bytes in the same run.
+//! The cost of parsing one packet-in, beside etherparse's slicing of the same bytes in the same run.
 
 use std::hint::black_box;
 

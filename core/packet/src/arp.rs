@@ -28,7 +28,7 @@ pub struct Arp {
     pub target_ip: Ipv4Addr,
 }
 
-/// What an ARP packet does.
+/// The operation of an ARP packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ArpOp {

@@ -10,9 +10,9 @@ pub enum PacketError {
     Truncated {
         /// The header.
         what: &'static str,
-        /// How many bytes it needs, counted from its own start.
+        /// The needed bytes, counted from its own start.
         need: usize,
-        /// How many there are.
+        /// The available bytes.
         have: usize,
     },
     /// The header's first four bits contradict the EtherType.

@@ -25,13 +25,13 @@ pub struct Frame<'a> {
     pub vlan: Option<VlanTag>,
     /// The tag inside the outermost one, where frames are tagged twice.
     pub inner_vlan: Option<VlanTag>,
-    /// What the payload is, after at most two tags.
+    /// The EtherType of the payload, after at most two tags.
     pub ethertype: EtherType,
-    /// What is inside.
+    /// The content.
     pub payload: Payload<'a>,
 }
 
-/// What a frame carries.
+/// The content of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Payload<'a> {
     /// ARP for IPv4 over Ethernet.
@@ -110,7 +110,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Who sends the TCP segment to whom; `None` for everything else.
+    /// The five-tuple of a TCP segment; `None` for anything else.
     pub fn five_tuple(&self) -> Option<FiveTuple> {
         self.ip()?.five_tuple()
     }
@@ -126,7 +126,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// What is left to read, and what it is.
+/// The remaining bytes and their type.
 struct Rest<'a> {
     ethertype: EtherType,
     bytes: &'a [u8],

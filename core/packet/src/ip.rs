@@ -21,11 +21,11 @@ pub struct Ip<'a> {
     pub proto: IpNumber,
     /// Whether this is one fragment of a larger packet.
     pub fragment: bool,
-    /// What is inside.
+    /// The content.
     pub transport: Transport<'a>,
 }
 
-/// What an IP packet carries.
+/// The content of an IP packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Transport<'a> {
     /// TCP, with its header whole.
@@ -45,7 +45,7 @@ pub struct Udp<'a> {
     pub src_port: u16,
     /// The receiver's port.
     pub dst_port: u16,
-    /// What follows the header; shorter than sent if the frame was cut.
+    /// The payload; shorter than sent if the frame was truncated.
     pub payload: &'a [u8],
 }
 
@@ -65,7 +65,7 @@ pub fn ip_addresses(frame: &[u8]) -> Option<[IpAddr; 2]> {
 }
 
 impl<'a> Ip<'a> {
-    /// Who sends the TCP segment to whom; `None` for everything else.
+    /// The five-tuple of a TCP segment; `None` for anything else.
     pub fn five_tuple(&self) -> Option<FiveTuple> {
         match &self.transport {
             Transport::Tcp(segment) => Some(FiveTuple {
@@ -117,7 +117,7 @@ struct Inner<'a> {
     proto: IpNumber,
     fragment: bool,
     bytes: &'a [u8],
-    /// How many bytes the IP header promises beyond the end of `bytes`.
+    /// The bytes of the packet's length beyond the end of `bytes`.
     missing: usize,
 }
 

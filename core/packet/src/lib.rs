@@ -1,4 +1,4 @@
-//! What Braid reads in packets: LLDP, ARP, ND, TCP flags, MPTCP options.
+//! Packet parsers: LLDP, ARP, ND, TCP flags, MPTCP options.
 //!
 //! [`Frame::parse`] is a cheap view over the bytes of one Ethernet frame: no allocation, no copy, no panic
 //! whatever the bytes are. [`mptcp`] reads the options that tie subflows to a connection; [`lldp`], [`arp`] and

@@ -46,7 +46,7 @@ pub enum Handshake {
     Join(MpJoin),
 }
 
-/// What [`Handshake`] tells a controller, fit to be logged and recorded: tokens stand for the keys, which are secret.
+/// The content of a [`Handshake`] for logs and recordings, with tokens instead of the secret keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "option", rename_all = "snake_case")]
 pub enum Summary {

@@ -24,7 +24,7 @@ pub struct TcpSegment<'a> {
     pub flags: TcpFlags,
     /// The options as they are on the wire, padding included, at most 40 bytes.
     pub options: &'a [u8],
-    /// How many bytes of data were sent, even if the frame was cut.
+    /// The number of data bytes sent, even if the frame was truncated.
     pub payload_len: usize,
 }
 

@@ -14,7 +14,7 @@ use crate::frame::Frame;
 const ETHERNET: usize = 14;
 const TAG: usize = 4;
 const TTL: u8 = 64;
-/// How long an answer may be, so that it gets through everywhere. RFC 1812 §4.3.2.3, RFC 4443 §3.2.
+/// The longest reply that passes every path. RFC 1812 §4.3.2.3, RFC 4443 §3.2.
 const LONGEST_V4: usize = 576;
 const LONGEST_V6: usize = 1_280;
 /// No link takes less. RFC 791, RFC 8200 §5.
@@ -25,17 +25,17 @@ const ICMP: usize = 8;
 const ERRORS_V4: [u8; 5] = [3, 4, 5, 11, 12];
 const FIRST_QUESTION_V6: u8 = 128;
 
-/// What a router says of a packet that was too long for its next link: ICMP's "fragmentation needed" (RFC 1191) or ICMPv6's "packet too big"
+/// A router's message about a packet longer than the MTU of its next link: ICMP "fragmentation needed" (RFC 1191) or ICMPv6 "packet too big"
 /// (RFC 8201).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooBig {
-    /// Who had sent the packet, and is told.
+    /// The sender of the packet, which receives the message.
     pub src: IpAddr,
     /// For whom it was.
     pub dst: IpAddr,
-    /// What it carried.
+    /// Its content.
     pub proto: IpNumber,
-    /// How long it was, in bytes with its IP header.
+    /// Its length in bytes with its IP header.
     pub length: u32,
     /// The longest packet, in bytes with its IP header, that the link takes.
     pub mtu: u32,

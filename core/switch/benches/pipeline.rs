@@ -75,7 +75,7 @@ fn sprays() -> Switch {
 fn resequenced() -> Switch {
     let mut switch = switch();
     group(&mut switch, 1, GroupType::Indirect, &[Bucket::new(&[Action::output(PortNo(2))])]);
-    extend(&mut switch, &Extension::SetOrder { group: GroupId(1), settings: Some(Settings::default()) });
+    extend(&mut switch, &Extension::SetResequence { group: GroupId(1), settings: Some(Settings::default()) });
     let order = [Action::Group(GroupId(1))];
     flow(&mut switch, 0, 1, &[], &[Instruction::ApplyActions(List::new(&order))]);
     switch

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Host, Link, LinkState};
 
-/// One thing that is now different.
+/// A change of the topology.
 ///
-/// What is lost comes before what it depended on: links and hosts, then their port, then its switch.
+/// Dependent objects are removed first: links and hosts, then their port, then its switch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum Change {
@@ -42,14 +42,14 @@ pub enum Change {
     LinkAdded {
         /// The link.
         link: Link,
-        /// What is known of it.
+        /// Its state.
         state: LinkState,
     },
-    /// More or something else is known of a link.
+    /// The state of a link changed.
     LinkChanged {
         /// The link.
         link: Link,
-        /// What is known now.
+        /// The new state.
         state: LinkState,
     },
     /// A link is gone.
@@ -61,16 +61,16 @@ pub enum Change {
     HostAdded {
         /// Its interface.
         mac: MacAddr,
-        /// Where it is attached.
+        /// Its port.
         at: SwitchPort,
     },
-    /// A host is attached somewhere else.
+    /// A host moved to another port.
     HostMoved {
         /// Its interface.
         mac: MacAddr,
-        /// Where it was.
+        /// The old port.
         from: SwitchPort,
-        /// Where it is.
+        /// The new port.
         to: SwitchPort,
     },
     /// A host is gone, with all its addresses.
@@ -78,27 +78,27 @@ pub enum Change {
         /// The host as it was.
         host: Host,
     },
-    /// A host uses an address that nobody used.
+    /// A host uses a new address.
     AddressAdded {
         /// The address.
         address: IpAddr,
         /// The host's interface.
         mac: MacAddr,
     },
-    /// A host uses an address that another host used until now.
+    /// An address moved from one host to another.
     AddressMoved {
         /// The address.
         address: IpAddr,
-        /// Who had it.
+        /// The host that had it.
         from: MacAddr,
-        /// Who has it.
+        /// The host that has it now.
         to: MacAddr,
     },
-    /// A host has so many addresses that the one not seen for the longest time was forgotten.
+    /// The least recently seen address of a host with too many addresses was removed.
     AddressRemoved {
         /// The address.
         address: IpAddr,
-        /// Who had it.
+        /// The host that had it.
         mac: MacAddr,
     },
 }

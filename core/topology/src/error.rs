@@ -2,25 +2,25 @@
 
 use braid_types::{DatapathId, MacAddr, SwitchPort};
 
-/// Why the topology refused what it was told; it is as it was before.
+/// Errors of topology updates, which leave the topology unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TopologyError {
-    /// No such switch.
+    /// The switch does not exist.
     #[error("switch {0} is not connected")]
     UnknownSwitch(DatapathId),
-    /// No such port.
+    /// The port does not exist.
     #[error("port {0} does not exist")]
     UnknownPort(SwitchPort),
-    /// A link cannot be where no frame passes.
+    /// The port of a link is down.
     #[error("port {0} is down")]
     PortDown(SwitchPort),
-    /// A link leads somewhere else.
+    /// Both ends of a link are one port.
     #[error("port {0} hears itself")]
     SelfLink(SwitchPort),
-    /// Hosts are not behind the ports between switches.
+    /// The port of a host leads to a switch.
     #[error("port {0} leads to a switch: host {1} is not attached there")]
     NotAnEdge(SwitchPort, MacAddr),
-    /// Only a unicast address names an interface.
+    /// The address is not unicast.
     #[error("{0} is not the address of one interface")]
     NotUnicast(MacAddr),
     /// [`HostLimits::hosts`](crate::HostLimits::hosts) is reached.

@@ -6,7 +6,7 @@ use braid_types::{BitsPerSec, DatapathId, SwitchPort};
 use serde::{Deserialize, Serialize};
 
 use crate::LinkState;
-use crate::blueprint::{self, Blueprint, MAX_CABLES, MAX_HOSTS, MAX_SWITCHES};
+use crate::blueprint::{self, Blueprint, MAX_HOSTS, MAX_LINKS, MAX_SWITCHES};
 use crate::import::at_most;
 
 /// The `schema` of the document.
@@ -25,7 +25,7 @@ pub(crate) struct Topology {
     pub(crate) switches: Vec<Switch>,
     #[serde(deserialize_with = "at_most::<MAX_HOSTS, _, _>")]
     pub(crate) hosts: Vec<Host>,
-    #[serde(deserialize_with = "at_most::<MAX_CABLES, _, _>")]
+    #[serde(deserialize_with = "at_most::<MAX_LINKS, _, _>")]
     pub(crate) links: Vec<Link>,
 }
 
@@ -55,14 +55,14 @@ pub(crate) struct Host {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Interface {
     pub(crate) at: SwitchPort,
-    /// What the host sends, and what it receives.
+    /// The state of the direction from the host, and of the direction to it.
     pub(crate) states: [State; 2],
 }
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Link {
     pub(crate) ends: [SwitchPort; 2],
-    /// What the first end sends, and what the second one does.
+    /// The state of the direction from the first end, and of the direction from the second.
     pub(crate) states: [Option<State>; 2],
 }
 
@@ -102,10 +102,10 @@ pub(crate) fn host(network: &Blueprint, host: &blueprint::Host) -> Host {
     Host { name: host.name.clone(), interfaces: host.interfaces.iter().map(interface).collect() }
 }
 
-pub(crate) fn link(network: &Blueprint, cable: &blueprint::Cable) -> Link {
+pub(crate) fn link(network: &Blueprint, link: &blueprint::Link) -> Link {
     Link {
-        ends: cable.ends.map(|end| network.port_at(end)),
-        states: cable.states.map(|state| state.map(State::from)),
+        ends: link.ends.map(|end| network.port_at(end)),
+        states: link.states.map(|state| state.map(State::from)),
     }
 }
 

@@ -14,10 +14,10 @@ pub struct NodeIndex(u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EdgeIndex(u32);
 
-/// The switches and links of one moment, as dense arrays for algorithms.
+/// A snapshot of switches and links as dense arrays for algorithms.
 ///
-/// Links are directed, parallel ones stay apart, and those that return to their own switch are left out. The links
-/// out of a switch have consecutive indices (compressed sparse rows). Indices mean nothing in another graph.
+/// Links are directed, parallel links are separate, and self-loops are skipped. The links out of a switch have
+/// consecutive indices (compressed sparse rows). Indices are valid in one graph only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
     version: u64,
@@ -48,13 +48,13 @@ impl EdgeIndex {
 }
 
 impl Graph {
-    /// The graph of these links, of which nothing else is known, version 0.
+    /// The graph of these links without states, version 0.
     pub fn from_links(links: impl IntoIterator<Item = Link>) -> Self {
         Self::new(0, [], links.into_iter().map(|link| (link, LinkState::default())))
     }
 
-    /// The graph of these switches and links; the ends of links need not be named among the switches. Of links that
-    /// leave the same port the last counts. O((V + E) log (V + E)).
+    /// The graph of these switches and links; ends of links are added to the switches. Of links that leave the same port the
+    /// last counts. O((V + E) log (V + E)).
     pub fn new(
         version: u64,
         switches: impl IntoIterator<Item = DatapathId>,
@@ -62,7 +62,7 @@ impl Graph {
     ) -> Self {
         let between = |(link, _): &(Link, LinkState)| link.src.dpid != link.dst.dpid;
         let mut known: Vec<_> = links.into_iter().collect();
-        // Latest first, as the first of each port is kept.
+        // Last first, since the first of each port is kept.
         known.reverse();
         known.sort_by_key(|(link, _)| link.src);
         known.dedup_by_key(|(link, _)| link.src);
@@ -74,7 +74,7 @@ impl Graph {
         Self::index(version, nodes, links, states)
     }
 
-    /// The topology's version at that moment.
+    /// The topology's version at the time of the snapshot.
     pub const fn version(&self) -> u64 {
         self.version
     }
@@ -109,22 +109,22 @@ impl Graph {
         &self.links[edge.index()]
     }
 
-    /// What is known of the link at an index.
+    /// The state of the link at an index.
     pub fn state(&self, edge: EdgeIndex) -> &LinkState {
         &self.states[edge.index()]
     }
 
-    /// Where a link begins.
+    /// The switch at which a link begins.
     pub fn tail(&self, edge: EdgeIndex) -> NodeIndex {
         self.tails[edge.index()]
     }
 
-    /// Where a link ends.
+    /// The switch at which a link ends.
     pub fn head(&self, edge: EdgeIndex) -> NodeIndex {
         self.heads[edge.index()]
     }
 
-    /// The other direction of the same cable.
+    /// The other direction of the same link.
     pub fn reverse(&self, edge: EdgeIndex) -> Option<EdgeIndex> {
         self.reverses[edge.index()]
     }
@@ -135,7 +135,7 @@ impl Graph {
         (start as u32..end as u32).map(EdgeIndex)
     }
 
-    /// The links that arrive at a switch and where each begins, in the order of the links' indices.
+    /// The links that arrive at a switch with their source switches, in the order of the links' indices.
     pub fn in_edges(&self, node: NodeIndex) -> &[(EdgeIndex, NodeIndex)] {
         &self.into[row(&self.first_in, node)]
     }

@@ -13,16 +13,16 @@ use crate::{Change, TopologyError};
 pub struct Host {
     /// The interface's address, which names the host.
     pub mac: MacAddr,
-    /// Where it is attached.
+    /// Its port.
     pub at: SwitchPort,
-    /// Its IP addresses, the one seen last at the end. An address belongs to one host.
+    /// Its IP addresses, the most recently seen one last. An address belongs to one host.
     pub addresses: Vec<IpAddr>,
-    /// When it was last heard.
+    /// The time of its last packet.
     pub last_seen: Time,
 }
 
 impl Host {
-    /// One of its addresses is the one seen last.
+    /// Makes an address the most recently seen one.
     fn use_address(&mut self, address: IpAddr) {
         let place = self.addresses.iter().rposition(|known| *known == address);
         let later = place.and_then(|place| self.addresses.get_mut(place..));
@@ -30,12 +30,12 @@ impl Host {
     }
 }
 
-/// How many hosts are remembered, so that a flood of invented addresses cannot fill the memory.
+/// Limits of the host table, so that a flood of invented addresses cannot exhaust memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostLimits {
-    /// In the whole network.
+    /// Hosts in the whole network.
     pub hosts: usize,
-    /// At one port.
+    /// Hosts at one port.
     pub hosts_per_port: usize,
     /// IP addresses of one host.
     pub addresses_per_host: usize,
@@ -47,10 +47,9 @@ impl Default for HostLimits {
     }
 }
 
-/// Each packet asks for hosts by address, so that those are found in one step; by interface they are in order.
+/// The host table: a hash lookup by IP address for each packet, and an ordered map by interface address.
 ///
-/// Invariants: `by_mac`, `by_address` and `by_port` hold exactly what the hosts themselves say, and `free` the places
-/// that are empty.
+/// Invariants: `by_mac`, `by_address` and `by_port` agree with the hosts, and `free` has the empty places.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HostTable {
     limits: HostLimits,
@@ -78,7 +77,7 @@ impl HostTable {
         self.after(None)
     }
 
-    /// Those with higher interface addresses, in their order.
+    /// Hosts with higher interface addresses, in order.
     pub(crate) fn after(&self, mac: Option<MacAddr>) -> impl Iterator<Item = &Host> {
         self.by_mac.range(following(mac)).filter_map(|(_, place)| self.at_place(*place))
     }
@@ -96,7 +95,7 @@ impl HostTable {
         self.by_port.range(range).filter_map(|(_, mac)| self.get(*mac))
     }
 
-    /// Notes that the host is there and uses `address`, if that is its own already.
+    /// Notes that the host was seen with `address`, if the address is its own already.
     pub(crate) fn hear(&mut self, mac: MacAddr, at: SwitchPort, address: IpAddr, now: Time) -> bool {
         let host =
             self.by_address.get(&address).and_then(|place| self.places.get_mut(*place as usize)?.as_mut());
@@ -178,7 +177,7 @@ impl HostTable {
     fn insert(&mut self, host: Host) {
         let place = self.free.pop().unwrap_or_else(|| {
             self.places.push(None);
-            // There are no more hosts than the limit, which is far lower.
+            // The limit of hosts is far lower.
             (self.places.len() - 1) as Place
         });
         self.by_mac.insert(host.mac, place);
@@ -214,7 +213,7 @@ impl HostTable {
         }
     }
 
-    /// Takes an address from the host at `place`; whose that is.
+    /// Removes an address from the host at `place`. Returns the host.
     fn forget_address(&mut self, address: IpAddr, place: Place) -> Option<MacAddr> {
         let host = self.places.get_mut(place as usize)?.as_mut()?;
         host.addresses.retain(|known| *known != address);
@@ -222,7 +221,7 @@ impl HostTable {
     }
 }
 
-/// Probes for a free address carry the unspecified one (RFC 5227 §2.1.1, RFC 4862 §5.4.2): nobody's.
+/// Whether the address can be a host's: probes carry the unspecified address (RFC 5227 §2.1.1, RFC 4862 §5.4.2).
 fn names_one_host(address: &IpAddr) -> bool {
     let broadcast = matches!(address, IpAddr::V4(v4) if v4.is_broadcast());
     !(broadcast || address.is_unspecified() || address.is_multicast() || address.is_loopback())

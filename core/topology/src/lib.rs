@@ -1,9 +1,8 @@
-//! Switches, ports, links and hosts: what the network is made of.
+//! The topology: switches, ports, links and hosts.
 //!
-//! [`Topology`] is the living picture, changed by events; every change returns what it did as [`Change`]s.
-//! [`Graph`] is a frozen, compact copy of its switches and links for the algorithms. [`Blueprint`] is a network as it
-//! is drawn or written down, with names: generated or read from a file. Nothing here discovers anything, keeps a
-//! clock, or decides whom to believe: that is the controller's.
+//! [`Topology`] is the live network, updated by events; every update returns its [`Change`]s. [`Graph`] is a compact
+//! snapshot of its switches and links for algorithms. [`Blueprint`] is a network with names from a generator or a file.
+//! Discovery, time and trust are the controller's.
 //!
 //! ```
 //! use braid_topology::{Change, Link, LinkState, Port, Topology};

@@ -1,32 +1,32 @@
-//! Directed links, and the capacity, delay and load known of them.
+//! Directed links with their capacity, delay and load.
 
 use std::time::Duration;
 
 use braid_types::{BitsPerSec, SwitchPort};
 use serde::{Deserialize, Serialize};
 
-/// One direction of a cable or tunnel between two ports; the other direction is a link of its own.
+/// A directed link: one direction of a link or tunnel between two ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Link {
-    /// Where frames leave. At most one link leaves a port, so this names the link.
+    /// The port that frames leave. At most one directed link leaves a port, so this identifies the link.
     pub src: SwitchPort,
-    /// Where they arrive.
+    /// The port at which they arrive.
     pub dst: SwitchPort,
 }
 
-/// What is known of a link beside its ends. It may change while the link stays the same.
+/// The state of a directed link, which may change while the link stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct LinkState {
-    /// How much it carries in this direction.
+    /// Its capacity.
     pub capacity: BitsPerSec,
-    /// How long a bit travels, if that is known.
+    /// Its propagation delay, if known.
     pub delay: Option<Duration>,
-    /// How much it carries now; it may be more than the capacity that is believed.
+    /// Its current load, which may exceed the assumed capacity.
     pub load: BitsPerSec,
 }
 
 impl Link {
-    /// Whether `other` is the other direction of the same cable.
+    /// Whether `other` is the other direction of the same link.
     pub fn is_reverse_of(&self, other: &Self) -> bool {
         self.src == other.dst && self.dst == other.src
     }
@@ -36,7 +36,7 @@ impl Link {
         self.src == at || self.dst == at
     }
 
-    /// The other direction of the same cable, whether it exists or not.
+    /// The other direction of the same link, whether it exists or not.
     pub const fn reversed(&self) -> Self {
         Self { src: self.dst, dst: self.src }
     }
@@ -48,7 +48,7 @@ impl LinkState {
         Self { capacity, delay: None, load: BitsPerSec(0) }
     }
 
-    /// The capacity that is not in use.
+    /// The spare capacity.
     pub const fn available(&self) -> BitsPerSec {
         BitsPerSec(self.capacity.0.saturating_sub(self.load.0))
     }

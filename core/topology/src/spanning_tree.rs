@@ -6,16 +6,16 @@ use braid_types::SwitchPort;
 
 use crate::{EdgeIndex, Graph, NodeIndex};
 
-/// The ports between switches on which broadcast may be forwarded without ever coming back.
+/// The ports of links on which broadcast is forwarded without loops.
 ///
 /// Breadth first from the lowest datapath id, links in the order of their ports; in a network of several parts, a tree
-/// in each. A cable counts only when both its directions are known.
+/// in each. A link counts only when both its directions are known.
 ///
 /// # Arguments
 /// * `graph`: the network.
 ///
 /// # Returns
-/// Both ends of each cable of the tree; ports towards hosts are not among them.
+/// Both ends of each link of the tree; ports towards hosts are not among them.
 ///
 /// # Complexity
 /// O(V + E) and sorting the result.

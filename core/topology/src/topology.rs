@@ -12,7 +12,7 @@ use serde::ser::{SerializeStruct, Serializer};
 use crate::host::HostTable;
 use crate::{Change, Graph, Host, HostLimits, Link, LinkState, Port, Switch, TopologyError};
 
-/// The network as it is known now.
+/// The live network.
 ///
 /// Invariants: a link joins two known ports that are up; at most one link leaves a port; a host is attached to a
 /// known port at which no link begins or ends.
@@ -28,7 +28,7 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// An empty network that remembers no more hosts than `limits` allow; `default()` has the default limits.
+    /// An empty network with these limits; `default()` has the default limits.
     pub fn with_limits(limits: HostLimits) -> Self {
         Self { hosts: HostTable::new(limits), ..Self::default() }
     }
@@ -38,12 +38,12 @@ impl Topology {
         self.version
     }
 
-    /// Increases whenever a switch or a link is added or removed: not when only what is known of a link changes.
+    /// Increases whenever a switch or a link is added or removed, but not when only a link's state changes.
     pub const fn structure(&self) -> u64 {
         self.structure
     }
 
-    /// The switches and links as they are now, built once a version and shared. O(V + E log E) the first time.
+    /// The current switches and links, built once for each version and shared. O(V + E log E) the first time.
     pub fn graph(&self) -> Arc<Graph> {
         let build = || Arc::new(Graph::new(self.version, self.switches.keys().copied(), self.links()));
         Arc::clone(self.graph.get_or_init(build))
@@ -69,7 +69,7 @@ impl Topology {
         self.switch(at.dpid).and_then(|switch| switch.port(at.port))
     }
 
-    /// All links by the port they leave, each with what is known of it.
+    /// All directed links by the port that they leave, with their states.
     pub fn links(&self) -> impl ExactSizeIterator<Item = (Link, LinkState)> {
         self.links.values().copied()
     }
@@ -84,7 +84,7 @@ impl Topology {
         self.links.get(&src).map(|(link, _)| *link)
     }
 
-    /// What is known of the link that leaves this port.
+    /// The state of the link that leaves this port.
     pub fn state_at(&self, src: SwitchPort) -> Option<LinkState> {
         self.links.get(&src).map(|(_, state)| *state)
     }
@@ -104,7 +104,7 @@ impl Topology {
         self.hosts.after(after)
     }
 
-    /// How many hosts there are.
+    /// The number of hosts.
     pub fn host_count(&self) -> usize {
         self.hosts.len()
     }

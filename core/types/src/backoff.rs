@@ -1,8 +1,8 @@
-//! Waits that grow while something is tried in vain.
+//! Exponential backoff of retries.
 
 use std::time::Duration;
 
-/// How long to wait before each try: twice as long each time, up to a longest wait.
+/// The wait before each retry, which doubles each time up to a maximum.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,7 +25,7 @@ impl Backoff {
         Self { first, longest }
     }
 
-    /// The wait after one that was in vain; without one, the first.
+    /// The wait after a failed try with this wait; the first wait for `None`.
     pub fn after(self, last: Option<Duration>) -> Duration {
         last.map_or(self.first, |last| last.saturating_mul(2)).min(self.longest)
     }

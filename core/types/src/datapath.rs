@@ -61,7 +61,7 @@ impl PortNo {
     /// No port; in requests: any port.
     pub const ANY: Self = Self(0xffff_ffff);
 
-    /// Whether a cable or a tunnel can be at this port.
+    /// Whether a link or a tunnel can be at this port.
     pub const fn is_physical(self) -> bool {
         self.0 != 0 && self.0 <= Self::MAX.0
     }
@@ -89,7 +89,7 @@ impl fmt::Debug for PortNo {
     }
 }
 
-/// One end of a cable: a port of a named switch.
+/// One end of a link: a port of a switch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SwitchPort {
     /// The switch.

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-/// A table that is looked into by what packets say: addresses, ports, tokens.
+/// A hash map for keys from packets: addresses, ports, tokens.
 ///
-/// They follow each other, which multiplicative hashes such as FxHash do not stand: 65,536 IPv6 addresses in a row fall into
-/// 128 buckets. The same in every run, in an order that means nothing; hosts that choose their addresses can make keys
-/// collide, so that what each may add must be bounded.
+/// Such keys are often consecutive, which multiplicative hashes such as FxHash handle badly: 65,536 consecutive IPv6
+/// addresses fall into 128 buckets. The order is the same in every run and has no meaning. Hosts that choose their
+/// addresses can cause collisions, so callers have to bound the keys of each host.
 pub type Index<K, V> = HashMap<K, V, FixedState>;
 
 #[cfg(test)]
@@ -33,7 +33,7 @@ mod tests {
         let v4 = |n: u32| IpAddr::V4(Ipv4Addr::from(0x0a00_0000 | n));
         let tuple = |n: u32| FiveTuple { src: v6(1), dst: v6(2), src_port: n as u16, dst_port: 443 };
         let counts = [buckets((0..KEYS).map(v6)), buckets((0..KEYS).map(v4)), buckets((0..KEYS).map(tuple))];
-        // At random, 0.39 of twice as many buckets hold something.
+        // With a random hash, 0.39 of twice as many buckets are used.
         assert!(counts.iter().all(|count| *count > KEYS as usize * 3 / 4), "{counts:?}");
     }
 }

@@ -1,7 +1,7 @@
-//! The words that every crate of Braid shares: addresses, identifiers, units, time.
+//! Common types of all crates: addresses, identifiers, units, time.
 //!
-//! Nothing here knows a protocol. Each type is a newtype over an integer or bytes, prints the way the
-//! field writes it, parses back, and serialises as that text.
+//! Nothing here knows a protocol. Each type is a newtype over an integer or bytes, with the customary text form for
+//! printing, parsing and serialisation.
 //!
 //! ```
 //! use braid_types::{BitsPerSec, DatapathId, MacAddr};

@@ -8,7 +8,7 @@ use ipnet::IpNet;
 
 use crate::{ParseError, serde_as_text};
 
-/// The IP addresses that begin with the same bits: `10.0.0.0/8`, `fd00::/16`, or one address.
+/// An IP prefix: `10.0.0.0/8`, `fd00::/16`, or one address.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IpPrefix(IpNet);
 
@@ -18,18 +18,18 @@ impl IpPrefix {
         Some(Self(IpNet::new(address.to_canonical(), length).ok()?.trunc()))
     }
 
-    /// How many bits the addresses have in common.
+    /// The prefix length.
     pub fn length(self) -> u8 {
         self.0.prefix_len()
     }
 
-    /// Whether the address is one of them.
+    /// Whether the prefix contains the address.
     pub fn contains(self, address: IpAddr) -> bool {
         self.0.contains(&address.to_canonical())
     }
 }
 
-/// How many bits two addresses begin with alike; none if they are of different families.
+/// The length of the longest common prefix of two addresses; 0 for different families.
 pub fn common_prefix(one: IpAddr, other: IpAddr) -> u8 {
     let same = match (one, other) {
         (IpAddr::V4(one), IpAddr::V4(other)) => (one.to_bits() ^ other.to_bits()).leading_zeros(),
@@ -55,7 +55,7 @@ impl fmt::Debug for IpPrefix {
 impl FromStr for IpPrefix {
     type Err = ParseError;
 
-    /// Bits beyond the length must be zero: `10.0.0.1/8` is more likely a mistake than meant.
+    /// Bits beyond the length must be zero: `10.0.0.1/8` is probably a mistake.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let one = |address: IpAddr| IpNet::from(address.to_canonical());
         let net = text.parse::<IpNet>().or_else(|_| text.parse().map(one));

@@ -1,8 +1,8 @@
-//! Random numbers that follow from a seed alone, on every machine and in every release.
+//! Random numbers that depend on the seed alone, on every machine and in every release.
 
 /// The generator SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014).
 ///
-/// Seeds that differ by one give unrelated numbers. Anybody can foretell them: they are not for secrets.
+/// Consecutive seeds give unrelated numbers. The numbers are predictable and not for secrets.
 ///
 /// ```
 /// use braid_types::SplitMix64;
@@ -18,12 +18,12 @@ pub struct SplitMix64(u64);
 const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl SplitMix64 {
-    /// Starts at a seed.
+    /// A generator with this seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Another generator for one use of the same seed, so that more draws there change nothing here.
+    /// A separate generator for one use of the same seed, whose draws do not affect this one.
     #[must_use]
     pub const fn fork(&mut self) -> Self {
         Self(self.next_u64())
@@ -36,7 +36,7 @@ impl SplitMix64 {
         number
     }
 
-    /// Of `[0, 1)`, evenly.
+    /// Uniform in `[0, 1)`.
     pub const fn next_f64(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -46,13 +46,13 @@ impl SplitMix64 {
         reduce(self.next_u64(), bound)
     }
 
-    /// Puts the items into any order, by [`shuffle`].
+    /// Shuffles the items, by [`shuffle`].
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         shuffle(items, |bound| self.below(bound));
     }
 }
 
-/// What SplitMix64 gives first for this seed: a hash that is one to one, and no bit of which follows from few others.
+/// The first number of SplitMix64 for this seed: a bijective hash with good avalanche.
 pub const fn mix(number: u64) -> u64 {
     let number = number.wrapping_add(INCREMENT);
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -60,16 +60,15 @@ pub const fn mix(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-/// Of 64 random bits, a number below `bound`; 0 if `bound` is 0.
+/// A number below `bound` from 64 random bits; 0 if `bound` is 0.
 ///
-/// Lemire, "Fast random integer generation in an interval" (2019), without the rejection: the numbers' likelihoods differ
-/// by less than 2^-40 for bounds up to 2^24.
+/// Lemire, "Fast random integer generation in an interval" (2019), without rejection: probabilities differ by less than
+/// 2^-40 for bounds up to 2^24.
 pub const fn reduce(bits: u64, bound: usize) -> usize {
     ((bits as u128 * bound as u128) >> 64) as usize
 }
 
-/// Puts the items into any order, each as likely, by draws of numbers below a bound. Durstenfeld (1964), after Fisher and
-/// Yates.
+/// Shuffles the items uniformly, by draws of numbers below a bound. Durstenfeld (1964), after Fisher and Yates.
 pub fn shuffle<T>(items: &mut [T], mut below: impl FnMut(usize) -> usize) {
     for last in (1..items.len()).rev() {
         items.swap(last, below(last + 1));

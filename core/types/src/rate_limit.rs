@@ -1,20 +1,20 @@
-//! How often something may happen.
+//! A token bucket that limits the rate of events.
 
 use std::time::Duration;
 
 use crate::Time;
 
-/// How often something may happen: so many times a second, and more at once when it has been quiet for a while.
+/// A rate limit with bursts.
 ///
-/// The generic cell rate algorithm, ITU-T I.371: one time stamp instead of a bucket that must be filled.
+/// The generic cell rate algorithm, ITU-T I.371: one timestamp instead of a bucket that has to be refilled.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RateLimit {
-    /// When the last one would have come if they came evenly.
+    /// The theoretical arrival time of the last event.
     due: Time,
 }
 
 impl RateLimit {
-    /// Whether one more is within `limit` a second, of which `saved` can be saved up; no limit if that is zero.
+    /// Whether one more event is within `limit` a second, with bursts of `saved`; a limit of zero means no limit.
     pub fn take(&mut self, now: Time, limit: u32, saved: Duration) -> bool {
         if limit == 0 {
             return true;
@@ -28,7 +28,7 @@ impl RateLimit {
         is_within
     }
 
-    /// Whether it has been quiet for so long that nothing is lost when it is forgotten.
+    /// Whether the burst allowance is full again, so that the state can be dropped.
     pub fn is_idle(&self, now: Time) -> bool {
         self.due <= now
     }

@@ -1,17 +1,17 @@
-//! What the `FromStr` and serde implementations of values written as text share.
+//! Common parts of `FromStr` and serde implementations of values written as text.
 
-/// A text that is not the form of the value it should be.
+/// The error of parsing a value from text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not {what}")]
 pub struct ParseError {
-    /// What was expected, with its form.
+    /// The expected value with its form.
     pub what: &'static str,
-    /// What was given.
+    /// The text.
     pub text: String,
 }
 
 impl ParseError {
-    /// `text` where `what` was expected.
+    /// The error for `text` where `what` was expected.
     pub fn new(what: &'static str, text: &str) -> Self {
         Self { what, text: text.to_owned() }
     }

@@ -32,7 +32,7 @@ impl Time {
         self.0
     }
 
-    /// How long `earlier` is ago; zero if it is in the future.
+    /// The time since `earlier`; zero if that is in the future.
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Names an MPTCP connection towards the host that made it up, in MP_JOIN. RFC 8684 §3.2.
+/// The token in MP_JOIN that identifies an MPTCP connection at the host that generated it. RFC 8684 §3.2.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Token(pub u32);

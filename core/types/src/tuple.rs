@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
-/// One direction of a TCP connection: who sends, and to whom. The protocol is always TCP.
+/// The five-tuple of one direction of a TCP connection. The protocol is always TCP.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FiveTuple {
     /// The sender's address.

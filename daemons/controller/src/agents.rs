@@ -9,11 +9,11 @@ use serde::Deserialize;
 
 use crate::token_table::{TokenFileError, TokenTable, document, read};
 
-/// The agents that have a token, and whose addresses each of them may ask about: nothing for those of its own host.
+/// The agents with a token, and the addresses that each may ask about; `None` stands for its own host's.
 #[derive(Clone, Default, Debug)]
 pub struct Agents(TokenTable<Option<Vec<IpPrefix>>>);
 
-/// As the file says it.
+/// The file's content.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -30,12 +30,12 @@ struct Entry {
 }
 
 impl Agents {
-    /// Reads a TOML file: `[[agent]]` with `name`, `token`, and `addresses` if it may ask about more than the host that
-    /// it runs on.
+    /// Reads a TOML file: `[[agent]]` with `name`, `token`, and `addresses` if the agent may ask about more than its own
+    /// host.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, has something else in it, a token twice, or one of less than 16 characters.
+    /// The file cannot be read or has unknown content, a token twice, or a token of less than 16 characters.
     pub fn read(path: &Path) -> Result<Self, TokenFileError> {
         read(path, Self::parse)
     }
@@ -48,10 +48,10 @@ impl Agents {
         Ok(Self(agents))
     }
 
-    /// Who asks, from this address and with this token; `None` if that is nobody.
+    /// The requester with this address and token; `None` if it is not authorised.
     ///
-    /// Without a token the controller's own machine may ask about everybody, and if nobody has one each host about
-    /// itself.
+    /// Without a token, the controller's own machine may ask about all hosts. If no agent has a token, each host may ask
+    /// about itself.
     pub(crate) fn identify(&self, from: IpAddr, token: Option<&str>) -> Option<Asker> {
         let from = from.to_canonical();
         match token {
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_says_about_whom_somebody_may_ask() {
+    fn a_token_decides_which_hosts_its_agent_may_ask_about() {
         let agents = Agents::parse(FILE).expect("a valid file");
         let prefixes = ["10.0.1.1", "10.0.2.0/24"].map(|it| it.parse().expect("a prefix")).to_vec();
         assert_eq!(agents.identify(ip(9), Some("0123456789abcdef")), Some(Asker::Owner(prefixes)));
@@ -99,16 +99,16 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_has_a_token_hosts_ask_about_themselves() {
+    fn without_tokens_each_host_asks_about_itself() {
         let mapped = "::ffff:10.0.1.9".parse().expect("an address");
         assert_eq!(Agents::default().identify(mapped, None), Some(Asker::Host(ip(9))));
         assert_eq!(Agents::default().identify(ip(9), Some("")), None);
     }
 
     #[test]
-    fn what_is_wrong_in_the_file_is_told_with_its_line_and_without_tokens() {
+    fn errors_of_the_file_name_the_line_and_no_token() {
         let cases = [
-            ("[[agent]]\nname = \"a\"\ntoken = \"short\"", "\"a\": its token has less than 16 characters"),
+            ("[[agent]]\nname = \"a\"\ntoken = \"short\"", "\"a\": its token has fewer than 16 characters"),
             ("[[agent]]\nname = \"a\"", "line 1: missing field `token`"),
             ("[[agent]]\nname = \"a\"\ntoken = 0123456789abcdef", "line 3: "),
             (

@@ -22,78 +22,78 @@ use crate::access::{self, Access};
 use crate::agents::Agents;
 use crate::channels::{self, Channels};
 use crate::clock::Clock;
-use crate::drawing::Drawings;
 use crate::engine::{Engine, Shared};
 use crate::policy::{self, PolicyFile};
 use crate::record::Recorder;
+use crate::switch_metadata::SwitchMetadataMap;
 use crate::testbed::Testbed;
 use crate::{http, notices};
 
-/// How long switches have to take their last messages when the controller stops.
-const DRAIN: Duration = Duration::from_secs(1);
+/// The time that switches have to receive their last messages when the controller stops.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Where switches connect.
+/// The socket on which switches connect.
 #[derive(Debug)]
 pub enum Listen {
-    /// To this address; port 0 takes any free one.
+    /// A new socket on this address; port 0 takes any free one.
     Address(SocketAddr),
-    /// To a TCP socket that listens already, handed over by the process that started this one.
+    /// A listening TCP socket inherited from the parent process.
     Inherited(OwnedFd),
 }
 
-/// What a controller needs to know before it starts.
+/// The configuration of a controller.
 #[derive(Debug)]
 pub struct Config {
-    /// Where switches connect.
+    /// The socket for switches.
     pub openflow: Listen,
-    /// Where programs and browsers connect.
+    /// The address for API clients and browsers.
     pub http: SocketAddr,
-    /// A TCP socket that listens already, on which programs are served as well.
+    /// A listening TCP socket on which API clients are served as well.
     pub http_inherited: Option<OwnedFd>,
-    /// Where every event is written.
+    /// The file for a recording of every event.
     pub record: Option<PathBuf>,
-    /// Agents on hosts that have a token.
+    /// Host agents with their tokens.
     pub agents: Agents,
-    /// How programs are let in.
+    /// Access of API clients: tokens and TLS.
     pub access: Access,
-    /// What built the network, if it is for trying: its links can be changed.
+    /// The testbed that the network is, if any: its links can be changed.
     pub testbed: Option<Arc<dyn Testbed>>,
-    /// What is steered how; nothing: all as the settings have it.
+    /// The policy file; without one, the settings decide.
     pub policy: Option<PolicyFile>,
-    /// What is written down of its switches.
-    pub drawings: Drawings,
-    /// How it behaves; the key of discovery frames is made anew.
+    /// Names, groups and positions of switches.
+    pub switch_metadata: SwitchMetadataMap,
+    /// Settings of the brain; the key of discovery frames is replaced by a new one.
     pub settings: Settings,
 }
 
-/// Why a controller could not start or had to stop.
+/// Errors that keep a controller from starting or running.
 #[derive(Debug, thiserror::Error)]
 pub enum ControllerError {
-    /// A socket could not be opened.
+    /// A socket cannot be opened.
     #[error("cannot listen for {what} on {address}: {source}")]
     Listen {
-        /// Switches, or programs.
+        /// The peers: switches or API clients.
         what: &'static str,
         /// The address.
         address: SocketAddr,
         /// Why.
         source: io::Error,
     },
-    /// Others could do what they want.
+    /// The address is reachable from other machines, and access is not restricted.
     #[error(
-        "others can reach {address}: it needs {what} (--tokens, --tls-certificate, --tls-key), or --http-trusted where everybody \
-         who can reach it may ask"
+        "{address} is reachable from other machines and has no {what}: give --tokens, --tls-certificate and --tls-key, \
+        or --http-trusted to trust everybody who can reach it"
     )]
     Open {
-        /// Where programs were to be served.
+        /// The address of the API.
         address: SocketAddr,
-        /// What is missing.
+        /// The missing protection.
         what: &'static str,
     },
-    /// The inherited socket is of no use.
+    /// The inherited file descriptor is not a listening TCP socket.
     #[error("the inherited file descriptor is not a listening TCP socket: {0}")]
     Inherited(io::Error),
-    /// The file for the recording could not be made.
+    /// The recording's file cannot be created.
     #[error("cannot record to {}: {source}", path.display())]
     Record {
         /// The file.
@@ -101,16 +101,16 @@ pub enum ControllerError {
         /// Why.
         source: io::Error,
     },
-    /// The operating system refused something else.
+    /// The operating system refused another call.
     #[error("cannot start: {0}")]
     System(#[from] io::Error),
 }
 
-/// A controller that listens and does not serve yet.
+/// A controller with open sockets that does not serve yet.
 #[derive(Debug)]
 pub struct Controller {
     switches: TcpListener,
-    programs: Vec<TcpListener>,
+    api_listeners: Vec<TcpListener>,
     openflow: SocketAddr,
     http: SocketAddr,
     settings: Settings,
@@ -119,21 +119,21 @@ pub struct Controller {
     access: Access,
     testbed: Option<Arc<dyn Testbed>>,
     policy: Option<PolicyFile>,
-    drawings: Drawings,
+    switch_metadata: SwitchMetadataMap,
 }
 
 impl Controller {
-    /// Opens everything that can fail: sockets and files.
+    /// Opens sockets and files: everything that can fail.
     pub fn bind(config: Config) -> Result<Self, ControllerError> {
         raise_file_limit();
         if let Some(what) = config.access.lacks(config.http) {
             return Err(ControllerError::Open { address: config.http, what });
         }
         let switches = listen_for_switches(config.openflow)?;
-        let http = bind("programs", config.http)?;
+        let http = bind("API clients", config.http)?;
         let address = http.local_addr()?;
         let more = config.http_inherited.map(inherit).transpose()?;
-        let programs = std::iter::once(http).chain(more).collect();
+        let api_listeners = std::iter::once(http).chain(more).collect();
         let mut secret = [0; 32];
         getrandom::fill(&mut secret).map_err(io::Error::other)?;
         let mut seed = [0; 8];
@@ -146,41 +146,46 @@ impl Controller {
             openflow: switches.local_addr()?,
             http: address,
             switches,
-            programs,
+            api_listeners,
             settings: Settings { lldp_key: ProbeKey::new(secret), assignment_seed, ..config.settings },
             recorder: recorder.transpose()?,
             agents: config.agents,
             access: config.access,
             testbed: config.testbed,
             policy: config.policy,
-            drawings: config.drawings,
+            switch_metadata: config.switch_metadata,
         })
     }
 
-    /// Where switches connect.
+    /// The address for switches.
     pub const fn openflow(&self) -> SocketAddr {
         self.openflow
     }
 
-    /// Where programs connect.
+    /// The address for API clients.
     pub const fn http(&self) -> SocketAddr {
         self.http
     }
 
-    /// Serves switches and programs until `stop` is done; then lets the channels run dry.
+    /// Serves switches and API clients until `stop` completes; then sends what is left in the outboxes.
     pub fn serve(self, stop: impl Future<Output = ()>) -> Result<(), ControllerError> {
         let engine = Rc::new(RefCell::new(Engine::new(Clock::start(), self.settings, self.recorder)));
         let runtime = Builder::new_current_thread().enable_all().build()?;
         LocalSet::new().block_on(&runtime, async {
-            let (teller, listener) = notices::way();
-            engine.borrow_mut().tell(teller);
-            engine.borrow_mut().draw(self.drawings);
-            let questions =
-                http::serve(self.programs, self.agents, self.access.clone(), self.testbed, listener)?;
+            let (notice_sender, notice_receiver) = notices::channel();
+            engine.borrow_mut().send_notices_to(notice_sender);
+            engine.borrow_mut().set_switch_metadata(self.switch_metadata);
+            let questions = http::serve(
+                self.api_listeners,
+                self.agents,
+                self.access.clone(),
+                self.testbed,
+                notice_receiver,
+            )?;
             let switches = tokio::net::TcpListener::from_std(self.switches)?;
-            let (newcomers, door) = channels::door();
-            let accepting = spawn_local(channels::accept(switches, newcomers));
-            let channels = spawn_local(Channels::new(engine.clone(), door)?.serve());
+            let (accepted, accept_queue) = channels::accept_queue();
+            let accepting = spawn_local(channels::accept(switches, accepted));
+            let channels = spawn_local(Channels::new(engine.clone(), accept_queue)?.serve());
             spawn_local(tick(engine.clone()));
             spawn_local(policy::follow(engine.clone(), self.policy));
             spawn_local(access::follow(self.access.tls.clone()));
@@ -206,7 +211,7 @@ impl Controller {
                     _ = terminate.recv() => {}
                     _ = interrupt.recv() => {}
                 },
-                Err(error) => error!(%error, "signals cannot be caught"),
+                Err(error) => error!(%error, "cannot install handlers for SIGTERM and SIGINT"),
             }
         })
     }
@@ -227,7 +232,7 @@ async fn tick(engine: Shared) {
         tokio::select! {
             _ = timer.tick() => {}
             () = wake => {}
-            // The brain wants to be woken sooner than it did before.
+            // The brain asks to be called sooner than before.
             () = woken.notified() => continue,
         }
         let mut engine = engine.borrow_mut();
@@ -243,7 +248,7 @@ async fn drain(engine: &Shared) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    let _ = tokio::time::timeout(DRAIN, empty).await;
+    let _ = tokio::time::timeout(DRAIN_TIMEOUT, empty).await;
 }
 
 fn listen_for_switches(listen: Listen) -> Result<TcpListener, ControllerError> {
@@ -261,10 +266,10 @@ fn inherit(fd: OwnedFd) -> Result<TcpListener, ControllerError> {
     listening.map_err(ControllerError::Inherited).map(|()| listener)
 }
 
-/// Each switch and each program takes a descriptor; the usual soft limit is 1,024.
+/// Raises the limit of open files: each switch and API client takes one; the usual soft limit is 1,024.
 fn raise_file_limit() {
     let limit = getrlimit(Resource::Nofile);
-    // Where it cannot be raised, those wait who would need more.
+    // If it cannot be raised, later connections wait.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 

@@ -15,45 +15,45 @@ use tracing::{error, warn};
 
 use crate::channels::Outbox;
 use crate::clock::Clock;
-use crate::drawing::{Drawings, Drawn};
 use crate::log;
-use crate::notices::Teller;
+use crate::notices::NoticeSender;
+use crate::outstanding_rules::OutstandingRules;
 use crate::record::Recorder;
-use crate::written::Written;
+use crate::switch_metadata::{SwitchMetadata, SwitchMetadataMap};
 
-/// The brain and the way out to every switch. All on one thread.
+/// The brain, and the outbox of every switch. All on one thread.
 pub(crate) struct Engine {
     clock: Clock,
     brain: Brain,
     encoder: Encoder,
     switches: BTreeMap<DatapathId, Peer>,
     recorder: Option<Recorder>,
-    teller: Option<Teller>,
-    drawings: Drawings,
+    notice_sender: Option<NoticeSender>,
+    switch_metadata: SwitchMetadataMap,
     commands: Commands,
     last_ticket: u64,
-    /// Who waits for answers; the brain answers everybody in the end.
+    /// Requests that wait for a reply; the brain answers all of them eventually.
     asked: BTreeMap<Ticket, oneshot::Sender<Reply>>,
     last_xid: u32,
     refused: u64,
-    /// When the brain wants to go on, as last told.
+    /// The time at which the brain asked to be called next.
     wake_at: Option<Time>,
     woken: Rc<Notify>,
-    /// The switches are to go on with the rules that they have.
+    /// Set at shutdown: switches keep the rules that they have.
     stopping: bool,
 }
 
-/// A switch that is connected.
+/// A connected switch.
 struct Peer {
     address: SocketAddr,
     outbox: Rc<Outbox>,
-    written: Written,
+    written: OutstandingRules,
 }
 
-/// The engine as its tasks share it.
+/// The engine, shared by its tasks.
 pub(crate) type Shared = Rc<RefCell<Engine>>;
 
-/// A switch with this identity is connected already.
+/// A switch with the same datapath id is connected already.
 #[derive(Debug, thiserror::Error)]
 #[error("datapath id {dpid} is in use by the switch at {other}: give each switch its own")]
 pub(crate) struct Duplicate {
@@ -69,8 +69,8 @@ impl Engine {
             brain: Brain::new(settings),
             switches: BTreeMap::new(),
             recorder,
-            teller: None,
-            drawings: Drawings::new(),
+            notice_sender: None,
+            switch_metadata: SwitchMetadataMap::new(),
             commands: Commands::default(),
             last_ticket: 0,
             asked: BTreeMap::new(),
@@ -82,25 +82,24 @@ impl Engine {
         }
     }
 
-    /// Tells this one what happens, from now on.
-    pub(crate) fn tell(&mut self, teller: Teller) {
-        self.teller = Some(teller);
+    /// Sends notices to this channel from now on.
+    pub(crate) fn send_notices_to(&mut self, notice_sender: NoticeSender) {
+        self.notice_sender = Some(notice_sender);
     }
 
-    /// This is what is written down of switches.
-    pub(crate) fn draw(&mut self, drawings: Drawings) {
-        self.drawings = drawings;
+    pub(crate) fn set_switch_metadata(&mut self, switch_metadata: SwitchMetadataMap) {
+        self.switch_metadata = switch_metadata;
     }
 
-    pub(crate) fn drawn(&self, dpid: DatapathId) -> Drawn {
-        self.drawings.get(&dpid).cloned().unwrap_or_default()
+    pub(crate) fn metadata(&self, dpid: DatapathId) -> SwitchMetadata {
+        self.switch_metadata.get(&dpid).cloned().unwrap_or_default()
     }
 
     pub(crate) fn brain(&self) -> &Brain {
         &self.brain
     }
 
-    /// For copies of what it shows.
+    /// For copies of its state.
     pub(crate) fn brain_mut(&mut self) -> &mut Brain {
         &mut self.brain
     }
@@ -109,17 +108,17 @@ impl Engine {
         self.clock.now()
     }
 
-    /// Notified when the brain wants to go on sooner than [`until_wake`](Self::until_wake) last said.
+    /// Notified when the brain asks to be called sooner than [`until_wake`](Self::until_wake) last returned.
     pub(crate) fn woken(&self) -> Rc<Notify> {
         self.woken.clone()
     }
 
-    /// How long until the brain wants to go on, if it does before the next tick.
+    /// The time until the brain asks to be called, if that is before the next tick.
     pub(crate) fn until_wake(&self) -> Option<Duration> {
         self.wake_at.map(|at| at.since(self.now()))
     }
 
-    /// Channels that were refused or broken off because the other end did not behave.
+    /// OpenFlow connections that were refused or closed because the peer misbehaved.
     pub(crate) fn refused(&self) -> u64 {
         self.refused
     }
@@ -132,7 +131,7 @@ impl Engine {
         self.switches.get(&dpid).map(|peer| peer.address)
     }
 
-    /// A channel finished its handshake.
+    /// An OpenFlow connection finished its handshake.
     pub(crate) fn join(
         &mut self,
         dpid: DatapathId,
@@ -143,25 +142,25 @@ impl Engine {
             return Err(Duplicate { dpid, other: peer.address });
         }
         let outbox = outbox.clone();
-        self.switches.insert(dpid, Peer { address, outbox, written: Written::default() });
+        self.switches.insert(dpid, Peer { address, outbox, written: OutstandingRules::default() });
         Ok(())
     }
 
-    /// The channel of a switch that joined is gone.
+    /// The OpenFlow connection of a switch closed.
     pub(crate) fn leave(&mut self, dpid: DatapathId) {
         self.switches.remove(&dpid);
         self.handle(self.now(), &Event::SwitchDown { dpid });
     }
 
-    /// A switch refused a transaction: the brain is told which rule that was.
+    /// A switch refused a transaction; the brain gets the rule that the transaction wrote.
     pub(crate) fn refused_by(&mut self, now: Time, dpid: DatapathId, xid: Xid, reason: String) {
         let rule = self.switches.get(&dpid).and_then(|peer| peer.written.rule(xid, dpid, &self.brain));
         self.handle(now, &Event::Refused { dpid, rule, reason });
     }
 
-    /// Tells the brain what happened at `now` and passes its commands on; not any more once it stops.
+    /// Passes an event to the brain and its commands to the switches. Does nothing once the controller stops.
     ///
-    /// What came from a switch happened when its bytes were read: what is measured depends on it.
+    /// `now` of a switch's message is when its bytes were read, since measurements depend on it.
     pub(crate) fn handle(&mut self, now: Time, event: &Event<'_>) {
         if self.stopping {
             return;
@@ -175,12 +174,12 @@ impl Engine {
         let mut commands = std::mem::take(&mut self.commands);
         self.brain.handle(now, event, &mut commands);
         commands.notices().iter().for_each(log::notice);
-        if let Some(teller) = &self.teller {
-            commands.notices().iter().for_each(|notice| teller.tell(now, notice));
+        if let Some(notice_sender) = &self.notice_sender {
+            commands.notices().iter().for_each(|notice| notice_sender.send(now, notice));
         }
         self.dispatch(&commands);
         for (ticket, answer) in commands.take_replies() {
-            // Who asked may have gone.
+            // The requester may be gone.
             if let Some(asked) = self.asked.remove(&ticket) {
                 drop(asked.send(answer));
             }
@@ -193,7 +192,7 @@ impl Engine {
         }
     }
 
-    /// Tells the brain what somebody asks for; `asked` hears the answer, at once or later, or that there will be none.
+    /// Passes a request to the brain. `asked` gets the reply at once or later, or closes if there will be none.
     pub(crate) fn ask(&mut self, request: Request, asked: oneshot::Sender<Reply>) {
         if self.stopping {
             return;
@@ -205,7 +204,7 @@ impl Engine {
         self.handle(self.now(), &Event::Request { ticket, request });
     }
 
-    /// Ends the recording and closes every channel once it is empty.
+    /// Ends the recording, and closes every OpenFlow connection once its outbox is empty.
     pub(crate) fn stop(&mut self) {
         self.stopping = true;
         self.asked.clear();
@@ -243,7 +242,7 @@ impl Engine {
     }
 }
 
-/// Barriers carry the brain's tokens, which are lower.
+/// The first transaction id of other messages; barriers carry the brain's tokens, which are lower.
 const FIRST_XID: u32 = 1 << 31;
 
 #[cfg(test)]
@@ -264,10 +263,10 @@ mod tests {
             engine.handle(engine.now(), &Event::SwitchUp(switch));
         }
         engine.leave(DatapathId(1));
-        assert_eq!(engine.brain().switches().len(), 1, "the brain is told while the controller runs");
+        assert_eq!(engine.brain().switches().len(), 1, "the brain hears of it while the controller runs");
         engine.stop();
         engine.leave(DatapathId(2));
-        assert_eq!(engine.brain().switches().len(), 1, "and not any more");
+        assert_eq!(engine.brain().switches().len(), 1, "but not while it stops");
         assert!(engine.is_empty());
     }
 }

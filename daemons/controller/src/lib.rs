@@ -1,34 +1,34 @@
-//! Sockets, HTTP and metrics around the controller's brain.
+//! The controller daemon: sockets, HTTP and metrics around the brain.
 //!
-//! One thread owns the brain and every OpenFlow channel, so that a packet-in is answered without passing
-//! from thread to thread; another serves HTTP from a copy of what the first shows.
+//! One thread owns the brain and every OpenFlow connection, so that a packet-in is answered without passing
+//! between threads; another serves HTTP from a copy of the first one's state.
 //!
-//! What it does not do: decide anything. That is `braid-control`.
+//! It takes no decisions: `braid-control` does.
 
 mod access;
 mod agents;
 mod channels;
 mod clock;
 mod controller;
-mod copying;
-mod drawing;
 mod engine;
 mod http;
 mod log;
 mod notices;
+mod outstanding_rules;
 mod policy;
 mod record;
+mod state_copy;
+mod switch_metadata;
 mod testbed;
 mod token_table;
-mod written;
 
 pub use access::{Access, Right, Tls, TlsError, Tokens};
 pub use agents::Agents;
 pub use braid_control::{RebalanceSettings, Settings};
 pub use controller::{Config, Controller, ControllerError, Listen};
-pub use drawing::{Drawings, Drawn};
 pub use http::{Playback, SavedRun, path_set};
 pub use policy::{PolicyFile, PolicyFileError};
 pub use record::{Header, read_recording};
+pub use switch_metadata::{SwitchMetadata, SwitchMetadataMap};
 pub use testbed::{Testbed, TestbedError};
 pub use token_table::TokenFileError;

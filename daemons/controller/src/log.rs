@@ -3,7 +3,7 @@
 use braid_control::Notice;
 use tracing::{debug, info, warn};
 
-/// Logs what the brain tells.
+/// Logs a notice at its level.
 pub(crate) fn notice(notice: &Notice) {
     match level(notice) {
         "warning" => warn!("{notice}"),
@@ -12,7 +12,7 @@ pub(crate) fn notice(notice: &Notice) {
     }
 }
 
-/// How much it matters: `debug`, `info` or `warning`.
+/// The level of a notice: `debug`, `info` or `warning`.
 pub(crate) const fn level(notice: &Notice) -> &'static str {
     match notice {
         Notice::LinkDown { .. }
@@ -23,7 +23,7 @@ pub(crate) const fn level(notice: &Notice) -> &'static str {
         | Notice::Refused { .. }
         | Notice::Full { .. }
         | Notice::InstallFailed { .. } => "warning",
-        // One for each connection would be more than any log can take.
+        // A line per connection is too much for the default level.
         Notice::TransferOpened { .. }
         | Notice::TransferEnded { .. }
         | Notice::StreamPlaced { .. }

@@ -1,4 +1,4 @@
-//! What the brain tells people, on its way from the engine's thread to the one that serves programs.
+//! The channel of the brain's notices from the engine's thread to the HTTP thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,61 +7,61 @@ use braid_control::Notice;
 use braid_types::Time;
 use tokio::sync::mpsc;
 
-/// Notices on the way; of more, it is only counted how many there were.
-const MAX_ON_THE_WAY: usize = 8_192;
+/// Notices that the channel holds; further ones are counted and dropped.
+const MAX_QUEUED_NOTICES: usize = 8_192;
 
-/// A notice and when it was given, on the controller's clock.
+/// A notice and its time on the controller's clock.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct TimedNotice {
     pub(crate) at: Time,
     pub(crate) notice: Notice,
 }
 
-/// The engine's end. It never waits.
+/// The engine's end of the channel. Sending never blocks.
 #[derive(Debug)]
-pub(crate) struct Teller {
-    way: mpsc::Sender<Told>,
+pub(crate) struct NoticeSender {
+    channel: mpsc::Sender<TimedNotice>,
     lost: Arc<AtomicU64>,
 }
 
-/// The other end.
+/// The HTTP thread's end of the channel.
 #[derive(Debug)]
-pub(crate) struct Listener {
-    way: mpsc::Receiver<Told>,
+pub(crate) struct NoticeReceiver {
+    channel: mpsc::Receiver<TimedNotice>,
     lost: Arc<AtomicU64>,
 }
 
-/// Both ends of a new way.
-pub(crate) fn way() -> (Teller, Listener) {
-    let (sender, receiver) = mpsc::channel(MAX_ON_THE_WAY);
+/// Both ends of a new channel.
+pub(crate) fn channel() -> (NoticeSender, NoticeReceiver) {
+    let (sender, receiver) = mpsc::channel(MAX_QUEUED_NOTICES);
     let lost = Arc::<AtomicU64>::default();
-    (Teller { way: sender, lost: lost.clone() }, Listener { way: receiver, lost })
+    (NoticeSender { channel: sender, lost: lost.clone() }, NoticeReceiver { channel: receiver, lost })
 }
 
-impl Teller {
-    /// Tells what happened at `at`, unless too much is on the way already.
-    pub(crate) fn tell(&self, at: Time, notice: &Notice) {
-        match self.way.try_reserve() {
-            Ok(room) => room.send(Told { at, notice: notice.clone() }),
+impl NoticeSender {
+    /// Sends a notice of time `at`; counts it as lost if the channel is full.
+    pub(crate) fn send(&self, at: Time, notice: &Notice) {
+        match self.channel.try_reserve() {
+            Ok(room) => room.send(TimedNotice { at, notice: notice.clone() }),
             Err(_) => _ = self.lost.fetch_add(1, Ordering::Relaxed),
         }
     }
 }
 
-impl Listener {
-    /// Up to `limit` notices that have come by now.
+impl NoticeReceiver {
+    /// Up to `limit` notices that have arrived.
     ///
-    /// It asks instead of being woken, so that a notice costs the engine no system call.
-    pub(crate) fn take(&mut self, limit: usize) -> Vec<Told> {
-        std::iter::from_fn(|| self.way.try_recv().ok()).take(limit).collect()
+    /// The receiver polls instead of being woken, so that a notice costs the engine no system call.
+    pub(crate) fn take(&mut self, limit: usize) -> Vec<TimedNotice> {
+        std::iter::from_fn(|| self.channel.try_recv().ok()).take(limit).collect()
     }
 
-    /// Whether nothing comes any more.
+    /// Whether the sender is gone and everything has been received.
     pub(crate) fn is_over(&self) -> bool {
-        self.way.is_closed() && self.way.is_empty()
+        self.channel.is_closed() && self.channel.is_empty()
     }
 
-    /// How many were lost since this was last asked.
+    /// The number of notices lost since the last call.
     pub(crate) fn lost(&self) -> u64 {
         self.lost.swap(0, Ordering::Relaxed)
     }
@@ -74,16 +74,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_takes_in_is_counted_and_holds_nobody_up() {
-        let (teller, mut listener) = way();
+    fn a_full_channel_counts_lost_notices_and_blocks_nobody() {
+        let (sender, mut receiver) = channel();
         let notice = |dpid| Notice::SwitchLeft { dpid: DatapathId(dpid) };
-        (0..MAX_ON_THE_WAY as u64 + 5).for_each(|dpid| teller.tell(Time::ZERO, &notice(dpid)));
-        assert_eq!((listener.lost(), listener.lost()), (5, 0));
-        let first = listener.take(2);
-        assert_eq!(first.iter().map(|told| &told.notice).collect::<Vec<_>>(), [&notice(0), &notice(1)]);
-        assert_eq!(listener.take(usize::MAX).len(), MAX_ON_THE_WAY - 2);
-        assert!(!listener.is_over());
-        drop(listener);
-        teller.tell(Time::ZERO, &notice(0));
+        (0..MAX_QUEUED_NOTICES as u64 + 5).for_each(|dpid| sender.send(Time::ZERO, &notice(dpid)));
+        assert_eq!((receiver.lost(), receiver.lost()), (5, 0));
+        let first = receiver.take(2);
+        assert_eq!(first.iter().map(|it| &it.notice).collect::<Vec<_>>(), [&notice(0), &notice(1)]);
+        assert_eq!(receiver.take(usize::MAX).len(), MAX_QUEUED_NOTICES - 2);
+        assert!(!receiver.is_over());
+        drop(receiver);
+        sender.send(Time::ZERO, &notice(0));
     }
 }

@@ -1,4 +1,4 @@
-//! Policy files: read, checked, applied, and read again at SIGHUP.
+//! Policy files: reading, checking, applying, and reloading at SIGHUP.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,19 +10,19 @@ use tracing::{error, info};
 
 use crate::engine::Shared;
 
-/// A policy file that was read and checked.
+/// A policy file that has been read and checked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PolicyFile {
     path: PathBuf,
     text: String,
 }
 
-/// Why a policy file cannot be used.
+/// Errors of policy files.
 #[derive(Debug)]
 pub enum PolicyFileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     Read(PathBuf, std::io::Error),
-    /// It does not say what it should.
+    /// The file has invalid content.
     Content(PathBuf, Vec<PolicyProblem>),
 }
 
@@ -31,7 +31,7 @@ impl PolicyFile {
     ///
     /// # Errors
     ///
-    /// It cannot be read, or every problem in it.
+    /// The file cannot be read, or it has mistakes: all of them.
     pub fn read(path: &Path) -> Result<Self, PolicyFileError> {
         let text = std::fs::read_to_string(path);
         let text = text.map_err(|error| PolicyFileError::Read(path.to_owned(), error))?;
@@ -40,44 +40,46 @@ impl PolicyFile {
         Ok(Self { path: path.to_owned(), text })
     }
 
-    /// As it is written.
+    /// The file's text.
     pub fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// Has the engine steer by the file, and by what has become of it at each SIGHUP; one with mistakes changes nothing.
+/// Applies the file now, and again at each SIGHUP; a file with mistakes changes nothing.
 pub(crate) async fn follow(engine: Shared, file: Option<PolicyFile>) {
     if let Some(file) = &file {
         set(&engine, file.text.clone());
     }
     let mut hangups = match signal(SignalKind::hangup()) {
         Ok(hangups) => hangups,
-        Err(error) => return error!(%error, "SIGHUP cannot be caught: the policy stays as it is"),
+        Err(error) => {
+            return error!(%error, "cannot install a handler for SIGHUP: the policy will not be reloaded");
+        }
     };
     while hangups.recv().await.is_some() {
         let Some(file) = &file else {
-            info!("SIGHUP: there is no policy file to read again");
+            info!("SIGHUP: no policy file was given (--policy), nothing is reloaded");
             continue;
         };
         match PolicyFile::read(&file.path) {
             Ok(file) => {
-                info!(file = %file.path.display(), "the policy was read again");
+                info!(file = %file.path.display(), "policy reloaded");
                 set(&engine, file.text);
             }
-            Err(error) => error!("the policy stays as it is:\n{error}"),
+            Err(error) => error!("policy not reloaded, the old one stays in use:\n{error}"),
         }
     }
 }
 
-/// Has the engine steer by a policy that was checked.
+/// Applies a policy that has been checked.
 pub(crate) fn set(engine: &Shared, text: String) {
     let mut engine = engine.borrow_mut();
     let now = engine.now();
     engine.handle(now, &Event::Policy { text });
 }
 
-/// A line for each problem, as compilers have them.
+/// One line for each problem, in the form of compilers.
 impl fmt::Display for PolicyFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -16,7 +16,7 @@ pub struct Header {
     pub schema: Cow<'static, str>,
     /// The version of Braid that recorded.
     pub version: Cow<'static, str>,
-    /// The key of the discovery frames in it, in hexadecimal. It was made for that run alone.
+    /// The key of the recorded discovery frames, in hexadecimal. It is valid for that run only.
     pub lldp_key: String,
 }
 
@@ -34,7 +34,7 @@ impl Recorder {
     }
 
     pub(crate) fn write(&mut self, at: Time, event: &Event<'_>) -> io::Result<()> {
-        // Ticks are written too: time passes in a replay only by what is in it.
+        // Ticks are recorded too: a replay's time advances only by recorded events.
         let flush = matches!(event, Event::Tick);
         write_line(&mut self.0, &Line { at, event })?;
         if flush { self.0.flush() } else { Ok(()) }
@@ -59,7 +59,7 @@ fn write_line(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
 
 /// Reads a recording: its header and its events.
 ///
-/// Errors: the file cannot be read, or a line is not what it should be; the error names the line.
+/// Errors: the file cannot be read, or a line is invalid; the error names the line.
 pub fn read_recording(path: &Path) -> io::Result<(Header, Vec<Recorded<'static>>)> {
     let mut lines = BufReader::new(File::open(path)?).lines().zip(1..);
     let Some((first, _)) = lines.next() else {

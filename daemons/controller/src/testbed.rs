@@ -1,38 +1,38 @@
-//! The trait of a testbed: a network whose links API clients can cut and change.
+//! The interface to a testbed, whose links users of the controller can cut and change.
 
 use std::fmt;
 
 use braid_api::{LinkChange, TestbedLink};
 
-/// What built the network. Its methods may take a while; one is called at a time.
+/// A testbed. Its methods may block for a while; one is called at a time.
 pub trait Testbed: fmt::Debug + Send + Sync {
-    /// Its links as they are.
+    /// The testbed's links in their current state.
     ///
     /// # Errors
     ///
-    /// Why they cannot be told, in words.
+    /// The reason, as text.
     fn links(&self) -> Result<Vec<TestbedLink>, String>;
 
-    /// Changes the link between two ends, both ways; what the change does not name stays. The link as it is then.
+    /// Changes the link between two ends in both directions and returns its new state. Unnamed properties keep their values.
     ///
-    /// Of several links between two switches one is named by a port, as in `s1:2`.
+    /// One of several links between two switches is named by a port, as in `s1:2`.
     ///
     /// # Errors
     ///
-    /// What is wrong with that.
+    /// The link does not exist, the value is refused, or the change fails.
     fn change(&self, ends: [&str; 2], change: LinkChange) -> Result<TestbedLink, TestbedError>;
 }
 
-/// Why a link is not changed.
+/// Errors of link changes.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TestbedError {
-    /// There is none between the two.
+    /// There is no such link.
     #[error("{0}")]
     NoLink(String),
-    /// It cannot be like that.
+    /// A link cannot have these values.
     #[error("{0}")]
     Refused(String),
-    /// Something failed.
+    /// The change failed.
     #[error("{0}")]
     Failed(String),
 }

@@ -1,4 +1,4 @@
-//! Files that give tokens to whom they name, and the tables made of them.
+//! Token files, and the tables of token holders read from them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,10 +7,10 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-/// A token with fewer characters can be guessed.
-const SHORTEST: usize = 16;
+/// Shorter tokens can be guessed.
+const MIN_TOKEN_LENGTH: usize = 16;
 
-/// Why nobody has a token.
+/// Errors of token files.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenFileError {
     /// The file cannot be read.
@@ -21,28 +21,28 @@ pub enum TokenFileError {
         /// Why.
         source: std::io::Error,
     },
-    /// It does not say what it should.
+    /// The file has invalid content.
     #[error("{file}: {reason}")]
     Content {
         /// The file.
         file: String,
-        /// What is wrong, and where.
+        /// The error with its place.
         reason: String,
     },
 }
 
-/// Who holds a token, and what of him.
+/// A value for each token holder.
 #[derive(Clone)]
 pub(crate) struct TokenTable<T> {
-    /// By the hash of the token, so that a comparison takes as long whatever is wrong.
+    /// By the token's hash, so that the time of a comparison reveals nothing about the token.
     by_hash: BTreeMap<[u8; 32], (String, T)>,
 }
 
 impl<T> TokenTable<T> {
-    /// One more holder. Errors: the token is too short, or another's; without the token.
+    /// Adds a holder. Errors if the token is too short or taken; the message does not contain the token.
     pub(crate) fn insert(&mut self, name: String, token: &str, value: T) -> Result<(), String> {
-        if token.trim().len() < SHORTEST {
-            return Err(format!("{name:?}: its token has less than {SHORTEST} characters"));
+        if token.trim().len() < MIN_TOKEN_LENGTH {
+            return Err(format!("{name:?}: its token has fewer than {MIN_TOKEN_LENGTH} characters"));
         }
         if let Some((other, _)) = self.by_hash.get(&hash(token)) {
             return Err(format!("{other:?} and {name:?} have the same token"));
@@ -66,14 +66,14 @@ impl<T> Default for TokenTable<T> {
     }
 }
 
-/// Without tokens.
+/// Shows names only, no tokens.
 impl<T> fmt::Debug for TokenTable<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.by_hash.values().map(|(name, _)| name)).finish()
     }
 }
 
-/// What `parse` makes of a file.
+/// Reads a file and parses it.
 pub(crate) fn read<T>(
     path: &Path,
     parse: impl FnOnce(&str) -> Result<T, String>,
@@ -84,7 +84,7 @@ pub(crate) fn read<T>(
     parse(&text).map_err(|reason| TokenFileError::Content { file, reason })
 }
 
-/// The document of a TOML text. What is said of an error leaves the text out: there are tokens in it.
+/// Parses a TOML text. Errors do not quote the text, since it contains tokens.
 pub(crate) fn document<F: DeserializeOwned>(text: &str) -> Result<F, String> {
     toml::from_str(text).map_err(|error| {
         let start = error.span().map_or(0, |span| span.start);

@@ -1,14 +1,14 @@
 //! Reused packet buffers in two sizes.
 
-/// Room for a full frame of Ethernet, with a tag and something to grow.
-const SMALL: usize = 1_600;
-/// Room for the longest GSO packet.
-const LARGE: usize = 65_536 + 64;
-/// Buffers that are kept: what a turn of all interfaces takes, and no more than 24 MiB.
-const MOST_SMALL: usize = 4_096;
-const MOST_LARGE: usize = 256;
+/// Capacity for a full Ethernet frame with a tag and room to grow.
+const SMALL_CAPACITY: usize = 1_600;
+/// Capacity for the longest GSO packet.
+const LARGE_CAPACITY: usize = 65_536 + 64;
+/// Free buffers kept: enough for a turn of all interfaces, and at most 24 MiB.
+const MAX_FREE_SMALL: usize = 4_096;
+const MAX_FREE_LARGE: usize = 256;
 
-/// Buffers that are used again: memory that has just been given back is in the cache, and needs no new pages.
+/// A pool of buffers: recently freed memory is in the cache and needs no new pages.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
     small: Vec<Vec<u8>>,
@@ -16,17 +16,21 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// An empty one with room for `length` bytes.
+    /// An empty buffer with room for `length` bytes.
     pub(crate) fn take(&mut self, length: usize) -> Vec<u8> {
-        let (kept, size) = if length <= SMALL { (&mut self.small, SMALL) } else { (&mut self.large, LARGE) };
+        let (kept, size) = if length <= SMALL_CAPACITY {
+            (&mut self.small, SMALL_CAPACITY)
+        } else {
+            (&mut self.large, LARGE_CAPACITY)
+        };
         kept.pop().unwrap_or_else(|| Vec::with_capacity(size.max(length)))
     }
 
-    /// Keeps a buffer that is not needed any more, if it is one of those that are used again.
+    /// Returns a buffer to the pool, if it has one of the two sizes.
     pub(crate) fn give_back(&mut self, mut buffer: Vec<u8>) {
         let (kept, most) = match buffer.capacity() {
-            SMALL => (&mut self.small, MOST_SMALL),
-            LARGE => (&mut self.large, MOST_LARGE),
+            SMALL_CAPACITY => (&mut self.small, MAX_FREE_SMALL),
+            LARGE_CAPACITY => (&mut self.large, MAX_FREE_LARGE),
             _ => return,
         };
         if kept.len() < most {
@@ -49,7 +53,7 @@ mod tests {
             buffer.resize(length, 1);
             buffers.give_back(buffer);
             let kept = buffers.small.len() + buffers.large.len();
-            assert_eq!(kept, usize::from(length <= LARGE), "{length}");
+            assert_eq!(kept, usize::from(length <= LARGE_CAPACITY), "{length}");
             assert!(buffers.take(length).is_empty() && buffers.small.is_empty() && buffers.large.is_empty());
         }
     }
@@ -57,9 +61,9 @@ mod tests {
     #[test]
     fn no_more_are_kept_than_are_of_use() {
         let mut buffers = Buffers::default();
-        (0..5_000).for_each(|_| buffers.give_back(Vec::with_capacity(SMALL)));
-        (0..300).for_each(|_| buffers.give_back(Vec::with_capacity(LARGE)));
+        (0..5_000).for_each(|_| buffers.give_back(Vec::with_capacity(SMALL_CAPACITY)));
+        (0..300).for_each(|_| buffers.give_back(Vec::with_capacity(LARGE_CAPACITY)));
         buffers.give_back(Vec::with_capacity(7));
-        assert_eq!((buffers.small.len(), buffers.large.len()), (MOST_SMALL, MOST_LARGE));
+        assert_eq!((buffers.small.len(), buffers.large.len()), (MAX_FREE_SMALL, MAX_FREE_LARGE));
     }
 }

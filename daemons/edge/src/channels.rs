@@ -1,4 +1,4 @@
-//! Connections of controllers: those that come, and those that are made.
+//! OpenFlow connections with controllers, incoming and outgoing.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -14,11 +14,12 @@ use tracing::{info, warn};
 use crate::error::EdgeError;
 use crate::poller::{Poller, Token};
 
-/// How long to wait before a controller is tried again.
-const RETRY: Duration = Duration::from_secs(1);
-/// How many may be connected at once.
-const MOST: usize = 32;
-const READ: usize = 64 << 10;
+/// The interval of attempts to connect to a controller.
+const RECONNECT_INTERVAL: Duration = Duration::from_secs(1);
+/// Connections at a time.
+const MAX_CONNECTIONS: usize = 32;
+/// Bytes read at a time.
+const READ_CHUNK: usize = 64 << 10;
 
 /// All connections.
 pub(crate) struct Channels {
@@ -28,7 +29,7 @@ pub(crate) struct Channels {
     next: u32,
 }
 
-/// A controller that is to be connected to.
+/// A controller to connect to.
 struct Target {
     address: SocketAddr,
     channel: Option<u32>,
@@ -39,7 +40,7 @@ struct Channel {
     stream: TcpStream,
     peer: SocketAddr,
     unread: Vec<u8>,
-    /// Whether the poller says when it can be written to.
+    /// Whether the poller reports when it can be written to.
     blocked: bool,
     greeted: bool,
 }
@@ -62,17 +63,17 @@ impl Channels {
         Ok(Self { listeners, targets, channels: BTreeMap::new(), next: 0 })
     }
 
-    /// Where it listens.
+    /// The addresses that the edge listens on.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
         self.listeners.iter().filter_map(|listener| listener.local_addr().ok())
     }
 
-    /// When to call [`Self::connect`] next.
+    /// The time of the next call of [`Self::connect`].
     pub(crate) fn next_retry(&self) -> Option<Time> {
         self.targets.iter().filter(|target| target.channel.is_none()).map(|target| target.retry).min()
     }
 
-    /// Connects to controllers that it is not connected to.
+    /// Connects to the controllers without a connection.
     pub(crate) fn connect(&mut self, now: Time, poller: &Poller, switch: &mut Switch) {
         for index in 0..self.targets.len() {
             let target = &self.targets[index];
@@ -82,7 +83,7 @@ impl Channels {
             let address = target.address;
             let channel = begin(address).ok().and_then(|stream| self.add(stream, address, poller, switch));
             self.targets[index].channel = channel;
-            self.targets[index].retry = now + RETRY;
+            self.targets[index].retry = now + RECONNECT_INTERVAL;
         }
     }
 
@@ -102,8 +103,8 @@ impl Channels {
         poller: &Poller,
         switch: &mut Switch,
     ) -> Option<u32> {
-        if self.channels.len() >= MOST {
-            warn!(%peer, "refused: {MOST} controllers are connected");
+        if self.channels.len() >= MAX_CONNECTIONS {
+            warn!(%peer, "refused: {MAX_CONNECTIONS} controllers are connected");
             return None;
         }
         let _ = stream.set_nodelay(true);
@@ -116,7 +117,7 @@ impl Channels {
         Some(number)
     }
 
-    /// Reads what a controller says.
+    /// Reads from a controller.
     pub(crate) fn serve(&mut self, number: u32, now: Time, switch: &mut Switch) {
         let Some(channel) = self.channels.get_mut(&number) else { return };
         if let Err(error) = channel.read(|message| switch.handle_message(now, ConnectionId(number), message))
@@ -125,7 +126,7 @@ impl Channels {
         }
     }
 
-    /// Writes what controllers are to be told.
+    /// Writes pending messages to controllers.
     pub(crate) fn flush(&mut self, now: Time, poller: &Poller, switch: &mut Switch) {
         let mut ended = Vec::new();
         for (number, channel) in &mut self.channels {
@@ -147,7 +148,7 @@ impl Channels {
         let Some(channel) = self.channels.remove(&number) else { return };
         switch.disconnect(ConnectionId(number));
         for target in self.targets.iter_mut().filter(|target| target.channel == Some(number)) {
-            (target.channel, target.retry) = (None, now + RETRY);
+            (target.channel, target.retry) = (None, now + RECONNECT_INTERVAL);
         }
         if channel.greeted {
             info!(peer = %channel.peer, "the controller's connection has ended: {error}");
@@ -158,7 +159,7 @@ impl Channels {
 impl Channel {
     fn read(&mut self, mut handle: impl FnMut(&[u8])) -> io::Result<()> {
         let start = self.unread.len();
-        self.unread.resize(start + READ, 0);
+        self.unread.resize(start + READ_CHUNK, 0);
         let result = self.stream.read(self.unread.get_mut(start..).unwrap_or_default());
         self.unread.truncate(start + result.as_ref().map_or(0, |length| *length));
         match result {
@@ -186,7 +187,7 @@ impl Channel {
         while !bytes.is_empty() {
             match self.stream.write(bytes) {
                 Ok(written) => _ = bytes.drain(..written),
-                // A connection that is not there yet is one that cannot be written to yet.
+                // A connection that is not established cannot be written to yet.
                 Err(error) if blocks(&error) => return Ok(()),
                 Err(error) => return Err(error),
             }

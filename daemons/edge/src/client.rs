@@ -1,4 +1,4 @@
-//! A client of the edge's listener that sets groups and reads their reports.
+//! A client of an edge's OpenFlow listener that sets groups and reads their telemetry.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -11,58 +11,58 @@ use braid_openflow::{
     MultipartRequest, ReplyBody, RequestBody, Xid, frame_length,
 };
 
-/// Sets the groups of an edge over its listener, as a controller would.
-pub struct Tuner {
+/// A client that sets the groups of an edge over its OpenFlow listener, as a controller does.
+pub struct GroupClient {
     stream: TcpStream,
     unread: Vec<u8>,
 }
 
-/// Why an edge did not do what it was asked for.
+/// Errors of requests to an edge.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// It cannot be reached, or does not answer.
-    #[error("the edge at {address}: {source}")]
+    /// The edge cannot be reached, or does not answer.
+    #[error("cannot reach the edge at {address}: {source}")]
     Unreachable {
-        /// Where it was looked for.
+        /// The address.
         address: SocketAddr,
-        /// What the kernel says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The connection broke.
-    #[error("talking to the edge: {0}")]
+    /// The connection failed.
+    #[error("the connection to the edge failed: {0}")]
     Broken(#[from] io::Error),
-    /// It said why not.
-    #[error("the edge refuses: {0:?}")]
+    /// The edge refused the request.
+    #[error("the edge refused the request: {0:?}")]
     Refused(ErrorCode),
-    /// Its answer cannot be read.
-    #[error("the edge's answer: {0}")]
+    /// The reply is malformed.
+    #[error("malformed reply of the edge: {0}")]
     Answer(#[from] braid_openflow::DecodeError),
 }
 
-impl Tuner {
+impl GroupClient {
     /// Connects to the listener of an edge.
     ///
     /// # Errors
     ///
     /// [`ClientError::Unreachable`].
     pub fn connect(address: SocketAddr) -> Result<Self, ClientError> {
-        let patience = Duration::from_secs(3);
+        let timeout = Duration::from_secs(3);
         let open = || {
-            let stream = TcpStream::connect_timeout(&address, patience)?;
-            stream.set_read_timeout(Some(patience))?;
+            let stream = TcpStream::connect_timeout(&address, timeout)?;
+            stream.set_read_timeout(Some(timeout))?;
             io::Result::Ok(stream)
         };
         let stream = open().map_err(|source| ClientError::Unreachable { address, source })?;
-        let mut tuner = Self { stream, unread: Vec::new() };
-        tuner.say(&Message::Hello(Hello::V1_3))?;
-        Ok(tuner)
+        let mut client = Self { stream, unread: Vec::new() };
+        client.say(&Message::Hello(Hello::V1_3))?;
+        Ok(client)
     }
 
-    /// Has it set what `extension` says, and waits until it has.
+    /// Sends `extension` and waits until the edge has applied it.
     ///
     /// # Errors
     ///
-    /// [`ClientError`], if it refuses or does not answer.
+    /// [`ClientError`] if the edge refuses or does not answer.
     pub fn set(&mut self, extension: &Extension) -> Result<(), ClientError> {
         let body = extension.body();
         self.say(&Message::Experimenter(extension.message(&body)))?;
@@ -78,7 +78,7 @@ impl Tuner {
         }
     }
 
-    /// What a group that sprays or puts in order has done; `None` if there is no such group.
+    /// The telemetry of a spraying or resequencing group; `None` if there is no such group.
     ///
     /// # Errors
     ///

@@ -19,10 +19,10 @@ use crate::options::Options;
 use crate::poller::{Poller, Token};
 use crate::tunnels::{self, Tunnels};
 
-/// How often interfaces are looked at, whether they are up.
-const LOOK: Duration = Duration::from_millis(50);
+/// The interval at which the state of interfaces is checked.
+const LINK_STATE_INTERVAL: Duration = Duration::from_millis(50);
 
-/// An edge that is set up. Frames pass while [`Self::run_while`] runs.
+/// An edge that is set up. It forwards frames while [`Self::run_while`] runs.
 pub struct Edge {
     switch: Switch,
     interfaces: Vec<Interface>,
@@ -74,7 +74,7 @@ impl Edge {
         })
     }
 
-    /// Where it listens for controllers.
+    /// The addresses that it listens on for controllers.
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.channels.addresses().collect()
     }
@@ -93,13 +93,13 @@ impl Edge {
         self.run_while(|| !stop.load(Ordering::Relaxed))
     }
 
-    /// Passes frames as long as `more` says so, which is asked at least every 50 ms.
+    /// Passes frames while `more` returns `true`; it is called at least every 50 ms.
     ///
     /// # Errors
     ///
-    /// [`EdgeError::System`] if the kernel does not let the thread wait.
+    /// [`EdgeError::System`] if waiting for events fails.
     pub fn run_while(&mut self, mut more: impl FnMut() -> bool) -> Result<(), EdgeError> {
-        // By default the kernel wakes a thread up to 50 µs late, to save power.
+        // The default timer slack wakes a thread up to 50 µs late.
         let slack = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         slack.map_err(|error| EdgeError::system("asking for exact timers", error))?;
         while more() {
@@ -145,7 +145,7 @@ impl Edge {
             self.switch.handle_timeout(now);
         }
         if self.next_look <= now {
-            self.next_look = now + LOOK;
+            self.next_look = now + LINK_STATE_INTERVAL;
             self.look(now);
         }
         self.uplinks.handle_timeout(now);
@@ -179,7 +179,7 @@ impl Edge {
         }
     }
 
-    /// Puts what leaves by ports into the queues of interfaces, and of tunnels; whether there was something.
+    /// Moves packets that leave by ports to the queues of interfaces and tunnels. Returns whether there were any.
     fn switch_packets(&mut self) -> bool {
         let (mut any, mut refused) = (false, Vec::new());
         for (number, mut packet) in self.switch.poll_packets() {
@@ -199,7 +199,7 @@ impl Edge {
         any
     }
 
-    /// The same for what uplinks send: tunnels, questions and answers.
+    /// The same for packets that uplinks send: tunnels, ARP/ND requests and replies.
     fn uplink_packets(&mut self) -> bool {
         let mut any = false;
         for (uplink, packet) in self.uplinks.poll_packets() {

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-/// Why an edge cannot run.
+/// Errors of an edge.
 #[derive(Debug, thiserror::Error)]
 pub enum EdgeError {
     /// An interface cannot be used.
@@ -11,31 +11,31 @@ pub enum EdgeError {
     Device {
         /// The interface.
         device: String,
-        /// What was tried.
+        /// The failed operation.
         what: &'static str,
-        /// What the kernel says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Two interfaces, or tunnels, have one number.
-    #[error("{0} and {1} have the same port number")]
+    /// Two ports have the same number.
+    #[error("{0} and {1} have the same port number: give one of them another number")]
     SameNumber(String, String),
-    /// Uplinks contradict each other.
+    /// The uplinks are inconsistent.
     #[error(transparent)]
     Uplinks(#[from] braid_switch::UplinkError),
     /// An address cannot be listened on.
-    #[error("listening on {address}: {source}")]
+    #[error("cannot listen on {address}: {source}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the kernel says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Something that every machine does.
+    /// A system call failed.
     #[error("{what}: {source}")]
     System {
-        /// What was tried.
+        /// The failed operation.
         what: &'static str,
-        /// What the kernel says.
+        /// The system's error.
         source: io::Error,
     },
 }

@@ -9,18 +9,18 @@ use braid_types::{BitsPerSec, MacAddr, PortNo, Time};
 use crate::buffers::Buffers;
 use crate::error::EdgeError;
 
-/// Most frames that are received before other interfaces have their turn.
-const MAX_RECEIVED: usize = 128;
-/// Most frames and GSO packets of one system call.
-const MAX_SENT: usize = 64;
-/// Frames in a ring: 30 ms of full frames at 1 Gbit/s.
+/// Frames received from one interface in a turn.
+const MAX_READ_BATCH: usize = 128;
+/// Packets sent with one system call, each a frame or a GSO packet.
+const MAX_SEND_BATCH: usize = 64;
+/// Frames in a receive ring: 30 ms of full frames at 1 Gbit/s.
 const RING_SLOTS: u32 = 2_048;
 
 /// A Linux interface as a port of the switch, an uplink, or both.
 pub(crate) struct Interface {
-    /// As a port.
+    /// Its port, if it is one.
     pub(crate) number: Option<PortNo>,
-    /// As an uplink.
+    /// Its uplinks.
     pub(crate) uplink: Option<usize>,
     pub(crate) device: String,
     kbps: u32,
@@ -37,19 +37,19 @@ impl Interface {
         Ok(Self { number: None, uplink: None, device, kbps: kbps(rate), port, queue: Vec::new() })
     }
 
-    /// Its longest packet; gone, nothing passes.
+    /// The interface's MTU; 0 if the interface is gone.
     pub(crate) fn mtu(&self) -> u32 {
         self.port.socket.mtu(&self.device).unwrap_or(0)
     }
 
-    /// As it is now; gone, it is down.
+    /// The port's description and state; an interface that is gone is down.
     pub(crate) fn describe(&self) -> PortDescription {
         let (mac, up) = self.port.socket.state(&self.device).unwrap_or_default();
         let (name, mac, mtu) = (self.device.clone(), MacAddr::new(mac), self.mtu());
         PortDescription { name, mac, up, kbps: self.kbps, mtu, is_tunnel: false }
     }
 
-    /// Passes what has arrived through the switch, but no more than its turn; whether there was something.
+    /// Passes received frames through the switch, at most a batch. Returns whether there were any.
     pub(crate) fn receive(
         &mut self,
         now: Time,
@@ -57,7 +57,7 @@ impl Interface {
         uplinks: &mut Uplinks,
         buffers: &mut Buffers,
     ) -> bool {
-        for count in 0..MAX_RECEIVED {
+        for count in 0..MAX_READ_BATCH {
             let Some(packet) = self.next(buffers) else { return count > 0 };
             let arrival = packet.map(|packet| match self.uplink {
                 Some(uplink) => uplinks.handle_packet(now, uplink, packet),
@@ -72,7 +72,7 @@ impl Interface {
         true
     }
 
-    /// The next frame; `Some(None)` for one that could not be had whole.
+    /// The next frame; `Some(None)` for one that was truncated.
     fn next(&mut self, buffers: &mut Buffers) -> Option<Option<Packet>> {
         let Some(frame) = self.port.ring.receive() else {
             self.port.socket.clear_error();
@@ -104,7 +104,7 @@ impl Interface {
         self.queue.push(packet);
     }
 
-    /// Sends what is in the queue; the lengths of what was refused go to `refused`.
+    /// Sends the queue. The lengths of refused packets go to `refused`.
     pub(crate) fn send(&mut self, buffers: &mut Buffers, mut refused: impl FnMut(u64)) {
         let mut rest = self.queue.as_mut_slice();
         while !rest.is_empty() {
@@ -117,24 +117,24 @@ impl Interface {
     }
 }
 
-/// As OpenFlow counts; 0 if it is unknown.
+/// The rate in kbit/s, as OpenFlow describes ports; 0 if it is unknown.
 pub(crate) fn kbps(rate: Option<BitsPerSec>) -> u32 {
     rate.map_or(0, |rate| (rate.0 / 1_000).try_into().unwrap_or(u32::MAX))
 }
 
-/// The packets of one system call, coalesced as far as they can be.
+/// The packets of one system call, coalesced into GSO packets where possible.
 struct Batch {
     frames: Vec<Coalesced>,
-    /// How many packets they take.
+    /// The number of packets in them.
     packets: usize,
 }
 
 impl Batch {
     /// Coalesces the first of `packets`.
     fn coalesce(packets: &mut [Packet]) -> Self {
-        let (mut frames, mut done) = (Vec::with_capacity(MAX_SENT), 0);
+        let (mut frames, mut done) = (Vec::with_capacity(MAX_SEND_BATCH), 0);
         while let Some(rest) =
-            packets.get_mut(done..).filter(|rest| !rest.is_empty() && frames.len() < MAX_SENT)
+            packets.get_mut(done..).filter(|rest| !rest.is_empty() && frames.len() < MAX_SEND_BATCH)
         {
             let coalesced = Coalesced::coalesce(rest);
             done += coalesced.packets;

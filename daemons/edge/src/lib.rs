@@ -1,11 +1,10 @@
-//! The network's edge: an OpenFlow 1.3 switch over Linux interfaces that sprays flows and resequences them.
+//! The edge daemon: an OpenFlow 1.3 switch over Linux interfaces that sprays and resequences flows.
 //!
-//! [`braid_switch`] decides; this crate has the interfaces and the controllers' connections. One thread does all of it:
-//! it takes what has arrived in batches, passes it through the switch, and sends what leaves in batches; between them
-//! it sleeps. Frames keep what was left to the network card: GSO packets stay whole, checksums are made by whoever
-//! sends them in the end.
+//! [`braid_switch`] decides; this crate has the interfaces and the connections of controllers. One thread receives
+//! frames in batches, passes them through the switch, sends the results in batches, and sleeps in between. Offloads stay
+//! in effect: GSO packets are not segmented, and the last sender computes checksums.
 //!
-//! Needs `CAP_NET_RAW`, `CAP_NET_ADMIN` for promiscuous mode, and Linux 5.11 or later.
+//! The process needs `CAP_NET_RAW`, `CAP_NET_ADMIN` for promiscuous mode, and Linux 5.11 or later.
 
 mod buffers;
 mod channels;
@@ -17,7 +16,7 @@ mod options;
 mod poller;
 mod tunnels;
 
-pub use client::{ClientError, Tuner};
+pub use client::{ClientError, GroupClient};
 pub use edge::Edge;
 pub use error::EdgeError;
 pub use options::{Options, PortOption, PortOptionError, TunnelOption, UplinkOption};

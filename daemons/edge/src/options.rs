@@ -7,20 +7,20 @@ use braid_edge_protocol::Ends;
 use braid_switch::UplinkAddress;
 use braid_types::{BitsPerSec, DatapathId, PortNo};
 
-/// What an edge is to be.
+/// The configuration of an edge.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Its datapath id.
     pub dpid: DatapathId,
-    /// Its interfaces, those of the calling thread's network namespace.
+    /// Its ports: interfaces of the calling thread's network namespace.
     pub ports: Vec<PortOption>,
-    /// Interfaces that lead to routers, each as often as it has addresses. What is no port as well carries nothing but tunnels.
+    /// Its uplinks to routers, one for each address. An interface that is not a port as well carries only tunnels.
     pub uplinks: Vec<UplinkOption>,
-    /// Tunnels over these, each of which is a port.
+    /// Tunnels over the uplinks; each is a port.
     pub tunnels: Vec<TunnelOption>,
-    /// Where it waits for controllers, and for `ovs-ofctl`.
+    /// The addresses to listen on for controllers and `ovs-ofctl`.
     pub listen: Vec<SocketAddr>,
-    /// Controllers that it connects to, and again when a connection ends.
+    /// Controllers to connect to, and to reconnect to.
     pub controllers: Vec<SocketAddr>,
 }
 
@@ -29,50 +29,50 @@ pub struct Options {
 pub struct PortOption {
     /// The interface.
     pub device: String,
-    /// Its port number; by default its place, from 1.
+    /// Its port number; by default its position, from 1.
     pub number: Option<PortNo>,
-    /// What it carries, for those who ask.
+    /// Its rate, for the port description.
     pub rate: Option<BitsPerSec>,
 }
 
-/// An address of an interface that leads to a router, as `NAME,ADDRESS/PREFIX[,GATEWAY]`.
+/// An address of an interface to a router, as `NAME,ADDRESS/PREFIX[,GATEWAY]`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UplinkOption {
     /// The interface.
     pub device: String,
-    /// The edge's address there, and the router's.
+    /// The addresses of the edge and of the router.
     pub address: UplinkAddress,
 }
 
 /// A tunnel to another edge, as `OWN,OTHER`, `OWN,OTHER=NUMBER`, or either with `@RATE`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TunnelOption {
-    /// An address of an uplink, and the other edge's.
+    /// The address of an uplink, and the address of the other edge.
     pub ends: Ends,
-    /// Its port number; by default the one after those before it.
+    /// Its port number; by default the next one.
     pub number: Option<PortNo>,
-    /// What it carries, for those who ask.
+    /// Its rate, for the port description.
     pub rate: Option<BitsPerSec>,
 }
 
-/// Why a text is none of these options.
+/// Errors of parsing options.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PortOptionError {
-    /// The name is none.
-    #[error("`{0}` is no name of an interface; give up to 15 characters")]
+    /// The interface name is invalid.
+    #[error("`{0}` is not an interface name: give up to 15 characters")]
     Name(String),
-    /// The number is none, or one that OpenFlow keeps for other things.
-    #[error("`{0}` is no port number; give 1 to 4294967040")]
+    /// The port number is invalid or reserved by OpenFlow.
+    #[error("`{0}` is not a port number: give 1 to 4294967040")]
     Number(String),
-    /// The address of an uplink is none.
+    /// The address of an uplink is invalid.
     #[error(
         "`{0}` is no interface with its address; give NAME,ADDRESS/PREFIX[,GATEWAY], such as eth1,192.0.2.6/30,192.0.2.5"
     )]
     Uplink(String),
-    /// The ends of a tunnel are none.
-    #[error("`{0}` are no ends of a tunnel; give OWN,OTHER, two addresses of one family")]
+    /// The ends of a tunnel are invalid.
+    #[error("`{0}` does not name the ends of a tunnel: give OWN,OTHER, two addresses of one family")]
     Ends(String),
-    /// The rate cannot be read.
+    /// The rate is invalid.
     #[error(transparent)]
     Rate(#[from] braid_types::ParseError),
 }
@@ -110,7 +110,7 @@ impl FromStr for TunnelOption {
     }
 }
 
-/// What is before a number and a rate, and those.
+/// Splits a text into its name, number and rate.
 fn number_and_rate(text: &str) -> Result<(&str, Option<PortNo>, Option<BitsPerSec>), PortOptionError> {
     let (text, rate) = match text.rsplit_once('@') {
         Some((text, rate)) => (text, Some(rate.parse()?)),

@@ -9,14 +9,14 @@ use rustix::time::Timespec;
 
 use crate::error::EdgeError;
 
-/// What something happened to.
+/// The source of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Token {
-    /// Frames wait at an interface.
+    /// Frames have arrived at an interface.
     Interface(u32),
-    /// Somebody connects to a listener.
+    /// A controller connects to a listener.
     Listener(u32),
-    /// A controller says something, can be written to, or has gone.
+    /// A controller's connection can be read or written, or is closed.
     Channel(u32),
 }
 
@@ -40,7 +40,7 @@ impl Token {
     }
 }
 
-/// Waits for descriptors and for the time, to the nanosecond.
+/// Waits for descriptors with a timeout to the nanosecond.
 pub(crate) struct Poller {
     epoll: OwnedFd,
     events: Vec<Event>,
@@ -59,10 +59,10 @@ impl Poller {
         added.map_err(|error| EdgeError::system("adding to an epoll instance", error))
     }
 
-    /// Whether it is to be said, too, that a source can be written to.
+    /// Sets whether the poller reports that a source can be written to.
     pub(crate) fn change(&self, source: impl AsFd, token: Token, writes: bool) {
         let flags = Self::flags(writes);
-        // A source that has gone is found so when it is read.
+        // Reading from a source that is gone shows it.
         let _ = epoll::modify(&self.epoll, source, EventData::new_u64(token.encode()), flags);
     }
 
@@ -70,7 +70,7 @@ impl Poller {
         if writes { EventFlags::IN | EventFlags::OUT } else { EventFlags::IN }
     }
 
-    /// What is ready, at the latest after `timeout`.
+    /// The ready sources; returns after `timeout` at the latest.
     pub(crate) fn wait(&mut self, timeout: Duration) -> Result<Vec<Token>, EdgeError> {
         let seconds = timeout.as_secs().min(60).cast_signed();
         let timeout = Timespec { tv_sec: seconds, tv_nsec: timeout.subsec_nanos().into() };

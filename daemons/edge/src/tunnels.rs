@@ -9,10 +9,10 @@ use crate::error::EdgeError;
 use crate::interface::{Interface, kbps};
 use crate::options::Options;
 
-/// The ports that are tunnels, with what each carries in kbit/s.
+/// The tunnel ports, with the rate of each in kbit/s.
 pub(crate) struct Tunnels(BTreeMap<PortNo, u32>);
 
-/// Opens what are ports, and uplinks; each once. Uplinks in the order of their numbers.
+/// Opens the interfaces of ports and uplinks, each once; uplinks in the order of their numbers.
 pub(crate) fn open(options: &Options) -> Result<(Vec<Interface>, Vec<UplinkSettings>), EdgeError> {
     let mut interfaces: Vec<Interface> = Vec::new();
     for (place, option) in (1..).zip(&options.ports) {
@@ -63,7 +63,7 @@ impl Tunnels {
         Ok((Uplinks::new(uplinks, &settings)?, Self(rates)))
     }
 
-    /// Tells the switch which of them can be passed now.
+    /// Reports to the switch which tunnels are up.
     pub(crate) fn look(&self, now: Time, uplinks: &Uplinks, switch: &mut Switch) {
         for TunnelPort { number, mac, mtu, is_up: up } in uplinks.ports() {
             let (name, kbps) = (format!("gre{number}"), self.0.get(&number).copied().unwrap_or(0));

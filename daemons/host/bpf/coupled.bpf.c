@@ -44,7 +44,7 @@ static ALWAYS_INLINE void describe_others(struct connection *connection, struct 
 	context = READ_ONLY(own->inet_conn.icsk_ulp_data, struct mptcp_subflow_context);
 	msk = READ_ONLY(context->conn, struct mptcp_sock);
 	node = msk->conn_list.next;
-	for (u32 place = 1; place < MOST_SUBFLOWS; place++) {
+	for (u32 place = 1; place < MAX_SUBFLOWS; place++) {
 		/* The list is a ring through the connection itself. */
 		if (!node || node == &msk->conn_list)
 			break;
@@ -89,7 +89,7 @@ CHECKED_BY_ITSELF u32 window_after_loss(const struct connection *connection, u32
 static ALWAYS_INLINE void grow(struct tcp_sock *tp, s64 increase, u32 acked)
 {
 	struct memory *own = memory(tp);
-	s64 sum = own->left_over + increase * (s64)least(acked, MOST_WINDOW);
+	s64 sum = own->left_over + increase * (s64)least(acked, MAX_WINDOW);
 	s64 grown = (s64)tp->snd_cwnd + (sum >> 32);
 
 	own->left_over = (u32)sum;

@@ -5,15 +5,15 @@
 #include "kernel.h"
 
 /* The own subflow, and the first 16 of its connection; those beyond take no part in the coupling of others. */
-#define MOST_SUBFLOWS 17
+#define MAX_SUBFLOWS 17
 
 #define ONE ((u64)1 << 14)
 #define SEGMENT ((u64)1 << 32)
-#define MOST_WINDOW (((u64)1 << 20) - 1)
-#define MOST_MICROS (((u64)1 << 26) - 1)
-#define MOST_RUN (((u64)1 << 22) - 1)
-#define MOST_SHARE (ONE << 26)
-#define MOST_ALPHA (ONE << 10)
+#define MAX_WINDOW (((u64)1 << 20) - 1)
+#define MAX_MICROS (((u64)1 << 26) - 1)
+#define MAX_RUN (((u64)1 << 22) - 1)
+#define MAX_SHARE (ONE << 26)
+#define MAX_ALPHA (ONE << 10)
 
 enum algorithm { UNCOUPLED, LIA, OLIA, BALIA };
 
@@ -25,7 +25,7 @@ struct subflow {
 
 /* The own subflow is the first. Places that nobody takes are unmeasured, wherever they are. */
 struct connection {
-	struct subflow subflows[MOST_SUBFLOWS];
+	struct subflow subflows[MAX_SUBFLOWS];
 };
 
 /* A function that the kernel's verifier checks by itself, once, and not again wherever it is called: the ways through
@@ -44,22 +44,22 @@ static ALWAYS_INLINE u64 most(u64 a, u64 b)
 
 CHECKED_BY_ITSELF u64 window_of(u32 cwnd)
 {
-	return most(1, least(cwnd, MOST_WINDOW));
+	return most(1, least(cwnd, MAX_WINDOW));
 }
 
 CHECKED_BY_ITSELF u64 micros_of(u32 srtt_us)
 {
-	return most(1, least(srtt_us, MOST_MICROS));
+	return most(1, least(srtt_us, MAX_MICROS));
 }
 
 CHECKED_BY_ITSELF u64 share_of(u64 window, u64 micros, u64 during_micros)
 {
-	return least(window * ONE * during_micros / micros, MOST_SHARE);
+	return least(window * ONE * during_micros / micros, MAX_SHARE);
 }
 
 CHECKED_BY_ITSELF u64 quality_of(u32 run, u64 micros)
 {
-	u64 limited = least(run, MOST_RUN);
+	u64 limited = least(run, MAX_RUN);
 	return ((limited * limited) << 19) / micros;
 }
 
@@ -93,7 +93,7 @@ static ALWAYS_INLINE u32 next(u32 place)
 }
 
 #define FOR_MEASURED(it, connection)                                                          \
-	for (u32 it##_at = 0; it##_at < MOST_SUBFLOWS; it##_at = next(it##_at))               \
+	for (u32 it##_at = 0; it##_at < MAX_SUBFLOWS; it##_at = next(it##_at))               \
 		for (const struct subflow *it = &(connection)->subflows[it##_at]; it; it = 0) \
 			if (it->srtt_us)
 
@@ -132,7 +132,7 @@ static ALWAYS_INLINE u64 balia_alpha(const struct connection *connection)
 	u64 greatest = 0, during = micros(own);
 	FOR_MEASURED(it, connection)
 		greatest = most(greatest, share(it, during));
-	return least(greatest / window(own), MOST_ALPHA);
+	return least(greatest / window(own), MAX_ALPHA);
 }
 
 static ALWAYS_INLINE u64 balia_increase(const struct connection *connection)

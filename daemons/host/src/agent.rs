@@ -13,56 +13,56 @@ use crate::netlink::NetlinkError;
 use crate::pm::{Endpoint, Limits};
 use crate::sysctl::{self, Setting, SysctlError};
 
-/// What the agent shall do.
+/// The configuration of an agent.
 #[derive(Default)]
 pub struct Config {
-    /// Who opens subflows; nothing changes if it is not said.
+    /// The path manager; `None` leaves the system's settings.
     pub mode: Option<Mode>,
-    /// How windows of subflows are coupled; as the kernel does it, if it is not said.
+    /// The coupled congestion control; `None` leaves the kernel's.
     pub congestion: Option<Algorithm>,
 }
 
-/// Who opens subflows.
+/// The path manager: what opens subflows.
 pub enum Mode {
-    /// The path manager in the kernel, the same for every connection.
+    /// The kernel, with the same settings for every connection.
     Kernel {
         /// Its limits.
         limits: Limits,
-        /// What it opens subflows from, or tells peers of.
+        /// Addresses for subflows, or for announcements to peers.
         endpoints: Vec<Endpoint>,
     },
-    /// The agent, each connection as advised.
+    /// The agent, by advice for each connection.
     Managed {
-        /// How many subflows a connection has in all where nobody advises.
+        /// Subflows of a connection in total, without advice.
         subflows: usize,
-        /// How many it has at most beside its first, whatever is advised.
+        /// The maximum of additional subflows of a connection, whatever the advice.
         most: usize,
-        /// Who advises.
+        /// The source of advice.
         adviser: Option<Box<dyn Adviser>>,
     },
 }
 
-/// The agent in the network namespace of the thread that starts it, which has to be the one that runs it, too.
+/// The agent, in the network namespace of the thread that starts it. The same thread has to run it.
 #[derive(Debug)]
 pub struct Agent {
     signals: Signals,
     manager: Option<(Manager, std::sync::mpsc::Sender<Input>)>,
     congestion: Option<(Algorithm, Coupled)>,
-    // What is dropped last was set first.
+    // Fields are dropped in order: the first setting is restored last.
     _kernel: Option<KernelMode>,
     _path_manager: Option<Setting>,
 }
 
-/// Why the agent does not run.
+/// Errors of the agent.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
-    /// The congestion control cannot be had.
+    /// The congestion control is unavailable.
     #[error(transparent)]
     Congestion(#[from] CongestionError),
-    /// The kernel's path managers cannot be had.
+    /// The kernel's path managers are unavailable.
     #[error(transparent)]
     Kernel(#[from] NetlinkError),
-    /// The path manager cannot be chosen.
+    /// The path manager cannot be selected.
     #[error(transparent)]
     Setting(#[from] SysctlError),
     /// Signals cannot be waited for.
@@ -71,11 +71,11 @@ pub enum AgentError {
 }
 
 impl AgentError {
-    /// Whether it is the machine that lacks a feature.
+    /// Whether the machine lacks a feature.
     #[must_use]
-    pub const fn is_lack(&self) -> bool {
+    pub const fn is_missing_feature(&self) -> bool {
         match self {
-            Self::Congestion(error) => error.is_lack(),
+            Self::Congestion(error) => error.is_missing_feature(),
             Self::Kernel(error) => matches!(error, NetlinkError::NoFamily(_)),
             _ => false,
         }
@@ -83,18 +83,18 @@ impl AgentError {
 }
 
 impl Agent {
-    /// Sets what there is to set.
+    /// Applies the configuration.
     ///
     /// # Errors
     ///
-    /// Something cannot be set; then nothing is.
+    /// A setting cannot be applied; then none is.
     pub fn start(config: Config) -> Result<Self, AgentError> {
         let signals = Signals::new([SIGINT, SIGTERM]).map_err(AgentError::Signals)?;
         let (mut manager, mut kernel, mut path_manager) = (None, None, None);
         match config.mode {
             Some(Mode::Kernel { limits, endpoints }) => kernel = Some(KernelMode::set(limits, &endpoints)?),
             Some(Mode::Managed { subflows, most, adviser }) => {
-                // It listens before the first connection that is its own.
+                // It listens for events before the first connection that it manages.
                 manager = Some(Manager::start(most, subflows, adviser)?);
                 path_manager = Some(choose_user_space()?);
             }
@@ -105,23 +105,23 @@ impl Agent {
         Ok(Self { signals, manager, congestion, _kernel: kernel, _path_manager: path_manager })
     }
 
-    /// The algorithm of the congestion control that it has loaded.
+    /// The congestion control that the agent has loaded.
     #[must_use]
     pub fn congestion(&self) -> Option<Algorithm> {
         self.congestion.as_ref().map(|(algorithm, _)| *algorithm)
     }
 
-    /// What it can be stopped by, if it manages connections.
+    /// The handle that stops the agent, if it manages connections.
     #[must_use]
     pub fn stopper(&self) -> Option<std::sync::mpsc::Sender<Input>> {
         self.manager.as_ref().map(|(_, input)| input.clone())
     }
 
-    /// Runs until SIGTERM or SIGINT, and puts back what it has set. Subflows stay.
+    /// Runs until SIGTERM or SIGINT, and restores the settings. Subflows stay open.
     ///
     /// # Errors
     ///
-    /// The kernel says no more what happens to connections.
+    /// The kernel no longer reports events of connections.
     pub fn run_until_signalled(mut self) -> Result<(), AgentError> {
         let Some((mut manager, input)) = self.manager.take() else {
             self.signals.forever().next();
@@ -130,7 +130,7 @@ impl Agent {
         let mut signals = self.signals;
         thread::spawn(move || {
             if signals.forever().next().is_some() {
-                // It may have ended by itself.
+                // The agent may have ended by itself.
                 let _ = input.send(Input::Stop);
             }
         });
@@ -138,11 +138,11 @@ impl Agent {
     }
 }
 
-/// Linux 6.15 and later have a name for it, those before a number.
+/// The setting by name, of Linux 6.15 and later; earlier versions have a number.
 fn choose_user_space() -> Result<Setting, SysctlError> {
-    const NAMED: &str = "net.mptcp.path_manager";
-    match sysctl::read(NAMED) {
-        Ok(_) => Setting::change(NAMED, "userspace"),
+    const NAMED_SETTING: &str = "net.mptcp.path_manager";
+    match sysctl::read(NAMED_SETTING) {
+        Ok(_) => Setting::change(NAMED_SETTING, "userspace"),
         Err(_) => Setting::change("net.mptcp.pm_type", "1"),
     }
 }

@@ -3,7 +3,7 @@
 use crate::netlink::NetlinkError;
 use crate::pm::{Endpoint, Limits, PathManager};
 
-/// Limits and endpoints of ours; what was there before is there again once this is dropped.
+/// The agent's limits and endpoints; dropping this value restores the previous ones.
 #[derive(Debug)]
 pub struct KernelMode {
     kernel: PathManager,
@@ -12,11 +12,11 @@ pub struct KernelMode {
 }
 
 impl KernelMode {
-    /// Sets `limits`, and adds `endpoints` to those that are there.
+    /// Sets `limits` and adds `endpoints` to the existing ones.
     ///
     /// # Errors
     ///
-    /// The kernel refuses one; then all is as before.
+    /// The kernel refuses one; then everything is restored.
     pub fn set(limits: Limits, endpoints: &[Endpoint]) -> Result<Self, NetlinkError> {
         let mut kernel = PathManager::open()?;
         let former = kernel.limits()?;

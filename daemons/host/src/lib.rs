@@ -1,10 +1,10 @@
-//! The agent on MPTCP hosts: which subflows a connection has, and how their windows are coupled.
+//! The agent on MPTCP hosts, which manages subflows and couples their congestion windows.
 //!
-//! [`Agent`] is all of it, in one network namespace: the path manager in the kernel with limits and endpoints
-//! ([`KernelMode`]), or the one in user space, by a controller's advice ([`managed`]); and [`congestion`] control in the
-//! kernel. What it sets, it puts back. It needs no patched kernel.
+//! [`Agent`] works in one network namespace. It configures the kernel's path manager ([`KernelMode`]), or is the path
+//! manager in user space, by a controller's advice ([`managed`]), and loads coupled [`congestion`] control into the
+//! kernel. At its end it restores all settings. It needs no patched kernel.
 //!
-//! What it does not do: place subflows on paths. That is the controller's.
+//! It does not place subflows on paths: the controller does.
 
 mod agent;
 pub mod congestion;

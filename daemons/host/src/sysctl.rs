@@ -1,9 +1,9 @@
-//! Settings of the network namespace that the thread is in.
+//! Kernel parameters (sysctl) of the calling thread's network namespace.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// A setting cannot be read or written.
+/// A kernel parameter cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot set {name} to {value}")]
 pub struct SysctlError {
@@ -13,7 +13,7 @@ pub struct SysctlError {
     source: io::Error,
 }
 
-/// A setting that has its former value again once this is dropped, in the namespace of the thread that drops it.
+/// A changed kernel parameter, restored when this value is dropped, in the namespace of the dropping thread.
 #[derive(Debug)]
 pub struct Setting {
     name: &'static str,
@@ -22,11 +22,11 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Gives `name`, such as `net.ipv4.tcp_congestion_control`, the value `value` for as long as this lives.
+    /// Sets `name`, such as `net.ipv4.tcp_congestion_control`, to `value` for the lifetime of the result.
     ///
     /// # Errors
     ///
-    /// The kernel has no such setting, refuses the value, or does not let this process change it.
+    /// The kernel has no such parameter, refuses the value, or this process lacks the privilege.
     pub fn change(name: &'static str, value: &str) -> Result<Self, SysctlError> {
         let failed = |source| SysctlError { name: name.to_owned(), value: value.to_owned(), source };
         let former = read(name).map_err(failed)?;
@@ -34,7 +34,7 @@ impl Setting {
         Ok(Self { name, former, ours: value.to_owned() })
     }
 
-    /// What it was before.
+    /// The previous value.
     #[must_use]
     pub fn former(&self) -> &str {
         &self.former
@@ -43,7 +43,7 @@ impl Setting {
 
 impl Drop for Setting {
     fn drop(&mut self) {
-        // What somebody else has changed since is theirs.
+        // A value that another process has changed since stays.
         if read(self.name).is_ok_and(|now| now == self.ours)
             && let Err(error) = fs::write(path(self.name), &self.former)
         {
@@ -52,11 +52,11 @@ impl Drop for Setting {
     }
 }
 
-/// The setting's value, without the end of its line.
+/// The parameter's value, without the newline.
 ///
 /// # Errors
 ///
-/// The kernel has no such setting.
+/// The kernel has no such parameter.
 pub fn read(name: &str) -> io::Result<String> {
     Ok(fs::read_to_string(path(name))?.trim_end().to_owned())
 }

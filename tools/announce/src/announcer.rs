@@ -1,4 +1,4 @@
-//! Has connections placed on paths that are set aside, and gives the paths back.
+//! Placement of a command's connections on assigned paths, and release of the assignments.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -7,16 +7,16 @@ use braid_api::{Assignment, Connection, NewAssignment, Requester};
 use braid_assign::Distribution;
 use braid_types::FiveTuple;
 
-/// A controller that sets paths aside.
+/// A controller that assigns paths.
 pub trait Controller {
-    /// Why it did not do what it was asked for.
+    /// The error of a request.
     type Error;
 
-    /// Sets paths aside.
+    /// Assigns paths.
     ///
     /// # Errors
     ///
-    /// The controller cannot be reached, or refuses; as of the other methods.
+    /// The controller cannot be reached, or refuses the request.
     fn assign(&self, wanted: &NewAssignment) -> Result<Assignment, Self::Error>;
 
     /// Places a connection of an assignment on a path.
@@ -41,54 +41,54 @@ pub trait Controller {
     fn release(&self, assignment: &str, requester: &Requester) -> Result<(), Self::Error>;
 }
 
-/// Whose paths connections take.
+/// The assignment whose paths connections take.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Assigning {
-    /// This assignment's.
+    /// An existing assignment.
     Given(String),
-    /// Those of an assignment that is made for each pair of hosts.
+    /// A new assignment for each pair of hosts.
     ByHost {
-        /// How many paths each has.
+        /// Number of paths of each assignment.
         paths: u8,
-        /// How many connections will open, if that is known.
+        /// Number of connections that will open, if known.
         streams: Option<u16>,
-        /// How they are distributed over the paths.
+        /// How connections are distributed over the paths.
         distribution: Distribution,
     },
 }
 
-/// Tells a controller of connections before they open.
+/// Announces connections to a controller before they open.
 #[derive(Debug)]
 pub struct Announcer<C> {
     controller: C,
     assigning: Assigning,
     owner: Option<String>,
-    /// Assignments that were made here; `None` where there could not be one.
+    /// Assignments created here; `None` where creation failed.
     made: BTreeMap<(IpAddr, IpAddr), Option<String>>,
     placed: Vec<(String, FiveTuple)>,
 }
 
 impl<C: Controller> Announcer<C> {
-    /// Nothing is announced yet; `owner` is whose the assignments are.
+    /// An announcer without announcements; `owner` is the owner of its assignments.
     pub const fn new(controller: C, assigning: Assigning, owner: Option<String>) -> Self {
         Self { controller, assigning, owner, made: BTreeMap::new(), placed: Vec::new() }
     }
 
-    /// The connections that have a path.
+    /// The connections with a path.
     pub fn placed(&self) -> impl Iterator<Item = &FiveTuple> {
         self.placed.iter().map(|(_, tuple)| tuple)
     }
 
-    /// Who is told.
+    /// The controller.
     pub const fn controller(&self) -> &C {
         &self.controller
     }
 
-    /// Has a connection placed; without success it goes the way of all others.
+    /// Has a connection placed. Without success it takes the default path.
     ///
     /// # Errors
     ///
-    /// The controller could not be asked, or refused. An assignment that could not be made is asked for once.
+    /// The controller cannot be reached, or refuses. A failed assignment is requested only once.
     pub fn announce(&mut self, tuple: FiveTuple) -> Result<(), C::Error> {
         let Some(id) = self.assignment(&tuple)? else { return Ok(()) };
         self.controller.place(&id, &Connection::new(&tuple, self.owner.clone()))?;
@@ -97,9 +97,9 @@ impl<C: Controller> Announcer<C> {
         Ok(())
     }
 
-    /// Gives back what was set aside here.
+    /// Releases the assignments created here.
     pub fn release(&self) {
-        // What does not reach the controller now ends there by itself.
+        // An assignment that cannot be released now expires at the controller.
         for (id, tuple) in &self.placed {
             drop(self.controller.end(id, &Connection::new(tuple, self.owner.clone())));
         }

@@ -14,8 +14,8 @@ use super::start::take;
 /// The longest address of the internet families.
 const MAX_ADDRESS: usize = 28;
 
-/// What a thread that calls connect(2) with these arguments is about to open, its socket bound to the port that it will
-/// have; `None` for all but TCP to other hosts.
+/// The connection that a thread opens by connect(2) with these arguments, its socket bound to its final port; `None` for
+/// anything but TCP to other hosts.
 pub(super) fn about_to_open(thread: u32, number: u64, address: (u64, u64)) -> Option<FiveTuple> {
     let remote = read_address(thread, address).ok()??;
     let remote = SocketAddr::new(remote.ip().to_canonical(), remote.port());
@@ -27,12 +27,12 @@ pub(super) fn about_to_open(thread: u32, number: u64, address: (u64, u64)) -> Op
     let route = |remote| in_network_of(thread, move || source_to(remote));
     let local = is_tcp.then(|| bind(&socket, remote, route).ok()).flatten()?;
     let [src, dst] = [local.ip().to_canonical(), remote.ip()];
-    // What stays on this host needs no path.
+    // Connections within this host need no path.
     let tuple = FiveTuple { src, dst, src_port: local.port(), dst_port: remote.port() };
     (src != dst && local.port() != 0).then_some(tuple)
 }
 
-/// Gives a socket the address and port from which it will connect, unless it has them; the kernel would a moment later.
+/// Binds a socket to the address and port from which it will connect, unless it is bound; the kernel would do so next.
 fn bind(
     socket: &Socket,
     remote: SocketAddr,
@@ -51,7 +51,7 @@ fn bind(
     local(socket)
 }
 
-/// The address from which packets go there. A datagram socket shows it, and sends nothing.
+/// The source address towards a destination, found with a datagram socket that sends nothing.
 fn source_to(remote: SocketAddr) -> io::Result<IpAddr> {
     let any: IpAddr =
         if remote.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
@@ -60,14 +60,14 @@ fn source_to(remote: SocketAddr) -> io::Result<IpAddr> {
     Ok(probe.local_addr()?.ip())
 }
 
-/// Does something in the network namespace of a thread, which a command may have changed.
+/// Runs a function in the network namespace of a thread, which the command may have changed.
 fn in_network_of<T: Send>(thread: u32, action: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     let theirs = format!("/proc/{thread}/ns/net");
     if fs::metadata(&theirs)?.ino() == fs::metadata("/proc/self/ns/net")?.ino() {
         return action();
     }
     let namespace = File::open(theirs)?;
-    // Only the thread that enters it is there.
+    // Only a separate thread enters it.
     std::thread::scope(|scope| {
         let inside = scope.spawn(|| {
             setns(namespace, CloneFlags::CLONE_NEWNET)?;
@@ -83,7 +83,7 @@ fn process_of(thread: u32) -> Option<u32> {
     status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok())
 }
 
-/// The address in a thread's memory, if it is one of the internet.
+/// The address in a thread's memory, if it is IPv4 or IPv6.
 fn read_address(thread: u32, (address, length): (u64, u64)) -> io::Result<Option<SocketAddr>> {
     let mut bytes = [0; MAX_ADDRESS];
     let length = usize::try_from(length).unwrap_or(usize::MAX).min(MAX_ADDRESS);
@@ -98,7 +98,7 @@ fn parse(bytes: &[u8]) -> Option<SocketAddr> {
     let (port, rest) = rest.split_first_chunk()?;
     let address: IpAddr = match i32::from(u16::from_ne_bytes(*family)) {
         nix::libc::AF_INET => IpAddr::from(*rest.first_chunk::<4>()?),
-        // The flow label comes first.
+        // The flow label precedes the address.
         nix::libc::AF_INET6 => IpAddr::from(*rest.get(4..)?.first_chunk::<16>()?),
         _ => return None,
     };

@@ -1,10 +1,10 @@
-//! Runs a command, and tells a controller of its TCP connections before they open.
+//! A runner for commands that announces their TCP connections to a controller before they open.
 //!
-//! The kernel stops the command, and whatever it starts, at each connect(2) and tells us (seccomp's user notification),
-//! so that programs need no change and may be linked as they like. [`start`] begins a process that calls [`become_command`],
-//! [`Watched::serve`] lets its connections go on one by one, and an [`Announcer`] has each placed on a path.
+//! The kernel stops the command and its children at each connect(2) and notifies this process (seccomp user notification).
+//! So programs need no change, and may be linked statically. [`start`] starts a process that calls [`become_command`],
+//! [`Watched::serve`] releases its connections one by one, and an [`Announcer`] has each placed on a path.
 //!
-//! How a controller is reached is for whoever implements [`Controller`].
+//! The caller implements [`Controller`], the access to the controller's API.
 //!
 //! ```no_run
 //! use std::process::Command;

@@ -1,4 +1,4 @@
-//! Lets connections of a command go on one by one.
+//! Handling of seccomp notifications: each connection of a command waits for its announcement.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -11,7 +11,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::connection::about_to_open;
 
-/// A command that waits with each of its connections until it may open it.
+/// A command whose connections wait until they are released.
 #[derive(Debug)]
 pub struct Watched {
     pub(crate) child: Child,
@@ -19,17 +19,17 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Lets each connection go on once `announce` has been told of it; returns when the last process of the command has ended.
+    /// Calls `announce` for each connection and then releases it. Returns when the command's last process has ended.
     ///
     /// # Errors
     ///
-    /// The kernel does not tell of connections, or of the command's end.
+    /// The kernel reports neither connections nor the command's end.
     pub fn serve(self, mut announce: impl FnMut(FiveTuple)) -> io::Result<ExitStatus> {
         let Self { mut child, listener } = self;
-        // Its parent reaps it at once: a listener whose processes have all ended hangs up.
+        // The parent reaps it at once: the listener hangs up when all of its processes have ended.
         let waiting = std::thread::spawn(move || child.wait());
         while wait(&listener)? {
-            // The process may have been killed meanwhile: then there is nothing to receive or to answer.
+            // The process may have been killed meanwhile; then there is nothing to receive or answer.
             let Ok(request) = ScmpNotifReq::receive(listener.as_raw_fd()) else { continue };
             let [number, address, length, ..] = request.data.args;
             if let Some(connection) = about_to_open(request.pid, number, (address, length)) {
@@ -38,11 +38,11 @@ impl Watched {
             let goes_on = ScmpNotifResp::new_continue(request.id, ScmpNotifRespFlags::empty());
             drop(goes_on.respond(listener.as_raw_fd()));
         }
-        waiting.join().unwrap_or_else(|_| Err(io::Error::other("the command cannot be waited for")))
+        waiting.join().unwrap_or_else(|_| Err(io::Error::other("cannot wait for the command")))
     }
 }
 
-/// Waits for a request; none will come any more if false.
+/// Waits for a request; `false` if no more will come.
 fn wait(listener: &OwnedFd) -> nix::Result<bool> {
     loop {
         let mut listeners = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];

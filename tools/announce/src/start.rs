@@ -1,4 +1,4 @@
-//! The process that becomes a command, and the listener to its connections.
+//! Start of a command under seccomp, and the listener for its connections.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -18,54 +18,54 @@ use rustix::process::{PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 use crate::Watched;
 
-/// Why a command did not start.
+/// Errors of starting a command.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// There is no process for it.
+    /// The process could not be created.
     #[error("the command did not start")]
     Process(#[from] io::Error),
-    /// The process ended with this code before it was the command, and has said why.
+    /// The process ended with this code before it became the command, and has printed the error.
     #[error("the command did not start: its process ended with {0}")]
     Ended(i32),
-    /// The process neither ended nor waits.
+    /// The process is in an unexpected state.
     #[error("the command did not start: {0:?}")]
     Strange(WaitStatus),
-    /// The descriptor by which the kernel asks cannot be had.
-    #[error("the command's connections cannot be watched")]
+    /// The seccomp listener cannot be taken over.
+    #[error("cannot take over the command's seccomp listener")]
     Listener(#[source] io::Error),
 }
 
-/// Why a process cannot become a command.
+/// Errors of becoming a command.
 #[derive(Debug, thiserror::Error)]
 pub enum BecomeError {
-    /// The kernel does not ask before connections.
-    #[error("connections cannot be watched by seccomp: {0}")]
+    /// The kernel cannot notify about connections.
+    #[error("cannot install a seccomp filter for connections: {0}")]
     Watch(#[from] SeccompError),
-    /// Its parent cannot take the listener.
+    /// The parent cannot take the listener.
     #[error("the process cannot wait for its parent")]
     Wait(#[from] nix::Error),
-    /// Nothing was given.
-    #[error("there is no command")]
+    /// No command is given.
+    #[error("no command is given")]
     Missing,
-    /// The program is not there, or cannot be run.
+    /// The program does not exist or cannot be run.
     #[error("{program}: {source}", program = Path::new(program).display())]
     Program {
-        /// Its name.
+        /// The program's name.
         program: OsString,
         /// Why.
         source: io::Error,
     },
 }
 
-/// Starts `process`, which has to call [`become_command`], and to say why when it ends before that.
+/// Starts `process`, which has to call [`become_command`], and has to print the reason if it ends before that.
 ///
 /// # Errors
 ///
-/// There is no such process, or it cannot be watched.
+/// The process cannot be started or watched.
 pub fn start(process: &mut Command) -> Result<Watched, StartError> {
     let mut child = process.spawn()?;
     let pid = Pid::from_raw(child.id().cast_signed());
-    // It stops once the kernel knows what to ask, and its listener is there to be taken.
+    // The child stops once its filter is installed and its listener can be taken.
     let listener = match waitpid(pid, Some(WaitPidFlag::WUNTRACED)).map_err(io::Error::from)? {
         WaitStatus::Stopped(..) => take_listener(child.id()),
         WaitStatus::Exited(_, code) => return Err(StartError::Ended(code)),
@@ -78,11 +78,11 @@ pub fn start(process: &mut Command) -> Result<Watched, StartError> {
     Ok(Watched { child, listener: listener.map_err(StartError::Listener)? })
 }
 
-/// Has the kernel ask before each connection, waits for the parent to take the listener, and goes on as the command.
+/// Installs the filter, waits for the parent to take the listener, and executes the command.
 ///
 /// # Errors
 ///
-/// The kernel does not ask, or the command is no program.
+/// The filter cannot be installed, or the command cannot be executed.
 pub fn become_command(command: &[OsString]) -> Result<Infallible, BecomeError> {
     ask_before_connections()?;
     raise(Signal::SIGSTOP)?;
@@ -95,12 +95,12 @@ fn ask_before_connections() -> Result<(), SeccompError> {
     let mut filter = ScmpFilterContext::new(ScmpAction::Allow)?;
     filter.add_rule(ScmpAction::Notify, ScmpSyscall::from_name("connect")?)?;
     filter.load()?;
-    // Kept open until the command takes this process's place: dropping the filter would close it.
+    // Stays open until exec: dropping the filter would close it.
     std::mem::forget(filter);
     Ok(())
 }
 
-/// Takes over the descriptor by which the kernel asks.
+/// Takes over the seccomp listener.
 fn take_listener(pid: u32) -> io::Result<OwnedFd> {
     let mut numbers = fs::read_dir(format!("/proc/{pid}/fd"))?.filter_map(|entry| {
         let path = entry.ok()?.path();
@@ -108,7 +108,7 @@ fn take_listener(pid: u32) -> io::Result<OwnedFd> {
         let is_listener = target.to_str()?.starts_with("anon_inode:seccomp");
         is_listener.then(|| path.file_name()?.to_str()?.parse().ok()).flatten()
     });
-    let number = numbers.next().ok_or_else(|| io::Error::other("it has no listener"))?;
+    let number = numbers.next().ok_or_else(|| io::Error::other("the process has no seccomp listener"))?;
     take(pid, number)
 }
 

@@ -1,4 +1,4 @@
-//! The connections of a capture, each direction by itself.
+//! The connections of a capture, each direction separately.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -8,10 +8,10 @@ use super::reassembly::{Piece, Reassembly};
 use super::segment::Segment;
 use crate::{Place, Timestamp};
 
-/// Takes what is in a connection.
+/// The receiver of a connection's items.
 type Take<'a, E> = dyn FnMut(&Place, Item) -> Result<(), E> + 'a;
 
-/// Both directions of every connection, each by its sender and receiver.
+/// Both directions of every connection, by sender and receiver.
 #[derive(Default)]
 pub(super) struct Connections(BTreeMap<(SocketAddr, SocketAddr), Stream>);
 
@@ -19,12 +19,12 @@ pub(super) struct Connections(BTreeMap<(SocketAddr, SocketAddr), Stream>);
 struct Stream {
     order: Reassembly,
     framing: Framing,
-    /// When its last segment was captured.
+    /// The time of its last segment.
     time: Option<Timestamp>,
 }
 
 impl Connections {
-    /// Takes in a segment and passes on what it completes.
+    /// Handles a segment and passes on the items that it completes.
     pub(super) fn receive<E>(
         &mut self,
         segment: &Segment<'_>,
@@ -38,7 +38,7 @@ impl Connections {
         } else if segment.payload.is_empty() && !self.0.contains_key(&key) {
             return Ok(());
         }
-        // The SYN takes a sequence number, after which its payload comes.
+        // The SYN occupies one sequence number before its payload.
         let seq = segment.seq.wrapping_add(segment.syn.into());
         let joined = || Stream::new(seq, Framing::from_the_middle());
         let stream = self.0.entry(key).or_insert_with(joined);
@@ -52,12 +52,12 @@ impl Connections {
         stream.drain(key, take)
     }
 
-    /// Passes on what can only be told at the end.
+    /// Passes on the items that are certain only at the end.
     pub(super) fn finish<E>(&mut self, take: &mut Take<'_, E>) -> Result<(), E> {
         std::mem::take(&mut self.0).into_iter().try_for_each(|(key, stream)| stream.finish(key, take))
     }
 
-    /// Begins a stream, unless the SYN is a retransmission.
+    /// Starts a stream, unless the SYN is a retransmission.
     fn open<E>(
         &mut self,
         key: (SocketAddr, SocketAddr),

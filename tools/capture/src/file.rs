@@ -1,4 +1,4 @@
-//! The file: packets as they were captured.
+//! Capture files (pcap, pcapng) as a sequence of packets.
 
 use std::io::Read;
 
@@ -11,36 +11,36 @@ use pcap_parser::{
 
 use crate::Timestamp;
 
-/// Bytes that are read at once, at first.
-const CAPACITY: usize = 1 << 18;
-/// No packet is longer; who says so is damaged.
-const MAX_CAPACITY: usize = 1 << 25;
+/// The initial size of the read buffer in bytes.
+const INITIAL_BUFFER: usize = 1 << 18;
+/// The largest read buffer; a file with a longer packet is damaged.
+const MAX_BUFFER: usize = 1 << 25;
 
-/// A packet as it was captured.
+/// A captured packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet<'a> {
-    /// When, if the capture says.
+    /// Its timestamp, if the capture has one.
     pub(super) time: Option<Timestamp>,
-    /// What its first header is.
+    /// The link type of its first header.
     pub(super) link: Linktype,
-    /// What was captured of it.
+    /// The captured bytes.
     pub(super) bytes: &'a [u8],
 }
 
-/// A capture that is read packet by packet.
+/// A reader of a capture, packet by packet.
 pub(super) struct CaptureFile {
     reader: Box<dyn PcapReaderIterator + Send>,
     capacity: usize,
     interfaces: Interfaces,
 }
 
-/// Why a capture cannot be read.
+/// Errors of reading a capture.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// It is something else.
-    #[error("this is not a capture: neither pcap nor pcapng")]
+    /// The input is not a capture.
+    #[error("this is not a capture: give a pcap or pcapng file")]
     NotACapture,
-    /// What is there contradicts the format.
+    /// The content violates the format.
     #[error("the capture is damaged after {0} bytes")]
     Damaged(usize),
     /// The operating system cannot read it.
@@ -51,14 +51,14 @@ pub enum FileError {
 impl CaptureFile {
     /// Reads the header of the capture `source`.
     pub(super) fn open(source: Box<dyn Read + Send>) -> Result<Self, FileError> {
-        let reader = create_reader(CAPACITY, source).map_err(|error| match error {
+        let reader = create_reader(INITIAL_BUFFER, source).map_err(|error| match error {
             PcapError::ReadError => FileError::Read,
             _ => FileError::NotACapture,
         })?;
-        Ok(Self { reader, capacity: CAPACITY, interfaces: Interfaces::default() })
+        Ok(Self { reader, capacity: INITIAL_BUFFER, interfaces: Interfaces::default() })
     }
 
-    /// Passes every packet on; at the end, tells whether the file ends within a packet.
+    /// Passes on every packet. Returns whether the file ends within a packet.
     pub(super) fn each<E: From<FileError>>(
         mut self,
         mut receive: impl FnMut(&Packet<'_>) -> Result<(), E>,
@@ -84,7 +84,7 @@ impl CaptureFile {
         let damaged = FileError::Damaged(self.reader.consumed());
         match trouble {
             Trouble::Incomplete => {}
-            Trouble::TooSmall if self.capacity < MAX_CAPACITY => {
+            Trouble::TooSmall if self.capacity < MAX_BUFFER => {
                 self.capacity *= 2;
                 self.reader.grow(self.capacity);
             }
@@ -94,7 +94,7 @@ impl CaptureFile {
     }
 }
 
-/// What keeps the reader from the next block, apart from the bytes that it borrows.
+/// The reader's errors without the bytes that they borrow.
 enum Trouble {
     End,
     Cut,
@@ -115,7 +115,7 @@ impl From<PcapError<&[u8]>> for Trouble {
     }
 }
 
-/// What the capture says of the interfaces at which packets were captured.
+/// The interfaces of the capture.
 #[derive(Debug, Default)]
 struct Interfaces(Vec<Interface>);
 
@@ -129,7 +129,7 @@ struct Interface {
 }
 
 impl Interfaces {
-    /// Takes in what the block says; the packet, if it is one of a known interface.
+    /// Handles a block. Returns the packet, if it is one of a known interface.
     fn read<'a>(&mut self, block: &'a PcapBlockOwned<'a>) -> Option<Packet<'a>> {
         match block {
             PcapBlockOwned::LegacyHeader(header) => self.0 = vec![Interface::of_file(header)],
@@ -176,7 +176,7 @@ impl Interface {
     }
 }
 
-/// The link type without the bits above it, which tell of frame check sequences.
+/// The link type without the upper bits, which describe frame check sequences.
 const fn known_bits(link: Linktype) -> Linktype {
     Linktype(link.0 & 0xffff)
 }

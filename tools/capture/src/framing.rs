@@ -1,42 +1,42 @@
-//! The messages in a stream.
+//! Framing of OpenFlow messages in a byte stream that may have gaps.
 
 use braid_openflow::{HEADER_LEN, Header, Message, MessageType, VERSION, frame_length};
 
-/// Bytes that are searched for a message at a time: the longest one and the next one's header fit.
+/// Bytes searched for a message at a time: the longest message and the next one's header.
 const MAX_SEARCHED: usize = 1 << 17;
-/// Bytes that are shown of what is no message.
+/// Bytes shown of data that is no message.
 const MAX_SHOWN: usize = 64;
-/// The highest wire version there is, that of OpenFlow 1.5.
+/// The highest wire version: OpenFlow 1.5.
 const MAX_VERSION: u8 = 6;
 /// The highest message type of any version.
 const MAX_TYPE: u8 = 35;
 
-/// What lies at a place of the stream.
+/// An item of the stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Item {
-    /// A message, or what is framed like one.
+    /// A message, or bytes with the framing of one.
     Message {
-        /// Where it starts in what one side sent, in bytes.
+        /// Its offset in the stream of one sender, in bytes.
         offset: u64,
-        /// All of it.
+        /// The whole message.
         bytes: Vec<u8>,
     },
-    /// No message begins with these bytes, where one must.
+    /// Bytes that cannot begin a message, where one must begin.
     Lost {
-        /// Where they are, in bytes.
+        /// Their offset in bytes.
         offset: u64,
-        /// The first of them.
+        /// The first bytes.
         bytes: Vec<u8>,
-        /// Why it is none.
+        /// The reason.
         reason: String,
     },
-    /// So many bytes were passed over until a message began, or the stream ended.
+    /// Bytes skipped until the next message or the end of the stream.
     Skipped {
-        /// Where they are, in bytes.
+        /// Their offset in bytes.
         offset: u64,
-        /// How many.
+        /// Their number.
         count: u64,
-        /// Why no message was known to begin there.
+        /// The reason for skipping.
         why: &'static str,
     },
 }
@@ -44,9 +44,9 @@ pub enum Item {
 /// Finds the messages in one direction of a connection. Drain [`Self::poll`] after every other call.
 #[derive(Debug)]
 pub(super) struct Framing {
-    /// What is not given out yet. A message begins where it does, unless there is a search.
+    /// Bytes not passed on yet. They begin with a message, unless a search is active.
     buffer: Vec<u8>,
-    /// Where the buffer begins in the stream.
+    /// The buffer's offset in the stream.
     offset: u64,
     search: Option<Search>,
     finished: bool,
@@ -57,33 +57,33 @@ pub(super) struct Framing {
 struct Search {
     since: u64,
     why: &'static str,
-    /// Where segments begin in the stream, in order: where messages are most likely to.
+    /// Offsets of segments in order, where messages are most likely to begin.
     segments: Vec<u64>,
 }
 
-/// Whether a message begins at some place.
+/// Whether a message begins at an offset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
     Yes,
     No,
-    /// If one does, it is not there in full.
+    /// Possibly, but it is incomplete.
     Perhaps,
 }
 
 impl Framing {
-    /// A stream that is known from its first byte.
+    /// A stream captured from its first byte.
     pub(super) const fn from_the_start() -> Self {
         Self { buffer: Vec::new(), offset: 0, search: None, finished: false }
     }
 
-    /// A stream that the capture joined later.
+    /// A stream captured from the middle.
     pub(super) fn from_the_middle() -> Self {
         let mut framing = Self::from_the_start();
         framing.search = Some(Search::new(0, "the stream began before the capture"));
         framing
     }
 
-    /// Takes in the next bytes, which came in one segment.
+    /// Adds the bytes of the next segment.
     pub(super) fn receive(&mut self, bytes: &[u8]) {
         let end = self.end();
         if let Some(search) = &mut self.search {
@@ -92,7 +92,7 @@ impl Framing {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Takes in that the next `count` bytes are not in the capture.
+    /// Notes that the next `count` bytes are not in the capture.
     pub(super) fn miss(&mut self, count: u64) {
         let end = self.end();
         self.search.get_or_insert(Search::new(self.offset, "bytes are missing from the capture"));
@@ -100,7 +100,7 @@ impl Framing {
         self.offset = end.saturating_add(count);
     }
 
-    /// Takes in that no more comes.
+    /// Notes the end of the stream.
     pub(super) fn finish(&mut self) {
         self.finished = true;
     }
@@ -135,13 +135,13 @@ impl Framing {
         Some(Item::Skipped { offset: since, count: self.offset.saturating_sub(since), why })
     }
 
-    /// How many bytes of the buffer lie before the first message in it.
+    /// The number of bytes before the buffer's first message.
     fn find(&self) -> Option<usize> {
         let segments = self.search.as_ref().map_or(&[][..], |search| &search.segments);
         for (at, position) in (0..self.buffer.len()).zip(self.offset..) {
             match verdict(self.buffer.get(at..).unwrap_or_default()) {
                 Verdict::Yes => return Some(at),
-                // What is inside a long message may look like one, too.
+                // The content of a long message may look like a message.
                 Verdict::Perhaps if !self.finished && segments.binary_search(&position).is_ok() => {
                     return None;
                 }
@@ -151,7 +151,7 @@ impl Framing {
         None
     }
 
-    /// Keeps what is searched from growing.
+    /// Bounds the searched bytes.
     fn shed(&mut self) {
         if self.buffer.len() > MAX_SEARCHED {
             self.take(self.buffer.len() - MAX_SEARCHED / 2);
@@ -188,10 +188,10 @@ impl Search {
     }
 }
 
-/// Why no message begins with `bytes`, as far as they tell.
+/// The reason for which `bytes` cannot begin a message; `None` if they can.
 fn no_header(bytes: &[u8]) -> Option<String> {
     match *bytes {
-        [0x14..=0x17, 3, ..] => Some("this is TLS, which cannot be looked into".to_owned()),
+        [0x14..=0x17, 3, ..] => Some("this is TLS, which cannot be decoded".to_owned()),
         [version, ..] if !(1..=MAX_VERSION).contains(&version) => Some(format!(
             "a message begins with a wire version of OpenFlow, 1 to {MAX_VERSION}, not with {version}"
         )),
@@ -212,7 +212,7 @@ fn verdict(bytes: &[u8]) -> Verdict {
     if decodes(message) && no_header(rest).is_none() { Verdict::Yes } else { Verdict::No }
 }
 
-/// Whether the message is known, or of a version in which that cannot be told.
+/// Whether the message type is known, or of a version that this crate does not know.
 fn decodes(message: &[u8]) -> bool {
     if message.first() != Some(&VERSION) {
         return true;

@@ -38,13 +38,13 @@ pub struct Place {
     /// When the last of the bytes was captured, where the capture says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Timestamp>,
-    /// Who sent them.
+    /// The sender.
     pub src: SocketAddr,
-    /// Who received them.
+    /// The receiver.
     pub dst: SocketAddr,
 }
 
-/// What was in a capture.
+/// The summary of a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
     /// Packets in all.
@@ -65,7 +65,7 @@ pub enum CaptureError<E> {
     /// The file.
     #[error(transparent)]
     File(#[from] FileError),
-    /// Who takes what is in it does not go on.
+    /// The receiver of items stopped.
     #[error(transparent)]
     Taker(E),
 }

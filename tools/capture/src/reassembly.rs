@@ -1,35 +1,35 @@
-//! One direction of a connection in the order of its bytes.
+//! Reassembly of one direction of a TCP connection.
 
 use std::collections::BTreeMap;
 
-/// Bytes that may wait for what is missing before them.
-const MAX_WAITING: usize = 1 << 24;
+/// Bytes that may wait for missing bytes before them.
+const MAX_WAITING_BYTES: usize = 1 << 24;
 
 /// A part of a stream, in order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Piece {
     /// The next bytes.
     Bytes(Vec<u8>),
-    /// So many bytes are not in the capture.
+    /// This many bytes are not in the capture.
     Missing(u64),
 }
 
-/// Brings one direction of a TCP connection into order. Drain [`Self::poll`] after every other call.
+/// Reassembles one direction of a TCP connection. Drain [`Self::poll`] after every other call.
 ///
 /// Invariant: `waiting` holds nothing that ends at or before `position`, once it is drained.
 #[derive(Debug)]
 pub(super) struct Reassembly {
     /// The sequence number of the first byte.
     start: u32,
-    /// Bytes that were given out or are missing.
+    /// Bytes passed on or missing.
     position: u64,
     /// Segments by the position of their first byte.
     waiting: BTreeMap<u64, Vec<u8>>,
     /// The receiver has everything before this position, whether it was captured or not.
     acknowledged: u64,
-    /// Where the sender said that it ends.
+    /// The end of the stream, once the sender's FIN is seen.
     end: Option<u64>,
-    /// No more comes.
+    /// The capture has ended.
     finished: bool,
 }
 
@@ -44,7 +44,7 @@ impl Reassembly {
         self.start
     }
 
-    /// Takes in the payload of a segment, of which some or all may be known.
+    /// Adds the payload of a segment, some or all of which may be known.
     pub(super) fn receive(&mut self, seq: u32, payload: &[u8]) {
         let known = usize::try_from(self.distance(seq).min(0).unsigned_abs()).unwrap_or(usize::MAX);
         let Some(new) = payload.get(known..).filter(|new| !new.is_empty()) else { return };
@@ -54,17 +54,17 @@ impl Reassembly {
         }
     }
 
-    /// Takes in that the receiver has everything before `seq`.
+    /// Notes that the receiver has everything before `seq`.
     pub(super) fn acknowledge(&mut self, seq: u32) {
         self.acknowledged = self.acknowledged.max(self.place(seq));
     }
 
-    /// Takes in that the sender ends the stream before `seq`.
+    /// Notes that the sender ends the stream before `seq`.
     pub(super) fn close(&mut self, seq: u32) {
         self.end = Some(self.place(seq));
     }
 
-    /// Gives up waiting for what is missing.
+    /// Gives up waiting for missing bytes.
     pub(super) fn finish(&mut self) {
         self.finished = true;
     }
@@ -91,7 +91,7 @@ impl Reassembly {
         hopeless.then(|| self.skip_to(start))
     }
 
-    /// What was never captured, but must have been there.
+    /// Bytes that existed but were not captured.
     fn skip_to_end(&mut self) -> Option<Piece> {
         let end = self.end.unwrap_or(self.acknowledged);
         (self.finished && end > self.position).then(|| self.skip_to(end))
@@ -104,18 +104,18 @@ impl Reassembly {
     }
 
     fn is_full(&self) -> bool {
-        self.waiting.values().map(Vec::len).sum::<usize>() > MAX_WAITING
+        self.waiting.values().map(Vec::len).sum::<usize>() > MAX_WAITING_BYTES
     }
 
-    /// Where `seq` is in the stream; what was there before counts as the next byte.
+    /// The offset of `seq` in the stream; earlier ones count as the next byte.
     const fn place(&self, seq: u32) -> u64 {
         let ahead = self.distance(seq);
         if ahead > 0 { self.position.saturating_add_signed(ahead) } else { self.position }
     }
 
-    /// How far `seq` is ahead of the next byte, in sequence numbers that wrap.
+    /// The distance of `seq` from the next byte, with wrapping sequence numbers.
     const fn distance(&self, seq: u32) -> i64 {
-        // The truncation is what makes the numbers wrap.
+        // The truncation implements the wrapping.
         let next = self.start.wrapping_add(self.position as u32);
         seq.wrapping_sub(next).cast_signed() as i64
     }
@@ -196,9 +196,9 @@ mod tests {
     #[test]
     fn gap_is_given_up_when_too_much_waits() {
         let mut stream = Reassembly::new(0);
-        stream.receive(1, &vec![0; MAX_WAITING]);
+        stream.receive(1, &vec![0; MAX_WAITING_BYTES]);
         assert_eq!(drain(&mut stream), []);
-        stream.receive(u32::try_from(MAX_WAITING).unwrap() + 1, b"x");
+        stream.receive(u32::try_from(MAX_WAITING_BYTES).unwrap() + 1, b"x");
         assert_eq!(drain(&mut stream).first(), Some(&Piece::Missing(1)));
     }
 }

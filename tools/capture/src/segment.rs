@@ -1,4 +1,4 @@
-//! What is above the link: TCP segments.
+//! TCP segments in captured packets of various link types.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -21,29 +21,29 @@ pub(super) struct Segment<'a> {
     pub(super) src: SocketAddr,
     /// The receiver.
     pub(super) dst: SocketAddr,
-    /// The number of its first byte.
+    /// The sequence number of its first byte.
     pub(super) seq: u32,
-    /// The number before which the sender has everything from the receiver, unless it does not say.
+    /// The acknowledgement number, if the segment has one.
     pub(super) ack: Option<u32>,
-    /// It opens the connection.
+    /// SYN.
     pub(super) syn: bool,
-    /// It ends what the sender sends.
+    /// FIN.
     pub(super) fin: bool,
-    /// What was captured of its payload.
+    /// The captured part of its payload.
     pub(super) payload: &'a [u8],
 }
 
-/// Why nothing can be said of what a packet carries.
+/// Reasons for which a packet's content is unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SegmentError {
-    /// It is a fragment of an IP packet.
+    /// The packet is an IP fragment.
     Fragment,
     /// The link type is not known.
     LinkType(i32),
 }
 
 impl<'a> Segment<'a> {
-    /// The segment in `packet`; none if it carries something else or is cut off before its payload.
+    /// The segment in `packet`; `None` if it carries something else or is cut before its payload.
     pub(super) fn read(packet: &Packet<'a>) -> Result<Option<Self>, SegmentError> {
         let Some(layers) = layers(packet)? else { return Ok(None) };
         let addresses = match &layers.net {
@@ -82,12 +82,12 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// The headers after that of the link; none if even the first of them is cut off.
+/// The headers above the link layer; `None` if the first one is cut.
 fn layers<'a>(packet: &Packet<'a>) -> Result<Option<LaxSlicedPacket<'a>>, SegmentError> {
     let bytes = packet.bytes;
     Ok(match packet.link {
         Linktype::ETHERNET => LaxSlicedPacket::from_ethernet(bytes).ok(),
-        // 12 and 14 are what some systems call raw in their captures.
+        // Some systems use 12 and 14 for raw IP.
         Linktype::RAW | Linktype::IPV4 | Linktype::IPV6 | Linktype(12 | 14) => ip(bytes),
         Linktype::NULL | Linktype::LOOP => bytes.get(NULL_LEN..).and_then(ip),
         Linktype::LINUX_SLL => ethertype(bytes, SLL_LEN - 2, SLL_LEN),
@@ -100,7 +100,7 @@ fn ip(bytes: &[u8]) -> Option<LaxSlicedPacket<'_>> {
     LaxSlicedPacket::from_ip(bytes).ok()
 }
 
-/// What follows a header of `length` bytes that has the EtherType at `at`.
+/// The payload of a header of `length` bytes with the EtherType at `at`.
 fn ethertype(bytes: &[u8], at: usize, length: usize) -> Option<LaxSlicedPacket<'_>> {
     let ethertype = bytes.get(at..)?.first_chunk().copied().map(u16::from_be_bytes)?;
     Some(LaxSlicedPacket::from_ether_type(EtherType(ethertype), bytes.get(length..)?))

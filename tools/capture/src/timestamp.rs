@@ -1,4 +1,4 @@
-//! When packets were captured.
+//! Timestamps of captured packets.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use serde::{Serialize, Serializer};
 const NANOS: u64 = 1_000_000_000;
 const DAY: u64 = 86_400;
 
-/// When a packet was captured: nanoseconds since 1970 in UTC. Printed and serialised as in RFC 3339.
+/// A timestamp in nanoseconds since 1970 UTC, printed and serialised as in RFC 3339.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Timestamp(u64);
 
 impl Timestamp {
     /// `seconds` since 1970, and `units` of which a second has `per_second`.
     ///
-    /// Saturates, and takes a second of no units for one of whole seconds.
+    /// Saturates. Without units in a second, the units are seconds.
     pub fn new(seconds: u64, units: u64, per_second: u64) -> Self {
         let nanos = u128::from(units) * u128::from(NANOS) / u128::from(per_second.max(1));
         let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);

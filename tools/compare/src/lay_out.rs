@@ -32,7 +32,7 @@ pub fn lay_out(scenario: &Scenario) -> Result<Testbed, CompareError> {
         SwitchPort::new(topology.switches[switch].dpid, PortNo(ports[switch]))
     };
     for link in &topology.links {
-        let [there, back] = link.ways.map(with_hop);
+        let [there, back] = link.directions.map(with_hop);
         let ends = link.ends.map(|end| match end {
             End::Switch(switch) => (None, Some(next(switch))),
             End::Host { host, interface } => (Some((host, interface)), None),

@@ -61,8 +61,10 @@ impl ControllerSettings {
                 // As `braid controller run` has it.
                 self.model.lack = if growth == Growth::Line { 1.0 } else { StreamModel::default().lack };
             }
-            "moves" if value == "0" => {}
-            "moves" => return Err(refused(option, "the simulator moves no streams off full links; give 0")),
+            "rebalance-limit" if value == "0" => {}
+            "rebalance-limit" => {
+                return Err(refused(option, "the simulator moves no streams off full links; give 0"));
+            }
             _ => return Err(refused(option, "the simulator does not know this option of the controller")),
         }
         Ok(())
@@ -113,7 +115,8 @@ mod tests {
         let text = "[default]\npaths = \"shortest\"\nk = 16\nsubflows = 4\nplacement = \"least-loaded\"\n\
                     resequence = \"unequal\"\nmax_mdi = 0.2\n[[rule]]\nname = \"some\"\nfrom = [\"10.0.0.1\"]\nkind = \"single\"";
         let settings =
-            ControllerSettings::of(&variant(&[("moves", "0"), ("parallel", "3")], Some(text))).unwrap();
+            ControllerSettings::of(&variant(&[("rebalance-limit", "0"), ("parallel", "3")], Some(text)))
+                .unwrap();
         let all = policy(&settings, "10.0.0.2");
         assert_eq!(
             (all.kind, all.k, all.subflows, all.placement),
@@ -135,7 +138,7 @@ mod tests {
     fn what_the_simulator_cannot_follow_is_refused_by_its_key() {
         let rule = "[[rule]]\nname = \"some\"\nports = [80]\nplacement = \"random\"";
         for (options, policy, key) in [
-            (&[("moves", "9")][..], None, "controller.moves"),
+            (&[("rebalance-limit", "9")][..], None, "controller.rebalance-limit"),
             (&[("weight", "latency")], None, "controller.weight"),
             (&[("streams-growth", "cube")], None, "controller.streams-growth"),
             (&[("streams-a", "-1")], None, "controller.streams-a"),

@@ -148,7 +148,7 @@ impl<'a> Setting<'a> {
         if !traffic.background.is_empty() || !scenario.events.is_empty() {
             return Err(CompareError::Changes);
         }
-        if bytes > 0 && traffic.together {
+        if bytes > 0 && traffic.simultaneous {
             return Err(CompareError::Together);
         }
         let testbed = lay_out(scenario)?;
@@ -162,7 +162,7 @@ impl<'a> Setting<'a> {
             control(host).map_err(|why| Refused::new("congestion_control", why))?;
         }
         let schemes: Vec<_> = self.traffic.directions.iter().map(|it| self.scheme(it, Mode::Mptcp)).collect();
-        if self.traffic.together && schemes.windows(2).any(|pair| pair[0] != pair[1]) {
+        if self.traffic.simultaneous && schemes.windows(2).any(|pair| pair[0] != pair[1]) {
             let why = "the simulator places connections that go on at the same time by one rule";
             return Err(Refused::new("policy: rule", why));
         }
@@ -176,7 +176,7 @@ impl<'a> Setting<'a> {
         for (mode, streams) in
             traffic.modes.iter().flat_map(|mode| traffic.streams.iter().map(move |it| (*mode, *it)))
         {
-            let together = if traffic.together { traffic.directions.len() } else { 1 };
+            let together = if traffic.simultaneous { traffic.directions.len() } else { 1 };
             for group in traffic.directions.chunks(together.max(1)) {
                 rows.extend(self.simulate_group(mode, streams, group)?);
             }

@@ -138,7 +138,7 @@ impl Deployment {
 
     fn lay_cables(&self) -> Result<(), LabError> {
         let (commands, fabric) = (Commands(&self.deployed.plan), self.deployed.fabric());
-        self.deployed.tool("ip").args(["-batch", "-"]).input(commands.cables()).run()?;
+        self.deployed.tool("ip").args(["-batch", "-"]).input(commands.links()).run()?;
         self.deployed
             .tool("ip")
             .args(["-batch", "-"])

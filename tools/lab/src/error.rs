@@ -10,29 +10,29 @@ use crate::names::{LabName, LabNameError};
 use crate::plan::LinkBackend;
 use crate::scenario::ScenarioError;
 
-/// Why a lab could not do what was asked.
+/// Errors of labs.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// The scenario file cannot be used.
+    /// The scenario file is invalid.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// A text is no lab's name.
+    /// The lab's name is invalid.
     #[error(transparent)]
     Name(#[from] LabNameError),
-    /// A scenario without traffic was to be run.
-    #[error("scenario {0:?} has no traffic to run; add traffic: to it, or only deploy it")]
+    /// The scenario to run has no traffic.
+    #[error("scenario {0:?} has no traffic to run: add `traffic:`, or use `braid lab deploy`")]
     NoTraffic(String),
     /// There is no lab of this name.
-    #[error("there is no lab {0}; `braid lab list` names those that are there")]
+    #[error("there is no lab {0}: see `braid lab list`")]
     NoLab(LabName),
     /// A lab has no such host.
     #[error("lab {lab} has no host {host:?}; it has {}", .hosts.join(", "))]
     NoHost {
         /// The lab.
         lab: LabName,
-        /// What was asked for.
+        /// The requested name.
         host: String,
-        /// What it has.
+        /// The existing names.
         hosts: Vec<String>,
     },
     /// A lab has no such link.
@@ -40,22 +40,22 @@ pub enum LabError {
     NoLink {
         /// The lab.
         lab: LabName,
-        /// What was asked for.
+        /// The requested name.
         link: String,
-        /// What it has.
+        /// The existing names.
         links: Vec<String>,
     },
-    /// Several links join two places.
-    #[error("{} links join {from} and {to}: {}; name one by its ports", links.len(), links.join(", "))]
+    /// Several links join the two ends.
+    #[error("{} links join {from} and {to}: {}; choose one by its ports", links.len(), links.join(", "))]
     ManyLinks {
-        /// One place.
+        /// One end.
         from: String,
-        /// The other.
+        /// The other end.
         to: String,
         /// The links, by their ports.
         links: Vec<String>,
     },
-    /// A link's back-end cannot do what was asked.
+    /// The link's back-end cannot make the change.
     #[error(
         "link {link} is made by {backend}, which cannot become like that; give it a delay in the scenario, which may \
          be 0ms, or a jitter, and deploy again"
@@ -63,43 +63,43 @@ pub enum LabError {
     FixedLink {
         /// The link.
         link: String,
-        /// What makes it.
+        /// Its back-end.
         backend: LinkBackend,
     },
-    /// No link can be like that.
+    /// The parameters are invalid.
     #[error(transparent)]
     Parameters(ParameterError),
-    /// The links in user space do not take a change.
+    /// The link process refused the change.
     #[error("{0}")]
     Refused(String),
-    /// The links in user space cannot be talked to.
+    /// The link process cannot be reached.
     #[error(transparent)]
     Control(#[from] ControlError),
-    /// The process of the links in user space failed.
-    #[error("the process of the links in user space {what}; its log is {}", .log.display())]
+    /// The link process failed.
+    #[error("the link process {what}: see its log {}", .log.display())]
     LinkProcess {
-        /// What happened.
+        /// The failure.
         what: String,
-        /// Where its log is.
+        /// Its log file.
         log: PathBuf,
     },
-    /// The machine lacks something.
+    /// The machine lacks a feature.
     #[error("{what}; {remedy}")]
     Missing {
-        /// What is missing.
+        /// The missing feature.
         what: String,
-        /// What to do about it.
+        /// The remedy.
         remedy: String,
     },
-    /// A lab of this name is already there.
-    #[error("lab {0} is already there; remove it with `braid lab destroy {0}`, or choose another name")]
+    /// A lab of this name exists.
+    #[error("lab {0} exists already: remove it with `braid lab destroy {0}`, or choose another name")]
     Exists(LabName),
-    /// Another process works on the lab.
-    #[error("lab {0} is in use by another process; wait for it to end, or end it")]
+    /// Another process uses the lab.
+    #[error("lab {0} is in use by another process: wait for its end, or end it")]
     Busy(LabName),
-    /// Something that the lab would make is there and is not its own.
+    /// A namespace of the lab's name exists and belongs to someone else.
     #[error(
-        "network namespace {0} is already there and is not the lab's; remove it or choose another lab name"
+        "network namespace {0} exists and does not belong to the lab: remove it or choose another lab name"
     )]
     Foreign(String),
     /// A tool failed.
@@ -107,71 +107,71 @@ pub enum LabError {
     Tool {
         /// The command line.
         command: String,
-        /// How it ended.
+        /// Its exit status.
         status: String,
-        /// What it said on stderr.
+        /// Its standard error.
         message: String,
     },
     /// A file or socket failed.
     #[error("{what}: {source}")]
     Io {
-        /// What was being done.
+        /// The failed operation.
         what: String,
         /// The cause.
         source: io::Error,
     },
-    /// A file of the lab's own cannot be understood.
-    #[error("{}: {why}; remove the lab with `braid lab destroy`", .path.display())]
+    /// A file of the lab is damaged.
+    #[error("{}: {why}: remove the lab with `braid lab destroy`", .path.display())]
     State {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The damage.
         why: String,
     },
     /// The controller failed.
-    #[error("the controller {what}; its log is {}", .log.display())]
+    #[error("the controller {what}: see its log {}", .log.display())]
     Controller {
-        /// What happened.
+        /// The failure.
         what: String,
-        /// Where its log is.
+        /// Its log file.
         log: PathBuf,
     },
     /// An agent on a host failed.
-    #[error("the agent on {host} {what}; its log is {}", .log.display())]
+    #[error("the agent on {host} {what}: see its log {}", .log.display())]
     Agent {
         /// The host.
         host: String,
-        /// What happened.
+        /// The failure.
         what: String,
-        /// Where its log is.
+        /// Its log file.
         log: PathBuf,
     },
     /// An edge failed.
-    #[error("the edge {switch} {what}; its log is {}", .log.display())]
+    #[error("the edge {switch} {what}: see its log {}", .log.display())]
     Edge {
         /// Its name.
         switch: String,
-        /// What happened.
+        /// The failure.
         what: String,
-        /// Where its log is.
+        /// Its log file.
         log: PathBuf,
     },
     /// The lab did not become ready in time.
-    #[error("the network is not ready after {seconds} s: {missing}; the logs are in {}", .logs.display())]
+    #[error("the network is not ready after {seconds} s: {missing}: see the logs in {}", .logs.display())]
     NotReady {
-        /// How long it was waited for.
+        /// The time waited.
         seconds: u64,
-        /// What is missing.
+        /// The missing feature.
         missing: String,
-        /// Where the logs are.
+        /// The folder with the logs.
         logs: PathBuf,
     },
     /// The traffic failed.
     #[error("{run}: {what}")]
     Traffic {
-        /// Which run, such as `mptcp ams > gva`.
+        /// The run, such as `mptcp ams > gva`.
         run: String,
-        /// What happened.
+        /// The failure.
         what: String,
     },
     /// The user asked to stop.
@@ -180,7 +180,7 @@ pub enum LabError {
 }
 
 impl LabError {
-    /// What the process exits with: 2 usage, 3 not found, 4 the machine lacks a feature, else 1.
+    /// The process's exit code: 2 usage, 3 not found, 4 the machine lacks a feature, else 1.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Scenario(_) | Self::Name(_) | Self::NoTraffic(_) => 2,

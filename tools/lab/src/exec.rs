@@ -11,24 +11,24 @@ use crate::names::LabName;
 use crate::store::Labs;
 use crate::system::{Marker, Namespace, search_path};
 
-/// Where in a lab a command runs.
+/// The place in a lab where a command runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place<'a> {
     /// On a host.
     Host(&'a str),
-    /// Where the switches are.
+    /// Beside the switches, in the fabric's namespace.
     Fabric,
 }
 
 impl Labs {
-    /// Replaces the calling process with `program`, run inside a lab; so the terminal and the exit status are its.
+    /// Replaces the calling process with `program` inside a lab, which so has its terminal and exit status.
     ///
     /// Only the network namespace differs from the caller's. The command ends when the lab is removed.
     ///
     /// # Errors
     ///
-    /// [`LabError::NoLab`], [`LabError::NoHost`], or why the program does not start; the calling thread may then be
-    /// in the lab's namespace and should end.
+    /// [`LabError::NoLab`], [`LabError::NoHost`], or the program does not start; the calling thread may then be in the lab's
+    /// namespace and should end.
     pub fn exec(
         &self,
         name: &LabName,
@@ -40,7 +40,7 @@ impl Labs {
         namespace.enter()?;
         let mut command = Command::new(program);
         command.args(args).env("PATH", search_path()).env(Marker::VARIABLE, marker.value());
-        // So that ovs-vsctl and ovs-ofctl find the lab's switches by their names.
+        // With it ovs-vsctl and ovs-ofctl find the lab's switches by name.
         command.env("OVS_RUNDIR", self.folder(name).ovs());
         Err(LabError::io(program.to_string_lossy(), command.exec()))
     }

@@ -18,20 +18,19 @@ pub(crate) struct Folder {
     pub name: LabName,
 }
 
-/// Held while a process makes, runs or removes a lab; let go by the kernel however the process ends.
+/// The lock of a process that makes, runs or removes a lab; the kernel releases it when the process ends.
 #[derive(Debug)]
 pub(crate) struct Lock(File);
 
 impl Drop for Lock {
-    /// Lets go at once. Closing would not: a child that has just been forked holds a copy of the file until it is
-    /// another program.
+    /// Unlocks at once. Closing is not enough: a forked child holds a copy of the descriptor until it calls exec.
     fn drop(&mut self) {
         let _ = self.0.unlock();
     }
 }
 
 impl Folder {
-    /// Makes it; two deployments of one name cannot both succeed.
+    /// Creates the folder; of two deployments with one name, one fails.
     pub(crate) fn create(&self) -> Result<Lock, LabError> {
         let parent = self.path.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(parent).map_err(|error| LabError::file(parent, error))?;
@@ -42,7 +41,7 @@ impl Folder {
         self.lock()
     }
 
-    /// Makes the folders inside it.
+    /// Creates its subfolders.
     pub(crate) fn furnish(&self) -> Result<(), LabError> {
         let make = |folder: PathBuf| fs::create_dir(&folder).map_err(|error| LabError::file(&folder, error));
         [self.ovs(), self.log()].into_iter().try_for_each(make)
@@ -76,7 +75,7 @@ impl Folder {
         self.path.join("ovs")
     }
 
-    /// The network file of the controller.
+    /// The network file for the controller.
     pub(crate) fn network(&self) -> PathBuf {
         self.path.join("network.json")
     }
@@ -89,12 +88,12 @@ impl Folder {
         self.ovs().join("db.sock")
     }
 
-    /// Where `ovs-ofctl` reaches a switch.
+    /// The socket of a switch for `ovs-ofctl`.
     pub(crate) fn management_socket(&self, switch: &str) -> PathBuf {
         self.ovs().join(format!("{switch}.mgmt"))
     }
 
-    /// Where the process of the links in user space is asked and told.
+    /// The control socket of the link process.
     pub(crate) fn links_socket(&self) -> PathBuf {
         self.path.join("links.sock")
     }
@@ -103,12 +102,12 @@ impl Folder {
         self.write("plan.json", plan)
     }
 
-    /// `None` before it was written.
+    /// `None` before it is written.
     pub(crate) fn read_plan(&self) -> Result<Option<Plan>, LabError> {
         self.read("plan.json")
     }
 
-    /// Keeps the addresses of the controller.
+    /// Saves the addresses of the controller.
     pub(crate) fn write_controller(&self, addresses: &impl Serialize) -> Result<(), LabError> {
         self.write("controller.json", addresses)
     }
@@ -121,7 +120,7 @@ impl Folder {
     fn write(&self, file: &str, value: &impl Serialize) -> Result<(), LabError> {
         let path = self.path.join(file);
         let text = serde_json::to_vec_pretty(value).map_err(|error| LabError::file(&path, error.into()))?;
-        // Whoever reads it meanwhile reads the old one.
+        // Concurrent readers see the old file.
         let fresh = self.path.join(format!("{file}.new"));
         let written = fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, &path));
         written.map_err(|error| LabError::file(&path, error))

@@ -17,22 +17,22 @@ use crate::scenario::Cidr;
 use crate::store::Labs;
 use crate::system::Namespace;
 
-/// A lab as it is now.
+/// The current state of a lab.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Inspection {
     /// Always `braid/v1`.
     pub schema: &'static str,
     /// Its name.
     pub lab: LabName,
-    /// The scenario it was made from; empty if it never got so far.
+    /// Its scenario; empty if deployment failed early.
     pub scenario: String,
-    /// Whether all of it is there.
+    /// Its state.
     pub state: LabState,
-    /// Where its journal, logs and sockets are.
+    /// The folder with its journal, logs and sockets.
     pub folder: PathBuf,
     /// The network namespace of the switches.
     pub fabric: String,
-    /// Where the controller listens, if the lab has one.
+    /// The addresses of its controller, if it has one.
     pub controller: Option<ControllerAddresses>,
     /// Its hosts.
     pub hosts: Vec<HostInspection>,
@@ -40,11 +40,11 @@ pub struct Inspection {
     pub switches: Vec<SwitchInspection>,
     /// Its links.
     pub links: Vec<LinkInspection>,
-    /// What is wrong with it, as far as that is known.
+    /// Its known problems.
     pub problems: Vec<String>,
 }
 
-/// Whether all of a lab is there.
+/// The state of a lab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LabState {
@@ -52,7 +52,7 @@ pub enum LabState {
     Busy,
     /// It is complete.
     Up,
-    /// Something of it has gone, or it was never completed: only removing it makes sense.
+    /// It is incomplete: a part is gone or deployment failed, so it can only be removed.
     Broken,
 }
 
@@ -69,7 +69,7 @@ impl fmt::Display for LabState {
 /// A host of a lab.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HostInspection {
-    /// As in the scenario.
+    /// Its name in the scenario.
     pub name: String,
     /// Its network namespace.
     pub namespace: String,
@@ -80,7 +80,7 @@ pub struct HostInspection {
 /// An interface of a host.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InterfaceInspection {
-    /// Inside its namespace.
+    /// Its name inside the namespace.
     pub name: String,
     /// Its Ethernet address.
     pub mac: MacAddr,
@@ -91,11 +91,11 @@ pub struct InterfaceInspection {
 /// A switch of a lab.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SwitchInspection {
-    /// As in the scenario, and what Open vSwitch calls the bridge.
+    /// Its name in the scenario, and of its bridge in Open vSwitch.
     pub name: String,
     /// Its datapath id.
     pub dpid: DatapathId,
-    /// Where `ovs-ofctl` reaches it: `ovs-ofctl -O OpenFlow13 show unix:SOCKET`.
+    /// Its socket for `ovs-ofctl -O OpenFlow13 show unix:SOCKET`.
     pub management_socket: PathBuf,
     /// Its ports.
     pub ports: Vec<PortInspection>,
@@ -108,24 +108,24 @@ pub struct PortInspection {
     pub number: PortNo,
     /// The interface in the fabric's namespace.
     pub device: String,
-    /// What is at the other end of its link.
+    /// The other end of its link.
     pub peer: String,
 }
 
-/// A line of the list of labs.
+/// An entry of the list of labs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// Its name.
     pub lab: LabName,
-    /// The scenario it was made from; empty if it never got so far.
+    /// Its scenario; empty if deployment failed early.
     pub scenario: String,
-    /// Whether all of it is there.
+    /// Its state.
     pub state: LabState,
-    /// How many hosts it has.
+    /// Number of hosts.
     pub hosts: usize,
-    /// How many switches it has.
+    /// Number of switches.
     pub switches: usize,
-    /// How many links it has.
+    /// Number of links.
     pub links: usize,
 }
 
@@ -139,7 +139,7 @@ impl Labs {
         self.names()?.iter().map(|name| self.inspect(name).map(Inspection::summary)).collect()
     }
 
-    /// The lab `name` as it is now.
+    /// The current state of lab `name`.
     ///
     /// # Errors
     ///

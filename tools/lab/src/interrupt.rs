@@ -1,4 +1,4 @@
-//! Interruption by signals, polled by everything that waits.
+//! Interruption by signals, polled by all waiting code.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,16 +9,16 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::error::LabError;
 
-const POLL: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Whether the user asked to stop. Clones share the answer.
+/// The user's request to stop, shared by all clones.
 ///
-/// Whatever the lab does looks here at least every 20 ms, and cleans up on its way out.
+/// All operations of a lab check it at least every 20 ms, and clean up when it is set.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Raised by SIGINT, SIGTERM and SIGHUP, which no longer end the process.
+    /// Sets it at SIGINT, SIGTERM and SIGHUP, which then do not end the process.
     ///
     /// # Errors
     ///
@@ -32,19 +32,19 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// Asks to stop.
+    /// Requests the stop.
     pub fn raise(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 
     /// # Errors
     ///
-    /// [`LabError::Interrupted`] once it was asked to stop.
+    /// [`LabError::Interrupted`] after a request to stop.
     pub fn check(&self) -> Result<(), LabError> {
         if self.0.load(Ordering::SeqCst) { Err(LabError::Interrupted) } else { Ok(()) }
     }
 
-    /// Asks `ready` every 20 ms; its first answer, or `None` after `limit`.
+    /// Calls `ready` every 20 ms. Returns its first result, or `None` after `limit`.
     pub(crate) fn poll<T>(
         &self,
         limit: Duration,
@@ -57,7 +57,7 @@ impl Interrupt {
             if answer.is_some() || start.elapsed() >= limit {
                 return Ok(answer);
             }
-            thread::sleep(POLL);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 }

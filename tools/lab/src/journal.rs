@@ -1,4 +1,4 @@
-//! The journal of a lab: everything that it makes, on disk before it is made.
+//! The journal of a lab: every object that it makes, written to disk before it is made.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::LabError;
 use crate::system::Marker;
 
-/// What a lab makes, one JSON line each, on disk before it is made.
+/// The objects of a lab, one JSON line each, on disk before they are made.
 ///
-/// So whatever ends a deployment, what is left can be found and removed, and nothing else is.
+/// So after any failure, the lab's objects, and only these, can be found and removed.
 pub(crate) struct Journal {
     file: File,
 }
@@ -20,20 +20,20 @@ pub(crate) struct Journal {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Entry {
-    /// What the lab's processes carry. The first line.
+    /// The marker in the environment of the lab's processes. The first line.
     Marker(Marker),
-    /// A network namespace that did not exist when this line was written.
+    /// A network namespace that did not exist when the line was written.
     Namespace(String),
 }
 
 impl Journal {
-    /// A new one; there must be none at `path`.
+    /// A new journal; `path` must not exist.
     pub(crate) fn create(path: &Path) -> Result<Self, LabError> {
         let file = OpenOptions::new().append(true).create_new(true).open(path);
         file.map(|file| Self { file }).map_err(|error| LabError::file(path, error))
     }
 
-    /// Adds lines; they outlive the process once this returns.
+    /// Appends lines and syncs them to disk.
     pub(crate) fn write(&mut self, entries: &[Entry]) -> Result<(), LabError> {
         let failed = |error| LabError::io("writing the lab's journal", error);
         let mut lines = Vec::new();
@@ -44,7 +44,7 @@ impl Journal {
         self.file.write_all(&lines).map_err(failed)
     }
 
-    /// What was written; empty if there is no journal. A last line that was cut off announced nothing yet.
+    /// The entries; empty without a journal. A truncated last line is ignored: its object was not made.
     pub(crate) fn read(path: &Path) -> Result<Vec<Entry>, LabError> {
         let file = match File::open(path) {
             Ok(file) => file,

@@ -1,12 +1,11 @@
-//! Testbeds from network namespaces and Open vSwitch, and the scenarios that run on them.
+//! Testbeds (labs) from network namespaces and Open vSwitch, and the scenarios that run on them.
 //!
-//! A [`Scenario`] describes a network, the traffic through it and what is expected of it. [`Labs`] builds such
-//! networks on this machine: hosts are network namespaces, switches are bridges of one Open vSwitch in user space per
-//! lab, links are pairs of virtual Ethernet interfaces behind token buckets, or, with delay and loss, behind netem or a
-//! process of Braid's own. Needs root.
+//! A [`Scenario`] describes a network, its traffic and the expected results. [`Labs`] builds such networks on this
+//! machine: hosts are network namespaces, and switches are bridges of one Open vSwitch in user space per lab. Links are
+//! veth pairs behind token buckets, or, with delay and loss, behind netem or Braid's link emulator. Labs need root.
 //!
-//! What a lab makes carries the lab's name, is written to a journal before it is made, and is removed as a whole:
-//! after an error, an interrupt, a panic, or by [`Labs::destroy`] after a crash. The machine's first network namespace
+//! Every object of a lab has the lab's name and is written to a journal before it is made. All of them are removed
+//! after an error, an interrupt or a panic, or by [`Labs::destroy`] after a crash. The machine's first network namespace
 //! is never touched.
 //!
 //! ```
@@ -57,8 +56,8 @@ pub use names::{LabName, LabNameError};
 pub use plan::LinkBackend;
 pub use progress::{NoProgress, Progress, StderrProgress};
 pub use run::{
-    CaptureRow, Delivery, HandshakeRow, Interval, LabRow, ModelRow, MptcpUse, Onlooker, PathRow, Report, Row,
-    RowDirection, StreamRow, Verdict,
+    CaptureRow, Delivery, HandshakeRow, Interval, LabRow, ModelRow, MptcpUse, PathRow, Report, Row,
+    RowDirection, RunObserver, StreamRow, Verdict,
 };
 pub use scenario::Scenario;
 pub use store::Labs;

@@ -5,18 +5,18 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The longest name of a Linux interface: IFNAMSIZ without its closing zero.
+/// The longest name of a Linux interface: IFNAMSIZ without the NUL.
 pub(crate) const INTERFACE_NAME_MAX: usize = 15;
 
-/// What a lab is called: 1 to 15 of `a-z`, `0-9` and `-`, with a letter or digit at both ends.
+/// The name of a lab: 1 to 15 of `a-z`, `0-9` and `-`, with a letter or digit at both ends.
 ///
-/// Everything that a lab makes carries it. The namespaces are `bl-LAB` (the switches) and `bl-LAB.HOST`; a name has
-/// no full stop, so no two labs' namespaces can be confused.
+/// All objects of a lab contain it. The namespaces are `bl-LAB` (the switches) and `bl-LAB.HOST`; a name has no full
+/// stop, so the namespaces of two labs always differ.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct LabName(String);
 
-/// A text that is no lab's name.
+/// An invalid lab name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a lab's name; use 1 to 15 of a-z, 0-9 and -, with a letter or digit at both ends")]
 pub struct LabNameError(String);
@@ -27,17 +27,17 @@ impl LabName {
         &self.0
     }
 
-    /// The network namespace in which the switches and their ends of the links are.
+    /// The network namespace of the switches and their ends of links.
     pub fn fabric_namespace(&self) -> String {
         format!("bl-{}", self.0)
     }
 
-    /// The network namespace of the host called `host`.
+    /// The network namespace of host `host`.
     pub fn host_namespace(&self, host: &str) -> String {
         format!("bl-{}.{host}", self.0)
     }
 
-    /// The network namespace in which links in user space have their ends; no host has such a name.
+    /// The network namespace of the link process; no host can have this name.
     pub(crate) fn links_namespace(&self) -> String {
         self.host_namespace("_links")
     }
@@ -57,7 +57,7 @@ impl fmt::Display for LabName {
     }
 }
 
-/// Whether `name` can be that of a lab, a host, a switch or an interface.
+/// Whether `name` is valid for a lab, a host, a switch or an interface.
 pub(crate) fn is_valid_name(name: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let edges = !name.starts_with('-') && !name.ends_with('-');

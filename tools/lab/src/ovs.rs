@@ -13,13 +13,14 @@ use crate::system::{Buffers, Marker, Namespace, Tool, enlarge_packet_sockets};
 
 const SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";
 
-/// Each port receives a quarter of a second at 100 Mbit/s. All ports send by one socket, so that it holds the queues of all links.
-const BUFFERS: Buffers = Buffers { receive: 4 << 20, send: 512 << 20 };
+/// Socket buffers: each port receives a quarter of a second at 100 Mbit/s. All ports send by one socket, which has to hold
+/// the queues of all links.
+const SOCKET_BUFFERS: Buffers = Buffers { receive: 4 << 20, send: 512 << 20 };
 
-/// To nobody: a group address that no bridge passes on, and the Ethertype of local experiments.
+/// A frame to a group address that no bridge forwards, with the EtherType of local experiments.
 const FIRST_FRAME: &str = "0180c200000e02000000000188b5";
 
-/// The Open vSwitch of one lab: daemons, database and sockets of its own, apart from the machine's.
+/// The Open vSwitch of one lab, with daemons, database and sockets of its own.
 pub(crate) struct OpenVSwitch<'a> {
     folder: &'a Folder,
     marker: &'a Marker,
@@ -45,7 +46,7 @@ impl<'a> OpenVSwitch<'a> {
         Ok(())
     }
 
-    /// Makes every bridge, in one transaction, and checks that every port has the number it was to have.
+    /// Makes every bridge in one transaction, and checks the port numbers.
     pub(crate) fn make_bridges(&self, plan: &Plan) -> Result<(), LabError> {
         self.vsctl(Commands(plan).bridges())?;
         let listing = self.vsctl(["--format=json", "--columns=name,ofport,error", "list", "interface"])?;
@@ -63,22 +64,22 @@ impl<'a> OpenVSwitch<'a> {
         Ok(())
     }
 
-    /// Gives the ports room for what arrives while the switch daemon waits for its turn or installs rules, and for what
-    /// waits in the queues of the links.
+    /// Enlarges the sockets' buffers for frames that arrive while the switch daemon is busy, and for frames in the queues of
+    /// links.
     ///
-    /// Without it nothing fails, but frames are lost before the switches see them or before they are queued.
+    /// Without it, frames are lost before the switches see them or before they are queued.
     pub(crate) fn deepen_buffers(&self, plan: &Plan) -> Result<(), LabError> {
         self.send_a_first_frame(plan)?;
         let path = self.folder.ovs().join("ovs-vswitchd.pid");
         let process = std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok());
-        let enlarged = process.map(|process| enlarge_packet_sockets(process, BUFFERS));
+        let enlarged = process.map(|process| enlarge_packet_sockets(process, SOCKET_BUFFERS));
         if let Some(Err(error)) = enlarged {
             tracing::warn!(%error, "the switches' buffers stay small");
         }
         Ok(())
     }
 
-    /// The switch daemon makes the socket by which it sends when it first has something to send.
+    /// Makes the switch daemon send a first frame, since it opens its send socket only then.
     fn send_a_first_frame(&self, plan: &Plan) -> Result<(), LabError> {
         let ported = plan.bridges().find_map(|bridge| Some((bridge, bridge.ports.first()?)));
         let Some((bridge, port)) = ported else { return Ok(()) };
@@ -92,7 +93,7 @@ impl<'a> OpenVSwitch<'a> {
         self.vsctl(Commands(plan).controller(target)).map(drop)
     }
 
-    /// Adds rules to one switch, in the words of `ovs-ofctl(8)`.
+    /// Adds rules to one switch, in the syntax of `ovs-ofctl(8)`.
     pub(crate) fn add_rules(&self, switch: &str, rules: &[String]) -> Result<(), LabError> {
         let socket = format!("unix:{}", self.folder.management_socket(switch).display());
         let tool = self.tool("ovs-ofctl").args(["-O", "OpenFlow13", "add-flows"]).arg(socket).arg("-");
@@ -133,7 +134,7 @@ struct Listing {
     data: Vec<(String, Value, Value)>,
 }
 
-/// For each interface its port number, or what is wrong with it.
+/// The port number of each interface, or its error.
 fn ports(listing: &str) -> Option<BTreeMap<String, String>> {
     let listing: Listing = serde_json::from_str(listing).ok()?;
     let state = |number: &Value, error: &Value| match error {

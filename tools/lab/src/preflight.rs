@@ -1,4 +1,4 @@
-//! The check that this machine can build a scenario, before anything is made.
+//! The check, before deployment, that this machine can build a scenario.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::error::LabError;
 use crate::plan::is_coupled;
 use crate::scenario::{Host, Mode, Scenario};
 
-/// Whether this machine can build `scenario`, before anything is made.
+/// Checks that this machine can build `scenario`, before anything is made.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), LabError> {
     if !Uid::effective().is_root() {
         let what = "labs are made of network namespaces, and only root can make those";
@@ -27,9 +27,9 @@ fn needs_mptcp(scenario: &Scenario) -> bool {
     modes || scenario.topology.hosts.iter().any(|host| host.mptcp.used)
 }
 
-// A namespace may only use what the first one allows to all, and that one is not the lab's to change.
+// A namespace may only use the congestion controls that the first one allows, which the lab must not change.
 fn check_congestion_control(host: &Host) -> Result<(), LabError> {
-    // Those that couple subflows are allowed to all.
+    // Coupled congestion controls are always allowed.
     let Some(wanted) = host.congestion_control.as_ref().filter(|name| !is_coupled(name)) else {
         return Ok(());
     };

@@ -5,26 +5,26 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Who is told how far a run is.
+/// The receiver of a run's progress.
 pub trait Progress {
-    /// Something without a known length has begun.
+    /// A stage without a known length begins.
     fn stage(&self, what: &str);
-    /// A transfer of this length has begun.
+    /// A transfer of this length begins.
     fn transfer(&self, what: &str, length: Duration);
-    /// How long the transfer has been going on.
+    /// The time since the start of the transfer.
     fn elapsed(&self, elapsed: Duration);
-    /// All is over.
+    /// The run ends.
     fn done(&self);
 }
 
-/// A bar on stderr if that is a terminal; else a line for every stage.
+/// A progress bar if standard error is a terminal; otherwise a line for every stage.
 #[derive(Debug)]
 pub struct StderrProgress {
     bar: ProgressBar,
     plain: bool,
 }
 
-/// Tells nobody.
+/// No progress output.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoProgress;
 

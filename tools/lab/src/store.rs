@@ -9,10 +9,10 @@ use crate::folder::Folder;
 use crate::links::LinkProcess;
 use crate::names::LabName;
 
-/// The labs of this machine: one folder each below a common one.
+/// The labs of this machine, with a folder each below a common one.
 ///
-/// Namespaces belong to the machine, not to a login, so the folder is the same for every session:
-/// `/run/braid/lab`, or what the variable `BRAID_LAB_DIR` says.
+/// Namespaces belong to the machine, not to a login, so the folder is the same for every session: `/run/braid/lab`, or
+/// the value of `BRAID_LAB_DIR`.
 #[derive(Clone, Debug)]
 pub struct Labs {
     root: PathBuf,
@@ -21,9 +21,9 @@ pub struct Labs {
 }
 
 impl Labs {
-    /// Those of the machine.
+    /// The labs of the machine.
     ///
-    /// With `user-space` in the variable `BRAID_LAB_LINKS`, links with delay do without netem even where it is there.
+    /// With `BRAID_LAB_LINKS=user-space`, links with delay use the link emulator even if the kernel has netem.
     pub fn system() -> Self {
         let root = std::env::var_os("BRAID_LAB_DIR").map(PathBuf::from);
         let labs = Self::at(root.unwrap_or_else(|| PathBuf::from("/run/braid/lab")));
@@ -31,17 +31,17 @@ impl Labs {
         if user_space { labs.without_netem() } else { labs }
     }
 
-    /// Those whose folders are below `root`.
+    /// Labs with folders below `root`.
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), links: None, netem: true }
     }
 
-    /// Has `process` pass the frames of links in user space, instead of `braid lab link serve`.
+    /// Uses `process` as the link process instead of `braid lab link serve`.
     pub fn with_link_process(self, process: LinkProcess) -> Self {
         Self { links: Some(process), ..self }
     }
 
-    /// Makes links with delay in user space wherever this runs.
+    /// Always emulates links with delay in user space.
     pub fn without_netem(self) -> Self {
         Self { netem: false, ..self }
     }
@@ -59,11 +59,11 @@ impl Labs {
         self.links.clone().map_or_else(this, Ok)
     }
 
-    /// The names of all labs, whole or left over from a crash, in order.
+    /// The sorted names of all labs, including incomplete ones.
     ///
     /// # Errors
     ///
-    /// [`LabError::Io`] if the folder is there and cannot be read.
+    /// [`LabError::Io`] if the folder exists and cannot be read.
     pub fn names(&self) -> Result<Vec<LabName>, LabError> {
         let entries = match fs::read_dir(&self.root) {
             Ok(entries) => entries,

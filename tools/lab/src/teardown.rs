@@ -10,24 +10,24 @@ use crate::names::LabName;
 use crate::store::Labs;
 use crate::system::{Namespace, Tool, kill_all};
 
-const PATIENCE: Duration = Duration::from_secs(1);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What was removed.
+/// Counts of removed objects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
 pub struct Removed {
-    /// How many processes were ended.
+    /// Killed processes.
     pub processes: usize,
-    /// How many network namespaces were removed.
+    /// Removed network namespaces.
     pub namespaces: usize,
 }
 
 impl Labs {
-    /// Removes the lab `name`: what its journal says that it made, and nothing else. The scenario is not needed.
+    /// Removes lab `name`: exactly the objects in its journal. The scenario is not needed.
     ///
     /// # Errors
     ///
-    /// [`LabError::NoLab`] if there is none, [`LabError::Busy`] while a process deploys or runs it, or what could not
-    /// be removed; then it can be tried again.
+    /// [`LabError::NoLab`], [`LabError::Busy`] while a process deploys or runs it, or the failed removal, which can be tried
+    /// again.
     pub fn destroy(&self, name: &LabName) -> Result<Removed, LabError> {
         let folder = self.folder(name);
         if !folder.exists() {
@@ -38,17 +38,17 @@ impl Labs {
     }
 }
 
-// A process that was killed while it started another may leave its lock to the child until that has its program.
+// A forked child of a killed process may hold the lock until it calls exec.
 fn patient_lock(folder: &Folder) -> Result<Lock, LabError> {
     let try_lock = || match folder.lock() {
         Err(LabError::Busy(_)) => Ok(None),
         other => other.map(Some),
     };
-    let lock = Interrupt::default().poll(PATIENCE, try_lock)?;
+    let lock = Interrupt::default().poll(LOCK_TIMEOUT, try_lock)?;
     lock.ok_or_else(|| LabError::Busy(folder.name.clone()))
 }
 
-/// Removes everything in the journal, then the journal. The caller holds the lock.
+/// Removes all objects of the journal, then the journal. The caller holds the lock.
 pub(crate) fn teardown(folder: &Folder) -> Result<Removed, LabError> {
     let entries = Journal::read(&folder.journal())?;
     let mut removed = Removed::default();

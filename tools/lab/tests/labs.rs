@@ -1,4 +1,4 @@
-//! Labs on a real kernel and a real Open vSwitch.
+//! Labs on a real kernel with Open vSwitch.
 
 mod support;
 

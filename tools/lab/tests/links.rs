@@ -1,4 +1,4 @@
-//! Links with delay in labs on a real kernel. How exact they are is a matter of benchmarks, not of these tests.
+//! Links with delay in labs on a real kernel; benchmarks measure their precision.
 
 mod support;
 
@@ -40,7 +40,7 @@ fn helper_links() {
 /// Two hosts, two switches, and a link of 5 ms between these.
 fn far() -> Scenario {
     let text =
-        CHAIN.replace("[s, t], rate: 100Mbit", "[s, t], rate: 100Mbit, delay: 5ms, back: { delay: 7ms }");
+        CHAIN.replace("[s, t], rate: 100Mbit", "[s, t], rate: 100Mbit, delay: 5ms, reverse: { delay: 7ms }");
     Scenario::parse(&text, "far.yaml").unwrap()
 }
 
@@ -84,7 +84,7 @@ fn a_link_changes_while_the_lab_is_up_and_keeps_what_was_set_before() {
     let Some(bench) = linked() else { return };
     let name = fresh_name();
     bench.labs.deploy(&far(), &name, &learning(), &Interrupt::default()).unwrap().keep();
-    let edit = |there: &str, back: &str| LinkEdit { ways: [change(there), change(back)], up: None };
+    let edit = |there: &str, back: &str| LinkEdit { directions: [change(there), change(back)], up: None };
     bench.labs.change_link(&name, &which("s", "t"), &edit(r#"{"loss":"100%"}"#, "{}")).unwrap();
     // Named from its other end, there and back are the other way round.
     let after =
@@ -111,7 +111,7 @@ fn a_link_that_only_has_a_rate_changes_that_and_nothing_else() {
     let Some(bench) = linked() else { return };
     let name = fresh_name();
     bench.labs.deploy(&far(), &name, &learning(), &Interrupt::default()).unwrap().keep();
-    let edit = |text: &str| LinkEdit { ways: [change(text), Change::default()], up: None };
+    let edit = |text: &str| LinkEdit { directions: [change(text), Change::default()], up: None };
     let after = bench.labs.change_link(&name, &which("a", "s"), &edit(r#"{"rate":"20Mbit"}"#)).unwrap();
     assert_eq!(after.backend, LinkBackend::Tbf);
     let show = || Command::new("tc").args(["qdisc", "show", "dev", "eth0"]).output().unwrap();
@@ -147,15 +147,15 @@ fn parallel_links_are_told_apart_by_their_number() {
         {between: [s, t], rate: 1Mbit}, {between: [t, s], rate: 2Mbit}]}}";
     let scenario = Scenario::parse(text, "twins.yaml").unwrap();
     bench.labs.deploy(&scenario, &name, &learning(), &Interrupt::default()).unwrap().keep();
-    let edit = LinkEdit { ways: [change(r#"{"rate":"5Mbit"}"#), Change::default()], up: None };
+    let edit = LinkEdit { directions: [change(r#"{"rate":"5Mbit"}"#), Change::default()], up: None };
     let many = bench.labs.change_link(&name, &which("s", "t"), &edit).unwrap_err();
-    assert_eq!(many.to_string(), "2 links join s and t: s:1 - t:1, t:2 - s:2; name one by its ports");
+    assert_eq!(many.to_string(), "2 links join s and t: s:1 - t:1, t:2 - s:2; choose one by its ports");
     assert_eq!(many.exit_code(), 2);
     let second = WhichLink { nth: Some(2), ..which("s", "t") };
     let after = bench.labs.change_link(&name, &second, &edit).unwrap();
     assert_eq!(after.ends.map(|end| end.parameters.rate.unwrap().0), [2_000_000, 5_000_000]);
     let by_ports = |from, to| {
-        let edit = LinkEdit { ways: [change(r#"{"rate":"7Mbit"}"#), Change::default()], up: None };
+        let edit = LinkEdit { directions: [change(r#"{"rate":"7Mbit"}"#), Change::default()], up: None };
         let after = bench.labs.change_link(&name, &which(from, to), &edit);
         after.map(|link| link.ends.map(|end| end.parameters.rate.unwrap().0 / 1_000_000))
     };
@@ -211,11 +211,7 @@ fn a_lab_whose_link_process_died_says_so_and_can_be_removed() {
         false
     }));
     let lab = bench.labs.inspect(&name).unwrap();
-    assert!(
-        lab.problems[0].starts_with("the process of the links in user space has ended"),
-        "{:?}",
-        lab.problems
-    );
+    assert!(lab.problems[0].starts_with("the link process has ended"), "{:?}", lab.problems);
     // What it was deployed with is still shown.
     assert_eq!(lab.links[2].ends[1].parameters.delay.to_string(), "7ms");
     assert!(matches!(bench.labs.links(&name), Err(LabError::LinkProcess { .. })));

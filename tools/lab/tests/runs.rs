@@ -1,4 +1,4 @@
-//! Scenarios run with real tools on a real kernel. What they reach is a matter of benchmarks, not of these tests.
+//! Scenarios with real tools on a real kernel; benchmarks measure their throughput.
 
 mod support;
 
@@ -88,7 +88,7 @@ fn all_directions_go_on_at_the_same_time_as_often_and_with_as_many_streams_as_is
     let Some(bench) = bench() else { return };
     let text = format!("{CHAIN}{TRAFFIC}").replace(
         "  duration: 2s",
-        "  together: true\n  duration: 2s\n  warm_up: 1s\n  streams: [1, 2]\n  repeat: 2",
+        "  simultaneous: true\n  duration: 2s\n  warm_up: 1s\n  streams: [1, 2]\n  repeat: 2",
     );
     let text = text.replace("directions: [{ from: b, to: a }]", "permutation: 1");
     let start = Instant::now();
@@ -271,14 +271,14 @@ fn a_controller_gets_its_socket_as_descriptor_three_and_its_arguments() {
     let Some(bench) = bench() else { return };
     let record = bench.folder.path().join("events.jsonl");
     let script =
-        "expected=\"controller run --openflow-fd 3 --http 127.0.0.1:0 --lab $8 --network ${10} --policy ${12} --moves=0 --record $0.record\"
+        "expected=\"controller run --openflow-fd 3 --http 127.0.0.1:0 --lab $8 --network ${10} --policy ${12} --rebalance-limit=0 --record $0.record\"
         grep -qx 'k = 3' \"${12}\" || exit 4
         test \"$*\" = \"$expected\" && grep -q capacity_bps \"${10}\" || exit 1
         readlink /proc/self/fd/3 | grep -q ^socket: || exit 2
         ls /proc/self/fd | grep -qx 0 && readlink /proc/self/fd/0 | grep -qx /dev/null || exit 3
         exit 42";
     let executable = program(&bench, script);
-    let options = [("moves".to_owned(), "0".to_owned())].into();
+    let options = [("rebalance-limit".to_owned(), "0".to_owned())].into();
     let policy = Some("[default]\nk = 3\n".to_owned());
     let record_of = PathBuf::from(format!("{}.record", executable.display()));
     let control = Control::Braid(ControllerSettings {

@@ -1,4 +1,4 @@
-//! What scenario files are accepted, and what is said about those that are not.
+//! Accepted scenario files, and the problems of invalid ones.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -27,7 +27,7 @@ topology:
   links:
     - { between: [a.eth1, s], rate: 100Mbit }
     - { between: [a.eth2, s], rate: 100Mbit }
-    - { between: [b.eth1, t], rate: 1Gbit, rate_back: 10Mbit, queue_bytes: 30000 }
+    - { between: [b.eth1, t], rate: 1Gbit, reverse_rate: 10Mbit, queue_bytes: 30000 }
     - { between: [s, t], rate: 100Mbit }
 traffic:
   tool: iperf3
@@ -77,17 +77,17 @@ const BAD: &[(&str, &str)] = &[
     ("rate: 100Mbit }\ntraffic", "rate: 0Mbit }\ntraffic"),
     ("rate: 100Mbit }\ntraffic", "rate: fast }\ntraffic"),
     ("rate: 100Mbit }\ntraffic", "speed: 100Mbit }\ntraffic"),
-    ("rate_back: 10Mbit", "rate_back: 0"),
+    ("reverse_rate: 10Mbit", "reverse_rate: 0"),
     ("queue_bytes: 30000", "queue_bytes: 100"),
     ("queue_bytes: 30000", "queue_bytes: 30000, queue: 20 packets"),
     ("queue_bytes: 30000", "queue: 100"),
     ("queue_bytes: 30000", "queue: 0 packets"),
-    ("queue_bytes: 30000", "back: { rate: 1Mbit }"),
-    ("queue_bytes: 30000", "back: { colour: red }"),
+    ("queue_bytes: 30000", "reverse: { rate: 1Mbit }"),
+    ("queue_bytes: 30000", "reverse: { colour: red }"),
     ("queue_bytes: 30000", "delay: 20"),
     ("queue_bytes: 30000", "delay: 61s"),
     ("queue_bytes: 30000", "delay: 2ms, jitter: 5ms"),
-    ("queue_bytes: 30000", "delay: 5ms, jitter: 5ms, back: { delay: 2ms }"),
+    ("queue_bytes: 30000", "delay: 5ms, jitter: 5ms, reverse: { delay: 2ms }"),
     ("queue_bytes: 30000", "loss: 0.5"),
     ("queue_bytes: 30000", "loss: 101%"),
     ("queue_bytes: 30000", "loss: 1%, loss_burst: 0"),
@@ -117,7 +117,7 @@ const BAD: &[(&str, &str)] = &[
     ("do: cut", "do: cut, set: { rate: 1Mbit }"),
     ("do: cut", "nth: 1"),
     ("do: cut", "set: { rate: 0 }"),
-    ("do: cut", "back: { loss_burst: 0 }"),
+    ("do: cut", "reverse: { loss_burst: 0 }"),
     ("do: cut", "set: { speed: 1Mbit }"),
     ("modes: [tcp]", "modes: []"),
     ("modes: [tcp]", "modes: [udp]"),
@@ -134,10 +134,13 @@ const BAD: &[(&str, &str)] = &[
     ("value: goodput_bps", "value: loudness"),
     ("mode: tcp, at", "variant: slow, at"),
     ("mode: tcp, at", "relative_to: slow, at"),
-    ("events:", "variants: [{ controller: { moves: 0 } }]\nevents:"),
+    ("events:", "variants: [{ controller: { rebalance-limit: 0 } }]\nevents:"),
     ("events:", "variants: [{ name: a }, { name: a }, { name: \" \" }]\nevents:"),
-    ("events:", "variants: [{ name: a, controller: { http: 1, --moves: 2, Moves: x } }]\nevents:"),
-    ("events:", "variants: [{ name: a, controller: { moves: [1] } }]\nevents:"),
+    (
+        "events:",
+        "variants: [{ name: a, controller: { http: 1, --rebalance-limit: 2, Rebalance-Limit: x } }]\nevents:",
+    ),
+    ("events:", "variants: [{ name: a, controller: { rebalance-limit: [1] } }]\nevents:"),
     ("duration: 10s", "duration: 10s\n  background: [{ from: a, to: c }]"),
     ("duration: 10s", "duration: 10s\n  background: [{ from: a, to: a, streams: 0, rate: 0 }]"),
     ("duration: 10s", "duration: 10s\n  streams: []"),
@@ -146,12 +149,12 @@ const BAD: &[(&str, &str)] = &[
     ("duration: 10s", "duration: 10s\n  repeat: 0"),
     ("duration: 10s", "duration: 10s\n  warm_up: 61s"),
     ("duration: 10s", "duration: 10s\n  permutation: 1"),
-    ("directions: [{ from: a, to: b }]", "together: true"),
+    ("directions: [{ from: a, to: b }]", "simultaneous: true"),
     ("value: goodput_bps", "value: background_share"),
     ("events:", "variants: [{ name: a, modes: [mptcp] }]\nevents:"),
     ("events:", "variants: [{ name: a, modes: [] }]\nevents:"),
     ("events:", "variants: [{ name: a, subflows: 9, congestion_control: \"a b\" }]\nevents:"),
-    ("events:", "variants: [{ name: a, controller: { moves: 1 }, rules: { u: [] } }]\nevents:"),
+    ("events:", "variants: [{ name: a, controller: { rebalance-limit: 1 }, rules: { u: [] } }]\nevents:"),
     (
         "events:",
         "captures: [{ host: c, packets: all }, { host: a, packets: all }, { host: a, packets: mptcp }]\nevents:",
@@ -187,7 +190,7 @@ fn a_permutation_has_every_host_send_and_receive() {
     let traffic = Scenario::parse(&text, "pair.yaml").unwrap().traffic.unwrap();
     let directions: Vec<_> = traffic.directions.iter().map(|it| (it.from, it.to)).collect();
     assert_eq!(directions, [(0, 1), (1, 0)]);
-    assert_eq!((traffic.streams, traffic.repeat, traffic.together), (vec![1], 1, false));
+    assert_eq!((traffic.streams, traffic.repeat, traffic.simultaneous), (vec![1], 1, false));
 }
 
 #[test]
@@ -222,13 +225,13 @@ fn events(lines: &str) -> Scenario {
 #[test]
 fn events_are_sorted_and_read_from_the_first_end_of_their_link() {
     let scenario = events(
-        "  - { at: 2s, link: [t, s], set: { rate: 5Mbit, loss: 1% }, back: { loss: 0% } }
+        "  - { at: 2s, link: [t, s], set: { rate: 5Mbit, loss: 1% }, reverse: { loss: 0% } }
   - { at: 500ms, link: [a, s], nth: 2, do: cut }\n",
     );
     let [first, second] = &scenario.events[..] else { panic!("{:?}", scenario.events) };
     assert_eq!((first.at, first.link, &first.action), (Duration::from_millis(500), 1, &LinkAction::Cut));
-    let LinkAction::Set(ways) = &second.action else { panic!("{second:?}") };
-    let [there, back] = **ways;
+    let LinkAction::Set(directions) = &second.action else { panic!("{second:?}") };
+    let [there, back] = **directions;
     assert_eq!((second.link, there.rate, back.rate), (3, back.rate, Some(BitsPerSec(5_000_000))));
     assert_eq!([there, back].map(|way| way.loss.unwrap().to_string()), ["0%", "1%"]);
 }
@@ -237,7 +240,7 @@ fn events_are_sorted_and_read_from_the_first_end_of_their_link() {
 fn a_link_that_will_lose_frames_is_made_so_that_it_can() {
     let emulated = |line| events(line).topology.links[3].emulated;
     assert!(!emulated("  - { at: 1s, link: [s, t], set: { rate: 5Mbit } }\n"));
-    assert!(emulated("  - { at: 1s, link: [s, t], back: { loss: 1% } }\n"));
+    assert!(emulated("  - { at: 1s, link: [s, t], reverse: { loss: 1% } }\n"));
 }
 
 #[test]
@@ -251,21 +254,21 @@ fn the_way_back_is_as_the_way_there_unless_it_says_otherwise() {
             .swap_remove(3)
     };
     let plain = link("");
-    assert_eq!((plain.emulated, plain.ways[0]), (false, plain.ways[1]));
-    assert_eq!(plain.ways[0].queue.to_string(), "200000 bytes");
+    assert_eq!((plain.emulated, plain.directions[0]), (false, plain.directions[1]));
+    assert_eq!(plain.directions[0].queue.to_string(), "200000 bytes");
     // The usual queue is that of the rate of its own way; one that is given is for both.
-    let slow = link(", rate_back: 10Mbit");
-    assert_eq!(slow.ways.map(|way| way.queue.to_string()), ["200000 bytes", "32000 bytes"]);
-    let short = link(", rate_back: 10Mbit, queue_bytes: 5000");
+    let slow = link(", reverse_rate: 10Mbit");
+    assert_eq!(slow.directions.map(|way| way.queue.to_string()), ["200000 bytes", "32000 bytes"]);
+    let short = link(", reverse_rate: 10Mbit, queue_bytes: 5000");
     assert_eq!(
-        (short.emulated, short.ways.map(|way| way.queue.to_string())),
+        (short.emulated, short.directions.map(|way| way.queue.to_string())),
         (false, ["5000 bytes", "5000 bytes"].map(str::to_owned))
     );
 
     let far = link(
-        ", delay: 75ms, jitter: 2ms, distribution: normal, loss: 0.1%, back: { delay: 80ms, queue: 9 packets }",
+        ", delay: 75ms, jitter: 2ms, distribution: normal, loss: 0.1%, reverse: { delay: 80ms, queue: 9 packets }",
     );
-    let [there, back] = far.ways;
+    let [there, back] = far.directions;
     assert!(far.emulated && there.jitter == back.jitter && there.loss == back.loss);
     assert_eq!((there.delay.to_string(), back.delay.to_string()), ("75ms".to_owned(), "80ms".to_owned()));
     assert_eq!(
@@ -275,7 +278,7 @@ fn the_way_back_is_as_the_way_there_unless_it_says_otherwise() {
     assert!(
         link(", delay: 0ms").emulated
             && link(", queue: 30 packets").emulated
-            && link(", back: { loss: 0% }").emulated
+            && link(", reverse: { loss: 0% }").emulated
     );
     assert!(!link(", queue: 64kB").emulated);
 }
@@ -303,7 +306,7 @@ fn uplinks_lead_from_edges_to_routers_and_have_a_tunnel_each() {
     assert_eq!(gateways, ["192.0.2.1", "2001:db8:1::1"]);
     for (from, to, wanted) in [
         ("router: true, ", "", "\"r\" passes nothing on; make it a router"),
-        ("edges: [s, t]", "edges: [t]\n  places: {}", "there is no \"s\""),
+        ("edges: [s, t]", "edges: [t]\n  locations: {}", "there is no \"s\""),
         ("between: [s, r.e0]", "between: [o, r.e0]", "only Braid's own switches have uplinks"),
         ("uplink: [192.0.2.66/30]", "uplink: [192.0.2.70/30]", "no address in the subnet of 192.0.2.70/30"),
         ("uplink: [192.0.2.66/30]", "uplink: [192.0.2.65/30]", "\"192.0.2.65\" is already given"),
@@ -335,9 +338,9 @@ fn routers_forward_what_hosts_do_not() {
 #[test]
 fn places_are_on_earth_and_of_switches() {
     let text = "{scenario: t, topology: {hosts: [{name: a, interfaces: [{name: e0}]}], switches: [s], \
-         places: {s: [91, 0], x: [1, 2]}, links: [{between: [a.e0, s], rate: 1Mbit}]}}";
+         locations: {s: [91, 0], x: [1, 2]}, links: [{between: [a.e0, s], rate: 1Mbit}]}}";
     let error = Scenario::parse(text, "t.yaml").unwrap_err().to_string();
-    assert!(error.contains("topology.places.s: 91, 0 is no place on Earth"), "{error}");
+    assert!(error.contains("topology.locations.s: 91, 0 is no place on Earth"), "{error}");
     assert!(error.contains("there is no switch x"), "{error}");
     let good = text.replace("s: [91, 0], x: [1, 2]", "s: [90, -180]");
     assert_eq!(Scenario::parse(&good, "t.yaml").unwrap().topology.switches[0].place, Some([90.0, -180.0]));

@@ -1,4 +1,4 @@
-//! The scenarios that come with the project, and the documentation's.
+//! The shipped scenarios and those in the documentation.
 
 use std::path::Path;
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 use braid_types::Time;
 use rustix::time::{ClockId, clock_gettime};
 
-/// A stamp that is older than this was made before the real-time clock was set.
-const OLDEST: u64 = 1_000_000_000;
+/// The oldest plausible timestamp in nanoseconds; an older one is from before a change of the real-time clock.
+const MAX_STAMP_AGE: u64 = 1_000_000_000;
 
-/// The time since some start, which never goes backwards, and what the kernel's stamps mean in it.
+/// The monotonic time since its start, and the translation of the kernel's timestamps to it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     now: Time,
@@ -20,7 +20,7 @@ impl Clock {
     pub(crate) fn read() -> Self {
         let nanos = |clock| {
             let time = clock_gettime(clock);
-            // Clocks count from the boot or from 1970.
+            // The clocks count from the boot and from 1970.
             time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
         };
         Self { now: Time::from_nanos(nanos(ClockId::Monotonic)), real: nanos(ClockId::Realtime) }
@@ -30,10 +30,10 @@ impl Clock {
         self.now
     }
 
-    /// When a frame arrived to which the kernel gave the real time `seconds` and `nanos`.
+    /// The arrival time of a frame whose timestamp is `seconds` and `nanos` of real time.
     pub(crate) fn arrival(&self, seconds: u32, nanos: u32) -> Time {
         let stamp = u64::from(seconds) * 1_000_000_000 + u64::from(nanos);
-        self.now - Duration::from_nanos(self.real.saturating_sub(stamp).min(OLDEST))
+        self.now - Duration::from_nanos(self.real.saturating_sub(stamp).min(MAX_STAMP_AGE))
     }
 }
 

@@ -5,52 +5,52 @@ use std::path::PathBuf;
 
 use braid_link_model::ParameterError;
 
-/// Why links cannot be made, or cannot go on.
+/// Errors of a link process.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
-    /// What is to be done cannot be read.
-    #[error("the description of the links: {0}")]
+    /// The setup cannot be read.
+    #[error("invalid setup of links: {0}")]
     Setup(serde_json::Error),
     /// An interface cannot be used.
     #[error("interface {device}: {what}: {source}")]
     Device {
         /// Its name.
         device: String,
-        /// What was tried.
+        /// The failed operation.
         what: &'static str,
         /// The cause.
         source: io::Error,
     },
-    /// A link cannot be like that.
+    /// The link's parameters are invalid.
     #[error("the link of {device}: {source}")]
     Parameters {
-        /// The interface that sends.
+        /// The sending interface.
         device: String,
         /// The cause.
         source: ParameterError,
     },
-    /// The control socket cannot be made.
-    #[error("{}: {source}", .path.display())]
+    /// The control socket cannot be created.
+    #[error("control socket {}: {source}", .path.display())]
     Socket {
         /// Where.
         path: PathBuf,
         /// The cause.
         source: io::Error,
     },
-    /// The kernel refuses what every kernel has.
+    /// A system call failed.
     #[error("{what}: {source}")]
     System {
-        /// What was tried.
+        /// The failed operation.
         what: &'static str,
         /// The cause.
         source: io::Error,
     },
 }
 
-/// Why a process of links did not do what it was asked.
+/// Errors of requests to a link process.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// It cannot be reached, or stopped in the middle.
+    /// The process cannot be reached, or stopped during the request.
     #[error("the link process does not answer at {}: {source}", .path.display())]
     Unreachable {
         /// Its socket.
@@ -58,15 +58,15 @@ pub enum ControlError {
         /// The cause.
         source: io::Error,
     },
-    /// It answered with something else.
+    /// The response is invalid.
     #[error("the link process answered {answer:?}: {why}")]
     Nonsense {
-        /// What it said.
+        /// The response.
         answer: String,
-        /// What is wrong with it.
+        /// The error in it.
         why: String,
     },
-    /// It refused.
+    /// The process refused the request.
     #[error("{0}")]
     Refused(String),
 }

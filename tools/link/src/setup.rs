@@ -5,25 +5,25 @@ use std::path::PathBuf;
 use braid_link_model::Parameters;
 use serde::{Deserialize, Serialize};
 
-/// What a process of links is to do.
+/// The setup of a link process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setup {
-    /// Where it listens for [`Client`](crate::Client)s.
+    /// The path of its control socket.
     pub socket: PathBuf,
-    /// Decides losses and jitter, together with the place in `links`.
+    /// The seed of losses and jitter, combined with the index in `links`.
     #[serde(default)]
     pub seed: u64,
-    /// What it joins.
+    /// Its links.
     pub links: Vec<LinkSetup>,
 }
 
-/// Two interfaces of the process's network namespace, and what is between them.
+/// A link between two interfaces of the process's network namespace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSetup {
-    /// The two interfaces. What one receives leaves through the other.
+    /// The two interfaces: frames received by one leave through the other.
     pub devices: [String; 2],
-    /// From the first to the second, and from the second to the first.
-    pub ways: [Parameters; 2],
+    /// The direction from the first to the second, and the reverse direction.
+    pub directions: [Parameters; 2],
 }

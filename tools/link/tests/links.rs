@@ -41,7 +41,7 @@ fn vlan_tags_stay_where_they_are() {
         sender.send(&tagged(&[outer, inner]));
         // A packet socket sees a frame without its outermost tag. If the link lost that, it would be the inner one.
         assert_eq!(receiver.receive(), tagged(&[inner]));
-        assert_eq!(client.status().unwrap().links[0].ways[0].counters.delivered.bytes, 208);
+        assert_eq!(client.status().unwrap().links[0].directions[0].counters.delivered.bytes, 208);
     });
 }
 
@@ -56,12 +56,14 @@ fn what_arrives_and_what_is_dropped_add_up_to_what_was_sent() {
     bench.run(parameters, |bench, client| {
         let (sender, receiver) = (bench.socket("a0"), bench.socket("b0"));
         (0..200).for_each(|number| sender.send(&frame(number, 1_000)));
-        let way = bench.until(client, |link| link.ways[0].counters.offered.frames == 200).ways[0];
-        assert!(way.counters.overflowed.frames > 0, "{way:?}");
-        let way = bench.until(client, |link| link.ways[0].inside == Default::default()).ways[0];
-        let Amount { frames, bytes } = way.counters.delivered;
-        assert_eq!(frames + way.counters.overflowed.frames, 200);
-        assert_eq!((bytes, way.undeliverable.frames), (frames * 1_000, 0));
+        let direction =
+            bench.until(client, |link| link.directions[0].counters.offered.frames == 200).directions[0];
+        assert!(direction.counters.overflowed.frames > 0, "{direction:?}");
+        let direction =
+            bench.until(client, |link| link.directions[0].inside == Default::default()).directions[0];
+        let Amount { frames, bytes } = direction.counters.delivered;
+        assert_eq!(frames + direction.counters.overflowed.frames, 200);
+        assert_eq!((bytes, direction.undeliverable.frames), (frames * 1_000, 0));
         (0..frames).for_each(|_| assert_eq!(receiver.receive().len(), 1_000));
     });
 }
@@ -75,22 +77,23 @@ fn parameters_change_while_frames_are_inside_and_none_is_lost() {
             sender.send(&frame(number, 500));
             let text =
                 format!(r#"{{"delay":"{}ms","rate":"{}Mbit"}}"#, 1 + number % 40, 10 + u64::from(number));
-            let status = client.change(Change { link: 0, ways: [change(&text), change("{}")] }).unwrap();
+            let status =
+                client.change(Change { link: 0, directions: [change(&text), change("{}")] }).unwrap();
             assert_eq!(
-                status.links[0].ways[0].parameters.rate,
+                status.links[0].directions[0].parameters.rate,
                 Some(BitsPerSec((10 + u64::from(number)) * 1_000_000))
             );
         }
         (0..250).for_each(|number| assert_eq!(receiver.receive(), frame(number, 500)));
-        let loss = Change { link: 0, ways: [change(r#"{"loss":"100%"}"#), change("{}")] };
+        let loss = Change { link: 0, directions: [change(r#"{"loss":"100%"}"#), change("{}")] };
         let link = &client.change(loss).unwrap().links[0];
-        // Merged with what was set before, and the way back is as it was.
-        assert_eq!(link.ways[0].parameters.delay.to_string(), "10ms");
-        assert_eq!(link.ways[1].parameters.delay.to_string(), "50ms");
+        // Merged with what was set before, and the direction back is as it was.
+        assert_eq!(link.directions[0].parameters.delay.to_string(), "10ms");
+        assert_eq!(link.directions[1].parameters.delay.to_string(), "50ms");
         (0..30).for_each(|number| sender.send(&frame(number, 500)));
-        let link = bench.until(client, |link| link.ways[0].counters.offered.frames == 280);
-        bench.until(client, |link| link.ways[0].counters.lost.frames == 30);
-        assert_eq!(link.ways[0].counters.delivered.frames, 250);
+        let link = bench.until(client, |link| link.directions[0].counters.offered.frames == 280);
+        bench.until(client, |link| link.directions[0].counters.lost.frames == 30);
+        assert_eq!(link.directions[0].counters.delivered.frames, 250);
     });
 }
 
@@ -103,10 +106,11 @@ fn what_makes_no_sense_is_refused_and_nothing_changes() {
         };
         let nowhere = Change { link: 7, ..Change::default() };
         refused(client.change(nowhere).unwrap_err(), "there is no link 7; there are 1");
-        let zero = Change { link: 0, ways: [change(r#"{"delay":"9ms"}"#), change(r#"{"rate":"0bit"}"#)] };
+        let zero =
+            Change { link: 0, directions: [change(r#"{"delay":"9ms"}"#), change(r#"{"rate":"0bit"}"#)] };
         refused(client.change(zero).unwrap_err(), "the rate of 0bit is out of range");
         assert_eq!(
-            client.status().unwrap().links[0].ways.map(|way| way.parameters),
+            client.status().unwrap().links[0].directions.map(|direction| direction.parameters),
             [Parameters::default(); 2]
         );
 
@@ -133,9 +137,9 @@ fn a_cable_that_is_cut_loses_what_is_on_it_and_works_again_when_restored() {
     bench.run(Parameters { delay: Delay::from_millis(50), ..Parameters::default() }, |bench, client| {
         let (sender, receiver) = (bench.socket("a0"), bench.socket("b0"));
         sender.send(&frame(1, 100));
-        bench.until(client, |link| link.ways[0].counters.offered.frames == 1);
+        bench.until(client, |link| link.directions[0].counters.offered.frames == 1);
         bench.inside(|| ip("link set b1 down"));
-        bench.until(client, |link| link.ways[0].undeliverable == Amount { frames: 1, bytes: 100 });
+        bench.until(client, |link| link.directions[0].undeliverable == Amount { frames: 1, bytes: 100 });
         bench.inside(|| ip("link set b1 up"));
         sender.send(&frame(2, 100));
         assert_eq!(receiver.receive(), frame(2, 100));
@@ -157,7 +161,7 @@ fn frames_beyond_the_mtu_are_counted_and_not_cut() {
         sender.send(&frame(2, 1_514));
         assert_eq!(receiver.receive(), frame(2, 1_514));
         let link = &client.status().unwrap().links[0];
-        assert_eq!((link.ways[0].counters.offered.frames, link.ports[0].too_long), (1, 1));
+        assert_eq!((link.directions[0].counters.offered.frames, link.ports[0].too_long), (1, 1));
     });
 }
 
@@ -171,7 +175,7 @@ fn what_cannot_be_opened_is_named() {
             seed: 0,
             links: vec![LinkSetup {
                 devices: ["a1".to_owned(), device.to_owned()],
-                ways: [Parameters { rate: Some(BitsPerSec(rate)), ..Parameters::default() }; 2],
+                directions: [Parameters { rate: Some(BitsPerSec(rate)), ..Parameters::default() }; 2],
             }],
         };
         let error = |setup: Setup| Engine::new(&setup).err().unwrap();
@@ -194,8 +198,8 @@ fn many_links_are_served_by_one_thread() {
             bench.inside(|| Bench::cable(device.trim_end_matches('1')));
         }
     }
-    let ways = [Parameters { delay: Delay::from_millis(3), ..Parameters::default() }; 2];
-    let links = pairs.iter().map(|devices| LinkSetup { devices: devices.clone(), ways }).collect();
+    let directions = [Parameters { delay: Delay::from_millis(3), ..Parameters::default() }; 2];
+    let links = pairs.iter().map(|devices| LinkSetup { devices: devices.clone(), directions }).collect();
     bench.run_setup(links, |bench, client| {
         let receivers: Vec<_> = (0..LINKS).map(|link| bench.socket(&format!("l{link}b0"))).collect();
         for link in 0..LINKS {
@@ -205,7 +209,7 @@ fn many_links_are_served_by_one_thread() {
             assert_eq!(receiver.receive(), frame(link as u8, 300));
         }
         let status = client.status().unwrap();
-        assert!(status.links.iter().all(|link| link.ways[0].counters.delivered.frames == 1));
+        assert!(status.links.iter().all(|link| link.directions[0].counters.delivered.frames == 1));
         assert_eq!(status.links.len(), LINKS);
     });
 }

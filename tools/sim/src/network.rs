@@ -106,7 +106,7 @@ impl Network {
             links: Vec::new(),
             held: Vec::new(),
         };
-        for (link, state) in blueprint.links() {
+        for (link, state) in blueprint.directed_links() {
             let name = |at: SwitchPort| End(blueprint.name_of(at.dpid).unwrap_or_default().to_owned());
             let id = network.add(&state, defaults, [name(link.src), name(link.dst)])?;
             network.by_port.insert(link.src, id);

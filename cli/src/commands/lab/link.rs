@@ -15,39 +15,38 @@ use crate::output;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Change a link while traffic runs; what is not named stays as it was
+    /// Change a link at run time; properties that are not given stay
     ///
     /// Examples: braid lab link set east-asia SHA TOK --delay 40ms --loss 0.5%;
-    /// braid lab link set SHA TOK --down. Frames that are inside are not lost by a change.
+    /// braid lab link set SHA TOK --down. Frames in flight are not lost by a change.
     Set(Set),
-    /// Show the links of a lab, what they are like and what became of their frames
+    /// Show the links of a lab with their properties and frame counters
     Show(Show),
-    /// Pass the frames of links in user space, as the input describes them
+    /// Emulate links in user space as described on standard input (internal)
     #[command(hide = true)]
     Serve,
 }
 
 #[derive(clap::Args)]
 pub(crate) struct Set {
-    /// The two ends of the link, each SWITCH, SWITCH:PORT, HOST or HOST.INTERFACE; the lab's name before them may be left
-    /// out where there is only one
+    /// The two ends of the link, each SWITCH, SWITCH:PORT, HOST or HOST.INTERFACE; LAB is optional if there is only one lab
     #[arg(value_names = ["LAB", "FROM", "TO"], num_args = 2..=3, required = true)]
     names: Vec<String>,
     #[command(flatten)]
     parameters: Parameters,
-    /// Only the way from FROM to TO
-    #[arg(long, conflicts_with = "back")]
-    there: bool,
-    /// Only the way from TO to FROM
+    /// Change only the direction from FROM to TO
+    #[arg(long, conflicts_with = "reverse")]
+    forward: bool,
+    /// Change only the direction from TO to FROM
     #[arg(long)]
-    back: bool,
+    reverse: bool,
     /// Cut the link: both ends lose their carrier
     #[arg(long, conflicts_with = "up")]
     down: bool,
     /// Restore the link
     #[arg(long)]
     up: bool,
-    /// Which of several links between the two ends, from 1
+    /// The number of the link, from 1, if there are several between the two ends
     #[arg(long, value_name = "NUMBER")]
     nth: Option<usize>,
     /// Print JSON
@@ -57,35 +56,35 @@ pub(crate) struct Set {
 
 #[derive(clap::Args)]
 pub(crate) struct Parameters {
-    /// Bits a second, such as 50Mbit
+    /// The rate in bits per second, such as 50Mbit
     #[arg(long)]
     rate: Option<BitsPerSec>,
-    /// How long a frame is on the way, such as 20ms
+    /// The delay, such as 20ms
     #[arg(long)]
     delay: Option<Delay>,
-    /// How far the delay strays
+    /// The variation of the delay
     #[arg(long)]
     jitter: Option<Delay>,
-    /// How it strays: uniform or normal
+    /// The distribution of jitter: uniform or normal
     #[arg(long, value_parser = distribution)]
     distribution: Option<Distribution>,
-    /// The share of frames that are lost, such as 1%
+    /// The share of lost frames, such as 1%
     #[arg(long)]
     loss: Option<Probability>,
-    /// How many frames in a row are lost, on average
+    /// The average number of frames lost in a row
     #[arg(long, value_name = "FRAMES")]
     loss_burst: Option<f64>,
-    /// The share of frames that overtake those on the way
+    /// The share of frames that overtake earlier ones
     #[arg(long)]
     reorder: Option<Probability>,
-    /// What waits while the link is busy, such as "100 packets" or 64kB
+    /// The length of the queue, such as "100 packets" or 64kB
     #[arg(long)]
     queue: Option<QueueLimit>,
 }
 
 #[derive(clap::Args)]
 pub(crate) struct Show {
-    /// The lab's name; may be left out where there is only one
+    /// The lab's name; optional if there is only one lab
     name: Option<LabName>,
     /// Print JSON
     #[arg(long)]
@@ -122,9 +121,10 @@ fn set(set: &Set) -> anyhow::Result<()> {
 impl Set {
     fn edit(&self) -> LinkEdit {
         let change = self.parameters.change();
-        let ways = [!self.back, !self.there].map(|named| if named { change } else { Change::default() });
+        let directions =
+            [!self.reverse, !self.forward].map(|named| if named { change } else { Change::default() });
         let up = if self.up { Some(true) } else { self.down.then_some(false) };
-        LinkEdit { ways, up }
+        LinkEdit { directions, up }
     }
 }
 
@@ -154,9 +154,9 @@ fn only_lab(labs: &Labs) -> anyhow::Result<LabName> {
     let mut names = exit(labs.names())?;
     match (names.pop(), names.is_empty()) {
         (Some(name), true) => Ok(name),
-        (None, _) => Err(error(Code::NotFound, "there is no lab; `braid lab deploy` makes one")),
+        (None, _) => Err(error(Code::NotFound, "there is no lab: create one with `braid lab deploy`")),
         (Some(_), false) => {
-            Err(error(Code::Usage, "there are several labs; name one before the ends of the link"))
+            Err(error(Code::Usage, "there are several labs: name one before the ends of the link"))
         }
     }
 }

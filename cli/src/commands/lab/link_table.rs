@@ -5,9 +5,9 @@ use braid_link_model::Parameters;
 
 use crate::table::table;
 
-/// What links are like: a line for each direction.
+/// The table of links, a line for each direction.
 pub(super) fn links(links: &[LinkInspection]) -> String {
-    let rows = ways(links).map(|(link, from, to)| {
+    let rows = directions(links).map(|(link, from, to)| {
         let state = if link.up { "up" } else { "down" };
         let Parameters { rate, queue, delay, .. } = from.parameters;
         let rate = rate.map_or_else(String::new, |rate| rate.to_string());
@@ -27,9 +27,9 @@ pub(super) fn links(links: &[LinkInspection]) -> String {
     table(["FROM", "TO", "STATE", "BACKEND", "RATE", "DELAY", "QUEUE", "TROUBLE"], rows)
 }
 
-/// What became of frames, a line for each direction of the links that count them.
+/// The table of frame counters, a line for each direction of links in user space.
 pub(super) fn counters(links: &[LinkInspection]) -> Option<String> {
-    let rows: Vec<_> = ways(links).filter_map(|(_, from, to)| row(from, to)).collect();
+    let rows: Vec<_> = directions(links).filter_map(|(_, from, to)| row(from, to)).collect();
     let heading =
         ["FROM", "TO", "FRAMES", "ARRIVED", "OVERFLOWED", "LOST", "CUT-OFF", "MISSED", "QUEUED", "FLYING"];
     (!rows.is_empty()).then(|| table(heading, rows))
@@ -54,14 +54,14 @@ fn row(from: &LinkEnd, to: &LinkEnd) -> Option<[String; 10]> {
 }
 
 /// Both directions of every link.
-fn ways(links: &[LinkInspection]) -> impl Iterator<Item = (&LinkInspection, &LinkEnd, &LinkEnd)> {
+fn directions(links: &[LinkInspection]) -> impl Iterator<Item = (&LinkInspection, &LinkEnd, &LinkEnd)> {
     links.iter().flat_map(|link| {
         let [a, b] = &link.ends;
         [(link, a, b), (link, b, a)]
     })
 }
 
-/// Jitter, loss and reordering, as far as there are any.
+/// Jitter, loss and reordering, if any.
 fn trouble(way: &Parameters) -> String {
     let mut words = Vec::new();
     if !way.jitter.duration().is_zero() {

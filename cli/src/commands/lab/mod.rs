@@ -32,12 +32,12 @@ pub(crate) enum Command {
     List(List),
     /// Show a lab: its hosts, switches and links, and where to reach them
     Inspect(Inspect),
-    /// Run a command on a host of a lab, or where its switches are
+    /// Run a command on a host of a lab, or beside its switches
     ///
     /// Examples: braid lab exec ams-gva ams -- ping -c 3 10.0.1.2;
     /// braid lab exec ams-gva -- ovs-ofctl -O OpenFlow13 dump-flows ams1
     Exec(Exec),
-    /// Look at the links of a lab and change them while traffic runs
+    /// Show and change the links of a running lab
     #[command(subcommand)]
     Link(link::Command),
 }
@@ -50,13 +50,13 @@ pub(crate) struct Run {
     /// The lab's name while it is up; by default the scenario's
     #[arg(long)]
     name: Option<LabName>,
-    /// Have the controller write every event to this file
+    /// Record every event of the controller to this file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Write the report, its table, plots and captures into this folder
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// How often all traffic runs, instead of what the scenario says
+    /// Number of repetitions, instead of the scenario's `repeat`
     #[arg(long, value_name = "TIMES", value_parser = clap::value_parser!(u16).range(1..=100))]
     repeat: Option<u16>,
     /// Print JSON
@@ -72,10 +72,10 @@ pub(crate) struct Deploy {
     /// The lab's name; by default the scenario's
     #[arg(long)]
     name: Option<LabName>,
-    /// Start no controller: the switches wait for rules of yours
+    /// Start no controller: the switches wait for your own rules
     #[arg(long, conflicts_with = "record")]
     no_controller: bool,
-    /// Have the controller write every event to this file
+    /// Record every event of the controller to this file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Print JSON
@@ -109,7 +109,7 @@ pub(crate) struct Inspect {
 pub(crate) struct Exec {
     /// The lab's name
     name: LabName,
-    /// The host; without it, where the switches are
+    /// The host; without it, the command runs beside the switches
     host: Option<String>,
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
@@ -132,7 +132,7 @@ pub(crate) fn execute(command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// Gives a lab's error its exit code.
+/// Maps a lab's error to its exit code.
 pub(crate) fn exit<T>(result: Result<T, LabError>) -> anyhow::Result<T> {
     let code = result.as_ref().err().map_or(Code::Failure, |error| match error.exit_code() {
         2 => Code::Usage,
@@ -151,13 +151,13 @@ pub(crate) fn load(path: &std::path::Path) -> anyhow::Result<Scenario> {
     exit(Scenario::parse(&text, &path.display().to_string()).map_err(LabError::from))
 }
 
-/// This program as the lab's controller.
+/// This executable as the lab's controller.
 pub(crate) fn controller(record: Option<PathBuf>) -> anyhow::Result<Control> {
-    let executable = current_exe().context("the path of this program")?;
+    let executable = current_exe().context("cannot determine the path of this executable")?;
     Ok(Control::Braid(ControllerSettings { record, ..ControllerSettings::new(executable) }))
 }
 
-/// The lab's name: as given, or the scenario's.
+/// The lab's name: the given one, or the scenario's.
 pub(crate) fn name_of(name: Option<LabName>, scenario: &Scenario) -> anyhow::Result<LabName> {
     name.map_or_else(|| exit(scenario.name.parse().map_err(LabError::from)), Ok)
 }
@@ -178,7 +178,7 @@ fn run(run: &Run) -> anyhow::Result<()> {
     conclude(&report, run.json)
 }
 
-/// Prints what a run showed; an expectation that was not met is an error.
+/// Prints a run's report; an unmet expectation is an error.
 pub(crate) fn conclude(report: &Report, json: bool) -> anyhow::Result<()> {
     if json {
         output::json(report)?;
@@ -186,7 +186,11 @@ pub(crate) fn conclude(report: &Report, json: bool) -> anyhow::Result<()> {
         output::text(&report.to_text())?;
     }
     let unmet: Vec<_> = report.expectations.iter().filter(|it| !it.ok).map(|it| it.name.as_str()).collect();
-    if report.ok { Ok(()) } else { Err(exit::error(Code::Unmet, format!("not met: {}", unmet.join("; ")))) }
+    if report.ok {
+        Ok(())
+    } else {
+        Err(exit::error(Code::Unmet, format!("expectations not met: {}", unmet.join("; "))))
+    }
 }
 
 fn deploy(deploy: &Deploy) -> anyhow::Result<()> {

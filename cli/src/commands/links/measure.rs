@@ -1,4 +1,4 @@
-//! Has links measured and waits for what comes of it.
+//! `braid links measure`: the capacity measurement of a link.
 
 use std::str::FromStr;
 use std::thread::sleep;
@@ -14,20 +14,20 @@ use crate::client::{self, answer, format, list};
 use crate::exit::{self, Code};
 use crate::output;
 
-/// Trains over the slowest links take so long.
-const PATIENCE: Duration = Duration::from_secs(30);
-const POLL: Duration = Duration::from_millis(250);
+/// The time that probe trains over the slowest links take.
+const MEASUREMENT_TIMEOUT: Duration = Duration::from_secs(30);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 #[derive(clap::Args)]
 pub(crate) struct Measure {
-    /// The port that the link leaves, DPID:PORT as `braid links` prints it
+    /// The port that the link leaves, as DPID:PORT in `braid links`
     #[arg(value_name = "FROM")]
     port: Port,
     #[command(flatten)]
     client: client::Args,
 }
 
-/// A port as people write it.
+/// A port as DPID:PORT.
 #[derive(Clone, Copy, Debug)]
 struct Port(SwitchPort);
 
@@ -61,16 +61,16 @@ pub(super) fn execute(args: &Measure) -> anyhow::Result<()> {
     if args.client.json() { Ok(()) } else { output::text(&line) }
 }
 
-/// What came of a measurement that began then.
+/// The result of a measurement that began at this time.
 fn wait(client: &Client, port: SwitchPort, began: Time) -> anyhow::Result<Option<u64>> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + MEASUREMENT_TIMEOUT;
     while Instant::now() < deadline {
         let links = list::<Link>(client)?;
         let link = links.iter().find(|link| link.src == port).context("the link is gone")?;
         if link.measured_capacity_at.is_some_and(|at| at > began) {
             return Ok(link.measured_capacity_bps);
         }
-        sleep(POLL);
+        sleep(POLL_INTERVAL);
     }
-    anyhow::bail!("nothing came of the measurement in {} s", PATIENCE.as_secs())
+    anyhow::bail!("nothing came of the measurement in {} s", MEASUREMENT_TIMEOUT.as_secs())
 }

@@ -10,8 +10,8 @@ use clap::Subcommand;
 use crate::client::{self, format};
 use crate::table::table;
 
-/// Readings are taken once a second; one that is older than this is followed by its age.
-const OLD_SECONDS: u64 = 3;
+/// The age from which on a value is followed by its age; values are read once a second.
+const STALE_SECONDS: u64 = 3;
 
 #[derive(clap::Args)]
 #[group(skip)]
@@ -25,10 +25,10 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Measure what a link can carry, by trains of frames; for a second or two they fill it
+    /// Measure the capacity of a link with trains of frames, which fill it for a second or two
     ///
-    /// What comes of it counts from then on, unless the controller was told the capacity (--network). For links of up to
-    /// about 1 Gbit/s; other traffic on the link makes it seem slower.
+    /// The controller uses the result, unless --network gives the capacity. For links of up to about 1 Gbit/s; cross traffic
+    /// lowers the result.
     Measure(measure::Measure),
 }
 
@@ -63,6 +63,6 @@ fn cell<T>(reading: Option<T>, age: String, show: impl Fn(T) -> String) -> Strin
 
 /// How old a reading is, if that is worth saying.
 fn age(at: Option<Time>, now: Time) -> String {
-    let age = at.map(|at| now.since(at)).filter(|age| age.as_secs() >= OLD_SECONDS);
+    let age = at.map(|at| now.since(at)).filter(|age| age.as_secs() >= STALE_SECONDS);
     age.map(|age| format!(" ({} ago)", format::duration(age))).unwrap_or_default()
 }

@@ -49,7 +49,7 @@ pub(super) fn execute(args: &Compare) -> anyhow::Result<()> {
     if !args.simulator_only {
         measure(args, &scenario, &mut rows)?;
     }
-    let together = scenario.traffic.as_ref().is_some_and(|traffic| traffic.together);
+    let together = scenario.traffic.as_ref().is_some_and(|traffic| traffic.simultaneous);
     if together {
         rows.extend(totals(&rows));
     }

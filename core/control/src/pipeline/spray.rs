@@ -121,7 +121,11 @@ pub(super) fn encode_resequencer(
 ) -> Result<(), EncodeError> {
     let actions = [set_eth_dst(resequencer.mac), Action::output(resequencer.port)];
     put(GroupType::Indirect, resequencer.group, &[Bucket::new(&actions)], xid, out)?;
-    encode(&Extension::SetOrder { group: resequencer.group.id(), settings: resequencer.settings }, xid, out)
+    encode(
+        &Extension::SetResequence { group: resequencer.group.id(), settings: resequencer.settings },
+        xid,
+        out,
+    )
 }
 
 /// Removes the group, if it exists, and the rules that need it.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use braid_edge_protocol::telemetry::{OrderReport, PathReport, Report};
+use braid_edge_protocol::telemetry::{PathReport, Report, ResequenceReport};
 use braid_spray::HoldHistogram;
 use braid_types::{Backoff, BitsPerSec, DatapathId, MacAddr, Time};
 
@@ -58,7 +58,7 @@ pub(super) struct PathReading {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct ResequencerReading {
     pub(super) at: Time,
-    pub(super) report: OrderReport,
+    pub(super) report: ResequenceReport,
     /// The hold times of the packets released since the previous reading.
     pub(super) recent: HoldHistogram,
 }
@@ -88,7 +88,7 @@ impl Telemetry {
         self.paths.insert(key, PathReading { at, report, share, carried, estimated_capacity });
     }
 
-    fn note_resequencer(&mut self, at: Time, key: GroupKey, report: &OrderReport) {
+    fn note_resequencer(&mut self, at: Time, key: GroupKey, report: &ResequenceReport) {
         let before = self.resequencers.get(&key).map(|before| &before.report.waits);
         let recent = before.map(|before| report.waits.since(before)).unwrap_or_default();
         self.resequencers.insert(key, ResequencerReading { at, report: report.clone(), recent });
@@ -156,10 +156,10 @@ impl Spray {
                         telemetry.note_path(now, (dpid, *group, path.label), *path, total);
                     }
                 }
-                Report::Order(order) if resequencers.contains(group) => {
+                Report::Resequence(order) if resequencers.contains(group) => {
                     telemetry.note_resequencer(now, (dpid, *group), order);
                 }
-                Report::Order(_) => {}
+                Report::Resequence(_) => {}
             }
         }
     }
@@ -191,7 +191,7 @@ mod tests {
     fn report(bytes: u64, queue_ms: u64) -> PathReport {
         PathReport {
             label: MacAddr::ZERO,
-            state: PathState::Carries,
+            state: PathState::Active,
             weight: 1,
             packets: 0,
             bytes,

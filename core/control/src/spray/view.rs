@@ -337,10 +337,10 @@ fn micros(duration: Duration) -> f64 {
 impl From<PathState> for EdgePathState {
     fn from(state: PathState) -> Self {
         match state {
-            PathState::Carries => Self::Active,
+            PathState::Active => Self::Active,
             PathState::Silent => Self::Silent,
             PathState::Down => Self::Down,
-            PathState::LeftOut => Self::Suspended,
+            PathState::Suspended => Self::Suspended,
         }
     }
 }

@@ -8,59 +8,59 @@ use serde::{Deserialize, Serialize};
 
 use super::long;
 
-/// Bytes that tell of a path.
-const PATH: usize = 48;
-/// Shares of lost probes are told in so many parts.
-const MILLION: f64 = 1e6;
-/// A round trip that was never measured.
+/// Bytes of a path's record.
+const PATH_BYTES: usize = 48;
+/// The unit of loss: parts per million.
+const PARTS_PER_MILLION: f64 = 1e6;
+/// The value of an unmeasured round-trip time.
 const UNKNOWN: u32 = u32::MAX;
 
-/// What a group that sprays does with its paths, and knows of them.
+/// The telemetry of a spraying group.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct SprayReport {
-    /// In the order of its buckets.
+    /// Its paths in the order of its buckets.
     pub paths: Vec<PathReport>,
 }
 
-/// What is known of a path at the edge where it begins.
+/// The telemetry of a path at the sending edge.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PathReport {
-    /// The destination address by which frames take the path; zero if they keep theirs.
+    /// The destination address of frames on the path; zero if it is not rewritten.
     pub label: MacAddr,
-    /// Whether it carries anything.
+    /// Its state.
     pub state: PathState,
-    /// Its share among the weights of all.
+    /// Its weight; its share is the weight over the sum of all.
     pub weight: u32,
-    /// Packets that were sent by it since the group was made or changed.
+    /// Packets sent on it since the group was created or changed.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// How long answers to probes take, smoothed; `None` if none has come.
+    /// The smoothed round-trip time of probes; `None` before the first answer.
     pub round_trip: Option<Duration>,
-    /// How long packets wait in its queues.
+    /// Its queueing delay.
     pub queue: Duration,
-    /// The part that is lost lately of what is sent by it, or of its probes while that is little, from 0 to 1.
+    /// The recent loss of its packets, or of its probes if it carries little, from 0 to 1.
     pub loss: f64,
 }
 
-/// Whether a path carries anything.
+/// The state of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PathState {
-    /// It carries its share.
-    Carries,
-    /// It does not answer probes.
+    /// The path carries its share.
+    Active,
+    /// The path does not answer probes.
     Silent,
-    /// The port where it begins is down.
+    /// The path's first port is down.
     Down,
-    /// It answers, and is given nothing, as it would do more harm than good.
-    LeftOut,
+    /// The path answers probes, and carries nothing because of loss or congestion.
+    Suspended,
 }
 
 impl SprayReport {
     pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let count = reader.read::<u32>()?;
-        let paths = (0..count).map(|_| PathReport::read(&mut Reader::new(PART, reader.take(PATH)?)));
+        let paths = (0..count).map(|_| PathReport::read(&mut Reader::new(PART, reader.take(PATH_BYTES)?)));
         Ok(Self { paths: paths.collect::<Result<_, _>>()? })
     }
 
@@ -87,13 +87,13 @@ impl PathReport {
             bytes,
             round_trip: (round_trip != UNKNOWN).then(|| Duration::from_micros(round_trip.into())),
             queue: Duration::from_micros(queue.into()),
-            loss: f64::from(lost.min(MILLION as u32)) / MILLION,
+            loss: f64::from(lost.min(PARTS_PER_MILLION as u32)) / PARTS_PER_MILLION,
         })
     }
 
     fn bytes(&self) -> Vec<u8> {
         let round_trip = self.round_trip.map_or(UNKNOWN, micros);
-        let lost = (self.loss.clamp(0.0, 1.0) * MILLION).round() as u32;
+        let lost = (self.loss.clamp(0.0, 1.0) * PARTS_PER_MILLION).round() as u32;
         let longs = |numbers: [u64; 2]| numbers.into_iter().flat_map(u64::to_be_bytes);
         let words = |numbers: [u32; 4]| numbers.into_iter().flat_map(u32::to_be_bytes);
         let first = longs([self.label.to_u64(), u64::from(self.state as u32) << 32 | u64::from(self.weight)]);
@@ -103,12 +103,12 @@ impl PathReport {
 }
 
 impl PathState {
-    /// What is not known carries nothing, as far as can be told.
+    /// Unknown states count as down.
     const fn read(state: u32) -> Self {
         match state {
-            0 => Self::Carries,
+            0 => Self::Active,
             1 => Self::Silent,
-            3 => Self::LeftOut,
+            3 => Self::Suspended,
             _ => Self::Down,
         }
     }

@@ -10,29 +10,29 @@ use super::split_number;
 
 const FORM: &str = "a time of at most 60s, such as 20ms, 1.5s or 200us";
 const UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
-/// Beyond what any link has; frames that were on the way for longer would only fill memory.
-const LONGEST: Duration = Duration::from_secs(60);
+/// The longest delay: longer ones only fill memory with frames in flight.
+const MAX_DELAY: Duration = Duration::from_secs(60);
 
-/// How long something takes on a link, at most a minute; reads and prints as `20ms`.
+/// A delay of at most a minute, parsed and printed as `20ms`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Delay(Duration);
 
 impl Delay {
-    /// None.
+    /// No delay.
     pub const ZERO: Self = Self(Duration::ZERO);
 
-    /// `millis` milliseconds, and a minute if that is more.
+    /// A delay of `millis` milliseconds, at most a minute.
     pub const fn from_millis(millis: u64) -> Self {
-        let most = LONGEST.as_millis() as u64;
+        let most = MAX_DELAY.as_millis() as u64;
         Self(Duration::from_millis(if millis < most { millis } else { most }))
     }
 
-    /// `duration` if it is not more than a minute.
+    /// A delay of `duration`; `None` above a minute.
     pub fn new(duration: Duration) -> Option<Self> {
-        (duration <= LONGEST).then_some(Self(duration))
+        (duration <= MAX_DELAY).then_some(Self(duration))
     }
 
-    /// As the standard library has it.
+    /// The delay as a `Duration`.
     pub const fn duration(self) -> Duration {
         self.0
     }
@@ -55,7 +55,7 @@ fn parse(text: &str) -> Option<Duration> {
     };
     let nanos = number * scale as f64;
     // Well within what a float holds exactly: a minute is 2^36 ns.
-    (nanos <= LONGEST.as_nanos() as f64).then(|| Duration::from_nanos(nanos.round() as u64))
+    (nanos <= MAX_DELAY.as_nanos() as f64).then(|| Duration::from_nanos(nanos.round() as u64))
 }
 
 impl fmt::Display for Delay {

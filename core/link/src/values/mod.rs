@@ -1,4 +1,4 @@
-//! What links are described with, as people write it: `20ms`, `1%`, `100 packets`.
+//! Values of link parameters with their text forms: `20ms`, `1%`, `100 packets`.
 
 mod delay;
 mod probability;
@@ -10,18 +10,18 @@ pub use delay::Delay;
 pub use probability::Probability;
 pub use queue::QueueLimit;
 
-/// How jitter is distributed around the delay.
+/// The distribution of jitter around the delay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Distribution {
-    /// Everything from `delay - jitter` to `delay + jitter` is as likely.
+    /// Uniform from `delay - jitter` to `delay + jitter`.
     #[default]
     Uniform,
-    /// A bell with a standard deviation of `jitter`, cut off at 3.4 of them.
+    /// Normal with standard deviation `jitter`, truncated at 3.4 deviations.
     Normal,
 }
 
-/// The number at the start of a text, and what follows it without the space between.
+/// The number at the start of a text, and the rest without leading space.
 fn split_number(text: &str) -> Option<(f64, &str)> {
     let digits = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
     let (number, unit) = text.split_at(digits);

@@ -9,20 +9,20 @@ use super::split_number;
 
 const FORM: &str = "a share from 0% to 100%, such as 1% or 0.05%";
 
-/// How often something happens, from never to always; reads and prints as `1%`.
+/// A probability, parsed and printed as `1%`.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
 pub struct Probability(f64);
 
 impl Probability {
-    /// Never.
+    /// Probability zero.
     pub const ZERO: Self = Self(0.0);
 
-    /// `share` if it is from 0 to 1.
+    /// The probability `share`; `None` unless it is from 0 to 1.
     pub fn new(share: f64) -> Option<Self> {
         (0.0..=1.0).contains(&share).then_some(Self(share))
     }
 
-    /// From 0 to 1.
+    /// The value from 0 to 1.
     pub const fn share(self) -> f64 {
         self.0
     }
@@ -33,7 +33,7 @@ impl FromStr for Probability {
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let share = match split_number(text) {
-            // To a millionth of a percent, as it prints, without the dust of binary fractions.
+            // Rounds to a millionth of a percent, which hides binary fractions.
             Some((percent, "%")) => Some((percent * 1e6).round() / 1e8),
             Some((0.0, "")) => Some(0.0),
             _ => None,

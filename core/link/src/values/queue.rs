@@ -10,12 +10,12 @@ use super::split_number;
 const FORM: &str = "a length such as 100 packets, 64kB or 30000 bytes";
 const UNITS: [(&str, u64); 4] = [("MB", 1_000_000), ("kB", 1_000), ("bytes", 1), ("B", 1)];
 
-/// How much waits for a busy link before the rest is dropped; the frame that is being sent does not count.
+/// The length of a queue, beyond which frames are dropped; the frame being sent does not count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueLimit {
-    /// So many frames, however long they are.
+    /// A number of frames of any length.
     Packets(u64),
-    /// So many bytes of frames.
+    /// A number of bytes of frames.
     Bytes(u64),
 }
 

@@ -4,17 +4,17 @@ use crate::id::MaxLen;
 use crate::wire::{wire_enum, wire_struct};
 
 wire_struct! {
-    /// How a switch treats packets. OpenFlow 1.3.5 §7.3.2.
+    /// The configuration of a switch. OpenFlow 1.3.5 §7.3.2.
     pub struct SwitchConfig {
-        /// How it treats IP fragments.
+        /// The handling of IP fragments.
         pub flags: FragHandling,
-        /// How much of a packet goes to the controller when no flow says how much.
+        /// Bytes of a packet sent to the controller, unless a flow gives a number.
         pub miss_send_len: MaxLen,
     }
 }
 
 wire_enum! {
-    /// How a switch treats IP fragments. OpenFlow 1.3.5 §7.3.2.
+    /// The handling of IP fragments. OpenFlow 1.3.5 §7.3.2.
     pub enum FragHandling(u16) {
         /// Like other packets.
         FragNormal = 0,

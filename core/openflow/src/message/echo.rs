@@ -6,19 +6,19 @@ use crate::wire::{Bytes, wire_struct};
 wire_struct! {
     /// An echo request or reply. OpenFlow 1.3.5 §7.5.2.
     pub struct Echo<'a> {
-        /// What the reply gives back unchanged.
+        /// The data that the reply returns unchanged.
         pub data: Bytes<'a>,
     }
 }
 
 wire_struct! {
-    /// What an experimenter defined: a message, or the body of a multipart message. OpenFlow 1.3.5 §7.5.4.
+    /// An experimenter extension: a message, or the body of a multipart message. OpenFlow 1.3.5 §7.5.4.
     pub struct Experimenter<'a> {
-        /// Who defined it.
+        /// The experimenter's id.
         pub experimenter: ExperimenterId,
         /// Which of the experimenter's messages it is.
         pub exp_type: u32,
-        /// What follows.
+        /// The body.
         pub data: Bytes<'a>,
     }
 }

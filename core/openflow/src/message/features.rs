@@ -5,17 +5,17 @@ use braid_types::DatapathId;
 use crate::wire::{wire_flags, wire_struct};
 
 wire_struct! {
-    /// Who a switch is. OpenFlow 1.3.5 §7.3.1.
+    /// The identity and features of a switch. OpenFlow 1.3.5 §7.3.1.
     pub struct SwitchFeatures {
         /// The switch.
         pub datapath_id: DatapathId,
-        /// How many packets can wait in it.
+        /// The number of packets that it can buffer.
         pub n_buffers: u32,
-        /// How many tables it has.
+        /// The number of its tables.
         pub n_tables: u8,
         /// Which of its connections this is; 0 is the main one.
         pub auxiliary_id: u8; pad 2,
-        /// What it can do.
+        /// Its capabilities.
         pub capabilities: Capabilities,
         /// Not used.
         pub reserved: u32,
@@ -23,7 +23,7 @@ wire_struct! {
 }
 
 wire_flags! {
-    /// What a switch can do. OpenFlow 1.3.5 §7.3.1.
+    /// The capabilities of a switch. OpenFlow 1.3.5 §7.3.1.
     pub struct Capabilities(u32) {
         /// Count what flows match.
         FLOW_STATS = 1 << 0,

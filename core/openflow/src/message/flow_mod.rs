@@ -10,19 +10,19 @@ use crate::wire::{List, wire_enum, wire_flags, wire_struct};
 wire_struct! {
     /// Adds, changes or deletes flows. OpenFlow 1.3.5 §7.3.4.1.
     pub struct FlowMod<'a> {
-        /// What the controller notes on the flow.
+        /// The flow's cookie.
         pub cookie: Cookie,
         /// The bits of the cookie that a flow must share to be changed or deleted.
         pub cookie_mask: Cookie,
         /// The table; `ALL` only to delete.
         pub table_id: TableId,
-        /// What to do.
+        /// The command.
         pub command: FlowModCommand,
         /// The flow ends when it matched nothing for so long.
         pub idle_timeout: Seconds,
         /// The flow ends after so long.
         pub hard_timeout: Seconds,
-        /// Of the flows that match a packet, the one with the highest priority counts.
+        /// The priority: the highest one among matching flows counts.
         pub priority: u16,
         /// A waiting packet that the new flow is to treat.
         pub buffer_id: BufferId,
@@ -35,7 +35,7 @@ wire_struct! {
         /// The packets.
         #[serde(rename = "match")]
         pub matching: Match<'a>,
-        /// What happens to them.
+        /// The instructions.
         pub instructions: List<'a, Instruction<'a>>,
     }
 }
@@ -67,7 +67,7 @@ impl Default for FlowMod<'_> {
 }
 
 wire_enum! {
-    /// What to do with flows. OpenFlow 1.3.5 §7.3.4.1.
+    /// The command of a flow-mod. OpenFlow 1.3.5 §7.3.4.1.
     pub enum FlowModCommand(u8) {
         /// Add one, in place of one with the same match and priority.
         Add = 0,
@@ -83,7 +83,7 @@ wire_enum! {
 }
 
 wire_flags! {
-    /// How a flow is added, counted and removed. OpenFlow 1.3.5 §7.3.4.1.
+    /// The flags of a flow-mod. OpenFlow 1.3.5 §7.3.4.1.
     pub struct FlowModFlags(u16) {
         /// Tell the controller when it ends.
         SEND_FLOW_REM = 1 << 0,

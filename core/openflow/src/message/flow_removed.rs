@@ -9,7 +9,7 @@ use crate::wire::{wire_enum, wire_struct};
 wire_struct! {
     /// A flow ended. OpenFlow 1.3.5 §7.4.2.
     pub struct FlowRemoved<'a> {
-        /// What the controller noted on it.
+        /// Its cookie.
         pub cookie: Cookie,
         /// Its priority.
         pub priority: u16,
@@ -21,22 +21,22 @@ wire_struct! {
         pub duration_sec: u32,
         /// Nanoseconds beyond them.
         pub duration_nsec: u32,
-        /// What the flow-mod said.
+        /// The value of the flow-mod.
         pub idle_timeout: Seconds,
-        /// What the flow-mod said.
+        /// The value of the flow-mod.
         pub hard_timeout: Seconds,
         /// Packets that it matched.
         pub packet_count: u64,
         /// Bytes of these packets.
         pub byte_count: u64,
-        /// What it matched.
+        /// Its match.
         #[serde(rename = "match")]
         pub matching: Match<'a>,
     }
 }
 
 impl FlowRemoved<'_> {
-    /// How long it lived.
+    /// Its duration.
     pub fn duration(&self) -> Duration {
         Duration::new(u64::from(self.duration_sec), self.duration_nsec)
     }

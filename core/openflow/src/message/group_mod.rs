@@ -7,9 +7,9 @@ use crate::wire::{List, wire_enum, wire_struct};
 wire_struct! {
     /// Adds, changes or deletes a group. OpenFlow 1.3.5 §7.3.4.2.
     pub struct GroupMod<'a> {
-        /// What to do.
+        /// The command.
         pub command: GroupModCommand,
-        /// How the group chooses among its buckets.
+        /// The group's type.
         pub group_type: GroupType; pad 1,
         /// The group.
         pub group_id: GroupId,
@@ -19,7 +19,7 @@ wire_struct! {
 }
 
 wire_enum! {
-    /// What to do with a group. OpenFlow 1.3.5 §7.3.4.2.
+    /// The command of a group-mod. OpenFlow 1.3.5 §7.3.4.2.
     pub enum GroupModCommand(u16) {
         /// Add it.
         Add = 0,
@@ -33,7 +33,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// How a group chooses among its buckets. OpenFlow 1.3.5 §7.3.4.2.
+    /// The type of a group: how it chooses among its buckets. OpenFlow 1.3.5 §7.3.4.2.
     pub enum GroupType(u8) {
         /// It applies all.
         All = 0,

@@ -17,7 +17,7 @@ pub struct Hello<'a> {
     pub elements: List<'a, HelloElement<'a>>,
 }
 
-/// What a HELLO says about its sender. OpenFlow 1.3.5 §7.5.1.
+/// An element of a HELLO. OpenFlow 1.3.5 §7.5.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HelloElement<'a> {
@@ -27,7 +27,7 @@ pub enum HelloElement<'a> {
     Unknown {
         /// Its type.
         element_type: u16,
-        /// What follows the length, without padding.
+        /// The body after the length, without padding.
         body: Bytes<'a>,
     },
 }

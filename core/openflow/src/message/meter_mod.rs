@@ -9,19 +9,19 @@ use crate::wire::{Bytes, List, Prefixed, Reader, Wire, wire_enum, wire_flags, wi
 wire_struct! {
     /// Adds, changes or deletes a meter. OpenFlow 1.3.5 §7.3.4.4.
     pub struct MeterMod<'a> {
-        /// What to do.
+        /// The command.
         pub command: MeterModCommand,
-        /// What its numbers mean.
+        /// Its flags.
         pub flags: MeterFlags,
         /// The meter.
         pub meter_id: MeterId,
-        /// What it does above which rate.
+        /// Its bands.
         pub bands: List<'a, MeterBand<'a>>,
     }
 }
 
 wire_enum! {
-    /// What to do with a meter. OpenFlow 1.3.5 §7.3.4.4.
+    /// The command of a meter-mod. OpenFlow 1.3.5 §7.3.4.4.
     pub enum MeterModCommand(u16) {
         /// Add it.
         Add = 0,
@@ -33,7 +33,7 @@ wire_enum! {
 }
 
 wire_flags! {
-    /// What the numbers of a meter mean. OpenFlow 1.3.5 §7.3.4.4.
+    /// The flags of a meter. OpenFlow 1.3.5 §7.3.4.4.
     pub struct MeterFlags(u16) {
         /// Rates are in kb/s.
         KBPS = 1 << 0,
@@ -50,7 +50,7 @@ const DROP: u16 = 1;
 const DSCP_REMARK: u16 = 2;
 const EXPERIMENTER: u16 = 0xffff;
 
-/// What a meter does above a rate. OpenFlow 1.3.5 §7.3.4.4.
+/// A band of a meter: its action above a rate. OpenFlow 1.3.5 §7.3.4.4.
 ///
 /// Rates are in kb/s, or in packets a second with `PKTPS`; burst sizes in kilobits, or in packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -72,22 +72,22 @@ pub enum MeterBand<'a> {
         /// By so many levels of drop precedence.
         prec_level: u8,
     },
-    /// What an experimenter defined.
+    /// An experimenter extension.
     Experimenter {
         /// Above this rate.
         rate: u32,
         /// After a burst of this size.
         burst_size: u32,
-        /// Who defined it.
+        /// The experimenter's id.
         experimenter: ExperimenterId,
-        /// What follows.
+        /// The body.
         data: Bytes<'a>,
     },
     /// Any other band, kept as it is.
     Unknown {
         /// Its type.
         band_type: u16,
-        /// What follows the length.
+        /// The body after the length.
         body: Bytes<'a>,
     },
 }

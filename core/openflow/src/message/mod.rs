@@ -58,13 +58,13 @@ macro_rules! messages {
             Unknown {
                 /// Its type.
                 message_type: u8,
-                /// What follows the header.
+                /// The body after the header.
                 body: Bytes<'a>,
             },
         }
 
         impl<'a> Message<'a> {
-            /// What kind of message it is.
+            /// The type of the message.
             pub const fn message_type(&self) -> MessageType {
                 match self {
                     $(messages!(@pattern $variant $(($body))?) => MessageType::$variant,)*
@@ -106,7 +106,7 @@ messages! {
     EchoRequest(Echo<'a>),
     /// Gives the echo.
     EchoReply(Echo<'a>),
-    /// What an experimenter defined.
+    /// An experimenter extension.
     Experimenter(Experimenter<'a>),
     /// Asks the switch who it is.
     FeaturesRequest,

@@ -20,7 +20,7 @@ wire_struct! {
         pub table_id: TableId,
         /// The cookie of the flow that sent it; all ones if none did.
         pub cookie: Cookie,
-        /// What the switch knew about it, its ingress port above all.
+        /// The packet's match fields, such as its ingress port.
         #[serde(rename = "match")]
         pub matching: Match<'a>; pad 2,
         /// The Ethernet frame, or its front.

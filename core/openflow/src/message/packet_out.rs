@@ -16,7 +16,7 @@ pub struct PacketOut<'a> {
     pub buffer_id: BufferId,
     /// The ingress port that the packet is to have, or `CONTROLLER`.
     pub in_port: PortNo,
-    /// What is done to it; nothing drops it.
+    /// Its actions; an empty list drops it.
     pub actions: List<'a, Action<'a>>,
     /// The Ethernet frame, unless it waits in the switch.
     pub data: Bytes<'a>,

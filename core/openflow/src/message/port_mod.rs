@@ -12,11 +12,11 @@ wire_struct! {
         pub port_no: PortNo; pad 4,
         /// Its Ethernet address, lest another port be meant.
         pub hw_addr: MacAddr; pad 2,
-        /// What to set.
+        /// The configuration to set.
         pub config: PortConfig,
         /// Which bits of it to set.
         pub mask: PortConfig,
-        /// What to offer the peer; zero leaves it as it is.
+        /// The features to advertise; zero leaves them unchanged.
         pub advertise: PortFeatures; pad 4,
     }
 }

@@ -6,7 +6,7 @@ use crate::wire::{wire_enum, wire_struct};
 wire_struct! {
     /// A port came, went or changed. OpenFlow 1.3.5 §7.4.3.
     pub struct PortStatus<'a> {
-        /// What happened.
+        /// The reason.
         pub reason: PortReason; pad 7,
         /// The port as it is now, or was last.
         pub desc: Port<'a>,
@@ -14,7 +14,7 @@ wire_struct! {
 }
 
 wire_enum! {
-    /// What happened to a port. OpenFlow 1.3.5 §7.4.3.
+    /// The reason of a port-status message. OpenFlow 1.3.5 §7.4.3.
     pub enum PortReason(u8) {
         /// It came.
         Add = 0,

@@ -32,7 +32,7 @@ wire_struct! {
         pub queue_id: QueueId,
         /// Its port.
         pub port: PortNo; pad 8,
-        /// What it guarantees and allows.
+        /// Its properties.
         pub properties: List<'a, QueueProperty<'a>>,
     }
 }
@@ -49,7 +49,7 @@ const MIN_RATE: u16 = 1;
 const MAX_RATE: u16 = 2;
 const EXPERIMENTER: u16 = 0xffff;
 
-/// What a queue guarantees or allows. OpenFlow 1.3.5 §7.2.2.
+/// A property of a queue. OpenFlow 1.3.5 §7.2.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueProperty<'a> {
@@ -57,18 +57,18 @@ pub enum QueueProperty<'a> {
     MinRate(QueueRate),
     /// The rate that it allows.
     MaxRate(QueueRate),
-    /// What an experimenter defined.
+    /// An experimenter extension.
     Experimenter {
-        /// Who defined it.
+        /// The experimenter's id.
         experimenter: ExperimenterId,
-        /// What follows.
+        /// The body.
         data: Bytes<'a>,
     },
     /// Any other property, kept as it is.
     Unknown {
         /// Its type.
         property: u16,
-        /// What follows the length.
+        /// The body after the length.
         body: Bytes<'a>,
     },
 }

@@ -13,7 +13,7 @@ wire_struct! {
 }
 
 wire_enum! {
-    /// What a controller may do to a switch. OpenFlow 1.3.5 §6.3.4.
+    /// The role of a controller. OpenFlow 1.3.5 §6.3.4.
     pub enum ControllerRole(u32) {
         /// As before; only to ask.
         Nochange = 0,

@@ -3,7 +3,7 @@
 use crate::wire::{Text, wire_struct};
 
 wire_struct! {
-    /// Who made a switch. OpenFlow 1.3.5 §7.3.5.1.
+    /// The description of a switch. OpenFlow 1.3.5 §7.3.5.1.
     pub struct Desc<'a> {
         /// The manufacturer.
         pub mfr_desc: Text<'a, 256>,

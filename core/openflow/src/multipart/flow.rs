@@ -58,9 +58,9 @@ wire_struct! {
         pub idle_timeout: Seconds,
         /// It ends after so long.
         pub hard_timeout: Seconds,
-        /// How it was added.
+        /// Its flags.
         pub flags: FlowModFlags; pad 4,
-        /// What the controller noted on it.
+        /// Its cookie.
         pub cookie: Cookie,
         /// Packets that it matched; all ones if not counted.
         pub packet_count: u64,
@@ -69,7 +69,7 @@ wire_struct! {
         /// The packets.
         #[serde(rename = "match")]
         pub matching: Match<'a>,
-        /// What happens to them.
+        /// The instructions.
         pub instructions: List<'a, Instruction<'a>>,
     }
 }
@@ -88,7 +88,7 @@ wire_struct! {
         pub packet_count: u64,
         /// Bytes of these packets; all ones if not counted.
         pub byte_count: u64,
-        /// How many flows there are.
+        /// The number of flows.
         pub flow_count: u32; pad 4,
     }
 }

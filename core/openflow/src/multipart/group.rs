@@ -16,7 +16,7 @@ wire_struct! {
 }
 
 wire_struct! {
-    /// What a group has counted. OpenFlow 1.3.5 §7.3.5.9.
+    /// Counters of a group. OpenFlow 1.3.5 §7.3.5.9.
     pub struct GroupStats<'a> [GroupStats, length at 0, pad 2] {
         /// The group.
         pub group_id: GroupId,
@@ -30,7 +30,7 @@ wire_struct! {
         pub duration_sec: u32,
         /// Nanoseconds beyond them.
         pub duration_nsec: u32,
-        /// What each bucket has counted.
+        /// Counters of each bucket.
         pub bucket_stats: List<'a, BucketCounter>,
     }
 }
@@ -43,7 +43,7 @@ impl GroupStats<'_> {
 }
 
 wire_struct! {
-    /// What a bucket has counted. OpenFlow 1.3.5 §7.3.5.9.
+    /// Counters of a bucket. OpenFlow 1.3.5 §7.3.5.9.
     pub struct BucketCounter {
         /// Packets that it treated.
         pub packet_count: u64,
@@ -55,7 +55,7 @@ wire_struct! {
 wire_struct! {
     /// A group. OpenFlow 1.3.5 §7.3.5.10.
     pub struct GroupDesc<'a> [GroupDesc, length at 0] {
-        /// How it chooses among its buckets.
+        /// Its type.
         pub group_type: GroupType; pad 1,
         /// The group.
         pub group_id: GroupId,
@@ -65,15 +65,15 @@ wire_struct! {
 }
 
 wire_struct! {
-    /// What groups can do. OpenFlow 1.3.5 §7.3.5.11.
+    /// The features of groups. OpenFlow 1.3.5 §7.3.5.11.
     ///
     /// The four numbers are for the group types all, select, indirect and fast failover.
     pub struct GroupFeatures {
         /// The group types that there are.
         pub types: GroupTypes,
-        /// What they can do.
+        /// Their capabilities.
         pub capabilities: GroupCapabilities,
-        /// How many groups of each type there can be.
+        /// The maximum number of groups of each type.
         pub max_groups: [u32; 4],
         /// The actions that they can do.
         pub actions: [ActionTypes; 4],
@@ -95,7 +95,7 @@ wire_flags! {
 }
 
 wire_flags! {
-    /// What groups can do. OpenFlow 1.3.5 §7.3.5.11.
+    /// The features of groups. OpenFlow 1.3.5 §7.3.5.11.
     pub struct GroupCapabilities(u32) {
         /// Select groups heed weights.
         SELECT_WEIGHT = 1 << 0,

@@ -15,7 +15,7 @@ wire_struct! {
 }
 
 wire_struct! {
-    /// What a meter has counted. OpenFlow 1.3.5 §7.3.5.12.
+    /// Counters of a meter. OpenFlow 1.3.5 §7.3.5.12.
     pub struct MeterStats<'a> [MeterStats, length at 4] {
         /// The meter.
         pub meter_id: MeterId; pad 8,
@@ -29,7 +29,7 @@ wire_struct! {
         pub duration_sec: u32,
         /// Nanoseconds beyond them.
         pub duration_nsec: u32,
-        /// What each band has counted.
+        /// Counters of each band.
         pub band_stats: List<'a, MeterBandStats>,
     }
 }
@@ -42,7 +42,7 @@ impl MeterStats<'_> {
 }
 
 wire_struct! {
-    /// What a band of a meter has counted. OpenFlow 1.3.5 §7.3.5.12.
+    /// Counters of a meter's band. OpenFlow 1.3.5 §7.3.5.12.
     pub struct MeterBandStats {
         /// Packets in the band.
         pub packet_band_count: u64,
@@ -54,25 +54,25 @@ wire_struct! {
 wire_struct! {
     /// A meter. OpenFlow 1.3.5 §7.3.5.13.
     pub struct MeterConfig<'a> [MeterConfig, length at 0] {
-        /// What its numbers mean.
+        /// Its flags.
         pub flags: MeterFlags,
         /// The meter.
         pub meter_id: MeterId,
-        /// What it does above which rate.
+        /// Its bands.
         pub bands: List<'a, MeterBand<'a>>,
     }
 }
 
 wire_struct! {
-    /// What meters can do. OpenFlow 1.3.5 §7.3.5.14.
+    /// The features of meters. OpenFlow 1.3.5 §7.3.5.14.
     pub struct MeterFeatures {
-        /// How many meters there can be.
+        /// The maximum number of meters.
         pub max_meter: u32,
         /// The band types that there are.
         pub band_types: BandTypes,
-        /// What the numbers of a meter can mean: the bits of [`MeterFlags`].
+        /// The supported flags of meters: the bits of [`MeterFlags`].
         pub capabilities: u32,
-        /// How many bands a meter can have.
+        /// The maximum number of bands of a meter.
         pub max_bands: u8,
         /// The highest colour.
         pub max_color: u8; pad 2,

@@ -31,9 +31,9 @@ use crate::port::Port;
 use crate::wire::{Bytes, List, Reader, Wire, wire_enum, wire_flags, zeros};
 
 wire_enum! {
-    /// What is asked for. OpenFlow 1.3.5 §7.3.5.
+    /// The body of a multipart request. OpenFlow 1.3.5 §7.3.5.
     pub enum MultipartType(u16) {
-        /// Who made the switch.
+        /// The description of the switch.
         Desc = 0,
         /// Flows.
         Flow = 1,
@@ -49,15 +49,15 @@ wire_enum! {
         Group = 6,
         /// Groups.
         GroupDesc = 7,
-        /// What groups can do.
+        /// The features of groups.
         GroupFeatures = 8,
         /// Counters of meters.
         Meter = 9,
         /// Meters.
         MeterConfig = 10,
-        /// What meters can do.
+        /// The features of meters.
         MeterFeatures = 11,
-        /// What tables can do.
+        /// The features of tables.
         TableFeatures = 12,
         /// Ports.
         PortDesc = 13,
@@ -84,7 +84,7 @@ macro_rules! multipart {
         pub struct $message<'a> {
             /// Whether more follows.
             pub flags: MultipartFlags,
-            /// What it is about.
+            /// The type of the multipart message.
             pub body: $bodies<'a>,
         }
 
@@ -97,13 +97,13 @@ macro_rules! multipart {
             Unknown {
                 /// Its type.
                 multipart_type: u16,
-                /// What follows the multipart header.
+                /// The body after the multipart header.
                 body: Bytes<'a>,
             },
         }
 
         impl $bodies<'_> {
-            /// What kind of multipart message it belongs to.
+            /// The multipart type that it belongs to.
             pub const fn multipart_type(&self) -> MultipartType {
                 match self {
                     $(multipart!(@pattern $variant $(($body))?) => MultipartType::$variant,)*
@@ -153,9 +153,9 @@ macro_rules! multipart {
 multipart! {
     /// Asks for statistics or descriptions. OpenFlow 1.3.5 §7.3.5.
     MultipartRequest,
-    /// What is asked for.
+    /// The body of a multipart request.
     RequestBody:
-    /// Who made the switch.
+    /// The description of the switch.
     Desc,
     /// The flows that fit.
     Flow(FlowStatsRequest<'a>),
@@ -171,28 +171,28 @@ multipart! {
     Group(GroupStatsRequest),
     /// All groups.
     GroupDesc,
-    /// What groups can do.
+    /// The features of groups.
     GroupFeatures,
     /// Counters of meters.
     Meter(MeterRequest),
     /// Meters.
     MeterConfig(MeterRequest),
-    /// What meters can do.
+    /// The features of meters.
     MeterFeatures,
-    /// What tables can do; or, if there are any, what they shall do.
+    /// The features of tables; with entries, the features to set.
     TableFeatures(List<'a, TableFeatures<'a>>),
     /// All ports.
     PortDesc,
-    /// What an experimenter defined.
+    /// An experimenter extension.
     Experimenter(Experimenter<'a>),
 }
 
 multipart! {
     /// Gives statistics or descriptions. OpenFlow 1.3.5 §7.3.5.
     MultipartReply,
-    /// What is given.
+    /// The body of a multipart reply.
     ReplyBody:
-    /// Who made the switch.
+    /// The description of the switch.
     Desc(Desc<'a>),
     /// Flows.
     Flow(List<'a, FlowStats<'a>>),
@@ -208,19 +208,19 @@ multipart! {
     Group(List<'a, GroupStats<'a>>),
     /// Groups.
     GroupDesc(List<'a, GroupDesc<'a>>),
-    /// What groups can do.
+    /// The features of groups.
     GroupFeatures(GroupFeatures),
     /// Counters of meters.
     Meter(List<'a, MeterStats<'a>>),
     /// Meters.
     MeterConfig(List<'a, MeterConfig<'a>>),
-    /// What meters can do.
+    /// The features of meters.
     MeterFeatures(MeterFeatures),
-    /// What tables can do.
+    /// The features of tables.
     TableFeatures(List<'a, TableFeatures<'a>>),
     /// Ports.
     PortDesc(List<'a, Port<'a>>),
-    /// What an experimenter defined.
+    /// An experimenter extension.
     Experimenter(Experimenter<'a>),
 }
 

@@ -15,7 +15,7 @@ wire_struct! {
 }
 
 wire_struct! {
-    /// What a port has counted; all ones if it does not count. OpenFlow 1.3.5 §7.3.5.6.
+    /// Counters of a port; all ones if it does not count. OpenFlow 1.3.5 §7.3.5.6.
     pub struct PortStats {
         /// The port.
         pub port_no: PortNo; pad 4,

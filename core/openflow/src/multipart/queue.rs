@@ -18,7 +18,7 @@ wire_struct! {
 }
 
 wire_struct! {
-    /// What a queue has counted; all ones if it does not count. OpenFlow 1.3.5 §7.3.5.8.
+    /// Counters of a queue; all ones if it does not count. OpenFlow 1.3.5 §7.3.5.8.
     pub struct QueueStats {
         /// The port.
         pub port_no: PortNo,

@@ -4,7 +4,7 @@ use crate::id::TableId;
 use crate::wire::wire_struct;
 
 wire_struct! {
-    /// What a table has counted. OpenFlow 1.3.5 §7.3.5.4.
+    /// Counters of a table. OpenFlow 1.3.5 §7.3.5.4.
     pub struct TableStats {
         /// The table.
         pub table_id: TableId; pad 3,

@@ -9,7 +9,7 @@ use crate::message::Experimenter;
 use crate::wire::{Bytes, List, Prefixed, Reader, Text, Wire, pad_to_8, wire_struct};
 
 wire_struct! {
-    /// What a table can do. OpenFlow 1.3.5 §7.3.5.5.
+    /// The features of a table. OpenFlow 1.3.5 §7.3.5.5.
     pub struct TableFeatures<'a> [TableFeatures, length at 0] {
         /// The table.
         pub table_id: TableId; pad 5,
@@ -21,9 +21,9 @@ wire_struct! {
         pub metadata_write: Metadata,
         /// A bitmap of which version 1.3 uses no bit.
         pub config: u32,
-        /// How many flows fit.
+        /// The maximum number of flows.
         pub max_entries: u32,
-        /// What its flows can do.
+        /// The features of its flows.
         pub properties: List<'a, TableFeatureProperty<'a>>,
     }
 }
@@ -32,7 +32,7 @@ macro_rules! properties {
     ($($(#[$meta:meta])* $number:literal $variant:ident($type:ty),)*) => {
         /// Something that the flows of a table, or its table-miss flow, can do. OpenFlow 1.3.5 §7.3.5.5.2.
         ///
-        /// Those with `Miss` are for the table-miss flow, and left out if it can do what other flows can.
+        /// Those with `Miss` are for the table-miss flow, and absent if it has the same features as other flows.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
         #[serde(rename_all = "snake_case")]
         pub enum TableFeatureProperty<'a> {
@@ -41,7 +41,7 @@ macro_rules! properties {
             Unknown {
                 /// Its type.
                 property_type: u16,
-                /// What follows the length, without padding.
+                /// The body after the length, without padding.
                 body: Bytes<'a>,
             },
         }
@@ -100,9 +100,9 @@ properties! {
     14 ApplySetfield(List<'a, OxmId>),
     /// Fields that an applied action of the table-miss flow can set.
     15 ApplySetfieldMiss(List<'a, OxmId>),
-    /// What an experimenter defined.
+    /// An experimenter extension.
     0xfffe Experimenter(Experimenter<'a>),
-    /// What an experimenter defined for the table-miss flow.
+    /// An experimenter extension for the table-miss flow.
     0xffff ExperimenterMiss(Experimenter<'a>),
 }
 

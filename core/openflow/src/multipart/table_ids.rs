@@ -70,7 +70,7 @@ type_id! {
 pub struct OxmId {
     /// The header; `has_mask` says whether the table takes a mask.
     pub header: OxmHeader,
-    /// Who defined the field: there exactly if the class is that of experimenters.
+    /// The experimenter's id, present only for the experimenter class.
     pub experimenter: Option<ExperimenterId>,
 }
 

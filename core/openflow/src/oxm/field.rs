@@ -64,7 +64,7 @@ oxm_fields! {
     0 InPort(PortNo),
     /// Physical port on which it came in, under a logical one.
     1 InPhyPort(PortNo),
-    /// What earlier tables noted.
+    /// The metadata of earlier tables.
     2 Metadata(Masked<Metadata>),
     /// Ethernet destination.
     3 EthDst(Masked<MacAddr>),
@@ -80,7 +80,7 @@ oxm_fields! {
     8 IpDscp(u8),
     /// Congestion notification, 2 bits.
     9 IpEcn(u8),
-    /// What the IP packet carries: 6 is TCP.
+    /// The IP protocol: 6 is TCP.
     10 IpProto(u8),
     /// IPv4 source.
     11 Ipv4Src(Masked<Ipv4Addr>),
@@ -136,7 +136,7 @@ oxm_fields! {
     36 MplsBos(u8),
     /// Provider backbone service.
     37 PbbIsid(Masked<Isid>),
-    /// What a logical port knows of the tunnel.
+    /// The tunnel metadata of a logical port.
     38 TunnelId(Masked<Metadata>),
     /// IPv6 extension headers.
     39 Ipv6Exthdr(Masked<Ipv6ExtHeaders>),

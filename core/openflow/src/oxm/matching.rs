@@ -10,7 +10,7 @@ use crate::wire::{List, Prefixed, Reader, Wire, pad_to_8};
 /// The type of a match that consists of OXM fields.
 const OXM: u16 = 1;
 
-/// What a packet must be to belong to a flow: all of these fields. OpenFlow 1.3.5 §7.2.3.
+/// A match: all fields that a packet has to have. OpenFlow 1.3.5 §7.2.3.
 ///
 /// ```
 /// use braid_openflow::{EthType, Match, OxmField};

@@ -60,7 +60,7 @@ impl<T: Serialize> Serialize for Masked<T> {
     }
 }
 
-/// What follows the header of a known field.
+/// The payload of a known field.
 pub(super) trait Payload<'a>: Copy {
     /// Bytes of the value, without the mask.
     const SIZE: usize;

@@ -8,7 +8,7 @@ use crate::error::{DecodeError, EncodeError};
 use crate::wire::{FixedSize, Reader, Wire, wire_flags, wire_number};
 
 wire_number! {
-    /// What an Ethernet frame carries.
+    /// The EtherType of a frame.
     pub struct EthType(u16) hexadecimal "{:#06x}" {}
 }
 

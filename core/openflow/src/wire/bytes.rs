@@ -59,7 +59,7 @@ impl<'a> Wire<'a> for Bytes<'a> {
 
 /// A name or description in a field of `N` bytes, filled up with NULs.
 ///
-/// What a sloppy sender leaves after the first NUL is kept and sent again, but not shown.
+/// Bytes after the first NUL are kept and sent again, but not shown.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Text<'a, const N: usize>(&'a [u8]);
 

@@ -1,4 +1,4 @@
-//! One list of fields, values or bits makes the type, its decoder, its encoder and its text.
+//! Macros that generate a type, its decoder, its encoder and its text from one list of fields, values or bits.
 
 /// A structure whose fields lie one after another, with `; pad N` bytes of padding after some of them.
 ///

@@ -1,5 +1,5 @@
-//! How values become bytes and bytes become values: a bounds-checked [`Reader`], the [`Wire`] trait, and
-//! [`List`], the one container of messages.
+//! The wire format of values: a bounds-checked [`Reader`], the [`Wire`] trait, and [`List`], the one container of
+//! messages.
 
 mod bytes;
 pub(crate) mod flags;

@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
         std::mem::take(&mut self.bytes)
     }
 
-    /// How many bytes are left.
+    /// The number of remaining bytes.
     pub const fn len(&self) -> usize {
         self.bytes.len()
     }

@@ -8,7 +8,7 @@ pub(crate) fn zeros(out: &mut Vec<u8>, count: usize) {
     out.resize(out.len().saturating_add(count), 0);
 }
 
-/// How many bytes of padding follow `length` bytes up to the next multiple of 8.
+/// The padding after `length` bytes up to the next multiple of 8.
 #[inline]
 pub(crate) const fn pad_to_8(length: usize) -> usize {
     length.wrapping_neg() % 8

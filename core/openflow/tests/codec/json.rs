@@ -1,4 +1,4 @@
-//! Messages as people read them.
+//! Messages as JSON and text.
 
 use braid_openflow::Message;
 use serde_json::{Value, json};

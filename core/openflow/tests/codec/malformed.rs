@@ -1,4 +1,4 @@
-//! What a broken or hostile peer may send: an error or a message, never a panic and never an endless loop.
+//! Malformed input of a broken or hostile peer: an error or a message, never a panic or an endless loop.
 
 use braid_openflow::{Message, frames};
 

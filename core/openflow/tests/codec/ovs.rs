@@ -1,4 +1,4 @@
-//! What Open vSwitch reads in the messages that this crate writes.
+//! Open vSwitch as the reader of messages that this crate writes.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::process::Command;

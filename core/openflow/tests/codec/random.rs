@@ -1,4 +1,4 @@
-//! Any message, and any bytes.
+//! Properties of random messages and random bytes.
 
 use braid_openflow::{Message, Xid, frame_length, frames};
 use proptest::collection::vec;

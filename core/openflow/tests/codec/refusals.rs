@@ -1,4 +1,4 @@
-//! What is said about a message that is refused, and to whom.
+//! Error texts and OpenFlow errors for refused messages.
 
 use braid_openflow::{
     BadActionCode, BadInstructionCode, BadMatchCode, BadRequestCode, DecodeError, ErrorCode, ErrorMsg,

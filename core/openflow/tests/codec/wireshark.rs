@@ -1,4 +1,4 @@
-//! What Wireshark reads in the messages that this crate writes.
+//! Wireshark as the reader of messages that this crate writes.
 
 use std::process::Command;
 

@@ -3,7 +3,7 @@
 use super::{LldpError, Tlv, Tlvs};
 use crate::bytes::Reader;
 
-/// What an LLDPDU says of its sender. IEEE 802.1AB-2016 §8.5.
+/// The sender's information in an LLDPDU. IEEE 802.1AB-2016 §8.5.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lldpdu<'a> {
     /// Names the sender; the first byte says in which way (table 8-2).

@@ -117,7 +117,7 @@ impl LldpProbe {
         Tlv { kind: Tlv::SYSTEM_NAME, value: name.as_bytes() }.encode(frame);
     }
 
-    /// What the tag covers.
+    /// The authenticated bytes.
     fn message(&self) -> Vec<u8> {
         let mut message = BRAID_PROBE.to_vec();
         message.extend(self.dpid.0.to_be_bytes());

@@ -10,7 +10,7 @@ use crate::bytes::Reader;
 pub struct MpCapable {
     /// The version that the sender speaks: in a SYN the highest one it offers.
     pub version: Version,
-    /// What the sender requires.
+    /// The flags of the sender.
     pub flags: MpCapableFlags,
     /// The keys.
     pub keys: Keys,
@@ -37,7 +37,7 @@ pub enum Keys {
 /// The mapping of the first data of a connection. RFC 8684 §3.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FirstData {
-    /// How many bytes of the connection's data the segment carries.
+    /// The number of data bytes in the segment.
     pub len: u16,
     /// Their checksum, if the handshake asked for it.
     pub checksum: Option<u16>,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What an MPTCP option is for. RFC 8684 §7.1, with the names of its registry.
+/// The subtype of an MPTCP option. RFC 8684 §7.1, with the names of its registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Subtype {
     /// Opens a connection.

@@ -29,7 +29,7 @@ impl NdMessage {
     }
 }
 
-/// What solicitation and advertisement have in common.
+/// The common part of solicitations and advertisements.
 struct Body {
     flags: u8,
     target: Ipv6Addr,

@@ -30,7 +30,7 @@ pub enum TcpOptionError {
         kind: u8,
         /// The length it gives, its kind and length included.
         len: u8,
-        /// How many bytes there are from its kind on.
+        /// The bytes from its kind on.
         have: usize,
     },
 }

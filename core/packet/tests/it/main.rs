@@ -1,5 +1,5 @@
-//! Against captures of real kernels, against tshark's dissectors, against the kernel of this machine, and
-//! against arbitrary bytes.
+//! Tests of the parsers against captures of real kernels, tshark's dissectors, the kernel of this machine, and arbitrary
+//! bytes.
 
 #![expect(clippy::disallowed_methods, reason = "tests compare with files, tools and the kernel")]
 

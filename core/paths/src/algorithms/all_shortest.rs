@@ -45,10 +45,8 @@ use crate::{Path, PathSet};
 pub(crate) struct AllShortest;
 
 impl Algorithm for AllShortest {
-    const PROPERTIES: Properties = Properties {
-        is_listing: true,
-        ..Properties::new("shortest", "up to k that are as short as the shortest")
-    };
+    const PROPERTIES: Properties =
+        Properties { is_listing: true, ..Properties::new("shortest", "up to k paths with the lowest cost") };
 
     fn solve(&mut self, network: &mut Network, problem: Problem) -> PathSet {
         self.paths(network, (problem.ingress, problem.egress), problem.k).into()

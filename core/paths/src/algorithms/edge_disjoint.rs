@@ -57,7 +57,7 @@ pub(crate) struct EdgeDisjoint {
 
 impl Algorithm for EdgeDisjoint {
     const PROPERTIES: Properties =
-        Properties::new("disjoint", "up to k of which no two use the same cable, of least total cost");
+        Properties::new("disjoint", "up to k link-disjoint paths of minimum total cost");
 
     fn solve(&mut self, network: &mut Network, problem: Problem) -> PathSet {
         self.paths(network, (problem.ingress, problem.egress), problem.k).into()

@@ -54,7 +54,7 @@ pub(crate) struct NodeDisjoint {
 
 impl Algorithm for NodeDisjoint {
     const PROPERTIES: Properties =
-        Properties::new("node-disjoint", "up to k of which no two pass the same switch, of least total cost");
+        Properties::new("node-disjoint", "up to k paths without a common switch, of minimum total cost");
 
     fn solve(&mut self, network: &mut Network, problem: Problem) -> PathSet {
         self.paths(network, (problem.ingress, problem.egress), problem.k).into()

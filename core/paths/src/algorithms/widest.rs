@@ -58,7 +58,7 @@ pub(crate) struct Widest {
 impl Algorithm for Widest {
     const PROPERTIES: Properties = Properties {
         by_capacity: true,
-        ..Properties::new("widest", "the one whose narrowest link has the most capacity to spare")
+        ..Properties::new("widest", "the path with the most spare capacity")
     };
 
     fn solve(&mut self, network: &mut Network, problem: Problem) -> PathSet {

@@ -84,7 +84,7 @@ impl Algorithm for DepthFirst {
     const PROPERTIES: Properties = Properties {
         parameter: Some("HOPS"),
         is_listing: true,
-        ..Properties::new("within", "up to k of no more links, such as within:4")
+        ..Properties::new("within", "up to k paths of at most this many links, such as within:4")
     };
 
     fn solve(&mut self, network: &mut Network, problem: Problem) -> PathSet {

@@ -18,10 +18,10 @@ fn network() -> Blueprint {
     let mut builder = Blueprint::builder("test");
     let [a, b, c, _] =
         ["a", "b", "c--d", "alone"].map(|name| builder.switch(NewSwitch::named(name)).unwrap());
-    builder.cable(a, b, state(10, 1)).unwrap();
-    builder.cable(a, b, state(20, 2)).unwrap();
-    builder.cable(b, c, state(25, 3)).unwrap();
-    builder.cable(a, c, state(100, 50)).unwrap();
+    builder.link(a, b, state(10, 1)).unwrap();
+    builder.link(a, b, state(20, 2)).unwrap();
+    builder.link(b, c, state(25, 3)).unwrap();
+    builder.link(a, c, state(100, 50)).unwrap();
     builder.host("server", [c, a], state(1_000, 0)).unwrap();
     builder.build()
 }
@@ -126,7 +126,7 @@ fn the_reason_for_no_path_is_told() {
 fn full_links_are_the_reason_for_no_flow() {
     let mut builder = Blueprint::builder("full");
     let [a, b] = ["a", "b"].map(|name| builder.switch(NewSwitch::named(name)).unwrap());
-    builder.cable(a, b, LinkState::default()).unwrap();
+    builder.link(a, b, LinkState::default()).unwrap();
     let network = builder.build();
     let graph = Arc::new(network.graph());
     for mode in [Kind::MaxFlow, Kind::Widest] {
@@ -156,7 +156,7 @@ fn delays_are_told_and_compared_to_the_nanosecond() {
     let [a, b] = ["a", "b"].map(|name| builder.switch(NewSwitch::named(name)).unwrap());
     for nanos in [3_000, 3_800] {
         let delay = Some(Duration::from_nanos(nanos));
-        builder.cable(a, b, LinkState { delay, ..LinkState::of_capacity(BitsPerSec(1)) }).unwrap();
+        builder.link(a, b, LinkState { delay, ..LinkState::of_capacity(BitsPerSec(1)) }).unwrap();
     }
     let network = builder.build();
     let graph = Arc::new(network.graph());
@@ -303,7 +303,7 @@ fn a_flow_of_which_late_paths_were_left_out_has_no_greatest_rate() {
     for (ends, millis) in [((a, b), 1), ((a, b), 10), ((b, c), 1), ((b, c), 10)] {
         let delay = Some(Duration::from_millis(millis));
         let state = LinkState { delay, ..LinkState::of_capacity(BitsPerSec(10 * millis)) };
-        builder.cable(ends.0, ends.1, state).unwrap();
+        builder.link(ends.0, ends.1, state).unwrap();
     }
     let network = builder.build();
     let graph = Arc::new(network.graph());

@@ -1,6 +1,6 @@
 //! The resequencer of a group, and the paths by which packets come to it.
 
-use braid_edge_protocol::telemetry::OrderReport;
+use braid_edge_protocol::telemetry::ResequenceReport;
 use braid_spray::{Fate, PathId, Resequencer, Segment, Settings};
 use braid_types::{FiveTuple, MacAddr, PortNo, Time};
 
@@ -46,8 +46,8 @@ impl GroupResequencer {
         &self.paths
     }
 
-    pub(super) fn report(&self) -> OrderReport {
-        OrderReport::of(&self.buffer, &self.paths)
+    pub(super) fn report(&self) -> ResequenceReport {
+        ResequenceReport::of(&self.buffer, &self.paths)
     }
 
     /// A packet of a flow arrives: it is taken to be held, or may be forwarded.

@@ -28,7 +28,7 @@ impl Groups {
 
     fn reports(&self, ports: &Ports) -> impl Iterator<Item = (GroupId, Report)> {
         self.all.iter().filter_map(|(id, group)| {
-            let resequencer = || Some(Report::Order(Box::new(group.resequencer.as_ref()?.report())));
+            let resequencer = || Some(Report::Resequence(Box::new(group.resequencer.as_ref()?.report())));
             let spray = self.spray_report(*id, group, ports).map(Report::Spray);
             Some((*id, spray.or_else(resequencer)?))
         })
@@ -42,8 +42,8 @@ impl Groups {
             let state = match probed {
                 _ if !self.is_live(id, place, ports) => PathState::Down,
                 Some(probed) if probed.is_dead => PathState::Silent,
-                Some(probed) if probed.is_suspended => PathState::LeftOut,
-                _ => PathState::Carries,
+                Some(probed) if probed.is_suspended => PathState::Suspended,
+                _ => PathState::Active,
             };
             PathReport {
                 label: label(bucket),

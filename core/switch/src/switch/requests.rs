@@ -154,7 +154,9 @@ impl Switch {
         match extension.ok_or(bad(BadRequestCode::BadExpType))? {
             Extension::SetSpray { group, policy } => pipeline.groups.set_spray(group, policy),
             Extension::SetPaths { group, paths } => pipeline.groups.set_paths(group, &paths),
-            Extension::SetOrder { group, settings } => pipeline.set_resequencing(&mut env, group, settings),
+            Extension::SetResequence { group, settings } => {
+                pipeline.set_resequencing(&mut env, group, settings)
+            }
             Extension::SetProbing { group, probing } => pipeline.groups.set_probing(&env, group, &probing),
             Extension::SetTunnel { group, ends } => pipeline.groups.set_tunnel(&env, group, ends.as_deref()),
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use braid_edge_protocol::extension::{Extension, PathUpdate};
-use braid_edge_protocol::telemetry::{Report, SprayReport, WayReport};
+use braid_edge_protocol::telemetry::{ArrivalReport, Report, SprayReport};
 use braid_openflow::{Action, Bucket, GroupId, GroupType, MaxLen, OxmField};
 use braid_spray::{HoldTime, Policy, Settings};
 use braid_types::{MacAddr, PortNo};
@@ -67,7 +67,7 @@ fn packets_of_a_group_that_puts_in_order_leave_in_order() {
     bench.all_do(&[Action::Group(GroupId(1))]);
     let hold = HoldTime::Fixed(Duration::from_millis(20));
     let settings = Settings { hold, paths: 2, ..Settings::default() };
-    bench.extend(&Extension::SetOrder { group: GroupId(1), settings: Some(settings) });
+    bench.extend(&Extension::SetResequence { group: GroupId(1), settings: Some(settings) });
 
     assert_eq!(bench.ports(1, &tcp_v4(0)), [4]);
     assert_eq!(bench.ports(2, &tcp_v4(200)), [0; 0]);
@@ -94,7 +94,7 @@ fn ways_that_are_told_apart_anew_are_counted_anew() {
     let mut bench = Bench::new();
     bench.group(1, GroupType::Indirect, &[Bucket::new(&[output(4)])]);
     bench.all_do(&[Action::Group(GroupId(1))]);
-    let order = Extension::SetOrder { group: GroupId(1), settings: Some(Settings::default()) };
+    let order = Extension::SetResequence { group: GroupId(1), settings: Some(Settings::default()) };
     bench.extend(&order);
     for way in 0..8 {
         let mut frame = tcp_v4(u32::from(way) * 100);
@@ -122,9 +122,9 @@ fn report(bench: &mut Bench) -> Report {
     told(bench).0.remove(0).1
 }
 
-fn ways(bench: &mut Bench) -> Vec<WayReport> {
-    let Report::Order(order) = report(bench) else { panic!("it puts in order") };
-    order.ways
+fn ways(bench: &mut Bench) -> Vec<ArrivalReport> {
+    let Report::Resequence(order) = report(bench) else { panic!("it puts in order") };
+    order.arrivals
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_group_that_goes_lets_go_what_it_holds_and_takes_its_flows_along() {
     let deliver = [output(4)];
     bench.group(1, GroupType::Indirect, &[Bucket::new(&deliver)]);
     bench.all_do(&[Action::Group(GroupId(1))]);
-    bench.extend(&Extension::SetOrder { group: GroupId(1), settings: Some(Settings::default()) });
+    bench.extend(&Extension::SetResequence { group: GroupId(1), settings: Some(Settings::default()) });
     bench.passes(1, &tcp_v4(0));
     assert_eq!(bench.ports(1, &tcp_v4(200)), [0; 0]);
     let delete = braid_openflow::GroupMod {

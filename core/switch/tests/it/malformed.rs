@@ -16,7 +16,7 @@ fn busy() -> Bench {
     bench.limit(3, 90);
     let deliver = [output(2)];
     bench.group(1, GroupType::Indirect, &[braid_openflow::Bucket::new(&deliver)]);
-    bench.extend(&Extension::SetOrder { group: GroupId(1), settings: Some(Settings::default()) });
+    bench.extend(&Extension::SetResequence { group: GroupId(1), settings: Some(Settings::default()) });
     let v4 = |text: &str| text.parse::<std::net::Ipv4Addr>().unwrap().into();
     let v6 = |text: &str| text.parse::<std::net::Ipv6Addr>().unwrap().into();
     use braid_openflow::OxmField as Field;

@@ -114,7 +114,7 @@ fn nobody_is_told_of_a_packet_that_it_has_not_sent_like_that() {
     let mut path = bench(1_400, false);
     path.group(1, GroupType::Indirect, &[Bucket::new(&[output(2)])]);
     path.all_do(&[Action::Group(GroupId(1))]);
-    path.extend(&Extension::SetOrder { group: GroupId(1), settings: Some(Settings::default()) });
+    path.extend(&Extension::SetResequence { group: GroupId(1), settings: Some(Settings::default()) });
     assert_eq!(path.passes(1, &frame(false, 1_500)), [], "another edge has sprayed it");
     let mut tunnel = bench(1_400, true);
     tunnel.all_do(&[Action::output(PortNo::IN_PORT)]);

@@ -94,9 +94,9 @@ fn a_path_that_loses_what_the_other_does_not_is_left_out_and_said_to_be() {
     run(&mut near, &mut far, 200, |_| true);
     let states = |bench: &mut Bench| match told(bench).0.remove(0).1 {
         Report::Spray(spray) => [0, 1].map(|path| spray.paths[path].state),
-        Report::Order(_) => panic!("it sprays"),
+        Report::Resequence(_) => panic!("it sprays"),
     };
-    assert_eq!(states(&mut near), [PathState::Carries; 2]);
+    assert_eq!(states(&mut near), [PathState::Active; 2]);
     // Of four segments by port 3 one arrives; probes always do.
     let is_left = (0..300_u32).any(|step| {
         for seq in [step * 200, step * 200 + 100] {
@@ -107,7 +107,7 @@ fn a_path_that_loses_what_the_other_does_not_is_left_out_and_said_to_be() {
             }
         }
         run(&mut near, &mut far, 1, |_| true);
-        states(&mut near) == [PathState::Carries, PathState::LeftOut]
+        states(&mut near) == [PathState::Active, PathState::Suspended]
     });
     assert!(is_left);
     assert_eq!(ports_of_data(&mut near), [2]);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use braid_edge_protocol::extension::{BRAID, Extension, PathUpdate};
-use braid_edge_protocol::telemetry::{OrderReport, PathState, Report, SprayReport, TELEMETRY, decode};
+use braid_edge_protocol::telemetry::{PathState, Report, ResequenceReport, SprayReport, TELEMETRY, decode};
 use braid_openflow::{
     Action, Bucket, Bytes, Experimenter, GroupId, GroupType, Message, MultipartFlags, MultipartRequest,
     OxmField, ReplyBody, RequestBody, Xid, frames,
@@ -53,7 +53,7 @@ fn orders(bench: &mut Bench, group: u32) {
     bench.group(group, GroupType::Indirect, &[Bucket::new(&[output(4)])]);
     let settings =
         Settings { hold: HoldTime::Fixed(Duration::from_millis(20)), bytes: 1 << 16, ..Settings::default() };
-    bench.extend(&Extension::SetOrder { group: GroupId(group), settings: Some(settings) });
+    bench.extend(&Extension::SetResequence { group: GroupId(group), settings: Some(settings) });
 }
 
 fn spray(report: &Report) -> &SprayReport {
@@ -61,8 +61,8 @@ fn spray(report: &Report) -> &SprayReport {
     spray
 }
 
-fn order(report: &Report) -> &OrderReport {
-    let Report::Order(order) = report else { panic!("{report:?}") };
+fn order(report: &Report) -> &ResequenceReport {
+    let Report::Resequence(order) = report else { panic!("{report:?}") };
     order
 }
 
@@ -81,7 +81,7 @@ fn a_group_that_sprays_tells_of_each_path_what_it_carried_and_how_it_is() {
     assert_eq!((reports.len(), parts, reports[0].0), (1, 1, GroupId(1)));
     let paths = &spray(&reports[0].1).paths;
     let seen: Vec<_> = paths.iter().map(|it| (it.label.to_u64(), it.state, it.weight, it.packets)).collect();
-    assert_eq!(seen, [(LABEL, PathState::Carries, 3, 6), (0, PathState::Down, 1, 2)]);
+    assert_eq!(seen, [(LABEL, PathState::Active, 3, 6), (0, PathState::Down, 1, 2)]);
     assert_eq!(paths[0].bytes, 6 * frame.len() as u64);
     assert_eq!(paths[0].round_trip, None, "nobody probes");
 }

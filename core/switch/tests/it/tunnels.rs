@@ -35,7 +35,7 @@ pub(crate) fn far() -> Bench {
     let mut bench = Bench::new();
     bench.group(1, GroupType::Indirect, &[Bucket::new(&[output(1)])]);
     bench.all_do(&[Action::Group(GROUP)]);
-    bench.extend(&Extension::SetOrder { group: GROUP, settings: Some(Settings::default()) });
+    bench.extend(&Extension::SetResequence { group: GROUP, settings: Some(Settings::default()) });
     bench.extend(&Extension::SetTunnel { group: GROUP, ends: Some(Vec::new()) });
     bench
 }
@@ -112,7 +112,7 @@ fn what_follows_a_group_that_takes_packets_out_has_them_as_they_came() {
     let (mut near, mut far) = (near(false), Bench::new());
     far.group(1, GroupType::Indirect, &[Bucket::new(&[output(1)])]);
     far.all_do(&[Action::Group(GROUP), output(4)]);
-    far.extend(&Extension::SetOrder { group: GROUP, settings: Some(Settings::default()) });
+    far.extend(&Extension::SetResequence { group: GROUP, settings: Some(Settings::default()) });
     far.extend(&Extension::SetTunnel { group: GROUP, ends: Some(Vec::new()) });
     let sent = datagram(40_000, 1, b"data");
     let (_, gre) = near.passes(1, &sent).remove(0);

@@ -214,7 +214,7 @@ fn far() -> Bench {
     bench.all_do(&[Action::Group(GroupId(1))]);
     let hold = HoldTime::Measured { least: Duration::from_millis(5), most: HOLD };
     let settings = Settings { hold, ..Settings::default() };
-    bench.extend(&Extension::SetOrder { group: GroupId(1), settings: Some(settings) });
+    bench.extend(&Extension::SetResequence { group: GroupId(1), settings: Some(settings) });
     bench
 }
 

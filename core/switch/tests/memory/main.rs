@@ -29,7 +29,7 @@ fn far() -> Bench {
     bench.group(1, GroupType::Indirect, &[Bucket::new(&[output(4)])]);
     bench.all_do(&[Action::Group(GroupId(1))]);
     let settings = Settings { bytes: CAP, hold: HoldTime::Fixed(HOLD), ..Settings::default() };
-    bench.extend(&Extension::SetOrder { group: GroupId(1), settings: Some(settings) });
+    bench.extend(&Extension::SetResequence { group: GroupId(1), settings: Some(settings) });
     bench
 }
 

@@ -6,17 +6,17 @@ use std::mem;
 use braid_types::{DatapathId, PortNo};
 
 use super::{
-    Blueprint, BlueprintError, Cable, End, Host, Interface, MAX_CABLES, MAX_HOSTS, MAX_NAME, MAX_SWITCHES,
+    Blueprint, BlueprintError, End, Host, Interface, Link, MAX_HOSTS, MAX_LINKS, MAX_NAME, MAX_SWITCHES,
     Place, Position, Switch,
 };
 use crate::LinkState;
 
-/// Builds a [`Blueprint`], and refuses what no network can be.
+/// The builder of a [`Blueprint`], which refuses impossible networks.
 #[derive(Debug)]
 pub struct Builder {
     name: String,
     switches: Vec<NewSwitch>,
-    cables: Vec<([Plug; 2], [Option<LinkState>; 2])>,
+    links: Vec<([Plug; 2], [Option<LinkState>; 2])>,
     hosts: Vec<(String, Vec<NewInterface>)>,
     interfaces: usize,
     by_name: BTreeMap<String, Place>,
@@ -29,34 +29,34 @@ pub struct Builder {
 pub struct NewSwitch {
     /// Unique among switches and hosts.
     pub name: String,
-    /// Unique among switches; by default the switch's place from 1, or a higher number that nobody has.
+    /// Unique among switches; by default the switch's position from 1, or a higher unused number.
     pub dpid: Option<DatapathId>,
-    /// Where on Earth it stands.
+    /// Its position on Earth.
     pub position: Option<Position>,
-    /// What it belongs to, such as a pod or a layer.
+    /// The group that it belongs to, such as a pod or a layer.
     pub group: Option<String>,
 }
 
-/// Where a cable is to be plugged in.
+/// One end of a link to be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plug {
     /// The switch's index.
     pub switch: usize,
-    /// Its port; by default the lowest that is free, from 1: first for the cables in their order, then for the hosts.
+    /// Its port; by default the lowest free number from 1, first for the links in order, then for the hosts.
     pub port: Option<PortNo>,
 }
 
 /// An interface of a host to be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewInterface {
-    /// Where its cable leads.
+    /// The switch port at the other end of its link.
     pub plug: Plug,
-    /// What is known of what the host sends, and of what it receives.
+    /// The state of the direction from the host, and of the direction to it.
     pub states: [LinkState; 2],
 }
 
 impl NewSwitch {
-    /// A switch of which only the name is known.
+    /// A switch with this name and defaults.
     pub fn named(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
@@ -79,7 +79,7 @@ impl Builder {
         Self {
             name,
             switches: Vec::new(),
-            cables: Vec::new(),
+            links: Vec::new(),
             hosts: Vec::new(),
             interfaces: 0,
             by_name: BTreeMap::new(),
@@ -92,7 +92,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`BlueprintError`] if the name or the datapath id is taken, the name is none, or a bound is reached.
+    /// [`BlueprintError`] if the name or the datapath id is taken, the name is invalid, or a bound is reached.
     pub fn switch(&mut self, switch: NewSwitch) -> Result<usize, BlueprintError> {
         let index = self.switches.len();
         within("switches", index, MAX_SWITCHES)?;
@@ -106,32 +106,32 @@ impl Builder {
         Ok(index)
     }
 
-    /// Lays a cable that is the same in both directions.
+    /// Adds a link with the same state in both directions.
     ///
     /// # Errors
     ///
-    /// As [`Builder::directed_cable`].
-    pub fn cable(
+    /// As [`Builder::directed_link`].
+    pub fn link(
         &mut self,
         a: impl Into<Plug>,
         b: impl Into<Plug>,
         state: LinkState,
     ) -> Result<(), BlueprintError> {
-        self.directed_cable([a.into(), b.into()], [Some(state); 2])
+        self.directed_link([a.into(), b.into()], [Some(state); 2])
     }
 
-    /// Lays a cable; the first state is that of the direction from the first end, `None` where nothing passes.
+    /// Adds a link; the first state is that of the direction from the first end, `None` for a missing direction.
     ///
     /// # Errors
     ///
-    /// [`BlueprintError`] if a switch does not exist, both are the same, a port is taken or none, there is no
-    /// direction, or a bound is reached.
-    pub fn directed_cable(
+    /// [`BlueprintError`] if a switch does not exist, both are the same, a port is taken or invalid, there is no direction,
+    /// or a bound is reached.
+    pub fn directed_link(
         &mut self,
         plugs: [Plug; 2],
         states: [Option<LinkState>; 2],
     ) -> Result<(), BlueprintError> {
-        within("cables", self.cables.len(), MAX_CABLES)?;
+        within("links", self.links.len(), MAX_LINKS)?;
         let [a, b] = plugs;
         let [first, second] = [self.check_plug(a)?, self.check_plug(b)?];
         if a.switch == b.switch {
@@ -141,11 +141,11 @@ impl Builder {
             return Err(BlueprintError::NoDirection(first.to_owned(), second.to_owned()));
         }
         self.ports.extend(plugs.iter().filter_map(|plug| Some((plug.switch, plug.port?))));
-        self.cables.push((plugs, states));
+        self.links.push((plugs, states));
         Ok(())
     }
 
-    /// Adds a host with one interface at each of these switches, all of them alike in both directions.
+    /// Adds a host with one interface at each of these switches, with the same state in both directions.
     ///
     /// # Errors
     ///
@@ -165,8 +165,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`BlueprintError`] if the name is taken or none, there is no interface, a switch does not exist, a port is
-    /// taken or none, or a bound is reached.
+    /// [`BlueprintError`] if the name is taken or invalid, there is no interface, a switch does not exist, a port is taken or
+    /// invalid, or a bound is reached.
     pub fn host_with(
         &mut self,
         name: impl Into<String>,
@@ -188,12 +188,12 @@ impl Builder {
         Ok(())
     }
 
-    /// The network, with a number for everything that was given none.
+    /// Builds the network and assigns the missing numbers.
     pub fn build(mut self) -> Blueprint {
         let switches = self.number_switches();
         let mut ports = Ports { taken: self.ports, last: vec![0; switches.len()] };
-        let lay = |(plugs, states): ([Plug; 2], _)| Cable { ends: plugs.map(|plug| ports.end(plug)), states };
-        let cables = self.cables.into_iter().map(lay).collect();
+        let lay = |(plugs, states): ([Plug; 2], _)| Link { ends: plugs.map(|plug| ports.end(plug)), states };
+        let links = self.links.into_iter().map(lay).collect();
         let mut attach = |new: NewInterface| Interface { end: ports.end(new.plug), states: new.states };
         let hosts = self.hosts.into_iter().map(|(name, interfaces)| Host {
             name,
@@ -201,7 +201,7 @@ impl Builder {
         });
         let hosts = hosts.collect();
         let (name, by_name, by_dpid) = (self.name, self.by_name, self.by_dpid);
-        Blueprint { name, switches, hosts, cables, by_name, by_dpid }
+        Blueprint { name, switches, hosts, links, by_name, by_dpid }
     }
 
     fn number_switches(&mut self) -> Vec<Switch> {
@@ -215,7 +215,7 @@ impl Builder {
         switches
     }
 
-    // Numbers only rise, so that all of them together cost no more than there are switches.
+    // Numbers only rise, so the total cost is linear in the switches.
     fn next_dpid(&self, index: usize, last: &mut u64) -> DatapathId {
         *last = (index as u64).max(*last) + 1;
         while self.by_dpid.contains_key(&DatapathId(*last)) {
@@ -240,7 +240,7 @@ impl Builder {
         Err(BlueprintError::RepeatedDatapath { dpid, first, second: name.to_owned() })
     }
 
-    /// The name of the switch, if there can be a cable.
+    /// Checks that the switch exists, and returns its name.
     fn check_plug(&self, plug: Plug) -> Result<&str, BlueprintError> {
         let name = self.name_at(plug.switch)?;
         match plug.port {
@@ -259,7 +259,7 @@ impl Builder {
         self.switches.get(index).map(|switch| switch.name.as_str()).ok_or(unknown)
     }
 
-    /// Takes the ports of all interfaces, or none of them.
+    /// Reserves the ports of all interfaces, or none.
     fn claim(&mut self, interfaces: &[NewInterface]) -> Result<(), BlueprintError> {
         let mut claimed = BTreeSet::new();
         for plug in interfaces.iter().map(|interface| interface.plug) {
@@ -274,7 +274,7 @@ impl Builder {
     }
 }
 
-/// Numbers the ports that were given no number.
+/// Assigns numbers to ports without one.
 struct Ports {
     taken: BTreeSet<(usize, PortNo)>,
     last: Vec<u32>,
@@ -285,7 +285,7 @@ impl Ports {
         End { switch, port: port.unwrap_or_else(|| self.next(switch)) }
     }
 
-    // There are far fewer cables and interfaces than numbers of ports.
+    // There are far fewer links and interfaces than numbers of ports.
     fn next(&mut self, switch: usize) -> PortNo {
         let last = &mut self.last[switch];
         loop {

@@ -4,62 +4,62 @@ use braid_types::{DatapathId, PortNo};
 
 use super::MAX_NAME;
 
-/// Why a [`Builder`](super::Builder) refused something; what it has is as it was before.
+/// Errors of a [`Builder`](super::Builder), whose content stays unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BlueprintError {
-    /// Names are printed, typed and sorted by.
-    #[error("{0:?} is not a name: that is 1 to {MAX_NAME} bytes without control characters")]
+    /// The name is invalid.
+    #[error("{0:?} is not a name: give 1 to {MAX_NAME} bytes without control characters")]
     BadName(String),
-    /// Names are unique among switches and hosts.
+    /// The name is taken.
     #[error("the name {0:?} is given twice")]
     RepeatedName(String),
-    /// Datapath ids are unique.
+    /// The datapath id is taken.
     #[error("switches {first:?} and {second:?} both have the datapath id {dpid}")]
     RepeatedDatapath {
         /// The datapath id.
         dpid: DatapathId,
-        /// Who has it.
+        /// The switch that has it.
         first: String,
-        /// Who was to get it as well.
+        /// The switch that requested it as well.
         second: String,
     },
-    /// A port has one cable.
-    #[error("port {port} of switch {switch:?} has a cable already")]
+    /// The port has a link.
+    #[error("port {port} of switch {switch:?} has a link already")]
     RepeatedPort {
         /// The switch.
         switch: String,
         /// Its port.
         port: PortNo,
     },
-    /// Reserved numbers are no ports.
-    #[error("port {port} of switch {switch:?} cannot have a cable: ports are 1 to {max}", max = PortNo::MAX.0)]
+    /// The port number is reserved.
+    #[error("port {port} of switch {switch:?} cannot have a link: ports are 1 to {max}", max = PortNo::MAX.0)]
     NotAPort {
         /// The switch.
         switch: String,
         /// The number.
         port: PortNo,
     },
-    /// No such index.
+    /// There is no switch with this index.
     #[error("there is no switch {index}: {have} are known")]
     UnknownSwitch {
         /// The index.
         index: usize,
-        /// How many switches there are.
+        /// The number of switches.
         have: usize,
     },
-    /// A cable leads somewhere else.
-    #[error("a cable leads from switch {0:?} back to itself")]
+    /// Both ends of the link are at one switch.
+    #[error("a link leads from switch {0:?} back to itself")]
     SelfLoop(String),
-    /// A cable carries something at least in one direction.
-    #[error("the cable between {0:?} and {1:?} has no direction")]
+    /// The link has no direction.
+    #[error("the link between {0:?} and {1:?} has no direction")]
     NoDirection(String, String),
-    /// A host is attached somewhere.
+    /// The host has no interface.
     #[error("host {0:?} has no interface")]
     NoInterface(String),
     /// A bound of this module is reached.
     #[error("there are more than {limit} {what}, which is the limit")]
     TooMany {
-        /// What there is too much of.
+        /// The kind of object.
         what: &'static str,
         /// The limit.
         limit: usize,

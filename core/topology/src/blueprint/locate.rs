@@ -5,26 +5,26 @@ use std::mem;
 
 use super::{Blueprint, Place};
 
-/// Longer names, in characters, are not typed by hand.
+/// The longest name, in characters, for which similar names are searched.
 const MAX_TYPED: usize = 64;
 
-/// A name that nothing has.
+/// An unknown name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no switch or host {name:?}{}", hint(.near.as_deref()))]
 pub struct UnknownPlace {
-    /// What was asked for.
+    /// The requested name.
     pub name: String,
-    /// The name that is most like it, if one is.
+    /// The most similar name, if any.
     pub near: Option<String>,
 }
 
 impl Blueprint {
-    /// The switches that a text means: a switch by its name or the text of its datapath id, or those to which the
-    /// host of that name is attached, each once, in the order of its interfaces. Names go before datapath ids.
+    /// The switches of a name: a switch by its name or datapath id, or the switches of a host, each once, in the order of its
+    /// interfaces. Names take precedence over datapath ids.
     ///
     /// # Errors
     ///
-    /// [`UnknownPlace`] with the name that was probably meant.
+    /// [`UnknownPlace`] with the most similar name.
     pub fn locate(&self, name: &str) -> Result<Vec<usize>, UnknownPlace> {
         match self.by_name.get(name) {
             Some(Place::Host(index)) => Ok(self.switches_of_host(*index)),
@@ -62,7 +62,7 @@ impl Blueprint {
     }
 }
 
-/// How many characters have to be added, removed or replaced, if they are `limit` at most. Levenshtein (1966).
+/// The edit distance, if it is at most `limit`. Levenshtein (1966).
 fn distance(wanted: &[char], known: &str, limit: usize) -> Option<usize> {
     let known: Vec<_> = known.chars().flat_map(char::to_lowercase).collect();
     if wanted.len().abs_diff(known.len()) > limit {

@@ -1,4 +1,4 @@
-//! Networks as they are drawn or written down, in contrast to [`Topology`](crate::Topology), which is what is seen now.
+//! Blueprints: networks from files and generators, in contrast to the live [`Topology`](crate::Topology).
 //!
 //! ```
 //! use braid_topology::blueprint::{Blueprint, BlueprintError, NewSwitch};
@@ -8,8 +8,8 @@
 //! let state = LinkState::of_capacity(BitsPerSec(1_000_000_000));
 //! let mut builder = Blueprint::builder("two sites");
 //! let [ams, gva] = [builder.switch(NewSwitch::named("ams"))?, builder.switch(NewSwitch::named("gva"))?];
-//! builder.cable(ams, gva, state)?;
-//! builder.cable(ams, gva, state)?;
+//! builder.link(ams, gva, state)?;
+//! builder.link(ams, gva, state)?;
 //! builder.host("server", [gva], state)?;
 //! let blueprint = builder.build();
 //!
@@ -28,23 +28,23 @@ use std::collections::BTreeMap;
 
 use braid_types::{DatapathId, PortNo, SwitchPort};
 
-use crate::{Graph, Link, LinkState};
+use crate::{Graph, LinkState};
 
 pub use builder::{Builder, NewInterface, NewSwitch, Plug};
 pub use error::BlueprintError;
 pub use locate::UnknownPlace;
 pub use position::Position;
 
-/// The most switches of a blueprint.
+/// The maximum number of switches.
 pub const MAX_SWITCHES: usize = 262_144;
-/// The most cables between switches.
-pub const MAX_CABLES: usize = 1_048_576;
-/// The most hosts, and the most interfaces of all hosts together.
+/// The maximum number of links between switches.
+pub const MAX_LINKS: usize = 1_048_576;
+/// The maximum number of hosts, and of all their interfaces.
 pub const MAX_HOSTS: usize = 1_048_576;
 /// The longest name in bytes.
 pub const MAX_NAME: usize = 255;
 
-/// A network as it is drawn: switches, the cables between them, and hosts.
+/// A network from a file or generator: switches, the links between them, and hosts.
 ///
 /// Names are unique among switches and hosts, datapath ids among switches, ports at their switch. Every index is
 /// that of a switch in [`Blueprint::switches`].
@@ -53,7 +53,7 @@ pub struct Blueprint {
     name: String,
     switches: Vec<Switch>,
     hosts: Vec<Host>,
-    cables: Vec<Cable>,
+    links: Vec<Link>,
     by_name: BTreeMap<String, Place>,
     by_dpid: BTreeMap<DatapathId, usize>,
 }
@@ -65,19 +65,18 @@ pub struct Switch {
     pub name: String,
     /// Unique among switches.
     pub dpid: DatapathId,
-    /// Where on Earth it stands.
+    /// Its position on Earth.
     pub position: Option<Position>,
-    /// What it belongs to, such as a pod or a layer.
+    /// The group that it belongs to, such as a pod or a layer.
     pub group: Option<String>,
 }
 
-/// A cable between two switches. Cables may be parallel; none returns to its own switch.
+/// A link between two switches. Links may be parallel; none returns to its own switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cable {
-    /// Where it is plugged in.
+pub struct Link {
+    /// Its two ends.
     pub ends: [End; 2],
-    /// What is known of each direction: the first of what the first end sends. `None` where nothing passes; at
-    /// least one direction exists.
+    /// The state of each direction, the one from the first end first; `None` for a missing direction. At least one exists.
     pub states: [Option<LinkState>; 2],
 }
 
@@ -99,12 +98,12 @@ pub struct Host {
     pub interfaces: Vec<Interface>,
 }
 
-/// An interface of a host, and the cable at it.
+/// An interface of a host, and the link at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interface {
-    /// Where its cable leads.
+    /// The switch port at the other end of its link.
     pub end: End,
-    /// What is known of what the host sends, and of what it receives.
+    /// The state of the direction from the host, and of the direction to it.
     pub states: [LinkState; 2],
 }
 
@@ -120,7 +119,7 @@ impl Blueprint {
         Builder::new(name.into())
     }
 
-    /// What the network is called; any text.
+    /// The network's name; any text.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -135,24 +134,24 @@ impl Blueprint {
         &self.hosts
     }
 
-    /// All cables between switches.
-    pub fn cables(&self) -> &[Cable] {
-        &self.cables
+    /// All links between switches.
+    pub fn links(&self) -> &[Link] {
+        &self.links
     }
 
-    /// The directed links of all cables with what is known of them, in the order of the cables.
-    pub fn links(&self) -> impl Iterator<Item = (Link, LinkState)> {
-        self.cables.iter().flat_map(|cable| {
-            let [a, b] = cable.ends.map(|end| self.port_at(end));
-            let [there, back] = cable.states;
-            let there = there.map(|state| (Link { src: a, dst: b }, state));
-            there.into_iter().chain(back.map(|state| (Link { src: b, dst: a }, state)))
+    /// The directed links with their states, in the order of the links.
+    pub fn directed_links(&self) -> impl Iterator<Item = (crate::Link, LinkState)> {
+        self.links.iter().flat_map(|link| {
+            let [a, b] = link.ends.map(|end| self.port_at(end));
+            let [there, back] = link.states;
+            let there = there.map(|state| (crate::Link { src: a, dst: b }, state));
+            there.into_iter().chain(back.map(|state| (crate::Link { src: b, dst: a }, state)))
         })
     }
 
     /// The switches and links for algorithms, version 0. O((V + E) log (V + E)).
     pub fn graph(&self) -> Graph {
-        Graph::new(0, self.switches.iter().map(|switch| switch.dpid), self.links())
+        Graph::new(0, self.switches.iter().map(|switch| switch.dpid), self.directed_links())
     }
 
     /// The port with its switch's datapath id.

@@ -1,4 +1,4 @@
-//! Places on Earth, their distance, and the delay of a straight fibre between them.
+//! Positions on Earth, their distance, and the delay of a straight fibre between them.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ const EARTH_RADIUS_KM: f64 = 6_371.009;
 /// Light in glass travels at about two thirds of its speed in vacuum.
 const FIBRE_KM_PER_SECOND: f64 = 299_792.458 * 2.0 / 3.0;
 
-/// A place on Earth, in degrees; WGS 84.
+/// A position on Earth, in degrees; WGS 84.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Position {
     latitude: f64,
@@ -15,7 +15,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// The place at `latitude` (-90 to 90, north is positive) and `longitude` (-180 to 180, east is positive).
+    /// The position at `latitude` (-90 to 90, north is positive) and `longitude` (-180 to 180, east is positive).
     /// `None` for other numbers.
     pub fn new(latitude: f64, longitude: f64) -> Option<Self> {
         let valid = (-90.0..=90.0).contains(&latitude) && (-180.0..=180.0).contains(&longitude);
@@ -41,8 +41,7 @@ impl Position {
         2.0 * EARTH_RADIUS_KM * chord.clamp(0.0, 1.0).sqrt().asin()
     }
 
-    /// How long light takes in a fibre along the great circle, in whole microseconds: about 5 a kilometre. Real fibres are
-    /// longer.
+    /// The delay of a fibre along the great circle, in whole microseconds: about 5 per kilometre. Real fibres are longer.
     pub fn fibre_delay_to(self, other: Self) -> Duration {
         let seconds = self.kilometres_to(other) / FIBRE_KM_PER_SECOND;
         Duration::from_micros((seconds * 1e6).round() as u64)

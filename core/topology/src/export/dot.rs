@@ -2,13 +2,13 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use crate::blueprint::{Blueprint, Cable, Host, Switch};
+use crate::blueprint::{Blueprint, Host, Link, Switch};
 use crate::{LinkState, blueprint};
 
-/// The network for Graphviz, with capacities and delays beside the links: `dot -Tsvg`, `neato -Tsvg`.
+/// The network in DOT for Graphviz, with capacities and delays as link labels: `dot -Tsvg`, `neato -Tsvg`.
 ///
-/// Parallel cables stay apart. A cable that is the same in both directions is a line, others are arrows. Switches are
-/// boxes and hosts ellipses; groups are clusters.
+/// Parallel links are drawn separately. A link with equal directions is a line, others are arrows. Switches are boxes,
+/// hosts ellipses and groups clusters.
 pub fn dot(network: &Blueprint) -> String {
     Dot(network).to_string()
 }
@@ -27,7 +27,7 @@ impl Display for Dot<'_> {
         for host in network.hosts() {
             writeln!(f, "  {} [shape=ellipse];", Quoted(&host.name))?;
         }
-        network.cables().iter().try_for_each(|cable| write_cable(f, network, cable))?;
+        network.links().iter().try_for_each(|link| write_link(f, network, link))?;
         network.hosts().iter().try_for_each(|host| write_host(f, network, host))?;
         writeln!(f, "}}")
     }
@@ -51,9 +51,9 @@ fn write_switch(f: &mut Formatter<'_>, indent: &str, switch: &Switch) -> fmt::Re
     writeln!(f, "{indent}{};", Quoted(&switch.name))
 }
 
-fn write_cable(f: &mut Formatter<'_>, network: &Blueprint, cable: &Cable) -> fmt::Result {
-    let [a, b] = cable.ends.map(|end| network.switches()[end.switch].name.as_str());
-    write_edge(f, [a, b], cable.states)
+fn write_link(f: &mut Formatter<'_>, network: &Blueprint, link: &Link) -> fmt::Result {
+    let [a, b] = link.ends.map(|end| network.switches()[end.switch].name.as_str());
+    write_edge(f, [a, b], link.states)
 }
 
 fn write_host(f: &mut Formatter<'_>, network: &Blueprint, host: &Host) -> fmt::Result {

@@ -17,7 +17,7 @@ pub use node_link::node_link;
 pub fn json(network: &Blueprint) -> String {
     let switches = lines(network.switches().iter().map(format::switch));
     let hosts = lines(network.hosts().iter().map(|host| format::host(network, host)));
-    let links = lines(network.cables().iter().map(|cable| format::link(network, cable)));
+    let links = lines(network.links().iter().map(|link| format::link(network, link)));
     let [schema, name] = [SCHEMA, network.name()].map(|text| value(&text));
     format!(
         "{{\"schema\":{schema},\"topology\":{{\"name\":{name},\n\"switches\":{switches},\n\

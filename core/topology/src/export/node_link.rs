@@ -10,19 +10,19 @@ use crate::blueprint::{self, Blueprint};
 /// The network as node-link JSON for `networkx.node_link_graph(document, edges="links")`, a directed multigraph.
 ///
 /// Nodes are named by their id; hosts have the type `host`, switches `switch`. Every direction of a link is an edge, both
-/// of a cable with the same key, capacity in bit/s and delay in seconds. Ports and loads are not in it.
+/// of a link with the same key, capacity in bit/s and delay in seconds. Ports and loads are not in it.
 pub fn node_link(network: &Blueprint) -> String {
     let switches = network.switches().iter().map(switch);
     let nodes = switches.chain(network.hosts().iter().map(host));
-    let cables = network.cables().iter().map(|cable| {
-        let ends = cable.ends.map(|end| network.switches()[end.switch].name.as_str());
-        (ends, cable.states)
+    let links = network.links().iter().map(|link| {
+        let ends = link.ends.map(|end| network.switches()[end.switch].name.as_str());
+        (ends, link.states)
     });
     let attached = network.hosts().iter().flat_map(|host| {
         let ends = |it: &blueprint::Interface| [host.name.as_str(), &network.switches()[it.end.switch].name];
         host.interfaces.iter().map(move |it| (ends(it), it.states.map(Some)))
     });
-    let links = cables.chain(attached).enumerate().flat_map(|(key, (ends, states))| edges(key, ends, states));
+    let links = links.chain(attached).enumerate().flat_map(|(key, (ends, states))| edges(key, ends, states));
     format!(
         "{{\"directed\":true,\"multigraph\":true,\"graph\":{{\"name\":{}}},\n\"nodes\":{},\n\"links\":{}}}\n",
         value(&network.name()),

@@ -19,7 +19,7 @@ const CITIES: [(&str, f64, f64); 8] = [
 ];
 
 /// Ends, Mbit/s and milliseconds.
-const CABLES: [(&str, &str, u64, u64); 13] = [
+const LINKS: [(&str, &str, u64, u64); 13] = [
     ("SYD", "HAW", 30, 75),
     ("MAN", "HAW", 30, 75),
     ("TOK", "HAW", 30, 75),
@@ -55,8 +55,8 @@ pub fn east_asia() -> Result<Blueprint, BlueprintError> {
         places.insert(name, switch);
         builder.host(format!("{}-host", name.to_lowercase()), [switch], mbit(100, Duration::ZERO))?;
     }
-    for (a, b, rate, millis) in CABLES {
-        builder.cable(places[a], places[b], mbit(rate, Duration::from_millis(millis)))?;
+    for (a, b, rate, millis) in LINKS {
+        builder.link(places[a], places[b], mbit(rate, Duration::from_millis(millis)))?;
     }
     Ok(builder.build())
 }

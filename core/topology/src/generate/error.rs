@@ -2,7 +2,7 @@
 
 use crate::blueprint::BlueprintError;
 
-/// Why there is no network with these sizes.
+/// Errors of sizes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GenerateError {
     /// A size is out of its range.
@@ -10,32 +10,32 @@ pub enum GenerateError {
     Size {
         /// The family.
         family: &'static str,
-        /// Which size.
+        /// The parameter.
         parameter: &'static str,
-        /// What it is.
+        /// Its value.
         value: usize,
-        /// What would do.
+        /// The remedy.
         remedy: String,
     },
-    /// It would be larger than a blueprint can be.
+    /// The network is too large for a blueprint.
     #[error(transparent)]
     Blueprint(#[from] BlueprintError),
 }
 
-/// Why a text names no network.
+/// Errors of parsing a specification.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// No family has this name.
-    #[error("there is no family of networks {0:?}; there are {known}", known = super::Spec::FORMS.join(", "))]
+    /// The family is unknown.
+    #[error("there is no generator {0:?}: give one of {known}", known = super::Spec::FORMS.join(", "))]
     UnknownFamily(String),
-    /// The arguments are not as many, or not numbers.
+    /// The number of arguments is wrong, or one is not a number.
     #[error("{text:?} is not of the form {form}: {what}")]
     Arguments {
-        /// What was given.
+        /// The text.
         text: String,
-        /// How the family is written.
+        /// The family's form.
         form: &'static str,
-        /// What is wrong.
+        /// The problem.
         what: String,
     },
 }

@@ -3,7 +3,7 @@
 use super::{GenerateError, Links};
 use crate::blueprint::{Blueprint, BlueprintError, Builder, NewSwitch};
 
-/// With more ports a switch, there were more cables than a blueprint has.
+/// With more ports a switch, there were more links than a blueprint has.
 const MAX_K: usize = 128;
 
 /// Three levels of switches with `k` ports each, which serve k³/4 hosts at full rate. Al-Fares et al. (2008).
@@ -12,7 +12,7 @@ const MAX_K: usize = 128;
 /// `pod1-agg1`, … and k/2 edge switches `pod1-edge1`, …. In a pod every edge switch is joined with every aggregation
 /// switch; the aggregation switch i of each pod with core switches (i - 1)·k/2 + 1 to i·k/2; every edge switch has
 /// k/2 hosts. So there are k²/4 shortest paths between hosts of different pods, k/2 of them without a common link.
-/// k = 8 has 80 switches, 256 cables and 128 hosts.
+/// k = 8 has 80 switches, 256 links and 128 hosts.
 ///
 /// # Errors
 ///
@@ -35,7 +35,7 @@ pub fn fat_tree(k: usize, links: Links) -> Result<Blueprint, GenerateError> {
     Ok(builder.build())
 }
 
-/// Adds the switches of a pod and their cables up to the core; returns the edge switches.
+/// Adds the switches of a pod and their links up to the core; returns the edge switches.
 fn add_pod(
     builder: &mut Builder,
     pod: usize,
@@ -47,8 +47,8 @@ fn add_pod(
     let aggregation = add(builder, half, &group, |n| format!("{group}-agg{n}"))?;
     let edges = add(builder, half, &group, |n| format!("{group}-edge{n}"))?;
     for (switch, cores) in aggregation.iter().zip(cores.chunks(half)) {
-        edges.iter().try_for_each(|edge| builder.cable(*edge, *switch, links.state()))?;
-        cores.iter().try_for_each(|core| builder.cable(*switch, *core, links.state()))?;
+        edges.iter().try_for_each(|edge| builder.link(*edge, *switch, links.state()))?;
+        cores.iter().try_for_each(|core| builder.link(*switch, *core, links.state()))?;
     }
     Ok(edges)
 }

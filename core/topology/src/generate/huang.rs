@@ -15,8 +15,8 @@ use crate::blueprint::{Blueprint, BlueprintError, Builder, NewSwitch};
 pub fn huang_a() -> Result<Blueprint, BlueprintError> {
     let (mut builder, [sw1, sw2, sw3, sw4, sw5, sw6]) = six_switches("huang-a")?;
     for middle in [sw2, sw3, sw4, sw5] {
-        builder.cable(sw1, middle, mbit(100, Duration::ZERO))?;
-        builder.cable(middle, sw6, mbit(100, Duration::ZERO))?;
+        builder.link(sw1, middle, mbit(100, Duration::ZERO))?;
+        builder.link(middle, sw6, mbit(100, Duration::ZERO))?;
     }
     Ok(builder.build())
 }
@@ -35,13 +35,13 @@ pub fn huang_a() -> Result<Blueprint, BlueprintError> {
 /// None: the network fits.
 pub fn huang_b() -> Result<Blueprint, BlueprintError> {
     let (mut builder, [sw1, sw2, sw3, sw4, sw5, sw6]) = six_switches("huang-b")?;
-    builder.cable(sw1, sw2, mbit(100, Duration::from_millis(4)))?;
+    builder.link(sw1, sw2, mbit(100, Duration::from_millis(4)))?;
     for branch in [sw3, sw4] {
-        builder.cable(sw2, branch, mbit(50, Duration::from_millis(5)))?;
-        builder.cable(branch, sw6, mbit(50, Duration::from_millis(5)))?;
+        builder.link(sw2, branch, mbit(50, Duration::from_millis(5)))?;
+        builder.link(branch, sw6, mbit(50, Duration::from_millis(5)))?;
     }
-    builder.cable(sw1, sw5, mbit(100, Duration::from_millis(30)))?;
-    builder.cable(sw5, sw6, mbit(100, Duration::from_millis(31)))?;
+    builder.link(sw1, sw5, mbit(100, Duration::from_millis(30)))?;
+    builder.link(sw5, sw6, mbit(100, Duration::from_millis(31)))?;
     Ok(builder.build())
 }
 

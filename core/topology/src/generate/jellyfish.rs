@@ -8,18 +8,18 @@ use std::fmt;
 
 use super::random::Random;
 use super::{GenerateError, Links};
-use crate::blueprint::{Blueprint, MAX_CABLES, MAX_HOSTS, MAX_SWITCHES, NewSwitch};
+use crate::blueprint::{Blueprint, MAX_HOSTS, MAX_LINKS, MAX_SWITCHES, NewSwitch};
 
-/// The sizes of a jellyfish, and what its chances are drawn from.
+/// The sizes of a Jellyfish and its seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Jellyfish {
-    /// How many switches.
+    /// The number of switches.
     pub switches: usize,
-    /// How many ports each has, those of hosts among them.
+    /// The number of ports of each, including those of hosts.
     pub ports: usize,
-    /// How many hosts.
+    /// The number of hosts.
     pub hosts: usize,
-    /// Another seed gives another network.
+    /// The seed.
     pub seed: u64,
 }
 
@@ -27,9 +27,9 @@ pub struct Jellyfish {
 ///
 /// Hosts `h1`, … go round the switches `s1`, …, so that none has more than ⌈hosts/switches⌉; all other ports are the
 /// core's. To build it, pairs of switches that have a free port and are not neighbours yet are drawn and joined. When no
-/// such pair is left but two ports are, a random cable x-y is replaced by u-x and v-y, where u and v have the free ports:
-/// Singla et al.'s step. So no two cables are parallel, and a port stays free only if the number of ports is odd or, in
-/// networks so dense that they are nearly complete, if no such cable exists. With 3 or more ports a switch in the core the
+/// such pair is left but two ports are, a random link x-y is replaced by u-x and v-y, where u and v have the free ports:
+/// Singla et al.'s step. So no two links are parallel, and a port stays free only if the number of ports is odd or, in
+/// networks so dense that they are nearly complete, if no such link exists. With 3 or more ports a switch in the core the
 /// network is almost surely connected; with fewer, look. The paper has 60 switches and 120 hosts.
 ///
 /// # Errors
@@ -70,17 +70,17 @@ impl Jellyfish {
         Ok((0..self.hosts).map(|host| vec![host % self.switches]).collect())
     }
 
-    /// How many ports of each switch its hosts leave to the core.
+    /// The number of ports of each switch that hosts leave to the core.
     fn core_ports(self, family: &'static str, homes: &[Vec<usize>]) -> Result<Vec<usize>, GenerateError> {
         let mut used = vec![0_usize; self.switches];
         homes.iter().flatten().for_each(|home| used[*home] += 1);
         let [least, most] = [used.iter().min(), used.iter().max()].map(|used| used.copied().unwrap_or(0));
         in_range(family, "the number of ports", self.ports, most, least.saturating_add(self.switches - 1))?;
         let free: Vec<_> = used.into_iter().map(|used| self.ports - used).collect();
-        let cables = free.iter().sum::<usize>() / 2;
-        let remedy = format!("that makes {cables} cables, and there can be {MAX_CABLES}");
+        let links = free.iter().sum::<usize>() / 2;
+        let remedy = format!("that makes {links} links, and there can be {MAX_LINKS}");
         let too_many = GenerateError::size(family, "the number of ports", self.ports, remedy);
-        if cables <= MAX_CABLES { Ok(free) } else { Err(too_many) }
+        if links <= MAX_LINKS { Ok(free) } else { Err(too_many) }
     }
 }
 
@@ -97,13 +97,13 @@ fn build(
     mut random: Random,
     links: Links,
 ) -> Result<Blueprint, GenerateError> {
-    let cables = core::join(sizes.core_ports(family, &homes)?, &mut random);
+    let pairs = core::join(sizes.core_ports(family, &homes)?, &mut random);
     let mut builder = Blueprint::builder(format!("{family}:{sizes}"));
     for number in 1..=sizes.switches {
         builder.switch(NewSwitch::named(format!("s{number}")))?;
     }
-    for (a, b) in cables {
-        builder.cable(a, b, links.state())?;
+    for (a, b) in pairs {
+        builder.link(a, b, links.state())?;
     }
     for (number, homes) in (1..).zip(homes) {
         builder.host(format!("h{number}"), homes, links.state())?;

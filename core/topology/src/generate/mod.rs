@@ -1,7 +1,7 @@
-//! Networks made to measure: the families of topologies that the field compares on, and its known testbeds.
+//! Network generators: the common families of topologies, and known testbeds.
 //!
-//! Every family is a function in a file of its own; [`Spec`] is the text that names one with its sizes, such as
-//! `fattree:8`. The same arguments give the same network, always.
+//! Every family is a function in a file of its own; [`Spec`] is a family with its sizes as text, such as `fattree:8`. The
+//! same arguments always give the same network.
 //!
 //! ```
 //! use braid_topology::generate::{Links, Spec};
@@ -36,12 +36,12 @@ pub use regular::{line, ring, torus};
 pub use spec::Spec;
 pub use two_path::two_path;
 
-/// What every link of a generated network is like, those of hosts among them.
+/// The properties of all links of a generated network, including those of hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Links {
-    /// How much each carries in each direction; by default 1 Gbit/s.
+    /// The capacity of each direction; by default 1 Gbit/s.
     pub capacity: BitsPerSec,
-    /// How long a bit travels; by default that is not known.
+    /// The propagation delay; by default unknown.
     pub delay: Option<Duration>,
 }
 

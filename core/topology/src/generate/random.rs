@@ -1,10 +1,10 @@
-//! Random choices of the networks that are drawn.
+//! Random numbers of network generators.
 
 use braid_types::{reduce, shuffle};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// Choices that depend on the seed alone, on every machine and in every release.
+/// A generator whose numbers depend on the seed alone, on every machine and in every release.
 pub(super) struct Random(ChaCha8Rng);
 
 impl Random {
@@ -17,7 +17,7 @@ impl Random {
         reduce(self.0.next_u64(), bound)
     }
 
-    /// Puts the items into any order.
+    /// Shuffles the items.
     pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
         shuffle(items, |bound| self.below(bound));
     }

@@ -12,7 +12,7 @@ pub fn line(switches: usize, links: Links) -> Result<Blueprint, GenerateError> {
     at_least("line", "the number of switches", switches, 1)?;
     let mut builder = Blueprint::builder(format!("line:{switches}"));
     add_switches(&mut builder, switches, links)?;
-    (1..switches).try_for_each(|next| builder.cable(next - 1, next, links.state()))?;
+    (1..switches).try_for_each(|next| builder.link(next - 1, next, links.state()))?;
     Ok(builder.build())
 }
 
@@ -25,7 +25,7 @@ pub fn ring(switches: usize, links: Links) -> Result<Blueprint, GenerateError> {
     at_least("ring", "the number of switches", switches, 3)?;
     let mut builder = Blueprint::builder(format!("ring:{switches}"));
     add_switches(&mut builder, switches, links)?;
-    (0..switches).try_for_each(|at| builder.cable(at, (at + 1) % switches, links.state()))?;
+    (0..switches).try_for_each(|at| builder.link(at, (at + 1) % switches, links.state()))?;
     Ok(builder.build())
 }
 
@@ -44,8 +44,8 @@ pub fn torus(rows: usize, columns: usize, links: Links) -> Result<Blueprint, Gen
     for row in 0..rows {
         for column in 0..columns {
             let at = row * columns + column;
-            builder.cable(at, row * columns + (column + 1) % columns, links.state())?;
-            builder.cable(at, (row + 1) % rows * columns + column, links.state())?;
+            builder.link(at, row * columns + (column + 1) % columns, links.state())?;
+            builder.link(at, (row + 1) % rows * columns + column, links.state())?;
         }
     }
     Ok(builder.build())

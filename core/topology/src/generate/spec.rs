@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::{GenerateError, Jellyfish, Links, SpecError};
 use crate::Blueprint;
 
-/// A family of networks and the sizes of one of them; as text `fattree:8` or `jellyfish:60,10,120,7`.
+/// A family of networks with sizes; as text `fattree:8` or `jellyfish:60,10,120,7`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Spec {
     /// `fattree:K`, see [`fat_tree`](super::fat_tree()).
@@ -20,19 +20,19 @@ pub enum Spec {
     DualHomedJellyfish(Jellyfish),
     /// `line:N`, see [`line`](super::line()).
     Line {
-        /// How many switches.
+        /// The number of switches.
         switches: usize,
     },
     /// `ring:N`, see [`ring`](super::ring).
     Ring {
-        /// How many switches.
+        /// The number of switches.
         switches: usize,
     },
     /// `torus:ROWS,COLUMNS`, see [`torus`](super::torus).
     Torus {
-        /// How many rows.
+        /// The number of rows.
         rows: usize,
-        /// How many switches in a row.
+        /// The number of switches in a row.
         columns: usize,
     },
     /// `two-path`, see [`two_path`](super::two_path()).
@@ -46,7 +46,7 @@ pub enum Spec {
 }
 
 impl Spec {
-    /// How each family is written.
+    /// The text forms of the families.
     pub const FORMS: [&str; 10] = [
         "fattree:K",
         "jellyfish:SWITCHES,PORTS,HOSTS[,SEED]",
@@ -60,11 +60,11 @@ impl Spec {
         "huang-b",
     ];
 
-    /// Makes the network. Testbeds with values of their own ([`Spec::has_own_links`]) take none from `links`.
+    /// Generates the network. Testbeds with properties of their own ([`Spec::has_own_links`]) ignore `links`.
     ///
     /// # Errors
     ///
-    /// [`GenerateError`] if there is no network of these sizes.
+    /// [`GenerateError`] if the sizes are impossible.
     pub fn generate(self, links: Links) -> Result<Blueprint, GenerateError> {
         match self {
             Self::FatTree { k } => super::fat_tree(k, links),
@@ -80,12 +80,12 @@ impl Spec {
         }
     }
 
-    /// Whether the family says itself what its links carry, and how fast.
+    /// Whether the family defines the capacities and delays of its links.
     pub const fn has_own_links(self) -> bool {
         matches!(self, Self::EastAsia | Self::HuangA | Self::HuangB)
     }
 
-    /// Whether the text begins with the name of a family, so that it is meant to be a spec.
+    /// Whether the text begins with the name of a family and so is a spec.
     pub fn is_meant_by(text: &str) -> bool {
         form_of(split(text).0).is_some()
     }
@@ -160,7 +160,7 @@ fn jellyfish(numbers: &[u64]) -> Option<Jellyfish> {
     Some(Jellyfish { switches: size(switches), ports: size(ports), hosts: size(hosts), seed })
 }
 
-// More than the machine can count is more than any network has.
+// A number that overflows is larger than any network.
 fn size(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }

@@ -19,7 +19,7 @@ pub fn two_path(links: Links) -> Result<Blueprint, BlueprintError> {
     let mut switch = |name: &str| builder.switch(NewSwitch::named(name));
     let [west, north, south, east] = [switch("west")?, switch("north")?, switch("south")?, switch("east")?];
     for (a, b) in [(west, north), (north, east), (west, south), (south, east)] {
-        builder.cable(a, b, links.state())?;
+        builder.link(a, b, links.state())?;
     }
     builder.host("left", [west], links.state())?;
     builder.host("right", [east], links.state())?;

@@ -1,4 +1,4 @@
-//! The attributes of nodes and edges that mean something here, whatever the file format. Others are passed over.
+//! The known attributes of nodes and edges in all file formats. Others are ignored.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use super::document::Scalar;
 use super::{names, values};
 use crate::blueprint::Position;
 
-/// What to do about a value that is not what its attribute needs.
+/// The remedy for an invalid value.
 pub(super) const REMEDY: &str = "mend it, or leave it out";
 
-/// All of them.
+/// The names of all known attributes.
 const KNOWN: [&str; 22] = [
     "Network",
     "label",
@@ -37,12 +37,12 @@ const KNOWN: [&str; 22] = [
     "LinkLabel",
 ];
 
-/// Whether an attribute of this name means something.
+/// Whether an attribute of this name is known.
 pub(super) fn is_known(name: &str) -> bool {
     KNOWN.contains(&name)
 }
 
-/// What a file says of a node.
+/// The attributes of a node.
 #[derive(Default)]
 pub(super) struct NodeAttributes {
     label: Option<String>,
@@ -54,7 +54,7 @@ pub(super) struct NodeAttributes {
     pub(super) dpid: Option<DatapathId>,
 }
 
-/// What a file says of an edge.
+/// The attributes of an edge.
 #[derive(Default)]
 pub(super) struct EdgeAttributes {
     capacity: Option<BitsPerSec>,
@@ -66,7 +66,7 @@ pub(super) struct EdgeAttributes {
 }
 
 impl NodeAttributes {
-    /// Takes an attribute; the error says what is wrong with its value.
+    /// Sets an attribute; the error describes an invalid value.
     pub(super) fn set(&mut self, name: &str, value: &Scalar) -> Result<(), String> {
         if *value == Scalar::Null {
             return Ok(());
@@ -84,7 +84,7 @@ impl NodeAttributes {
         Ok(())
     }
 
-    /// What people call the node.
+    /// The node's name.
     pub(super) fn label(&self) -> Option<String> {
         [&self.label, &self.name].into_iter().find_map(|text| names::tidy(text.as_deref()?))
     }
@@ -95,7 +95,7 @@ impl NodeAttributes {
 }
 
 impl EdgeAttributes {
-    /// Takes an attribute; the error says what is wrong with its value.
+    /// Sets an attribute; the error describes an invalid value.
     pub(super) fn set(&mut self, name: &str, value: &Scalar) -> Result<(), String> {
         if *value == Scalar::Null {
             return Ok(());
@@ -112,8 +112,7 @@ impl EdgeAttributes {
         Ok(())
     }
 
-    /// The first that the file has: the capacity, the Topology Zoo's raw speed, its speed in units, or a rate in the text
-    /// beside the link.
+    /// The first one present of: the capacity, the Topology Zoo's raw speed, its speed in units, or a rate in the link label.
     pub(super) fn capacity(&self) -> Option<BitsPerSec> {
         let labelled = || values::rate(self.link_label.as_deref()?).ok();
         self.capacity.or(self.raw_speed).or_else(|| self.speed_in_units()).or_else(labelled)
@@ -160,7 +159,7 @@ fn delay(value: &Scalar) -> Result<Duration, String> {
     }
 }
 
-/// In the Topology Zoo this is text, and not always a number; but a number is not negative.
+/// The Topology Zoo's value is text and not always a number; a number must not be negative.
 fn speed(value: &Scalar) -> Result<Option<f64>, String> {
     match number(value) {
         Some(number) if !(0.0..f64::INFINITY).contains(&number) => Err(format!("{number} is not a speed")),

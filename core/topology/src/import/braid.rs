@@ -11,13 +11,13 @@ use crate::LinkState;
 use crate::blueprint::{Blueprint, BlueprintError, Builder, NewInterface, NewSwitch, Plug, Position};
 use crate::format::{Document, Host, Link, SCHEMA, Switch, Topology};
 
-/// Reads Braid's own JSON, as [`export::json`](crate::export::json) writes it: what is read is what was written.
+/// Reads Braid's own JSON, the exact inverse of [`export::json`](crate::export::json).
 ///
-/// Keys that are not known are passed over.
+/// Unknown keys are ignored.
 ///
 /// # Errors
 ///
-/// [`ImportProblem`] for what is not such JSON or no network.
+/// [`ImportProblem`] if the text is not such JSON or not a network.
 pub fn braid(text: &str, file: &str) -> Result<Blueprint, ImportProblem> {
     check_size(text, file)?;
     let document: Document = serde_json::from_str(text).map_err(|error| malformed(file, &error))?;
@@ -69,7 +69,7 @@ impl Reading<'_> {
     fn add_link(&self, builder: &mut Builder, link: Link, place: &str) -> Result<(), ImportProblem> {
         let [a, b] = link.ends.map(|end| self.plug(end, place));
         let states = link.states.map(|state| state.map(LinkState::from));
-        builder.directed_cable([a?, b?], states).map_err(|error| self.refuse(place, &error))
+        builder.directed_link([a?, b?], states).map_err(|error| self.refuse(place, &error))
     }
 
     fn add_host(&self, builder: &mut Builder, host: Host, place: &str) -> Result<(), ImportProblem> {

@@ -1,4 +1,4 @@
-//! What reading JSON has in common: problems with their place, and lists that stop growing.
+//! Common parts of the JSON importers: problems with their location, and bounded lists.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -46,7 +46,7 @@ impl<'de> Visitor<'de> for HeadOnly {
     }
 }
 
-/// The problem that the parser found, with its place.
+/// The parser's problem with its location.
 pub(super) fn malformed(file: &str, error: &serde_json::Error) -> ImportProblem {
     let at = (error.line() > 0).then(|| (error.line(), error.column()));
     let remedy = match error.classify() {
@@ -57,14 +57,14 @@ pub(super) fn malformed(file: &str, error: &serde_json::Error) -> ImportProblem 
     ImportProblem::new(file, at, "", message(error), remedy)
 }
 
-/// The parser's message without the place.
+/// The parser's message without the location.
 fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let end = text.rfind(" at line ").unwrap_or(text.len());
     text.get(..end).unwrap_or(&text).to_owned()
 }
 
-/// Carries a problem with its place past serde, whose errors are one text.
+/// Carries a problem with its location past serde, whose errors are plain text.
 #[derive(Default)]
 pub(super) struct Refusals(RefCell<Option<[String; 3]>>);
 
@@ -85,7 +85,7 @@ impl Refusals {
     }
 }
 
-/// Any value, of which only scalars are kept.
+/// Any value; only scalars are kept.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Scalar {
     Null,
@@ -166,12 +166,12 @@ impl<'de> Visitor<'de> for AnyValue {
     }
 }
 
-/// Reads a list whose items know their place in it, and no more than `limit` of them.
+/// Reads a list of at most `limit` items, which know their index.
 pub(super) struct Items<'a, F> {
     pub(super) name: &'static str,
     pub(super) limit: usize,
     pub(super) refusals: &'a Refusals,
-    /// Makes the reader of the item at a place.
+    /// The reader of the item at an index.
     pub(super) item: F,
 }
 

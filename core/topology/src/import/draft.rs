@@ -1,4 +1,4 @@
-//! What the importers of graphs have in common: from nodes and edges to switches, hosts and cables.
+//! Common parts of the graph importers: conversion of nodes and edges to switches, hosts and links.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -11,12 +11,12 @@ use super::{ImportProblem, Imported};
 use crate::LinkState;
 use crate::blueprint::{Blueprint, BlueprintError, Builder, NewInterface, NewSwitch, Plug, Position};
 
-/// A graph as a file has it.
+/// The graph of a file.
 pub(super) struct Draft {
     pub(super) name: String,
     pub(super) nodes: Vec<Node>,
     pub(super) edges: Vec<Edge>,
-    /// Whether the file says that two nodes have one edge at most.
+    /// Whether the file declares a graph without parallel edges.
     pub(super) simple: bool,
 }
 
@@ -30,30 +30,30 @@ pub(super) struct Node {
     pub(super) group: Option<String>,
 }
 
-/// An edge, which becomes a cable, or one direction of it.
+/// An edge, which becomes a link, or one direction of it.
 pub(super) struct Edge {
-    /// Places in [`Draft::nodes`].
+    /// Indices in [`Draft::nodes`].
     pub(super) ends: [usize; 2],
-    /// From the first end to the second only.
+    /// Whether the edge has only the direction from the first end to the second.
     pub(super) directed: bool,
-    /// The same for the two directions of a cable; without it they are matched in their order.
+    /// The key that the two directions of a link share; without keys they are matched in order.
     pub(super) key: Option<String>,
     pub(super) capacity: Option<BitsPerSec>,
     pub(super) delay: Option<Duration>,
 }
 
-/// Where something stands in a document, as a place in a list of [`Draft`].
+/// An item of a document, as an index in a list of [`Draft`].
 #[derive(Clone, Copy)]
 pub(super) enum Origin {
     Node(usize),
     Edge(usize),
 }
 
-/// A document that can say where something stands.
+/// A document that can locate its items.
 pub(super) trait Document {
     fn file(&self) -> &str;
 
-    /// Line and column if they are known, and what it is.
+    /// The line and column, if known, and a description.
     fn locate(&self, origin: Origin) -> (Option<(usize, usize)>, String);
 
     fn problem(&self, origin: Origin, what: impl Into<String>, remedy: &str) -> ImportProblem {
@@ -62,7 +62,7 @@ pub(super) trait Document {
     }
 }
 
-/// A cable between nodes.
+/// A link between nodes.
 struct Strand {
     ends: [usize; 2],
     states: [Option<LinkState>; 2],
@@ -70,8 +70,8 @@ struct Strand {
 }
 
 impl Draft {
-    /// The network. Edges without a capacity have `capacity`; those without a delay have that of a straight fibre
-    /// between their ends, if these have a position.
+    /// The network. Edges without a capacity have `capacity`. Edges without a delay have that of a straight fibre between
+    /// their ends, if these have positions.
     pub(super) fn assemble(
         self,
         document: &impl Document,
@@ -93,7 +93,7 @@ impl Draft {
         Ok(Imported { blueprint: builder.build(), warnings: warnings.into_vec(document.file()) })
     }
 
-    /// The cables, with directed edges that belong together made one, in the order of the edges.
+    /// The links in the order of the edges, with the two directed edges of a link joined.
     fn strands(
         &self,
         document: &impl Document,
@@ -166,7 +166,7 @@ impl Draft {
             let what = format!("{unknown} of {of} edges say nothing of their capacity");
             warnings.add(|| summary(what, format!("{capacity} is assumed")));
         }
-        // Hosts are near their switch, wherever that is.
+        // Hosts are near their switch.
         let far = |edge: &&Edge| edge.ends.iter().all(|end| !self.nodes[*end].host);
         let of = self.edges.iter().filter(far).count();
         let without = |edge: &&Edge| edge.delay.is_none() && self.fibre_delay(edge).is_none();
@@ -182,7 +182,7 @@ impl Draft {
         }
     }
 
-    /// A name of its own for each node.
+    /// A unique name for each node.
     fn names(&self, document: &impl Document, warnings: &mut Warnings) -> Vec<String> {
         let mut unique = Names::new(self.nodes.iter().map(|node| node.label.as_str()));
         let mut names = Vec::with_capacity(self.nodes.len());
@@ -199,11 +199,11 @@ impl Draft {
     }
 }
 
-/// Finds what belongs together: edges by their ends and key, or by their ends and order.
+/// Matches the two directed edges of a link by ends and key, or by ends and order.
 #[derive(Default)]
 struct Pairs {
     seen: BTreeSet<(usize, usize)>,
-    /// How many edges without a key lead from one node to another.
+    /// The number of edges without a key from one node to another.
     count: BTreeMap<(usize, usize), usize>,
     open: BTreeMap<(usize, usize, Key), usize>,
 }
@@ -215,7 +215,7 @@ enum Key {
 }
 
 impl Pairs {
-    /// The place of the strand that this edge belongs to; without one it gets `next`.
+    /// The index of this edge's strand; a new strand gets `next`.
     fn partner(&mut self, edge: &Edge, next: usize) -> Option<usize> {
         let [a, b] = edge.ends;
         let key = match &edge.key {
@@ -235,7 +235,7 @@ fn key_text(edge: &Edge) -> &str {
     edge.key.as_deref().unwrap_or("of its place")
 }
 
-/// Adds the nodes that are switches; the index of each, `None` for hosts.
+/// Adds the nodes that are switches. Returns the index of each, `None` for hosts.
 fn add_switches(
     builder: &mut Builder,
     nodes: Vec<Node>,
@@ -252,7 +252,7 @@ fn add_switches(
     Ok(indices)
 }
 
-/// Lays a cable between switches; one to a host is returned with the host's place among the nodes.
+/// Adds a link between switches; a link to a host is returned with the host's node index.
 fn attach(
     builder: &mut Builder,
     indices: &[Option<usize>],
@@ -263,7 +263,7 @@ fn attach(
     let [there, back] = states;
     match (indices[a], indices[b]) {
         (Some(a), Some(b)) => {
-            let laid = builder.directed_cable([a.into(), b.into()], states);
+            let laid = builder.directed_link([a.into(), b.into()], states);
             laid.map(|()| None).map_err(|error| refuse(document, origin, &error))
         }
         (None, Some(switch)) => Ok(Some((a, interface(switch, [there, back])))),
@@ -296,7 +296,7 @@ fn add_hosts(
     Ok(())
 }
 
-/// What a host sends and receives; of a direction that the file has not, what it has of the other.
+/// The states of a host link; a missing direction has the state of the other one.
 fn interface(switch: usize, [sends, receives]: [Option<LinkState>; 2]) -> NewInterface {
     let either = sends.or(receives).unwrap_or_default();
     let states = [sends.unwrap_or(either), receives.unwrap_or(either)];

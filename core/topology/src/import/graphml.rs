@@ -13,7 +13,7 @@ use super::attributes::{EdgeAttributes, NodeAttributes};
 use super::draft::{Document, Draft, Edge, Node, Origin};
 use super::{ImportProblem, Imported, check_size, names};
 
-/// Elements and pieces of text; a network within the bounds of blueprints with a dozen values a node has fewer.
+/// Elements and pieces of text; the largest blueprint with a dozen values for each node has fewer.
 const MAX_ELEMENTS: u32 = 8_000_000;
 
 /// Reads GraphML as the Internet Topology Zoo and NetworkX write it.
@@ -23,7 +23,7 @@ const MAX_ELEMENTS: u32 = 8_000_000;
 /// first that there is: `capacity` (or `bandwidth`, `rate`), `LinkSpeedRaw` in bit/s, `LinkSpeed` in `LinkSpeedUnits`, a
 /// rate as `LinkLabel`. Its delay is `delay` (or `latency`), or that of a straight fibre between the positions of its ends.
 /// What else [`node_link`](super::node_link()) knows is known here too. Parallel edges stay apart. Directed edges in opposite
-/// directions make one cable, in their order. The Zoo's nodes that stand for a shared medium (`hyperedge`) become switches.
+/// directions make one link, in their order. The Zoo's nodes that stand for a shared medium (`hyperedge`) become switches.
 /// Ports are passed over. Self-loops are left out with a warning; hyperedge elements, nested and further graphs, and
 /// document type definitions are refused.
 ///
@@ -198,7 +198,7 @@ fn place(tree: &Tree<'_>, element: Element<'_, '_>) -> (usize, usize) {
     (place.row as usize, place.col as usize)
 }
 
-/// The element as people look for it: its name and what tells it apart.
+/// The element's description in problems: its name and id.
 fn describe(element: Element<'_, '_>) -> String {
     let name = element.tag_name().name();
     let attribute =

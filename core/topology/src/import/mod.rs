@@ -1,7 +1,7 @@
 //! Networks from files: GraphML as in the Internet Topology Zoo, NetworkX's node-link JSON, and Braid's own JSON.
 //!
-//! What is read comes from anywhere. It is at most [`MAX_INPUT`] long; what cannot be is refused with its place and what
-//! to do about it, and what can be passed over is, with a warning.
+//! Input is untrusted. It is at most [`MAX_INPUT`] long. Invalid content is refused with its location and a remedy;
+//! unknown content is skipped with a warning.
 //!
 //! ```
 //! use braid_topology::import;
@@ -42,7 +42,7 @@ pub use values::delay as read_delay;
 /// The longest document in bytes.
 pub const MAX_INPUT: usize = 64 << 20;
 
-/// So many warnings are told one by one.
+/// The number of warnings reported individually.
 pub const MAX_WARNINGS: usize = 50;
 
 /// A network from a file.
@@ -50,17 +50,17 @@ pub const MAX_WARNINGS: usize = 50;
 pub struct Imported {
     /// The network.
     pub blueprint: Blueprint,
-    /// What was passed over or assumed, at most [`MAX_WARNINGS`] and a last one that counts the others.
+    /// Warnings about skipped content and assumptions: at most [`MAX_WARNINGS`], and a last one that counts the others.
     pub warnings: Vec<ImportProblem>,
 }
 
 /// Reads a JSON document of either kind: with `"schema": "braid/v1"` as [`braid`], else as [`node_link`].
 ///
-/// `file` is what problems call it; links without a capacity have `capacity`.
+/// `file` is the document's name in problems; links without a capacity have `capacity`.
 ///
 /// # Errors
 ///
-/// [`ImportProblem`] for what is no network.
+/// [`ImportProblem`] if the document is not a network.
 pub fn json(text: &str, file: &str, capacity: BitsPerSec) -> Result<Imported, ImportProblem> {
     match document::schema(text, file)?.as_deref() {
         Some("braid/v1") => Ok(Imported { blueprint: braid(text, file)?, warnings: Vec::new() }),

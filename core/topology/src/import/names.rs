@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::blueprint::MAX_NAME;
 
-/// Finds a name of its own for each label.
+/// A generator of unique names for labels.
 pub(super) struct Names {
     labels: BTreeSet<String>,
     used: BTreeSet<String>,
@@ -12,13 +12,13 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// For these labels, some of which may be the same.
+    /// A generator for these labels, which may have duplicates.
     pub(super) fn new<'a>(labels: impl Iterator<Item = &'a str>) -> Self {
         let labels = labels.map(str::to_owned).collect();
         Self { labels, used: BTreeSet::new(), last: BTreeMap::new() }
     }
 
-    /// The label itself the first time, then `label-2`, `label-3`, … unless something else is labelled so.
+    /// The label itself the first time, then `label-2`, `label-3`, … unless these are labels as well.
     pub(super) fn unique(&mut self, label: &str) -> String {
         if self.used.insert(label.to_owned()) {
             return label.to_owned();
@@ -34,9 +34,9 @@ impl Names {
     }
 }
 
-/// A label in one line, with single spaces, and short enough for a name; `None` if nothing is left of it.
+/// A label on one line with single spaces, shortened to a name; `None` if it is empty.
 pub(super) fn tidy(label: &str) -> Option<String> {
-    // What is beyond would not fit, unless it is all spaces.
+    // Longer text would not fit, unless it is all spaces.
     let start = &label[..label.floor_char_boundary(8 * MAX_NAME)];
     let spaced: String = start.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
     let mut tidy = spaced.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -20,7 +20,7 @@ use super::{ImportProblem, Imported, check_size, names};
 /// to, `dpid` its datapath id. Of an edge count `capacity` (or `bandwidth`, `rate`: bit/s, or text such as `"100Mbit"`)
 /// and `delay` (or `latency`: seconds, or text such as `"10ms"`), and the attributes of the Topology Zoo, see
 /// [`graphml`](super::graphml()). Without a delay it is that of a straight fibre between the positions. In a directed graph
-/// edges in opposite directions with the same key make one cable, without keys in their order; an edge without its opposite
+/// edges in opposite directions with the same key make one link, without keys in their order; an edge without its opposite
 /// is a link in one direction. Self-loops and hosts without an edge are left out, with a warning.
 ///
 /// # Errors
@@ -72,7 +72,7 @@ struct RawEdge {
     attributes: EdgeAttributes,
 }
 
-/// What names a node. Numbers that are equal are the same, as in Python.
+/// The id of a node. Equal numbers are the same id, as in Python.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Id {
     Null,

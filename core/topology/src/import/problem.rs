@@ -1,22 +1,22 @@
-//! Problems of imported documents, with their place and a remedy, and a bounded list of warnings.
+//! Problems of imported documents with location and remedy, and a bounded list of warnings.
 
 use std::fmt;
 
 use super::MAX_WARNINGS;
 use crate::blueprint::BlueprintError;
 
-/// What is wrong with a document, or was passed over in it, and what to do about it.
+/// A problem of a document, or a warning about skipped content, with a remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportProblem {
-    /// What the document is called.
+    /// The document's name.
     pub file: String,
-    /// Line and column, from 1, where they are known.
+    /// Line and column, from 1, if known.
     pub at: Option<(usize, usize)>,
-    /// What it is about, such as `links[3].capacity` or `edge "e7"`; empty for the whole document.
+    /// The item, such as `links[3].capacity` or `edge "e7"`; empty for the whole document.
     pub place: String,
-    /// What is wrong.
+    /// The problem.
     pub what: String,
-    /// What to do.
+    /// The remedy.
     pub remedy: String,
 }
 
@@ -48,12 +48,12 @@ impl fmt::Display for ImportProblem {
 
 impl std::error::Error for ImportProblem {}
 
-/// What to do about something that a network cannot have.
+/// The remedy for an impossible network.
 pub(super) const fn remedy(error: &BlueprintError) -> &'static str {
     match error {
         BlueprintError::BadName(_) => "give it another label",
         BlueprintError::RepeatedName(_) | BlueprintError::RepeatedDatapath { .. } => "give each its own",
-        BlueprintError::RepeatedPort { .. } => "a port has one cable: use another",
+        BlueprintError::RepeatedPort { .. } => "a port has one link: use another",
         BlueprintError::NotAPort { .. } => "use another number",
         BlueprintError::UnknownSwitch { .. } => "name one that there is",
         BlueprintError::SelfLoop(_) => "leave it out",
@@ -63,7 +63,7 @@ pub(super) const fn remedy(error: &BlueprintError) -> &'static str {
     }
 }
 
-/// Warnings, of which only so many are kept.
+/// A bounded list of warnings.
 #[derive(Default)]
 pub(super) struct Warnings {
     kept: Vec<ImportProblem>,
@@ -71,7 +71,7 @@ pub(super) struct Warnings {
 }
 
 impl Warnings {
-    /// Adds a warning, which is only made if it is kept: finding its line costs a walk through the document.
+    /// Adds a warning, which is constructed only if it is kept, since finding its line scans the document.
     pub(super) fn add(&mut self, warning: impl FnOnce() -> ImportProblem) {
         if self.kept.len() < MAX_WARNINGS {
             self.kept.push(warning());

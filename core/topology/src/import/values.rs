@@ -1,4 +1,4 @@
-//! Values as files write them: numbers, or text with a unit.
+//! Values in files: numbers, or text with a unit.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ const MAX_DELAY_SECONDS: f64 = 3_600.0;
 const SECONDS: [(&str, f64); 6] =
     [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("μs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
 
-/// The rates of SONET and SDH, by what stands before their number.
+/// The base rates of SONET and SDH by prefix.
 const OPTICAL: [(&str, f64); 2] = [("OC", 51.84e6), ("STM", 155.52e6)];
 
 /// A rate: a number of bit/s, or text such as `100Mbit`, `2.5 Gbit/s`, `10Gbps`, `OC-48`, `10GbE`; a `B` would mean
@@ -28,7 +28,7 @@ pub(super) fn rate(text: &str) -> Result<BitsPerSec, String> {
         .ok_or_else(|| format!("{text:?} is not a rate: write 100Mbit, 2.5Gbit/s or a number of bit/s"))
 }
 
-/// Such as `OC-192c` or `STM16`.
+/// A SONET or SDH rate, such as `OC-192c` or `STM16`.
 fn optical(text: &str) -> Option<BitsPerSec> {
     let (rest, unit) = OPTICAL.iter().find_map(|(name, unit)| Some((text.strip_prefix(name)?, unit)))?;
     let level = rest.strip_prefix(['-', ' ']).unwrap_or(rest);
@@ -36,7 +36,7 @@ fn optical(text: &str) -> Option<BitsPerSec> {
     rate_of(f64::from(level) * unit).ok()
 }
 
-/// Such as `10GbE`, `100 GigE` or `GE`.
+/// An Ethernet rate, such as `10GbE`, `100 GigE` or `GE`.
 fn ethernet(text: &str) -> Option<BitsPerSec> {
     let gigabits = ["GbE", "GigE", "GE"].iter().find_map(|unit| text.strip_suffix(unit))?.trim_end();
     let gigabits = if gigabits.is_empty() { Some(1.0) } else { number(gigabits) };

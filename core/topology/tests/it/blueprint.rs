@@ -25,11 +25,11 @@ fn plug(switch: usize, port: u32) -> Plug {
 fn ports_are_numbered_by_cables_then_hosts_around_those_that_are_given() {
     let mut builder = switches(&["a", "b"]);
     builder.host("h", [0, 0], state()).unwrap();
-    builder.cable(0, 1, state()).unwrap();
-    builder.cable(plug(0, 2), plug(1, 7), state()).unwrap();
-    builder.cable(0, 1, state()).unwrap();
+    builder.link(0, 1, state()).unwrap();
+    builder.link(plug(0, 2), plug(1, 7), state()).unwrap();
+    builder.link(0, 1, state()).unwrap();
     let network = builder.build();
-    let ports: Vec<_> = network.cables().iter().map(|cable| cable.ends.map(|end| end.port.0)).collect();
+    let ports: Vec<_> = network.links().iter().map(|link| link.ends.map(|end| end.port.0)).collect();
     assert_eq!(ports, [[1, 1], [2, 7], [3, 2]]);
     assert_eq!(network.hosts()[0].interfaces.iter().map(|it| it.end.port.0).collect::<Vec<_>>(), [4, 5]);
 }
@@ -53,8 +53,8 @@ fn datapath_ids_are_places_unless_given_or_taken() {
 fn each_direction_is_a_link_and_absent_ones_are_none() {
     let mut builder = switches(&["a", "b"]);
     let narrow = LinkState { load: braid_types::BitsPerSec(5), ..state() };
-    builder.directed_cable([plug(0, 1), plug(1, 1)], [Some(state()), Some(narrow)]).unwrap();
-    builder.directed_cable([plug(0, 2), plug(1, 2)], [None, Some(narrow)]).unwrap();
+    builder.directed_link([plug(0, 1), plug(1, 1)], [Some(state()), Some(narrow)]).unwrap();
+    builder.directed_link([plug(0, 2), plug(1, 2)], [None, Some(narrow)]).unwrap();
     let network = builder.build();
     let [a1, b1, a2, b2] = [end(1, 1), end(2, 1), end(1, 2), end(2, 2)];
     let expected = [
@@ -62,7 +62,7 @@ fn each_direction_is_a_link_and_absent_ones_are_none() {
         (Link { src: b1, dst: a1 }, narrow),
         (Link { src: b2, dst: a2 }, narrow),
     ];
-    assert_eq!(network.links().collect::<Vec<_>>(), expected);
+    assert_eq!(network.directed_links().collect::<Vec<_>>(), expected);
     let graph = network.graph();
     assert_eq!(graph.nodes().len(), 2);
     assert_eq!(graph.edges().map(|edge| *graph.state(edge)).collect::<Vec<_>>(), [state(), narrow, narrow]);
@@ -97,17 +97,17 @@ fn unknown_places_are_answered_with_the_nearest_name() {
 fn what_no_network_can_be_is_refused_and_named() {
     let mut builder = switches(&["a", "b"]);
     builder.switch(NewSwitch { dpid: Some(DatapathId(9)), ..NewSwitch::named("c") }).unwrap();
-    builder.cable(plug(0, 1), 1, state()).unwrap();
+    builder.link(plug(0, 1), 1, state()).unwrap();
     builder.host("h", [0], state()).unwrap();
     let mut refusals = vec![
         builder.switch(NewSwitch::named("h")).map(drop),
         builder.switch(NewSwitch::named("bell\u{7}")).map(drop),
         builder.switch(NewSwitch { dpid: Some(DatapathId(9)), ..NewSwitch::named("d") }).map(drop),
-        builder.cable(1, 1, state()),
-        builder.cable(0, 3, state()),
-        builder.cable(0, plug(1, 0), state()),
-        builder.cable(plug(0, 1), 1, state()),
-        builder.directed_cable([0.into(), 1.into()], [None; 2]),
+        builder.link(1, 1, state()),
+        builder.link(0, 3, state()),
+        builder.link(0, plug(1, 0), state()),
+        builder.link(plug(0, 1), 1, state()),
+        builder.directed_link([0.into(), 1.into()], [None; 2]),
         builder.host("a", [0], state()),
         builder.host("", [0], state()),
         builder.host("i", [], state()),
@@ -118,22 +118,22 @@ fn what_no_network_can_be_is_refused_and_named() {
     let texts: Vec<_> = refusals.into_iter().map(|it| it.unwrap_err().to_string()).collect();
     let expected = [
         "the name \"h\" is given twice",
-        "\"bell\\u{7}\" is not a name: that is 1 to 255 bytes without control characters",
+        "\"bell\\u{7}\" is not a name: give 1 to 255 bytes without control characters",
         "switches \"c\" and \"d\" both have the datapath id 0000000000000009",
-        "a cable leads from switch \"b\" back to itself",
+        "a link leads from switch \"b\" back to itself",
         "there is no switch 3: 3 are known",
-        "port 0 of switch \"b\" cannot have a cable: ports are 1 to 4294967040",
-        "port 1 of switch \"a\" has a cable already",
-        "the cable between \"a\" and \"b\" has no direction",
+        "port 0 of switch \"b\" cannot have a link: ports are 1 to 4294967040",
+        "port 1 of switch \"a\" has a link already",
+        "the link between \"a\" and \"b\" has no direction",
         "the name \"a\" is given twice",
-        "\"\" is not a name: that is 1 to 255 bytes without control characters",
+        "\"\" is not a name: give 1 to 255 bytes without control characters",
         "host \"i\" has no interface",
         "there is no switch 7: 3 are known",
-        "port 3 of switch \"b\" has a cable already",
+        "port 3 of switch \"b\" has a link already",
     ];
     assert_eq!(texts, expected);
     let network = builder.build();
-    assert_eq!((network.switches().len(), network.cables().len(), network.hosts().len()), (3, 1, 1));
+    assert_eq!((network.switches().len(), network.links().len(), network.hosts().len()), (3, 1, 1));
 }
 
 #[test]

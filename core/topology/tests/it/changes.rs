@@ -1,4 +1,4 @@
-//! Random histories: whoever applies the reported changes to a copy has the same network.
+//! Random histories: a copy that applies the reported changes equals the topology.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};

@@ -29,9 +29,9 @@ fn dot_has_every_link_and_quotes_what_it_must() {
     let mut builder = Blueprint::builder("a \"small\" one");
     let a = builder.switch(NewSwitch::named("back\\slash")).unwrap();
     let b = builder.switch(NewSwitch { group: Some("pod 1".into()), ..NewSwitch::named("ü") }).unwrap();
-    builder.cable(a, b, plain).unwrap();
-    builder.cable(a, b, timed).unwrap();
-    builder.directed_cable([a.into(), b.into()], [None, Some(plain)]).unwrap();
+    builder.link(a, b, plain).unwrap();
+    builder.link(a, b, timed).unwrap();
+    builder.directed_link([a.into(), b.into()], [None, Some(plain)]).unwrap();
     builder.host_with("host", vec![NewInterface { plug: b.into(), states: [plain, timed] }]).unwrap();
     assert_eq!(export::dot(&builder.build()), DOT);
 }

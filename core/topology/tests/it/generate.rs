@@ -17,11 +17,11 @@ fn try_generate(spec: &str) -> Result<Blueprint, String> {
     spec.generate(Links::default()).map_err(|error| error.to_string())
 }
 
-/// The switches next to each, once for each cable.
+/// The switches next to each, once for each link.
 fn neighbours(network: &Blueprint) -> Vec<Vec<usize>> {
     let mut neighbours = vec![Vec::new(); network.switches().len()];
-    for cable in network.cables() {
-        let [a, b] = cable.ends.map(|end| end.switch);
+    for link in network.links() {
+        let [a, b] = link.ends.map(|end| end.switch);
         neighbours[a].push(b);
         neighbours[b].push(a);
     }
@@ -70,10 +70,10 @@ fn fat_tree_has_the_sizes_and_paths_of_its_paper() {
     for k in [2, 4, 8, 12] {
         let tree = generate(&format!("fattree:{k}"));
         assert_eq!(tree.switches().len(), 5 * k * k / 4);
-        assert_eq!(tree.cables().len(), k * k * k / 2);
+        assert_eq!(tree.links().len(), k * k * k / 2);
         assert_eq!(tree.hosts().len(), k * k * k / 4);
         let used: Vec<_> = neighbours(&tree).iter().map(Vec::len).zip(interfaces(&tree)).collect();
-        assert!(used.iter().all(|(cables, hosts)| cables + hosts == k), "all {k} ports are used: {used:?}");
+        assert!(used.iter().all(|(links, hosts)| links + hosts == k), "all {k} ports are used: {used:?}");
         let ways = shortest_ways(&tree, place(&tree, "h1"));
         assert_eq!(ways[&place(&tree, &format!("h{}", k * k * k / 4))], (4, k * k / 4));
     }
@@ -85,8 +85,8 @@ fn fat_tree_pods_are_groups_that_only_the_core_joins() {
     let group = |switch: usize| tree.switches()[switch].group.clone().unwrap();
     let groups: BTreeSet<_> = (0..tree.switches().len()).map(group).collect();
     assert_eq!(groups.len(), 5);
-    for cable in tree.cables() {
-        let [a, b] = cable.ends.map(|end| group(end.switch));
+    for link in tree.links() {
+        let [a, b] = link.ends.map(|end| group(end.switch));
         assert!(a == b || b == "core", "{a} - {b}");
     }
 }
@@ -115,7 +115,7 @@ fn the_seed_decides_and_nothing_else() {
     for family in ["jellyfish", "dh-jellyfish"] {
         let with = |seed: &str| generate(&format!("{family}:40,6,80{seed}"));
         assert_eq!(with(",1"), with(",1"));
-        assert_ne!(with(",1").cables(), with(",2").cables());
+        assert_ne!(with(",1").links(), with(",2").links());
         assert_eq!(with(""), with(",0"));
     }
 }
@@ -123,9 +123,9 @@ fn the_seed_decides_and_nothing_else() {
 #[test]
 fn chances_are_those_of_every_release() {
     let network = generate("jellyfish:6,4,6,1");
-    let cables: Vec<_> = network.cables().iter().map(|cable| cable.ends.map(|end| end.switch)).collect();
+    let links: Vec<_> = network.links().iter().map(|link| link.ends.map(|end| end.switch)).collect();
     let expected = [[2, 0], [3, 1], [1, 4], [5, 4], [3, 0], [0, 1], [2, 5], [5, 3], [4, 2]];
-    assert_eq!(cables, expected);
+    assert_eq!(links, expected);
 }
 
 #[test]
@@ -151,8 +151,8 @@ fn along(network: &Blueprint, path: &str) -> (u64, Duration) {
     let switches: Vec<_> = path.split('-').map(|name| place(network, name)).collect();
     let state = |hop: &[usize]| {
         let joins = |ends: [usize; 2]| ends == [hop[0], hop[1]] || ends == [hop[1], hop[0]];
-        let cable = network.cables().iter().find(|cable| joins(cable.ends.map(|end| end.switch)));
-        cable.unwrap_or_else(|| panic!("{path}")).states[0].unwrap()
+        let link = network.links().iter().find(|link| joins(link.ends.map(|end| end.switch)));
+        link.unwrap_or_else(|| panic!("{path}")).states[0].unwrap()
     };
     let states: Vec<_> = switches.windows(2).map(state).collect();
     let capacity = states.iter().map(|state| state.capacity.0 / 1_000_000).min().unwrap();
@@ -189,7 +189,7 @@ fn huang_networks_lead_to_the_numbers_of_streams_of_their_paper() {
 fn links_are_as_asked_for() {
     let links = Links { capacity: BitsPerSec(10), delay: Some(Duration::from_millis(3)) };
     let network = "ring:3".parse::<Spec>().unwrap().generate(links).unwrap();
-    let states = network.links().map(|(_, state)| (state.capacity, state.delay));
+    let states = network.directed_links().map(|(_, state)| (state.capacity, state.delay));
     assert_eq!(states.collect::<BTreeSet<_>>(), BTreeSet::from([(links.capacity, links.delay)]));
     assert_eq!(network.hosts()[0].interfaces[0].states[0].delay, links.delay);
 }
@@ -212,7 +212,7 @@ fn what_cannot_be_is_named_with_what_would_do() {
         ("jellyfish:10,12,20", "jellyfish: the number of ports is 12; it takes 2 to 11 here"),
         (
             "jellyfish:100000,30,0",
-            "jellyfish: the number of ports is 30; that makes 1500000 cables, and there can be 1048576",
+            "jellyfish: the number of ports is 30; that makes 1500000 links, and there can be 1048576",
         ),
         ("dh-jellyfish:1,4,2", "dh-jellyfish: the number of switches is 1; it takes 2 to 262144 here"),
         ("ring", "\"ring\" is not of the form ring:N: it has 0 numbers"),
@@ -223,7 +223,7 @@ fn what_cannot_be_is_named_with_what_would_do() {
         assert_eq!(try_generate(spec).err().as_deref(), Some(reason), "{spec}");
     }
     let unknown = try_generate("star:4").unwrap_err();
-    assert!(unknown.starts_with("there is no family of networks \"star\"; there are fattree:K, "));
+    assert!(unknown.starts_with("there is no generator \"star\": give one of fattree:K, "));
 }
 
 #[test]
@@ -245,7 +245,7 @@ proptest! {
         let Ok(network) = try_generate(&spec) else { return Ok(()) };
         let neighbours = neighbours(&network);
         prop_assert!(neighbours.iter().all(|all| all.iter().collect::<BTreeSet<_>>().len() == all.len()));
-        let used = 2 * network.cables().len() + hosts;
+        let used = 2 * network.links().len() + hosts;
         prop_assert!(switches * ports - used <= 1, "{} of {} ports are used", used, switches * ports);
     }
 }

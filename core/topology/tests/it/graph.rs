@@ -6,16 +6,16 @@ use braid_topology::{EdgeIndex, Graph, Link};
 use braid_types::DatapathId;
 use proptest::prelude::*;
 
-use crate::network::{cables, end, link, state, unconnected};
+use crate::network::{end, link, links, state, unconnected};
 
-fn links() -> impl Strategy<Value = Vec<Link>> {
+fn random_links() -> impl Strategy<Value = Vec<Link>> {
     let place = || (1..6_u64, 1..5_u32).prop_map(|(switch, port)| end(switch, port));
     prop::collection::vec((place(), place()).prop_map(|(src, dst)| link(src, dst)), 0..20)
 }
 
 proptest! {
     #[test]
-    fn rows_and_ends_agree_with_the_links(links in links()) {
+    fn rows_and_ends_agree_with_the_links(links in random_links()) {
         let graph = Graph::from_links(links.clone());
         for edge in graph.edges() {
             let link = graph.link(edge);
@@ -36,7 +36,7 @@ proptest! {
     }
 
     #[test]
-    fn every_port_with_a_link_to_another_switch_has_one_edge(links in links()) {
+    fn every_port_with_a_link_to_another_switch_has_one_edge(links in random_links()) {
         let graph = Graph::from_links(links.clone());
         for place in links.iter().map(|link| link.src) {
             let last = links.iter().rfind(|link| link.src == place).filter(|link| link.dst.dpid != place.dpid);
@@ -55,7 +55,7 @@ fn switches_without_links_and_unnamed_ends_are_nodes() {
 
 #[test]
 fn indices_follow_the_order_of_ports() {
-    let graph = Graph::from_links(cables(&[(end(2, 2), end(1, 9)), (end(2, 1), end(1, 3))]));
+    let graph = Graph::from_links(links(&[(end(2, 2), end(1, 9)), (end(2, 1), end(1, 3))]));
     let sources: Vec<_> = graph.edges().map(|edge| graph.link(edge).src).collect();
     assert_eq!(sources, [end(1, 3), end(1, 9), end(2, 1), end(2, 2)]);
     assert_eq!(graph.edges().map(EdgeIndex::index).collect::<Vec<_>>(), [0, 1, 2, 3]);

@@ -80,7 +80,7 @@ fn node_link_json_gives_the_same_network_again() {
 fn node_link_json_keeps_parallel_links_and_single_directions() {
     let network = json(NODE_LINK).unwrap().blueprint;
     let again = json(&export::node_link(&network)).unwrap().blueprint;
-    assert_eq!(again.cables(), network.cables());
+    assert_eq!(again.links(), network.links());
     assert_eq!(again.hosts(), network.hosts());
 }
 
@@ -97,16 +97,16 @@ fn directions_are_matched_by_their_order_where_there_are_no_keys() {
     let edges = [edge("a", "b", 1), edge("a", "b", 2), edge("b", "a", 3)].join(",");
     let network = of_edges(r#""directed": true,"#, &edges).unwrap().blueprint;
     let rates = |states: [Option<braid_topology::LinkState>; 2]| states.map(|it| it.map(|it| it.capacity.0));
-    let rates: Vec<_> = network.cables().iter().map(|cable| rates(cable.states)).collect();
+    let rates: Vec<_> = network.links().iter().map(|link| rates(link.states)).collect();
     assert_eq!(rates, [[Some(1), Some(3)], [Some(2), None]]);
 }
 
 #[test]
 fn undirected_links_are_the_same_in_both_directions() {
     let network = of_edges("", r#"{"source": "a", "target": "c", "delay": "1ms"}"#).unwrap().blueprint;
-    let [cable] = network.cables() else { panic!("{:?}", network.cables()) };
-    assert_eq!(cable.states[0], cable.states[1]);
-    assert_eq!(cable.states[0].unwrap().delay, Some(Duration::from_millis(1)));
+    let [link] = network.links() else { panic!("{:?}", network.links()) };
+    assert_eq!(link.states[0], link.states[1]);
+    assert_eq!(link.states[0].unwrap().delay, Some(Duration::from_millis(1)));
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn hosts_without_a_link_and_self_loops_are_left_out_with_a_warning() {
         "f: nodes[1]: the host \"2\" is attached to nothing; it is left out",
     ];
     assert_eq!(warnings(&imported), expected);
-    assert_eq!((imported.blueprint.hosts().len(), imported.blueprint.cables().len()), (0, 0));
+    assert_eq!((imported.blueprint.hosts().len(), imported.blueprint.links().len()), (0, 0));
 }
 
 #[test]
@@ -290,8 +290,8 @@ fn graphml_defaults_comments_and_directions_count() {
          <edge source='b' target='a' directed='true'><data key='d'>0.5</data></edge>"
     ));
     let network = graphml(&text).unwrap().blueprint;
-    let [cable] = network.cables() else { panic!("{:?}", network.cables()) };
-    let [there, back] = cable.states.map(Option::unwrap);
+    let [link] = network.links() else { panic!("{:?}", network.links()) };
+    let [there, back] = link.states.map(Option::unwrap);
     assert_eq!((there.capacity, there.delay), (BitsPerSec(5_000_000), Some(Duration::from_millis(2))));
     assert_eq!((back.capacity, back.delay), (GBIT, Some(Duration::from_millis(500))));
 }
@@ -329,8 +329,8 @@ fn a_hundred_thousand_nodes_are_read_in_every_format() {
     assert_eq!(json(&export::node_link(&network)).unwrap().blueprint, network);
     let mut xml = String::new();
     (0..100_000).for_each(|id| xml += &format!("<node id='{id}'><data key='y'>1</data></node>\n"));
-    for cable in network.cables() {
-        let [a, b] = cable.ends.map(|end| end.switch);
+    for link in network.links() {
+        let [a, b] = link.ends.map(|end| end.switch);
         xml += &format!("<edge source='{a}' target='{b}'><data key='s'>1e9</data></edge>\n");
     }
     let read = graphml(&graph(&xml)).unwrap().blueprint;
@@ -345,7 +345,7 @@ fn examples_of_the_documentation_are_read_without_a_warning() {
     let sizes = examples.iter().map(|text| {
         let Imported { blueprint, warnings } = json(text).unwrap_or_else(|problem| panic!("{problem}"));
         assert_eq!(warnings, []);
-        (blueprint.switches().len(), blueprint.links().count(), blueprint.hosts().len())
+        (blueprint.switches().len(), blueprint.directed_links().count(), blueprint.hosts().len())
     });
     assert_eq!(sizes.collect::<Vec<_>>(), [(2, 4, 1), (2, 1, 1)]);
 }

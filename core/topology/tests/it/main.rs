@@ -1,4 +1,4 @@
-//! What the crate's users rely on.
+//! Tests of the topology and of blueprints.
 
 mod blueprint;
 mod changes;

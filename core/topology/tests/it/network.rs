@@ -21,8 +21,8 @@ pub(crate) fn state() -> LinkState {
     LinkState::of_capacity(SPEED)
 }
 
-/// Both directions of each cable.
-pub(crate) fn cables(ends: &[(SwitchPort, SwitchPort)]) -> Vec<Link> {
+/// Both directions of each link.
+pub(crate) fn links(ends: &[(SwitchPort, SwitchPort)]) -> Vec<Link> {
     ends.iter().flat_map(|(a, b)| [link(*a, *b), link(*b, *a)]).collect()
 }
 

@@ -1,4 +1,4 @@
-//! Where broadcast may go.
+//! The spanning tree for broadcast.
 
 use std::collections::BTreeSet;
 
@@ -6,9 +6,9 @@ use braid_topology::{Graph, Link, spanning_tree};
 use braid_types::{DatapathId, SwitchPort};
 use proptest::prelude::*;
 
-use crate::network::{cables, end, link};
+use crate::network::{end, link, links};
 
-/// The switches that a frame from `from` reaches over cables of which both ends may forward, and how often each.
+/// The switches that a frame from `from` reaches over links of which both ends may forward, and how often each.
 fn flood(links: &[Link], tree: &BTreeSet<SwitchPort>, from: DatapathId) -> Vec<DatapathId> {
     let mut received = vec![from];
     let mut queue = vec![(from, None)];
@@ -41,7 +41,7 @@ fn networks() -> impl Strategy<Value = Vec<Link>> {
     prop::collection::vec((1..8_u64, 1..8_u64), 0..20).prop_map(|pairs| {
         let ends =
             pairs.into_iter().zip(1..).map(|((a, b), number)| (end(a, 2 * number), end(b, 2 * number + 1)));
-        cables(&ends.collect::<Vec<_>>())
+        links(&ends.collect::<Vec<_>>())
     })
 }
 
@@ -60,13 +60,13 @@ proptest! {
 
 #[test]
 fn a_cable_known_in_one_direction_only_carries_no_broadcast() {
-    let mut links = cables(&[(end(1, 1), end(2, 1))]);
+    let mut links = links(&[(end(1, 1), end(2, 1))]);
     links.push(link(end(2, 2), end(3, 1)));
     assert_eq!(Vec::from_iter(spanning_tree(&Graph::from_links(links))), [end(1, 1), end(2, 1)]);
 }
 
 #[test]
 fn of_parallel_cables_one_carries_broadcast() {
-    let links = cables(&[(end(1, 5), end(2, 1)), (end(1, 4), end(2, 9))]);
+    let links = links(&[(end(1, 5), end(2, 1)), (end(1, 4), end(2, 9))]);
     assert_eq!(Vec::from_iter(spanning_tree(&Graph::from_links(links))), [end(1, 4), end(2, 9)]);
 }

@@ -1,4 +1,4 @@
-//! Programs that look on: some watch, one asks.
+//! API clients of the benchmark: watchers, and one that sends requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};

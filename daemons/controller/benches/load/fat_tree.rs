@@ -67,12 +67,12 @@ pub(crate) fn deploy(controller: &Process) -> (Network, Vec<Placed>) {
     let blueprint = fat_tree(8, Links::default()).expect("a size that there is");
     let mut ports = vec![Vec::new(); blueprint.switches().len()];
     let interfaces = || blueprint.hosts().iter().flat_map(|host| &host.interfaces);
-    let ends = blueprint.cables().iter().flat_map(|cable| cable.ends);
+    let ends = blueprint.links().iter().flat_map(|cable| cable.ends);
     for end in ends.chain(interfaces().map(|interface| interface.end)) {
         ports[end.switch].push(end.port);
     }
     let cables: Vec<_> = blueprint
-        .cables()
+        .links()
         .iter()
         .map(|cable| {
             let [a, b] = cable.ends.map(|end| (end.switch, end.port));

@@ -1,4 +1,4 @@
-//! How many new flows a second a controller takes on one core, and how long one waits, over loopback.
+//! Load benchmark: new flows per second of a controller on one core, and their latency, over loopback.
 //!
 //! The controller is a process on one core; switches and hosts are emulated on the other. It is set up as an
 //! administrator would who has thousands of hosts behind each port: without limits of what a port may ask.
@@ -87,7 +87,7 @@ fn control() {
         access: Access::default(),
         testbed: None,
         policy: None,
-        drawings: Default::default(),
+        switch_metadata: Default::default(),
     };
     let controller = Controller::bind(config).expect("free ports");
     process::announce(controller.openflow(), controller.http());

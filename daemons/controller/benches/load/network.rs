@@ -1,4 +1,4 @@
-//! Emulated switches, the cables between them, and the load that their hosts make.
+//! Emulated switches, the links between them, and the load of their hosts.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;

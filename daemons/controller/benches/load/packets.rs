@@ -1,4 +1,4 @@
-//! What hosts send, as packet-ins.
+//! Packet-ins of hosts.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

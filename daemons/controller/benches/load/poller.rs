@@ -1,4 +1,4 @@
-//! A small epoll wrapper that tells the load generator which of its sockets can be read.
+//! An epoll wrapper for the load generator's sockets.
 
 use std::os::fd::AsFd;
 

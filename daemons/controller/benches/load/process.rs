@@ -1,4 +1,4 @@
-//! The other end of the load: a process of its own, on a core of its own.
+//! The controller under load: a process of its own on a core of its own.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;

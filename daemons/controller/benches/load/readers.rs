@@ -1,4 +1,4 @@
-//! What those cost who read a long list again and again: 100,000 transfers, page by page, by 64 readers at once.
+//! The cost of readers of a long list: 100,000 transfers, page by page, by 64 readers at once.
 
 use std::collections::BTreeMap;
 use std::io::Write;

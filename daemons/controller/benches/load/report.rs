@@ -1,4 +1,4 @@
-//! What was measured, in words.
+//! The report of the measurements.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

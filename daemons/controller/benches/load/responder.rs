@@ -1,4 +1,4 @@
-//! Answers every packet-in with one flow-mod and one packet-out that are always the same: what sockets cost.
+//! The reference: answers every packet-in with the same flow-mod and packet-out, which measures the sockets.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! What steering costs in the tables of core switches: one connection of each host of a FatTree, with eight subflows.
+//! The number of rules in core switches: one connection of each host of a FatTree, with eight subflows.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Switches with nothing but hosts: the first packet to each address there costs a rule and a packet.
+//! Switches with hosts only: the first packet to each address costs a rule and a packet.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

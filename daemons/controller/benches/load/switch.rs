@@ -1,4 +1,4 @@
-//! A switch as far as a controller can tell: its channel, and what it counts of what it is told.
+//! An emulated switch: its OpenFlow connection and counters of messages from the controller.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{ErrorKind, Read, Write};

@@ -1,4 +1,4 @@
-//! What those who look on cost, and how long they wait: a FatTree with k = 8 and 500 streams at a time.
+//! The cost and latency of watchers: a FatTree with k = 8 and 500 streams at a time.
 
 use std::time::{Duration, Instant};
 

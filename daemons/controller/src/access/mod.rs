@@ -1,4 +1,4 @@
-//! Who may ask what, and over what kind of connection.
+//! Access control of the HTTP API: tokens, rights and TLS.
 
 mod reload;
 mod tls;
@@ -10,31 +10,31 @@ pub(crate) use reload::follow;
 pub use tls::{Tls, TlsError};
 pub use tokens::Tokens;
 
-/// What somebody may do; each may do what those before it may.
+/// An access right; each includes those before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Right {
-    /// See everything.
+    /// Read all state.
     Read,
-    /// Have paths set aside, and links measured.
+    /// Create assignments, and have links measured.
     Use,
-    /// Change what is steered how.
+    /// Change the policy.
     Change,
 }
 
-/// How programs and browsers are let in. This machine may do everything without a token.
+/// Access of API clients and browsers. Clients on the controller's own machine need no token.
 #[derive(Clone, Default, Debug)]
 pub struct Access {
-    /// Who may ask from elsewhere.
+    /// Tokens of clients on other machines.
     pub tokens: Option<Tokens>,
-    /// The controller's certificate; nothing: connections are not encrypted.
+    /// The controller's certificate; without one, connections are not encrypted.
     pub tls: Option<Tls>,
-    /// Whoever can connect is trusted: nothing has to be encrypted, and without tokens everybody has [`Right::Use`].
+    /// Every client that can connect is trusted: TLS is not required, and without tokens every client has [`Right::Use`].
     pub trusted: bool,
 }
 
 impl Access {
-    /// What is missing if others can connect to this address.
+    /// The missing protection of an address that other machines can connect to.
     pub(crate) fn lacks(&self, address: SocketAddr) -> Option<&'static str> {
         let is_open = !address.ip().to_canonical().is_loopback() && !self.trusted;
         match (is_open, &self.tokens, &self.tls) {
@@ -44,11 +44,11 @@ impl Access {
         }
     }
 
-    /// What somebody may do who connects from this address and shows this token; nothing if the token is nobody's.
+    /// The right of a client with this address and token; `None` if the token is unknown.
     pub(crate) fn of(&self, from: IpAddr, token: Option<&str>) -> Option<Right> {
         match (token, &self.tokens) {
             (Some(token), Some(tokens)) => tokens.right(token),
-            // What agents on hosts show to be given advice.
+            // Tokens of host agents, which are for advice.
             (Some(_), None) | (None, _) if from.to_canonical().is_loopback() => Some(Right::Change),
             (_, None) if self.trusted => Some(Right::Use),
             _ => None,
@@ -64,13 +64,13 @@ mod tests {
     const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
     fn access(trusted: bool, tokens: bool) -> Access {
-        let text = "[[token]]\nname = \"a\"\ntoken = \"0123456789abcdef\"\nmay = \"read\"";
+        let text = "[[token]]\nname = \"a\"\ntoken = \"0123456789abcdef\"\naccess = \"read\"";
         let tokens = tokens.then(|| Tokens::parse(text).expect("a valid file"));
         Access { tokens, tls: None, trusted }
     }
 
     #[test]
-    fn an_address_that_others_can_reach_needs_tokens_and_a_certificate() {
+    fn an_address_reachable_from_other_machines_needs_tokens_and_a_certificate() {
         let [here, away]: [SocketAddr; 2] = [(HERE, 1).into(), (AWAY, 1).into()];
         assert_eq!(access(false, false).lacks(here), None);
         assert_eq!(access(false, false).lacks(away), Some("tokens"));
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn others_need_a_token_and_a_wrong_one_is_worse_than_none() {
+    fn other_machines_need_a_token_and_a_wrong_one_is_refused() {
         let (right, wrong) = (Some("0123456789abcdef"), Some("0123456789abcdee"));
         assert_eq!(access(false, true).of(AWAY, right), Some(Right::Read));
         assert_eq!(access(false, true).of(AWAY, None), None);

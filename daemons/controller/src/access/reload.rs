@@ -5,17 +5,19 @@ use tracing::{error, info};
 
 use super::Tls;
 
-/// Reads the certificate and its key again at each SIGHUP; files that do not fit change nothing.
+/// Reads the certificate and key again at each SIGHUP; invalid files change nothing.
 pub(crate) async fn follow(tls: Option<Tls>) {
     let Some(tls) = tls else { return };
     let mut hangups = match signal(SignalKind::hangup()) {
         Ok(hangups) => hangups,
-        Err(error) => return error!(%error, "SIGHUP cannot be caught: the certificate stays as it is"),
+        Err(error) => {
+            return error!(%error, "cannot install a handler for SIGHUP: the certificate will not be reloaded");
+        }
     };
     while hangups.recv().await.is_some() {
         match tls.reload() {
-            Ok(()) => info!(file = %tls.certificate().display(), "the certificate was read again"),
-            Err(error) => error!("the certificate stays as it is: {error}"),
+            Ok(()) => info!(file = %tls.certificate().display(), "certificate reloaded"),
+            Err(error) => error!("certificate not reloaded, the old one stays in use: {error}"),
         }
     }
 }

@@ -10,34 +10,34 @@ use tokio_rustls::rustls::pki_types::pem::{Error as PemError, PemObject};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{Error, ServerConfig};
 
-/// The controller's certificate and its key, which are read again when they are replaced.
+/// The controller's certificate and key, reloadable at run time.
 #[derive(Clone)]
 pub struct Tls {
     certificate: PathBuf,
     key: PathBuf,
-    /// What new connections are served with; all copies share it.
+    /// The configuration of new connections, shared by all clones.
     current: Arc<RwLock<Arc<ServerConfig>>>,
 }
 
-/// Why there is no certificate.
+/// Errors of certificates and keys.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A file cannot be read, or there is nothing of the kind in it.
+    /// A file cannot be read, or contains no such item.
     #[error("{}: no {what} in PEM form: {source}", file.display())]
     File {
-        /// What was looked for.
+        /// The expected item.
         what: &'static str,
-        /// Where.
+        /// The file.
         file: PathBuf,
         /// Why.
         source: PemError,
     },
-    /// The two do not fit each other, or are of a kind that is not known.
+    /// Certificate and key do not match, or are of an unknown kind.
     #[error("{} and {}: {source}", certificate.display(), key.display())]
     Pair {
-        /// The certificates.
+        /// The certificate's file.
         certificate: PathBuf,
-        /// The key.
+        /// The key's file.
         key: PathBuf,
         /// Why.
         source: Error,
@@ -45,21 +45,21 @@ pub enum TlsError {
 }
 
 impl Tls {
-    /// Reads a chain of certificates, the controller's first, and the key of that, in PEM form.
+    /// Reads a certificate chain, the controller's certificate first, and its key, in PEM form.
     ///
     /// # Errors
     ///
-    /// A file cannot be read, or the key is another's.
+    /// A file cannot be read, or the key does not belong to the certificate.
     pub fn read(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
         let config = Arc::new(RwLock::new(config(certificate, key)?));
         Ok(Self { certificate: certificate.to_owned(), key: key.to_owned(), current: config })
     }
 
-    /// Reads both files again; connections that open from now on are served with what is there.
+    /// Reads both files again, for new connections.
     ///
     /// # Errors
     ///
-    /// As [`Self::read`]; nothing has changed then.
+    /// As [`Self::read`]; then nothing changes.
     pub fn reload(&self) -> Result<(), TlsError> {
         let config = config(&self.certificate, &self.key)?;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = config;
@@ -71,7 +71,7 @@ impl Tls {
         &self.certificate
     }
 
-    /// For one connection.
+    /// The acceptor for one connection.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone().into()
     }

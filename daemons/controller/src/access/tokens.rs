@@ -7,11 +7,11 @@ use serde::Deserialize;
 use super::Right;
 use crate::token_table::{TokenFileError, TokenTable, document, read};
 
-/// Those who may ask from other machines.
+/// The tokens of clients on other machines, with their rights.
 #[derive(Clone, Debug)]
 pub struct Tokens(TokenTable<Right>);
 
-/// As the file says it.
+/// The file's content.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -24,28 +24,28 @@ struct File {
 struct Entry {
     name: String,
     token: String,
-    may: Right,
+    access: Right,
 }
 
 impl Tokens {
-    /// Reads a TOML file: `[[token]]` with `name`, `token`, and `may`: `read`, `use` or `change`.
+    /// Reads a TOML file: `[[token]]` with `name`, `token`, and `access`: `read`, `use` or `change`.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, has something else in it, a token twice, or one of less than 16 characters.
+    /// The file cannot be read or has unknown content, a token twice, or a token of less than 16 characters.
     pub fn read(path: &Path) -> Result<Self, TokenFileError> {
         read(path, Self::parse)
     }
 
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut table = TokenTable::default();
-        for Entry { name, token, may } in document::<File>(text)?.token {
-            table.insert(name, &token, may)?;
+        for Entry { name, token, access } in document::<File>(text)?.token {
+            table.insert(name, &token, access)?;
         }
         Ok(Self(table))
     }
 
-    /// What the holder of this token may do, if anybody holds it.
+    /// The right that this token gives; `None` if the token is unknown.
     pub(super) fn right(&self, token: &str) -> Option<Right> {
         self.0.get(token).copied()
     }
@@ -55,10 +55,10 @@ impl Tokens {
 mod tests {
     use super::*;
 
-    const FILE: &str = "[[token]]\nname = \"a\"\ntoken = \"0123456789abcdef\"\nmay = \"change\"\n";
+    const FILE: &str = "[[token]]\nname = \"a\"\ntoken = \"0123456789abcdef\"\naccess = \"change\"\n";
 
     #[test]
-    fn a_token_says_what_its_holder_may_do() {
+    fn a_token_gives_its_right() {
         let tokens = Tokens::parse(FILE).expect("a valid file");
         assert_eq!(tokens.right("0123456789abcdef\n"), Some(Right::Change));
         assert_eq!(tokens.right("0123456789abcde"), None);
@@ -66,11 +66,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_in_the_file_is_told_without_tokens() {
+    fn errors_of_the_file_name_no_token() {
         let cases = [
-            (FILE.replace("0123456789abcdef", "0123456789"), "\"a\": its token has less than 16"),
+            (FILE.replace("0123456789abcdef", "0123456789"), "\"a\": its token has fewer than 16"),
             (FILE.replace("change", "everything"), "line 4: unknown variant"),
-            (FILE.replace("may", "mya"), "line "),
+            (FILE.replace("access", "acces"), "line "),
             (format!("{FILE}{FILE}"), "\"a\" and \"a\" have the same token"),
         ];
         for (text, start) in cases {

@@ -7,32 +7,32 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tracing::warn;
 
-/// Who connects, and from where.
-pub(crate) type Newcomer = (TcpStream, SocketAddr);
+/// An accepted connection and its remote address.
+pub(crate) type Accepted = (TcpStream, SocketAddr);
 
-/// Connections that wait until they are served.
-const MAX_WAITING: usize = 64;
+/// Accepted connections in the queue before they are served.
+const MAX_QUEUED_CONNECTIONS: usize = 64;
 
-/// Lets switches in until the task is dropped or nobody serves them.
-pub(crate) async fn accept(listener: TcpListener, newcomers: mpsc::Sender<Newcomer>) {
+/// Accepts connections into the queue until the task or the queue's receiver is dropped.
+pub(crate) async fn accept(listener: TcpListener, queue: mpsc::Sender<Accepted>) {
     loop {
         let accepted =
             listener.accept().await.and_then(|(stream, address)| Ok((stream.into_std()?, address)));
         match accepted {
-            Ok(newcomer) => {
-                if newcomers.send(newcomer).await.is_err() {
+            Ok(accepted) => {
+                if queue.send(accepted).await.is_err() {
                     return;
                 }
             }
             Err(error) => {
-                warn!(%error, "a connection could not be accepted");
+                warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
     }
 }
 
-/// The way of those who connect.
-pub(crate) fn door() -> (mpsc::Sender<Newcomer>, mpsc::Receiver<Newcomer>) {
-    mpsc::channel(MAX_WAITING)
+/// Both ends of the bounded queue of accepted connections.
+pub(crate) fn accept_queue() -> (mpsc::Sender<Accepted>, mpsc::Receiver<Accepted>) {
+    mpsc::channel(MAX_QUEUED_CONNECTIONS)
 }

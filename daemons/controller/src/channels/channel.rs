@@ -1,4 +1,4 @@
-//! One switch's OpenFlow connection: its socket, session and buffers, with a budget per turn.
+//! The OpenFlow connection of one switch: its socket, session and buffers, with a budget per turn.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -14,19 +14,19 @@ use super::poller::Wanted;
 use crate::clock::generation;
 use crate::engine::{Duplicate, Engine};
 
-/// A switch that leaves so much unread is not read either.
-const MAX_UNREAD: usize = 1 << 20;
+/// Bytes that a switch may leave unread before the controller stops reading from it.
+const MAX_UNSENT_BEFORE_READ_PAUSE: usize = 1 << 20;
 
-/// How long the messages of one switch are taken in a turn before the others have theirs.
+/// Time for the messages of one switch in a turn.
 const TURN_BUDGET: Duration = Duration::from_millis(5);
 
-/// Memory that is kept for the front of a message.
-const KEPT: usize = 4 << 10;
+/// Capacity that the buffer of an incomplete message keeps.
+const RETAINED_CAPACITY: usize = 4 << 10;
 
-/// Bytes of some packets at least: for one, nothing is gained.
-const WORTH_LOOKING_AHEAD: usize = 1 << 10;
+/// Bytes from which on prefetching pays: several packets, since one gains nothing.
+const PREFETCH_THRESHOLD: usize = 1 << 10;
 
-/// Why a channel ends.
+/// The reason for which a channel closes.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ChannelError {
     #[error("the controller stops")]
@@ -41,7 +41,7 @@ pub(super) enum ChannelError {
     Session(#[from] SessionError),
     #[error(transparent)]
     Duplicate(#[from] Duplicate),
-    #[error("the switch does not read what it is sent")]
+    #[error("the switch does not read: too many bytes wait for it")]
     Overfull,
 }
 
@@ -59,15 +59,15 @@ pub(super) struct Channel {
     outbox: Rc<Outbox>,
     /// Whether the engine counts this channel's switch as connected.
     joined: bool,
-    /// What was read and not taken: the front of a message that has not arrived as a whole, or many messages.
+    /// Bytes read and not handled: an incomplete message, or many messages.
     rest: Vec<u8>,
-    /// Whether there was no time left for the messages in `rest`, so that nothing is read before they are taken.
+    /// Whether complete messages in `rest` wait for the next turn; nothing is read before they are handled.
     is_behind: bool,
     pending: Vec<u8>,
     sent: usize,
-    /// What the poller waits for.
+    /// The events that the poller waits for.
     pub(super) wanted: Wanted,
-    /// When the session is to be told that time passes.
+    /// The time of the session's next timeout call.
     pub(super) due: Time,
 }
 
@@ -80,18 +80,17 @@ impl Channel {
         Self { stream, address, session, outbox, joined, rest, is_behind, pending, sent, wanted, due: now }
     }
 
-    /// What there is to be waited for: a switch that does not read is not heard either, until it does.
+    /// The events to wait for. A switch that does not read is not read from, until it does.
     pub(super) const fn wants(&self) -> Wanted {
-        Wanted { read: self.pending.len() < MAX_UNREAD, write: !self.pending.is_empty() }
+        Wanted { read: self.pending.len() < MAX_UNSENT_BEFORE_READ_PAUSE, write: !self.pending.is_empty() }
     }
 
-    /// Whether there are messages to be taken without anything being read.
+    /// Whether complete messages wait that need no further read.
     pub(super) const fn goes_on(&self) -> bool {
         self.is_behind && self.wants().read
     }
 
-    /// Reads once and takes the messages that are whole, as far as its turn goes. `inbox` has room for what was not taken
-    /// and more.
+    /// Reads once and handles complete messages within the turn's budget. `inbox` has room for the unhandled bytes and more.
     pub(super) fn read(&mut self, engine: &mut Engine, inbox: &mut [u8]) -> Result<(), ChannelError> {
         if !self.wants().read {
             return Ok(());
@@ -100,23 +99,23 @@ impl Channel {
         inbox[..rest].copy_from_slice(&self.rest);
         let read = if self.is_behind { 0 } else { self.receive(&mut inbox[rest..])? };
         if read > 0 || self.is_behind {
-            // Nothing else runs until all of it is handled, so that the brain's time does not go back.
+            // Nothing else runs until all of it is handled, so that the brain's time never goes back.
             let arrived_at = engine.now();
             let (all, _) = inbox.split_at(rest + read);
-            if read >= WORTH_LOOKING_AHEAD {
+            if read >= PREFETCH_THRESHOLD {
                 engine.brain().prefetch(all);
             }
             let used = self.take_messages(engine, arrived_at, all)?;
             self.rest.clear();
             self.rest.extend_from_slice(&all[used..]);
-            if self.rest.len() < KEPT {
-                self.rest.shrink_to(KEPT);
+            if self.rest.len() < RETAINED_CAPACITY {
+                self.rest.shrink_to(RETAINED_CAPACITY);
             }
         }
         Ok(())
     }
 
-    /// How many bytes have come now; none if there will be some later.
+    /// Bytes received now; 0 if the socket would block.
     fn receive(&mut self, room: &mut [u8]) -> Result<usize, ChannelError> {
         match self.stream.read(room) {
             Ok(0) if self.rest.is_empty() => Err(ChannelError::Closed),
@@ -127,7 +126,7 @@ impl Channel {
         }
     }
 
-    /// Says how many bytes the messages were that were taken.
+    /// Handles complete messages. Returns their bytes.
     fn take_messages(
         &mut self,
         engine: &mut Engine,
@@ -173,12 +172,12 @@ impl Channel {
         Ok(())
     }
 
-    /// A second has passed.
+    /// Called once a second.
     pub(super) fn handle_timeout(&mut self, now: Time) -> Result<(), ChannelError> {
         Ok(self.session.handle_timeout(now, &mut self.pending)?)
     }
 
-    /// Writes as much as the switch takes; the channel ends when all is written and it was to close.
+    /// Writes as much as the socket takes. Returns `Stopped` once a closed outbox is empty.
     pub(super) fn flush(&mut self) -> Result<(), ChannelError> {
         for (xid, kind) in self.outbox.take_requests() {
             self.session.expect(xid, kind);
@@ -191,7 +190,7 @@ impl Channel {
                 Err(error) => return Err(error.into()),
             }
         }
-        // Moving what is left costs as much as there is of it, so it is moved only when half is gone.
+        // The rest is moved to the front only when half is sent, so that moving costs no more than sending.
         if self.sent.saturating_mul(2) >= self.pending.len() {
             self.pending.drain(..self.sent);
             self.sent = 0;
@@ -202,9 +201,9 @@ impl Channel {
         if self.outbox.is_overfull(self.pending.len()) { Err(ChannelError::Overfull) } else { Ok(()) }
     }
 
-    /// The last of it, with its reason.
+    /// Closes the connection and logs the reason.
     pub(super) fn close(mut self, engine: &mut Engine, why: &ChannelError) {
-        // The last words, such as an error message, have their chance.
+        // A last message, such as an error, may still be pending.
         let _ = self.flush();
         let (address, dpid) = (self.address, self.joined.then(|| self.session.dpid()).flatten());
         if let Some(dpid) = dpid {
@@ -212,7 +211,7 @@ impl Channel {
         }
         let dpid = dpid.map(tracing::field::display);
         match why {
-            ChannelError::Stopped => debug!(%address, "channel closed"),
+            ChannelError::Stopped => debug!(%address, "OpenFlow connection closed"),
             why if why.is_misbehaviour() => {
                 engine.note_refused();
                 warn!(%address, dpid, error = %why, "switch disconnected");

@@ -1,8 +1,8 @@
-//! The channels of all switches, served by one task.
+//! The OpenFlow channels of all switches, served by one task.
 //!
-//! In each turn, every channel is read once that can be, and then what all of it caused is written, once to each: no switch
-//! waits for another that says much, and a turn costs one system call for all channels, one for each that says something
-//! and one for each that is told something. What a switch says beyond its share of a turn waits for the next.
+//! In each turn every readable channel is read once, and then each channel with output is written once. So no switch waits
+//! for a busy one, and a turn costs one system call for all channels, one for each that is read and one for each that is
+//! written. Messages beyond a switch's share of a turn wait for the next.
 
 mod accept;
 mod channel;
@@ -21,64 +21,64 @@ use tracing::warn;
 
 use crate::engine::Shared;
 use channel::{Channel, ChannelError};
-use outbox::Place;
+use outbox::Slot;
 use poller::Poller;
 
-pub(crate) use accept::{Newcomer, accept, door};
+pub(crate) use accept::{Accepted, accept, accept_queue};
 pub(crate) use outbox::{Filled, Outbox};
 
-/// More connections than any network has switches are a mistake or an attack.
+/// Open channels; more than any network has switches.
 const MAX_CHANNELS: usize = 4_096;
-/// How often sessions are told that time passes.
+/// The interval of the sessions' timeout calls.
 const TICK: Duration = Duration::from_secs(1);
-/// The length of a message has 16 bits.
+/// The longest message: its length field has 16 bits.
 const MAX_MESSAGE: usize = 1 << 16;
-/// What is read at once from one switch before the others have their turn.
+/// Bytes read from one switch in a turn.
 const READ_CHUNK: usize = 64 << 10;
 
-/// All channels that are open.
+/// All open channels.
 pub(crate) struct Channels {
     engine: Shared,
-    newcomers: mpsc::Receiver<Newcomer>,
+    accepted: mpsc::Receiver<Accepted>,
     poller: Poller,
-    places: Vec<Option<Channel>>,
-    free: Vec<Place>,
+    slots: Vec<Option<Channel>>,
+    free: Vec<Slot>,
     filled: Rc<Filled>,
-    /// When each channel's session is to be told that time passes.
-    due: BTreeSet<(Time, Place)>,
-    /// What channels read into, one at a time.
+    /// The time of each session's next timeout call.
+    due: BTreeSet<(Time, Slot)>,
+    /// The buffer that channels read into, one at a time.
     inbox: Vec<u8>,
-    /// Those that are served in this turn.
-    served: Vec<Place>,
-    /// Those that had said more than there was time for in their turn.
-    behind: Vec<Place>,
+    /// The channels served in this turn.
+    served: Vec<Slot>,
+    /// The channels with messages left over from this turn.
+    behind: Vec<Slot>,
 }
 
 impl Channels {
-    pub(crate) fn new(engine: Shared, newcomers: mpsc::Receiver<Newcomer>) -> io::Result<Self> {
+    pub(crate) fn new(engine: Shared, accepted: mpsc::Receiver<Accepted>) -> io::Result<Self> {
         Ok(Self {
             engine,
-            newcomers,
+            accepted,
             poller: Poller::new()?,
-            places: Vec::new(),
+            slots: Vec::new(),
             free: Vec::new(),
             filled: Rc::default(),
             due: BTreeSet::new(),
-            // For what a channel is behind with, or for the front of a message and more.
+            // Room for left-over messages, or for an incomplete message, and for a read.
             inbox: vec![0; MAX_MESSAGE + READ_CHUNK],
             served: Vec::new(),
             behind: Vec::new(),
         })
     }
 
-    /// Serves those who connect until the task is dropped.
+    /// Serves switches until the task is dropped.
     ///
     /// # Errors
-    /// The system does not say which sockets can be read any more.
+    /// The poller fails.
     pub(crate) async fn serve(mut self) -> io::Error {
         loop {
             match self.turn() {
-                // Others on this thread have their turn, too.
+                // Other tasks of this thread run as well.
                 Ok(true) => yield_now().await,
                 Ok(false) => self.wait().await,
                 Err(error) => return error,
@@ -91,8 +91,8 @@ impl Channels {
         let next = self.due.first().map(|(at, _)| at.since(self.engine.borrow().now()));
         let filled = self.filled.clone();
         tokio::select! {
-            Some((stream, address)) = self.newcomers.recv() => self.open(stream, address),
-            // An error is told again by the next look.
+            Some((stream, address)) = self.accepted.recv() => self.open(stream, address),
+            // The next poll reports an error again.
             _ = self.poller.some() => {}
             () = filled.some() => {}
             () = tokio::time::sleep(next.unwrap_or(TICK)) => {}
@@ -100,29 +100,29 @@ impl Channels {
         filled.looked_at();
     }
 
-    /// Says whether there was anything to do.
+    /// Runs one turn. Returns whether there was anything to do.
     fn turn(&mut self) -> io::Result<bool> {
-        // Those who connect are let in however much the others say.
-        while let Ok((stream, address)) = self.newcomers.try_recv() {
+        // New connections are accepted however busy the others are.
+        while let Ok((stream, address)) = self.accepted.try_recv() {
             self.open(stream, address);
         }
         self.served.clear();
         self.poller.look(&mut self.served)?;
         let mut behind = std::mem::take(&mut self.behind);
-        behind.retain(|place| !self.served.contains(place));
+        behind.retain(|slot| !self.served.contains(slot));
         self.served.append(&mut behind);
         for index in 0..self.served.len() {
             self.read(self.served[index]);
         }
-        // After what they have said, so that no switch counts as silent because the controller stood still.
+        // After the reads, so that no switch counts as silent because the controller was delayed.
         self.tick();
         let mut flushed = 0;
         self.filled.take_into(&mut self.served);
-        while let Some(place) = self.served.get(flushed).copied() {
-            self.flush(place);
+        while let Some(slot) = self.served.get(flushed).copied() {
+            self.flush(slot);
             flushed += 1;
             if flushed == self.served.len() {
-                // A channel that has ended has others told something.
+                // A channel that closes causes output for others.
                 self.filled.take_into(&mut self.served);
             }
         }
@@ -131,74 +131,74 @@ impl Channels {
 
     fn tick(&mut self) {
         let now = self.engine.borrow().now();
-        while let Some((_, place)) = self.due.first().copied().filter(|(at, _)| *at <= now) {
+        while let Some((_, slot)) = self.due.first().copied().filter(|(at, _)| *at <= now) {
             self.due.pop_first();
-            let Some(channel) = self.places.get_mut(place).and_then(Option::as_mut) else { continue };
+            let Some(channel) = self.slots.get_mut(slot).and_then(Option::as_mut) else { continue };
             channel.due = now + TICK;
-            self.due.insert((channel.due, place));
+            self.due.insert((channel.due, slot));
             if let Err(why) = channel.handle_timeout(now) {
-                self.close(place, &why);
+                self.close(slot, &why);
             } else {
-                self.flush(place);
+                self.flush(slot);
             }
         }
     }
 
-    fn read(&mut self, place: Place) {
-        let Some(channel) = self.places.get_mut(place).and_then(Option::as_mut) else { return };
+    fn read(&mut self, slot: Slot) {
+        let Some(channel) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return };
         let read = channel.read(&mut self.engine.borrow_mut(), &mut self.inbox);
         match read {
-            Ok(()) if channel.goes_on() => self.behind.push(place),
+            Ok(()) if channel.goes_on() => self.behind.push(slot),
             Ok(()) => {}
-            Err(why) => self.close(place, &why),
+            Err(why) => self.close(slot, &why),
         }
     }
 
-    fn flush(&mut self, place: Place) {
-        let Some(channel) = self.places.get_mut(place).and_then(Option::as_mut) else { return };
+    fn flush(&mut self, slot: Slot) {
+        let Some(channel) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return };
         let result = channel.flush().and_then(|()| {
             let (wants, wanted) = (channel.wants(), channel.wanted);
             if wants != wanted {
                 channel.wanted = wants;
-                self.poller.change(&channel.stream, place, wants)?;
+                self.poller.change(&channel.stream, slot, wants)?;
             }
             if !wanted.read && channel.goes_on() {
-                self.behind.push(place);
+                self.behind.push(slot);
             }
             Ok(())
         });
         if let Err(why) = result {
-            self.close(place, &why);
+            self.close(slot, &why);
         }
     }
 
     fn open(&mut self, stream: std::net::TcpStream, address: std::net::SocketAddr) {
-        if self.places.len() - self.free.len() >= MAX_CHANNELS {
-            warn!(%address, "{MAX_CHANNELS} switches are connected, which is the limit: connection closed");
+        if self.slots.len() - self.free.len() >= MAX_CHANNELS {
+            warn!(%address, "connection closed: the limit of {MAX_CHANNELS} connected switches is reached");
             return;
         }
         let now = self.engine.borrow().now();
-        let place = self.free.pop().unwrap_or(self.places.len());
-        let outbox = Outbox::new(place, &self.filled);
+        let slot = self.free.pop().unwrap_or(self.slots.len());
+        let outbox = Outbox::new(slot, &self.filled);
         let mut channel = Channel::open(stream, address, outbox, now);
         channel.due = now + TICK;
-        self.due.insert((channel.due, place));
+        self.due.insert((channel.due, slot));
         let added = channel.stream.set_nodelay(true);
-        let added = added.and_then(|()| self.poller.add(&channel.stream, place, channel.wanted));
-        if place == self.places.len() {
-            self.places.push(None);
+        let added = added.and_then(|()| self.poller.add(&channel.stream, slot, channel.wanted));
+        if slot == self.slots.len() {
+            self.slots.push(None);
         }
-        self.places[place] = Some(channel);
+        self.slots[slot] = Some(channel);
         if let Err(why) = added {
-            self.close(place, &why.into());
+            self.close(slot, &why.into());
         }
     }
 
-    fn close(&mut self, place: Place, why: &ChannelError) {
-        let Some(channel) = self.places.get_mut(place).and_then(Option::take) else { return };
-        self.free.push(place);
-        self.due.remove(&(channel.due, place));
-        // It may not have been added.
+    fn close(&mut self, slot: Slot, why: &ChannelError) {
+        let Some(channel) = self.slots.get_mut(slot).and_then(Option::take) else { return };
+        self.free.push(slot);
+        self.due.remove(&(channel.due, slot));
+        // The socket may not have been added.
         let _ = self.poller.remove(&channel.stream);
         channel.close(&mut self.engine.borrow_mut(), why);
     }

@@ -6,69 +6,69 @@ use std::rc::Rc;
 use braid_openflow::{MultipartType, Xid};
 use tokio::sync::Notify;
 
-/// A switch that leaves more than this unread is cut off.
-const MAX_UNREAD: usize = 64 << 20;
-/// Memory that is kept for what is written next.
-const KEPT: usize = 32 << 10;
+/// Bytes that may wait for a switch; beyond them it is disconnected.
+const MAX_UNSENT: usize = 64 << 20;
+/// Capacity that an empty buffer keeps.
+const RETAINED_CAPACITY: usize = 32 << 10;
 
-/// Names a channel among those that are open.
-pub(crate) type Place = usize;
+/// The index of an open channel.
+pub(crate) type Slot = usize;
 
 /// Bytes on their way to one switch, filled by the engine and emptied by the switch's channel.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     bytes: RefCell<Vec<u8>>,
-    /// The multipart requests among them.
+    /// The multipart requests among the messages.
     requests: RefCell<Vec<Request>>,
     closed: Cell<bool>,
-    place: Place,
+    slot: Slot,
     filled: Rc<Filled>,
 }
 
-/// A multipart request: its transaction, and what it asks for.
+/// A multipart request: its transaction id and type.
 pub(crate) type Request = (Xid, MultipartType);
 
-/// The channels with something new in their outboxes.
+/// The channels with new bytes in their outboxes.
 #[derive(Debug, Default)]
 pub(crate) struct Filled {
-    places: RefCell<Vec<Place>>,
-    /// Whether somebody waits to hear of it; one who looks by himself need not be woken.
+    slots: RefCell<Vec<Slot>>,
+    /// Whether the serving task sleeps and has to be woken.
     awaited: Cell<bool>,
     some: Notify,
 }
 
 impl Outbox {
-    /// Empty; `filled` hears when it is not any more.
-    pub(crate) fn new(place: Place, filled: &Rc<Filled>) -> Rc<Self> {
+    /// An empty outbox that reports to `filled` when it gets bytes.
+    pub(crate) fn new(slot: Slot, filled: &Rc<Filled>) -> Rc<Self> {
         let (bytes, requests, closed) = (RefCell::default(), RefCell::default(), Cell::default());
-        Rc::new(Self { bytes, requests, closed, place, filled: filled.clone() })
+        Rc::new(Self { bytes, requests, closed, slot, filled: filled.clone() })
     }
 
-    /// Lets `write` append messages.
+    /// Appends the messages that `write` encodes.
     pub(crate) fn append(&self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut bytes = self.bytes.borrow_mut();
         if bytes.is_empty() {
-            self.filled.note(self.place);
+            self.filled.note(self.slot);
         }
         write(&mut bytes);
     }
 
-    /// The messages have this request among them, whose answer the channel must expect.
+    /// Notes a multipart request among the messages, so that the channel accepts its reply.
     pub(crate) fn note_request(&self, request: Request) {
         self.requests.borrow_mut().push(request);
     }
 
-    /// The requests that are new.
+    /// Takes the new multipart requests.
     pub(crate) fn take_requests(&self) -> Vec<Request> {
         std::mem::take(&mut self.requests.borrow_mut())
     }
 
-    /// Moves everything to the end of `pending`.
+    /// Moves all bytes to the end of `pending`.
     pub(crate) fn drain_into(&self, pending: &mut Vec<u8>) {
         let mut bytes = self.bytes.borrow_mut();
         if pending.is_empty() {
-            // What a burst took is given back.
-            pending.shrink_to(KEPT);
+            // Memory of a burst is released.
+            pending.shrink_to(RETAINED_CAPACITY);
             std::mem::swap(&mut *bytes, pending);
         } else {
             pending.append(&mut bytes);
@@ -76,13 +76,13 @@ impl Outbox {
     }
 
     pub(crate) fn is_overfull(&self, pending: usize) -> bool {
-        self.bytes.borrow().len().saturating_add(pending) > MAX_UNREAD
+        self.bytes.borrow().len().saturating_add(pending) > MAX_UNSENT
     }
 
-    /// Asks the channel to send what is there and close.
+    /// Asks the channel to send the remaining bytes and close.
     pub(crate) fn close(&self) {
         self.closed.set(true);
-        self.filled.note(self.place);
+        self.filled.note(self.slot);
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -91,27 +91,27 @@ impl Outbox {
 }
 
 impl Filled {
-    fn note(&self, place: Place) {
-        self.places.borrow_mut().push(place);
+    fn note(&self, slot: Slot) {
+        self.slots.borrow_mut().push(slot);
         if self.awaited.get() {
             self.some.notify_one();
         }
     }
 
-    /// Moves the channels that have something new to the end of `places`; one may be there twice.
-    pub(crate) fn take_into(&self, places: &mut Vec<Place>) {
-        places.append(&mut self.places.borrow_mut());
+    /// Moves the channels with new bytes to the end of `slots`; duplicates are possible.
+    pub(crate) fn take_into(&self, slots: &mut Vec<Slot>) {
+        slots.append(&mut self.slots.borrow_mut());
     }
 
-    /// Waits until there are some.
+    /// Waits until a channel has new bytes.
     pub(crate) async fn some(&self) {
         self.awaited.set(true);
-        if self.places.borrow().is_empty() {
+        if self.slots.borrow().is_empty() {
             self.some.notified().await;
         }
     }
 
-    /// Nobody waits any more.
+    /// The serving task is awake.
     pub(crate) fn looked_at(&self) {
         self.awaited.set(false);
     }

@@ -8,9 +8,9 @@ use tracing::info;
 
 use super::paths::Search;
 use super::{Question, capacity};
-use crate::copying::{CopyRequest, Copying};
 use crate::engine::Shared;
 use crate::policy;
+use crate::state_copy::{CopyInProgress, CopyRequest};
 
 /// What is asked of the engine.
 pub(crate) struct Asked {
@@ -51,7 +51,7 @@ struct Desk {
     asked: Asked,
     /// What is to be answered next.
     next: Option<Question>,
-    copying: Option<(Copying, Duration)>,
+    copying: Option<(CopyInProgress, Duration)>,
 }
 
 impl Desk {
@@ -93,7 +93,7 @@ impl Desk {
 
     fn begin(&mut self, request: CopyRequest) {
         let start = Instant::now();
-        let copying = Copying::begin(&mut self.engine.borrow_mut(), request);
+        let copying = CopyInProgress::begin(&mut self.engine.borrow_mut(), request);
         self.copying = Some((copying, start.elapsed()));
     }
 

@@ -14,7 +14,7 @@ use super::edge_metrics::Edges;
 use super::link_metrics::Links;
 use super::problem::Problem;
 use super::replica::{Replica, Tables};
-use crate::copying::{List, Lists, Totals};
+use crate::state_copy::{List, Lists, Totals};
 
 /// The values at one moment.
 #[derive(Debug)]

@@ -51,7 +51,7 @@ use utoipa_axum::routes;
 use crate::access::Access;
 use crate::agents::Agents;
 use crate::clock;
-use crate::notices::Listener;
+use crate::notices::NoticeReceiver;
 use crate::testbed::Testbed;
 pub(crate) use answers::{Asked, answer};
 use connections::Limited;
@@ -99,7 +99,7 @@ pub(crate) fn serve(
     agents: Agents,
     access: Access,
     testbed: Option<Arc<dyn Testbed>>,
-    notices: Listener,
+    notices: NoticeReceiver,
 ) -> io::Result<Asked> {
     let (questions, asked) = mpsc::channel(MAX_WAITING);
     let (copies, copies_asked) = mpsc::channel(1);
@@ -126,7 +126,7 @@ async fn run(
     listeners: Vec<TcpListener>,
     access: Access,
     desk: Desk,
-    (renewal, notices): (Renewal, Listener),
+    (renewal, notices): (Renewal, NoticeReceiver),
 ) -> io::Result<()> {
     tokio::spawn(renewal.run());
     tokio::spawn(desk.live.clone().follow(notices));

@@ -14,7 +14,7 @@ use super::problem::Problem;
 use super::replica::Replica;
 use super::wire::policies;
 use super::{Question, Questions, ask};
-use crate::copying::{List, Lists};
+use crate::state_copy::{List, Lists};
 
 const MAX_BODY: usize = 1 << 20;
 

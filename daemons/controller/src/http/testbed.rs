@@ -77,7 +77,10 @@ fn mistake(change: &LinkChange) -> Option<(&'static str, String)> {
         LinkChange { loss: Some(loss), .. } if !(0.0..=1.0).contains(&loss) => {
             Some(("loss", format!("{loss} is not from 0 to 1")))
         }
-        _ if *change == LinkChange::default() => Some(("", "nothing is to be changed".to_owned())),
+        _ if *change == LinkChange::default() => Some((
+            "",
+            "no property is given: name at least one of up, rate_bps, delay_us and loss".to_owned(),
+        )),
         _ => None,
     }
 }

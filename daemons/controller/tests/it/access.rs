@@ -1,4 +1,4 @@
-//! Who is let in from other machines, and what is asked over TLS.
+//! Access from other machines, and TLS.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
@@ -17,17 +17,17 @@ const TOKENS: &str = r#"
     [[token]]
     name = "grafana"
     token = "read-0123456789abcdef"
-    may = "read"
+    access = "read"
 
     [[token]]
     name = "mover"
     token = "use-0123456789abcdef"
-    may = "use"
+    access = "use"
 
     [[token]]
     name = "operator"
     token = "change-0123456789abcdef"
-    may = "change"
+    access = "change"
 "#;
 
 const ANY: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED), 0);

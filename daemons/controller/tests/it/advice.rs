@@ -1,4 +1,4 @@
-//! Hosts ask for advice over HTTP.
+//! Advice for hosts over HTTP.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

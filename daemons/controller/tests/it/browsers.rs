@@ -1,4 +1,4 @@
-//! What browsers and other strangers may ask for.
+//! Requests of browsers: origins, host names and methods.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! What hosts send that is forged, malformed or odd, as it comes by the channels of two switches with a cable between them.
+//! Forged, malformed and odd packets of hosts, over the OpenFlow connections of two linked switches.
 
 use braid_packet::{TcpFlags, VlanTag};
 

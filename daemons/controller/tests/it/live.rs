@@ -1,4 +1,4 @@
-//! State and events as they happen, and what was measured before.
+//! Live state and events, and history.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};

@@ -1,4 +1,4 @@
-//! A controller on loopback, and switches that behave or do not.
+//! Integration tests: a controller on loopback with well-behaved and misbehaving switches.
 
 mod access;
 mod advice;

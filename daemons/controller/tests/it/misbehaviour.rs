@@ -1,4 +1,4 @@
-//! What a switch does wrong is its own loss: it is told, cut off, and the others are served on.
+//! Misbehaving switches: each is disconnected with an error, and the others are served.
 
 use std::io::{Read, Write};
 use std::net::Shutdown;

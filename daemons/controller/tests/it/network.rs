@@ -1,4 +1,4 @@
-//! Two switches with a cable between them, and hosts that send what a test wants.
+//! Two linked switches with scripted hosts.
 
 use std::io::Write;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpStream};

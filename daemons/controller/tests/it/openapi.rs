@@ -1,4 +1,4 @@
-//! What is served is what is described, and the reverse.
+//! The OpenAPI description against the served endpoints.
 
 use serde_json::{Value, json};
 

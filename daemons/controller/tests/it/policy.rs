@@ -1,4 +1,4 @@
-//! What is steered how can be shown and changed.
+//! The policy over the API: shown and changed.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

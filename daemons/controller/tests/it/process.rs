@@ -1,4 +1,4 @@
-//! A controller in a process of its own, so that its memory and its log can be told from those of other tests.
+//! A controller in a process of its own, whose memory and log are separate from other tests.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Lists as many programs read them, while the network goes on.
+//! Lists read by many API clients while the network is busy.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Applications over HTTP: what is wrong with a request is told, and nothing that is sent does harm.
+//! XML-RPC of applications: errors of requests, and harmless malformed input.
 
 use serde_json::{Value, json};
 

@@ -29,7 +29,7 @@ pub(crate) fn config(openflow: SocketAddr, http: SocketAddr, record: Option<Path
         testbed: None,
         http_inherited: None,
         policy: None,
-        drawings: Default::default(),
+        switch_metadata: Default::default(),
         settings: Settings::default(),
     }
 }

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
 use std::thread::scope;
 
-use braid_edge::{ClientError, Tuner};
+use braid_edge::{ClientError, GroupClient};
 use braid_edge_protocol::extension::Extension;
 use braid_openflow::{
     Action, Bucket, FlowMod, GroupId, GroupMod, GroupModCommand, GroupType, Hello, Instruction, List, Match,
@@ -22,12 +22,12 @@ const ORDER: GroupId = GroupId(2);
 /// Asks the edge in a namespace.
 pub(crate) fn inside<T: Send>(
     space: &str,
-    ask: impl FnOnce(&mut Tuner) -> Result<T, ClientError> + Send,
+    ask: impl FnOnce(&mut GroupClient) -> Result<T, ClientError> + Send,
 ) -> T {
     let asked = scope(|scope| {
         let thread = scope.spawn(|| {
             enter(space);
-            Tuner::connect(LISTENER).and_then(|mut tuner| ask(&mut tuner))
+            GroupClient::connect(LISTENER).and_then(|mut client| ask(&mut client))
         });
         thread.join()
     });
@@ -59,9 +59,9 @@ pub(crate) fn give_flows(space: &str) {
             wait_for_barrier(&mut stream);
         });
     });
-    inside(space, |tuner| {
-        tuner.set(&Extension::SetSpray { group: SPRAY, policy: Policy::default() })?;
-        tuner.set(&Extension::SetOrder { group: ORDER, settings: Some(Settings::default()) })
+    inside(space, |client| {
+        client.set(&Extension::SetSpray { group: SPRAY, policy: Policy::default() })?;
+        client.set(&Extension::SetResequence { group: ORDER, settings: Some(Settings::default()) })
     });
 }
 

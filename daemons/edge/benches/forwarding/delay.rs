@@ -1,4 +1,4 @@
-//! Delay of messages of a TCP flow from one host to the other.
+//! The delay of a TCP flow's messages from one host to the other.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

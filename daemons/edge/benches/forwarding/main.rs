@@ -1,4 +1,4 @@
-//! Throughput, cost and added delay of two edges between two hosts, over two paths without limits.
+//! Forwarding benchmark: throughput, cost and added delay of two edges between two hosts over two unlimited paths.
 //!
 //! `cargo bench -p braid-edge --bench forwarding [-- SECONDS [PART...]]`, as root, with iperf3 and ethtool. Parts are
 //! `super`, `hosts`, `full`, `delay`; all, if none is given.
@@ -14,7 +14,7 @@ use testbed::{Cut, Testbed};
 
 /// How frames are to be on their way.
 const KINDS: [(&str, &str, Cut); 3] = [
-    ("super", "GSO packets", Cut::Nowhere),
+    ("gso", "GSO packets", Cut::Nowhere),
     ("hosts", "full frames from the hosts", Cut::Hosts),
     ("full", "full frames everywhere", Cut::Everywhere),
 ];

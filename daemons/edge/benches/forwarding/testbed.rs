@@ -121,8 +121,8 @@ impl Testbed {
     /// Prints what was put in order at the edges, where something went wrong.
     pub(crate) fn report(&self) {
         for edge in &self.edges {
-            let report = controller::inside(&edge.space, |tuner| tuner.report(GroupId(2)));
-            let Some(Report::Order(order)) = report else { continue };
+            let report = controller::inside(&edge.space, |client| client.report(GroupId(2)));
+            let Some(Report::Resequence(order)) = report else { continue };
             let counted = order.counters;
             let numbers = [
                 ("held", counted.held),

@@ -1,4 +1,4 @@
-//! Connections to controllers: reconnection, and peers that speak another protocol.
+//! Connections to controllers: reconnection, and peers with another protocol.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

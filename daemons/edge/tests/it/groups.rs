@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use braid_edge::{ClientError, Tuner};
+use braid_edge::{ClientError, GroupClient};
 use braid_edge_protocol::extension::{Extension, PathUpdate};
 use braid_edge_protocol::telemetry::Report;
 use braid_openflow::{ErrorCode, GroupId, GroupModFailedCode};
@@ -22,13 +22,13 @@ fn refusal(result: Result<(), ClientError>) -> ErrorCode {
 #[test]
 fn groups_that_are_not_there_or_of_another_type_are_refused() {
     let edge = Running::start(Vec::new());
-    let mut tuner = Tuner::connect(edge.address).unwrap();
+    let mut client = GroupClient::connect(edge.address).unwrap();
     let spray = Extension::SetSpray { group: GROUP, policy: Policy::default() };
     let unknown = ErrorCode::GroupModFailed(GroupModFailedCode::UnknownGroup);
-    assert_eq!(refusal(tuner.set(&spray)), unknown);
+    assert_eq!(refusal(client.set(&spray)), unknown);
     // What follows a refusal is answered: its barrier is not taken for the next one's.
-    let order = Extension::SetOrder { group: GROUP, settings: Some(Settings::default()) };
-    assert_eq!(refusal(tuner.set(&order)), unknown);
+    let order = Extension::SetResequence { group: GROUP, settings: Some(Settings::default()) };
+    assert_eq!(refusal(client.set(&order)), unknown);
 }
 
 #[test]
@@ -39,17 +39,19 @@ fn groups_are_made_to_spray_and_to_put_in_order() {
     let edge = Running::start(Vec::new());
     edge.done("add-group", &["group_id=1,type=select,bucket=output:1,bucket=output:2"]);
     edge.done("add-group", &["group_id=2,type=indirect,bucket=output:3"]);
-    let mut tuner = Tuner::connect(edge.address).unwrap();
-    tuner.set(&Extension::SetSpray { group: GROUP, policy: Policy::DelayAware }).unwrap();
+    let mut client = GroupClient::connect(edge.address).unwrap();
+    client.set(&Extension::SetSpray { group: GROUP, policy: Policy::DelayAware }).unwrap();
     let path = PathUpdate { bucket: 1, weight: 5, rate: None, delay: Duration::ZERO };
-    tuner.set(&Extension::SetPaths { group: GROUP, paths: vec![path] }).unwrap();
-    let order = Extension::SetOrder { group: GroupId(2), settings: Some(Settings::default()) };
-    tuner.set(&order).unwrap();
-    let Some(Report::Spray(spray)) = tuner.report(GROUP).unwrap() else { panic!("it sprays") };
+    client.set(&Extension::SetPaths { group: GROUP, paths: vec![path] }).unwrap();
+    let order = Extension::SetResequence { group: GroupId(2), settings: Some(Settings::default()) };
+    client.set(&order).unwrap();
+    let Some(Report::Spray(spray)) = client.report(GROUP).unwrap() else { panic!("it sprays") };
     assert_eq!(spray.paths.iter().map(|path| path.weight).collect::<Vec<_>>(), [1, 5]);
-    let Some(Report::Order(order)) = tuner.report(GroupId(2)).unwrap() else { panic!("it puts in order") };
-    assert_eq!((order.counters.held, order.ways), (0, Vec::new()));
-    assert_eq!(tuner.report(GroupId(3)).unwrap(), None);
+    let Some(Report::Resequence(order)) = client.report(GroupId(2)).unwrap() else {
+        panic!("it puts in order")
+    };
+    assert_eq!((order.counters.held, order.arrivals), (0, Vec::new()));
+    assert_eq!(client.report(GroupId(3)).unwrap(), None);
     let wrong = Extension::SetSpray { group: GroupId(2), policy: Policy::DelayAware };
-    assert_eq!(refusal(tuner.set(&wrong)), ErrorCode::GroupModFailed(GroupModFailedCode::BadType));
+    assert_eq!(refusal(client.set(&wrong)), ErrorCode::GroupModFailed(GroupModFailedCode::BadType));
 }

@@ -1,4 +1,4 @@
-//! The edge's OpenFlow side: `ovs-ofctl` as a controller, the client of its groups, and a controller that it connects to.
+//! The edge's OpenFlow side: `ovs-ofctl` as a controller, the group client, and outgoing connections.
 //! What needs interfaces is in `tests/edge/edge.py`.
 
 mod connecting;

@@ -4,7 +4,7 @@ use braid_congestion::Algorithm;
 
 use super::CongestionError;
 
-/// Stands where programs for the kernel would be, in a build without them.
+/// The type of loaded programs in a build without BPF.
 #[derive(Debug)]
 pub(super) enum Registration {}
 

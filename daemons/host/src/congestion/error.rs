@@ -4,23 +4,23 @@ use std::io;
 
 use crate::sysctl::SysctlError;
 
-/// Why a coupled congestion control cannot be had.
+/// Errors of loading a coupled congestion control.
 #[derive(Debug, thiserror::Error)]
 pub enum CongestionError {
-    /// The machine or this process lacks something.
-    #[error("coupled congestion control needs {what}, which is not here: {remedy}")]
+    /// The machine or this process lacks a feature.
+    #[error("coupled congestion control needs {what}, which is missing: {remedy}")]
     Lacks {
-        /// What is missing.
+        /// The missing feature.
         what: String,
-        /// What to do about it.
+        /// The remedy.
         remedy: &'static str,
     },
-    /// The kernel has all it takes and still does not take the programs.
-    #[error("the kernel does not take {what}")]
+    /// The kernel has all features and refuses the programs.
+    #[error("the kernel refuses {what}")]
     Refused {
-        /// What it does not take.
+        /// The refused object.
         what: String,
-        /// Its reason.
+        /// The reason.
         #[source]
         reason: io::Error,
     },
@@ -34,9 +34,9 @@ impl CongestionError {
         Self::Lacks { what: what.into(), remedy }
     }
 
-    /// Whether it is the machine that lacks a feature.
+    /// Whether the machine lacks a feature.
     #[must_use]
-    pub const fn is_lack(&self) -> bool {
+    pub const fn is_missing_feature(&self) -> bool {
         matches!(self, Self::Lacks { .. })
     }
 }

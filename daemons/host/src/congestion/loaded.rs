@@ -10,15 +10,15 @@ use libbpf_rs::{
 
 use super::{CongestionError, kernel_name};
 
-/// The kernel's types, by which programs find their way about in it.
-const TYPES: &str = "/sys/kernel/btf/vmlinux";
+/// The kernel's type information (BTF), with which BPF programs are relocated.
+const KERNEL_BTF: &str = "/sys/kernel/btf/vmlinux";
 
-/// Aligned, since its headers are read in place.
+/// The BPF object file, aligned since its headers are read in place.
 #[repr(align(8))]
 struct Aligned<T: ?Sized>(T);
 static PROGRAMS: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/coupled.bpf.o")));
 
-/// A congestion control that the kernel offers while this lives, and takes back when the process ends, however it does.
+/// A congestion control that is registered while this value exists; the kernel removes it when the process ends.
 #[derive(Debug)]
 pub(super) struct Registration {
     _link: Link,
@@ -26,7 +26,7 @@ pub(super) struct Registration {
 }
 
 impl Registration {
-    /// Offers `algorithm`; connections that are not MPTCP get `plain` in its place, if it is given.
+    /// Registers `algorithm`. Plain TCP connections get `plain` instead, if it is given.
     pub(super) fn load(algorithm: Algorithm, plain: Option<&str>) -> Result<Self, CongestionError> {
         examine()?;
         set_print(Some((PrintLevel::Debug, |_, line| tracing::debug!("{}", line.trim_end()))));
@@ -42,15 +42,15 @@ impl Registration {
     }
 }
 
-/// What is missing before the kernel is asked, which would only say that something is.
+/// Checks for missing features first, since the kernel's error does not name them.
 fn examine() -> Result<(), CongestionError> {
     if !Path::new("/proc/sys/net/mptcp").exists() {
         return Err(CongestionError::lacks("MPTCP", "use a kernel with CONFIG_MPTCP"));
     }
-    if !Path::new(TYPES).exists() {
+    if !Path::new(KERNEL_BTF).exists() {
         let remedy = "use a kernel with CONFIG_DEBUG_INFO_BTF; in a namespace that `ip netns exec` entered, /sys is \
                       another: enter with `nsenter --net=`";
-        return Err(CongestionError::lacks(TYPES, remedy));
+        return Err(CongestionError::lacks(KERNEL_BTF, remedy));
     }
     Ok(())
 }
@@ -60,12 +60,12 @@ fn set_fallback(programs: &mut OpenObject, plain: &str) {
     if let Some(mut constants) = constants
         && let Some(value) = constants.initial_value_mut()
     {
-        // One constant of 16 bytes, the last of which stays zero.
+        // The name is a constant of 16 bytes, the last of which stays zero.
         value.iter_mut().zip(plain.bytes().take(15)).for_each(|(to, from)| *to = from);
     }
 }
 
-/// The kernel checks what it loads, for a while.
+/// Loading takes a while, since the kernel verifies the programs.
 fn leave_out_others(programs: &mut OpenObject, algorithm: Algorithm) -> libbpf_rs::Result<()> {
     let name = kernel_name(algorithm);
     for mut program in programs.progs_mut() {

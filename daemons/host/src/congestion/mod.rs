@@ -1,7 +1,7 @@
-//! The coupled congestion controls in the kernel: BPF programs in the place of TCP's own.
+//! The coupled congestion controls in the kernel, as BPF programs.
 //!
-//! They are C, in `bpf/`; the formulas they compute are those of `braid_congestion::fixed`. [`Coupled`] registers one
-//! for as long as it lives. A connection that uses it keeps it to its end.
+//! They are written in C, in `bpf/`, with the formulas of `braid_congestion::fixed`. [`Coupled`] registers one for its
+//! lifetime. A connection that uses it keeps it to its end.
 
 #[cfg(not(feature = "bpf"))]
 mod absent;
@@ -21,9 +21,9 @@ use crate::sysctl::{self, Setting};
 
 const DEFAULT: &str = "net.ipv4.tcp_congestion_control";
 
-/// A coupled congestion control that is the network namespace's default, until this is dropped.
+/// A coupled congestion control as the network namespace's default, until this value is dropped.
 ///
-/// New MPTCP connections have it, and those accepted; plain TCP has what it had before.
+/// New and accepted MPTCP connections use it; plain TCP keeps its congestion control.
 #[derive(Debug)]
 pub struct Coupled {
     _default: Setting,
@@ -31,11 +31,11 @@ pub struct Coupled {
 }
 
 impl Coupled {
-    /// Loads `algorithm` unless another agent on this machine has, and makes it the default of the thread's namespace.
+    /// Loads `algorithm`, unless another agent on this machine has, and makes it the default of the thread's namespace.
     ///
     /// # Errors
     ///
-    /// What is lacking, or what the kernel refuses.
+    /// A feature is missing, or the kernel refuses.
     pub fn start(algorithm: Algorithm) -> Result<Self, CongestionError> {
         let former =
             sysctl::read(DEFAULT).map_err(|_| CongestionError::lacks("TCP", "a kernel with IPv4"))?;
@@ -48,7 +48,7 @@ impl Coupled {
 
 const PREFIX: &str = "braid_";
 
-/// What the kernel calls it, and `setsockopt(TCP_CONGESTION)`.
+/// Its name in the kernel and in `setsockopt(TCP_CONGESTION)`.
 #[must_use]
 pub fn kernel_name(algorithm: Algorithm) -> String {
     format!("{PREFIX}{algorithm}")
@@ -56,18 +56,18 @@ pub fn kernel_name(algorithm: Algorithm) -> String {
 
 fn register(algorithm: Algorithm, plain: Option<&str>) -> Result<Option<Registration>, CongestionError> {
     if is_registered(algorithm) {
-        // Names are the whole machine's.
+        // Names are shared by the whole machine.
         tracing::info!(%algorithm, "another agent has loaded the congestion control, which is shared");
         return Ok(None);
     }
     match Registration::load(algorithm, plain) {
-        // Another agent that began at the same time was first.
+        // Another agent registered it at the same time.
         Err(_) if is_registered(algorithm) => Ok(None),
         registration => registration.map(Some),
     }
 }
 
-/// Whether connections can ask for it.
+/// Whether the congestion control is registered.
 #[must_use]
 pub fn is_registered(algorithm: Algorithm) -> bool {
     let available = sysctl::read("net.ipv4.tcp_available_congestion_control").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Attributes of messages, read without allocations and written one after the other.
+//! Netlink attributes, read without allocations and written in sequence.
 
 use std::net::IpAddr;
 
@@ -10,9 +10,9 @@ use netlink_packet_core::{
 /// One attribute of a message. Integers are in the machine's byte order unless a method says otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Attribute<'a> {
-    /// Its number.
+    /// Its type.
     pub kind: u16,
-    /// What it holds.
+    /// Its payload.
     pub payload: &'a [u8],
 }
 
@@ -29,7 +29,7 @@ impl<'a> Attribute<'a> {
         parse_u16(self.payload).ok()
     }
 
-    /// An integer of two bytes, the high one first.
+    /// An integer of two bytes in network byte order.
     #[must_use]
     pub fn be16(&self) -> Option<u16> {
         parse_u16_be(self.payload).ok()
@@ -47,26 +47,26 @@ impl<'a> Attribute<'a> {
         parse_ip(self.payload).ok()
     }
 
-    /// A text, up to its zero.
+    /// A NUL-terminated text.
     #[must_use]
     pub fn text(&self) -> Option<&'a str> {
         let end = self.payload.iter().position(|byte| *byte == 0).unwrap_or(self.payload.len());
         std::str::from_utf8(self.payload.get(..end)?).ok()
     }
 
-    /// The attributes inside.
+    /// The nested attributes.
     #[must_use]
     pub const fn nested(&self) -> Attributes<'a> {
         Attributes(self.payload)
     }
 }
 
-/// Attributes one after the other, up to the first that is cut off.
+/// A sequence of attributes, up to the first truncated one.
 #[derive(Clone, Copy, Debug)]
 pub struct Attributes<'a>(pub &'a [u8]);
 
 impl<'a> Attributes<'a> {
-    /// The first of this number.
+    /// The first attribute of this type.
     #[must_use]
     pub fn find(mut self, kind: u16) -> Option<Attribute<'a>> {
         Iterator::find(&mut self, |attribute| attribute.kind == kind)
@@ -85,12 +85,12 @@ impl<'a> Iterator for Attributes<'a> {
     }
 }
 
-/// Attributes as they are written.
+/// A sequence of attributes under construction.
 #[derive(Clone, Default, Debug)]
 pub struct Writer(Vec<u8>);
 
 impl Writer {
-    /// Adds what `payload` says; attributes longer than 64 KiB do not exist, and are cut off.
+    /// Adds an attribute with this payload, truncated to netlink's limit of 64 KiB.
     #[must_use]
     pub fn bytes(mut self, kind: u16, payload: &[u8]) -> Self {
         let payload = payload.get(..usize::from(u16::MAX) - NLA_HEADER_SIZE).unwrap_or(payload);
@@ -119,19 +119,19 @@ impl Writer {
         self.bytes(kind, &value.to_ne_bytes())
     }
 
-    /// Adds a text with its zero.
+    /// Adds a NUL-terminated text.
     #[must_use]
     pub fn text(self, kind: u16, value: &str) -> Self {
         self.bytes(kind, &[value.as_bytes(), &[0]].concat())
     }
 
-    /// Adds an attribute of attributes.
+    /// Adds an attribute with nested attributes.
     #[must_use]
     pub fn nested(self, kind: u16, inside: &Self) -> Self {
         self.bytes(kind | NLA_F_NESTED, &inside.0)
     }
 
-    /// All that was added.
+    /// The bytes of all attributes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0

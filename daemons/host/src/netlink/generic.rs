@@ -1,7 +1,7 @@
-//! Families of generic netlink, and the groups of those who listen to them.
+//! Families of generic netlink and their multicast groups.
 //!
-//! Read attribute by attribute, since the reader of `netlink-packet-generic` refuses answers with an attribute that it does not
-//! know, and panics at policies that are cut off.
+//! Replies are read attribute by attribute, since `netlink-packet-generic` refuses unknown attributes and panics at
+//! truncated policies.
 
 use netlink_packet_generic::constants::{
     CTRL_ATTR_FAMILY_ID, CTRL_ATTR_FAMILY_NAME, CTRL_ATTR_MCAST_GROUPS, CTRL_ATTR_MCAST_GRP_ID,
@@ -10,16 +10,16 @@ use netlink_packet_generic::constants::{
 
 use super::{Attributes, NetlinkError, Request, Socket, Writer};
 
-/// A family of generic netlink, which has its number for as long as the system runs.
+/// A family of generic netlink.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Family {
-    /// What requests name it by.
+    /// The id that requests use, fixed until the next boot.
     pub id: u16,
-    /// Those who are told what happens.
+    /// Its multicast groups.
     pub groups: Vec<Group>,
 }
 
-/// A group of listeners.
+/// A multicast group.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {
     /// Its name.
@@ -29,11 +29,11 @@ pub struct Group {
 }
 
 impl Family {
-    /// The family called `name`.
+    /// The family `name`.
     ///
     /// # Errors
     ///
-    /// The kernel has none.
+    /// The kernel has no such family.
     pub fn find(socket: &mut Socket, name: &'static str) -> Result<Self, NetlinkError> {
         let attributes = Writer::default().text(CTRL_ATTR_FAMILY_NAME, name);
         let request =
@@ -49,7 +49,7 @@ impl Family {
         }
     }
 
-    /// What the kernel says of a family; `None` if its number is missing.
+    /// Parses the kernel's description of a family; `None` if its id is missing.
     #[must_use]
     pub fn decode(attributes: Attributes<'_>) -> Option<Self> {
         let groups = attributes.find(CTRL_ATTR_MCAST_GROUPS);
@@ -60,7 +60,7 @@ impl Family {
         })
     }
 
-    /// The number of the group called `name`.
+    /// The id of the multicast group `name`.
     #[must_use]
     pub fn group(&self, name: &str) -> Option<u32> {
         self.groups.iter().find(|group| group.name == name).map(|group| group.id)

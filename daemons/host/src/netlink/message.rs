@@ -1,4 +1,4 @@
-//! Messages to the kernel, and from it.
+//! Netlink messages to and from the kernel.
 
 use std::io;
 
@@ -11,26 +11,26 @@ use netlink_packet_generic::constants::GENL_HDRLEN;
 
 use super::{Attributes, Writer};
 
-/// Of the kernel's words about an error. linux/netlink.h
+/// The attribute with the kernel's error text. linux/netlink.h
 const NLMSGERR_ATTR_MSG: u16 = 1;
 
-/// A question or an order to a family of generic netlink.
+/// A request to a family of generic netlink.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The family's number.
+    /// The family's id.
     pub family: u16,
-    /// Which of the family's commands.
+    /// The command.
     pub command: u8,
     /// The family's version.
     pub version: u8,
-    /// Whether all there are of something are asked for.
+    /// Whether the request is a dump of all objects.
     pub all: bool,
-    /// What it says.
+    /// The content.
     pub attributes: Writer,
 }
 
 impl Request {
-    /// The whole message, numbered `sequence`.
+    /// The whole message with this sequence number.
     #[must_use]
     pub fn encode(&self, sequence: u32) -> Vec<u8> {
         let header = GenlHeader { cmd: self.command, version: self.version };
@@ -40,7 +40,7 @@ impl Request {
     }
 }
 
-/// A request of any kind: for `all` there are of something, or for one thing, confirmed.
+/// A request: a dump (`all`), or one with an acknowledgement.
 pub(super) fn encode(kind: u16, all: bool, sequence: u32, payload: &[u8]) -> Vec<u8> {
     let mut header = NetlinkHeader::default();
     header.length = u32::try_from(header.buffer_len() + payload.len()).unwrap_or(u32::MAX);
@@ -61,29 +61,29 @@ fn encoded(part: &impl Emitable) -> Vec<u8> {
 /// A message from the kernel.
 #[derive(Debug)]
 pub struct Message<'a> {
-    /// The number of the request that it answers.
+    /// The sequence number of the request that it answers.
     pub sequence: u32,
-    /// What it says.
+    /// The content.
     pub body: Body<'a>,
 }
 
-/// What a message from the kernel says.
+/// The content of a message from the kernel.
 #[derive(Debug)]
 pub enum Body<'a> {
-    /// All there is to say was said: a request was carried out.
+    /// The end of a reply: the request succeeded.
     Done,
-    /// A request was not carried out; the kernel may have said why.
+    /// The request failed, with the kernel's error text if it gave one.
     Refused(io::Error, Option<&'a str>),
-    /// Something else.
+    /// Any other message.
     Data {
-        /// What it is: in generic netlink, the family's number.
+        /// The message type: in generic netlink, the family's id.
         kind: u16,
-        /// What it says.
+        /// The content.
         payload: &'a [u8],
     },
 }
 
-/// The messages of a datagram, up to the first that is cut off.
+/// The messages of a datagram, up to the first truncated one.
 #[derive(Clone, Debug)]
 pub struct Messages<'a>(pub &'a [u8]);
 
@@ -102,7 +102,7 @@ impl<'a> Iterator for Messages<'a> {
 
 fn body(kind: u16, flags: u16, payload: &[u8]) -> Body<'_> {
     match kind {
-        // The end of a list may tell of an error, too; it is short when there is none.
+        // The end of a dump may carry an error code; it is short without one.
         NLMSG_DONE | NLMSG_ERROR => match ErrorBuffer::new_checked(payload).ok().and_then(|it| it.code()) {
             None => Body::Done,
             Some(error) => {
@@ -114,14 +114,14 @@ fn body(kind: u16, flags: u16, payload: &[u8]) -> Body<'_> {
     }
 }
 
-/// The command and the attributes in a payload of generic netlink.
+/// The command and the attributes of a generic netlink payload.
 #[must_use]
 pub fn generic(payload: &[u8]) -> Option<(u8, Attributes<'_>)> {
     let header = GenlHeader::parse(payload).ok()?;
     Some((header.cmd, Attributes(payload.get(GENL_HDRLEN..)?)))
 }
 
-/// The kernel's own words, which come after the request that it quotes.
+/// The kernel's error text, after the quoted request.
 fn reason(kind: u16, flags: u16, payload: &[u8]) -> Option<&str> {
     if kind != NLMSG_ERROR || flags & NLM_F_ACK_TLVS == 0 {
         return None;

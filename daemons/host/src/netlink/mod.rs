@@ -1,6 +1,6 @@
-//! Netlink: attributes, messages, and a socket that asks and listens.
+//! Netlink: attributes, messages, and a socket for requests and notifications.
 //!
-//! What the kernel sends is read without trust: what is too short, too long or unknown is an error or is passed over.
+//! Messages of the kernel are checked: those that are too short, too long or unknown are errors or are skipped.
 
 mod attributes;
 mod generic;

@@ -1,4 +1,4 @@
-//! A socket that asks the kernel, and listens to it.
+//! A netlink socket for requests and notifications.
 
 use std::io;
 use std::time::Duration;
@@ -10,32 +10,32 @@ use socket2::SockRef;
 use super::message::{Body, encode, generic};
 use super::{Attributes, Family, Messages, Request};
 
-/// Why the kernel was asked in vain.
+/// Errors of netlink requests.
 #[derive(Debug, thiserror::Error)]
 pub enum NetlinkError {
-    /// The socket does not work.
-    #[error("cannot talk to the kernel over netlink")]
+    /// The socket failed.
+    #[error("the netlink socket failed")]
     Socket(#[source] io::Error),
     /// The kernel refuses.
     #[error("the kernel refuses to {what}: {}", .reason.clone().unwrap_or_else(|| .error.to_string()))]
     Refused {
-        /// What it was asked for.
+        /// The requested operation.
         what: &'static str,
-        /// Its own words, if it has any.
+        /// The kernel's error text, if it gave one.
         reason: Option<String>,
-        /// Its error.
+        /// The error code.
         error: io::Error,
     },
     /// The kernel has no such family.
-    #[error("the kernel has no {0}")]
+    #[error("the kernel has no netlink family {0}")]
     NoFamily(&'static str),
-    /// The kernel's answer cannot be understood.
-    #[error("the kernel's answer has no {0}")]
+    /// The kernel's reply is incomplete.
+    #[error("the kernel's reply has no {0}")]
     Answer(&'static str),
 }
 
 impl NetlinkError {
-    /// The kernel's error, if it refused.
+    /// The kernel's error code, if it refused.
     #[must_use]
     pub fn refusal(&self) -> Option<&io::Error> {
         match self {
@@ -45,7 +45,7 @@ impl NetlinkError {
     }
 }
 
-/// A socket of netlink, in the network namespace of the thread that opened it.
+/// A netlink socket in the network namespace of the thread that opened it.
 #[derive(Debug)]
 pub struct Socket {
     inner: netlink_sys::Socket,
@@ -53,16 +53,16 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Opens one of generic netlink.
+    /// Opens a socket of generic netlink.
     ///
     /// # Errors
     ///
-    /// The kernel has no such netlink, or this process too many files.
+    /// The kernel has no such protocol, or this process has too many open files.
     pub fn open() -> Result<Self, NetlinkError> {
         Self::open_protocol(NETLINK_GENERIC)
     }
 
-    /// As [`Socket::open`], for another protocol of netlink's.
+    /// As [`Socket::open`], for another netlink protocol.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl Socket {
         Ok(Self { inner: open().map_err(NetlinkError::Socket)?, sequence: 0 })
     }
 
-    /// Asks the kernel to `what`, and calls `each` with the attributes of each message that it answers with.
+    /// Sends a request to `what`, and calls `each` with the attributes of each reply message.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl Socket {
         })
     }
 
-    /// As [`Socket::ask`] for all there are of `kind`, with payloads as they are.
+    /// A dump of all objects of `kind`, with raw payloads.
     ///
     /// # Errors
     ///
@@ -133,32 +133,32 @@ impl Socket {
         }
     }
 
-    /// Receives what is said to all members of a family's group from now on.
+    /// Joins a multicast group of a family.
     ///
     /// # Errors
     ///
-    /// The family has no such group, or this process may not listen.
+    /// The family has no such group, or this process lacks the privilege.
     pub fn listen(&self, family: &Family, group: &'static str) -> Result<(), NetlinkError> {
         let group = family.group(group).ok_or(NetlinkError::NoFamily(group))?;
-        // Many connections at once must not overrun it; beyond the system's limit it stays at that.
+        // A large buffer for bursts of connections; the system's limit applies.
         let _ = SockRef::from(&self.inner).set_recv_buffer_size(1 << 20);
         self.inner.add_membership(group).map_err(NetlinkError::Socket)
     }
 
-    /// Waits no longer than this for a datagram from now on.
+    /// Sets the timeout of receiving a datagram.
     ///
     /// # Errors
     ///
     /// The time is zero.
-    pub fn set_patience(&self, patience: Duration) -> Result<(), NetlinkError> {
-        SockRef::from(&self.inner).set_read_timeout(Some(patience)).map_err(NetlinkError::Socket)
+    pub fn set_receive_timeout(&self, timeout: Duration) -> Result<(), NetlinkError> {
+        SockRef::from(&self.inner).set_read_timeout(Some(timeout)).map_err(NetlinkError::Socket)
     }
 
     /// The next datagram.
     ///
     /// # Errors
     ///
-    /// Datagrams were lost for want of room, or there is none within the time that the socket waits.
+    /// Datagrams were lost in a full buffer, or none arrived within the timeout.
     pub fn receive(&self) -> Result<Vec<u8>, NetlinkError> {
         Ok(self.inner.recv_from_full().map_err(NetlinkError::Socket)?.0)
     }

@@ -18,56 +18,56 @@ pub(super) const IF_IDX: u16 = 7;
 const AF_INET: u16 = 2;
 const AF_INET6: u16 = 10;
 
-/// An address that the path manager in the kernel uses for subflows, or tells the peer of.
+/// An endpoint: an address that the kernel's path manager uses for subflows or announces to the peer.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct Endpoint {
-    /// Its number, from 1; 0 lets the kernel choose one.
+    /// Its id, from 1; 0 lets the kernel choose one.
     pub id: u8,
     /// The address.
     pub address: IpAddr,
-    /// The port that the peer is told of; none is that of the connection.
+    /// The announced port; `None`: the connection's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// What it is used for.
+    /// Its use.
     pub flags: EndpointFlags,
-    /// The number of the interface that subflows from it are bound to; 0 is none.
+    /// The index of the interface that its subflows are bound to; 0: none.
     pub interface: u32,
 }
 
-/// How much the path manager in the kernel does for each connection.
+/// Limits of the kernel's path manager for each connection.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
 pub struct Limits {
-    /// Subflows beside the first one.
+    /// Additional subflows.
     pub subflows: u32,
-    /// Addresses of the peer's that it is ready to use.
+    /// Announced addresses of the peer that are used.
     pub accepted_addresses: u32,
 }
 
-/// What an endpoint is used for.
+/// A use of an endpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EndpointFlag {
-    /// The peer is told of it.
+    /// It is announced to the peer.
     Signal,
     /// Subflows are opened from it.
     Subflow,
     /// Its subflows carry data only while there are no others.
     Backup,
-    /// Subflows are opened from it to every address of the peer's.
+    /// Subflows are opened from it to every address of the peer.
     Fullmesh,
-    /// The kernel made it for a subflow from an address that is no endpoint.
+    /// The kernel created it for a subflow from another address.
     Implicit,
 }
 
-/// No flag of endpoints has this name.
+/// The name of an unknown endpoint flag.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("no flag of endpoints is called {0:?}: signal, subflow, backup or fullmesh")]
+#[error("{0:?} is not an endpoint flag: give signal, subflow, backup or fullmesh")]
 pub struct UnknownFlag(pub String);
 
 impl EndpointFlag {
-    /// All, in the order of their bits.
+    /// All flags in the order of their bits.
     pub const ALL: [Self; 5] = [Self::Signal, Self::Subflow, Self::Backup, Self::Fullmesh, Self::Implicit];
 
-    /// What users call it, as `ip mptcp` does.
+    /// Its name, as in `ip mptcp`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -84,24 +84,24 @@ impl FromStr for EndpointFlag {
     type Err = UnknownFlag;
 
     fn from_str(name: &str) -> Result<Self, UnknownFlag> {
-        // What the kernel makes by itself cannot be asked for.
+        // Users cannot request the kernel's own flag.
         let mut known = Self::ALL.into_iter().filter(|flag| *flag != Self::Implicit);
         known.find(|flag| flag.name() == name).ok_or_else(|| UnknownFlag(name.to_owned()))
     }
 }
 
-/// A set of [`EndpointFlag`]s, as the kernel's bits.
+/// A set of [`EndpointFlag`]s as the kernel's bits.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct EndpointFlags(pub u32);
 
 impl EndpointFlags {
-    /// Whether `flag` is in it.
+    /// Whether the set contains `flag`.
     #[must_use]
     pub const fn has(self, flag: EndpointFlag) -> bool {
         self.0 & (1 << flag as u32) != 0
     }
 
-    /// The names of those in it.
+    /// The names of its flags.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         EndpointFlag::ALL.into_iter().filter(move |flag| self.has(*flag)).map(EndpointFlag::name)
     }
@@ -140,7 +140,7 @@ impl Endpoint {
         writer
     }
 
-    /// What the kernel says of an endpoint; `None` if it lacks an address.
+    /// Parses the kernel's description of an endpoint; `None` without an address.
     #[must_use]
     pub fn decode(attributes: Attributes<'_>) -> Option<Self> {
         let number = |kind| attributes.find(kind).and_then(|it| it.u32());

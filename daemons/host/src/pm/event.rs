@@ -10,52 +10,52 @@ use serde::Serialize;
 use super::subflow::Token;
 use crate::netlink::{Attribute, Attributes, Body, Messages, NetlinkError, Socket, generic};
 
-/// Something that happened to a connection.
+/// An event of an MPTCP connection.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
-    /// A connection begins.
+    /// A connection was created.
     Created(Connection),
-    /// A connection may have subflows from now on.
+    /// A connection is established and may have subflows.
     Established(Connection),
     /// A connection has ended.
     Closed {
-        /// Which.
+        /// The connection.
         token: Token,
     },
-    /// The peer has told of an address.
+    /// The peer announced an address (ADD_ADDR).
     Announced {
-        /// Of which connection.
+        /// The connection.
         token: Token,
-        /// The peer's number for the address.
+        /// The peer's address id.
         id: u8,
         /// The address.
         address: IpAddr,
-        /// The port, if it is another one than the connection's.
+        /// The port, if it differs from the connection's.
         #[serde(skip_serializing_if = "Option::is_none")]
         port: Option<u16>,
     },
-    /// The peer takes an address back.
+    /// The peer withdrew an address (REMOVE_ADDR).
     Removed {
-        /// Of which connection.
+        /// The connection.
         token: Token,
-        /// The peer's number for the address.
+        /// The peer's address id.
         id: u8,
     },
-    /// A subflow is there, beside the first one.
+    /// An additional subflow is established.
     SubflowEstablished(Subflow),
-    /// A subflow is no more.
+    /// A subflow was closed.
     SubflowClosed(Subflow),
-    /// A subflow has become a backup, or is none any more.
+    /// A subflow's backup flag changed.
     SubflowPriority(Subflow),
-    /// The kernel listens for the peer's subflows.
+    /// The kernel listens for subflows of the peer.
     ListenerCreated {
-        /// Where.
+        /// The local address.
         local: SocketAddr,
     },
-    /// It does so no more.
+    /// The kernel stopped listening.
     ListenerClosed {
-        /// Where.
+        /// The local address.
         local: SocketAddr,
     },
 }
@@ -63,33 +63,33 @@ pub enum Event {
 /// A connection, by its first subflow.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct Connection {
-    /// Its name.
+    /// Its token.
     pub token: Token,
     /// The ends of the first subflow.
     #[serde(flatten)]
     pub ends: SubflowEnds,
-    /// Whether the peer has opened it.
+    /// Whether the peer opened the connection.
     pub server_side: bool,
 }
 
-/// A subflow that comes, changes or goes.
+/// A subflow of an event.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct Subflow {
-    /// Of which connection.
+    /// The connection.
     pub token: Token,
     /// Its ends.
     #[serde(flatten)]
     pub ends: SubflowEnds,
-    /// The numbers of its two ends, this host's first.
+    /// The address ids of its two ends, the local one first.
     pub ids: [u8; 2],
-    /// Whether it carries data only while there are no others.
+    /// Whether it carries data only without other subflows.
     pub backup: bool,
-    /// Why it ended, an errno; 0 is no error.
+    /// The errno with which it ended; 0: no error.
     pub error: u8,
 }
 
 impl Event {
-    /// Reads the event that `command` stands for; `None` if it is unknown or lacks something.
+    /// Decodes the event of `command`; `None` if it is unknown or incomplete.
     #[must_use]
     pub fn decode(command: u8, attributes: Attributes<'_>) -> Option<Self> {
         let fields = Fields(attributes);
@@ -127,7 +127,7 @@ const BACKUP: u16 = 11;
 const ERROR: u16 = 12;
 const FLAGS: u16 = 13;
 const SERVER_SIDE: u16 = 18;
-/// Linux 6.16 and later say it with a flag.
+/// The server side as a flag, of Linux 6.16 and later.
 const FLAG_SERVER_SIDE: u16 = 1 << 1;
 
 struct Fields<'a>(Attributes<'a>);
@@ -149,7 +149,7 @@ impl<'a> Fields<'a> {
         self.get(TOKEN, Attribute::u32).map(Token)
     }
 
-    /// Of either family; IPv4 in IPv6's clothes is IPv4.
+    /// An address of either family; IPv4-mapped IPv6 becomes IPv4.
     fn address(&self, kinds: [u16; 2]) -> Option<IpAddr> {
         let address = kinds.into_iter().find_map(|kind| self.get(kind, Attribute::address));
         address.map(|address| address.to_canonical())
@@ -183,7 +183,7 @@ impl<'a> Fields<'a> {
 
 const ENOBUFS: i32 = 105;
 
-/// Events as they come.
+/// A stream of events.
 #[derive(Debug)]
 pub struct Events {
     socket: Socket,
@@ -196,20 +196,20 @@ impl Events {
         Self { socket, family, waiting: VecDeque::new() }
     }
 
-    /// Waits no longer than this for an event from now on.
+    /// Sets the timeout of waiting for an event.
     ///
     /// # Errors
     ///
     /// The time is zero.
-    pub fn set_patience(&self, patience: Duration) -> Result<(), NetlinkError> {
-        self.socket.set_patience(patience)
+    pub fn set_receive_timeout(&self, timeout: Duration) -> Result<(), NetlinkError> {
+        self.socket.set_receive_timeout(timeout)
     }
 
     /// Waits for the next event.
     ///
     /// # Errors
     ///
-    /// None came in time, or the socket is broken. Events that are lost for want of room are logged.
+    /// No event within the timeout, or the socket failed. Events lost in a full buffer are logged.
     pub fn wait(&mut self) -> Result<Event, NetlinkError> {
         loop {
             if let Some(event) = self.waiting.pop_front() {

@@ -24,7 +24,7 @@ const ATTR_SUBFLOWS: u16 = 3;
 const ATTR_TOKEN: u16 = 4;
 const ATTR_ADDR_REMOTE: u16 = 6;
 
-/// Talks to the path managers of a network namespace: that of the thread that opens it.
+/// Access to the path managers of the calling thread's network namespace.
 #[derive(Debug)]
 pub struct PathManager {
     socket: Socket,
@@ -32,7 +32,7 @@ pub struct PathManager {
 }
 
 impl PathManager {
-    /// Opens it.
+    /// Opens a netlink socket to the path managers.
     ///
     /// # Errors
     ///
@@ -43,18 +43,18 @@ impl PathManager {
         Ok(Self { socket, family })
     }
 
-    /// What happens to connections, from now on.
+    /// The events of connections from now on.
     ///
     /// # Errors
     ///
-    /// This process may not listen; it takes CAP_NET_ADMIN.
+    /// This process lacks CAP_NET_ADMIN.
     pub fn events(&self) -> Result<Events, NetlinkError> {
         let socket = Socket::open()?;
         socket.listen(&self.family, "mptcp_pm_events")?;
         Ok(Events::new(socket, self.family.id))
     }
 
-    /// The endpoints of the path manager in the kernel.
+    /// The endpoints of the kernel's path manager.
     ///
     /// # Errors
     ///
@@ -74,22 +74,22 @@ impl PathManager {
     ///
     /// # Errors
     ///
-    /// It is there already, there are too many, or this process may not.
+    /// The endpoint exists, there are too many, or this process lacks the privilege.
     pub fn add_endpoint(&mut self, endpoint: &Endpoint) -> Result<(), NetlinkError> {
         self.order("add the endpoint", CMD_ADD_ADDR, Writer::default().nested(ATTR_ADDR, &endpoint.encode()))
     }
 
-    /// Removes the endpoint with the number `id`, and the subflows from it.
+    /// Removes endpoint `id` and its subflows.
     ///
     /// # Errors
     ///
-    /// There is none, or this process may not.
+    /// There is no such endpoint, or this process lacks the privilege.
     pub fn remove_endpoint(&mut self, id: u8) -> Result<(), NetlinkError> {
         let address = Writer::default().u8(ID, id);
         self.order("remove the endpoint", CMD_DEL_ADDR, Writer::default().nested(ATTR_ADDR, &address))
     }
 
-    /// The limits of the path manager in the kernel.
+    /// The limits of the kernel's path manager.
     ///
     /// # Errors
     ///
@@ -108,15 +108,15 @@ impl PathManager {
     ///
     /// # Errors
     ///
-    /// They are too high, or this process may not.
+    /// The limits are too high, or this process lacks the privilege.
     pub fn set_limits(&mut self, limits: Limits) -> Result<(), NetlinkError> {
         let attributes = Writer::default().u32(ATTR_RCV_ADD_ADDRS, limits.accepted_addresses);
         self.order("set the limits", CMD_SET_LIMITS, attributes.u32(ATTR_SUBFLOWS, limits.subflows))
     }
 
-    /// Opens a subflow of a connection that the path manager in user space has.
+    /// Opens a subflow of a connection that user space manages.
     ///
-    /// `id` is the number of its local end, from 1: another one for each address and port of a connection.
+    /// `id` is the id of its local address, from 1, unique for each address and port of a connection.
     ///
     /// # Errors
     ///
@@ -125,7 +125,7 @@ impl PathManager {
         self.order("open the subflow", CMD_SUBFLOW_CREATE, encode_subflow(token, ends, Some(id)))
     }
 
-    /// Closes a subflow, as above.
+    /// Closes a subflow of a connection that user space manages.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! The kernel's MPTCP path manager, `mptcp_pm` of generic netlink: endpoints and limits of the one in the kernel,
-//! subflows and events of the one in user space. `Documentation/netlink/specs/mptcp_pm.yaml` in Linux is the source.
+//! The kernel's MPTCP path managers over generic netlink (`mptcp_pm`): endpoints and limits of the one in the kernel,
+//! subflows and events of the one in user space. Source: `Documentation/netlink/specs/mptcp_pm.yaml` of Linux.
 
 mod endpoint;
 mod event;

@@ -1,4 +1,4 @@
-//! Local connection tokens and subflow ends as netlink has them.
+//! Local connection tokens and subflow ends in netlink's form.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use super::endpoint::{self, ID, PORT};
 use crate::netlink::Writer;
 
-/// Names a connection on this host; the peer has another one for it.
+/// The token of a connection on this host; the peer has another one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Token(pub u32);
 
@@ -24,7 +24,7 @@ impl Serialize for Token {
     }
 }
 
-/// An end of a subflow; the number is for this host's, by which the peer tells addresses apart.
+/// An end of a subflow; the address id is that of the local end.
 pub(super) fn encode_end(end: SocketAddr, id: Option<u8>) -> Writer {
     let writer = endpoint::address(Writer::default(), end.ip()).u16(PORT, end.port());
     id.into_iter().fold(writer, |writer, id| writer.u8(ID, id))

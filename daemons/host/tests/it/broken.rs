@@ -1,4 +1,4 @@
-//! A path that dies under an agent.
+//! A path that fails under an agent.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::Command;
@@ -72,7 +72,7 @@ fn subflow_whose_path_died_is_closed_and_the_connection_goes_on() {
     let Some(hosts) = hosts() else { return };
     let (agent, mut events) = hosts[0].inside(|| {
         let events = PathManager::open().unwrap().events().unwrap();
-        events.set_patience(PATIENCE).unwrap();
+        events.set_receive_timeout(PATIENCE).unwrap();
         let mode = Some(Mode::Managed { subflows: 1, most: 8, adviser: Some(Box::new(Second)) });
         (Agent::start(Config { mode, congestion: None }).unwrap(), events)
     });

@@ -1,4 +1,4 @@
-//! What comes from the kernel, whatever it is.
+//! Netlink messages from the kernel, valid and malformed.
 
 use braid_host::netlink::{Attributes, Body, Family, Messages, Request, Writer};
 use braid_host::pm::{Endpoint, Event};

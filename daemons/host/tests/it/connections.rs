@@ -1,4 +1,4 @@
-//! What the agent decides, without a kernel.
+//! Decisions of the agent, without a kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};

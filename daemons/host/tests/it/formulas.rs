@@ -1,4 +1,4 @@
-//! The kernel's arithmetic against its twin in Rust.
+//! The formulas in BPF against their twins in Rust.
 
 use std::ffi::OsStr;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use libbpf_rs::{Object, ObjectBuilder, ProgramInput};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-const MOST_SUBFLOWS: usize = 17;
+const MAX_SUBFLOWS: usize = 17;
 
 /// What the kernel's program answers with.
 #[derive(PartialEq, Debug)]
@@ -23,7 +23,7 @@ fn load() -> Object {
 }
 
 fn in_the_kernel(programs: &Object, algorithm: Algorithm, subflows: &[Subflow]) -> Answer {
-    let mut question: Vec<u8> = (0..MOST_SUBFLOWS).flat_map(|place| words(subflows.get(place))).collect();
+    let mut question: Vec<u8> = (0..MAX_SUBFLOWS).flat_map(|place| words(subflows.get(place))).collect();
     let number = Algorithm::ALL.iter().position(|it| *it == algorithm).unwrap();
     question.extend((number as u32).to_ne_bytes());
     let answer = question.len();
@@ -61,7 +61,7 @@ fn subflows() -> impl Strategy<Value = Vec<Subflow>> {
         srtt: Duration::from_micros(micros.into()),
         run,
     });
-    prop::collection::vec(one, 1..=MOST_SUBFLOWS)
+    prop::collection::vec(one, 1..=MAX_SUBFLOWS)
 }
 
 #[test]

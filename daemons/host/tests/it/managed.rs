@@ -24,7 +24,7 @@ fn with_agent(subflows: usize, adviser: Option<Box<dyn Adviser>>, action: impl F
     ip("address add 10.0.0.2/32 dev lo");
     let before = sysctl::read(PATH_MANAGER).unwrap();
     let mut events = PathManager::open().unwrap().events().unwrap();
-    events.set_patience(PATIENCE).unwrap();
+    events.set_receive_timeout(PATIENCE).unwrap();
     let mode = Some(Mode::Managed { subflows, most: 8, adviser });
     let agent = Agent::start(Config { mode, congestion: None }).unwrap();
     let stop = agent.stopper().unwrap();

@@ -13,7 +13,7 @@ use crate::traffic::{PATIENCE, connect};
 
 fn events(manager: &PathManager) -> Events {
     let events = manager.events().unwrap();
-    events.set_patience(PATIENCE).unwrap();
+    events.set_receive_timeout(PATIENCE).unwrap();
     events
 }
 

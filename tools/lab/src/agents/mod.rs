@@ -62,7 +62,7 @@ fn arguments(host: &HostPlan, adviser: Option<(SocketAddr, PathBuf)>) -> Vec<Str
         Some((controller, token)) => {
             // Without its advice, no more than the first: what is compared is what the controller does.
             managed(1);
-            all.extend(["--most".to_owned(), more.to_string()]);
+            all.extend(["--max-subflows".to_owned(), more.to_string()]);
             all.extend(["--controller".to_owned(), format!("http://{controller}")]);
             all.extend(["--token-file".to_owned(), token.display().to_string()]);
         }
@@ -136,11 +136,10 @@ mod tests {
         assert_eq!(told(agent, false), "--congestion lia --mode managed --subflows 4");
         assert_eq!(
             told("congestion_control: lia, mptcp: {subflows: 3}", true),
-            "--congestion lia --mode managed --subflows 1 --most 3 --controller http://169.254.0.1:8653 \
+            "--congestion lia --mode managed --subflows 1 --max-subflows 3 --controller http://169.254.0.1:8653 \
              --token-file /t/token"
         );
-        let alone =
-            "--mode managed --subflows 1 --most 0 --controller http://169.254.0.1:8653 --token-file /t/token";
+        let alone = "--mode managed --subflows 1 --max-subflows 0 --controller http://169.254.0.1:8653 --token-file /t/token";
         assert_eq!(told("mptcp: {subflows: 0}", true), alone);
     }
 }

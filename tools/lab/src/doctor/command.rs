@@ -1,4 +1,4 @@
-//! External programs run with a timeout, and the reason why one failed.
+//! Execution of external programs with a timeout, and the reason of a failure.
 
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use crate::system::search_path;
 
-/// A program that takes longer does not work.
-const PATIENCE: Duration = Duration::from_secs(10);
-const POLL: Duration = Duration::from_millis(2);
+/// The time after which a program counts as broken.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// A program with its arguments, which is found where administrators' programs are, too, and speaks English.
+/// A program with its arguments, searched in administrators' folders as well, with English messages.
 ///
-/// Signals of the terminal pass it by, so that what it began it also ends.
+/// It runs in a process group of its own, so that signals of the terminal do not interrupt it.
 pub(super) fn program(name: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(name);
     command.args(arguments).env("LC_ALL", "C").process_group(0);
@@ -22,32 +22,32 @@ pub(super) fn program(name: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a command to its end and gives what it printed; it reads `input`.
+/// Runs a command with `input` to its end. Returns its output.
 pub(super) fn run(mut command: Command, input: &str) -> io::Result<Output> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // One that ends without reading tells why in what it prints.
+        // A program that ends without reading prints the reason.
         let _ = stdin.write_all(input.as_bytes());
     }
     wait(&mut child)?;
     child.wait_with_output()
 }
 
-/// Waits for the end of one that prints little, and ends it when it takes too long.
+/// Waits for the end of a program that prints little, and kills it after the timeout.
 fn wait(child: &mut Child) -> io::Result<()> {
     let start = Instant::now();
     while child.try_wait()?.is_none() {
-        if start.elapsed() > PATIENCE {
+        if start.elapsed() > PROBE_TIMEOUT {
             child.kill()?;
             child.wait()?;
             return Err(io::Error::new(io::ErrorKind::TimedOut, "it does not end"));
         }
-        thread::sleep(POLL);
+        thread::sleep(POLL_INTERVAL);
     }
     Ok(())
 }
 
-/// The first thing that it said on standard error, or how it ended.
+/// The first line of its standard error, or its exit status.
 pub(super) fn complaint(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     let line = text.lines().map(str::trim).find(|line| !line.is_empty());

@@ -9,7 +9,7 @@ use super::report::Finding;
 
 const OVS_SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";
 
-/// Whether the caller may do everything.
+/// Whether the caller is root.
 pub(super) fn root() -> Finding {
     match is_root() {
         Ok(true) => Finding::ok("yes"),
@@ -22,7 +22,7 @@ pub(super) fn is_root() -> io::Result<bool> {
     Ok(fs::metadata("/proc/self")?.uid() == 0)
 }
 
-/// Its release.
+/// The kernel's release.
 pub(super) fn version() -> Finding {
     match read("/proc/sys/kernel/osrelease") {
         Ok(release) => Finding::ok(release),
@@ -30,7 +30,7 @@ pub(super) fn version() -> Finding {
     }
 }
 
-/// Whether it speaks MPTCP. Being off is no obstacle: every namespace has a switch of its own.
+/// Whether it supports MPTCP. A disabled MPTCP is no obstacle: each namespace has a setting of its own.
 pub(super) fn mptcp() -> Finding {
     match read("/proc/sys/net/mptcp/enabled").as_deref() {
         Ok("0") => Finding::ok("version 1; off outside of labs"),
@@ -39,10 +39,10 @@ pub(super) fn mptcp() -> Finding {
     }
 }
 
-/// Whether programs may open subflows.
+/// Whether it has a user-space path manager.
 pub(super) fn user_space_path_manager() -> Finding {
     let listed = read("/proc/sys/net/mptcp/available_path_managers");
-    // Kernels before 6.16 do not list them, and have both since `pm_type` chooses.
+    // Kernels before 6.16 do not list path managers; those with `pm_type` have both.
     let older = Path::new("/proc/sys/net/mptcp/pm_type").exists();
     match listed.as_deref() {
         Ok(list) if list.split_whitespace().any(|name| name == "userspace") => {
@@ -65,19 +65,19 @@ pub(super) fn congestion_control() -> Finding {
     }
 }
 
-/// The types of the kernel, for BPF programs.
+/// The kernel's type information (BTF), for BPF programs.
 pub(super) fn btf() -> Finding {
     let path = "/sys/kernel/btf/vmlinux";
     if Path::new(path).exists() { Finding::ok(path) } else { Finding::missing(format!("no {path}")) }
 }
 
-/// The datapath of Open vSwitch in the kernel.
+/// Open vSwitch's kernel datapath.
 pub(super) fn open_vswitch_module() -> Finding {
     let loaded = Path::new("/sys/module/openvswitch").exists();
     if loaded { Finding::ok("loaded") } else { Finding::missing("the kernel has it not, or not loaded") }
 }
 
-/// What Open vSwitch makes its database from.
+/// The schema of Open vSwitch's database.
 pub(super) fn open_vswitch_schema() -> Finding {
     if Path::new(OVS_SCHEMA).exists() {
         Finding::ok(OVS_SCHEMA)

@@ -1,7 +1,7 @@
-//! What this machine has and lacks for labs.
+//! The check of this machine's features for labs.
 //!
-//! Probes read the kernel's files, ask programs for their versions, and try network features in a namespace that
-//! ends with the probe. Nothing else on the machine changes. Without root they tell as much as they can.
+//! Probes read the kernel's files, ask programs for their versions, and try network features in a temporary namespace.
+//! Nothing else on the machine changes. Without root the report is incomplete.
 
 mod command;
 mod kernel;
@@ -15,14 +15,14 @@ pub use report::{Backends, Check, Report, State};
 use requirement as needs;
 use sandbox::Sandbox;
 
-/// Options that every netem has.
-const NETEM: &[&str] = &["delay", "1ms", "loss", "1%"];
+/// netem options for the probe, which every version has.
+const NETEM_PROBE: &[&str] = &["delay", "1ms", "loss", "1%"];
 
-/// Whether links can have netem, tried as [`examine`] does.
+/// Whether the kernel has netem, probed as in [`examine`].
 pub(crate) fn has_netem() -> bool {
     let sandbox = Sandbox::open();
     sandbox.veth();
-    sandbox.qdisc("netem", NETEM).state == State::Ok
+    sandbox.qdisc("netem", NETEM_PROBE).state == State::Ok
 }
 
 /// Probes this machine, which takes about a second.
@@ -35,7 +35,7 @@ pub fn examine() -> Report {
         needs::VETH.check(sandbox.veth()),
         needs::TBF.check(sandbox.qdisc("tbf", &["rate", "1mbit", "burst", "16kb", "latency", "50ms"])),
         needs::HTB.check(sandbox.qdisc("htb", &["default", "1"])),
-        needs::NETEM.check(sandbox.qdisc("netem", NETEM)),
+        needs::NETEM.check(sandbox.qdisc("netem", NETEM_PROBE)),
         needs::PACKET_RING.check(sandbox.user_space_link()),
         needs::MPTCP.check(kernel::mptcp()),
         needs::USER_SPACE_PATH_MANAGER.check(kernel::user_space_path_manager()),

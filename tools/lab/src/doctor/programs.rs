@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use super::command::{complaint, program, run};
 use super::report::Finding;
 
-/// The version of the program `name`, which tells it when called with `arguments`.
+/// The version of the program `name`, which prints it when called with `arguments`.
 pub(super) fn version(name: &str, arguments: &[&str]) -> Finding {
     match run(program(name, arguments), "") {
         Err(error) if error.kind() == ErrorKind::NotFound => Finding::missing("not installed"),
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn program_that_is_not_there_is_missing_and_one_that_fails_is_unusable() {
         assert_eq!(version("braid-no-such-program", &[]).state, State::Missing);
-        assert_eq!(version("false", &[]).state, State::DiscardReason);
+        assert_eq!(version("false", &[]).state, State::Unusable);
         assert_eq!(version("echo", &["tool 1.2"]), Finding::ok("1.2"));
     }
 }

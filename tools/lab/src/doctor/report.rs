@@ -2,66 +2,66 @@
 
 use serde::Serialize;
 
-/// What a machine has and lacks, and so which labs it can run.
+/// The features of a machine, and the labs that it can run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Report {
     schema: &'static str,
-    /// One finding a feature, in the order in which people read them.
+    /// One check for each feature, in reading order.
     pub checks: Vec<Check>,
-    /// What labs are made of here.
+    /// The back-ends that labs use on this machine.
     pub backends: Backends,
-    /// Whether nothing that is needed is missing.
+    /// Whether all required features work.
     pub ok: bool,
 }
 
-/// One feature of a machine.
+/// The check of one feature.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Check {
-    /// Its name, which stays the same between versions of Braid.
+    /// The feature's name, stable between versions of Braid.
     pub name: &'static str,
-    /// Whether it is there.
+    /// Its state.
     pub state: State,
-    /// Whether labs need it; without an optional one only its purpose is lost.
+    /// Whether labs require it; without an optional one only its purpose is lost.
     pub needed: bool,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: &'static str,
-    /// What was found.
+    /// The result of the probe.
     pub detail: String,
-    /// What to do about it, unless it is there.
+    /// The remedy, unless it works.
     pub fix: Option<String>,
 }
 
-/// Whether a feature is there.
+/// The state of a feature.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// It is there and works.
+    /// It works.
     Ok,
-    /// It is not there.
+    /// It is missing.
     Missing,
-    /// It is there and does not work, or could not be tried.
-    DiscardReason,
+    /// It exists and does not work, or could not be tried.
+    Unusable,
 }
 
-/// Which of several ways labs take on a machine; none where it has no way.
+/// The back-ends that labs use on a machine; `None` where none works.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Backends {
     /// The datapath of switches, as Open vSwitch names it: `netdev` runs in user space.
     pub datapath: Option<&'static str>,
-    /// The queueing discipline that gives links their rate.
+    /// The queueing discipline that limits the rate of links.
     pub rate: Option<&'static str>,
-    /// What gives links delay and loss: `netem`, or a process of Braid's in `user-space`, which also does jitter.
+    /// The emulator of delay and loss: `netem`, or Braid's link emulator in `user-space`, which also does jitter.
     pub delay: Option<&'static str>,
-    /// What opens MPTCP subflows: the kernel's own path manager, or an agent on the host as well.
+    /// The path managers: the kernel's, or an agent on the host as well.
     pub path_managers: &'static [&'static str],
 }
 
-/// What a probe found.
+/// The result of a probe.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Finding {
     pub(super) state: State,
     pub(super) detail: String,
-    /// What to do about it, where that is not what always helps.
+    /// The remedy, if it differs from the usual one.
     pub(super) fix: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl Finding {
     }
 
     pub(super) fn unusable(detail: impl Into<String>) -> Self {
-        Self { state: State::DiscardReason, detail: detail.into(), fix: None }
+        Self { state: State::Unusable, detail: detail.into(), fix: None }
     }
 
     pub(super) fn with_fix(self, fix: impl Into<String>) -> Self {

@@ -1,8 +1,8 @@
-//! The features that labs need or can use, with their purpose and the way to get them.
+//! The features that labs need or can use, with purpose and remedy.
 
 use super::report::{Check, Finding, State};
 
-/// Something that a machine may have, and what for.
+/// A feature of a machine with its purpose.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Requirement {
     pub(super) name: &'static str,
@@ -11,7 +11,7 @@ pub(super) struct Requirement {
     fix: Fix,
 }
 
-/// How to get what is missing.
+/// The remedy for a missing feature.
 #[derive(Clone, Copy, Debug)]
 enum Fix {
     Do(&'static str),
@@ -22,17 +22,17 @@ enum Fix {
 use Fix::{Do, Install};
 
 impl Requirement {
-    /// Nothing works without it.
+    /// A feature without which no lab works.
     const fn needed(name: &'static str, purpose: &'static str, fix: Fix) -> Self {
         Self { name, needed: true, purpose, fix }
     }
 
-    /// Only its purpose is lost without it.
+    /// A feature without which only its purpose is lost.
     const fn optional(name: &'static str, purpose: &'static str, fix: Fix) -> Self {
         Self { name, needed: false, purpose, fix }
     }
 
-    /// What was found, beside what it is for.
+    /// Combines the feature with the result of its probe.
     pub(super) fn check(&self, finding: Finding) -> Check {
         let Finding { state, detail, fix } = finding;
         let fix = (state != State::Ok).then(|| fix.unwrap_or_else(|| self.fix.text()));
@@ -114,7 +114,7 @@ pub(super) const OVS_KERNEL: Requirement = Requirement::optional(
 pub(super) const OVS_SCHEMA: Requirement =
     Requirement::needed("openvswitch-schema", "the switches' database", Install("openvswitch-switch"));
 
-/// Programs, each with what makes it tell its version.
+/// Programs with the arguments that print their versions.
 pub(super) const PROGRAMS: &[(Requirement, &[&str])] = &[
     (Requirement::needed("ovs-vswitchd", "switches", Install("openvswitch-switch")), LONG),
     (Requirement::needed("ovsdb-server", "the switches' database", Install("openvswitch-switch")), LONG),

@@ -1,4 +1,4 @@
-//! A temporary network namespace in which kernel features are tried out.
+//! A temporary network namespace for trying kernel features.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind};
@@ -11,10 +11,10 @@ use super::command::{complaint, program, run};
 use super::kernel::is_root;
 use super::report::Finding;
 
-/// A network namespace to try things in.
+/// A temporary network namespace.
 ///
-/// It has no name and belongs to a process that reads from this one, so that it ends when this one does, in
-/// whatever way.
+/// It has no name and belongs to a child process that reads from this one, so it ends with this process, even after a
+/// crash.
 pub(super) struct Sandbox(Result<Holder, String>);
 
 struct Holder {
@@ -24,7 +24,7 @@ struct Holder {
 }
 
 impl Sandbox {
-    /// Makes one, or remembers why there is none.
+    /// Makes a namespace, or keeps the error.
     pub(super) fn open() -> Self {
         Self(Holder::start().map_err(|error| match error.kind() {
             ErrorKind::NotFound => "could not be tried: unshare (util-linux) is not installed".to_owned(),
@@ -32,7 +32,7 @@ impl Sandbox {
         }))
     }
 
-    /// Whether a pair of virtual interfaces can be made; [`Self::qdisc`] uses it.
+    /// Whether a veth pair can be made; [`Self::qdisc`] uses it.
     pub(super) fn veth(&self) -> Finding {
         self.attempt("ip", &["link", "add", "name", "braid0", "type", "veth", "peer", "name", "braid1"])
     }
@@ -48,11 +48,11 @@ impl Sandbox {
         self.attempt("ip", &["mptcp", "limits", "show"])
     }
 
-    /// Whether Braid can pass frames between interfaces itself, tried on those of [`Self::veth`].
+    /// Whether the link emulator works, tried on the interfaces of [`Self::veth`].
     pub(super) fn user_space_link(&self) -> Finding {
         let holder = match &self.0 {
             Ok(holder) if !holder.user => holder,
-            // Only a process of one thread can enter a user namespace.
+            // Only a single-threaded process can enter a user namespace.
             Ok(_) => {
                 return Finding::unusable("could not be tried without root").with_fix("run this as root");
             }
@@ -84,7 +84,7 @@ impl Holder {
         if user {
             arguments.extend(["--user", "--map-root-user"]);
         }
-        // Its line says that the namespace is there.
+        // Its line reports that the namespace exists.
         arguments.extend(["--", "sh", "-c", "echo; exec cat"]);
         let mut command = program("unshare", &arguments);
         let mut child =
@@ -126,7 +126,7 @@ impl Holder {
 
 impl Drop for Holder {
     fn drop(&mut self) {
-        // It ends by itself, too, once nobody can write to it.
+        // It also ends by itself once its input is closed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -135,7 +135,7 @@ impl Drop for Holder {
 /// Whether a network namespace can be made and deleted, by name, as labs do.
 pub(super) fn named_namespace() -> Finding {
     let name = format!("braid-doctor-{}", process::id());
-    // One process makes it and deletes it, whatever happens to this one meanwhile.
+    // One process makes and deletes it, even if this one is killed meanwhile.
     let batch = format!("netns add {name}\nnetns del {name}\n");
     match run(program("ip", &["-batch", "-"]), &batch) {
         Ok(output) if output.status.success() => Finding::ok("made and deleted"),
@@ -156,7 +156,7 @@ fn judge(output: &Output) -> Finding {
         return Finding::ok("works");
     }
     let complaint = complaint(output);
-    // What the kernel, tc and ip say of kinds and objects that they do not have.
+    // The errors of the kernel, tc and ip for unknown kinds and objects.
     let unknown = ["unknown", "Unknown", "not found", "not supported"];
     match unknown.iter().any(|text| complaint.contains(text)) {
         true => Finding::missing(complaint),

@@ -8,48 +8,48 @@ use super::view::{LinkInspection, cut_points, inspect};
 use crate::error::LabError;
 use crate::folder::Folder;
 use crate::names::LabName;
-use crate::plan::{Cable, CableEnd, LinkBackend, Plan, shaper};
+use crate::plan::{LinkBackend, LinkPlan, LinkPlanEnd, Plan, shaper};
 use crate::store::Labs;
 use crate::system::{Namespace, Tool};
 
-/// A link of a lab, by what it joins.
+/// The name of a link, by its two ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WhichLink {
-    /// A switch, with or without `:` and the number of its port, or a host, with or without its interface.
+    /// One end: `SWITCH`, `SWITCH:PORT`, `HOST` or `HOST.INTERFACE`.
     pub from: String,
-    /// The same, of the other end.
+    /// The other end.
     pub to: String,
-    /// Which of several between the two, from 1.
+    /// The number, from 1, of several links between the two.
     pub nth: Option<usize>,
 }
 
-/// What is done to a link.
+/// A change of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkEdit {
-    /// What changes from [`WhichLink::from`] to [`WhichLink::to`], and back.
-    pub ways: [Change; 2],
-    /// Whether it is restored, or cut.
+    /// Changes of the direction from [`WhichLink::from`] to [`WhichLink::to`], and of the reverse direction.
+    pub directions: [Change; 2],
+    /// `true` restores the link, `false` cuts it.
     pub up: Option<bool>,
 }
 
 impl Labs {
-    /// The links of the lab `name` as they are now.
+    /// The current state of the links of lab `name`.
     ///
     /// # Errors
     ///
-    /// [`LabError::NoLab`], or [`LabError::LinkProcess`] if the links in user space have ended.
+    /// [`LabError::NoLab`], or [`LabError::LinkProcess`] if the link process has ended.
     pub fn links(&self, name: &LabName) -> Result<Vec<LinkInspection>, LabError> {
         let (folder, plan) = self.open(name)?;
         let (links, problem) = inspect(&folder, &plan)?;
         problem.map_or(Ok(links), Err)
     }
 
-    /// Changes a link of the lab `name` while traffic runs; what the edit does not name stays. The link as it is then.
+    /// Changes a link of lab `name` at run time and returns its new state. Unnamed properties keep their values.
     ///
     /// # Errors
     ///
     /// [`LabError::NoLab`], [`LabError::NoLink`], [`LabError::ManyLinks`], [`LabError::FixedLink`] if the back-end
-    /// cannot do it, [`LabError::Parameters`] if no link can be like that, or what failed.
+    /// cannot do it, [`LabError::Parameters`] if the values are invalid, or another failure.
     pub fn change_link(
         &self,
         name: &LabName,
@@ -58,9 +58,9 @@ impl Labs {
     ) -> Result<LinkInspection, LabError> {
         let (folder, mut plan) = self.open(name)?;
         let (index, reversed) = find(&plan, which)?;
-        let [there, back] = edit.ways;
-        let ways = if reversed { [back, there] } else { [there, back] };
-        edit_link(&folder, &mut plan, index, ways, edit.up)?;
+        let [there, back] = edit.directions;
+        let directions = if reversed { [back, there] } else { [there, back] };
+        edit_link(&folder, &mut plan, index, directions, edit.up)?;
         let (mut links, problem) = inspect(&folder, &plan)?;
         problem.map_or_else(|| Ok(links.swap_remove(index)), Err)
     }
@@ -72,28 +72,28 @@ impl Labs {
     }
 }
 
-/// Changes the link in its place in `plan`, from its first end to its second and back, and cuts or restores it.
+/// Changes both directions of the link at `index` of `plan`, and cuts or restores it.
 pub(crate) fn edit_link(
     folder: &Folder,
     plan: &mut Plan,
     index: usize,
-    ways: [Change; 2],
+    directions: [Change; 2],
     up: Option<bool>,
 ) -> Result<(), LabError> {
-    if ways != [Change::default(); 2] {
-        change(folder, plan, index, ways)?;
+    if directions != [Change::default(); 2] {
+        change(folder, plan, index, directions)?;
     }
     up.map_or(Ok(()), |up| set_up(plan, index, up))
 }
 
-/// The place of a link in the plan, and whether it was named from its second end.
+/// The index of a link in the plan, and whether it was named from its second end.
 fn find(plan: &Plan, which: &WhichLink) -> Result<(usize, bool), LabError> {
-    let cables = plan.cables.iter().enumerate();
-    let found: Vec<_> = cables.filter_map(|(index, it)| Some((index, joins(it, which)?))).collect();
+    let links = plan.links.iter().enumerate();
+    let found: Vec<_> = links.filter_map(|(index, it)| Some((index, joins(it, which)?))).collect();
     let wanted = which.nth.unwrap_or(1).checked_sub(1).and_then(|nth| found.get(nth));
     match wanted {
         Some(_) if found.len() > 1 && which.nth.is_none() => {
-            let links = found.iter().filter_map(|(index, _)| plan.cables.get(*index)).map(by_ports).collect();
+            let links = found.iter().filter_map(|(index, _)| plan.links.get(*index)).map(by_ports).collect();
             Err(LabError::ManyLinks { from: which.from.clone(), to: which.to.clone(), links })
         }
         Some(found) => Ok(*found),
@@ -103,46 +103,46 @@ fn find(plan: &Plan, which: &WhichLink) -> Result<(usize, bool), LabError> {
                 Some(nth) => format!("{} - {} number {nth}", which.from, which.to),
                 None => format!("{} - {}", which.from, which.to),
             },
-            links: plan.cables.iter().map(title).collect(),
+            links: plan.links.iter().map(title).collect(),
         }),
     }
 }
 
-fn joins(cable: &Cable, which: &WhichLink) -> Option<bool> {
-    let [a, b] = &cable.ends;
+fn joins(link: &LinkPlan, which: &WhichLink) -> Option<bool> {
+    let [a, b] = &link.ends;
     let straight = is_end(a, &which.from) && is_end(b, &which.to);
     let reversed = is_end(a, &which.to) && is_end(b, &which.from);
     (straight || reversed).then_some(!straight)
 }
 
-fn is_end(end: &CableEnd, wanted: &str) -> bool {
+fn is_end(end: &LinkPlanEnd, wanted: &str) -> bool {
     match (wanted.rsplit_once(':'), end.port) {
         (Some((name, number)), Some((_, port))) => name == end.name && number == port.to_string(),
         _ => end.name == wanted || end.name.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('.')),
     }
 }
 
-/// By the ports of its ends, of which it has two of its own.
-fn by_ports(cable: &Cable) -> String {
-    let [a, b] = cable.ends.each_ref().map(|end| match end.port {
+/// The unique name of a link by its ports.
+fn by_ports(link: &LinkPlan) -> String {
+    let [a, b] = link.ends.each_ref().map(|end| match end.port {
         Some((_, port)) => format!("{}:{port}", end.name),
         None => end.name.clone(),
     });
     format!("{a} - {b}")
 }
 
-fn title(cable: &Cable) -> String {
-    let [a, b] = &cable.ends;
+fn title(link: &LinkPlan) -> String {
+    let [a, b] = &link.ends;
     format!("{} - {}", a.name, b.name)
 }
 
-fn change(folder: &Folder, plan: &mut Plan, index: usize, ways: [Change; 2]) -> Result<(), LabError> {
-    let Some(cable) = plan.cables.get(index) else { return Ok(()) };
-    if cable.backend == LinkBackend::UserSpace {
+fn change(folder: &Folder, plan: &mut Plan, index: usize, directions: [Change; 2]) -> Result<(), LabError> {
+    let Some(link) = plan.links.get(index) else { return Ok(()) };
+    if link.backend == LinkBackend::UserSpace {
         let link = plan.user_space().find(|(_, place, _)| *place == index).map_or(0, |(number, ..)| number);
-        return connect(folder)?.change(Order { link, ways }).map(drop).map_err(refused);
+        return connect(folder)?.change(Order { link, directions }).map(drop).map_err(refused);
     }
-    let (namespaces, commands) = reshape(plan, index, ways)?;
+    let (namespaces, commands) = reshape(plan, index, directions)?;
     for (namespace, commands) in namespaces.iter().zip(commands) {
         let tool = Tool::unmarked("tc").args(["-batch", "-"]).input(commands);
         tool.within(&Namespace::named(namespace)).run()?;
@@ -150,23 +150,27 @@ fn change(folder: &Folder, plan: &mut Plan, index: usize, ways: [Change; 2]) -> 
     folder.write_plan(plan)
 }
 
-/// Changes the plan of a link that the kernel makes; the namespaces of its ends, and what `tc` has to do there.
-fn reshape(plan: &mut Plan, index: usize, ways: [Change; 2]) -> Result<([String; 2], [String; 2]), LabError> {
-    let cable = &mut plan.cables[index];
-    for (way, change) in cable.ways.iter_mut().zip(&ways) {
-        let new = way.with(change);
+/// Changes the plan of a kernel link. Returns the namespaces of its ends and the `tc` commands for each.
+fn reshape(
+    plan: &mut Plan,
+    index: usize,
+    directions: [Change; 2],
+) -> Result<([String; 2], [String; 2]), LabError> {
+    let link = &mut plan.links[index];
+    for (direction, change) in link.directions.iter_mut().zip(&directions) {
+        let new = direction.with(change);
         new.check().map_err(LabError::Parameters)?;
-        *way = new;
+        *direction = new;
     }
-    let jitter = cable.ways.iter().any(|way| !way.jitter.duration().is_zero());
-    let shaped = ways
+    let jitter = link.directions.iter().any(|direction| !direction.jitter.duration().is_zero());
+    let shaped = directions
         .iter()
         .all(|change| *change == Change { rate: change.rate, queue: change.queue, ..Change::default() });
-    let possible = if cable.backend == LinkBackend::Netem { !jitter } else { shaped };
+    let possible = if link.backend == LinkBackend::Netem { !jitter } else { shaped };
     if !possible {
-        return Err(LabError::FixedLink { link: title(cable), backend: cable.backend });
+        return Err(LabError::FixedLink { link: title(link), backend: link.backend });
     }
-    Ok((cable.ends.each_ref().map(|end| end.namespace.clone()), [0, 1].map(|side| shaper(cable, side))))
+    Ok((link.ends.each_ref().map(|end| end.namespace.clone()), [0, 1].map(|side| shaper(link, side))))
 }
 
 fn refused(error: ControlError) -> LabError {
@@ -176,7 +180,7 @@ fn refused(error: ControlError) -> LabError {
     }
 }
 
-/// Cuts or restores a link: both of its ends lose their carrier, or get it back.
+/// Cuts or restores a link: both ends lose or regain their carrier.
 fn set_up(plan: &Plan, index: usize, up: bool) -> Result<(), LabError> {
     let (namespace, devices) = cut_points(plan, index);
     let state = if up { "up" } else { "down" };

@@ -1,4 +1,4 @@
-//! The links of a lab while it is up: which there are, what they are like, and how they are changed.
+//! The links of a running lab: their state and changes.
 
 mod change;
 mod process;
@@ -13,7 +13,7 @@ pub(crate) use process::{connect, start};
 pub(crate) use view::inspect;
 pub use view::{LinkCounters, LinkEnd, LinkInspection};
 
-/// What is started to pass the frames of links in user space, with a [`braid_link::Setup`] as its input.
+/// The command of the link process, which reads a [`braid_link::Setup`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkProcess {
     /// The program, which calls [`braid_link::serve`].

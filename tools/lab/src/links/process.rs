@@ -1,4 +1,4 @@
-//! The process that emulates links in user space: its start and the connection to it.
+//! The link process, which emulates links in user space: its start and the connection to it.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -16,12 +16,12 @@ use crate::interrupt::Interrupt;
 use crate::system::Namespace;
 
 const START_TIMEOUT: Duration = Duration::from_secs(10);
-/// The same losses in every lab of a scenario.
-const SEED: u64 = 1;
+/// The seed of losses, equal in all labs of a scenario.
+const LOSS_SEED: u64 = 1;
 
-/// Starts the process of the links in user space, if there are any; frames pass when this returns.
+/// Starts the link process, if there are links in user space. They forward frames when this returns.
 pub(crate) fn start(lab: &Deployed, process: &LinkProcess, interrupt: &Interrupt) -> Result<(), LabError> {
-    let setup = Setup { socket: lab.folder.links_socket(), seed: SEED, links: lab.plan.link_setups() };
+    let setup = Setup { socket: lab.folder.links_socket(), seed: LOSS_SEED, links: lab.plan.link_setups() };
     if setup.links.is_empty() {
         return Ok(());
     }
@@ -37,7 +37,7 @@ pub(crate) fn start(lab: &Deployed, process: &LinkProcess, interrupt: &Interrupt
     ready.ok_or_else(silent)
 }
 
-/// A connection to the process of the links of a lab.
+/// A connection to the link process of a lab.
 pub(crate) fn connect(folder: &Folder) -> Result<Client, LabError> {
     Client::connect(&folder.links_socket()).map_err(|error| LabError::LinkProcess {
         what: format!("has ended ({error})"),
@@ -53,7 +53,7 @@ fn spawn(lab: &Deployed, process: &LinkProcess, log: &Path) -> Result<Child, Lab
     tool.spawn(Stdio::piped(), Stdio::null(), output.into())
 }
 
-// One that ends at once says more than the pipe that broke.
+// If the process ends at once, its log has a better reason than the broken pipe.
 fn tell(child: &mut Child, setup: &Setup) -> std::io::Result<()> {
     let text = serde_json::to_vec(setup)?;
     match child.stdin.take().map(|mut stdin| stdin.write_all(&text)) {

@@ -1,8 +1,8 @@
-//! Links of a lab as they are: parameters, state and counters of both ends.
+//! The state of a lab's links: parameters, carrier and counters of both ends.
 
 use std::collections::BTreeMap;
 
-use braid_link::{LinkStatus, PortStatus, WayStatus};
+use braid_link::{DirectionStatus, LinkStatus, PortStatus};
 use braid_link_model::{Amount, Counters, Gauge, Parameters};
 use braid_types::{DatapathId, PortNo};
 use nix::ifaddrs::getifaddrs;
@@ -12,26 +12,26 @@ use serde::Serialize;
 use super::connect;
 use crate::error::LabError;
 use crate::folder::Folder;
-use crate::plan::{Cable, CableEnd, LinkBackend, Plan, user_space_devices};
+use crate::plan::{LinkBackend, LinkPlan, LinkPlanEnd, Plan, user_space_devices};
 use crate::system::Namespace;
 
 /// A link of a lab.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkInspection {
-    /// What makes it what it is.
+    /// Its back-end.
     pub backend: LinkBackend,
-    /// Whether it is whole, or cut.
+    /// `false` if it is cut.
     pub up: bool,
-    /// What it joins.
+    /// Its two ends.
     pub ends: [LinkEnd; 2],
 }
 
 /// One end of a link.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkEnd {
-    /// As in the scenario: a switch, or a host and its interface.
+    /// The name in the scenario: a switch, or a host and its interface.
     pub name: String,
-    /// The switch; none at a host.
+    /// The switch; `None` at a host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dpid: Option<DatapathId>,
     /// Its port.
@@ -41,30 +41,30 @@ pub struct LinkEnd {
     pub namespace: String,
     /// The interface in it.
     pub device: String,
-    /// What the link is like from this end to the other.
+    /// The parameters of the direction from this end.
     #[serde(flatten)]
     pub parameters: Parameters,
-    /// What became of the frames from this end; only links in user space count them.
+    /// Frame counters of the direction from this end; only links in user space have them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counters: Option<LinkCounters>,
 }
 
-/// What became of the frames that an end of a link in user space sent.
+/// Frame counters of one direction of a link in user space.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LinkCounters {
-    /// In the link's model.
+    /// The counters of the link model.
     #[serde(flatten)]
     pub model: Counters,
-    /// What is inside now.
+    /// The frames inside now.
     pub inside: Gauge,
-    /// Of those delivered, what the other end did not take, since the link was cut.
+    /// Delivered frames that the other end did not take, since the link was cut.
     pub undeliverable: Amount,
-    /// What never came into the model.
+    /// Frames dropped before the model.
     #[serde(flatten)]
     pub port: PortStatus,
 }
 
-/// The links of a lab as they are now, and what is wrong with them.
+/// The state of a lab's links, and their problems.
 pub(crate) fn inspect(
     folder: &Folder,
     plan: &Plan,
@@ -78,45 +78,45 @@ pub(crate) fn inspect(
         }
     }
     let up = Interfaces::of(plan)?;
-    let links = plan.cables.iter().enumerate();
-    let links = links.map(|(index, cable)| view(cable, living.get(&index), up.is_up(plan, index))).collect();
+    let links = plan.links.iter().enumerate();
+    let links = links.map(|(index, link)| view(link, living.get(&index), up.is_up(plan, index))).collect();
     Ok((links, problem))
 }
 
-pub(super) fn view(cable: &Cable, status: Option<&LinkStatus>, up: bool) -> LinkInspection {
+pub(super) fn view(link: &LinkPlan, status: Option<&LinkStatus>, up: bool) -> LinkInspection {
     let ends = [0, 1].map(|side| {
-        let CableEnd { name, namespace, device, port } = cable.ends[side].clone();
-        let way = status.map(|link| link.ways[side]);
+        let LinkPlanEnd { name, namespace, device, port } = link.ends[side].clone();
+        let direction = status.map(|link| link.directions[side]);
         LinkEnd {
             name,
             dpid: port.map(|(dpid, _)| dpid),
             port: port.map(|(_, port)| port),
             namespace,
             device,
-            parameters: way.map_or(cable.ways[side], |way| way.parameters),
-            counters: status.map(|link| counters(&link.ways[side], link.ports[side])),
+            parameters: direction.map_or(link.directions[side], |direction| direction.parameters),
+            counters: status.map(|link| counters(&link.directions[side], link.ports[side])),
         }
     });
-    LinkInspection { backend: cable.backend, up, ends }
+    LinkInspection { backend: link.backend, up, ends }
 }
 
-fn counters(way: &WayStatus, port: PortStatus) -> LinkCounters {
-    let WayStatus { counters, inside, undeliverable, .. } = *way;
+fn counters(direction: &DirectionStatus, port: PortStatus) -> LinkCounters {
+    let DirectionStatus { counters, inside, undeliverable, .. } = *direction;
     LinkCounters { model: counters, inside, undeliverable, port }
 }
 
-/// Where a link is cut: the namespace, and the interfaces in it whose other ends then have no carrier.
-pub(super) fn cut_points(plan: &Plan, cable: usize) -> (Namespace, Vec<String>) {
-    if let Some((number, ..)) = plan.user_space().find(|(_, index, _)| *index == cable) {
+/// The namespace and interfaces to set down for cutting a link: their peers lose the carrier.
+pub(super) fn cut_points(plan: &Plan, link: usize) -> (Namespace, Vec<String>) {
+    if let Some((number, ..)) = plan.user_space().find(|(_, index, _)| *index == link) {
         return (Namespace::named(plan.lab.links_namespace()), user_space_devices(number).to_vec());
     }
-    // A host's interface that went down would lose its addresses.
-    let ends = plan.cables.get(cable).into_iter().flat_map(|cable| &cable.ends);
+    // A host's interface that is set down would lose its IPv6 addresses.
+    let ends = plan.links.get(link).into_iter().flat_map(|link| &link.ends);
     let devices = ends.filter(|end| end.port.is_some()).map(|end| end.device.clone());
     (Namespace::named(&plan.fabric), devices.collect())
 }
 
-/// Which interfaces are up, where links are cut.
+/// The state of the interfaces at which links are cut.
 struct Interfaces {
     fabric: BTreeMap<String, bool>,
     links: BTreeMap<String, bool>,
@@ -128,14 +128,14 @@ impl Interfaces {
         Ok(Self { fabric: interfaces(&Namespace::named(&plan.fabric))?, links: interfaces(&links)? })
     }
 
-    fn is_up(&self, plan: &Plan, cable: usize) -> bool {
-        let (namespace, devices) = cut_points(plan, cable);
+    fn is_up(&self, plan: &Plan, link: usize) -> bool {
+        let (namespace, devices) = cut_points(plan, link);
         let table = if namespace == Namespace::named(&plan.fabric) { &self.fabric } else { &self.links };
         devices.iter().all(|device| table.get(device).copied().unwrap_or(false))
     }
 }
 
-/// For each interface whether it is up; none in a namespace that is not there.
+/// Whether each interface is up; empty for a missing namespace.
 fn interfaces(namespace: &Namespace) -> Result<BTreeMap<String, bool>, LabError> {
     if !namespace.exists() {
         return Ok(BTreeMap::new());

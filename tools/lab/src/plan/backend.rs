@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::scenario::Link;
 
-/// What makes a link what it is.
+/// The back-end of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkBackend {
@@ -14,15 +14,15 @@ pub enum LinkBackend {
     Tbf,
     /// The kernel's netem before a token bucket: delay, loss and reordering as well.
     Netem,
-    /// A process that passes the frames: everything.
+    /// Braid's link emulator in user space: all properties.
     UserSpace,
 }
 
 impl LinkBackend {
-    /// The one for `link`; `netem` says whether the kernel has it, and is asked only if that matters.
+    /// The back-end for `link`; `netem` returns whether the kernel has netem, and is called only if that matters.
     pub(crate) fn of(link: &Link, netem: impl FnOnce() -> bool) -> Self {
-        // netem lets frames overtake each other where there is jitter.
-        let jitter = link.ways.iter().any(|way| !way.jitter.duration().is_zero());
+        // netem reorders frames when there is jitter.
+        let jitter = link.directions.iter().any(|direction| !direction.jitter.duration().is_zero());
         match link.emulated {
             false => Self::Tbf,
             true if !jitter && netem() => Self::Netem,

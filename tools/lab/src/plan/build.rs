@@ -4,14 +4,16 @@ use std::collections::BTreeSet;
 
 use braid_types::{DatapathId, MacAddr, PortNo};
 
-use super::{Cable, CableEnd, HostPlan, InterfacePlan, LinkBackend, Plan, PortPlan, SwitchPlan, UplinkPlan};
+use super::{
+    HostPlan, InterfacePlan, LinkBackend, LinkPlan, LinkPlanEnd, Plan, PortPlan, SwitchPlan, UplinkPlan,
+};
 use crate::names::{INTERFACE_NAME_MAX, LabName};
 use crate::scenario::{End, Host, Link, Scenario, Switch, Topology, Tunnel};
 
-const USUAL_MTU: u16 = 1_500;
+const DEFAULT_MTU: u16 = 1_500;
 
 impl Plan {
-    /// The lab called `lab` that `scenario` describes; `netem` says whether the kernel has that.
+    /// The plan of `scenario` as lab `lab`; `netem` returns whether the kernel has netem.
     pub(crate) fn new(scenario: &Scenario, lab: &LabName, netem: impl Fn() -> bool) -> Self {
         let topology = &scenario.topology;
         let mut plan = Self {
@@ -20,7 +22,7 @@ impl Plan {
             fabric: lab.fabric_namespace(),
             hosts: topology.hosts.iter().enumerate().map(|(index, it)| host(index, it, lab)).collect(),
             switches: topology.switches.iter().map(switch).collect(),
-            cables: Vec::new(),
+            links: Vec::new(),
             tunnels: Vec::new(),
             mtu: topology
                 .hosts
@@ -28,29 +30,29 @@ impl Plan {
                 .flat_map(|host| &host.interfaces)
                 .map(|it| it.mtu)
                 .max()
-                .unwrap_or(USUAL_MTU),
+                .unwrap_or(DEFAULT_MTU),
         };
         let mut devices = Devices::new(topology);
         for link in &topology.links {
             let backend = LinkBackend::of(link, &netem);
-            plan.add_cable(topology, link, backend, &mut devices);
+            plan.add_veth(topology, link, backend, &mut devices);
         }
         topology.tunnels.iter().for_each(|tunnel| plan.add_tunnel(topology, tunnel));
         plan
     }
 
-    fn add_cable(&mut self, topology: &Topology, link: &Link, backend: LinkBackend, devices: &mut Devices) {
+    fn add_veth(&mut self, topology: &Topology, link: &Link, backend: LinkBackend, devices: &mut Devices) {
         let [a, b] = link.ends;
         let ends = [self.end(topology, a, b, devices), self.end(topology, b, a, devices)];
-        self.cables.push(Cable { ends, ways: link.ways, backend });
+        self.links.push(LinkPlan { ends, directions: link.directions, backend });
     }
 
-    /// Both ends of a tunnel are ports in the places of their uplinks.
+    /// Both ends of a tunnel are ports, in the places of their uplinks.
     fn add_tunnel(&mut self, topology: &Topology, tunnel: &Tunnel) {
         let [a, b] = tunnel.addresses;
         let ports = [(tunnel.links[0], [a, b]), (tunnel.links[1], [b, a])].map(|(link, ends)| {
             let addresses = topology.links[link].uplink.clone();
-            let at = self.cables[link].ends.iter().find_map(|end| end.port);
+            let at = self.links[link].ends.iter().find_map(|end| end.port);
             if let Some(port) = at.and_then(|at| self.port_mut(at)) {
                 port.uplink = Some(UplinkPlan { addresses, tunnel: Some(ends) });
             }
@@ -66,13 +68,13 @@ impl Plan {
         switch.ports.iter_mut().find(|port| port.number == number)
     }
 
-    fn end(&mut self, topology: &Topology, end: End, peer: End, devices: &mut Devices) -> CableEnd {
+    fn end(&mut self, topology: &Topology, end: End, peer: End, devices: &mut Devices) -> LinkPlanEnd {
         let name = topology.end_name(end);
         match end {
             End::Host { host, interface } => {
                 let host = &self.hosts[host];
                 let (namespace, device) = (host.namespace.clone(), host.interfaces[interface].name.clone());
-                CableEnd { name, namespace, device, port: None }
+                LinkPlanEnd { name, namespace, device, port: None }
             }
             End::Switch(index) => {
                 let switch = &mut self.switches[index];
@@ -80,7 +82,12 @@ impl Plan {
                 let device = devices.name(index, &switch.name, number, &short_name(topology, peer));
                 let peer = topology.end_name(peer);
                 switch.ports.push(PortPlan { number, device: device.clone(), peer, uplink: None });
-                CableEnd { name, namespace: self.fabric.clone(), device, port: Some((switch.dpid, number)) }
+                LinkPlanEnd {
+                    name,
+                    namespace: self.fabric.clone(),
+                    device,
+                    port: Some((switch.dpid, number)),
+                }
             }
         }
     }
@@ -104,7 +111,7 @@ fn host(index: usize, host: &Host, lab: &LabName) -> HostPlan {
     }
 }
 
-/// 52:54 is what virtual machines use; the rest counts hosts and interfaces, so that captures compare.
+/// MAC addresses: 52:54 as in virtual machines, then the numbers of host and interface, so that captures are comparable.
 fn mac(host: usize, interface: usize) -> MacAddr {
     let (host, interface) = (host as u64 + 1, interface as u64 + 1);
     MacAddr::from_u64(0x5254_0000_0000 | (host & 0xffff) << 8 | interface & 0xff)
@@ -121,11 +128,11 @@ fn short_name(topology: &Topology, end: End) -> String {
     }
 }
 
-/// The names of interfaces in the fabric's namespace.
+/// The used names of interfaces in the fabric's namespace.
 struct Devices(BTreeSet<String>);
 
 impl Devices {
-    // Open vSwitch makes an interface for every bridge, and these two.
+    // Open vSwitch makes an interface for every bridge, and these.
     fn new(topology: &Topology) -> Self {
         let taken = topology.switches.iter().map(|switch| switch.name.clone());
         Self(taken.chain(["lo", "ovs-netdev"].map(str::to_owned)).collect())

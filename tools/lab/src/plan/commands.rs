@@ -5,11 +5,11 @@ use std::fmt::Write;
 use braid_congestion::Algorithm;
 
 use super::{
-    Cable, CableEnd, HostPlan, InterfacePlan, LinkBackend, Plan, SwitchPlan, shape, user_space_devices,
+    HostPlan, InterfacePlan, LinkBackend, LinkPlan, LinkPlanEnd, Plan, SwitchPlan, shape, user_space_devices,
 };
 use crate::scenario::{Cidr, Endpoint, EndpointFlag, Mptcp, PathManager};
 
-/// What makes a plan real, one text or list for each run of a tool.
+/// The commands of a plan, one text or list for each run of a tool.
 pub(crate) struct Commands<'a>(pub(crate) &'a Plan);
 
 impl Commands<'_> {
@@ -18,18 +18,18 @@ impl Commands<'_> {
         self.0.namespaces().fold(String::new(), |text, namespace| text + "netns add " + &namespace + "\n")
     }
 
-    /// For `ip -batch`: every cable, made in its namespaces and seen by no other.
-    pub(crate) fn cables(&self) -> String {
+    /// For `ip -batch`: every veth pair, made directly in its namespaces.
+    pub(crate) fn links(&self) -> String {
         let mut text = String::new();
-        let whole = self.0.cables.iter().filter(|cable| cable.backend != LinkBackend::UserSpace);
-        for [a, b] in whole.map(|cable| &cable.ends) {
+        let whole = self.0.links.iter().filter(|link| link.backend != LinkBackend::UserSpace);
+        for [a, b] in whole.map(|link| &link.ends) {
             let (left, right) = (self.made(a), self.made(b));
             // Writing to a string cannot fail.
             let _ = writeln!(text, "link add {left} type veth peer name {right}");
         }
         let namespace = self.0.lab.links_namespace();
-        for (number, _, cable) in self.0.user_space() {
-            for (end, inner) in cable.ends.iter().zip(user_space_devices(number)) {
+        for (number, _, link) in self.0.user_space() {
+            for (end, inner) in link.ends.iter().zip(user_space_devices(number)) {
                 let (outer, mtu) = (self.made(end), self.mtu());
                 let _ = writeln!(text, "link add {outer} type veth peer name {inner}{mtu} netns {namespace}");
             }
@@ -37,7 +37,7 @@ impl Commands<'_> {
         text
     }
 
-    /// For `ip -batch` inside the namespace of the links in user space: every inner end up.
+    /// For `ip -batch` inside the link process's namespace: every inner end up.
     pub(crate) fn user_space_links(&self) -> String {
         let devices = self.0.user_space().flat_map(|(number, ..)| user_space_devices(number));
         devices.fold(String::new(), |text, device| text + "link set " + &device + " up\n")
@@ -66,9 +66,9 @@ impl Commands<'_> {
 
     /// For `tc -batch` inside `namespace`: the rate of every end.
     pub(crate) fn shapers(&self, namespace: &str) -> String {
-        let sides = self.0.cables.iter().flat_map(|cable| [0, 1].map(|side| (cable, side)));
-        let sides = sides.filter(|(cable, side)| cable.ends[*side].namespace == namespace);
-        sides.map(|(cable, side)| shaper(cable, side)).collect()
+        let sides = self.0.links.iter().flat_map(|link| [0, 1].map(|side| (link, side)));
+        let sides = sides.filter(|(link, side)| link.ends[*side].namespace == namespace);
+        sides.map(|(link, side)| shaper(link, side)).collect()
     }
 
     /// For `ovs-vsctl`, in one transaction: every bridge with its ports.
@@ -87,17 +87,17 @@ impl Commands<'_> {
         self.0.bridges().flat_map(one).collect()
     }
 
-    fn made(&self, end: &CableEnd) -> String {
+    fn made(&self, end: &LinkPlanEnd) -> String {
         format!("{}{} netns {}", end.device, self.mtu(), end.namespace)
     }
 
-    /// What a new interface is told, unless it is what all have.
+    /// The MTU of a new interface, unless it is the default.
     fn mtu(&self) -> String {
         if self.0.mtu == 1_500 { String::new() } else { format!(" mtu {}", self.0.mtu) }
     }
 
-    fn devices_in<'a>(&'a self, namespace: &'a str) -> impl Iterator<Item = &'a CableEnd> {
-        let ends = self.0.cables.iter().flat_map(|cable| &cable.ends);
+    fn devices_in<'a>(&'a self, namespace: &'a str) -> impl Iterator<Item = &'a LinkPlanEnd> {
+        let ends = self.0.links.iter().flat_map(|link| &link.ends);
         ends.filter(move |end| end.namespace == namespace)
     }
 }
@@ -107,7 +107,7 @@ impl HostPlan {
         self.mptcp.used
     }
 
-    /// Whether the path manager in the kernel is to be set.
+    /// Whether the host uses the kernel's path manager.
     pub(crate) fn uses_kernel_path_manager(&self) -> bool {
         self.uses_mptcp() && self.mptcp.path_manager == PathManager::Kernel
     }
@@ -115,12 +115,12 @@ impl HostPlan {
     /// Kernel parameters, as paths below /proc/sys.
     pub(crate) fn parameters(&self) -> Vec<(String, String)> {
         let mut all = vec![
-            // One host answers for an address only where it has it: two interfaces may share a subnet.
+            // An interface answers ARP only for its own addresses, since two interfaces may share a subnet.
             parameter("net/ipv4/conf/all/arp_ignore", "1"),
             parameter("net/ipv4/conf/all/arp_announce", "2"),
             parameter("net/ipv4/conf/all/rp_filter", "2"),
             parameter("net/ipv4/ip_forward", if self.router { "1" } else { "0" }),
-            // What one run learns about a path must not be the next one's start.
+            // Runs start without cached TCP metrics of earlier runs.
             parameter("net/ipv4/tcp_no_metrics_save", "1"),
         ];
         all.extend(self.ipv6());
@@ -133,7 +133,7 @@ impl HostPlan {
         all
     }
 
-    // Without an IPv6 address the host sends nothing over IPv6; with one, no address but its own.
+    // Without an IPv6 address IPv6 is off; with one, the host has no others.
     fn ipv6(&self) -> Vec<(String, String)> {
         let mut addresses = self.interfaces.iter().flat_map(|it: &InterfacePlan| &it.addresses);
         if addresses.all(|cidr| cidr.address.is_ipv4()) {
@@ -148,22 +148,22 @@ impl HostPlan {
     }
 }
 
-/// Whether it is one of Braid's own, which its agent brings.
+/// Whether it is one of Braid's congestion controls, which an agent loads.
 pub(crate) fn is_coupled(congestion_control: &str) -> bool {
     congestion_control.parse::<Algorithm>().is_ok()
 }
 
-/// Kernel parameters of the fabric: its ends of the cables send nothing of their own.
+/// Kernel parameters of the fabric: its ends of links send no packets of their own.
 pub(crate) fn quiet_ipv6() -> Vec<(String, String)> {
     ["all", "default"].map(|scope| parameter(&format!("net/ipv6/conf/{scope}/disable_ipv6"), "1")).to_vec()
 }
 
-/// For `tc -batch` in the namespace of side `side` of `cable`: what makes it send as the way from there is.
-pub(crate) fn shaper(cable: &Cable, side: usize) -> String {
-    shape::lines(&cable.ends[side].device, &cable.ways[side], cable.backend)
+/// For `tc -batch` in the namespace of end `side` of `link`: the shaper of the direction from there.
+pub(crate) fn shaper(link: &LinkPlan, side: usize) -> String {
+    shape::lines(&link.ends[side].device, &link.directions[side], link.backend)
 }
 
-/// The least, what a connection begins with, and the most; 128 KiB is the kernel's own beginning.
+/// `tcp_rmem`: minimum, initial value and maximum; 128 KiB is the kernel's initial value.
 fn receive_buffer(bytes: u64) -> (String, String) {
     parameter("net/ipv4/tcp_rmem", &format!("4096 {} {bytes}", bytes.min(131_072)))
 }
@@ -183,7 +183,7 @@ fn mptcp(host: &HostPlan) -> Vec<String> {
     lines
 }
 
-// Duplicates were looked for in the scenario, so the kernel need not take a second for it.
+// The scenario has no duplicate addresses, so detection, which takes a second, is skipped.
 fn address_line(cidr: Cidr, device: &str) -> String {
     let nodad = if cidr.address.is_ipv6() { " nodad" } else { "" };
     format!("addr add {cidr} dev {device}{nodad}")
@@ -192,7 +192,7 @@ fn address_line(cidr: Cidr, device: &str) -> String {
 fn endpoint_line(host: &HostPlan, endpoint: &Endpoint) -> String {
     let holds = |it: &&InterfacePlan| it.addresses.iter().any(|cidr| cidr.address == endpoint.address);
     let flags: Vec<_> = endpoint.flags.iter().map(ToString::to_string).collect();
-    // A subflow leaves through the interface of its address, whatever the routes say.
+    // A subflow leaves by the interface of its address, whatever the routes.
     let device =
         host.interfaces.iter().find(holds).filter(|_| !endpoint.flags.contains(&EndpointFlag::Signal));
     let device = device.map_or(String::new(), |it| format!("dev {} ", it.name));

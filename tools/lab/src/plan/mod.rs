@@ -1,6 +1,6 @@
-//! What a scenario becomes on this machine: every name, number and setting, before anything is made.
+//! The plan of a lab: every name, number and setting, before anything is made.
 //!
-//! Pure: `build` decides, `commands` writes it down for `ip`, `tc` and `ovs-vsctl`.
+//! It is pure: `build` decides, `commands` writes commands for `ip`, `tc` and `ovs-vsctl`.
 
 mod backend;
 mod build;
@@ -20,7 +20,7 @@ use crate::scenario::{Cidr, Mptcp, UplinkAddress};
 pub use backend::LinkBackend;
 pub(crate) use commands::{Commands, is_coupled, quiet_ipv6, shaper};
 
-/// Everything that a lab consists of.
+/// The plan of a lab.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub lab: LabName,
@@ -29,11 +29,11 @@ pub(crate) struct Plan {
     pub fabric: String,
     pub hosts: Vec<HostPlan>,
     pub switches: Vec<SwitchPlan>,
-    pub cables: Vec<Cable>,
-    /// The ports of edges that are tunnels, in pairs.
+    pub links: Vec<LinkPlan>,
+    /// The tunnel ports of edges, in pairs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tunnels: Vec<[(DatapathId, PortNo); 2]>,
-    /// What every cable and switch passes: the greatest of the hosts'.
+    /// The MTU of every link and switch: the largest of the hosts.
     pub mtu: u16,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct SwitchPlan {
     pub name: String,
     pub dpid: DatapathId,
     pub ports: Vec<PortPlan>,
-    /// Whether it is one of Braid's own.
+    /// Whether it is an edge.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub edge: bool,
 }
@@ -72,33 +72,33 @@ pub(crate) struct PortPlan {
     pub number: PortNo,
     /// The interface in the fabric's namespace.
     pub device: String,
-    /// What is at the other end of the cable, as the scenario calls it.
+    /// The scenario's name of the link's other end.
     pub peer: String,
-    /// What an edge has at a router; the port is that of the tunnel then.
+    /// The uplink of an edge; the port is then that of its tunnel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uplink: Option<UplinkPlan>,
 }
 
-/// What an edge has at a router, and its tunnel from there.
+/// An uplink of an edge at a router, and its tunnel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct UplinkPlan {
     pub addresses: Vec<UplinkAddress>,
-    /// The edge's address and the other edge's.
+    /// The addresses of this edge and of the other one.
     pub tunnel: Option<[IpAddr; 2]>,
 }
 
-/// A pair of virtual Ethernet interfaces, or two pairs with a link in user space between them.
+/// A veth pair, or two pairs with a link in user space between them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Cable {
-    pub ends: [CableEnd; 2],
-    /// From the first end to the second, and back.
-    pub ways: [Parameters; 2],
+pub(crate) struct LinkPlan {
+    pub ends: [LinkPlanEnd; 2],
+    /// The direction from the first end to the second, and the reverse direction.
+    pub directions: [Parameters; 2],
     pub backend: LinkBackend,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct CableEnd {
-    /// As in the scenario: a switch, or a host and its interface.
+pub(crate) struct LinkPlanEnd {
+    /// The name in the scenario: a switch, or a host and its interface.
     pub name: String,
     pub namespace: String,
     pub device: String,
@@ -107,35 +107,35 @@ pub(crate) struct CableEnd {
 }
 
 impl Plan {
-    /// Every namespace, the fabric's first.
+    /// All namespaces, the fabric's first.
     pub(crate) fn namespaces(&self) -> impl Iterator<Item = String> {
         let hosts = self.hosts.iter().map(|host| host.namespace.clone());
         let links = self.user_space().next().map(|_| self.lab.links_namespace());
         std::iter::once(self.fabric.clone()).chain(hosts).chain(links)
     }
 
-    /// The cables with a link in user space, each with its place among them and in `cables`.
-    pub(crate) fn user_space(&self) -> impl Iterator<Item = (usize, usize, &Cable)> {
-        let cables = self.cables.iter().enumerate();
-        let cables = cables.filter(|(_, cable)| cable.backend == LinkBackend::UserSpace);
-        cables.enumerate().map(|(number, (index, cable))| (number, index, cable))
+    /// The links in user space, each with its number among them and its index in `links`.
+    pub(crate) fn user_space(&self) -> impl Iterator<Item = (usize, usize, &LinkPlan)> {
+        let links = self.links.iter().enumerate();
+        let links = links.filter(|(_, link)| link.backend == LinkBackend::UserSpace);
+        links.enumerate().map(|(number, (index, link))| (number, index, link))
     }
 
-    /// What the process of the links in user space is to do.
+    /// The setup of the link process.
     pub(crate) fn link_setups(&self) -> Vec<LinkSetup> {
-        let setup = |(number, _, cable): (usize, usize, &Cable)| LinkSetup {
+        let setup = |(number, _, link): (usize, usize, &LinkPlan)| LinkSetup {
             devices: user_space_devices(number),
-            ways: cable.ways,
+            directions: link.directions,
         };
         self.user_space().map(setup).collect()
     }
 
-    /// The bridges of Open vSwitch.
+    /// The switches that are bridges of Open vSwitch.
     pub(crate) fn bridges(&self) -> impl Iterator<Item = &SwitchPlan> {
         self.switches.iter().filter(|switch| !switch.edge)
     }
 
-    /// The switches that are Braid's own, each with its place among all.
+    /// The edges, each with its index among all switches.
     pub(crate) fn edges(&self) -> impl Iterator<Item = (usize, &SwitchPlan)> {
         self.switches.iter().enumerate().filter(|(_, switch)| switch.edge)
     }
@@ -144,14 +144,14 @@ impl Plan {
         self.hosts.iter().find(|host| host.name == name)
     }
 
-    /// The links between switches, once in each direction.
+    /// The directed links between switches.
     pub(crate) fn switch_links(&self) -> impl Iterator<Item = [(DatapathId, PortNo); 2]> {
-        let both = self.cables.iter().filter_map(|cable| Some([cable.ends[0].port?, cable.ends[1].port?]));
+        let both = self.links.iter().filter_map(|link| Some([link.ends[0].port?, link.ends[1].port?]));
         both.chain(self.tunnels.iter().copied()).flat_map(|[a, b]| [[a, b], [b, a]])
     }
 }
 
-/// What the inner ends of the cables of link `number` in user space are called in their namespace.
+/// The names of the inner ends of link `number` in user space.
 pub(crate) fn user_space_devices(number: usize) -> [String; 2] {
     ["a", "b"].map(|side| format!("{number}{side}"))
 }
@@ -173,7 +173,7 @@ mod tests {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/ams-gva.yaml");
         let plan = plan(&Scenario::load(&path).unwrap());
         let commands = Commands(&plan);
-        let mut text = commands.namespaces() + &commands.cables() + &commands.fabric_links();
+        let mut text = commands.namespaces() + &commands.links() + &commands.fabric_links();
         let hosts = plan.hosts.iter().map(|host| commands.host(host));
         text.extend(hosts);
         text.extend(plan.namespaces().map(|name| commands.shapers(&name)));
@@ -188,7 +188,7 @@ mod tests {
         let text = "{scenario: t, topology: {hosts: [{name: h, interfaces: [{name: e0}]}], switches: [x, y, z], \
             links: [{between: [h.e0, x], rate: 10Mbit, delay: 1ms}, \
             {between: [x, y], rate: 10Mbit, delay: 20ms, loss: 1%, loss_burst: 4, queue: 50 packets, \
-            back: {rate: 1Mbit, loss: 0%, loss_burst: 1, reorder: 2%}}, \
+            reverse: {rate: 1Mbit, loss: 0%, loss_burst: 1, reorder: 2%}}, \
             {between: [y, z], rate: 10Mbit, delay: 20ms, jitter: 5ms}]}}";
         Scenario::parse(text, "t.yaml").unwrap()
     }
@@ -199,7 +199,7 @@ mod tests {
         for netem in [true, false] {
             let plan = Plan::new(&chain(), &"lab".parse().unwrap(), || netem);
             let commands = Commands(&plan);
-            text += &format!("netem: {netem}\n{}{}", commands.cables(), commands.user_space_links());
+            text += &format!("netem: {netem}\n{}{}", commands.links(), commands.user_space_links());
             text.extend(plan.namespaces().map(|name| commands.shapers(&name)));
             text += &serde_json::to_string_pretty(&plan.link_setups()).unwrap();
             text += "\n";

@@ -4,17 +4,17 @@ use braid_link_model::{Parameters, Probability, QueueLimit};
 
 use super::LinkBackend;
 
-/// A full frame, for queues that count packets where the kernel counts bytes.
-const FRAME: u64 = 1_514;
+/// The bytes of a full frame, for the conversion of queues in packets to bytes.
+const FULL_FRAME: u64 = 1_514;
 
-/// For `tc -batch`: what makes the sending end `device` of a link like `way`; nothing for links in user space.
-pub(super) fn lines(device: &str, way: &Parameters, backend: LinkBackend) -> String {
+/// For `tc -batch`: the shaper at the sending end `device` of `direction`; empty for links in user space.
+pub(super) fn lines(device: &str, direction: &Parameters, backend: LinkBackend) -> String {
     match backend {
-        LinkBackend::Tbf => format!("qdisc replace dev {device} root {}\n", bucket(way)),
+        LinkBackend::Tbf => format!("qdisc replace dev {device} root {}\n", bucket(direction)),
         LinkBackend::Netem => format!(
             "qdisc replace dev {device} root handle 1: {}\nqdisc replace dev {device} parent 1:1 handle 10: {}\n",
-            netem(way),
-            bucket(way)
+            netem(direction),
+            bucket(direction)
         ),
         LinkBackend::UserSpace => String::new(),
     }
@@ -23,35 +23,35 @@ pub(super) fn lines(device: &str, way: &Parameters, backend: LinkBackend) -> Str
 // Measured with Multipath TCP over two links of 100 Mbit/s, on two cores that two other processes keep busy: a
 // burst of 5 ms carries 148 to 167 Mbit/s, 10 ms 187, 20 ms 188, which is all that the headers leave. So long may
 // the thread of the switches wait for its turn. Over seconds the burst itself adds next to nothing.
-fn bucket(way: &Parameters) -> String {
-    let rate = way.rate.unwrap_or_default().0;
+fn bucket(direction: &Parameters) -> String {
+    let rate = direction.rate.unwrap_or_default().0;
     let burst = (rate / 8_000).saturating_mul(20).max(16_000);
-    let queue = match way.queue {
+    let queue = match direction.queue {
         QueueLimit::Bytes(bytes) => bytes,
-        QueueLimit::Packets(packets) => packets.saturating_mul(FRAME),
+        QueueLimit::Packets(packets) => packets.saturating_mul(FULL_FRAME),
     };
     format!("tbf rate {rate}bit burst {burst} limit {queue}")
 }
 
-// Its own queue holds what is on the way; the bucket behind it drops what is too much.
-fn netem(way: &Parameters) -> String {
-    let mut text = format!("netem limit 100000 delay {}us", way.delay.duration().as_micros());
-    if way.loss > Probability::ZERO {
-        text += &loss(way);
+// netem's queue holds frames in flight; the bucket behind it drops the excess.
+fn netem(direction: &Parameters) -> String {
+    let mut text = format!("netem limit 100000 delay {}us", direction.delay.duration().as_micros());
+    if direction.loss > Probability::ZERO {
+        text += &loss(direction);
     }
-    if way.reorder > Probability::ZERO {
-        text += &format!(" reorder {}", way.reorder);
+    if direction.reorder > Probability::ZERO {
+        text += &format!(" reorder {}", direction.reorder);
     }
     text
 }
 
-// Gilbert's two chances, in netem's words: from good to bad, and back.
-fn loss(way: &Parameters) -> String {
-    if way.loss_burst <= 1.0 {
-        return format!(" loss random {}", way.loss);
+// The Gilbert model in netem's syntax: the probabilities from good to bad and from bad to good.
+fn loss(direction: &Parameters) -> String {
+    if direction.loss_burst <= 1.0 {
+        return format!(" loss random {}", direction.loss);
     }
-    let recovers = 1.0 / way.loss_burst;
-    let share = way.loss.share();
+    let recovers = 1.0 / direction.loss_burst;
+    let share = direction.loss.share();
     let turns = (recovers * share / (1.0 - share)).min(1.0);
     format!(" loss gemodel {:.6}% {:.6}%", turns * 100.0, recovers * 100.0)
 }

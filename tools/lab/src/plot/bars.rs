@@ -6,9 +6,9 @@ use super::PlotError;
 use super::canvas::{self, colour};
 
 const WIDTH: u32 = 900;
-const BAR: u32 = 28;
+const BAR_HEIGHT: u32 = 28;
 
-/// A value with its name, and the least and the greatest of what it is the mean of.
+/// A mean with its name and range.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bar {
     pub name: String,
@@ -16,11 +16,11 @@ pub(crate) struct Bar {
     pub range: Option<(f64, f64)>,
 }
 
-/// Lying bars, the first on top.
+/// A horizontal bar chart, the first bar on top.
 pub(crate) fn bars(title: &str, unit: &str, bars: &[Bar]) -> Result<String, PlotError> {
     let end = canvas::greatest(bars.iter().map(|bar| bar.range.map_or(bar.value, |it| it.1))) * 1.1;
     let count = bars.len().max(1);
-    let height = 90 + BAR * u32::try_from(count).unwrap_or(1_000).min(1_000);
+    let height = 90 + BAR_HEIGHT * u32::try_from(count).unwrap_or(1_000).min(1_000);
     canvas::svg((WIDTH, height), |area| {
         let mut chart = ChartBuilder::on(area)
             .caption(title, ("sans-serif", 18))

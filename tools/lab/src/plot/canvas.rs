@@ -4,7 +4,7 @@ use plotters::prelude::{IntoDrawingArea, RGBColor, SVGBackend, WHITE};
 
 use super::PlotError;
 
-/// Okabe and Ito's colours, which people see apart who see few; they repeat after eight.
+/// The colours of Okabe and Ito, distinct for colour-blind people; they repeat after eight.
 const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(230, 159, 0),
@@ -22,7 +22,7 @@ pub(super) fn colour(place: usize) -> RGBColor {
     COLOURS[place % COLOURS.len()]
 }
 
-/// The text of an SVG on which `paint` has drawn.
+/// The SVG text of the drawing of `paint`.
 pub(super) fn svg(
     size: (u32, u32),
     paint: impl FnOnce(&Area<'_>) -> Result<(), PlotError>,
@@ -37,7 +37,7 @@ pub(super) fn svg(
     Ok(text)
 }
 
-/// The greatest of `values`, or 1 where an axis would have no length.
+/// The largest of `values`, or 1 if all are zero.
 pub(super) fn greatest(values: impl Iterator<Item = f64>) -> f64 {
     let greatest = values.filter(|it| it.is_finite()).fold(0.0, f64::max);
     if greatest > 0.0 { greatest } else { 1.0 }

@@ -7,7 +7,7 @@ use super::{PlotError, Series};
 
 const SIZE: (u32, u32) = (900, 420);
 
-/// What the axes of a plot of lines mean.
+/// The axes of a line chart.
 pub struct Line {
     x: &'static str,
     y: &'static str,
@@ -18,17 +18,17 @@ impl Line {
     pub const TIME: Self = Self { x: "seconds", y: "Mbit/s" };
     /// Rates by the number of streams.
     pub const STREAMS: Self = Self { x: "streams", y: "Mbit/s" };
-    /// The best number of streams by what is under way on a path.
+    /// The best number of streams by the bandwidth-delay product.
     pub const BEST_STREAMS: Self =
         Self { x: "available bandwidth × round-trip time, Mbit/s · ms", y: "streams" };
-    /// Each connection's part, the least one first.
+    /// Each connection's share, the smallest first.
     pub const RANK: Self = Self { x: "rank of the connection", y: "% of optimal" };
 }
 
-/// A line for each series, in SVG.
+/// A line chart in SVG, one line for each series.
 ///
 /// # Errors
-/// What cannot be drawn.
+/// The drawing fails.
 pub fn lines(title: &str, axes: &Line, series: &[Series]) -> Result<String, PlotError> {
     let points = || series.iter().flat_map(|it| &it.points);
     let end = canvas::greatest(points().map(|it| it.0));

@@ -1,4 +1,4 @@
-//! What a run measured, as plots in SVG: no fonts, no files, text in and text out.
+//! Plots of a run's measurements as SVG text, without fonts and files.
 
 mod bars;
 mod canvas;
@@ -12,13 +12,13 @@ pub(crate) use stacked::stacked;
 /// A value that changes from point to point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// What the legend calls it.
+    /// Its name in the legend.
     pub name: String,
-    /// Along both axes.
+    /// The points.
     pub points: Vec<(f64, f64)>,
 }
 
-/// What cannot be drawn.
+/// A plot that cannot be drawn.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot be drawn: {0}")]
 pub struct PlotError(String);

@@ -7,9 +7,9 @@ use super::{PlotError, Series};
 
 const SIZE: (u32, u32) = (900, 420);
 
-/// Each series upon those before it, and a line at what the network carries, in Mbit/s.
+/// A stacked area chart of the series, with a line at the network's capacity, in Mbit/s.
 ///
-/// All series have their points at the same times, or lack some.
+/// Series have points at the same times; some may lack points.
 pub(crate) fn stacked(title: &str, series: &[Series], capacity: f64) -> Result<String, PlotError> {
     let (times, sums) = sums(series);
     let top = canvas::greatest(sums.iter().flatten().copied().chain([capacity])) * 1.1;
@@ -48,7 +48,7 @@ pub(crate) fn stacked(title: &str, series: &[Series], capacity: f64) -> Result<S
     })
 }
 
-/// The times, and for each series its sum with all before it at these times.
+/// The times, and for each series the cumulative sum at these times.
 fn sums(series: &[Series]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let mut times: Vec<_> = series.iter().flat_map(|it| &it.points).map(|it| it.0).collect();
     times.retain(|time| time.is_finite());

@@ -1,4 +1,4 @@
-//! Traffic that goes on during every transfer, for others to be met.
+//! Cross traffic during every transfer.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -12,19 +12,19 @@ use crate::interrupt::Interrupt;
 use crate::scenario::{Background, Protocol, Traffic};
 use crate::system::{Namespace, Tool};
 
-/// Where the first of its servers listens.
+/// The port of its first server.
 pub(super) const FIRST_PORT: u16 = 5301;
 
-/// What runs now; it ends when this is dropped.
+/// The running cross traffic, which ends when this is dropped.
 #[derive(Default)]
 pub(super) struct Running {
     children: Vec<Child>,
-    /// Clients that begin later, and where they write.
+    /// Clients that start later, and their output files.
     waiting: Vec<(Duration, Tool, PathBuf)>,
 }
 
 impl Running {
-    /// Starts what goes on from the beginning; `index` numbers the files that the tools write.
+    /// Starts the traffic that begins with the transfer; `index` numbers the tools' files.
     pub(super) fn start(
         lab: &Deployment,
         traffic: &Traffic,
@@ -52,7 +52,7 @@ impl Running {
         let iperf = || lab.deployed.tool("iperf3").args(["--port", &port.to_string()]);
         self.spawn(iperf().args(["--server", "--one-off"]).within(&to), &log.with_extension("server"))?;
         let failed = |what: &str| LabError::Traffic { run: "background".to_owned(), what: what.to_owned() };
-        let listening = interrupt.poll(super::transfer::PATIENCE, || listens(&to, port))?;
+        let listening = interrupt.poll(super::transfer::TOOL_TIMEOUT, || listens(&to, port))?;
         listening.ok_or_else(|| failed("the iperf3 server does not listen"))?;
         let (client, log) = (client(iperf(), background).within(&from), log.with_extension("client"));
         match background.after {
@@ -64,7 +64,7 @@ impl Running {
         }
     }
 
-    /// Starts what is due so long after the beginning of the transfer.
+    /// Starts the traffic that is due at this time after the start of the transfer.
     pub(super) fn act(&mut self, elapsed: Duration) -> Result<(), LabError> {
         while let Some(due) = self.waiting.iter().position(|(after, ..)| *after <= elapsed) {
             let (_, client, log) = self.waiting.swap_remove(due);
@@ -80,7 +80,7 @@ impl Running {
         Ok(())
     }
 
-    /// An error if a part of it has ended, since nobody told it to.
+    /// Returns an error if a tool has ended by itself.
     pub(super) fn check(&mut self) -> Result<(), LabError> {
         for child in &mut self.children {
             let ended = child.try_wait().map_err(|error| LabError::io("waiting for iperf3", error))?;
@@ -93,7 +93,7 @@ impl Running {
     }
 }
 
-/// It sends until it is stopped.
+/// The client sends until it is stopped.
 fn client(iperf: Tool, background: &Background) -> Tool {
     let Background { direction, streams, rate, protocol, .. } = background;
     let udp = (*protocol == Protocol::Udp).then_some("--udp");
@@ -101,7 +101,7 @@ fn client(iperf: Tool, background: &Background) -> Tool {
     let tool = tool.arg("--bind").arg(direction.source.to_string()).args(["--time", "0"]);
     let tool = tool.args(["--parallel", &streams.to_string()]);
     match rate {
-        // iperf3 takes the rate of each stream.
+        // iperf3's rate option applies to each stream.
         Some(rate) => tool.args(["--bitrate", &(rate.0 / u64::from(*streams)).to_string()]),
         None => tool,
     }
@@ -110,7 +110,7 @@ fn client(iperf: Tool, background: &Background) -> Tool {
 impl Drop for Running {
     fn drop(&mut self) {
         for child in &mut self.children {
-            // It may have ended by itself.
+            // The process may have ended by itself.
             let _ = child.kill();
             let _ = child.wait();
         }

@@ -1,4 +1,4 @@
-//! What a host's packets were like while transfers ran: tcpdump writes them, and MPTCP's handshakes are read from them.
+//! Packet captures of hosts during transfers by tcpdump, and the MPTCP handshakes in them.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -18,21 +18,21 @@ use crate::interrupt::Interrupt;
 use crate::scenario::{Capture, Packets};
 use crate::system::Namespace;
 
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Ethernet, IP and TCP with all their options, and a few bytes of data.
-const BYTES: &str = "160";
-/// Of one interface and transfer, so that no file becomes large.
-const MOST_PACKETS: &str = "20000";
-/// So many handshakes are told in a report; the file has all of them.
-const MOST_HANDSHAKES: usize = 64;
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
+/// Captured bytes of a packet: Ethernet, IP and TCP headers with all options, and a few bytes of data.
+const SNAP_LENGTH: &str = "160";
+/// Packets of one interface and transfer, so that no file becomes large.
+const MAX_PACKETS: &str = "20000";
+/// Handshake packets in a report; the capture file has all of them.
+const MAX_HANDSHAKES: usize = 64;
 
-// What sets a subflow up has SYN, or is an acknowledgement without data whose header is longer than those of pure data
-// acknowledgements, of 44 bytes: MP_CAPABLE, MP_JOIN or ADD_ADDR. `tcp[…]` knows IPv4 only.
-const SET_UP: &str = "(tcp[13] & 2 != 0) or \
+// Packets that set up a subflow have SYN, or are ACKs without data whose header is longer than the 44 bytes of a data
+// ACK: MP_CAPABLE, MP_JOIN or ADD_ADDR. `tcp[…]` matches IPv4 only.
+const HANDSHAKE_FILTER: &str = "(tcp[13] & 2 != 0) or \
     (tcp[12] & 0xf0 >= 0xc0 and ip[2:2] - ((ip[0] & 0xf) << 2) - ((tcp[12] & 0xf0) >> 2) = 0) or \
     (ip6[6] = 6 and (ip6[53] & 2 != 0 or (ip6[52] & 0xf0 >= 0xc0 and ip6[4:2] - ((ip6[52] & 0xf0) >> 2) = 0)))";
 
-/// Captures that are under way; they end when this is dropped.
+/// Running captures, which end when this is dropped.
 #[derive(Default)]
 pub(super) struct Captures(Vec<Running>);
 
@@ -44,7 +44,7 @@ struct Running {
 }
 
 impl Captures {
-    /// Starts one for each interface; `index` numbers their files.
+    /// Starts a capture for each interface; `index` numbers their files.
     pub(super) fn start(
         lab: &Deployment,
         captures: &[Capture],
@@ -67,7 +67,7 @@ impl Captures {
         Ok(running)
     }
 
-    /// Ends all of them; what they saw.
+    /// Ends all captures. Returns their results.
     pub(super) fn finish(mut self, interrupt: &Interrupt) -> Result<Vec<CaptureRow>, LabError> {
         self.0.iter_mut().map(|running| running.finish(interrupt)).collect()
     }
@@ -81,11 +81,12 @@ fn spawn(
     file: &Path,
     log: &Path,
 ) -> Result<Child, LabError> {
-    // As root it can write where the lab is; it would change to a user of its own.
-    let tool = lab.deployed.tool("tcpdump").args(["-n", "-U", "-Z", "root", "-s", BYTES, "-c", MOST_PACKETS]);
+    // tcpdump stays root, since its own user cannot write to the lab's folder.
+    let tool =
+        lab.deployed.tool("tcpdump").args(["-n", "-U", "-Z", "root", "-s", SNAP_LENGTH, "-c", MAX_PACKETS]);
     let tool = tool.arg("-i").arg(interface).arg("-w").arg(file);
     let tool = match packets {
-        Packets::Mptcp => tool.arg(SET_UP),
+        Packets::Mptcp => tool.arg(HANDSHAKE_FILTER),
         Packets::All => tool,
     };
     let log = File::create(log).map_err(|error| LabError::file(log, error))?;
@@ -94,7 +95,7 @@ fn spawn(
 
 fn wait_for(log: &Path, interrupt: &Interrupt) -> Result<(), LabError> {
     let said = || fs::read_to_string(log).unwrap_or_default();
-    let listening = interrupt.poll(PATIENCE, || Ok(said().contains("listening on").then_some(())))?;
+    let listening = interrupt.poll(STOP_TIMEOUT, || Ok(said().contains("listening on").then_some(())))?;
     let failed = || LabError::io("tcpdump", std::io::Error::other(said().trim().to_owned()));
     listening.ok_or_else(failed)
 }
@@ -102,7 +103,7 @@ fn wait_for(log: &Path, interrupt: &Interrupt) -> Result<(), LabError> {
 impl Running {
     fn finish(&mut self, interrupt: &Interrupt) -> Result<CaptureRow, LabError> {
         self.stop();
-        let ended = interrupt.poll(PATIENCE, || {
+        let ended = interrupt.poll(STOP_TIMEOUT, || {
             let status = self.child.try_wait().map_err(|error| LabError::io("waiting for tcpdump", error))?;
             Ok(status.map(drop))
         })?;
@@ -121,7 +122,7 @@ impl Running {
     }
 
     fn stop(&self) {
-        // It may have ended by itself, after so many packets.
+        // tcpdump may have ended by itself at the packet limit.
         if let Ok(pid) = i32::try_from(self.child.id()) {
             let _ = kill(Pid::from_raw(pid), Signal::SIGINT);
         }
@@ -137,7 +138,7 @@ impl Drop for Captures {
     }
 }
 
-/// How many packets a capture has, and those that set MPTCP subflows up.
+/// The number of packets in a capture, and the MPTCP handshakes.
 fn read(pcap: &[u8]) -> std::io::Result<(usize, Vec<HandshakeRow>)> {
     let capture = PcapCapture::from_file(pcap).map_err(|error| std::io::Error::other(error.to_string()))?;
     let start = capture.blocks.first().map_or(0.0, |block| seconds(block.ts_sec, block.ts_usec));
@@ -145,7 +146,7 @@ fn read(pcap: &[u8]) -> std::io::Result<(usize, Vec<HandshakeRow>)> {
         let at = seconds(block.ts_sec, block.ts_usec) - start;
         handshake(at, block.data)
     });
-    Ok((capture.blocks.len(), rows.take(MOST_HANDSHAKES).collect()))
+    Ok((capture.blocks.len(), rows.take(MAX_HANDSHAKES).collect()))
 }
 
 fn seconds(whole: u32, micros: u32) -> f64 {

@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 use super::report::LabRow;
 use crate::deploy::Deployment;
 
-/// What it took to build `lab`.
+/// The cost of building `lab`.
 pub(super) fn of(lab: &Deployment, took: Duration) -> LabRow {
     let mut memory_bytes = BTreeMap::new();
     for process in lab.deployed.marker.processes() {
@@ -18,11 +18,11 @@ pub(super) fn of(lab: &Deployment, took: Duration) -> LabRow {
         }
     }
     let plan = &lab.deployed.plan;
-    let (switches, hosts, links) = (plan.switches.len(), plan.hosts.len(), plan.cables.len());
+    let (switches, hosts, links) = (plan.switches.len(), plan.hosts.len(), plan.links.len());
     LabRow { variant: None, switches, hosts, links, seconds: took.as_secs_f64(), memory_bytes }
 }
 
-/// A process's name, and what it has in memory; nothing if it has ended.
+/// The name and resident memory of a process; `None` if it has ended.
 fn memory(process: Pid) -> Option<(String, u64)> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -31,7 +31,7 @@ fn memory(process: Pid) -> Option<(String, u64)> {
     Some((name(&command)?, kilobytes.saturating_mul(1_024)))
 }
 
-/// The program, with its command if it is one of Braid's: there the controller is one, and hosts' agents are others.
+/// The program's name, with Braid's subcommand, to distinguish the controller from agents.
 fn name(command: &str) -> Option<String> {
     let mut words = command.split('\0');
     let program = words.next()?.trim_end_matches(':').rsplit('/').next()?.to_owned();

@@ -1,4 +1,4 @@
-//! MPTCP and TCP counters of a host's kernel, and the check that MPTCP was in fact used.
+//! MPTCP and TCP counters of a host's kernel, and the check that MPTCP was used.
 
 use std::fs;
 
@@ -6,14 +6,14 @@ use super::report::MptcpUse;
 use crate::error::LabError;
 use crate::system::Namespace;
 
-/// What a host's kernel has counted of Multipath TCP as a client; see `include/net/mptcp.h` of Linux.
+/// MPTCP counters of a host's kernel as a client; see `include/net/mptcp.h` of Linux.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct MptcpCounters {
-    /// Connections for which the server agreed.
+    /// Connections on which the server accepted MPTCP.
     pub connections: u64,
-    /// Further subflows that the server agreed to.
+    /// Additional subflows that the server accepted.
     pub joins: u64,
-    /// Connections that became plain TCP.
+    /// Connections that fell back to TCP.
     pub fallbacks: u64,
 }
 
@@ -24,7 +24,7 @@ impl MptcpCounters {
         Ok(Self::parse(&text))
     }
 
-    /// What was counted since `earlier`.
+    /// The difference since `earlier`.
     pub(super) fn since(self, earlier: &Self) -> Self {
         Self {
             connections: self.connections.saturating_sub(earlier.connections),
@@ -33,14 +33,14 @@ impl MptcpCounters {
         }
     }
 
-    /// Whether `wanted` connections used Multipath TCP: a fallback would show plain TCP under a false name.
+    /// Checks that `wanted` connections used MPTCP; after a fallback the result would be that of plain TCP.
     pub(super) fn check(&self, wanted: u64) -> Result<(), String> {
         let Self { connections, fallbacks, .. } = self;
         if *connections >= wanted && *fallbacks == 0 {
             return Ok(());
         }
         Err(format!(
-            "Multipath TCP was not used: {connections} of {wanted} connections negotiated it, {fallbacks} fell back to TCP"
+            "MPTCP was not used: {connections} of {wanted} connections negotiated it, {fallbacks} fell back to TCP"
         ))
     }
 
@@ -54,14 +54,14 @@ impl MptcpCounters {
     }
 }
 
-/// How many TCP segments a host has sent again since it is there.
+/// The number of TCP segments that a host has retransmitted.
 pub(super) fn retransmits(namespace: &Namespace) -> Result<u64, LabError> {
     let path = "/proc/thread-self/net/snmp";
     let text = namespace.run(|| fs::read_to_string(path).map_err(|error| LabError::io(path, error)))?;
     Ok(value(&text, "Tcp: ", "RetransSegs"))
 }
 
-// Two lines begin alike: one has the names, the next one the values. A kernel without a counter never counts it.
+// A line of names is followed by a line of values with the same prefix. A missing counter is zero.
 fn value(text: &str, table: &str, wanted: &str) -> u64 {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix(table));
     let (names, values) = (lines.next().unwrap_or(""), lines.next().unwrap_or(""));
@@ -71,7 +71,7 @@ fn value(text: &str, table: &str, wanted: &str) -> u64 {
 }
 
 impl MptcpCounters {
-    /// As a report says it, with how many packets that open further subflows the controller was sent.
+    /// For the report, with the number of packet-ins for joins.
     pub(super) const fn with_packet_ins(self, join_packet_ins: u64) -> MptcpUse {
         let Self { connections, joins, fallbacks } = self;
         MptcpUse { connections, joins, fallbacks, join_packet_ins }
@@ -94,7 +94,7 @@ mod tests {
         let counters = MptcpCounters { connections: 2, joins: 0, fallbacks: 0 };
         assert_eq!(counters.check(2), Ok(()));
         let error = MptcpCounters { connections: 1, fallbacks: 1, ..counters }.check(2).unwrap_err();
-        assert_eq!(error, "Multipath TCP was not used: 1 of 2 connections negotiated it, 1 fell back to TCP");
+        assert_eq!(error, "MPTCP was not used: 1 of 2 connections negotiated it, 1 fell back to TCP");
         assert!(counters.check(3).is_err());
         assert!(MptcpCounters { fallbacks: 1, ..counters }.check(2).is_err());
     }

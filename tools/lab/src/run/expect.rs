@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::report::{Interval, Row, Verdict};
 use super::settings::{self, Key};
-use crate::scenario::{Deciding, Expectation, Limit, Metric, Work};
+use crate::scenario::{Aggregate, Expectation, Limit, Metric, Work};
 
-/// What is not of single rows.
+/// Values of the whole run.
 #[derive(Clone, Copy)]
 pub(super) struct Whole {
-    /// What the network carries from all who send to all who receive, in bits a second.
+    /// The maximum flow from all senders to all receivers, in bits per second.
     pub capacity: f64,
-    /// What was fitted; not a number where nothing was.
+    /// The fitted parameter; NaN without a fit.
     pub a: f64,
 }
 
-/// Whether every setting that `expectation` is about keeps its limit, shown by the worst of them; or whether the best does.
+/// Checks whether all settings of `expectation`, or the best one, keep its limit.
 ///
 pub(super) fn judge(expectation: &Expectation, rows: &[Row], whole: Whole) -> Verdict {
     let Expectation { mode, variant, from, relative_to, .. } = expectation;
@@ -26,7 +26,7 @@ pub(super) fn judge(expectation: &Expectation, rows: &[Row], whole: Whole) -> Ve
     let sends = |key: &Key<'_>| key.direction.map(|direction| direction.from.as_str()) == from.as_deref();
     let about = about.filter(|(key, _)| from.is_none() || sends(key));
     let compared = about.map(|(key, value)| match relative_to {
-        // A setting that the other variant has not would compare with nothing, and fails.
+        // A setting that the other variant lacks fails.
         Some(name) => counterpart(key, name, &values).map_or(f64::NAN, |base| value / base),
         None => *value,
     });
@@ -34,14 +34,14 @@ pub(super) fn judge(expectation: &Expectation, rows: &[Row], whole: Whole) -> Ve
         Limit::AtLeast(limit) => ("at_least", limit),
         Limit::AtMost(limit) => ("at_most", limit),
     };
-    let wants_least = matches!(expectation.limit, Limit::AtLeast(_)) == (expectation.of == Deciding::Worst);
+    let wants_least = matches!(expectation.limit, Limit::AtLeast(_)) == (expectation.of == Aggregate::Worst);
     let decides: fn(f64, f64) -> f64 = if wants_least { f64::min } else { f64::max };
-    // The scenario's check sees to it that some row is meant.
+    // The scenario's check ensures that a row matches.
     let value = compared.reduce(|a, b| worse(a, b, decides)).unwrap_or(0.0);
     Verdict { name: expectation.name.clone(), value, bound, limit, ok: expectation.limit.holds(value) }
 }
 
-/// Whether a tool and a length are meant; where there is but one, it is.
+/// Whether a tool and a length match the expectation.
 fn is_about(expectation: &Expectation, work: Option<Work>) -> bool {
     let Some(Work { tool, bytes }) = work else { return true };
     expectation.tool.is_none_or(|it| it == tool) && expectation.bytes.is_none_or(|it| it == bytes)
@@ -51,7 +51,7 @@ fn worse(a: f64, b: f64, of: impl Fn(f64, f64) -> f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { of(a, b) }
 }
 
-/// For every setting the mean of all runs, or, of what has to hold always, each run.
+/// The mean of all runs of each setting, or each run for values that must hold in every run.
 fn values(metric: Metric, rows: &[Row], whole: Whole) -> Vec<(Key<'_>, f64)> {
     match metric {
         Metric::PeakStreams => peaks(rows),
@@ -72,7 +72,7 @@ fn of_groups<'a>(metric: Metric, groups: BTreeMap<Key<'a>, Vec<&'a Row>>) -> Vec
     groups.into_iter().flat_map(|(key, rows)| of_group(metric, &key, &rows)).collect()
 }
 
-/// What can be said of the goodputs of all directions together: the mean of all runs.
+/// The mean over all runs of a value of all directions' goodputs.
 fn at_once(rows: &[Row], of: impl Fn(&[f64]) -> f64) -> Vec<(Key<'_>, f64)> {
     let value = |rows: Vec<&Row>| {
         let mut runs: BTreeMap<_, Vec<f64>> = BTreeMap::new();
@@ -82,10 +82,10 @@ fn at_once(rows: &[Row], of: impl Fn(&[f64]) -> f64) -> Vec<(Key<'_>, f64)> {
     settings::together(rows).into_iter().map(|(key, rows)| (key, value(rows))).collect()
 }
 
-/// Goodput that near the most is at the peak: beyond it, what differs is chance.
-const NEAR_PEAK: f64 = 0.98;
+/// The share of the highest goodput that counts as the peak.
+const NEAR_PEAK_SHARE: f64 = 0.98;
 
-/// The fewest streams with which goodput is near the most, for each variant, mode and direction.
+/// The fewest streams with peak goodput, for each variant, mode and direction.
 fn peaks(rows: &[Row]) -> Vec<(Key<'_>, f64)> {
     let mut curves: BTreeMap<Key<'_>, Vec<(u16, f64)>> = BTreeMap::new();
     for (key, goodput) in of_groups(Metric::GoodputBps, settings::by_direction(rows)) {
@@ -93,7 +93,7 @@ fn peaks(rows: &[Row]) -> Vec<(Key<'_>, f64)> {
     }
     let peak = |curve: Vec<(u16, f64)>| {
         let most = curve.iter().map(|it| it.1).fold(0.0, f64::max);
-        let near = curve.iter().filter(|it| it.1 >= most * NEAR_PEAK).map(|it| it.0).min();
+        let near = curve.iter().filter(|it| it.1 >= most * NEAR_PEAK_SHARE).map(|it| it.0).min();
         f64::from(near.unwrap_or_default())
     };
     curves.into_iter().map(|(key, curve)| (key, peak(curve))).collect()
@@ -107,7 +107,7 @@ fn of_group<'a>(metric: Metric, key: &Key<'a>, rows: &[&Row]) -> Vec<(Key<'a>, f
     vec![(key.clone(), all.sum::<f64>() / rows.len() as f64)]
 }
 
-/// The value of another variant for the same transfer, in the same mode if it has that.
+/// The value of another variant for the same transfer, in the same mode if it has it.
 fn counterpart(key: &Key<'_>, variant: &str, values: &[(Key<'_>, f64)]) -> Option<f64> {
     let same = values.iter().filter(|(other, _)| {
         other.variant == Some(variant)
@@ -122,7 +122,7 @@ fn counterpart(key: &Key<'_>, variant: &str, values: &[(Key<'_>, f64)]) -> Optio
 fn value(metric: Metric, row: &Row) -> f64 {
     match metric {
         Metric::GoodputBps => row.goodput_bps,
-        // Not of one row.
+        // Not a value of one row.
         Metric::PeakStreams | Metric::Fairness | Metric::SumFractionOfCapacity | Metric::StreamsA => f64::NAN,
         Metric::FractionOfCapacity | Metric::WorstFractionOfCapacity | Metric::MeanFractionOfCapacity => {
             row.fraction_of_capacity
@@ -140,18 +140,18 @@ fn value(metric: Metric, row: &Row) -> f64 {
         Metric::StreamFairness => fairness(row),
         Metric::Intact => f64::from(row.delivery.as_ref().is_some_and(|delivery| delivery.intact)),
         Metric::JoinPacketIns => row.mptcp.map_or(0.0, |mptcp| mptcp.join_packet_ins as f64),
-        // A scenario that expects something of a copy has nothing else.
-        Metric::LongestPause => row.delivery.as_ref().map_or(0.0, |delivery| delivery.longest_pause),
-        Metric::LongestSlump => longest_slump(row),
+        // Scenarios with expectations about copies have only copies.
+        Metric::LongestStall => row.delivery.as_ref().map_or(0.0, |delivery| delivery.longest_stall),
+        Metric::LongestDegradation => longest_degradation(row),
     }
 }
 
-/// Of what the network carries from one host to the other.
-const SLUMP: f64 = 0.25;
+/// The share of the maximum flow below which goodput counts as degraded.
+const DEGRADED_SHARE: f64 = 0.25;
 
-/// The longest time of intervals below that one after the other, once there was more.
-fn longest_slump(row: &Row) -> f64 {
-    let is_low = |interval: &Interval| interval.bps < SLUMP * row.capacity_bps;
+/// The longest time of consecutive intervals below that share, once goodput was above it.
+fn longest_degradation(row: &Row) -> f64 {
+    let is_low = |interval: &Interval| interval.bps < DEGRADED_SHARE * row.capacity_bps;
     let begun: Vec<_> = row.intervals.iter().skip_while(|it| is_low(it)).collect();
     let slumps = begun.chunk_by(|a, b| is_low(a) == is_low(b)).filter(|chunk| is_low(chunk[0]));
     slumps.map(|chunk| chunk[chunk.len() - 1].end - chunk[0].start).fold(0.0, f64::max)
@@ -206,7 +206,7 @@ mod tests {
     }
 
     fn expectation(value: Metric, mode: Option<Mode>, limit: Limit) -> Expectation {
-        let (name, of) = ("it".to_owned(), Deciding::Worst);
+        let (name, of) = ("it".to_owned(), Aggregate::Worst);
         let (tool, bytes, variant, from, relative_to) = (None, None, None, None, None);
         Expectation { name, value, mode, tool, bytes, variant, from, relative_to, of, limit }
     }
@@ -325,8 +325,10 @@ mod tests {
             let plain = expectation(Metric::FractionOfCapacity, None, limit);
             judge(&Expectation { of, ..plain }, &rows).ok
         };
-        assert!(judged(Deciding::Best, Limit::AtLeast(0.8)) && !judged(Deciding::Worst, Limit::AtLeast(0.8)));
-        assert!(judged(Deciding::Best, Limit::AtMost(0.5)) && !judged(Deciding::Worst, Limit::AtMost(0.5)));
+        assert!(
+            judged(Aggregate::Best, Limit::AtLeast(0.8)) && !judged(Aggregate::Worst, Limit::AtLeast(0.8))
+        );
+        assert!(judged(Aggregate::Best, Limit::AtMost(0.5)) && !judged(Aggregate::Worst, Limit::AtMost(0.5)));
     }
 
     #[test]
@@ -394,7 +396,7 @@ mod tests {
                 Interval { start, end: start + 0.5, bps: share * 1e8 }
             };
             let intervals = rates.map(|(share, at)| interval((*share, at))).collect();
-            longest_slump(&Row { capacity_bps: 1e8, intervals, ..row(Mode::Tcp, 0.5, &[]) })
+            longest_degradation(&Row { capacity_bps: 1e8, intervals, ..row(Mode::Tcp, 0.5, &[]) })
         };
         assert_eq!(with(&[0.1, 0.1, 0.9, 0.2, 0.9, 0.2, 0.2, 0.3]), 1.0, "slow start is none");
         assert_eq!(with(&[0.9, 0.9]), 0.0);
@@ -403,15 +405,15 @@ mod tests {
     }
 
     #[test]
-    fn one_copy_that_is_not_intact_fails_and_the_longest_pause_counts() {
-        let rows = [(true, 0.1), (false, 0.7)].map(|(intact, longest_pause)| {
+    fn one_copy_that_is_not_intact_fails_and_the_longest_stall_counts() {
+        let rows = [(true, 0.1), (false, 0.7)].map(|(intact, longest_stall)| {
             let delivery = Delivery {
                 bytes: 9,
                 bytes_received: 9,
                 sha256_sent: "00".to_owned(),
                 sha256_received: "01".to_owned(),
                 intact,
-                longest_pause,
+                longest_stall,
             };
             Row { delivery: Some(delivery), ..row(Mode::Mptcp, 0.9, &[]) }
         });
@@ -421,6 +423,6 @@ mod tests {
         };
         assert_eq!(judged(Metric::Intact, Limit::AtLeast(1.0), &rows), (0.0, false));
         assert_eq!(judged(Metric::Intact, Limit::AtLeast(1.0), &rows[..1]), (1.0, true));
-        assert_eq!(judged(Metric::LongestPause, Limit::AtMost(0.5), &rows), (0.7, false));
+        assert_eq!(judged(Metric::LongestStall, Limit::AtMost(0.5), &rows), (0.7, false));
     }
 }

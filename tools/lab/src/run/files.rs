@@ -10,15 +10,15 @@ use crate::error::LabError;
 use crate::plot::{self, Bar, Line, PlotError, Series};
 
 impl Report {
-    /// Writes into the folder `into`, which is made if it is not there:
+    /// Writes the report into folder `into`, which is created if necessary:
     ///
     /// `report.json` and `table.txt`; `goodput.svg`, a bar for each setting; `over-time.svg`, a line for each; `streams.svg`
-    /// where numbers of streams are compared, `model.svg` where it was fitted how many are best; below `streams`
-    /// for each transfer what its streams carried, one upon the other; `ranks.svg` where many send at once; and below `captures` what was captured.
+    /// if numbers of streams are compared, `model.svg` if the stream model was fitted; below `streams` a stacked plot of each
+    /// transfer's streams; `ranks.svg` if many hosts send at once; and below `captures` the captures.
     ///
     /// # Errors
     ///
-    /// What cannot be written.
+    /// A file cannot be written.
     pub fn write(&self, into: &Path) -> Result<(), LabError> {
         let json = serde_json::to_string_pretty(self).map_err(|error| LabError::file(into, error.into()))?;
         write(&into.join("report.json"), json + "\n")?;
@@ -120,7 +120,7 @@ fn ranks((key, rows): &(Key<'_>, Vec<&Row>)) -> Series {
     Series { name: key.to_string(), points }
 }
 
-/// The stream that was opened first at the bottom, as far as its port tells.
+/// Streams in the order of their ports, the first at the bottom.
 fn streams(row: &Row) -> Vec<Series> {
     let mut streams: Vec<_> = row.streams.iter().collect();
     streams.sort_by_key(|stream| (stream.src, stream.src_port));
@@ -131,11 +131,11 @@ fn streams(row: &Row) -> Vec<Series> {
 }
 
 fn stream_name(stream: &StreamRow) -> String {
-    let path = if stream.path.is_empty() { "default route".to_owned() } else { stream.path.join(" ") };
+    let path = if stream.path.is_empty() { "default path".to_owned() } else { stream.path.join(" ") };
     format!("{}:{} {path}", stream.src, stream.src_port)
 }
 
-/// What an interval carried stands at its end, and that of the first at its start, too.
+/// An interval's rate is drawn at its end, and the first one's at its start as well.
 fn points(intervals: &[Interval]) -> Vec<(f64, f64)> {
     let first = intervals.first().map(|it| (it.start, it.bps / 1e6));
     first.into_iter().chain(intervals.iter().map(|it| (it.end, it.bps / 1e6))).collect()
@@ -148,7 +148,7 @@ fn title(row: &Row) -> String {
     format!("{variant}{} {} > {}{streams}{run}", row.what(), row.direction.from, row.direction.to)
 }
 
-/// Words with hyphens between them.
+/// A file name: words joined by hyphens.
 fn file_name(title: &str) -> String {
     let words = title.split(|it: char| !it.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-")

@@ -1,4 +1,4 @@
-//! Runs a scenario: builds its network, sends its traffic with real tools, compares, and removes everything.
+//! Execution of a scenario: deployment, traffic by real tools, comparison, and removal.
 
 mod background;
 mod captures;
@@ -7,7 +7,6 @@ mod counters;
 mod events;
 mod expect;
 mod files;
-mod going;
 mod model;
 mod paths;
 mod report;
@@ -15,6 +14,7 @@ mod round;
 mod settings;
 mod sockets;
 mod table;
+mod tools;
 mod transfer;
 mod watch;
 
@@ -38,22 +38,22 @@ pub use report::{
 use round::Round;
 use transfer::Setting;
 
-/// Somebody who looks at a lab while it runs a scenario.
-pub trait Onlooker {
-    /// It is up.
+/// An observer of a lab that runs a scenario.
+pub trait RunObserver {
+    /// The lab is up.
     fn built(&mut self, lab: &Deployment);
 
-    /// All its traffic has run; it is removed when this returns.
+    /// All traffic has run; the lab is removed when this returns.
     ///
     /// # Errors
     ///
-    /// What ends the run as it is.
+    /// An error ends the run.
     fn measured(&mut self, lab: &Deployment, report: &Report) -> Result<(), LabError>;
 }
 
-struct Nobody;
+struct NoObserver;
 
-impl Onlooker for Nobody {
+impl RunObserver for NoObserver {
     fn built(&mut self, _: &Deployment) {}
 
     fn measured(&mut self, _: &Deployment, _: &Report) -> Result<(), LabError> {
@@ -62,12 +62,11 @@ impl Onlooker for Nobody {
 }
 
 impl Labs {
-    /// Deploys `scenario` as the lab `name`, runs all of its traffic one after the other, and removes the lab; for each
-    /// of its variants anew.
+    /// Deploys `scenario` as lab `name`, runs all of its traffic in sequence, and removes the lab; anew for each variant.
     ///
     /// # Errors
     ///
-    /// What [`Labs::deploy`] and [`Deployment::measure`] return. An expectation that does not hold is not an error: see [`Report::ok`].
+    /// Those of [`Labs::deploy`] and [`Deployment::measure`]. An unmet expectation is not an error: see [`Report::ok`].
     pub fn run(
         &self,
         scenario: &Scenario,
@@ -76,14 +75,14 @@ impl Labs {
         progress: &dyn Progress,
         interrupt: &Interrupt,
     ) -> Result<Report, LabError> {
-        self.run_watched(scenario, name, control, progress, interrupt, &mut Nobody)
+        self.run_watched(scenario, name, control, progress, interrupt, &mut NoObserver)
     }
 
-    /// The same, while somebody looks on.
+    /// As [`Labs::run`], with an observer.
     ///
     /// # Errors
     ///
-    /// Those of [`Labs::run`], and of the onlooker.
+    /// Those of [`Labs::run`], and of the observer.
     pub fn run_watched(
         &self,
         scenario: &Scenario,
@@ -91,7 +90,7 @@ impl Labs {
         control: &Control,
         progress: &dyn Progress,
         interrupt: &Interrupt,
-        onlooker: &mut dyn Onlooker,
+        observer: &mut dyn RunObserver,
     ) -> Result<Report, LabError> {
         if scenario.traffic.is_none() {
             return Err(LabError::NoTraffic(scenario.name.clone()));
@@ -105,10 +104,10 @@ impl Labs {
             let start = Instant::now();
             let lab = self.deploy(&scenario, name, &control.with_variant(&variant), interrupt)?;
             labs.push(LabRow { variant: called.map(str::to_owned), ..cost::of(&lab, start.elapsed()) });
-            onlooker.built(&lab);
+            observer.built(&lab);
             let of_variant = lab.measure(&scenario, progress, interrupt)?;
             rows.extend(of_variant.into_iter().map(|row| Row { variant: called.map(str::to_owned), ..row }));
-            onlooker.measured(&lab, &Report::new(&scenario, labs.clone(), rows.clone()))?;
+            observer.measured(&lab, &Report::new(&scenario, labs.clone(), rows.clone()))?;
             progress.stage(&format!("removing {name}"));
             lab.destroy()?;
         }
@@ -117,18 +116,18 @@ impl Labs {
     }
 }
 
-/// How the scenario is run; once as it is if there is nothing to compare.
+/// The variants of a scenario; one without changes if there are none.
 fn variants(scenario: &Scenario) -> Vec<Variant> {
     if scenario.variants.is_empty() { vec![Variant::default()] } else { scenario.variants.clone() }
 }
 
 impl Deployment {
-    /// Runs all traffic of `scenario`, of which this is the lab, one transfer after the other.
+    /// Runs all traffic of `scenario` in this lab, one transfer after the other.
     ///
     /// # Errors
     ///
-    /// [`LabError::NoTraffic`], [`LabError::Traffic`] if a transfer did not take place as it was meant to, or
-    /// [`LabError::Interrupted`]; processes may then be left, which go with the lab.
+    /// [`LabError::NoTraffic`], [`LabError::Traffic`] if a transfer failed, or
+    /// [`LabError::Interrupted`]; processes that are left end with the lab.
     pub fn measure(
         &self,
         scenario: &Scenario,
@@ -141,7 +140,7 @@ impl Deployment {
         let mut rows = Vec::new();
         for round in rounds(self, scenario, traffic) {
             if !rows.is_empty() && !scenario.events.is_empty() {
-                // What the events did to the links is undone, but the controller may not know them all again.
+                // The links are restored, but the controller may not have rediscovered all of them.
                 self.wait_until_ready(scenario, interrupt)?;
             }
             rows.extend(round.run(rows.len(), progress, interrupt)?);
@@ -150,9 +149,9 @@ impl Deployment {
     }
 }
 
-/// Every setting in every direction, the modes outermost as in the table.
+/// All settings and directions, the modes outermost as in the table.
 fn rounds<'a>(lab: &'a Deployment, scenario: &'a Scenario, traffic: &'a Traffic) -> Vec<Round<'a>> {
-    let at_once = if traffic.together { traffic.directions.len() } else { 1 };
+    let at_once = if traffic.simultaneous { traffic.directions.len() } else { 1 };
     let mut rounds = Vec::new();
     for setting in settings(traffic) {
         let chunks = traffic.directions.chunks(at_once.max(1));

@@ -1,4 +1,4 @@
-//! How many parallel streams paths can use, fitted to what was sent over each by itself.
+//! The stream model (how many parallel streams paths can use), fitted to transfers over single paths.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,42 +12,42 @@ use super::report::Row;
 use crate::plot::Series;
 use crate::scenario::{End, Link, Scenario, Topology};
 
-/// Goodput that near the most is the most.
-const NEAR_MOST: f64 = 0.99;
+/// The share of the highest goodput that counts as the maximum.
+const NEAR_MAX_SHARE: f64 = 0.99;
 
-/// What was fitted; only where a scenario sends over single paths.
+/// The fitted stream model of a scenario that sends over single paths.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ModelRow {
     /// Streams per Mbit/s of bandwidth and ms of round-trip time.
     pub a: f64,
-    /// Of the goodput at the peak, squared on a parabola, what one of very many streams lacks.
-    pub lack: f64,
+    /// The goodput loss of a stream beyond saturation, as a share of the peak (squared for a parabola).
+    pub saturation_loss: f64,
     /// How goodput grows with the number of streams.
     pub growth: Growth,
-    /// Where `a` is with 95 % confidence; nothing where there is no bound.
+    /// The 95 % confidence interval of `a`; `None` where it has no bound.
     pub a_between: [Option<f64>; 2],
-    /// By how much goodput differs from the model's, as a share of it; the root of the mean square.
+    /// The root mean square error of goodput, relative to the model.
     pub error: f64,
     /// The paths.
     pub paths: Vec<PathRow>,
 }
 
-/// A path, and with how many streams it carries most.
+/// A path and its best number of streams.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct PathRow {
     /// The names of its switches.
     pub path: Vec<String>,
-    /// The least rate of its links, in bits per second.
+    /// The lowest rate of its links, in bits per second.
     pub rate_bps: f64,
-    /// The sum of their delays, there and back, in milliseconds.
+    /// The round-trip delay of its links, in milliseconds.
     pub round_trip_ms: f64,
-    /// The fewest streams that carried as much as any number did.
+    /// The fewest streams that reached the maximum.
     pub best: usize,
-    /// n = max(1, a·B·R).
+    /// The predicted number of streams, n = max(1, a·B·R).
     pub predicted: f64,
 }
 
-/// Fits the model to the rows of variants that send over one path each.
+/// Fits the model to the rows of variants with one path each.
 pub(super) fn of(scenario: &Scenario, rows: &[Row]) -> Option<ModelRow> {
     let is_alone = |row: &&Row| {
         let variant = scenario.variants.iter().find(|it| Some(&it.name) == row.variant.as_ref());
@@ -69,7 +69,7 @@ pub(super) fn of(scenario: &Scenario, rows: &[Row]) -> Option<ModelRow> {
     let [low, high] = fitted.a_between;
     let paths = by_path.into_iter().map(|(path, samples)| path_row(path, &samples, fitted.model)).collect();
     let a_between = [(low > 0.0).then_some(low), (high < f64::MAX).then_some(high)];
-    Some(ModelRow { a, lack, growth, a_between, error: fitted.error, paths })
+    Some(ModelRow { a, saturation_loss: lack, growth, a_between, error: fitted.error, paths })
 }
 
 fn sample(topology: &Topology, path: &[String], row: &Row) -> Option<Sample> {
@@ -77,12 +77,12 @@ fn sample(topology: &Topology, path: &[String], row: &Row) -> Option<Sample> {
     let links = links.collect::<Option<Vec<_>>>()?;
     let rate = links.iter().map(|(link, way)| link.rates()[*way].0).min()?;
     let round_trip: Duration =
-        links.iter().flat_map(|(link, _)| link.ways.iter().map(|way| way.delay.duration())).sum();
+        links.iter().flat_map(|(link, _)| link.directions.iter().map(|way| way.delay.duration())).sum();
     let (streams, goodput) = (usize::from(row.connections), BitsPerSec(row.goodput_bps as u64));
     Some(Sample { available: BitsPerSec(rate), round_trip, streams, goodput })
 }
 
-/// The link, and which of its ways leads from the first switch to the second.
+/// The link between two switches, and the index of its direction from the first to the second.
 fn link_between<'a>(topology: &'a Topology, from: &str, to: &str) -> Option<(&'a Link, usize)> {
     let name = |end: End| match end {
         End::Switch(switch) => topology.switches[switch].name.as_str(),
@@ -97,7 +97,7 @@ fn link_between<'a>(topology: &'a Topology, from: &str, to: &str) -> Option<(&'a
 
 fn path_row(path: &[String], samples: &[Sample], model: StreamModel) -> PathRow {
     let most = samples.iter().map(|sample| sample.goodput.as_f64()).fold(0.0, f64::max);
-    let near = samples.iter().filter(|sample| sample.goodput.as_f64() >= most * NEAR_MOST);
+    let near = samples.iter().filter(|sample| sample.goodput.as_f64() >= most * NEAR_MAX_SHARE);
     let first = samples.first().copied();
     PathRow {
         path: path.to_vec(),
@@ -112,10 +112,11 @@ impl ModelRow {
     /// For a terminal.
     pub(super) fn to_text(&self) -> String {
         let [low, high] = self.a_between.map(|it| it.map_or_else(|| "?".to_owned(), |it| format!("{it:.6}")));
-        let Self { a, lack, growth, .. } = self;
+        let Self { a, saturation_loss, growth, .. } = self;
         let error = self.error * 100.0;
-        let mut text =
-            format!("a = {a:.6} ({low} to {high}), lack = {lack:.2}, {growth}, error {error:.1} %\n");
+        let mut text = format!(
+            "a = {a:.6} ({low} to {high}), saturation loss = {saturation_loss:.2}, {growth}, error {error:.1} %\n"
+        );
         for PathRow { path, rate_bps, round_trip_ms, best, predicted } in &self.paths {
             let (path, rate) = (path.join(" "), rate_bps / 1e6);
             // Writing to a string cannot fail.
@@ -196,7 +197,10 @@ mod tests {
             }
         }
         let fitted = of(&scenario, &rows).expect("a fit");
-        assert!((fitted.a - model.a).abs() < 1e-5 && (fitted.lack - model.lack).abs() < 0.02, "{fitted:?}");
+        assert!(
+            (fitted.a - model.a).abs() < 1e-5 && (fitted.saturation_loss - model.lack).abs() < 0.02,
+            "{fitted:?}"
+        );
         let known: Vec<_> = fitted.paths.iter().map(|it| (it.rate_bps, it.round_trip_ms, it.best)).collect();
         assert_eq!(known, [(5e7, 100.0, 6), (1e8, 40.0, 4)]);
         assert!(

@@ -7,12 +7,12 @@ use braid_types::{DatapathId, FiveTuple};
 use crate::controller::{Client, ControllerAddresses};
 use crate::plan::Plan;
 
-/// Which way the controller sent each stream, as last seen.
+/// The latest known path of each stream.
 #[derive(Default)]
 pub(super) struct Paths(BTreeMap<FiveTuple, Vec<DatapathId>>);
 
 impl Paths {
-    /// Looks again. A controller that is too busy to answer is asked again next time.
+    /// Reads the paths from the controller. A busy controller is asked again next time.
     pub(super) fn ask(&mut self, controller: Option<&ControllerAddresses>) {
         let streams = controller.and_then(|it| Client::new(it.http).streams().ok());
         for stream in streams.into_iter().flatten().filter(|stream| !stream.path.is_empty()) {
@@ -20,7 +20,7 @@ impl Paths {
         }
     }
 
-    /// The names of the switches on the way of `tuple` from its source; empty if it has no path of its own.
+    /// The names of the switches on the path of `tuple`; empty if it has no path of its own.
     pub(super) fn of(&self, tuple: FiveTuple, plan: &Plan) -> Vec<String> {
         let forward = self.0.get(&tuple).cloned();
         let backward = || self.0.get(&tuple.reversed()).map(|path| path.iter().rev().copied().collect());

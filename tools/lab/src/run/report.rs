@@ -11,89 +11,89 @@ use super::model::{self, ModelRow};
 use super::table;
 use crate::scenario::{Mode, Scenario, Work};
 
-/// What a run showed. Serialised, it is the one document of `--json`.
+/// The report of a run. Serialised, it is the document of `--json`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Report {
     /// Always `braid/v1`.
     pub schema: &'static str,
     /// The scenario's name.
     pub scenario: String,
-    /// One for each variant.
+    /// The cost of each variant's lab.
     pub labs: Vec<LabRow>,
-    /// One for each transfer.
+    /// A row for each transfer.
     pub rows: Vec<Row>,
-    /// How many streams paths can use; only where a scenario sends over single paths.
+    /// The fitted stream model, if the scenario sends over single paths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRow>,
-    /// One for each expectation of the scenario.
+    /// A verdict on each expectation.
     pub expectations: Vec<Verdict>,
-    /// Whether all of them hold.
+    /// Whether all expectations hold.
     pub ok: bool,
 }
 
 /// One transfer.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Row {
-    /// How the controller was run; only where the scenario compares several ways.
+    /// The variant, if the scenario has variants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// How it was carried.
+    /// The mode.
     pub mode: Mode,
-    /// What made it; only where the scenario compares several tools, or lengths.
+    /// The tool and length, if the scenario compares several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work: Option<Work>,
-    /// Who sent to whom.
+    /// The sender and the receiver.
     pub direction: RowDirection,
-    /// How many connections it opened side by side.
+    /// The number of parallel connections.
     pub connections: u16,
-    /// Which of several runs it was, from 1; only where the scenario repeats them.
+    /// The number of the run, from 1, if the scenario repeats runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<u16>,
-    /// What arrived at the receiver over the whole run, headers and warm-up left out, in bits per second.
+    /// The goodput at the receiver without headers and warm-up, in bits per second.
     pub goodput_bps: f64,
     /// The maximum flow between the two hosts over the links' rates, in bits per second.
     pub capacity_bps: f64,
     /// Goodput over capacity.
     pub fraction_of_capacity: f64,
-    /// What the traffic in the background carried meanwhile, in bits per second; only where there is any.
+    /// The rate of the cross traffic in bits per second, if there is any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background_bps: Option<f64>,
-    /// How long it took at the receiver.
+    /// The duration at the receiver.
     pub seconds: f64,
-    /// How many segments were sent again.
+    /// The number of retransmitted segments.
     pub retransmits: u64,
-    /// Its TCP streams, those that carried most first.
+    /// Its TCP streams, sorted by bytes, the largest first.
     pub streams: Vec<StreamRow>,
-    /// What the client's kernel counted; only with Multipath TCP.
+    /// The MPTCP counters of the client's kernel, for MPTCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mptcp: Option<MptcpUse>,
-    /// What became of the data; only of a copy.
+    /// The delivery of a copy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery: Option<Delivery>,
     /// Goodput over time.
     pub intervals: Vec<Interval>,
-    /// What was captured of it and of those at the same time.
+    /// The captures of this and simultaneous transfers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub captures: Vec<CaptureRow>,
 }
 
-/// What an interface of a host saw.
+/// A capture at an interface of a host.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct CaptureRow {
     /// The host.
     pub host: String,
     /// The interface.
     pub interface: String,
-    /// How many packets there are.
+    /// The number of packets.
     pub packets: usize,
-    /// Those that set MPTCP subflows up, the first 64.
+    /// The first 64 packets that set up MPTCP subflows.
     pub handshakes: Vec<HandshakeRow>,
-    /// All of them, in the format of libpcap.
+    /// All packets in libpcap format.
     #[serde(skip)]
     pub pcap: Vec<u8>,
 }
 
-/// A packet that sets an MPTCP subflow up.
+/// A packet that sets up an MPTCP subflow.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HandshakeRow {
     /// Seconds after the first packet.
@@ -108,30 +108,30 @@ pub struct HandshakeRow {
     pub dst_port: u16,
     /// `SYN`, `SYN/ACK` or `ACK`.
     pub flags: String,
-    /// What MPTCP says in it.
+    /// Its MPTCP option.
     #[serde(flatten)]
     pub option: Summary,
 }
 
-/// What it took to build a lab.
+/// The cost of a lab.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct LabRow {
-    /// What it was built for; only where the scenario compares several ways.
+    /// The variant, if the scenario has variants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
     /// Switches.
     pub switches: usize,
     /// Hosts.
     pub hosts: usize,
-    /// Cables.
+    /// Links.
     pub links: usize,
-    /// From nothing to a network that carries traffic, in seconds.
+    /// The time until the network carries traffic, in seconds.
     pub seconds: f64,
-    /// What the processes held then, in bytes, by their names.
+    /// The memory of its processes in bytes, by name.
     pub memory_bytes: BTreeMap<String, u64>,
 }
 
-/// Who sent to whom.
+/// The sender and the receiver.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 pub struct RowDirection {
     /// The host that sent.
@@ -140,7 +140,7 @@ pub struct RowDirection {
     pub to: String,
 }
 
-/// A TCP connection, or a subflow of Multipath TCP.
+/// A TCP connection or an MPTCP subflow.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct StreamRow {
     /// The sender's address.
@@ -151,45 +151,45 @@ pub struct StreamRow {
     pub dst: IpAddr,
     /// The receiver's port.
     pub dst_port: u16,
-    /// Bytes that the receiver had acknowledged when it was last looked at, at most half a second before the end.
+    /// Bytes acknowledged at the last sample, at most half a second before the end.
     pub bytes: u64,
-    /// The names of the switches on its way; empty if the controller gave it no path of its own.
+    /// The names of the switches on its path; empty if it has no path of its own.
     pub path: Vec<String>,
-    /// What was acknowledged from look to look.
+    /// The rate between samples.
     pub intervals: Vec<Interval>,
 }
 
-/// How Multipath TCP was used, the connection that controls the test included.
+/// The use of MPTCP, including the tool's control connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct MptcpUse {
     /// Connections that negotiated it.
     pub connections: u64,
-    /// Subflows beyond the first of each.
+    /// Additional subflows.
     pub joins: u64,
     /// Connections that fell back to TCP.
     pub fallbacks: u64,
-    /// Packets that open further subflows and were sent to the controller.
+    /// Packet-ins of packets with MP_JOIN.
     pub join_packet_ins: u64,
 }
 
-/// What was sent, and what arrived.
+/// The sent and received data of a copy.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Delivery {
-    /// Bytes that the sender was to send.
+    /// Bytes to send.
     pub bytes: u64,
-    /// Bytes that arrived.
+    /// Bytes received.
     pub bytes_received: u64,
-    /// The SHA-256 of what the sender sent, in hexadecimal.
+    /// The SHA-256 of the sent data, in hexadecimal.
     pub sha256_sent: String,
-    /// The SHA-256 of what arrived, in hexadecimal.
+    /// The SHA-256 of the received data, in hexadecimal.
     pub sha256_received: String,
-    /// Whether all bytes arrived, and are those that were sent.
+    /// Whether all bytes arrived unchanged.
     pub intact: bool,
-    /// The longest time in which nothing arrived, in seconds.
-    pub longest_pause: f64,
+    /// The longest time without received data, in seconds.
+    pub longest_stall: f64,
 }
 
-/// Goodput between two moments, in seconds from the start.
+/// The rate in an interval, in seconds from the start.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Interval {
     /// Its start.
@@ -200,23 +200,23 @@ pub struct Interval {
     pub bps: f64,
 }
 
-/// Whether an expectation holds.
+/// The verdict on an expectation.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Verdict {
-    /// What was expected, for people.
+    /// The expectation's name.
     pub name: String,
-    /// The value that comes nearest to the limit, or is furthest beyond it, among the rows.
+    /// The deciding value among the rows.
     pub value: f64,
     /// `at_least` or `at_most`.
     pub bound: &'static str,
     /// The limit.
     pub limit: f64,
-    /// Whether every row keeps it.
+    /// Whether the expectation holds.
     pub ok: bool,
 }
 
 impl Row {
-    /// How it was carried, and what made it where that is compared.
+    /// The mode, with the tool and length if several are compared.
     pub(super) fn what(&self) -> String {
         let work = self.work.map(|work| format!(" {work}")).unwrap_or_default();
         format!("{}{work}", self.mode)
@@ -233,18 +233,18 @@ impl Report {
         Self { schema: crate::SCHEMA, scenario: scenario.name.clone(), labs, rows, model, expectations, ok }
     }
 
-    /// What the process exits with: 0, or 5 if an expectation does not hold.
+    /// The process's exit code: 0, or 5 if an expectation does not hold.
     pub fn exit_code(&self) -> u8 {
         if self.ok { 0 } else { 5 }
     }
 
-    /// For a terminal: a table of the rows, and a line for each expectation.
+    /// The report as text: a table of the rows, and a line for each expectation.
     pub fn to_text(&self) -> String {
         table::render(self)
     }
 }
 
-/// What the network carries from all who send to all who receive, in bits a second.
+/// The maximum flow from all senders to all receivers, in bits per second.
 fn total_capacity(scenario: &Scenario) -> f64 {
     let directions = scenario.traffic.as_ref().map(|traffic| traffic.directions.as_slice());
     let (from, to): (Vec<_>, Vec<_>) = directions.into_iter().flatten().map(|it| (it.from, it.to)).unzip();

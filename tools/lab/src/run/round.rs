@@ -6,9 +6,9 @@ use super::background::{self, Running};
 use super::captures::Captures;
 use super::counters::MptcpCounters;
 use super::events::Schedule;
-use super::going::{self, Going};
 use super::report::Row;
-use super::transfer::{PATIENCE, Setting, Transfer};
+use super::tools::{self, RunningTransfer};
+use super::transfer::{Setting, TOOL_TIMEOUT, Transfer};
 use super::watch::{Clients, Watch};
 use crate::controller::Client;
 use crate::deploy::Deployment;
@@ -18,7 +18,7 @@ use crate::progress::Progress;
 use crate::scenario::{Direction, Scenario, Tool, Traffic};
 use crate::system::Namespace;
 
-/// Transfers that go on at the same time: one, or one in every direction.
+/// Simultaneous transfers: one, or one in every direction.
 pub(super) struct Round<'a> {
     lab: &'a Deployment,
     scenario: &'a Scenario,
@@ -27,7 +27,7 @@ pub(super) struct Round<'a> {
 }
 
 impl<'a> Round<'a> {
-    /// One transfer in each of `directions`.
+    /// A round with a transfer in each of `directions`.
     pub(super) fn new(
         lab: &'a Deployment,
         scenario: &'a Scenario,
@@ -40,7 +40,7 @@ impl<'a> Round<'a> {
         Self { lab, scenario, traffic, transfers }
     }
 
-    /// Sends; `first` is the number of the first transfer in the run, for the files that tools write.
+    /// Runs the round; `first` is the number of its first transfer in the run, for the tools' files.
     pub(super) fn run(
         &self,
         first: usize,
@@ -72,9 +72,9 @@ impl<'a> Round<'a> {
         let before = before.collect::<Result<Vec<_>, _>>()?;
         let heard = self.join_packet_ins();
         let prepared = self.transfers.iter().zip(first..);
-        let prepared = prepared.map(|(transfer, index)| going::prepare(*transfer, index, interrupt));
-        let mut going = prepared.collect::<Result<Vec<_>, _>>()?;
-        going.iter_mut().try_for_each(|it| it.begin())?;
+        let prepared = prepared.map(|(transfer, index)| tools::prepare(*transfer, index, interrupt));
+        let mut running = prepared.collect::<Result<Vec<_>, _>>()?;
+        running.iter_mut().try_for_each(|it| it.begin())?;
         let mut watch = self.watch();
         let start = Instant::now();
         interrupt.poll(self.limit(), || {
@@ -83,17 +83,17 @@ impl<'a> Round<'a> {
             schedule.act(elapsed)?;
             background.act(elapsed)?;
             if watch.look(elapsed)? {
-                let all = going.iter_mut().enumerate();
+                let all = running.iter_mut().enumerate();
                 all.for_each(|(place, it)| it.sample(elapsed, watch.acked(place)));
             }
-            all_finished(&mut going)
+            all_finished(&mut running)
         })?;
-        self.rows(going, &watch, (&before, heard), start.elapsed())
+        self.rows(running, &watch, (&before, heard), start.elapsed())
     }
 
     fn rows(
         &self,
-        going: Vec<Box<dyn Going + '_>>,
+        running: Vec<Box<dyn RunningTransfer + '_>>,
         watch: &Watch<'_>,
         (before, heard): (&[MptcpCounters], u64),
         elapsed: Duration,
@@ -102,8 +102,8 @@ impl<'a> Round<'a> {
             .then(|| watch.rate_from(self.transfers.len(), self.traffic.warm_up));
         let heard = self.join_packet_ins().saturating_sub(heard);
         let mut rows = Vec::new();
-        for (transfer, (going, before)) in self.transfers.iter().zip(going.into_iter().zip(before)) {
-            let finding = going.finish(elapsed)?.ok_or_else(|| transfer.failed("the tool does not end"))?;
+        for (transfer, (running, before)) in self.transfers.iter().zip(running.into_iter().zip(before)) {
+            let finding = running.finish(elapsed)?.ok_or_else(|| transfer.failed("the tool does not end"))?;
             let counters = MptcpCounters::of(&transfer.client_namespace())?.since(before);
             let streams = watch.streams(rows.len(), finding.ports.as_deref());
             let row = transfer.row(finding, streams, (counters, heard))?;
@@ -112,13 +112,13 @@ impl<'a> Round<'a> {
         Ok(rows)
     }
 
-    /// How many packets that open further subflows the controller has been sent; none if there is none.
+    /// The controller's count of packet-ins with MP_JOIN; `None` without a controller.
     fn join_packet_ins(&self) -> u64 {
         let controller = self.lab.controller.as_ref().map(|it| Client::new(it.http));
         controller.and_then(|it| it.join_packet_ins().ok()).unwrap_or_default()
     }
 
-    /// The transfers' clients first, then those of what goes on in the background.
+    /// The clients of the transfers, then those of the cross traffic.
     fn watch(&self) -> Watch<'a> {
         let clients = self.transfers.iter().map(|it| Clients {
             namespace: it.client_namespace(),
@@ -133,11 +133,11 @@ impl<'a> Round<'a> {
         Watch::new(self.lab, clients.chain(others))
     }
 
-    /// A copy that is not done by then has failed; others take their time.
+    /// The time limit: a copy that is not complete by then fails.
     fn limit(&self) -> Duration {
         match self.transfers.first().map(|first| first.setting.work.tool) {
             Some(Tool::Copy | Tool::Http | Tool::Ftp) => self.traffic.duration,
-            _ => self.traffic.warm_up + self.traffic.duration + 2 * PATIENCE,
+            _ => self.traffic.warm_up + self.traffic.duration + 2 * TOOL_TIMEOUT,
         }
     }
 
@@ -154,8 +154,8 @@ impl<'a> Round<'a> {
     }
 }
 
-fn all_finished(going: &mut [Box<dyn Going + '_>]) -> Result<Option<()>, LabError> {
-    for one in going {
+fn all_finished(running: &mut [Box<dyn RunningTransfer + '_>]) -> Result<Option<()>, LabError> {
+    for one in running {
         if !one.is_finished()? {
             return Ok(None);
         }

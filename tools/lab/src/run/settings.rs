@@ -1,4 +1,4 @@
-//! Rows of a report by what they have in common.
+//! Rows of a report grouped by their settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -6,10 +6,10 @@ use std::fmt;
 use super::report::{Row, RowDirection};
 use crate::scenario::{Mode, Work};
 
-/// What the runs of one measurement have in common.
+/// The settings that the runs of one measurement share.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Key<'a> {
-    /// The place of the variant's first row, so that variants keep their order.
+    /// The index of the variant's first row, which keeps variants in order.
     order: usize,
     pub variant: Option<&'a str>,
     pub mode: Mode,
@@ -20,13 +20,13 @@ pub(super) struct Key<'a> {
 }
 
 impl Key<'_> {
-    /// How it was carried, and what made it where that is compared.
+    /// The mode, with the tool and length if several are compared.
     pub(super) fn what(&self) -> String {
         let work = self.work.map(|work| format!(" {work}")).unwrap_or_default();
         format!("{}{work}", self.mode)
     }
 
-    /// The same for all numbers of streams.
+    /// The setting without the number of streams.
     pub(super) fn of_any_number(&self) -> Self {
         Self { connections: 0, ..self.clone() }
     }
@@ -48,7 +48,7 @@ impl fmt::Display for Key<'_> {
     }
 }
 
-/// The rows of every setting, each direction by itself.
+/// The rows of every setting, each direction separately.
 pub(super) fn by_direction(rows: &[Row]) -> BTreeMap<Key<'_>, Vec<&Row>> {
     group(rows, |row| Some(&row.direction))
 }
@@ -58,15 +58,15 @@ pub(super) fn together(rows: &[Row]) -> BTreeMap<Key<'_>, Vec<&Row>> {
     group(rows, |_| None)
 }
 
-/// The rows of every setting, with all directions in one where there are many.
+/// The rows of every setting, with all directions in one if there are many.
 pub(super) fn for_people(rows: &[Row]) -> Vec<(Key<'_>, Vec<&Row>)> {
     let directions: BTreeSet<_> = rows.iter().map(|row| &row.direction).collect();
-    let groups = if directions.len() > MOST_DIRECTIONS { together(rows) } else { by_direction(rows) };
+    let groups = if directions.len() > MAX_SEPARATE_DIRECTIONS { together(rows) } else { by_direction(rows) };
     groups.into_iter().collect()
 }
 
-/// More cannot be told apart in a table or plot.
-const MOST_DIRECTIONS: usize = 8;
+/// Directions shown separately in a table or plot.
+const MAX_SEPARATE_DIRECTIONS: usize = 8;
 
 fn group<'a>(
     rows: &'a [Row],
@@ -83,16 +83,16 @@ fn group<'a>(
     groups
 }
 
-/// The greatest number of different paths of which no two pass the same two switches one after the other.
+/// The size of the largest set of paths that share no link.
 pub(super) fn disjoint_paths(row: &Row) -> usize {
     let paths: BTreeSet<_> =
         row.streams.iter().map(|it| it.path.as_slice()).filter(|it| !it.is_empty()).collect();
-    let paths: Vec<_> = paths.into_iter().take(MOST_PATHS).map(hops).collect();
+    let paths: Vec<_> = paths.into_iter().take(MAX_TRIED_PATHS).map(hops).collect();
     most_disjoint(&paths, &BTreeSet::new())
 }
 
-/// All subsets of so many are looked at.
-const MOST_PATHS: usize = 16;
+/// Paths whose subsets are all tried.
+const MAX_TRIED_PATHS: usize = 16;
 
 type Hops<'a> = BTreeSet<(&'a str, &'a str)>;
 

@@ -9,30 +9,30 @@ use super::paths::Paths;
 use super::report::{Interval, StreamRow};
 use crate::plan::Plan;
 
-/// The client's TCP sockets, as `ss` shows them again and again; a subflow of Multipath TCP is one of them.
+/// The client's TCP sockets, MPTCP subflows included, as sampled by `ss`.
 #[derive(Default)]
 pub(super) struct Sockets {
     sockets: BTreeMap<FiveTuple, Socket>,
-    /// Seconds from the start to the last look.
+    /// Seconds from the start to the last sample.
     last: f64,
 }
 
 #[derive(Clone, PartialEq, Debug)]
 struct Socket {
-    /// Names the Multipath TCP connection at the client.
+    /// The client's token of the MPTCP connection.
     token: Option<u32>,
-    /// Seconds since the start, and the bytes that were acknowledged by then.
+    /// Samples: seconds since the start, and acknowledged bytes.
     acked: Vec<(f64, u64)>,
 }
 
-/// What one look at a socket showed.
+/// One sample of a socket.
 struct Look {
     token: Option<u32>,
     bytes_acked: u64,
 }
 
 impl Sockets {
-    /// Adds what `ss -Htnie` printed so many seconds after the start.
+    /// Adds the output of `ss -Htnie` at this time after the start.
     pub(super) fn add(&mut self, at: f64, listing: &str) {
         for entry in entries(listing) {
             if let Some((tuple, look)) = parse(&entry) {
@@ -44,12 +44,12 @@ impl Sockets {
         self.last = at;
     }
 
-    /// What was acknowledged on all of them, in bytes.
+    /// The acknowledged bytes of all sockets.
     pub(super) fn acked(&self) -> u64 {
         self.sockets.values().map(Socket::bytes).sum()
     }
 
-    /// The streams of the connections whose first subflow has one of the local `ports`, or of all, those that carry most first.
+    /// The streams of connections whose first subflow has one of the local `ports`, or of all; largest first.
     pub(super) fn streams(&self, ports: Option<&[u16]>, paths: &Paths, plan: &Plan) -> Vec<StreamRow> {
         let first = |tuple: &FiveTuple| ports.is_none_or(|ports| ports.contains(&tuple.src_port));
         let sockets = self.sockets.iter();
@@ -66,7 +66,7 @@ impl Sockets {
         rows
     }
 
-    /// What all of them carried in bits a second, from the first look that is not before `from` to the last one.
+    /// The rate of all sockets in bits per second, from the first sample at or after `from` to the last one.
     pub(super) fn rate_since(&self, from: f64) -> f64 {
         let carried = self.sockets.values().map(|socket| {
             let mut counted = socket.acked.iter().filter(|(at, _)| *at >= from);
@@ -82,7 +82,7 @@ impl Sockets {
 }
 
 impl Socket {
-    /// It was not there yet at the look before it is first seen.
+    /// The socket did not exist at the sample before its first one.
     fn opened(before: f64) -> Self {
         Self { token: None, acked: vec![(before, 0)] }
     }
@@ -91,7 +91,7 @@ impl Socket {
         self.acked.last().map_or(0, |(_, bytes)| *bytes)
     }
 
-    /// What was acknowledged from each look to the next.
+    /// The rate between consecutive samples.
     fn intervals(&self) -> Vec<Interval> {
         let before = self.acked.iter().zip(self.acked.iter().skip(1));
         let interval = |((start, before), (end, after)): (&(f64, u64), &(f64, u64))| Interval {
@@ -115,7 +115,7 @@ fn row(tuple: FiveTuple, socket: &Socket, paths: &Paths, plan: &Plan) -> StreamR
     }
 }
 
-/// One socket is a line with its addresses and indented ones with its state.
+/// A socket in `ss` output: a line with its addresses, and indented lines with its state.
 fn entries(listing: &str) -> Vec<String> {
     let mut entries: Vec<String> = Vec::new();
     for line in listing.lines() {
@@ -153,7 +153,7 @@ fn local_token(tokens: &str) -> Option<u32> {
     u32::from_str_radix(local.split_once('(')?.0, 16).ok()
 }
 
-/// An address and port; one that is bound to an interface has its name after a percent sign.
+/// An address and port; a bound interface follows a percent sign.
 fn address(text: &str) -> Option<SocketAddr> {
     let (host, port) = text.rsplit_once(':')?;
     let host = host.split('%').next()?.trim_start_matches('[').trim_end_matches(']');

@@ -6,8 +6,8 @@ use std::time::Duration;
 use braid_types::BitsPerSec;
 
 use super::counters::MptcpCounters;
-use super::going::iperf::Measured;
 use super::report::{Delivery, Row, RowDirection, StreamRow};
+use super::tools::iperf::Measured;
 use crate::deploy::Deployment;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
@@ -15,24 +15,24 @@ use crate::plan::HostPlan;
 use crate::scenario::{Direction, Mode, Scenario, Tool, Traffic, Work};
 use crate::system::Namespace;
 
-/// Where the first server of a round listens.
+/// The port of a round's first server.
 const FIRST_PORT: u16 = 5201;
-/// Where the first server is told what to do, of tools that carry data by other connections.
+/// The control port of the first server, for tools with separate data connections.
 const FIRST_CONTROL_PORT: u16 = 2811;
-/// Where it waits for data: each server has as many ports of its own.
+/// The first data port; each server has its own range of ports.
 const FIRST_DATA_PORT: u16 = 50_000;
 const DATA_PORTS: u16 = 64;
-/// How long a tool may take beyond the transfer itself.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+/// The time that a tool may take beyond the transfer itself.
+pub(super) const TOOL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What transfers of one round have in common.
+/// The common settings of a round's transfers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
     pub mode: Mode,
     pub work: Work,
-    /// How many of each transfer go side by side.
+    /// The number of parallel connections of each transfer.
     pub connections: u16,
-    /// Which of several runs, from 1.
+    /// The number of the run, from 1.
     pub run: u16,
 }
 
@@ -45,27 +45,27 @@ pub(super) struct Transfer<'a> {
     pub direction: &'a Direction,
     pub client: &'a HostPlan,
     pub server: &'a HostPlan,
-    /// Where its server listens.
+    /// The server's port.
     pub port: u16,
-    /// To which of the server's ports connections with data go, from the first to the last.
+    /// The range of the server's data ports.
     pub data_ports: (u16, u16),
     /// The maximum flow between the two hosts.
     capacity: BitsPerSec,
 }
 
-/// What the tool of a transfer found out.
+/// The tool's result.
 pub(super) struct Finding {
     pub measured: Measured,
     pub retransmits: u64,
-    /// The client's ports of the connections that carried data; nothing: all that were seen.
+    /// The client's ports of data connections; `None`: all connections.
     pub ports: Option<Vec<u16>>,
-    /// How many connections were opened in all.
+    /// The number of connections opened.
     pub connections: u64,
     pub delivery: Option<Delivery>,
 }
 
 impl<'a> Transfer<'a> {
-    /// The transfer in the direction at `place` of those that go on at the same time.
+    /// The transfer of the simultaneous direction number `place`.
     pub(super) fn new(
         lab: &'a Deployment,
         scenario: &'a Scenario,
@@ -76,7 +76,7 @@ impl<'a> Transfer<'a> {
         let capacity = scenario.topology.capacity(direction.from, direction.to);
         let (client, server) =
             (&lab.deployed.plan.hosts[direction.from], &lab.deployed.plan.hosts[direction.to]);
-        // A scenario has far fewer hosts than there are ports.
+        // A scenario has far fewer hosts than ports.
         let place = u16::try_from(place).unwrap_or(u16::MAX);
         let has_control = matches!(setting.work.tool, Tool::Gridftp | Tool::Ftp);
         let first = if has_control { FIRST_CONTROL_PORT } else { FIRST_PORT };
@@ -90,13 +90,13 @@ impl<'a> Transfer<'a> {
         Self { lab, traffic, setting, direction, client, server, port, data_ports, capacity }
     }
 
-    /// What people call it.
+    /// Its name in messages.
     pub(super) fn title(&self) -> String {
         let work = self.work().map(|work| format!(" {work}")).unwrap_or_default();
         format!("{}{work} {} > {}", self.setting.mode, self.client.name, self.server.name)
     }
 
-    /// What is run, where that is compared with other things.
+    /// The tool and length, if several are compared.
     fn work(&self) -> Option<Work> {
         (self.traffic.works.len() > 1).then_some(self.setting.work)
     }
@@ -127,14 +127,14 @@ impl<'a> Transfer<'a> {
         interrupt: &Interrupt,
         mut alive: impl FnMut() -> Result<(), LabError>,
     ) -> Result<(), LabError> {
-        let listening = interrupt.poll(PATIENCE, || {
+        let listening = interrupt.poll(TOOL_TIMEOUT, || {
             alive()?;
             listens(namespace, self.port)
         })?;
         listening.ok_or_else(|| self.failed("the server does not listen"))
     }
 
-    /// What the report says of it; the counters are those of its client and of the controller.
+    /// Its row of the report; the counters are those of its client and of the controller.
     pub(super) fn row(
         &self,
         finding: Finding,
@@ -169,7 +169,7 @@ impl<'a> Transfer<'a> {
     }
 }
 
-// State 0A is LISTEN; the tables of a thread are those of its own namespace.
+// State 0A is LISTEN; /proc/thread-self shows the thread's own namespace.
 pub(super) fn listens(namespace: &Namespace, port: u16) -> Result<Option<()>, LabError> {
     let port = format!(":{port:04X}");
     let listening = |line: &str| {

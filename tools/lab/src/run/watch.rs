@@ -9,12 +9,12 @@ use crate::deploy::Deployment;
 use crate::error::LabError;
 use crate::system::Namespace;
 
-/// How often sockets and paths are looked at, and the length of the intervals.
-const SAMPLE: Duration = Duration::from_millis(500);
-/// So many hosts are looked at in that time; with more it takes longer, so that looking costs no more.
-const HOSTS_A_SAMPLE: u32 = 4;
+/// The interval of samples of sockets and paths.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(500);
+/// Hosts sampled in that time; with more hosts the interval grows, which bounds the cost.
+const HOSTS_PER_SAMPLE: u32 = 4;
 
-/// What is seen of sockets and their paths while transfers go on.
+/// The samples of sockets and their paths during transfers.
 pub(super) struct Watch<'a> {
     lab: &'a Deployment,
     watched: Vec<Watched>,
@@ -23,12 +23,12 @@ pub(super) struct Watch<'a> {
     paths: Paths,
 }
 
-/// Those who send.
+/// The senders.
 pub(super) struct Clients {
     pub namespace: Namespace,
-    /// To which ports the connections go, from the first to the last.
+    /// The range of the connections' destination ports.
     pub ports: (u16, u16),
-    /// Whether these are their own.
+    /// Whether no other transfer uses these ports.
     pub serve: bool,
 }
 
@@ -38,16 +38,16 @@ struct Watched {
 }
 
 impl<'a> Watch<'a> {
-    /// Watches the connections of each of these.
+    /// Samples the connections of these clients.
     pub(super) fn new(lab: &'a Deployment, clients: impl Iterator<Item = Clients>) -> Self {
         let watched: Vec<_> =
             clients.map(|clients| Watched { clients, sockets: Sockets::default() }).collect();
         let hosts = u32::try_from(watched.len()).unwrap_or(u32::MAX);
-        let pause = SAMPLE.saturating_mul(hosts.div_ceil(HOSTS_A_SAMPLE).max(1));
+        let pause = SAMPLE_INTERVAL.saturating_mul(hosts.div_ceil(HOSTS_PER_SAMPLE).max(1));
         Self { lab, watched, pause, next: pause, paths: Paths::default() }
     }
 
-    /// Looks if it is time, and says whether it was.
+    /// Takes a sample if one is due. Returns whether it did.
     pub(super) fn look(&mut self, elapsed: Duration) -> Result<bool, LabError> {
         if elapsed < self.next {
             return Ok(false);
@@ -64,18 +64,18 @@ impl<'a> Watch<'a> {
         Ok(true)
     }
 
-    /// What was acknowledged to the client at `place` so far, in bytes.
+    /// The bytes acknowledged to client number `place`.
     pub(super) fn acked(&self, place: usize) -> u64 {
         self.watched.get(place).map(|it| it.sockets.acked()).unwrap_or_default()
     }
 
-    /// The streams of the connections from these ports, or all, of the client at `place`.
+    /// The streams of client number `place` from these ports, or from all.
     pub(super) fn streams(&self, place: usize, ports: Option<&[u16]>) -> Vec<StreamRow> {
         let watched = self.watched.get(place);
         watched.map(|it| it.sockets.streams(ports, &self.paths, &self.lab.deployed.plan)).unwrap_or_default()
     }
 
-    /// What the clients from `place` on carried after a moment, in bits a second.
+    /// The rate of the clients from number `place` on after a time, in bits per second.
     pub(super) fn rate_from(&self, place: usize, since: Duration) -> f64 {
         let watched = self.watched.iter().skip(place);
         watched.map(|it| it.sockets.rate_since(since.as_secs_f64())).sum()

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 /// An address of an interface with the length of its subnet's prefix, such as `10.0.1.1/24`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Cidr {
-    /// The address, host bits included; never unspecified, multicast or loopback.
+    /// The address with host bits; never unspecified, multicast or loopback.
     pub address: IpAddr,
-    /// At most 32 or 128.
+    /// The prefix length, at most 32 or 128.
     pub prefix: u8,
 }
 
-/// Why a text is not an interface's address.
+/// An invalid interface address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not an address with its prefix length, such as 10.0.1.1/24 or 2001:db8::1/64")]
 pub struct CidrError {

@@ -10,11 +10,11 @@ use braid_types::{BitsPerSec, PortNo};
 use super::{End, Scenario, Topology, Tunnel};
 
 impl Scenario {
-    /// The network as a drawing, with the ports that a lab gives the switches: from 1, in the order of the file's links.
+    /// The network as a blueprint, with the switches' port numbers in a lab: from 1, in the order of the file's links.
     ///
     /// # Errors
     ///
-    /// [`BlueprintError`] if the network is larger than a drawing can be, or the scenario was not checked.
+    /// [`BlueprintError`] if the network is too large, or the scenario was not checked.
     pub fn blueprint(&self) -> Result<Blueprint, BlueprintError> {
         let topology = &self.topology;
         let mut builder = Blueprint::builder(&self.name);
@@ -28,7 +28,7 @@ impl Scenario {
         let mut attached: Vec<Vec<_>> = topology.hosts.iter().map(|_| Vec::new()).collect();
         let mut uplinks = BTreeMap::new();
         for (place, link) in topology.links.iter().enumerate() {
-            let [there, back] = link.ways.map(state);
+            let [there, back] = link.directions.map(state);
             match link.ends {
                 [End::Switch(switch), End::Host { host, .. }]
                 | [End::Host { host, .. }, End::Switch(switch)]
@@ -37,7 +37,7 @@ impl Scenario {
                     uplinks.insert(place, ports.next(switch));
                 }
                 [End::Switch(a), End::Switch(b)] => {
-                    builder.directed_cable([ports.next(a), ports.next(b)], [Some(there), Some(back)])?;
+                    builder.directed_link([ports.next(a), ports.next(b)], [Some(there), Some(back)])?;
                 }
                 [End::Host { host, interface }, End::Switch(switch)] => {
                     attached[host].push((interface, ports.attach(switch, [there, back])));
@@ -52,7 +52,7 @@ impl Scenario {
         for tunnel in &topology.tunnels {
             let plugs = tunnel.links.map(|link| uplinks.get(&link).copied());
             if let [Some(a), Some(b)] = plugs {
-                builder.directed_cable([a, b], topology.tunnel_states(tunnel).map(Some))?;
+                builder.directed_link([a, b], topology.tunnel_states(tunnel).map(Some))?;
             }
         }
         for (host, mut interfaces) in topology.hosts.iter().zip(attached).filter(|(host, _)| !host.router) {
@@ -64,11 +64,11 @@ impl Scenario {
 }
 
 impl Topology {
-    /// What a tunnel is like there and back, as far as its two uplinks say: the routers between them are others'.
+    /// The state of both directions of a tunnel, from its two uplinks, as the routers between them are unknown.
     fn tunnel_states(&self, tunnel: &Tunnel) -> [LinkState; 2] {
-        // The way out of the edge, and the way in.
+        // The directions out of and into the edge.
         let [near, far] = tunnel.links.map(|link| {
-            let [there, back] = self.links[link].ways;
+            let [there, back] = self.links[link].directions;
             let is_out = matches!(self.links[link].ends[0], End::Switch(_));
             if is_out { (there, back) } else { (back, there) }
         });
@@ -85,7 +85,7 @@ fn joined(first: Parameters, then: Parameters) -> LinkState {
     LinkState { delay, ..LinkState::of_capacity(first.capacity.min(then.capacity)) }
 }
 
-/// The last port of each switch.
+/// The last used port of each switch.
 struct Ports(Vec<u32>);
 
 impl Ports {
@@ -99,10 +99,10 @@ impl Ports {
     }
 }
 
-/// A link without a delay of its own has what the machine makes of it, which nobody knows before.
-fn state(way: Parameters) -> LinkState {
-    let delay = Some(way.delay.duration()).filter(|delay| !delay.is_zero());
-    LinkState { delay, ..LinkState::of_capacity(way.rate.unwrap_or(BitsPerSec(u64::MAX))) }
+/// The delay of a link without a configured delay is unknown.
+fn state(direction: Parameters) -> LinkState {
+    let delay = Some(direction.delay.duration()).filter(|delay| !delay.is_zero());
+    LinkState { delay, ..LinkState::of_capacity(direction.rate.unwrap_or(BitsPerSec(u64::MAX))) }
 }
 
 #[cfg(test)]
@@ -116,13 +116,13 @@ mod tests {
     fn tunnels_are_drawn_in_the_place_of_uplinks_and_routers_are_not() {
         let text = "{scenario: t, topology: {hosts: [{name: r, router: true, interfaces: [\
              {name: e0, addresses: [192.0.2.1/30]}, {name: e1, addresses: [192.0.2.65/30]}]}], edges: [s, t], links: [\
-             {between: [r.e1, t], rate: 7Mbit, rate_back: 6Mbit, delay: 3ms, uplink: [192.0.2.66/30]}, \
-             {between: [s, r.e0], rate: 5Mbit, rate_back: 9Mbit, delay: 2ms, uplink: [192.0.2.2/30]}], \
+             {between: [r.e1, t], rate: 7Mbit, reverse_rate: 6Mbit, delay: 3ms, uplink: [192.0.2.66/30]}, \
+             {between: [s, r.e0], rate: 5Mbit, reverse_rate: 9Mbit, delay: 2ms, uplink: [192.0.2.2/30]}], \
              tunnels: [{between: [192.0.2.2, 192.0.2.66]}]}}";
         let scenario = Scenario::parse(text, "t.yaml").unwrap_or_else(|error| panic!("{error}"));
         let network = scenario.blueprint().unwrap();
         assert!(network.hosts().is_empty());
-        let cable = network.cables()[0];
+        let cable = network.links()[0];
         assert_eq!(cable.ends.map(|end| (end.switch, end.port.0)), [(0, 1), (1, 1)]);
         assert_eq!(cable.states.map(|state| state.unwrap().capacity.0), [5_000_000, 6_000_000]);
         assert_eq!(cable.states[0].unwrap().delay, Some(std::time::Duration::from_millis(5)));
@@ -131,12 +131,12 @@ mod tests {
     #[test]
     fn drawing_has_the_ports_and_rates_of_the_lab() {
         let text = "{scenario: t, topology: {hosts: [{name: a, interfaces: [{name: e0}, {name: e1}]}], \
-             switches: [s, t@77], places: {t: [52.4, 4.9]}, links: [{between: [t, a.e1], rate: 3Mbit, rate_back: 4Mbit}, \
-             {between: [s, t], rate: 1Mbit, rate_back: 2Mbit}, {between: [a.e0, s], rate: 5Mbit}]}}";
+             switches: [s, t@77], locations: {t: [52.4, 4.9]}, links: [{between: [t, a.e1], rate: 3Mbit, reverse_rate: 4Mbit}, \
+             {between: [s, t], rate: 1Mbit, reverse_rate: 2Mbit}, {between: [a.e0, s], rate: 5Mbit}]}}";
         let network = Scenario::parse(text, "t.yaml").unwrap().blueprint().unwrap();
         assert_eq!(network.switches()[1].dpid, DatapathId(0x77));
         assert_eq!(network.switches()[1].position, Position::new(52.4, 4.9));
-        let cable = network.cables()[0];
+        let cable = network.links()[0];
         assert_eq!(cable.ends.map(|end| (end.switch, end.port.0)), [(0, 1), (1, 2)]);
         assert_eq!(cable.states.map(|state| state.unwrap().capacity.0), [1_000_000, 2_000_000]);
         let [e0, e1] = network.hosts()[0].interfaces[..] else { panic!("{:?}", network.hosts()) };

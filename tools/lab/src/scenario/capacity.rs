@@ -6,7 +6,7 @@ use braid_types::BitsPerSec;
 
 use super::{End, Topology};
 
-/// A switch, a router, or a host in one of its two parts, as a node of the flow network: other hosts do not forward.
+/// A node of the flow network: a switch, a router, or a host as sender or receiver, as hosts do not forward.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Node {
     Sender(usize),
@@ -18,14 +18,14 @@ enum Node {
 type Residual = BTreeMap<Node, BTreeMap<Node, u64>>;
 
 impl Topology {
-    /// The most that the network carries from one host to another: the maximum flow over the links' rates.
+    /// The maximum flow from one host to another over the links' rates.
     ///
-    /// `from` and `to` are places in [`Topology::hosts`]. Edmonds and Karp (1972): O(V·E²).
+    /// `from` and `to` are indices in [`Topology::hosts`]. Edmonds and Karp (1972): O(V·E²).
     pub fn capacity(&self, from: usize, to: usize) -> BitsPerSec {
         self.capacity_of_all(&[from], &[to])
     }
 
-    /// The most that the network carries from some hosts to others, whichever of them sends to whom.
+    /// The maximum flow from all senders to all receivers.
     pub fn capacity_of_all(&self, from: &[usize], to: &[usize]) -> BitsPerSec {
         let nodes = |hosts: &[usize], part: fn(usize) -> Node| hosts.iter().copied().map(part).collect();
         let (sources, sinks): (BTreeSet<_>, BTreeSet<_>) =
@@ -87,7 +87,7 @@ fn shortest_augmenting_path(
     None
 }
 
-/// A source comes before itself.
+/// A source is its own predecessor.
 fn walk_back(previous: &BTreeMap<Node, Node>, sink: Node) -> Option<Vec<Node>> {
     let mut path = vec![sink];
     let mut node = sink;
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn each_direction_has_its_own_rate() {
-        let middle = "  - {between: [t, s], rate: 10Mbit, rate_back: 70Mbit}\n";
+        let middle = "  - {between: [t, s], rate: 10Mbit, reverse_rate: 70Mbit}\n";
         assert_eq!(capacity(&format!("{HOSTS}{middle}")), BitsPerSec(70_000_000));
     }
 

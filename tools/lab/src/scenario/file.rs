@@ -1,4 +1,4 @@
-//! The scenario file as it is written: serde types with the place of every value, nothing checked yet.
+//! Serde types of the scenario file, with the location of every value, unchecked.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_saphyr::{Location, Spanned};
 
 use super::address::Cidr;
-use super::values::{ByteCount, Moment, Several};
-use super::{Agents, Deciding, EndpointFlag, Metric, Mode, Packets, PathManager, Protocol, Seconds, Tool};
+use super::values::{ByteCount, Moment, OneOrList};
+use super::{Agents, Aggregate, EndpointFlag, Metric, Mode, Packets, PathManager, Protocol, Seconds, Tool};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,7 +30,7 @@ pub(super) struct File {
     pub expect: Vec<Spanned<Expect>>,
 }
 
-/// What of a host's packets is kept.
+/// A capture of a host's packets.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Capture {
@@ -45,40 +45,40 @@ pub(super) struct Topology {
     pub hosts: Vec<Host>,
     #[serde(default)]
     pub switches: Vec<Switch>,
-    /// Switches too, behind those: Braid's own, which can spray.
+    /// Edges: Braid's own switches, numbered after the others.
     #[serde(default)]
     pub edges: Vec<Switch>,
-    /// How many of `switches` are no edges, once those are among them.
+    /// The number of `switches` that are not edges, once both are in one list.
     #[serde(skip)]
     pub ordinary: usize,
     #[serde(default)]
     pub links: Vec<Spanned<Link>>,
-    /// Where switches stand on Earth, latitude and longitude in degrees, by name.
+    /// Positions of switches on Earth by name: latitude and longitude in degrees.
     #[serde(default)]
-    pub places: BTreeMap<String, Spanned<[f64; 2]>>,
-    /// What switches belong to, by name, if a rule made them.
+    pub locations: BTreeMap<String, Spanned<[f64; 2]>>,
+    /// Groups of switches by name, for generated networks.
     #[serde(skip)]
     pub groups: BTreeMap<String, String>,
-    /// Between edges, over their uplinks.
+    /// Tunnels between edges, over their uplinks.
     #[serde(default)]
     pub tunnels: Vec<Spanned<Tunnel>>,
-    /// All of these, made by a rule.
+    /// A generator instead of hosts, switches and links.
     pub generate: Option<Spanned<Generate>>,
 }
 
-/// A tunnel between two addresses of uplinks.
+/// A tunnel between two uplink addresses.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Tunnel {
     pub between: Spanned<Vec<std::net::IpAddr>>,
 }
 
-/// A network made by a rule, in which all hosts are alike, and all links.
+/// A generated network, in which all hosts and all links have the same properties.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Generate {
     pub network: Spanned<String>,
-    pub link: Way,
+    pub link: DirectionParameters,
     pub mtu: Option<Spanned<u16>>,
     #[serde(default)]
     pub ipv6: bool,
@@ -91,7 +91,7 @@ pub(super) struct Generate {
 #[serde(deny_unknown_fields)]
 pub(super) struct Host {
     pub name: Spanned<String>,
-    /// Whether it passes on what is for others.
+    /// Whether the host forwards IP packets.
     #[serde(default)]
     pub router: bool,
     pub interfaces: Vec<Interface>,
@@ -127,13 +127,13 @@ pub(super) struct Endpoint {
 }
 
 impl Topology {
-    /// Puts the edges behind the other switches.
+    /// Appends the edges to the other switches.
     pub(super) fn gather_switches(&mut self) {
         self.ordinary = self.switches.len();
         self.switches.append(&mut self.edges);
     }
 
-    /// Where switch number `index` stands in the file.
+    /// The key of switch number `index` in the file.
     pub(super) fn switch_key(&self, index: usize) -> String {
         match index.checked_sub(self.ordinary) {
             Some(edge) => format!("topology.edges[{edge}]"),
@@ -142,13 +142,13 @@ impl Topology {
     }
 }
 
-/// A switch is its name, or `name@datapath-id`.
+/// A switch: its name, or `name@datapath-id`.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(super) struct Switch(pub Spanned<String>);
 
 impl Switch {
-    /// The name and the text of the datapath id.
+    /// The name and the parsed datapath id.
     pub(super) fn parts(&self) -> (&str, Option<Result<DatapathId, braid_types::ParseError>>) {
         match self.0.value.split_once('@') {
             Some((name, dpid)) => (name, Some(dpid.parse())),
@@ -161,7 +161,7 @@ impl Switch {
 #[serde(deny_unknown_fields)]
 pub(super) struct Link {
     pub between: Vec<Spanned<String>>,
-    /// Addresses of the edge at one end; the router at the other passes on what goes elsewhere.
+    /// Addresses of the edge on a link to a router.
     #[serde(default)]
     pub uplink: Vec<Spanned<Cidr>>,
     pub rate: Spanned<BitsPerSec>,
@@ -173,17 +173,17 @@ pub(super) struct Link {
     pub reorder: Option<Spanned<Probability>>,
     pub queue: Option<Spanned<QueueLimit>>,
     #[serde(default)]
-    pub back: Way,
-    /// Short for `back: { rate: }`.
-    pub rate_back: Option<Spanned<BitsPerSec>>,
+    pub reverse: DirectionParameters,
+    /// Short for `reverse: { rate: }`.
+    pub reverse_rate: Option<Spanned<BitsPerSec>>,
     /// Short for `queue: BYTES bytes`.
     pub queue_bytes: Option<Spanned<u64>>,
 }
 
-/// What one direction is like; what is not given is as in the other direction, or has a default.
+/// Properties of one direction; missing ones are those of the other direction, or defaults.
 #[derive(Deserialize, Default, Clone)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Way {
+pub(super) struct DirectionParameters {
     pub rate: Option<Spanned<BitsPerSec>>,
     pub delay: Option<Spanned<Delay>>,
     pub jitter: Option<Spanned<Delay>>,
@@ -195,29 +195,29 @@ pub(super) struct Way {
 }
 
 impl Link {
-    /// One that is like `way` there and back.
-    pub(super) fn like(between: Vec<Spanned<String>>, way: &Way, at: Location) -> Self {
+    /// A link with the same properties in both directions.
+    pub(super) fn like(between: Vec<Spanned<String>>, direction: &DirectionParameters, at: Location) -> Self {
         let none = Spanned { value: BitsPerSec(1), referenced: at, defined: at };
         Self {
             between,
             uplink: Vec::new(),
-            rate: way.rate.clone().unwrap_or(none),
-            delay: way.delay.clone(),
-            jitter: way.jitter.clone(),
-            distribution: way.distribution.clone(),
-            loss: way.loss.clone(),
-            loss_burst: way.loss_burst.clone(),
-            reorder: way.reorder.clone(),
-            queue: way.queue.clone(),
-            back: Way::default(),
-            rate_back: None,
+            rate: direction.rate.clone().unwrap_or(none),
+            delay: direction.delay.clone(),
+            jitter: direction.jitter.clone(),
+            distribution: direction.distribution.clone(),
+            loss: direction.loss.clone(),
+            loss_burst: direction.loss_burst.clone(),
+            reorder: direction.reorder.clone(),
+            queue: direction.queue.clone(),
+            reverse: DirectionParameters::default(),
+            reverse_rate: None,
             queue_bytes: None,
         }
     }
 
-    /// From the first end to the second.
-    pub(super) fn there(&self) -> Way {
-        Way {
+    /// The properties from the first end to the second.
+    pub(super) fn forward(&self) -> DirectionParameters {
+        DirectionParameters {
             rate: Some(self.rate.clone()),
             delay: self.delay.clone(),
             jitter: self.jitter.clone(),
@@ -233,24 +233,24 @@ impl Link {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Traffic {
-    pub tool: Spanned<Several<Tool>>,
-    pub bytes: Option<Spanned<Several<ByteCount>>>,
+    pub tool: Spanned<OneOrList<Tool>>,
+    pub bytes: Option<Spanned<OneOrList<ByteCount>>>,
     pub modes: Spanned<Vec<Mode>>,
     pub directions: Option<Spanned<Vec<Direction>>>,
-    /// Every host sends to one, as this seed has it.
+    /// The seed of a random permutation: every host sends to one host.
     pub permutation: Option<Spanned<u64>>,
     #[serde(default)]
-    pub together: bool,
+    pub simultaneous: bool,
     pub duration: Spanned<Seconds>,
     pub warm_up: Option<Spanned<Seconds>>,
-    pub streams: Option<Spanned<OneOrMany>>,
+    pub streams: Option<Spanned<OneOrManyStreams>>,
     pub repeat: Option<Spanned<u16>>,
     #[serde(default)]
     pub background: Vec<Background>,
     pub assign: Option<Spanned<Assign>>,
 }
 
-/// Paths that each transfer has set aside.
+/// Paths assigned to each transfer.
 #[derive(Deserialize, Clone, Copy)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Assign {
@@ -261,12 +261,12 @@ pub(super) struct Assign {
 
 #[derive(Deserialize, Clone)]
 #[serde(untagged, expecting = "give a whole number, or a list of them")]
-pub(super) enum OneOrMany {
+pub(super) enum OneOrManyStreams {
     One(u16),
     Many(Vec<u16>),
 }
 
-impl OneOrMany {
+impl OneOrManyStreams {
     pub(super) fn list(&self) -> Vec<u16> {
         match self {
             Self::One(one) => vec![*one],
@@ -275,7 +275,7 @@ impl OneOrMany {
     }
 }
 
-/// What goes on during every transfer.
+/// Cross traffic during every transfer.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Background {
@@ -288,17 +288,17 @@ pub(super) struct Background {
     pub after: Option<Spanned<Moment>>,
 }
 
-/// One of several ways to run all of it.
+/// One way to run the scenario's traffic.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Variant {
     pub name: Spanned<String>,
     pub controller: Option<Spanned<BTreeMap<String, Value>>>,
-    /// A policy file of the controller.
+    /// The text of a policy file.
     pub policy: Option<Spanned<String>>,
     pub rules: Option<Spanned<BTreeMap<String, Vec<String>>>>,
     pub modes: Option<Spanned<Vec<Mode>>>,
-    pub streams: Option<Spanned<OneOrMany>>,
+    pub streams: Option<Spanned<OneOrManyStreams>>,
     pub assign: Option<Spanned<Assign>>,
     pub subflows: Option<Spanned<u8>>,
     pub accept_addresses: Option<Spanned<u8>>,
@@ -307,7 +307,7 @@ pub(super) struct Variant {
     pub agents: Option<Spanned<Agents>>,
 }
 
-/// The value of an option.
+/// The value of a controller option.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "an option has a number or a text")]
 pub(super) enum Value {
@@ -333,7 +333,7 @@ pub(super) struct Direction {
     pub to: Spanned<String>,
 }
 
-/// What happens to a link during every transfer.
+/// A link event during every transfer.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Event {
@@ -341,16 +341,16 @@ pub(super) struct Event {
     pub link: Spanned<Vec<Spanned<String>>>,
     pub nth: Option<Spanned<usize>>,
     #[serde(rename = "do")]
-    pub deed: Option<Spanned<Deed>>,
-    /// What changes both ways.
-    pub set: Option<Spanned<Way>>,
-    /// What changes from the second end to the first.
-    pub back: Option<Spanned<Way>>,
+    pub switch: Option<Spanned<LinkSwitch>>,
+    /// Changes of both directions.
+    pub set: Option<Spanned<DirectionParameters>>,
+    /// Changes of the direction from the second end to the first.
+    pub reverse: Option<Spanned<DirectionParameters>>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Deed {
+pub(super) enum LinkSwitch {
     Cut,
     Restore,
 }
@@ -367,7 +367,7 @@ pub(super) struct Expect {
     pub from: Option<Spanned<String>>,
     pub relative_to: Option<Spanned<String>>,
     #[serde(default)]
-    pub of: Deciding,
+    pub of: Aggregate,
     pub at_least: Option<f64>,
     pub at_most: Option<f64>,
 }

@@ -10,11 +10,11 @@ use super::address::Cidr;
 use super::file::{Generate, Host, Interface, Link, Switch, Topology};
 use super::problem::Problems;
 
-/// Interfaces have subnets of 65,534 addresses, one for all first interfaces, one for all second ones.
-const MOST_HOSTS: usize = 65_534;
-const MOST_INTERFACES: usize = 200;
+/// Addresses in a subnet; all first interfaces share one subnet, all second ones another.
+const MAX_HOSTS: usize = 65_534;
+const MAX_INTERFACES: usize = 200;
 
-/// Writes out what `generate` says: its hosts, switches and links.
+/// Expands `generate` to hosts, switches and links.
 pub(super) fn expand(topology: &mut Topology, problems: &mut Problems) {
     let Some(generate) = topology.generate.take() else { return };
     let key = "topology.generate";
@@ -43,8 +43,8 @@ pub(super) fn expand(topology: &mut Topology, problems: &mut Problems) {
 
 fn small_enough(blueprint: Blueprint) -> Result<Blueprint, String> {
     let interfaces = blueprint.hosts().iter().map(|host| host.interfaces.len()).max().unwrap_or(0);
-    if blueprint.hosts().len() > MOST_HOSTS || interfaces > MOST_INTERFACES {
-        return Err(format!("it has more than {MOST_HOSTS} hosts, which have no addresses"));
+    if blueprint.hosts().len() > MAX_HOSTS || interfaces > MAX_INTERFACES {
+        return Err(format!("it has more than {MAX_HOSTS} hosts, which have no addresses"));
     }
     Ok(blueprint)
 }
@@ -59,7 +59,7 @@ fn written(blueprint: &Blueprint, generate: &Spanned<Generate>) -> Topology {
             links.push(link(generate, [end, name(interface.end.switch)], at));
         }
     }
-    let cables = blueprint.cables().iter().map(|cable| cable.ends.map(|end| name(end.switch)));
+    let cables = blueprint.links().iter().map(|cable| cable.ends.map(|end| name(end.switch)));
     links.extend(cables.map(|ends| link(generate, ends, at)));
     let hosts = blueprint.hosts().iter().enumerate();
     let hosts = hosts.map(|(index, host)| self::host(index, &host.name, host.interfaces.len(), generate, at));
@@ -70,9 +70,9 @@ fn written(blueprint: &Blueprint, generate: &Spanned<Generate>) -> Topology {
         Some((it.name.clone(), spanned(place, at)))
     });
     let groups = blueprint.switches().iter().filter_map(|it| Some((it.name.clone(), it.group.clone()?)));
-    let (places, groups) = (places.collect(), groups.collect());
+    let (locations, groups) = (places.collect(), groups.collect());
     let (hosts, switches) = (hosts.collect(), switches.collect());
-    Topology { hosts, switches, links, places, groups, ..Topology::default() }
+    Topology { hosts, switches, links, locations, groups, ..Topology::default() }
 }
 
 fn host(index: usize, name: &str, interfaces: usize, generate: &Generate, at: Location) -> Host {
@@ -99,7 +99,7 @@ fn device(place: usize) -> String {
     format!("eth{place}")
 }
 
-/// 10.PLACE.0.0/16 or fd00:0:0:PLACE::/64, and in it the number of the host from 1.
+/// The address of a host: 10.INTERFACE.0.0/16 or fd00:0:0:INTERFACE::/64, and in it the number of the host from 1.
 fn address(place: usize, host: usize, ipv6: bool) -> Cidr {
     let (place, host) = (place as u32, host as u32 + 1);
     if ipv6 {

@@ -1,7 +1,7 @@
-//! Scenario files: a network, the traffic through it, what is compared and what is expected.
+//! Scenario files: a network, its traffic, the compared variants and the expected results.
 //!
-//! The file format is described in `docs/scenarios.md`. What this module hands out has been checked: names are
-//! valid and unique, every link joins things that exist, every interface has its cable, addresses do not clash.
+//! `docs/scenarios.md` describes the file format. Scenarios have been checked: names are valid and unique, every link
+//! joins existing ends, every interface has a link, and addresses are unique.
 
 mod address;
 mod blueprint;
@@ -29,7 +29,7 @@ pub use address::{Cidr, CidrError};
 pub use pairs::AddressPair;
 pub use problem::{Problem, ScenarioError};
 pub use values::{
-    Agents, Deciding, EndpointFlag, Metric, Mode, Packets, PathManager, Protocol, Seconds, Tool, Work,
+    Agents, Aggregate, EndpointFlag, Metric, Mode, Packets, PathManager, Protocol, Seconds, Tool, Work,
 };
 
 /// A scenario that has been checked.
@@ -37,19 +37,19 @@ pub use values::{
 pub struct Scenario {
     /// Its name, a valid [`LabName`](crate::LabName).
     pub name: String,
-    /// What it shows, for people.
+    /// Its description.
     pub description: String,
     /// The network.
     pub topology: Topology,
-    /// What runs through it; a network that is only deployed needs none.
+    /// The traffic; a network that is only deployed needs none.
     pub traffic: Option<Traffic>,
-    /// The ways in which the controller is run, each with all of the traffic; none: once, as it is by default.
+    /// The variants, each with all of the traffic; none: one run with defaults.
     pub variants: Vec<Variant>,
-    /// What happens during every transfer, in the order of time.
+    /// The link events of every transfer, in order of time.
     pub events: Vec<Event>,
-    /// What is captured of every transfer.
+    /// The captures of every transfer.
     pub captures: Vec<Capture>,
-    /// What must hold afterwards.
+    /// The expectations.
     pub expect: Vec<Expectation>,
 }
 
@@ -60,19 +60,19 @@ pub struct Topology {
     pub hosts: Vec<Host>,
     /// In the order of the file.
     pub switches: Vec<Switch>,
-    /// In the order of the file; every interface of a host is an end of exactly one.
+    /// In the order of the file; every interface of a host is an end of exactly one link.
     pub links: Vec<Link>,
-    /// Between edges, over uplinks; each uplink has one.
+    /// Tunnels between edges, one for each uplink.
     #[serde(default)]
     pub tunnels: Vec<Tunnel>,
 }
 
-/// A tunnel between two edges, which each of them has as a port in the place of the uplink that it goes by.
+/// A tunnel between two edges, a port of each in the place of its uplink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tunnel {
-    /// The uplinks: places in [`Topology::links`].
+    /// The uplinks: indices in [`Topology::links`].
     pub links: [usize; 2],
-    /// The address that it has at each.
+    /// Its address at each end.
     pub addresses: [IpAddr; 2],
 }
 
@@ -81,17 +81,17 @@ pub struct Tunnel {
 pub struct Host {
     /// Unique among hosts and switches.
     pub name: String,
-    /// Whether it passes IP packets on between its interfaces; the controller does not know it then.
+    /// Whether it forwards IP packets; the controller does not see routers.
     #[serde(default)]
     pub router: bool,
     /// At least one.
     pub interfaces: Vec<Interface>,
-    /// What its kernel's Multipath TCP does.
+    /// Its MPTCP settings.
     pub mptcp: Mptcp,
-    /// The TCP congestion control of all its connections, or `None` for the kernel's default. Of those that couple
-    /// subflows, only Multipath TCP has it.
+    /// The TCP congestion control of its connections, or `None` for the kernel's default. A coupled one applies to MPTCP
+    /// only.
     pub congestion_control: Option<String>,
-    /// How many bytes a connection holds at most until they are read, or `None` for the kernel's default.
+    /// The receive buffer of a connection in bytes, or `None` for the kernel's default.
     pub receive_buffer: Option<u64>,
 }
 
@@ -109,22 +109,22 @@ pub struct Interface {
 /// The limits and endpoints of the kernel's path manager, see `ip-mptcp(8)`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mptcp {
-    /// Whether the host uses it at all, be it for one subflow a connection.
+    /// Whether the host uses MPTCP, if only with one subflow.
     pub used: bool,
-    /// Who opens subflows.
+    /// The path manager.
     pub path_manager: PathManager,
-    /// How many subflows a connection may have beyond its first.
+    /// Additional subflows of a connection.
     pub subflows: u8,
-    /// How many addresses that the peer announces are connected to.
+    /// Announced addresses of the peer that are used.
     pub accept_addresses: u8,
-    /// The addresses that are announced or connected from.
+    /// The endpoints.
     pub endpoints: Vec<Endpoint>,
 }
 
-/// An address that Multipath TCP may use beside the one of the first subflow.
+/// An MPTCP endpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Endpoint {
-    /// One of the host's own.
+    /// An address of the host.
     pub address: IpAddr,
     /// At least one.
     pub flags: Vec<EndpointFlag>,
@@ -135,29 +135,29 @@ pub struct Endpoint {
 pub struct Switch {
     /// Unique among hosts and switches.
     pub name: String,
-    /// Unique; by default the switch's place in the file, from 1.
+    /// Unique; by default the switch's position in the file, from 1.
     pub dpid: DatapathId,
-    /// Whether it is one of Braid's own, `braid edge run`, which can spray; else it is a bridge of Open vSwitch.
+    /// Whether it is an edge (`braid edge run`); otherwise it is a bridge of Open vSwitch.
     #[serde(default)]
     pub edge: bool,
-    /// Where on Earth it stands: latitude and longitude in degrees.
+    /// Its position on Earth: latitude and longitude in degrees.
     #[serde(default)]
     pub place: Option<[f64; 2]>,
-    /// What it belongs to, such as a pod.
+    /// The group that it belongs to, such as a pod.
     #[serde(default)]
     pub group: Option<String>,
 }
 
-/// A cable.
+/// A link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
-    /// What it joins: two switches, or a host and a switch.
+    /// Its ends: two switches, or a host and a switch.
     pub ends: [End; 2],
-    /// What it is like from the first end to the second, and back. Each has a rate, above zero.
-    pub ways: [Parameters; 2],
-    /// Whether it is more than a rate, or may become so while the lab is up.
+    /// The direction from the first end to the second, and the reverse direction. Each has a rate above zero.
+    pub directions: [Parameters; 2],
+    /// Whether it has, or may get, properties besides a rate.
     pub emulated: bool,
-    /// What an edge has at it, if it leads from there to a router; the port is then that of the tunnel over it.
+    /// Uplink addresses, if it joins an edge and a router; the port is then that of the tunnel over it.
     #[serde(default)]
     pub uplink: Vec<UplinkAddress>,
 }
@@ -165,92 +165,92 @@ pub struct Link {
 /// An address of an edge on the link to a router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UplinkAddress {
-    /// The edge's own.
+    /// The edge's address.
     pub own: Cidr,
-    /// The router's, in the same subnet.
+    /// The router's address, in the same subnet.
     pub gateway: IpAddr,
 }
 
-/// One end of a cable. The numbers are places in the lists of [`Topology`] and [`Host`].
+/// One end of a link. The numbers are indices in the lists of [`Topology`] and [`Host`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
     /// An interface of a host.
     Host {
-        /// Which host.
+        /// The host.
         host: usize,
-        /// Which of its interfaces.
+        /// Its interface.
         interface: usize,
     },
     /// A port of a switch.
     Switch(usize),
 }
 
-/// What is sent: every mode in every direction, one after the other or all directions at the same time.
+/// The traffic: every mode in every direction, one after the other or all directions at the same time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Traffic {
-    /// What makes it, and how much each transfer carries; each in turn, at least one.
+    /// The tools and lengths, each in turn; at least one.
     pub works: Vec<Work>,
-    /// What is compared; at least one.
+    /// The modes; at least one.
     pub modes: Vec<Mode>,
-    /// Who sends to whom; at least one.
+    /// The directions; at least one.
     pub directions: Vec<Direction>,
-    /// Whether all directions go on at the same time.
-    pub together: bool,
-    /// How long each transfer takes; with so many bytes, how long it may take.
+    /// Whether all directions run at the same time.
+    pub simultaneous: bool,
+    /// The duration of each transfer; for tools with lengths, the time limit.
     pub duration: Duration,
-    /// How long it goes on before that without being measured.
+    /// The time before the measurement.
     pub warm_up: Duration,
-    /// How many connections a transfer opens side by side; each number in turn, at least one.
+    /// Numbers of parallel connections, each in turn; at least one.
     pub streams: Vec<u16>,
-    /// How often all of this is done; at least once.
+    /// The number of repetitions; at least one.
     pub repeat: u16,
-    /// What goes on during every transfer.
+    /// The cross traffic during every transfer.
     pub background: Vec<Background>,
-    /// Whether and how connections are announced to the controller; of [`Tool::Gridftp`].
+    /// The assignment of announced connections; for [`Tool::Gridftp`].
     pub assign: Option<Assign>,
 }
 
-/// Paths that each transfer has set aside for its connections.
+/// Paths assigned to each transfer for its connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Assign {
-    /// How many at most.
+    /// The maximum number of paths.
     pub paths: u8,
     /// How connections are distributed over them.
     pub distribution: Distribution,
 }
 
-/// What goes on during every transfer, beside it.
+/// Cross traffic during every transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Background {
-    /// Who sends to whom.
+    /// The sender and the receiver.
     pub direction: Direction,
-    /// Connections side by side; at least one.
+    /// Parallel connections; at least one.
     pub streams: u16,
-    /// What they send in all at most; nothing: as much as they can.
+    /// The maximum total rate; `None`: unlimited.
     pub rate: Option<BitsPerSec>,
     /// Plain TCP, or UDP at a rate.
     pub protocol: Protocol,
-    /// How long after the beginning of the transfer it begins; nothing: before it.
+    /// Its start after that of the transfer; `None`: before the transfer.
     pub after: Option<Duration>,
 }
 
-/// One of several ways to run the scenario, which are compared.
+/// One of the compared ways to run the scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
     /// Unique.
     pub name: String,
-    /// Options of `braid controller run` with their values, without the hyphens before them.
+    /// Options of `braid controller run` without hyphens, with their values.
     pub controller: BTreeMap<String, String>,
     /// The text of its policy file, if it has one.
     pub policy: Option<String>,
-    /// Fixed rules in the place of a controller, in the words of `ovs-ofctl(8)`, by the names of the switches.
+    /// Fixed rules instead of a controller, in the syntax of `ovs-ofctl(8)`, by switch name.
     pub rules: BTreeMap<String, Vec<String>>,
-    /// What is compared, where not all of [`Traffic::modes`] are.
+    /// Modes, if not all of [`Traffic::modes`].
     pub modes: Option<Vec<Mode>>,
-    /// [`Traffic::streams`], where not all of them are tried.
+    /// Numbers of streams, if not all of [`Traffic::streams`].
     pub streams: Option<Vec<u16>>,
-    /// [`Traffic::assign`], where it differs.
+    /// Overrides [`Traffic::assign`].
     pub assign: Option<Assign>,
     /// [`Mptcp::subflows`] of every host that uses it.
     pub subflows: Option<u8>,
@@ -260,16 +260,16 @@ pub struct Variant {
     pub endpoint_flags: Option<Vec<EndpointFlag>>,
     /// [`Host::congestion_control`] of every host that has one.
     pub congestion_control: Option<String>,
-    /// What agents on hosts that use Multipath TCP do.
+    /// The agents on hosts that use MPTCP.
     pub agents: Agents,
 }
 
-/// From the host that connects and sends to the one that receives.
+/// A direction of traffic, from the host that connects and sends to the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Direction {
-    /// The sender: a place in [`Topology::hosts`].
+    /// The sender: an index in [`Topology::hosts`].
     pub from: usize,
-    /// The receiver: a place in [`Topology::hosts`].
+    /// The receiver: an index in [`Topology::hosts`].
     pub to: usize,
     /// The sender's address of the first subflow.
     pub source: IpAddr,
@@ -277,65 +277,65 @@ pub struct Direction {
     pub destination: IpAddr,
 }
 
-/// What happens to a link during every transfer. Afterwards the link is as it was.
+/// A link event during every transfer. Afterwards the link is restored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// After the start of the transfer.
+    /// The time after the start of the transfer.
     pub at: Duration,
-    /// A place in [`Topology::links`].
+    /// An index in [`Topology::links`].
     pub link: usize,
-    /// What happens.
+    /// The action.
     pub action: LinkAction,
 }
 
-/// What can happen to a link.
+/// An action on a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkAction {
     /// Both ends lose their carrier.
     Cut,
-    /// They get it back.
+    /// Both ends regain their carrier.
     Restore,
-    /// It changes, from its first end to its second, and back.
+    /// Changes of both directions, the one from the first end first.
     Set(Box<[Change; 2]>),
 }
 
-/// What of a host's packets is kept.
+/// A capture of a host's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capture {
-    /// A place in [`Topology::hosts`].
+    /// An index in [`Topology::hosts`].
     pub host: usize,
-    /// Which of them.
+    /// The captured packets.
     pub packets: Packets,
 }
 
-/// What must hold for every setting that it is about.
+/// An expectation about settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Expectation {
-    /// For people.
+    /// Its name.
     pub name: String,
-    /// Which value; of rates the mean of all runs.
+    /// The value; for rates the mean of all runs.
     pub value: Metric,
-    /// The settings of this mode, or all.
+    /// Selects settings of this mode.
     pub mode: Option<Mode>,
-    /// The settings of this tool, or all.
+    /// Selects settings of this tool.
     pub tool: Option<Tool>,
-    /// The settings with so many bytes, or all.
+    /// Selects settings of this length.
     pub bytes: Option<u64>,
-    /// The settings of the variant of this name, or all.
+    /// Selects settings of this variant.
     pub variant: Option<String>,
-    /// The settings in which this host sends, or all.
+    /// Selects settings in which this host sends.
     pub from: Option<String>,
     /// The value is divided by that of this variant for the same direction and number of streams, and for the same mode
     /// if that variant has it.
     pub relative_to: Option<String>,
-    /// Whether every setting must keep the limit, or one.
-    pub of: Deciding,
-    /// Where the value must lie.
+    /// Whether all settings must keep the limit, or one.
+    pub of: Aggregate,
+    /// The limit of the value.
     pub limit: Limit,
 }
 
-/// Where a value must lie.
+/// A limit of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -359,7 +359,7 @@ impl Scenario {
         }
     }
 
-    /// Checks the text of a scenario; `file` is what errors call it.
+    /// Checks the text of a scenario; `file` is its name in errors.
     ///
     /// # Errors
     ///
@@ -374,17 +374,17 @@ impl Scenario {
 impl Link {
     /// The rate at which each end sends.
     pub fn rates(&self) -> [BitsPerSec; 2] {
-        self.ways.map(|way| way.rate.unwrap_or(BitsPerSec(u64::MAX)))
+        self.directions.map(|way| way.rate.unwrap_or(BitsPerSec(u64::MAX)))
     }
 }
 
-// 16 ms keep a link full; with 40 ms a loss on one subflow of Multipath TCP can stall the other for a second.
+// 16 ms keep a link full; with 40 ms a loss on one MPTCP subflow can stall the other for a second.
 fn usual_queue(rate: BitsPerSec) -> QueueLimit {
     QueueLimit::Bytes((rate.0 / 8_000).saturating_mul(16).max(32_000))
 }
 
 impl Topology {
-    /// What is called `host.interface` or by the name of a switch in the file.
+    /// The end named `host.interface`, or by a switch's name.
     pub fn end_name(&self, end: End) -> String {
         match end {
             End::Switch(switch) => self.switches[switch].name.clone(),
@@ -397,7 +397,7 @@ impl Topology {
 }
 
 impl Limit {
-    /// Whether `value` lies where it must.
+    /// Whether `value` keeps the limit.
     pub fn holds(self, value: f64) -> bool {
         match self {
             Self::AtLeast(limit) => value >= limit,

@@ -7,14 +7,14 @@ use super::{Cidr, Direction, EndpointFlag, Host, Topology};
 /// Two addresses between which a subflow may run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct AddressPair {
-    /// Of the host that connects.
+    /// The address of the connecting host.
     pub source: IpAddr,
-    /// Of the host that accepts.
+    /// The address of the accepting host.
     pub destination: IpAddr,
 }
 
 impl Topology {
-    /// The first address of the sender, and the first of the receiver that is of the same family.
+    /// The first address of the sender, and the receiver's first of the same family.
     pub(super) fn first_pair(&self, from: usize, to: usize) -> Option<(IpAddr, IpAddr)> {
         let addresses = |host: usize| {
             let interfaces = self.hosts.get(host).into_iter().flat_map(|host| &host.interfaces);

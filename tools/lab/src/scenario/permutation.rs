@@ -6,9 +6,9 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use super::{Direction, Topology};
 
-/// Every host sends to another one and receives from one, as in the permutation traffic of Raiciu et al. (2011).
+/// The directions of permutation traffic: every host sends to another one and receives from one.
 ///
-/// `None` if that cannot be: with less than two hosts, or hosts without addresses of one family.
+/// `None` with less than two hosts, or without addresses of a common family.
 pub(super) fn directions(topology: &Topology, seed: u64) -> Option<Vec<Direction>> {
     let count = topology.hosts.len();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -20,10 +20,10 @@ pub(super) fn directions(topology: &Topology, seed: u64) -> Option<Vec<Direction
     receivers.into_iter().enumerate().map(direction).collect()
 }
 
-/// An order of the numbers below `count` in which none is at its own place; each such order is as likely.
+/// A random derangement of the numbers below `count`, uniformly distributed.
 fn derangement(count: usize, random: &mut ChaCha8Rng) -> Vec<usize> {
     let mut order: Vec<_> = (0..count).collect();
-    // Of all orders one in e is one, from two numbers on.
+    // One in e permutations is a derangement, from two numbers on.
     loop {
         shuffle(&mut order, |bound| reduce(random.next_u64(), bound));
         if order.iter().enumerate().all(|(place, number)| place != *number) {

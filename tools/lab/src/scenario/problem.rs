@@ -4,23 +4,23 @@ use std::fmt;
 
 use serde_saphyr::Location;
 
-/// One thing that is wrong with a scenario file, and what to do about it.
+/// A problem of a scenario file with its remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Line and column, from 1; `None` if the problem has no place.
+    /// Line and column, from 1; `None` if the problem has no location.
     pub at: Option<(u64, u64)>,
-    /// The key, such as `topology.links[2].between[0]`; empty for what is not YAML at all.
+    /// The key, such as `topology.links[2].between[0]`; empty if the file is not YAML.
     pub key: String,
-    /// What is wrong.
+    /// The problem.
     pub what: String,
-    /// What to do.
+    /// The remedy.
     pub remedy: String,
 }
 
-/// A scenario file that cannot be used, with everything that is wrong with it.
+/// An invalid scenario file with all of its problems.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct ScenarioError {
-    /// What the file is called.
+    /// The file's name.
     pub file: String,
     /// At least one.
     pub problems: Vec<Problem>,
@@ -78,7 +78,7 @@ impl Problem {
     }
 }
 
-/// Everything found so far.
+/// The problems found so far.
 #[derive(Default)]
 pub(super) struct Problems(Vec<Problem>);
 
@@ -94,7 +94,7 @@ impl Problems {
         self.0.push(Problem { at: place(at), key, what, remedy });
     }
 
-    /// What was found, in the order of the file.
+    /// The problems in the order of the file.
     pub(super) fn into_result<T>(mut self, value: T) -> Result<T, Vec<Problem>> {
         if self.0.is_empty() {
             return Ok(value);
@@ -108,7 +108,7 @@ fn place(location: Location) -> Option<(u64, u64)> {
     (location.line() > 0).then(|| (location.line(), location.column()))
 }
 
-/// The parser's message without the place, which stands at the start of the line, and without its own remedies.
+/// The parser's message without its location and its own remedies.
 fn plain(text: &str) -> String {
     let first = text.lines().next().unwrap_or(text);
     let cut =
@@ -120,7 +120,7 @@ fn plain(text: &str) -> String {
     }
 }
 
-/// The last key before a place in its line, which is that of the value there.
+/// The last key before a location in its line: the key of the value there.
 fn key_before(text: &str, (line, column): (u64, u64)) -> Option<String> {
     let line = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
     let before: String = line.chars().take(usize::try_from(column).ok()?.checked_sub(1)?).collect();

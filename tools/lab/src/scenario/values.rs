@@ -1,4 +1,4 @@
-//! Words of scenario files: modes, tools, protocols, metrics and others, with their text forms.
+//! Values of scenario files (modes, tools, protocols, metrics and others) with their text forms.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,25 +8,25 @@ use std::time::Duration;
 use serde::de::{self, IntoDeserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// How the traffic is carried.
+/// The mode of traffic.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Plain TCP: one path.
     Tcp,
-    /// Multipath TCP of the kernel, RFC 8684.
+    /// The kernel's MPTCP, RFC 8684.
     Mptcp,
 }
 
-/// What makes the traffic.
+/// The tool that makes traffic.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tool {
-    /// One long transfer that measures itself.
+    /// iperf3: one long transfer.
     Iperf3,
-    /// One connection of Braid's own that carries so many bytes, which both ends hash.
+    /// Braid's copy over one connection, hashed at both ends.
     Copy,
-    /// Debian's GridFTP, client and server, unmodified: parallel connections that carry a file, or zeros for a time.
+    /// Debian's GridFTP client and server: parallel connections that carry a file, or zeros for a time.
     Gridftp,
     /// `wget` gets a file from Python's `http.server` at the sender.
     Http,
@@ -34,16 +34,16 @@ pub enum Tool {
     Ftp,
 }
 
-/// What makes a transfer, and how much it carries.
+/// A tool with a length.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct Work {
-    /// What makes it.
+    /// The tool.
     pub tool: Tool,
-    /// 0: what it can in its time.
+    /// The bytes; 0: as many as possible in the time.
     pub bytes: u64,
 }
 
-/// What an MPTCP endpoint is for, see `ip-mptcp(8)`.
+/// A use of an MPTCP endpoint, see `ip-mptcp(8)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EndpointFlag {
@@ -51,45 +51,45 @@ pub enum EndpointFlag {
     Subflow,
     /// It is announced to the peer.
     Signal,
-    /// It carries data only when nothing else does.
+    /// It carries data only without other subflows.
     Backup,
     /// Subflows are opened from it to every address of the peer.
     Fullmesh,
 }
 
-/// Who opens the subflows of a host's connections.
+/// A path manager: what opens the subflows of a host's connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PathManager {
-    /// The kernel, from its endpoints.
+    /// The kernel, by its endpoints.
     #[default]
     Kernel,
-    /// Braid's agent, any number between the same two addresses.
+    /// Braid's agent, with several subflows between the same two addresses.
     Agent,
 }
 
-/// What the background sends.
+/// The protocol of cross traffic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
-    /// As much as it can, or a rate at most.
+    /// TCP, with an optional maximum rate.
     #[default]
     Tcp,
-    /// A rate, whatever becomes of it.
+    /// UDP at a fixed rate.
     Udp,
 }
 
-/// Which packets of a host are captured.
+/// The packets to capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Packets {
-    /// Those of TCP that set connections and subflows up.
+    /// TCP packets that set up connections and subflows.
     Mptcp,
-    /// The headers of all.
+    /// The headers of all packets.
     All,
 }
 
-/// A value that an expectation is about.
+/// The value of an expectation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
@@ -97,109 +97,109 @@ pub enum Metric {
     GoodputBps,
     /// Goodput over the maximum flow between the two hosts.
     FractionOfCapacity,
-    /// The same of every run, not of their mean.
+    /// The same for every run, not for the mean.
     WorstFractionOfCapacity,
     /// The mean of [`Self::FractionOfCapacity`] over all directions.
     MeanFractionOfCapacity,
-    /// What the background carries of all that is carried.
+    /// The cross traffic's share of all goodput.
     BackgroundShare,
-    /// How many different paths the streams take.
+    /// The number of different paths of the streams.
     Paths,
-    /// How many of those can be had without two that pass the same two switches one after the other.
+    /// The size of the largest set of these paths without a common link.
     DisjointPaths,
-    /// 1 if every byte arrived and both ends have the same SHA-256, else 0; of so many bytes.
+    /// 1 if every byte arrived with the same SHA-256 at both ends, otherwise 0; of copies and files.
     Intact,
-    /// The longest time in which nothing arrived, in seconds; of so many bytes.
-    LongestPause,
-    /// The longest time, in seconds, in which goodput stayed below a quarter of the maximum flow, once it had been more.
-    LongestSlump,
-    /// Jain's index of what the streams carried: 1 if all carried the same, 1/n if one of n carried all.
+    /// The longest time without received data, in seconds; of copies and files.
+    LongestStall,
+    /// The longest time, in seconds, with goodput below a quarter of the maximum flow, once it was above.
+    LongestDegradation,
+    /// Jain's index of the streams' bytes: 1 if all are equal, 1/n if one of n carried all.
     StreamFairness,
-    /// How many packets that open further subflows of Multipath TCP the controller was sent.
+    /// The number of packet-ins with MP_JOIN.
     JoinPacketIns,
-    /// With how many streams goodput first comes within 2 % of the most.
+    /// The fewest streams with goodput within 2 % of the maximum.
     PeakStreams,
-    /// Jain's index of the goodputs of all that go on at the same time.
+    /// Jain's index of the goodputs of simultaneous transfers.
     Fairness,
-    /// The goodputs of all that go on at the same time over the maximum flow from all senders to all receivers.
+    /// The sum of simultaneous goodputs over the maximum flow from all senders to all receivers.
     SumFractionOfCapacity,
-    /// The a of n = max(1, a·B·R), fitted to what was sent over single paths.
+    /// The a of n = max(1, a·B·R), fitted to transfers over single paths.
     StreamsA,
 }
 
-/// Which of the settings that an expectation is about decides.
+/// The setting that decides an expectation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Deciding {
-    /// The one that is furthest from what is expected: all must be so.
+pub enum Aggregate {
+    /// The worst one: all settings must keep the limit.
     #[default]
     Worst,
-    /// The one that comes nearest: one is enough.
+    /// The best one: one setting is enough.
     Best,
 }
 
-/// What agents on hosts do.
+/// The agents on hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Agents {
-    /// There are none: the kernel opens subflows.
+    /// No agents: the kernel opens subflows.
     #[default]
     None,
-    /// They open subflows as the controller advises.
+    /// Agents open subflows as the controller advises.
     Managed,
 }
 
 impl Metric {
-    /// Whether it has to hold in every run, not on average.
+    /// Whether the expectation has to hold in every run, not on average.
     pub(crate) const fn is_of_every_run(self) -> bool {
         matches!(
             self,
             Self::Paths
                 | Self::DisjointPaths
                 | Self::Intact
-                | Self::LongestPause
-                | Self::LongestSlump
+                | Self::LongestStall
+                | Self::LongestDegradation
                 | Self::JoinPacketIns
                 | Self::WorstFractionOfCapacity
         )
     }
 
-    /// Whether only a copy tells.
+    /// Whether the value exists only for copies and files.
     pub(super) const fn is_of_copies(self) -> bool {
-        matches!(self, Self::Intact | Self::LongestPause)
+        matches!(self, Self::Intact | Self::LongestStall)
     }
 }
 
-/// One of something, or a list.
+/// One value, or a list of values.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Several<T>(pub Vec<T>);
+pub(super) struct OneOrList<T>(pub Vec<T>);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Several<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrList<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(SeveralVisitor(PhantomData))
+        deserializer.deserialize_any(OneOrListVisitor(PhantomData))
     }
 }
 
-// Unlike an untagged enum, it leaves the errors of what is in it as they are.
-struct SeveralVisitor<T>(PhantomData<T>);
+// Unlike an untagged enum, it preserves the errors of its content.
+struct OneOrListVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for SeveralVisitor<T> {
-    type Value = Several<T>;
+impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrListVisitor<T> {
+    type Value = OneOrList<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("one, or a list")
     }
 
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Several<T>, E> {
-        T::deserialize(text.into_deserializer()).map(|one| Several(vec![one]))
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<OneOrList<T>, E> {
+        T::deserialize(text.into_deserializer()).map(|one| OneOrList(vec![one]))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Several<T>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<OneOrList<T>, A::Error> {
         let mut all = Vec::new();
         while let Some(one) = list.next_element()? {
             all.push(one);
         }
-        Ok(Several(all))
+        Ok(OneOrList(all))
     }
 }
 
@@ -208,7 +208,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for SeveralVisitor<T> {
 #[serde(try_from = "String")]
 pub(super) struct ByteCount(pub u64);
 
-/// Why a text is not a number of bytes.
+/// An invalid number of bytes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a number of bytes such as 200MB, 64kB or 1000 bytes")]
 pub(super) struct ByteCountError(String);
@@ -238,7 +238,7 @@ impl TryFrom<String> for ByteCount {
 #[serde(try_from = "String")]
 pub(super) struct Moment(pub Duration);
 
-/// Why a text is not a time.
+/// An invalid time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a time such as 5s, 1.5s, 500ms or 2min")]
 pub(super) struct MomentError(String);
@@ -268,7 +268,7 @@ impl TryFrom<String> for Moment {
 #[serde(try_from = "String")]
 pub struct Seconds(pub u32);
 
-/// Why a text is not a number of seconds.
+/// An invalid duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a duration such as 15s or 2min")]
 pub struct SecondsError(String);
@@ -311,12 +311,12 @@ impl fmt::Display for Mode {
 }
 
 impl Tool {
-    /// Whether it carries so many bytes, and no less.
+    /// Whether the tool carries a fixed number of bytes.
     pub const fn needs_bytes(self) -> bool {
         matches!(self, Self::Copy | Self::Http | Self::Ftp)
     }
 
-    /// Whether a receiver gets what is to be sent: the connections are its.
+    /// Whether the receiver opens the connections and fetches the data.
     pub const fn is_got(self) -> bool {
         matches!(self, Self::Http | Self::Ftp)
     }

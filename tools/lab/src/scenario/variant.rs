@@ -3,7 +3,7 @@
 use super::{Host, Scenario, Variant};
 
 impl Scenario {
-    /// The scenario as `variant` has it.
+    /// The scenario with the settings of `variant`.
     pub fn with_variant(&self, variant: &Variant) -> Self {
         let mut scenario = self.clone();
         let is_multipath = |host: &Host| host.mptcp.used;

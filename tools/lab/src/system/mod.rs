@@ -1,4 +1,4 @@
-//! What the lab asks of the operating system: tools, namespaces, processes.
+//! Access to the operating system: tools, namespaces, processes.
 
 mod buffers;
 mod namespace;

@@ -10,7 +10,7 @@ use nix::sched::{CloneFlags, setns};
 
 use crate::error::LabError;
 
-/// A network namespace with a name, as `ip-netns(8)` keeps them.
+/// A named network namespace, see `ip-netns(8)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Namespace {
     name: String,
@@ -29,7 +29,7 @@ impl Namespace {
         self.path().exists()
     }
 
-    /// Moves the calling thread, and what it starts, into the namespace.
+    /// Moves the calling thread and its later children into the namespace.
     ///
     /// Only the network namespace changes: `ip netns exec` would also remount /sys.
     pub(crate) fn enter(&self) -> Result<(), LabError> {
@@ -38,7 +38,7 @@ impl Namespace {
         setns(file, CloneFlags::CLONE_NEWNET).map_err(|error| LabError::file(&path, error.into()))
     }
 
-    /// Runs `action` on a thread of its own inside the namespace. Sockets and children that it makes stay there.
+    /// Runs `action` on a thread inside the namespace. Its sockets and children stay there.
     pub(crate) fn run<T: Send>(
         &self,
         action: impl FnOnce() -> Result<T, LabError> + Send,
@@ -49,7 +49,7 @@ impl Namespace {
         })
     }
 
-    /// Sets kernel parameters; keys are paths below /proc/sys, which shows the reader's own namespace.
+    /// Sets kernel parameters; keys are paths below /proc/sys, which shows the calling thread's namespace.
     pub(crate) fn set(&self, parameters: &[(String, String)]) -> Result<(), LabError> {
         self.run(|| {
             parameters.iter().try_for_each(|(key, value)| {

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::LabError;
 
-const PATIENCE: Duration = Duration::from_secs(3);
-const POLL: Duration = Duration::from_millis(10);
+const KILL_TIMEOUT: Duration = Duration::from_secs(3);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Names one deployment of a lab, in the environment of every process that belongs to it.
+/// The marker of a lab's deployment in the environment of all of its processes.
 ///
-/// A process can be found by it from the moment it exists, however the one that started it ended, and it cannot be
-/// mistaken for a later one with the same number.
+/// A process can be found by it from its first moment, even if its parent was killed, and is never confused with a later
+/// process with the same id.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Marker(String);
@@ -24,7 +24,7 @@ pub(crate) struct Marker(String);
 impl Marker {
     pub(crate) const VARIABLE: &str = "BRAID_LAB_MARKER";
 
-    /// One that no other deployment has.
+    /// A unique marker.
     pub(crate) fn fresh() -> Result<Self, LabError> {
         let path = "/proc/sys/kernel/random/uuid";
         let uuid = fs::read_to_string(path).map_err(|error| LabError::io(path, error))?;
@@ -35,7 +35,7 @@ impl Marker {
         &self.0
     }
 
-    /// The living processes that carry it, without the caller.
+    /// The running processes with this marker, without the caller.
     pub(crate) fn processes(&self) -> Vec<Pid> {
         let entry = format!("{}={}", Self::VARIABLE, self.0);
         let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -50,23 +50,23 @@ fn carries(pid: Pid, entry: &[u8]) -> bool {
     environment.split(|byte| *byte == 0).any(|it| it == entry)
 }
 
-/// Ends every process that carries `marker`; how many there were.
+/// Kills every process with `marker`. Returns their number.
 pub(crate) fn kill_all(marker: &Marker) -> Result<usize, LabError> {
     let found = marker.processes().len();
     for signal in [Signal::SIGTERM, Signal::SIGKILL] {
         let start = Instant::now();
         let mut told = Vec::new();
-        while start.elapsed() < PATIENCE {
+        while start.elapsed() < KILL_TIMEOUT {
             let alive = marker.processes();
             if alive.is_empty() {
                 return Ok(found);
             }
             for pid in alive.iter().filter(|pid| !told.contains(*pid)) {
-                // It may have ended by itself since it was listed.
+                // The process may have ended since the listing.
                 let _ = kill(*pid, signal);
             }
             told = alive;
-            thread::sleep(POLL);
+            thread::sleep(POLL_INTERVAL);
         }
     }
     let left: Vec<_> = marker.processes().iter().map(ToString::to_string).collect();

@@ -1,4 +1,4 @@
-//! External tools with arguments, environment, namespace and readable failures.
+//! External tools with arguments, environment and namespace, and readable errors.
 
 use std::env;
 use std::ffi::OsStr;
@@ -9,7 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use super::{Marker, Namespace};
 use crate::error::LabError;
 
-/// Where each tool comes from, for the error that names one that is missing.
+/// The package of each tool, for errors about missing tools.
 const PACKAGES: &[(&str, &str)] = &[
     ("ip", "iproute2"),
     ("tc", "iproute2"),
@@ -30,7 +30,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("vsftpd", "vsftpd"),
 ];
 
-/// A program that the lab starts, in a process group of its own so that a terminal's signals pass it by.
+/// A program that the lab starts, in a process group of its own so that signals of the terminal do not reach it.
 pub(crate) struct Tool {
     command: Command,
     input: String,
@@ -38,14 +38,14 @@ pub(crate) struct Tool {
 }
 
 impl Tool {
-    /// `marker` names the lab that the process belongs to.
+    /// A process of the lab with `marker`.
     pub(crate) fn new(program: impl AsRef<OsStr>, marker: &Marker) -> Self {
         let mut tool = Self::unmarked(program);
         tool.command.env(Marker::VARIABLE, marker.value());
         tool
     }
 
-    /// A process that outlives no lab.
+    /// A process without a lab.
     pub(crate) fn unmarked(program: impl AsRef<OsStr>) -> Self {
         let mut command = Command::new(program);
         command.env("PATH", search_path()).env("LC_ALL", "C").process_group(0);
@@ -72,13 +72,13 @@ impl Tool {
         self
     }
 
-    /// What it reads from stdin.
+    /// Sets its standard input.
     pub(crate) fn input(mut self, input: String) -> Self {
         self.input = input;
         self
     }
 
-    /// Runs to the end; what it wrote to stdout.
+    /// Runs the tool to its end. Returns its standard output.
     pub(crate) fn run(mut self) -> Result<String, LabError> {
         let mut child = self.spawn(Stdio::piped(), Stdio::piped(), Stdio::piped())?;
         let output = feed(&mut child, &self.input)
@@ -90,7 +90,7 @@ impl Tool {
         Err(self.failure(&output))
     }
 
-    /// Starts it and lets it run.
+    /// Starts the tool without waiting.
     pub(crate) fn spawn(&mut self, stdin: Stdio, stdout: Stdio, stderr: Stdio) -> Result<Child, LabError> {
         self.command.stdin(stdin).stdout(stdout).stderr(stderr);
         let namespace = self.namespace.clone();
@@ -116,7 +116,7 @@ impl Tool {
         self.command.get_program().to_string_lossy().into_owned()
     }
 
-    // Transactions are thousands of words long: the start says which it is.
+    // Transactions have thousands of words: the first ones identify them.
     fn line(&self) -> String {
         let words: Vec<_> = self.command.get_args().map(OsStr::to_string_lossy).take(8).collect();
         let rest = if self.command.get_args().count() > 8 { " ..." } else { "" };
@@ -124,7 +124,7 @@ impl Tool {
     }
 }
 
-// A tool that fails early closes its stdin; its own message is then the better one.
+// A tool that fails early closes its standard input; its own message is more useful.
 fn feed(child: &mut Child, input: &str) -> io::Result<()> {
     let Some(mut stdin) = child.stdin.take() else { return Ok(()) };
     match stdin.write_all(input.as_bytes()) {
@@ -133,7 +133,7 @@ fn feed(child: &mut Child, input: &str) -> io::Result<()> {
     }
 }
 
-/// The caller's path, and where administrators' tools are.
+/// The caller's PATH with the folders of administrators' tools.
 pub(crate) fn search_path() -> String {
     let path = env::var("PATH").unwrap_or_default();
     format!("{path}:/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin")

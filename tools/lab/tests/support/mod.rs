@@ -1,4 +1,4 @@
-//! Labs for tests: names that no other run uses, a folder of their own, and a look at what is left of them.
+//! Labs for tests: unique names, a folder of their own, and a check for leftovers.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 

@@ -1,4 +1,4 @@
-//! The measure: a TPACKET_V3 ring on one side, sendmmsg on the other, and nothing between.
+//! The reference: a TPACKET_V3 ring on one side, sendmmsg on the other, and nothing between.
 #![expect(
     unsafe_code,
     reason = "the ring is memory shared with the kernel; this is a measure, not a product"

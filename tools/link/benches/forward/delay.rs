@@ -1,4 +1,4 @@
-//! Lateness of frames.
+//! The lateness of frames.
 
 use std::io::IoSliceMut;
 use std::os::fd::AsRawFd;

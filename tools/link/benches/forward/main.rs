@@ -1,4 +1,4 @@
-//! The throughput of a link on one core, against the barest forwarder that packet sockets allow, and the precision of its delay.
+//! Forwarding benchmark: throughput of a link on one core against a bare packet-socket forwarder, and precision of its delay.
 //!
 //! `cargo bench -p braid-link --bench forward` as root, on at least two cores: one for the sender, one for the link;
 //! `-- rates` or `-- delays` for one part.

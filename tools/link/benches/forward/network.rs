@@ -1,4 +1,4 @@
-//! A namespace that ends with the process: a0 and a1 are the two ends of a cable, b0 and b1 of another.
+//! A temporary namespace with two veth pairs: a0 and a1, b0 and b1.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -34,7 +34,7 @@ fn ip(words: &str) {
 /// Joins a1 and b1 until `stop`.
 pub(crate) fn link(parameters: Parameters, stop: &AtomicBool) {
     let folder = tempfile::tempdir().expect("a folder");
-    let link = LinkSetup { devices: ["a1".to_owned(), "b1".to_owned()], ways: [parameters; 2] };
+    let link = LinkSetup { devices: ["a1".to_owned(), "b1".to_owned()], directions: [parameters; 2] };
     let setup = Setup { socket: folder.path().join("socket"), seed: 1, links: vec![link] };
     let mut engine = Engine::new(&setup).expect("a link");
     engine.run_while(|| !stop.load(Ordering::Relaxed)).expect("a link that runs");

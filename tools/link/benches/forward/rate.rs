@@ -1,4 +1,4 @@
-//! Throughput in frames.
+//! The throughput in frames per second.
 
 use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,7 +42,7 @@ pub(crate) fn of(forward: impl FnOnce(&AtomicBool) + Send) -> Rate {
         let (start, before) = (Instant::now(), received("b0"));
         thread::sleep(MEASURED);
         let clock = (received("b0") - before) as f64 / start.elapsed().as_secs_f64();
-        // Frames on the way arrive before the link ends.
+        // Frames on the direction arrive before the link ends.
         stop_sending.store(true, Ordering::Relaxed);
         stop.store(true, Ordering::Relaxed);
         let used = forwarder.join().expect("a forwarder that ends");

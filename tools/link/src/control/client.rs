@@ -8,9 +8,9 @@ use std::time::Duration;
 use super::{Answer, Change, Request, Status};
 use crate::error::ControlError;
 
-const PATIENCE: Duration = Duration::from_secs(5);
+const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A connection to a process of links.
+/// A connection to a link process.
 #[derive(Debug)]
 pub struct Client {
     path: PathBuf,
@@ -26,8 +26,8 @@ impl Client {
     pub fn connect(socket: &Path) -> Result<Self, ControlError> {
         let connect = || {
             let stream = UnixStream::connect(socket)?;
-            stream.set_read_timeout(Some(PATIENCE))?;
-            stream.set_write_timeout(Some(PATIENCE))?;
+            stream.set_read_timeout(Some(REPLY_TIMEOUT))?;
+            stream.set_write_timeout(Some(REPLY_TIMEOUT))?;
             Ok(BufReader::new(stream))
         };
         let path = socket.to_owned();
@@ -37,7 +37,7 @@ impl Client {
         }
     }
 
-    /// What all links are like, and what they did.
+    /// The parameters and counters of all links.
     ///
     /// # Errors
     ///
@@ -46,11 +46,11 @@ impl Client {
         self.ask(&Request::Status)
     }
 
-    /// Changes a link while frames pass; the status is that of this link.
+    /// Changes a link at run time. Returns its status.
     ///
     /// # Errors
     ///
-    /// [`ControlError::Refused`] if there is no such link or none can be like that; nothing has changed then.
+    /// [`ControlError::Refused`] if there is no such link or the parameters are invalid; then nothing changes.
     pub fn change(&mut self, change: Change) -> Result<Status, ControlError> {
         self.ask(&Request::Change(Box::new(change)))
     }

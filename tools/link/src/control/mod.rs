@@ -1,4 +1,4 @@
-//! The control protocol of a link process: JSON lines over a Unix socket, one answer for each request.
+//! The control protocol of a link process: JSON lines over a Unix socket, one response for each request.
 
 mod client;
 mod server;
@@ -9,27 +9,27 @@ use serde::{Deserialize, Serialize};
 pub use client::Client;
 pub(crate) use server::Server;
 
-/// What a client says.
+/// A request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Request {
-    /// What all links are like, and what they did.
+    /// Asks for the parameters and counters of all links.
     Status,
-    /// New parameters for a link, whose status is the answer.
+    /// Changes a link; the response has its status.
     Change(Box<Change>),
 }
 
-/// New parameters for a link.
+/// A change of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
-    /// Its place in [`Setup::links`](crate::Setup::links).
+    /// Its index in [`Setup::links`](crate::Setup::links).
     pub link: usize,
-    /// What changes from the first interface to the second, and back.
-    pub ways: [braid_link_model::Change; 2],
+    /// Changes of the direction from the first interface to the second, and of the reverse direction.
+    pub directions: [braid_link_model::Change; 2],
 }
 
-/// What is said to a client.
+/// A response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Answer {
@@ -37,42 +37,42 @@ pub(crate) enum Answer {
     Error(String),
 }
 
-/// What links are like, and what they did.
+/// Parameters and counters of links.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Status {
-    /// In the order of [`Setup::links`](crate::Setup::links), or the one that was changed.
+    /// All links in the order of [`Setup::links`](crate::Setup::links), or the changed one.
     pub links: Vec<LinkStatus>,
 }
 
-/// A link.
+/// The status of a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkStatus {
     /// The interfaces that it joins.
     pub devices: [String; 2],
-    /// What happened at each of them.
+    /// The counters of both interfaces.
     pub ports: [PortStatus; 2],
-    /// From the first to the second, and back.
-    pub ways: [WayStatus; 2],
+    /// The direction from the first interface to the second, and the reverse direction.
+    pub directions: [DirectionStatus; 2],
 }
 
-/// Frames that came to an interface and not into the link.
+/// Frames dropped between an interface and the link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortStatus {
-    /// They came faster than the process read them.
+    /// Frames lost because the receive ring was full.
     pub missed: u64,
-    /// They were longer than the interface's MTU: an offload is on at its other end.
+    /// Frames longer than the interface's MTU: an offload is on at its peer.
     pub too_long: u64,
 }
 
 /// One direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WayStatus {
-    /// What it is like.
+pub struct DirectionStatus {
+    /// Its parameters.
     pub parameters: Parameters,
-    /// What became of the frames.
+    /// Its frame counters.
     pub counters: Counters,
-    /// What is inside now.
+    /// The frames inside now.
     pub inside: Gauge,
-    /// Of the frames delivered, those that the interface at the end did not take: it was down.
+    /// Delivered frames that the outgoing interface did not take, since it was down.
     pub undeliverable: Amount,
 }

@@ -13,14 +13,14 @@ use super::{Answer, Request, Status};
 use crate::engine::{Poller, Token};
 use crate::error::LinkError;
 
-/// No request is longer.
-const LONGEST: usize = 16_384;
-/// Room for the status of several thousand links that the client has not read yet.
-const ANSWERS: usize = 8 << 20;
-/// More at once are not served.
-const MOST_CLIENTS: usize = 64;
+/// The longest request in bytes.
+const MAX_REQUEST: usize = 16_384;
+/// Bytes of unread responses, enough for the status of several thousand links.
+const MAX_UNREAD_RESPONSES: usize = 8 << 20;
+/// Clients served at a time.
+const MAX_CLIENTS: usize = 64;
 
-/// The socket, and those who talk over it. It never waits for anybody.
+/// The listening socket and its clients. Never blocks.
 pub(crate) struct Server {
     listener: UnixListener,
     clients: BTreeMap<u32, Connection>,
@@ -33,7 +33,7 @@ struct Connection {
 }
 
 impl Server {
-    /// Listens at `path`; what an ended process left there is replaced.
+    /// Listens at `path`, replacing the socket of an ended process.
     pub(crate) fn bind(path: &Path) -> Result<Self, LinkError> {
         let bind = || {
             match fs::remove_file(path) {
@@ -48,13 +48,13 @@ impl Server {
         Ok(Self { listener, clients: BTreeMap::new(), next: 0 })
     }
 
-    /// Takes the one who connects, if there is room.
+    /// Accepts a client if there is room.
     pub(crate) fn accept(&mut self, poller: &Poller) {
         let Ok((stream, _)) = self.listener.accept() else { return };
-        // Without the room, a client that asks for very many links is let go.
-        let _ = sockopt::set_socket_send_buffer_size_force(&stream, ANSWERS);
+        // Without a large send buffer, a client of very many links would be disconnected.
+        let _ = sockopt::set_socket_send_buffer_size_force(&stream, MAX_UNREAD_RESPONSES);
         let ready = stream.set_nonblocking(true).is_ok();
-        if !ready || self.clients.len() >= MOST_CLIENTS {
+        if !ready || self.clients.len() >= MAX_CLIENTS {
             return;
         }
         self.next = self.next.wrapping_add(1);
@@ -63,7 +63,7 @@ impl Server {
         }
     }
 
-    /// Answers what a client has said; one that has gone, or does not read its answers, is let go.
+    /// Serves a client's requests. A client that is gone or does not read its responses is dropped.
     pub(crate) fn serve(&mut self, client: u32, answer: impl FnMut(Request) -> Result<Status, String>) {
         let Some(connection) = self.clients.get_mut(&client) else { return };
         if !connection.serve(answer).unwrap_or(false) {
@@ -79,7 +79,7 @@ impl AsFd for Server {
 }
 
 impl Connection {
-    /// Whether there is more to come.
+    /// Reads a client's bytes. Returns whether the connection is still open.
     fn serve(&mut self, mut answer: impl FnMut(Request) -> Result<Status, String>) -> io::Result<bool> {
         let mut buffer = [0; 4_096];
         let count = match self.stream.read(&mut buffer) {
@@ -98,6 +98,6 @@ impl Connection {
             text.push(b'\n');
             self.stream.write_all(&text)?;
         }
-        Ok(count > 0 && self.received.len() <= LONGEST)
+        Ok(count > 0 && self.received.len() <= MAX_REQUEST)
     }
 }

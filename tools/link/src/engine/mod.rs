@@ -1,4 +1,4 @@
-//! The thread that passes frames: receive, ask the model, sleep until something is due, send.
+//! The forwarding thread: receive, ask the model, sleep until a frame is due, send.
 
 mod link;
 mod poller;
@@ -17,15 +17,15 @@ use crate::setup::{LinkSetup, Setup};
 use link::Link;
 pub(crate) use poller::{Poller, Token};
 
-/// What all rings together may take, in slots of the common 2 KiB: 128 MiB.
-const SLOTS: usize = 1 << 16;
-/// What one ring has: at 100 Mbit/s with full frames 30 ms and half a second.
-const SLOTS_OF_ONE: std::ops::RangeInclusive<usize> = 256..=4_096;
+/// Slots of all rings together, 2 KiB each: 128 MiB.
+const MAX_RING_SLOTS: usize = 1 << 16;
+/// Slots of one ring: 30 ms to half a second of full frames at 100 Mbit/s.
+const SLOTS_PER_RING: std::ops::RangeInclusive<usize> = 256..=4_096;
 
-/// Beyond this nothing is gained, and rings could fill up.
-const LONGEST_PAUSE: Duration = Duration::from_micros(500);
+/// The longest time that frames stay in the rings; longer gains nothing, and rings could fill up.
+const MAX_BATCH_DELAY: Duration = Duration::from_micros(500);
 
-/// Links that are set up. Frames pass while [`Self::run`] does.
+/// Links that are set up. They forward frames while [`Self::run`] runs.
 pub struct Engine {
     links: Vec<Link>,
     buffers: Buffers,
@@ -41,8 +41,8 @@ impl Engine {
     /// [`LinkError`] with the interface or path that cannot be used.
     pub fn new(setup: &Setup) -> Result<Self, LinkError> {
         let poller = Poller::new()?;
-        let slots =
-            (SLOTS / (2 * setup.links.len()).max(1)).clamp(*SLOTS_OF_ONE.start(), *SLOTS_OF_ONE.end());
+        let slots = (MAX_RING_SLOTS / (2 * setup.links.len()).max(1))
+            .clamp(*SLOTS_PER_RING.start(), *SLOTS_PER_RING.end());
         let mut links = Vec::new();
         for (index, link) in setup.links.iter().enumerate() {
             let seed = setup.seed.wrapping_add(2 * index as u64);
@@ -61,12 +61,12 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`LinkError::System`] if the kernel does not let the thread wait.
+    /// [`LinkError::System`] if waiting for events fails.
     pub fn run(&mut self) -> Result<(), LinkError> {
         self.run_while(|| true)
     }
 
-    /// Passes frames as long as `more` says so, which is asked at least four times a second.
+    /// Passes frames while `more` returns `true`; it is called at least four times a second.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl Engine {
         let mut busy = false;
         while more() {
             let mut wait = self.wait(Clock::read().now());
-            let pause = wait.min(self.patience());
+            let pause = wait.min(self.batch_delay());
             if busy && !pause.is_zero() {
                 thread::sleep(pause);
                 wait = Duration::ZERO;
@@ -91,16 +91,16 @@ impl Engine {
         Ok(())
     }
 
-    /// How long frames may lie in the rings where more are expected.
+    /// The time that frames may stay in the rings when more are expected.
     ///
-    /// Their time is that of the kernel's stamp, so none is late while it is read well before the shortest way ends.
-    /// Frames that come one after the other then wake nobody up each, which costs their sender more than the frame.
-    fn patience(&self) -> Duration {
+    /// Frames carry the kernel's timestamp, so none is late if it is read well before the shortest delay ends. Batching
+    /// avoids a wake-up for each frame, which costs the sender more than the frame.
+    fn batch_delay(&self) -> Duration {
         let shortest = self.links.iter().map(Link::shortest).min().unwrap_or_default();
-        (shortest / 4).min(LONGEST_PAUSE)
+        (shortest / 4).min(MAX_BATCH_DELAY)
     }
 
-    /// How long there is nothing to do, from `now`.
+    /// The time until the next due frame.
     fn wait(&self, now: Time) -> Duration {
         let next = self.links.iter().filter_map(Link::next_event).min();
         let longest = Duration::from_millis(250);
@@ -130,15 +130,14 @@ impl Engine {
     }
 }
 
-/// Opens a link and closes it again.
+/// Opens a link and closes it again, to check that it can be opened.
 pub(crate) fn probe(setup: &LinkSetup) -> Result<(), LinkError> {
-    Link::open(setup, *SLOTS_OF_ONE.start() as u32, 0).map(drop)
+    Link::open(setup, *SLOTS_PER_RING.start() as u32, 0).map(drop)
 }
 
-/// Has the kernel wake the calling thread when it asks to be woken.
+/// Sets the thread's timer slack to the minimum.
 fn be_punctual() -> Result<(), LinkError> {
-    // By default it does so up to 50 µs late, to save power.
-    // No priority, though: it would hold up the kernel's own thread that takes the frames at the other end.
+    // The default slack is 50 µs. A real-time priority would block the kernel thread that receives at the peer.
     let slack = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     slack.map_err(|error| LinkError::system("asking for exact timers", error))
 }
@@ -149,7 +148,7 @@ fn answer(links: &mut [Link], request: Request) -> Result<Status, String> {
         let count = links.len();
         let link = links.get_mut(change.link);
         let link = link.ok_or_else(|| format!("there is no link {}; there are {count}", change.link))?;
-        link.change(now, &change.ways).map_err(|error| error.to_string())?;
+        link.change(now, &change.directions).map_err(|error| error.to_string())?;
         return Ok(Status { links: vec![link.status()] });
     }
     Ok(Status { links: links.iter_mut().map(Link::status).collect() })

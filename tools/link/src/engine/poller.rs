@@ -9,14 +9,14 @@ use rustix::time::Timespec;
 
 use crate::error::LinkError;
 
-/// What something happened to.
+/// The source of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Token {
-    /// Frames wait at a side of a link.
+    /// Frames have arrived at one side of a link.
     Port { link: usize, side: usize },
-    /// Somebody connects.
+    /// A client connects.
     Listener,
-    /// A client says something, or has gone.
+    /// A client sent a request or is gone.
     Client(u32),
 }
 
@@ -41,7 +41,7 @@ impl Token {
     }
 }
 
-/// Waits for descriptors and for the time, to the nanosecond.
+/// Waits for descriptors with a timeout to the nanosecond.
 pub(crate) struct Poller {
     epoll: std::os::fd::OwnedFd,
     events: Vec<Event>,
@@ -59,7 +59,7 @@ impl Poller {
         added.map_err(|error| LinkError::system("adding to an epoll instance", error))
     }
 
-    /// What is ready, at the latest after `timeout`.
+    /// The ready sources; returns after `timeout` at the latest.
     pub(crate) fn wait(
         &mut self,
         timeout: Duration,

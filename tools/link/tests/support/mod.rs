@@ -1,4 +1,4 @@
-//! A namespace with two cables, a0 to a1 and b0 to b1; links join a1 and b1.
+//! A namespace with two veth pairs, a0 to a1 and b0 to b1; links join a1 and b1.
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -80,7 +80,7 @@ impl Bench {
     /// Calls `action` while a link of these parameters joins a1 and b1.
     pub(crate) fn run(&self, parameters: Parameters, action: impl FnOnce(&Self, &mut Client)) {
         let devices = ["a1", "b1"].map(str::to_owned);
-        self.run_setup(vec![LinkSetup { devices, ways: [parameters; 2] }], action);
+        self.run_setup(vec![LinkSetup { devices, directions: [parameters; 2] }], action);
     }
 
     pub(crate) fn run_setup(&self, links: Vec<LinkSetup>, action: impl FnOnce(&Self, &mut Client)) {

@@ -272,11 +272,7 @@ expect:
     #[test]
     fn mistakes_are_named_with_their_place() {
         for (from, to, message) in [
-            (
-                "network: fattree:4",
-                "network: fatcat:4",
-                "file:3:10: there is no family of networks \"fatcat\"",
-            ),
+            ("network: fattree:4", "network: fatcat:4", "file:3:10: there is no generator \"fatcat\""),
             ("rate: 10Mbit", "rate: fast", "file:4:7: "),
             ("control: lia", "control: tcp", "no congestion control is called \"tcp\""),
             ("control: lia", "contrl: lia", "unknown field `contrl`"),

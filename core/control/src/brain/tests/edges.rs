@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use braid_edge_protocol::telemetry::{Limits, OrderReport, PathReport, PathState, Report, SprayReport};
+use braid_edge_protocol::telemetry::{Limits, PathReport, PathState, Report, ResequenceReport, SprayReport};
 use braid_packet::TcpFlags;
 use braid_spray::{Counters, Gauge, HoldHistogram};
 use braid_types::{DatapathId, MacAddr};
@@ -41,7 +41,7 @@ fn order_at(network: &Network, edge: DatapathId) -> EdgeGroup {
 fn path(label: MacAddr, weight: u32, bytes: u64) -> PathReport {
     PathReport {
         label,
-        state: PathState::Carries,
+        state: PathState::Active,
         weight,
         packets: bytes / 1_000,
         bytes,
@@ -52,13 +52,13 @@ fn path(label: MacAddr, weight: u32, bytes: u64) -> PathReport {
 }
 
 fn resequencer(held: u64, waits: &[u64]) -> Report {
-    Report::Order(Box::new(OrderReport {
+    Report::Resequence(Box::new(ResequenceReport {
         counters: Counters { held, longest_nanos: 4_500, ..Counters::default() },
         gauge: Gauge { flows: 1, packets: 2, bytes: 3 },
         limits: Limits { packets: 10, bytes: 20, flow_bytes: 15 },
         hold_time: Duration::from_millis(30),
         waits: HoldHistogram::new(waits.to_vec()),
-        ways: Vec::new(),
+        arrivals: Vec::new(),
     }))
 }
 
@@ -122,7 +122,7 @@ fn a_path_that_an_edge_suspends_is_shown_as_suspended() {
     let mut network = sprayed();
     let spray = group_of(&network, dpid(1));
     let paths = spray.paths.iter().map(|it| path(it.label.mac(), 0, 0));
-    let paths = paths.map(|it| PathReport { state: PathState::LeftOut, ..it }).collect();
+    let paths = paths.map(|it| PathReport { state: PathState::Suspended, ..it }).collect();
     tell(&mut network, 1, spray.group, Report::Spray(SprayReport { paths }));
     let view = edge(&network, 1);
     assert!(view.spray_groups[0].paths.iter().all(|it| it.state == Some(EdgePathState::Suspended)));

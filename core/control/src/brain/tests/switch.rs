@@ -180,7 +180,7 @@ impl FakeSwitch {
                 let shares = self.shares.get_mut(&group).expect("a group that sprays");
                 *shares = paths.iter().map(|path| path.weight).collect();
             }
-            Extension::SetOrder { group, settings } => {
+            Extension::SetResequence { group, settings } => {
                 known(group, &self.groups);
                 self.resequencers.insert(group, settings);
             }

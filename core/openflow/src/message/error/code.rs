@@ -16,7 +16,7 @@ macro_rules! error_types {
             Experimenter {
                 /// Which of the experimenter's errors it is.
                 exp_type: u16,
-                /// Who defined it.
+                /// The experimenter's id.
                 experimenter: ExperimenterId,
             },
             /// An error of a type that OpenFlow 1.3 does not name.

@@ -1,4 +1,4 @@
-//! Why messages are refused. OpenFlow 1.3.5 §7.4.4.
+//! Error messages. OpenFlow 1.3.5 §7.4.4.
 
 mod code;
 mod operation;

@@ -1,4 +1,4 @@
-//! Which operations failed. OpenFlow 1.3.5 §7.4.4.6 to §7.4.4.14.
+//! Errors of failed operations. OpenFlow 1.3.5 §7.4.4.6 to §7.4.4.14.
 
 use crate::wire::wire_enum;
 
@@ -39,7 +39,7 @@ wire_enum! {
         OutOfBuckets = 4,
         /// Groups cannot use groups.
         ChainingUnsupported = 5,
-        /// What a bucket watches cannot be watched.
+        /// The watched port or group of a bucket cannot be watched.
         WatchUnsupported = 6,
         /// Groups would form a loop.
         Loop = 7,
@@ -53,7 +53,7 @@ wire_enum! {
         BadCommand = 11,
         /// A bucket is not valid.
         BadBucket = 12,
-        /// What a bucket watches is not valid.
+        /// The watched port or group of a bucket is not valid.
         BadWatch = 13,
         /// Not permitted.
         Eperm = 14,
@@ -69,7 +69,7 @@ wire_enum! {
         BadHwAddr = 1,
         /// The configuration is not valid.
         BadConfig = 2,
-        /// What to advertise is not valid.
+        /// The advertised features are not valid.
         BadAdvertise = 3,
         /// Not permitted.
         Eperm = 4,

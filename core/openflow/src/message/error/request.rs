@@ -1,4 +1,4 @@
-//! What was wrong with a message or a part of it. OpenFlow 1.3.5 §7.4.4.1 to §7.4.4.5.
+//! Errors of malformed or refused requests. OpenFlow 1.3.5 §7.4.4.1 to §7.4.4.5.
 
 use crate::wire::wire_enum;
 

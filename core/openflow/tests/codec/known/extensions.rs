@@ -1,4 +1,4 @@
-//! What experimenters defined, what OpenFlow 1.3 does not have, and what Open vSwitch does not send.
+//! Experimenter messages, and messages that OpenFlow 1.3 lacks or Open vSwitch does not send.
 
 use std::net::Ipv4Addr;
 

@@ -1,4 +1,4 @@
-//! What the bytes of testdata/ mean, written down in full: both decoding and encoding must agree.
+//! The decoded contents of testdata/, in full: decoding and encoding must agree with them.
 
 mod extensions;
 mod fields;

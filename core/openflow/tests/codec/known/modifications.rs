@@ -1,4 +1,4 @@
-//! What a controller changes in a switch.
+//! Modification messages: flows, groups, meters, ports and tables.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 

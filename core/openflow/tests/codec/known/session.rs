@@ -1,4 +1,4 @@
-//! How a session begins, and what the switch tells of its own accord.
+//! Messages of the handshake, and asynchronous messages of the switch.
 
 use braid_openflow::{
     AsyncConfig, BufferId, Bytes, Capabilities, ControllerRole, Cookie, Echo, ErrorCode, ErrorMsg,

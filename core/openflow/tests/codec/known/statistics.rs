@@ -1,4 +1,4 @@
-//! What a switch has counted.
+//! Statistics of a switch.
 
 use braid_openflow::{
     Action, ActionTypes, AggregateStats, BandTypes, BucketCounter, Cookie, Desc, EthType, FlowStatsRequest,

@@ -1,4 +1,4 @@
-//! What tables and queues can do.
+//! Features of tables and queues.
 
 use braid_openflow::{
     ActionId, ActionType, Bytes, Experimenter, ExperimenterId, InstructionId, InstructionType, Message,

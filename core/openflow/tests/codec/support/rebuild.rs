@@ -1,5 +1,5 @@
-//! Makes of a received message the same one from slices of items, as a sender would, so that every item is
-//! encoded anew and not copied.
+//! Reconstruction of a received message from slices of items, as a sender builds it, so that every item is encoded anew
+//! and not copied.
 
 use braid_openflow::{
     Action, Bucket, FlowMod, FlowRemoved, FlowStats, FlowStatsRequest, GroupDesc, GroupMod, GroupStats,

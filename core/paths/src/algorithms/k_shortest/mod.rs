@@ -60,7 +60,7 @@ pub(crate) struct KShortest {
 
 impl Algorithm for KShortest {
     const PROPERTIES: Properties =
-        Properties { is_listing: true, ..Properties::new("ksp", "the k shortest that pass no switch twice") };
+        Properties { is_listing: true, ..Properties::new("ksp", "the k shortest paths without loops") };
 
     fn solve(&mut self, network: &mut Network, problem: Problem) -> PathSet {
         let mut all = self.first(network, (problem.ingress, problem.egress), problem.k);

@@ -82,10 +82,8 @@ pub(crate) struct Dinic {
 }
 
 impl Algorithm for Dinic {
-    const PROPERTIES: Properties = Properties {
-        by_capacity: true,
-        ..Properties::new("maxflow", "up to k that carry the most together")
-    };
+    const PROPERTIES: Properties =
+        Properties { by_capacity: true, ..Properties::new("maxflow", "up to k paths of a maximum flow") };
 
     fn solve(&mut self, network: &mut Network, problem: Problem) -> PathSet {
         let available = |edge| network.available(edge);

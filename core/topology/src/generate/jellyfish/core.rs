@@ -1,28 +1,28 @@
-//! Random links between switches without parallel ones, as Jellyfish has them.
+//! Random links between the switches of a Jellyfish, without parallel ones.
 
 use std::collections::HashSet;
 
 use super::Random;
 
-/// So many misses in a row mean that most pairs are joined, and all that are not are worth listing.
-const MISSES: usize = 64;
+/// Consecutive failed draws after which the remaining pairs are listed instead.
+const MAX_FAILED_DRAWS: usize = 64;
 
-/// Joins switches at random, given how many ports each has free; the cables, no two of them parallel.
+/// Joins switches at random, given how many ports each has free; the links, no two of them parallel.
 pub(super) fn join(free: Vec<usize>, random: &mut Random) -> Vec<(usize, usize)> {
     let open = (0..free.len()).filter(|switch| free[*switch] > 0).collect();
-    let mut core = Core { free, open, cables: Vec::new(), joined: HashSet::new() };
+    let mut core = Core { free, open, links: Vec::new(), joined: HashSet::new() };
     core.join_at_random(random);
     core.join_the_rest(random);
-    while core.insert_into_a_cable(random) {}
-    core.cables
+    while core.insert_into_a_link(random) {}
+    core.links
 }
 
 struct Core {
     free: Vec<usize>,
     /// The switches with a free port.
     open: Vec<usize>,
-    cables: Vec<(usize, usize)>,
-    /// The ends of the cables, the lower first. Never iterated, since its order changes from run to run.
+    links: Vec<(usize, usize)>,
+    /// The ends of the links, the lower first. Never iterated, since its order changes from run to run.
     joined: HashSet<(usize, usize)>,
 }
 
@@ -30,7 +30,7 @@ impl Core {
     /// Draws pairs of open switches until too many draws in a row are of neighbours.
     fn join_at_random(&mut self, random: &mut Random) {
         let mut misses = 0;
-        while self.open.len() > 1 && misses < MISSES {
+        while self.open.len() > 1 && misses < MAX_FAILED_DRAWS {
             let [first, second] = [random.below(self.open.len()), random.below(self.open.len())];
             let (a, b) = (self.open[first], self.open[second]);
             if !self.fits(a, b) {
@@ -39,7 +39,7 @@ impl Core {
             }
             misses = 0;
             self.join(a, b);
-            // The later place first: removing it does not move the earlier one.
+            // The higher index first, so that the removal does not shift the lower one.
             [first.max(second), first.min(second)].into_iter().for_each(|place| self.close_if_full(place));
         }
     }
@@ -59,13 +59,13 @@ impl Core {
         self.open.retain(|switch| self.free[*switch] > 0);
     }
 
-    /// Uses two free ports that cannot be joined: takes out a cable x-y and puts in u-x and v-y. Whether it could.
-    fn insert_into_a_cable(&mut self, random: &mut Random) -> bool {
+    /// Uses two free ports that cannot be joined: replaces a link x-y by u-x and v-y. Returns whether it could.
+    fn insert_into_a_link(&mut self, random: &mut Random) -> bool {
         let Some((u, v)) = self.two_free_ports(random) else { return false };
-        let start = random.below(self.cables.len().max(1));
-        let places = (start..self.cables.len()).chain(0..start);
+        let start = random.below(self.links.len().max(1));
+        let places = (start..self.links.len()).chain(0..start);
         let swaps = places.flat_map(|place| {
-            let (x, y) = self.cables[place];
+            let (x, y) = self.links[place];
             [(place, x, y), (place, y, x)]
         });
         let Some((place, x, y)) = swaps.into_iter().find(|(_, x, y)| self.fits(u, *x) && self.fits(v, *y))
@@ -73,7 +73,7 @@ impl Core {
             return false;
         };
         self.joined.remove(&ordered(x, y));
-        self.cables.swap_remove(place);
+        self.links.swap_remove(place);
         // The ports of x and y are free for this moment.
         self.free[x] += 1;
         self.free[y] += 1;
@@ -103,7 +103,7 @@ impl Core {
         self.free[a] -= 1;
         self.free[b] -= 1;
         self.joined.insert(ordered(a, b));
-        self.cables.push((a, b));
+        self.links.push((a, b));
     }
 
     fn close_if_full(&mut self, place: usize) {
@@ -121,9 +121,9 @@ fn ordered(a: usize, b: usize) -> (usize, usize) {
 mod tests {
     use super::*;
 
-    fn degrees(switches: usize, cables: &[(usize, usize)]) -> Vec<usize> {
+    fn degrees(switches: usize, links: &[(usize, usize)]) -> Vec<usize> {
         let mut degrees = vec![0; switches];
-        cables.iter().flat_map(|(a, b)| [*a, *b]).for_each(|end| degrees[end] += 1);
+        links.iter().flat_map(|(a, b)| [*a, *b]).for_each(|end| degrees[end] += 1);
         degrees
     }
 
@@ -131,19 +131,19 @@ mod tests {
     fn every_port_is_used_once_whatever_the_density() {
         for (switches, ports) in [(2, 1), (10, 3), (10, 8), (10, 9), (31, 4), (64, 62), (100, 3)] {
             for seed in 0..50 {
-                let cables = join(vec![ports; switches], &mut Random::new(seed));
-                assert_eq!(degrees(switches, &cables), vec![ports; switches], "{switches} × {ports}, {seed}");
-                let pairs: HashSet<_> = cables.iter().map(|(a, b)| ordered(*a, *b)).collect();
-                assert_eq!(pairs.len(), cables.len());
-                assert!(cables.iter().all(|(a, b)| a != b));
+                let links = join(vec![ports; switches], &mut Random::new(seed));
+                assert_eq!(degrees(switches, &links), vec![ports; switches], "{switches} × {ports}, {seed}");
+                let pairs: HashSet<_> = links.iter().map(|(a, b)| ordered(*a, *b)).collect();
+                assert_eq!(pairs.len(), links.len());
+                assert!(links.iter().all(|(a, b)| a != b));
             }
         }
     }
 
     #[test]
     fn of_an_odd_number_of_ports_one_stays_free() {
-        let cables = join(vec![3; 9], &mut Random::new(1));
-        assert_eq!(degrees(9, &cables).iter().sum::<usize>(), 26);
+        let links = join(vec![3; 9], &mut Random::new(1));
+        assert_eq!(degrees(9, &links).iter().sum::<usize>(), 26);
     }
 
     #[test]

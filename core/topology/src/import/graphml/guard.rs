@@ -1,5 +1,5 @@
-//! What the XML parser's time or memory grows with faster than the document does is bounded before it starts: it compares
-//! every attribute with all others of its element, and copies the namespaces in scope.
+//! Bounds on XML documents before parsing. The parser's cost grows quadratically with the attributes of an element, and
+//! with the namespaces in scope.
 
 use crate::import::ImportProblem;
 
@@ -10,7 +10,7 @@ const MAX_ALL_ATTRIBUTES: usize = 8_000_000;
 /// Declarations of namespaces; GraphML needs two.
 const MAX_NAMESPACES: usize = 64;
 
-/// Refuses a document that has more than any network needs. What is no XML is left to the parser.
+/// Refuses a document beyond these bounds. Invalid XML is left to the parser.
 pub(super) fn check(text: &str, file: &str) -> Result<(), ImportProblem> {
     let refuse = |at: usize, what: String| {
         let remedy = "write the graph with a tool that keeps to GraphML";
@@ -36,14 +36,14 @@ pub(super) fn check(text: &str, file: &str) -> Result<(), ImportProblem> {
     Ok(())
 }
 
-/// Both from 1, of a place between two characters.
+/// Line and column, from 1, of a position between two characters.
 pub(super) fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = &text[..at];
     let last = before.rsplit('\n').next().unwrap_or_default();
     (before.matches('\n').count() + 1, last.chars().count() + 1)
 }
 
-/// Start tags, and end tags with them, each with its place and without its brackets.
+/// Start and end tags with their positions, without brackets.
 fn tags(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -65,7 +65,7 @@ fn tags(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Up to the bracket that closes the tag, which is none inside quotes.
+/// The text up to the closing bracket of the tag, ignoring brackets in quotes.
 fn tag_length(markup: &str) -> usize {
     let mut quote = None;
     for (at, byte) in markup.bytes().enumerate() {

@@ -8,10 +8,10 @@ use roxmltree::Node as Element;
 use super::children;
 use crate::import::attributes::is_known;
 
-/// A longer default in bytes is passed over: each is read again for every node or edge.
+/// The longest default value in bytes; longer ones are ignored, since each is read again for every node or edge.
 const MAX_DEFAULT: usize = 256;
 
-/// What an attribute belongs to.
+/// The kind of element that an attribute belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Domain {
     Graph,
@@ -19,15 +19,15 @@ pub(super) enum Domain {
     Edge,
 }
 
-/// What the ids of `data` elements mean.
+/// The `key` elements by id.
 pub(super) struct Keys<'a> {
     by_id: BTreeMap<&'a str, &'a str>,
-    // Of attributes that mean something only: each is looked at for every node or edge.
+    // Known attributes only, since each is read for every node or edge.
     defaults: BTreeMap<(Domain, &'a str), Element<'a, 'a>>,
 }
 
 impl<'a> Keys<'a> {
-    /// The `key` elements of a document; those without an id mean nothing.
+    /// The `key` elements of a document; those without an id are ignored.
     pub(super) fn read(root: Element<'a, 'a>) -> Self {
         let mut keys = Self { by_id: BTreeMap::new(), defaults: BTreeMap::new() };
         for key in children(root, "key") {
@@ -43,7 +43,7 @@ impl<'a> Keys<'a> {
         keys
     }
 
-    /// Name, value and place of each attribute of an element; defaults come first, so that what comes later counts.
+    /// Name, value and location of each attribute of an element; defaults come first, so that explicit values override them.
     pub(super) fn values(
         &self,
         element: Element<'a, 'a>,

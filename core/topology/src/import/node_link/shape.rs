@@ -1,11 +1,11 @@
-//! The shape of node-link JSON: what is read is bounded and understood at once, so that every problem has its place.
+//! Deserialisation of node-link JSON with bounds, where every problem has its location.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::{Id, RawEdge, Sheet};
-use crate::blueprint::{MAX_CABLES, MAX_HOSTS, MAX_SWITCHES};
+use crate::blueprint::{MAX_HOSTS, MAX_LINKS, MAX_SWITCHES};
 use crate::import::attributes::{EdgeAttributes, NodeAttributes, REMEDY};
 use crate::import::document::{Items, Refusals, Scalar};
 use crate::import::names;
@@ -68,8 +68,8 @@ fn node_items<'a>(refusals: &'a Refusals) -> Items<'a, impl Fn(usize) -> NodeIte
 }
 
 fn edge_items<'a>(list: &'static str, refusals: &'a Refusals) -> Items<'a, impl Fn(usize) -> EdgeItem<'a>> {
-    // Two directions each.
-    let limit = 2 * (MAX_CABLES + MAX_HOSTS);
+    // Two directions for each link.
+    let limit = 2 * (MAX_LINKS + MAX_HOSTS);
     Items { name: list, limit, refusals, item: move |index| EdgeItem { list, index, refusals } }
 }
 
@@ -153,7 +153,7 @@ impl<'de> Visitor<'de> for EdgeItem<'_> {
     }
 }
 
-/// Reads the name among the attributes of a graph, which NetworkX has written as an object and as a list of pairs.
+/// Reads the name in the attributes of a graph, which NetworkX writes as an object or as a list of pairs.
 struct Name;
 
 impl<'de> DeserializeSeed<'de> for Name {

@@ -13,8 +13,8 @@ use tokio::task::{LocalSet, spawn_local};
 use super::*;
 use crate::channels::Outbox;
 use crate::clock::Clock;
-use crate::copying::{List, Lists, StateCopy};
 use crate::engine::Engine;
+use crate::state_copy::{List, Lists, StateCopy};
 
 const SWITCHES: u64 = 200;
 

@@ -4,10 +4,10 @@ use braid_api::Alarms;
 use braid_control::Alarm;
 use braid_types::SwitchPort;
 
-use crate::copying::Copied;
 use crate::engine::Engine;
 use crate::http::replica::Listed;
 use crate::http::wire::threat;
+use crate::state_copy::Copied;
 
 list_route!(/// Attacks that the controller saw at ports.
     alarms, "/api/v1/alarms", Alarm, Alarms);

@@ -4,9 +4,9 @@ use braid_api::{Assignment, Assignments, PlacedStream};
 use braid_assign::AssignmentId;
 use braid_control::{AssignedPath, AssignmentView, PlacedView};
 
-use crate::copying::Copied;
 use crate::engine::Engine;
 use crate::http::replica::Listed;
+use crate::state_copy::Copied;
 
 list_route!(/// Paths that applications have set aside.
     assignments, "/api/v1/assignments", AssignmentView, Assignments);

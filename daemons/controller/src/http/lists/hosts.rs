@@ -5,9 +5,9 @@ use braid_control::Sizes;
 use braid_control::view::HostView;
 use braid_types::MacAddr;
 
-use crate::copying::Copied;
 use crate::engine::Engine;
 use crate::http::replica::Listed;
+use crate::state_copy::Copied;
 
 list_route!(/// Interfaces of hosts.
     hosts, "/api/v1/hosts", HostView, Hosts);

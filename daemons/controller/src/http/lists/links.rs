@@ -5,9 +5,9 @@ use braid_control::Sizes;
 use braid_control::view::{LinkCounts, LinkView};
 use braid_types::SwitchPort;
 
-use crate::copying::Copied;
 use crate::engine::Engine;
 use crate::http::replica::Listed;
+use crate::state_copy::Copied;
 
 list_route!(/// Links between switches, each direction by itself.
     links, "/api/v1/links", LinkView, Links);

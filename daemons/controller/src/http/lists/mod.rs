@@ -26,7 +26,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::replica::Replica;
-use crate::copying::item_lists;
+use crate::state_copy::item_lists;
 
 pub(super) use assignments::placed;
 pub(super) use transfers::kind;

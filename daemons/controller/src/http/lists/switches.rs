@@ -5,9 +5,9 @@ use braid_control::Role;
 use braid_control::view::{PortView, SwitchView};
 use braid_types::DatapathId;
 
-use crate::copying::{ConnectedSwitch, Copied};
 use crate::engine::Engine;
 use crate::http::replica::Listed;
+use crate::state_copy::{ConnectedSwitch, Copied};
 
 list_route!(/// Connected switches.
     switches, "/api/v1/switches", ConnectedSwitch, Switches);
@@ -19,7 +19,7 @@ impl Copied for ConnectedSwitch {
     fn following(engine: &Engine, last: Option<&Self>) -> impl Iterator<Item = Self> {
         let connected = |switch: SwitchView| Self {
             address: engine.address(switch.dpid),
-            drawn: engine.drawn(switch.dpid),
+            metadata: engine.metadata(switch.dpid),
             switch,
         };
         engine.brain().switches_after(last.map(|it| it.switch.dpid)).map(connected)
@@ -35,14 +35,14 @@ impl Listed for ConnectedSwitch {
     }
 
     fn wire(&self) -> Switch {
-        let Self { switch, address, drawn } = self;
+        let Self { switch, address, metadata } = self;
         Switch {
             dpid: switch.dpid,
             ports: switch.ports.iter().map(port).collect(),
             address: *address,
-            name: drawn.name.clone(),
-            group: drawn.group.clone(),
-            position: drawn.position,
+            name: metadata.name.clone(),
+            group: metadata.group.clone(),
+            position: metadata.position,
         }
     }
 }

@@ -20,8 +20,8 @@ use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::replica::{Replica, Tables};
-use crate::copying::{List, Lists};
-use crate::notices::Listener;
+use crate::notices::NoticeReceiver;
+use crate::state_copy::{List, Lists};
 use history::History;
 pub(super) use routes::routes;
 use state::{Sample, State};
@@ -67,7 +67,7 @@ impl Live {
     }
 
     /// Takes in what the engine tells until it has gone.
-    pub(super) async fn follow(self, mut listener: Listener) {
+    pub(super) async fn follow(self, mut listener: NoticeReceiver) {
         let mut timer = interval(BEAT);
         timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
         for beat in 0_u64.. {
@@ -101,7 +101,7 @@ impl Live {
 }
 
 impl Inner {
-    fn pass_on(&mut self, listener: &mut Listener) {
+    fn pass_on(&mut self, listener: &mut NoticeReceiver) {
         let (told, lost) = (listener.take(MAX_NOTICES), listener.lost());
         let messages = self.events.take(self.told.next(), &told, lost);
         if !messages.is_empty() {

@@ -6,7 +6,7 @@ use braid_api::{Event, Level, Notice};
 use braid_types::Time;
 
 use crate::http::wire::{level, notice};
-use crate::notices::Told;
+use crate::notices::TimedNotice;
 
 /// Events that are kept.
 const MAX_EVENTS: usize = 4_096;
@@ -17,8 +17,8 @@ pub(super) struct Events(VecDeque<Event>);
 
 impl Events {
     /// Keeps what was told, from the number `next` on; the messages for watchers.
-    pub(super) fn take(&mut self, next: u64, told: &[Told], lost: u64) -> Vec<(&'static str, String)> {
-        let event = |(number, told): (u64, &Told)| Event {
+    pub(super) fn take(&mut self, next: u64, told: &[TimedNotice], lost: u64) -> Vec<(&'static str, String)> {
+        let event = |(number, told): (u64, &TimedNotice)| Event {
             number,
             time: told.at,
             level: level(&told.notice),
@@ -59,8 +59,8 @@ mod tests {
 
     use super::*;
 
-    fn told(dpid: u64) -> Told {
-        Told {
+    fn told(dpid: u64) -> TimedNotice {
+        TimedNotice {
             at: Time::from_nanos(dpid),
             notice: braid_control::Notice::SwitchLeft { dpid: DatapathId(dpid) },
         }

@@ -8,7 +8,7 @@ use braid_steering::TransferId;
 use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort};
 
 use super::{Table, Tables};
-use crate::copying::List;
+use crate::state_copy::List;
 
 /// An item of a list, as the engine's copy has it.
 pub(in crate::http) trait Listed: PartialEq + Debug + Sized {

@@ -16,7 +16,7 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::problem::Problem;
-use crate::copying::{CopyRequest, Lists};
+use crate::state_copy::{CopyRequest, Lists};
 pub(super) use listed::{Cursor, Listed, Tabled};
 pub(super) use pages::page;
 pub(super) use table::Table;

@@ -9,8 +9,8 @@ use braid_api::PageParameters;
 
 use super::listed::{Cursor, name};
 use super::{Listed, Replica, Tabled};
-use crate::copying::Lists;
 use crate::http::problem::{Asked, Problem};
+use crate::state_copy::Lists;
 
 /// Items of a page, unless another number is asked for.
 const PAGE: usize = 1_000;

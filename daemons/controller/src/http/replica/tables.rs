@@ -7,7 +7,7 @@ use braid_steering::Policies;
 use braid_types::Time;
 
 use super::{Table, Tabled};
-use crate::copying::{List, StateCopy, Totals, TransferChanges, item_lists};
+use crate::state_copy::{List, StateCopy, Totals, TransferChanges, item_lists};
 
 macro_rules! define {
     ($($name:ident: $list:ident, $item:ty;)*) => {

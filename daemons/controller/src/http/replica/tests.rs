@@ -6,7 +6,7 @@ use tokio::runtime::Builder;
 use tokio::task::JoinSet;
 
 use super::*;
-use crate::copying::{Items, List, StateCopy};
+use crate::state_copy::{Items, List, StateCopy};
 
 const HOSTS: Lists = Lists::of(&[List::Hosts]);
 

@@ -1,4 +1,4 @@
-//! Hostile connections beside an honest one, and what the honest one notices.
+//! Hostile OpenFlow connections beside an honest one, whose latency is measured.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

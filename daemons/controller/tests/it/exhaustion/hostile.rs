@@ -1,4 +1,4 @@
-//! A connection that says whatever it likes, and what it says.
+//! A hostile OpenFlow connection and its messages.
 
 use std::io::Write;
 use std::net::Shutdown;

@@ -1,4 +1,4 @@
-//! A connection that says more than any switch has to say costs itself only.
+//! Resource exhaustion: a connection that exceeds the limits harms only itself.
 //!
 //! `cargo test --release -p braid-controller --test it exhaustion -- --nocapture --test-threads=1` prints how long an honest
 //! switch waits for echoes meanwhile, and how much more memory the controller takes.

@@ -6,7 +6,7 @@ use braid_packet::mptcp::Summary;
 
 use super::super::report::{HandshakeRow, Row};
 
-/// What a transfer showed of MPTCP's handshakes, a line for each packet.
+/// The MPTCP handshakes of a transfer, one line per packet.
 pub(super) fn of(row: &Row) -> String {
     let mut text = format!("captured, {} {} > {}:\n", row.mode, row.direction.from, row.direction.to);
     for capture in &row.captures {

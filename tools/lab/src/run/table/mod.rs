@@ -1,4 +1,4 @@
-//! A report for a terminal: a table, what became of copies, and a line for each expectation.
+//! The report as text: a table, the delivery of copies, and a line for each expectation.
 
 mod handshakes;
 mod summary;
@@ -21,17 +21,17 @@ const HEADINGS: [&str; 8] = [
     "over time",
     "streams and their paths",
 ];
-/// More rows than these are summed up.
-const MOST_ROWS: usize = 12;
+/// Rows printed separately; more are summarised.
+const MAX_ROWS: usize = 12;
 
-/// With so many switches it is worth a line what a lab takes.
-const LARGE: usize = 10;
+/// Switches from which on the table shows the cost of the lab.
+const LARGE_LAB_SWITCHES: usize = 10;
 
 /// A table, and expectations as lines below it.
 pub(super) fn render(report: &Report) -> String {
     let compares_streams = report.rows.windows(2).any(|pair| pair[0].connections != pair[1].connections);
     let repeats = report.rows.iter().any(|row| row.run.is_some());
-    let is_long = report.rows.len() > MOST_ROWS || compares_streams || repeats;
+    let is_long = report.rows.len() > MAX_ROWS || compares_streams || repeats;
     let table = if is_long { summary::table(&report.rows) } else { rows(&report.rows) };
     let mut text = format!("{table}\n");
     for (row, delivery) in report.rows.iter().filter_map(|row| Some((row, row.delivery.as_ref()?))) {
@@ -42,7 +42,7 @@ pub(super) fn render(report: &Report) -> String {
     {
         text += &handshakes::of(row);
     }
-    for lab in report.labs.iter().filter(|lab| lab.switches >= LARGE) {
+    for lab in report.labs.iter().filter(|lab| lab.switches >= LARGE_LAB_SWITCHES) {
         let _ = writeln!(text, "{}", large(lab));
     }
     report.model.iter().for_each(|model| text += &model.to_text());
@@ -54,7 +54,7 @@ pub(super) fn render(report: &Report) -> String {
 
 /// Every transfer with its streams.
 fn rows(rows: &[Row]) -> Table {
-    // Where nothing is compared, or nothing is in the background, there is a column less.
+    // Columns for variants and cross traffic appear only if there are any.
     let variants = rows.iter().any(|row| row.variant.is_some());
     let background = rows.iter().any(|row| row.background_bps.is_some());
     let shown = |(place, _): &(usize, _)| (variants || *place != 0) && (background || *place != 5);
@@ -101,11 +101,11 @@ fn cells(row: &Row) -> [String; 8] {
 }
 
 fn arrived(row: &Row, delivery: &Delivery) -> String {
-    let Delivery { bytes, bytes_received, intact, longest_pause, .. } = delivery;
+    let Delivery { bytes, bytes_received, intact, longest_stall, .. } = delivery;
     let whole = if *intact { "the same SHA-256 at both ends" } else { "not the same at both ends" };
     let variant = row.variant.as_ref().map(|variant| format!("{variant} ")).unwrap_or_default();
     let title = format!("{variant}{} {} > {}", row.what(), row.direction.from, row.direction.to);
-    format!("{title}: {bytes_received} of {bytes} bytes arrived, {whole}, longest pause {longest_pause:.3} s")
+    format!("{title}: {bytes_received} of {bytes} bytes arrived, {whole}, longest stall {longest_stall:.3} s")
 }
 
 fn large(lab: &LabRow) -> String {
@@ -118,11 +118,11 @@ fn large(lab: &LabRow) -> String {
 }
 
 fn stream(stream: &StreamRow) -> String {
-    let path = if stream.path.is_empty() { "default route".to_owned() } else { stream.path.join(" ") };
+    let path = if stream.path.is_empty() { "default path".to_owned() } else { stream.path.join(" ") };
     format!("{}:{} {path}", stream.src, stream.src_port)
 }
 
-/// One bar a second of the run, full height at the capacity.
+/// A bar for each second, with full height at the capacity.
 fn spark(row: &Row) -> String {
     let bar = |bps: f64| {
         let level = bps / row.capacity_bps * BARS.len() as f64;

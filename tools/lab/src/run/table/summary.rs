@@ -1,4 +1,4 @@
-//! Many rows, summed up by what they have in common.
+//! The summary of many rows by setting.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::super::report::Row;
 use super::super::settings::{self, Key};
 use super::{align_right, mbit, new_table};
 
-/// A line for each setting; or where numbers of streams are compared, a line for each number.
+/// A line for each setting, or for each number of streams if these are compared.
 pub(super) fn table(rows: &[Row]) -> Table {
     let groups = settings::for_people(rows);
     let streams: BTreeSet<_> = rows.iter().map(|row| row.connections).collect();
@@ -43,7 +43,7 @@ fn others(rows: &[&Row]) -> String {
     mbit(mean(rows, |row| row.background_bps.unwrap_or(0.0)))
 }
 
-/// Mbit/s, with a column for each variant and mode.
+/// Goodput in Mbit/s, with a column for each variant and mode.
 fn by_streams(groups: &[Group<'_>], streams: &BTreeSet<u16>) -> Table {
     let mut columns: Vec<_> = groups.iter().map(|(key, _)| column(key)).collect();
     let mut seen = BTreeSet::new();

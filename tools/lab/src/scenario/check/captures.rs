@@ -4,7 +4,7 @@ use super::super::file::File;
 use super::super::problem::Problems;
 use super::super::{Capture, Topology};
 
-/// Captures of hosts that are there, each once.
+/// Checks that captured hosts exist and are unique.
 pub(super) fn check(file: &File, topology: &Topology, problems: &mut Problems) -> Vec<Capture> {
     if let (Some(first), None) = (file.captures.first(), &file.traffic) {
         problems.add(first.referenced, "captures", "nothing runs that could be captured", "add traffic:");

@@ -5,15 +5,20 @@ use std::time::Duration;
 use braid_link_model::Change;
 use serde_saphyr::Spanned;
 
-use super::super::file::{self, Deed, File, Way};
+use super::super::file::{self, DirectionParameters, File, LinkSwitch};
 use super::super::problem::Problems;
 use super::super::{Event, LinkAction, Topology};
-use super::ways::{check_values, is_emulated};
+use super::directions::{check_values, is_emulated};
 
-/// What happens during a transfer, in the order of time. A link that will need it is one that can change.
+/// The events during a transfer in order of time. Links that they change become changeable.
 pub(super) fn check(file: &File, topology: &mut Topology, problems: &mut Problems) -> Vec<Event> {
     if let (Some(first), None) = (file.events.first(), &file.traffic) {
-        problems.add(first.referenced, "events", "nothing runs meanwhile", "add traffic:");
+        problems.add(
+            first.referenced,
+            "events",
+            "there is no traffic during which events could happen",
+            "add traffic:",
+        );
     }
     let length = file.traffic.as_ref().map(|traffic| traffic.duration.value.into());
     let all = file.events.iter().enumerate();
@@ -21,9 +26,9 @@ pub(super) fn check(file: &File, topology: &mut Topology, problems: &mut Problem
         let key = format!("events[{index}]");
         check_time(&it.value, length, &key, problems);
         let event = event(it, &key, &file.topology, problems)?;
-        let ways = it.value.set.iter().chain(&it.value.back);
+        let directions = it.value.set.iter().chain(&it.value.reverse);
         if let Some(link) = topology.links.get_mut(event.link) {
-            link.emulated |= ways.into_iter().any(|way| is_emulated(&way.value));
+            link.emulated |= directions.into_iter().any(|direction| is_emulated(&direction.value));
         }
         Some(event)
     });
@@ -34,7 +39,7 @@ pub(super) fn check(file: &File, topology: &mut Topology, problems: &mut Problem
 
 fn check_time(event: &file::Event, length: Option<Duration>, key: &str, problems: &mut Problems) {
     if let Some(length) = length.filter(|length| event.at.value.0 >= *length) {
-        let what = format!("the transfer has ended by then, after {} s", length.as_secs());
+        let what = format!("the event is after the end of the transfer, {} s", length.as_secs());
         problems.add(event.at.referenced, format!("{key}.at"), what, "give an earlier time");
     }
 }
@@ -48,58 +53,58 @@ fn event(
     let action = action(event, key, problems);
     let (link, reversed) = link(&event.value, key, topology, problems)?;
     let action = match action? {
-        LinkAction::Set(mut ways) => {
+        LinkAction::Set(mut directions) => {
             if reversed {
-                ways.reverse();
+                directions.reverse();
             }
-            LinkAction::Set(ways)
+            LinkAction::Set(directions)
         }
         action => action,
     };
     Some(Event { at: event.value.at.value.0, link, action })
 }
 
-/// What happens, as seen from the end that is named first.
+/// The event's action, seen from the end that is named first.
 fn action(event: &Spanned<file::Event>, key: &str, problems: &mut Problems) -> Option<LinkAction> {
-    let file::Event { deed, set, back, .. } = &event.value;
-    for (way, name) in [(set, "set"), (back, "back")] {
-        if let Some(way) = way {
-            check_values(&way.value, &format!("{key}.{name}"), problems);
+    let file::Event { switch, set, reverse, .. } = &event.value;
+    for (direction, name) in [(set, "set"), (reverse, "reverse")] {
+        if let Some(direction) = direction {
+            check_values(&direction.value, &format!("{key}.{name}"), problems);
         }
     }
-    match (deed, set.is_some() || back.is_some()) {
-        (Some(deed), false) => Some(match deed.value {
-            Deed::Cut => LinkAction::Cut,
-            Deed::Restore => LinkAction::Restore,
+    match (switch, set.is_some() || reverse.is_some()) {
+        (Some(switch), false) => Some(match switch.value {
+            LinkSwitch::Cut => LinkAction::Cut,
+            LinkSwitch::Restore => LinkAction::Restore,
         }),
         (None, true) => {
-            let [there, back] = [set, back].map(|way| way.as_ref().map(|it| change(&it.value)));
-            let there = there.unwrap_or_default();
-            Some(LinkAction::Set(Box::new([there, merged(there, back.unwrap_or_default())])))
+            let [forward, reverse] = [set, reverse].map(|it| it.as_ref().map(|it| change(&it.value)));
+            let forward = forward.unwrap_or_default();
+            Some(LinkAction::Set(Box::new([forward, merged(forward, reverse.unwrap_or_default())])))
         }
-        (deed, _) => {
-            let what = if deed.is_some() { "an event does one thing" } else { "nothing happens" };
-            let remedy = "give one of do: cut, do: restore, or set: with what changes";
+        (switch, _) => {
+            let what = if switch.is_some() { "an event does one thing" } else { "the event does nothing" };
+            let remedy = "give one of do: cut, do: restore, or set: with the new values";
             problems.add(event.referenced, key, what, remedy);
             None
         }
     }
 }
 
-fn change(way: &Way) -> Change {
+fn change(direction: &DirectionParameters) -> Change {
     Change {
-        rate: way.rate.as_ref().map(|it| it.value),
-        queue: way.queue.as_ref().map(|it| it.value),
-        delay: way.delay.as_ref().map(|it| it.value),
-        jitter: way.jitter.as_ref().map(|it| it.value),
-        distribution: way.distribution.as_ref().map(|it| it.value),
-        loss: way.loss.as_ref().map(|it| it.value),
-        loss_burst: way.loss_burst.as_ref().map(|it| it.value),
-        reorder: way.reorder.as_ref().map(|it| it.value),
+        rate: direction.rate.as_ref().map(|it| it.value),
+        queue: direction.queue.as_ref().map(|it| it.value),
+        delay: direction.delay.as_ref().map(|it| it.value),
+        jitter: direction.jitter.as_ref().map(|it| it.value),
+        distribution: direction.distribution.as_ref().map(|it| it.value),
+        loss: direction.loss.as_ref().map(|it| it.value),
+        loss_burst: direction.loss_burst.as_ref().map(|it| it.value),
+        reorder: direction.reorder.as_ref().map(|it| it.value),
     }
 }
 
-/// `first`, except where `second` says otherwise.
+/// `first`, overridden by the values of `second`.
 fn merged(first: Change, second: Change) -> Change {
     Change {
         rate: second.rate.or(first.rate),
@@ -113,7 +118,7 @@ fn merged(first: Change, second: Change) -> Change {
     }
 }
 
-/// The place of the link, and whether it was named from its second end.
+/// The index of the link, and whether it was named from its second end.
 fn link(
     event: &file::Event,
     key: &str,
@@ -136,7 +141,7 @@ fn link(
         }
         (count @ 2.., None) => {
             let what = format!("there are {count} links between {:?} and {:?}", from.value, to.value);
-            problems.add(at, key, what, "say which with nth:, from 1");
+            problems.add(at, key, what, "choose one with nth:, from 1");
         }
         (count, Some(nth)) if !(1..=count).contains(&nth) => {
             let what = format!("there is no link number {nth} between {:?} and {:?}", from.value, to.value);

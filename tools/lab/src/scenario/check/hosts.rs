@@ -1,4 +1,4 @@
-//! Checks of hosts: interfaces, addresses, MTU and MPTCP settings.
+//! Checks of hosts: interfaces, addresses, MTU_BYTES and MPTCP settings.
 
 use serde_saphyr::{Location, Spanned};
 
@@ -7,15 +7,15 @@ use super::super::problem::Problems;
 use super::super::{Endpoint, EndpointFlag, Host, Interface, Mptcp, PathManager};
 use super::names::Unique;
 
-/// The kernel's own bound on both limits of the path manager.
-const MOST_SUBFLOWS: u8 = 8;
-const USUAL_MTU: u16 = 1_500;
-/// A few frames need the least; the kernel counts in 32 bits.
-const RECEIVE_BUFFER: std::ops::RangeInclusive<u64> = 16_000..=1_000_000_000;
-/// IPv6 needs the least, RFC 8200 §5; Open vSwitch takes the most.
-const MTU: std::ops::RangeInclusive<u16> = 1_280..=9_000;
+/// The kernel's bound on both limits of the path manager.
+const MAX_SUBFLOWS: u8 = 8;
+const DEFAULT_MTU: u16 = 1_500;
+/// Bytes of a receive buffer: a few frames at least; the kernel counts in 32 bits.
+const RECEIVE_BUFFER_BYTES: std::ops::RangeInclusive<u64> = 16_000..=1_000_000_000;
+/// MTUs: the minimum of IPv6, RFC 8200 §5, and the maximum of Open vSwitch.
+const MTU_BYTES: std::ops::RangeInclusive<u16> = 1_280..=9_000;
 
-/// Interfaces, addresses and MPTCP settings of every host.
+/// Checks interfaces, addresses and MPTCP settings of every host.
 pub(super) fn check(topology: &Topology, problems: &mut Problems) -> Vec<Host> {
     let mut addresses = Unique::new("addresses");
     let hosts = topology.hosts.iter().enumerate();
@@ -50,12 +50,12 @@ fn check_host(host: &file::Host, key: &str, addresses: &mut Unique, problems: &m
 
 fn interface(interface: &file::Interface, key: &str, problems: &mut Problems) -> Interface {
     let addresses = interface.addresses.iter().map(|cidr| cidr.value).collect();
-    if let Some(mtu) = interface.mtu.as_ref().filter(|mtu| !MTU.contains(&mtu.value)) {
+    if let Some(mtu) = interface.mtu.as_ref().filter(|mtu| !MTU_BYTES.contains(&mtu.value)) {
         let what = format!("{} is out of range", mtu.value);
-        let remedy = format!("give {} to {}", MTU.start(), MTU.end());
+        let remedy = format!("give {} to {}", MTU_BYTES.start(), MTU_BYTES.end());
         problems.add(mtu.referenced, format!("{key}.mtu"), what, remedy);
     }
-    let mtu = interface.mtu.as_ref().map_or(USUAL_MTU, |mtu| mtu.value);
+    let mtu = interface.mtu.as_ref().map_or(DEFAULT_MTU, |mtu| mtu.value);
     Interface { name: interface.name.value.clone(), mtu, addresses }
 }
 
@@ -81,12 +81,12 @@ fn mptcp(host: &file::Host, key: &str, problems: &mut Problems) -> Mptcp {
     Mptcp { used: true, path_manager, subflows, accept_addresses, endpoints }
 }
 
-/// A limit of the path manager.
+/// Checks a limit of the path manager.
 pub(super) fn limit(value: Option<&Spanned<u8>>, key: &str, problems: &mut Problems) -> u8 {
     let Some(value) = value else { return 0 };
-    if value.value > MOST_SUBFLOWS {
+    if value.value > MAX_SUBFLOWS {
         let what = format!("{} is beyond what the kernel allows", value.value);
-        problems.add(value.referenced, key, what, format!("give 0 to {MOST_SUBFLOWS}"));
+        problems.add(value.referenced, key, what, format!("give 0 to {MAX_SUBFLOWS}"));
     }
     value.value
 }
@@ -106,7 +106,7 @@ fn check_endpoint(host: &file::Host, endpoint: &Spanned<file::Endpoint>, key: &s
     check_flags(at, flags, &format!("{key}.flags"), problems);
 }
 
-/// Whether an endpoint may have these flags together.
+/// Checks whether an endpoint may have this combination of flags.
 pub(super) fn check_flags(at: Location, flags: &[EndpointFlag], key: &str, problems: &mut Problems) {
     if flags.is_empty() {
         problems.add(at, key, "no flag is given", "give subflow, signal or fullmesh");
@@ -125,15 +125,15 @@ fn congestion_control(host: &file::Host, key: &str, problems: &mut Problems) -> 
 
 fn receive_buffer(host: &file::Host, key: &str, problems: &mut Problems) -> Option<u64> {
     let buffer = host.receive_buffer.as_ref()?;
-    if !RECEIVE_BUFFER.contains(&buffer.value.0) {
+    if !RECEIVE_BUFFER_BYTES.contains(&buffer.value.0) {
         let what = format!("{} bytes are out of range", buffer.value.0);
-        let remedy = format!("give {} to {} bytes", RECEIVE_BUFFER.start(), RECEIVE_BUFFER.end());
+        let remedy = format!("give {} to {} bytes", RECEIVE_BUFFER_BYTES.start(), RECEIVE_BUFFER_BYTES.end());
         problems.add(buffer.referenced, format!("{key}.receive_buffer"), what, remedy);
     }
     Some(buffer.value.0)
 }
 
-/// Whether it may be one's name.
+/// Checks the name of a congestion control.
 pub(super) fn check_congestion_control(name: &Spanned<String>, key: &str, problems: &mut Problems) {
     let valid = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if name.value.is_empty() || !name.value.bytes().all(valid) {

@@ -9,10 +9,10 @@ use serde_saphyr::Spanned;
 use super::super::file::{self, Topology};
 use super::super::problem::Problems;
 use super::super::{End, Link, Switch};
+use super::directions;
 use super::names::Unique;
-use super::ways;
 
-/// Switches with a datapath id each.
+/// Checks switches and assigns datapath ids.
 pub(super) fn switches(topology: &Topology, problems: &mut Problems) -> Vec<Switch> {
     let mut unique = Unique::new("datapath ids");
     let mut switches = Vec::new();
@@ -35,7 +35,7 @@ pub(super) fn switches(topology: &Topology, problems: &mut Problems) -> Vec<Swit
             name: name.to_owned(),
             dpid,
             edge: index >= topology.ordinary,
-            place: topology.places.get(name).map(|it| it.value),
+            place: topology.locations.get(name).map(|it| it.value),
             group: topology.groups.get(name).cloned(),
         });
     }
@@ -43,10 +43,10 @@ pub(super) fn switches(topology: &Topology, problems: &mut Problems) -> Vec<Swit
     switches
 }
 
-/// Places on Earth, of switches.
+/// Checks the positions of switches.
 fn check_places(topology: &Topology, switches: &[Switch], problems: &mut Problems) {
-    for (name, place) in &topology.places {
-        let (at, key) = (place.referenced, format!("topology.places.{name}"));
+    for (name, place) in &topology.locations {
+        let (at, key) = (place.referenced, format!("topology.locations.{name}"));
         let [latitude, longitude] = place.value;
         if Position::new(latitude, longitude).is_none() {
             let what = format!("{latitude}, {longitude} is no place on Earth");
@@ -58,16 +58,16 @@ fn check_places(topology: &Topology, switches: &[Switch], problems: &mut Problem
     }
 }
 
-/// Links between things that exist, every interface with exactly one.
+/// Checks that links join existing ends, and that every interface has exactly one.
 pub(super) fn check(topology: &Topology, problems: &mut Problems) -> Vec<Link> {
     let ends = Ends::of(topology);
-    let mut cabled = Unique::new("interfaces with a cable");
+    let mut cabled = Unique::new("interfaces with a link");
     let mut links = Vec::new();
     for (index, link) in topology.links.iter().enumerate() {
         let key = format!("topology.links[{index}]");
         links.extend(check_link(link, &key, &ends, &mut cabled, problems));
     }
-    every_interface_has_a_cable(topology, problems);
+    every_interface_has_a_link(topology, problems);
     links
 }
 
@@ -78,7 +78,7 @@ fn check_link(
     cabled: &mut Unique,
     problems: &mut Problems,
 ) -> Option<Link> {
-    let (ways, emulated) = ways::check(link, key, problems);
+    let (directions, emulated) = directions::check(link, key, problems);
     let [a, b] = link.value.between.as_slice() else {
         let what = format!("a link has two ends, not {}", link.value.between.len());
         problems.add(link.referenced, format!("{key}.between"), what, "write between: [A, B]");
@@ -88,7 +88,7 @@ fn check_link(
     let to = ends.find(b, &format!("{key}.between[1]"), cabled, problems);
     let joined = [from?, to?];
     check_ends(joined, b, &format!("{key}.between[1]"), problems);
-    Some(Link { ends: joined, ways, emulated, uplink: Vec::new() })
+    Some(Link { ends: joined, directions, emulated, uplink: Vec::new() })
 }
 
 fn check_ends(ends: [End; 2], second: &Spanned<String>, key: &str, problems: &mut Problems) {
@@ -104,7 +104,7 @@ fn check_ends(ends: [End; 2], second: &Spanned<String>, key: &str, problems: &mu
     }
 }
 
-fn every_interface_has_a_cable(topology: &Topology, problems: &mut Problems) {
+fn every_interface_has_a_link(topology: &Topology, problems: &mut Problems) {
     let used =
         |name: &str| topology.links.iter().any(|link| link.value.between.iter().any(|end| end.value == name));
     for (place, host) in topology.hosts.iter().enumerate() {
@@ -113,20 +113,20 @@ fn every_interface_has_a_cable(topology: &Topology, problems: &mut Problems) {
             if !used(&name) {
                 let key = format!("topology.hosts[{place}].interfaces[{index}]");
                 let remedy = format!("add a link with \"{name}\" as one end, or remove the interface");
-                problems.add(interface.name.referenced, key, format!("\"{name}\" has no cable"), remedy);
+                problems.add(interface.name.referenced, key, format!("\"{name}\" has no link"), remedy);
             }
         }
     }
 }
 
-fn one_cable(name: &Spanned<String>, key: &str, cabled: &mut Unique, problems: &mut Problems) {
+fn one_link(name: &Spanned<String>, key: &str, cabled: &mut Unique, problems: &mut Problems) {
     if let Some(line) = cabled.insert(&name.value, name.referenced) {
-        let what = format!("{:?} has a cable already, in line {line}", name.value);
+        let what = format!("{:?} has a link already, in line {line}", name.value);
         problems.add(name.referenced, key, what, "name another interface, or remove one of the two links");
     }
 }
 
-/// What a link can end at, by the name it has in the file.
+/// The possible ends of links, by name.
 struct Ends<'a>(BTreeMap<String, End>, &'a Topology);
 
 impl<'a> Ends<'a> {
@@ -152,7 +152,7 @@ impl<'a> Ends<'a> {
         let found = self.0.get(&name.value).copied();
         match found {
             None => problems.add(name.referenced, key, self.missing(&name.value), self.remedy(&name.value)),
-            Some(End::Host { .. }) => one_cable(name, key, cabled, problems),
+            Some(End::Host { .. }) => one_link(name, key, cabled, problems),
             Some(End::Switch(_)) => {}
         }
         found

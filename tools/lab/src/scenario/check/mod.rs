@@ -1,6 +1,7 @@
-//! From what a file says to a scenario that can be used. Finds every problem, not only the first.
+//! The checks that turn a scenario file into a scenario, reporting every problem.
 
 mod captures;
+mod directions;
 mod events;
 mod hosts;
 mod links;
@@ -8,7 +9,6 @@ mod names;
 mod traffic;
 mod uplinks;
 mod variants;
-mod ways;
 
 use super::file::File;
 use super::generate;

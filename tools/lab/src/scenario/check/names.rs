@@ -8,7 +8,7 @@ use super::super::file::{File, Host};
 use super::super::problem::Problems;
 use crate::names::is_valid_name;
 
-/// Every name has the right form and is used once.
+/// Checks that every name is valid and unique.
 pub(super) fn check(file: &File, problems: &mut Problems) {
     form(&file.scenario, "scenario", problems);
     let mut nodes = Unique::new("hosts and switches");
@@ -50,7 +50,7 @@ fn form_of(name: &str, at: Location, key: &str, problems: &mut Problems) {
     }
 }
 
-/// Names that must differ, with where each was first given.
+/// Names that must be unique, with the place of the first use.
 pub(super) struct Unique {
     among: &'static str,
     seen: BTreeMap<String, u64>,
@@ -68,7 +68,7 @@ impl Unique {
         }
     }
 
-    /// The line in which `name` was given before, if it was.
+    /// The line of an earlier use of `name`, if any.
     pub(super) fn insert(&mut self, name: &str, at: Location) -> Option<u64> {
         let before = self.seen.get(name).copied();
         if before.is_none() {

@@ -13,25 +13,25 @@ use super::super::{
 };
 use super::variants;
 
-/// A transfer shorter than this is all slow start; a longer one is no scenario.
-const SECONDS: std::ops::RangeInclusive<u32> = 2..=3_600;
-/// What iperf3 accepts.
-const MOST_STREAMS: u16 = 128;
-const MOST_WARM_UP: u32 = 60;
-const MOST_RUNS: u16 = 100;
-/// What a controller sets aside for one transfer.
-const MOST_PATHS: u8 = 16;
+/// Durations in seconds: a shorter transfer is all slow start.
+const DURATION_SECONDS: std::ops::RangeInclusive<u32> = 2..=3_600;
+/// The limit of iperf3.
+const MAX_STREAMS: u16 = 128;
+const MAX_WARM_UP_SECONDS: u32 = 60;
+const MAX_REPETITIONS: u16 = 100;
+/// The limit of an assignment's paths.
+const MAX_ASSIGNED_PATHS: u8 = 16;
 
-/// Modes, directions between hosts that exist, sane numbers.
+/// Checks modes, directions and numbers.
 pub(super) fn check(
     traffic: &file::Traffic,
     topology: &Topology,
     problems: &mut Problems,
 ) -> Option<Traffic> {
     check_lists(traffic, problems);
-    if !SECONDS.contains(&traffic.duration.value.0) {
+    if !DURATION_SECONDS.contains(&traffic.duration.value.0) {
         let what = format!("{} s is out of range", traffic.duration.value.0);
-        let remedy = format!("give {}s to {}s", SECONDS.start(), SECONDS.end());
+        let remedy = format!("give {}s to {}s", DURATION_SECONDS.start(), DURATION_SECONDS.end());
         problems.add(traffic.duration.referenced, "traffic.duration", what, remedy);
     }
     let streams = traffic.streams.as_ref();
@@ -42,7 +42,7 @@ pub(super) fn check(
     let background = all
         .filter_map(|(index, it)| background(it, &format!("traffic.background[{index}]"), topology, problems))
         .collect();
-    let (duration, together) = (traffic.duration.value.into(), traffic.together);
+    let (duration, simultaneous) = (traffic.duration.value.into(), traffic.simultaneous);
     let modes = traffic.modes.value.clone();
     let (warm_up, repeat) = (warm_up(traffic, problems), repeat(traffic, problems));
     let assign = traffic.assign.as_ref();
@@ -53,7 +53,7 @@ pub(super) fn check(
         works,
         modes,
         directions,
-        together,
+        simultaneous,
         duration,
         warm_up,
         streams,
@@ -89,7 +89,7 @@ fn listed(directions: &[file::Direction], topology: &Topology, problems: &mut Pr
 }
 
 pub(super) fn check_streams(
-    streams: &Spanned<file::OneOrMany>,
+    streams: &Spanned<file::OneOrManyStreams>,
     key: &str,
     problems: &mut Problems,
 ) -> Vec<u16> {
@@ -104,7 +104,7 @@ pub(super) fn check_streams(
     numbers
 }
 
-/// Only GridFTP's connections are announced: the one by which iperf3 controls a test would have a path as well.
+/// Checks `assign`: only GridFTP's connections are announced, as iperf3's control connection would also take a path.
 pub(super) fn check_assign(
     assign: &Spanned<file::Assign>,
     tools: &[Tool],
@@ -116,14 +116,14 @@ pub(super) fn check_assign(
         let what = "only the connections of gridftp are announced";
         problems.add(assign.referenced, key, what, "remove it, or take tool: gridftp");
     }
-    if !(1..=MOST_PATHS).contains(&paths) {
+    if !(1..=MAX_ASSIGNED_PATHS).contains(&paths) {
         let what = format!("{paths} paths cannot be set aside");
-        problems.add(assign.referenced, key, what, format!("give 1 to {MOST_PATHS}"));
+        problems.add(assign.referenced, key, what, format!("give 1 to {MAX_ASSIGNED_PATHS}"));
     }
     Assign { paths, distribution }
 }
 
-/// What begins after the transfer never does.
+/// Checks that cross traffic begins before the end of the transfer.
 fn check_beginnings(traffic: &file::Traffic, length: Duration, problems: &mut Problems) {
     for (index, background) in traffic.background.iter().enumerate() {
         let after = background.after.as_ref().filter(|after| after.value.0 >= length);
@@ -139,7 +139,7 @@ fn check_beginnings(traffic: &file::Traffic, length: Duration, problems: &mut Pr
     }
 }
 
-/// It is plain TCP, and the lab gives it IPv4 addresses.
+/// Checks GridFTP, which uses plain TCP over IPv4.
 fn check_gridftp(traffic: &file::Traffic, directions: &[Direction], problems: &mut Problems) {
     let tools = &traffic.tool.value.0;
     let own = tools.iter().find(|tool| **tool == Tool::Gridftp || tool.is_got());
@@ -162,18 +162,18 @@ fn warm_up(traffic: &file::Traffic, problems: &mut Problems) -> Duration {
     let key = "traffic.warm_up";
     if traffic.bytes.is_some() && !traffic.tool.value.0.contains(&Tool::Iperf3) {
         problems.add(warm_up.referenced, key, "a copy counts from its first byte on", "remove it");
-    } else if warm_up.value.0 > MOST_WARM_UP {
+    } else if warm_up.value.0 > MAX_WARM_UP_SECONDS {
         let what = format!("{} s is out of range", warm_up.value.0);
-        problems.add(warm_up.referenced, key, what, format!("give 0s to {MOST_WARM_UP}s"));
+        problems.add(warm_up.referenced, key, what, format!("give 0s to {MAX_WARM_UP_SECONDS}s"));
     }
     warm_up.value.into()
 }
 
 fn repeat(traffic: &file::Traffic, problems: &mut Problems) -> u16 {
     let Some(repeat) = &traffic.repeat else { return 1 };
-    if !(1..=MOST_RUNS).contains(&repeat.value) {
+    if !(1..=MAX_REPETITIONS).contains(&repeat.value) {
         let what = format!("it cannot be done {} times", repeat.value);
-        problems.add(repeat.referenced, "traffic.repeat", what, format!("give 1 to {MOST_RUNS}"));
+        problems.add(repeat.referenced, "traffic.repeat", what, format!("give 1 to {MAX_REPETITIONS}"));
     }
     repeat.value
 }
@@ -194,13 +194,13 @@ fn check_lists(traffic: &file::Traffic, problems: &mut Problems) {
 }
 
 fn check_number(streams: u16, at: Location, key: &str, problems: &mut Problems) {
-    if !(1..=MOST_STREAMS).contains(&streams) {
+    if !(1..=MAX_STREAMS).contains(&streams) {
         let what = format!("{streams} connections cannot be opened");
-        problems.add(at, key, what, format!("give 1 to {MOST_STREAMS}"));
+        problems.add(at, key, what, format!("give 1 to {MAX_STREAMS}"));
     }
 }
 
-/// What is run, in the order of the file: what carries so many bytes with each number, what takes its time once.
+/// The works in the order of the file: tools with lengths once for each length, others once.
 fn works(traffic: &file::Traffic, problems: &mut Problems) -> Vec<Work> {
     let tools = &traffic.tool.value.0;
     check_one_connection(traffic, problems);
@@ -231,7 +231,7 @@ fn works(traffic: &file::Traffic, problems: &mut Problems) -> Vec<Work> {
     works
 }
 
-/// Those that carry so many bytes do so by one connection, unless it is GridFTP.
+/// Checks that tools with lengths use one connection, except for GridFTP.
 fn check_one_connection(traffic: &file::Traffic, problems: &mut Problems) {
     let tool = traffic.tool.value.0.iter().find(|tool| tool.needs_bytes());
     let Some((tool, streams)) = tool.zip(traffic.streams.as_ref()) else { return };
@@ -295,7 +295,7 @@ fn host(name: &Spanned<String>, key: &str, topology: &Topology, problems: &mut P
     found
 }
 
-/// Exactly one limit each, about modes that run.
+/// Checks expectations: exactly one limit each, about modes that run.
 pub(super) fn expectations(file: &File, problems: &mut Problems) -> Vec<Expectation> {
     if let (Some(first), None) = (file.expect.first(), &file.traffic) {
         problems.add(first.referenced, "expect", "nothing runs that could be measured", "add traffic:");

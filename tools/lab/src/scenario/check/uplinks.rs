@@ -9,9 +9,9 @@ use super::super::problem::Problems;
 use super::super::{Cidr, End, Interface, Topology, Tunnel, UplinkAddress};
 use super::names::Unique;
 
-/// Uplinks of edges at routers, and the tunnels over them, one for each.
+/// Checks uplinks of edges at routers, and the tunnels over them, one for each.
 pub(super) fn check(file: &file::Topology, topology: &mut Topology, problems: &mut Problems) {
-    // A link that is wrong is not there, and those behind it have other places.
+    // Invalid links are missing, which shifts the indices of later ones.
     if file.links.len() != topology.links.len() {
         return;
     }

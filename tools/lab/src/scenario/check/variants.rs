@@ -9,11 +9,11 @@ use super::super::problem::Problems;
 use super::super::{Agents, Mode, PathManager, Variant};
 use super::{hosts, traffic};
 
-/// What a lab tells its controller itself.
-const OWN: [&str; 9] =
+/// Options that the lab itself passes to its controller.
+const LAB_OPTIONS: [&str; 9] =
     ["openflow", "openflow-fd", "http", "http-fd", "lab", "agent-tokens", "record", "network", "help"];
 
-/// Names that differ, and options that look like some.
+/// Checks names and controller options.
 pub(super) fn check(file: &File, problems: &mut Problems) -> Vec<Variant> {
     let mut names = BTreeSet::new();
     for (index, variant) in file.variants.iter().enumerate() {
@@ -72,7 +72,7 @@ fn variant(variant: &file::Variant, key: &str, file: &File, problems: &mut Probl
     }
 }
 
-/// Agents need a controller that they can ask.
+/// Checks agents, which need a controller.
 fn agents(variant: &file::Variant, key: &str, file: &File, problems: &mut Problems) -> Agents {
     let Some(agents) = &variant.agents else { return Agents::None };
     if agents.value == Agents::Managed && variant.rules.is_some() {
@@ -104,7 +104,7 @@ fn controller(variant: &file::Variant, key: &str, problems: &mut Problems) -> BT
         let key = format!("{key}.controller.{option}");
         let is_name = option.starts_with(|first: char| first.is_ascii_lowercase())
             && option.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-        if OWN.contains(&&**option) {
+        if LAB_OPTIONS.contains(&&**option) {
             problems.add(options.referenced, key, format!("--{option} is the lab's own"), "remove it");
         } else if !is_name {
             let remedy = "`braid controller run --help` has those that there are";
@@ -114,7 +114,7 @@ fn controller(variant: &file::Variant, key: &str, problems: &mut Problems) -> BT
     options.value.iter().map(|(option, value)| (option.clone(), value.to_string())).collect()
 }
 
-/// The controller says what is wrong in it.
+/// Checks the policy with the controller's parser.
 fn policy(variant: &file::Variant, key: &str, problems: &mut Problems) -> Option<String> {
     let policy = variant.policy.as_ref()?;
     let (at, key) = (policy.referenced, format!("{key}.policy"));
@@ -126,7 +126,7 @@ fn policy(variant: &file::Variant, key: &str, problems: &mut Problems) -> Option
     Some(policy.value.clone())
 }
 
-/// Rules stand in the place of the controller, for switches that are there.
+/// Checks fixed rules: they replace the controller, for existing switches.
 fn rules(
     variant: &file::Variant,
     key: &str,
@@ -155,7 +155,7 @@ fn check_modes(modes: &Spanned<Vec<Mode>>, key: &str, file: &File, problems: &mu
     }
 }
 
-/// A variant that an expectation names must be there.
+/// Checks that an expectation's variant exists.
 pub(super) fn check_name(name: Option<&Spanned<String>>, key: &str, file: &File, problems: &mut Problems) {
     let Some(name) = name else { return };
     if !file.variants.iter().any(|variant| variant.name.value == name.value) {

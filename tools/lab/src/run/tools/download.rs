@@ -7,7 +7,7 @@ use std::process::Child;
 use std::time::Duration;
 
 use super::super::transfer::{Finding, Transfer};
-use super::Going;
+use super::RunningTransfer;
 use super::client::Client;
 use super::process::{ended, last_line, spawn};
 use super::samples::Samples;
@@ -17,7 +17,7 @@ use crate::interrupt::Interrupt;
 use crate::scenario::Tool as Work;
 use crate::system::Tool;
 
-/// A client and a server; the server is at the host that sends.
+/// A client and a server; the server runs on the sending host.
 pub(super) struct Download<'a> {
     transfer: Transfer<'a>,
     server: Child,
@@ -55,7 +55,7 @@ impl<'a> Download<'a> {
     fn wget(&self) -> Tool {
         let Transfer { lab, direction, setting, port, .. } = &self.transfer;
         let server = SocketAddr::new(direction.source, *port);
-        // Once: what failed is told. Proxies of whoever runs this are not what is measured.
+        // One attempt, so that failures are reported, and without the user's proxies.
         let tool =
             lab.deployed.tool("wget").args(["--no-proxy", "--no-verbose", "--tries=1", "--output-document"]);
         let tool = tool.arg(self.file.target()).arg(format!("--bind-address={}", direction.destination));
@@ -64,7 +64,7 @@ impl<'a> Download<'a> {
     }
 }
 
-impl Going for Download<'_> {
+impl RunningTransfer for Download<'_> {
     fn begin(&mut self) -> Result<(), LabError> {
         let tool = self.wget().within(&self.transfer.server_namespace());
         self.client = Some(Client::start(tool, &self.log, self.transfer.client_namespace())?);
@@ -79,7 +79,7 @@ impl Going for Download<'_> {
         self.client.as_mut().map_or(Ok(true), |client| Ok(client.ended()?.is_some()))
     }
 
-    // One that is not done in time is stopped, and not intact.
+    // A transfer that is not complete in time is stopped and not intact.
     fn finish(mut self: Box<Self>, elapsed: Duration) -> Result<Option<Finding>, LabError> {
         let Some(client) = &mut self.client else { return Ok(None) };
         let took = match client.ended()? {
@@ -90,7 +90,7 @@ impl Going for Download<'_> {
             Some((_, took)) => took,
             None => elapsed,
         };
-        let delivery = self.file.compare(self.samples.longest_pause())?;
+        let delivery = self.file.compare(self.samples.longest_stall())?;
         let measured = self.samples.whole(delivery.bytes_received, took);
         let (retransmits, delivery) = (client.retransmits()?, Some(delivery));
         Ok(Some(Finding { measured, retransmits, ports: None, connections: 1, delivery }))
@@ -98,7 +98,7 @@ impl Going for Download<'_> {
 }
 
 impl Drop for Download<'_> {
-    // It serves until it is stopped.
+    // The server runs until it is stopped.
     fn drop(&mut self) {
         drop(self.server.kill());
         drop(self.server.wait());
@@ -111,7 +111,7 @@ fn http_server(transfer: &Transfer<'_>, file: &WholeFile) -> Tool {
     tool.arg(file.folder())
 }
 
-/// For anybody, as the user that its package makes.
+/// A configuration for anonymous access, with the package's user.
 fn vsftpd(transfer: &Transfer<'_>, file: &WholeFile, configuration: &Path) -> Result<Tool, LabError> {
     let text = vsftpd_configuration(transfer, file.folder());
     fs::write(configuration, text).map_err(|error| LabError::file(configuration, error))?;
@@ -122,7 +122,7 @@ fn vsftpd_configuration(transfer: &Transfer<'_>, folder: &Path) -> String {
     let (first, last) = transfer.data_ports;
     let (source, folder) = (transfer.direction.source, folder.display());
     let family = if source.is_ipv4() { "" } else { "6" };
-    // It shuts itself up in a namespace of its own otherwise, and its sandbox does not know newer system calls.
+    // Otherwise vsftpd isolates itself in a namespace, and its sandbox refuses newer system calls.
     let lines = [
         "background=NO".to_owned(),
         if source.is_ipv4() { "listen=YES" } else { "listen=NO\nlisten_ipv6=YES" }.to_owned(),

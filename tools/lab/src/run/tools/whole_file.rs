@@ -1,4 +1,4 @@
-//! A file that is copied, and compared with what has arrived.
+//! A random file to copy, compared with its copy at the end.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read};
@@ -10,11 +10,11 @@ use sha2::{Digest, Sha256};
 use super::super::report::Delivery;
 use crate::error::LabError;
 
-/// Memory, as far as a system has it there: disks are not what is measured.
-const PLACES: [&str; 2] = ["/dev/shm", "/tmp"];
-const CHUNK: usize = 1 << 16;
+/// Folders for the file, in memory first, so that disks do not limit the transfer.
+const FOLDERS: [&str; 2] = ["/dev/shm", "/tmp"];
+const CHUNK_BYTES: usize = 1 << 16;
 
-/// The file and where its copy goes; both are removed when this is dropped.
+/// The file and the path of its copy; both are removed when this is dropped.
 pub(super) struct WholeFile {
     folder: PathBuf,
     source: PathBuf,
@@ -23,16 +23,16 @@ pub(super) struct WholeFile {
 }
 
 impl WholeFile {
-    /// So many random bytes, in a folder that anybody may write to.
+    /// A file of random bytes in a world-writable folder.
     pub(super) fn make(name: &str, bytes: u64) -> Result<Self, LabError> {
-        let place = PLACES.into_iter().map(Path::new).find(|place| place.is_dir()).unwrap_or(Path::new("/"));
+        let place = FOLDERS.into_iter().map(Path::new).find(|place| place.is_dir()).unwrap_or(Path::new("/"));
         let folder = place.join(format!("braid-{name}"));
         let file = Self { source: folder.join("source"), target: folder.join("target"), folder, bytes };
         file.fill().map_err(|error| LabError::file(&file.source, error))?;
         Ok(file)
     }
 
-    /// The same in a folder that nobody else may write to, with an empty one in it.
+    /// The same in a private folder, with an empty folder in it.
     pub(super) fn to_read(name: &str, bytes: u64) -> Result<Self, LabError> {
         let file = Self::make(name, bytes)?;
         let made = fs::set_permissions(&file.folder, Permissions::from_mode(0o755))
@@ -52,8 +52,8 @@ impl WholeFile {
         &self.target
     }
 
-    /// What has arrived, and whether it is what was sent.
-    pub(super) fn compare(&self, longest_pause: f64) -> Result<Delivery, LabError> {
+    /// The received bytes, and whether they are those sent.
+    pub(super) fn compare(&self, longest_stall: f64) -> Result<Delivery, LabError> {
         let hash = |path: &Path| hash(path).map_err(|error| LabError::file(path, error));
         let (sha256_sent, _) = hash(&self.source)?;
         let arrived = self.target.exists().then(|| hash(&self.target)).transpose()?;
@@ -65,7 +65,7 @@ impl WholeFile {
             sha256_sent,
             sha256_received,
             intact,
-            longest_pause,
+            longest_stall,
         })
     }
 
@@ -86,7 +86,8 @@ impl Drop for WholeFile {
 }
 
 fn hash(path: &Path) -> io::Result<(String, u64)> {
-    let (mut file, mut digest, mut chunk, mut length) = (File::open(path)?, Sha256::new(), vec![0; CHUNK], 0);
+    let (mut file, mut digest, mut chunk, mut length) =
+        (File::open(path)?, Sha256::new(), vec![0; CHUNK_BYTES], 0);
     loop {
         let read = file.read(&mut chunk)?;
         if read == 0 {

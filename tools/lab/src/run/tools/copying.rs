@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use super::super::counters::retransmits;
 use super::super::transfer::{Finding, Transfer};
-use super::Going;
+use super::RunningTransfer;
 use super::copy::{Copy, Outcome};
 use super::iperf::Measured;
 use crate::error::LabError;
 
-/// One connection that carries so many bytes.
+/// One connection that carries a number of bytes.
 pub(super) struct Copying<'a> {
     transfer: Transfer<'a>,
-    /// What goes on, and the segments that the client had sent again before.
+    /// The running copy, and the client's retransmitted segments at its start.
     running: Option<(Copy, u64)>,
 }
 
@@ -22,7 +22,7 @@ impl<'a> Copying<'a> {
     }
 }
 
-impl Going for Copying<'_> {
+impl RunningTransfer for Copying<'_> {
     fn begin(&mut self) -> Result<(), LabError> {
         let transfer = &self.transfer;
         let (client, server) = (transfer.client_namespace(), transfer.server_namespace());
@@ -43,7 +43,7 @@ impl Going for Copying<'_> {
         Ok(self.running.as_ref().is_none_or(|(copy, _)| copy.is_finished()))
     }
 
-    // One that is not done in time is stopped, and not intact.
+    // A transfer that is not complete in time is stopped and not intact.
     fn finish(mut self: Box<Self>, elapsed: Duration) -> Result<Option<Finding>, LabError> {
         self.sample(elapsed, 0);
         let Some((copy, before)) = self.running else { return Ok(None) };

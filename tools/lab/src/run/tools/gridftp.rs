@@ -1,4 +1,4 @@
-//! GridFTP as Debian has it: `globus-url-copy` sends to `globus-gridftp-server`, a file, or zeros for a time.
+//! GridFTP transfers with Debian's `globus-url-copy` and `globus-gridftp-server`: a file, or zeros for a time.
 
 use std::env::current_exe;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::super::report::Delivery;
 use super::super::transfer::{Finding, Transfer};
-use super::Going;
+use super::RunningTransfer;
 use super::client::Client;
 use super::iperf::Measured;
 use super::process::{ended, last_line, spawn};
@@ -18,7 +18,7 @@ use crate::interrupt::Interrupt;
 use crate::scenario::Assign;
 use crate::system::Tool;
 
-/// What timeout(1) ends with when it had to stop the command.
+/// The exit codes of timeout(1) after it stopped the command.
 const TIMED_OUT: [i32; 2] = [124, 137];
 
 /// A client and a server.
@@ -26,7 +26,7 @@ pub(super) struct Gridftp<'a> {
     transfer: Transfer<'a>,
     server: Child,
     log: PathBuf,
-    /// What is copied, unless zeros are sent for a time.
+    /// The copied file, unless zeros are sent for a time.
     file: Option<WholeFile>,
     client: Option<Client>,
     samples: Samples,
@@ -71,7 +71,7 @@ impl<'a> Gridftp<'a> {
         Ok(tool.arg(format!("ftp://{}:{port}{}", direction.destination, target.display())))
     }
 
-    /// `braid run` is where it reaches the controller; the command enters the host's namespace.
+    /// `braid run` runs where the controller is reachable; its command enters the host's namespace.
     fn announced(&self, assign: &Assign) -> Result<Tool, LabError> {
         let Transfer { lab, setting, client, port, .. } = &self.transfer;
         let controller = lab.controller.as_ref();
@@ -85,7 +85,7 @@ impl<'a> Gridftp<'a> {
             &assign.distribution.to_string(),
         ]);
         let tool = tool.args(["--streams", &setting.connections.to_string(), "--owner", &client.name]);
-        let tool = tool.args(["--except", &port.to_string()]);
+        let tool = tool.args(["--exclude-port", &port.to_string()]);
         Ok(tool.args(["--controller", &format!("http://{}", controller.http), "--", "nsenter"]))
     }
 
@@ -99,12 +99,12 @@ impl<'a> Gridftp<'a> {
     }
 
     fn copied(&self, file: &WholeFile, took: Duration) -> Result<(Measured, Delivery), LabError> {
-        let delivery = file.compare(self.samples.longest_pause())?;
+        let delivery = file.compare(self.samples.longest_stall())?;
         Ok((self.samples.whole(delivery.bytes_received, took), delivery))
     }
 }
 
-impl Going for Gridftp<'_> {
+impl RunningTransfer for Gridftp<'_> {
     fn begin(&mut self) -> Result<(), LabError> {
         self.client = Some(Client::start(self.url_copy()?, &self.log, self.transfer.client_namespace())?);
         Ok(())
@@ -137,20 +137,20 @@ impl Going for Gridftp<'_> {
 }
 
 impl Drop for Gridftp<'_> {
-    // It serves until it is stopped.
+    // The server runs until it is stopped.
     fn drop(&mut self) {
         drop(self.server.kill());
         drop(self.server.wait());
     }
 }
 
-/// For anybody, as nobody: who may send what is not what is measured.
+/// A server with anonymous access, as user `nobody`.
 fn server(transfer: &Transfer<'_>) -> Tool {
     let (first, last) = transfer.data_ports;
     let tool = transfer.lab.deployed.tool("globus-gridftp-server").args(["-p", &transfer.port.to_string()]);
     let tool = tool.args(["-aa", "-anonymous-user", "nobody", "-home-dir", "/", "-no-chdir"]);
     let tool = tool.args(["-data-interface", &transfer.direction.destination.to_string()]);
-    // It looks its own name up, and a namespace may have nobody to ask.
+    // The server resolves its own name, and the namespace may have no resolver.
     let tool = tool.env("GLOBUS_HOSTNAME", "localhost");
     tool.env("GLOBUS_TCP_PORT_RANGE", format!("{first},{last}"))
 }

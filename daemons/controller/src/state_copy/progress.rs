@@ -10,20 +10,20 @@ use tokio::sync::oneshot;
 use super::{CopyRequest, List, Lists, StateCopy, Totals};
 use crate::engine::Engine;
 
-/// Groups and transfers of a piece, so many that it takes some microseconds.
-const EDGE_GROUPS: usize = 4;
-const TRANSFERS: usize = 32;
+/// Groups and transfers in a piece, chosen for some microseconds of work.
+const EDGE_GROUPS_PER_PIECE: usize = 4;
+const TRANSFERS_PER_PIECE: usize = 32;
 
-/// A copy that is being made.
-pub(crate) struct Copying {
+/// A copy that is not complete yet.
+pub(crate) struct CopyInProgress {
     copy: StateCopy,
-    left: Lists,
+    remaining: Lists,
     edges: EdgeList,
     transfers: vec::IntoIter<TransferId>,
     answer: oneshot::Sender<StateCopy>,
 }
 
-impl Copying {
+impl CopyInProgress {
     pub(crate) fn begin(engine: &mut Engine, request: CopyRequest) -> Self {
         let CopyRequest { lists, answer } = request;
         let mut copy = StateCopy { now: engine.now(), lists, ..StateCopy::default() };
@@ -43,26 +43,26 @@ impl Copying {
             };
             copy.transfers.changed.reserve(transfers.len());
         }
-        Self { copy, left: lists, edges: EdgeList::default(), transfers: transfers.into_iter(), answer }
+        Self { copy, remaining: lists, edges: EdgeList::default(), transfers: transfers.into_iter(), answer }
     }
 
-    /// Copies one more piece; whether it was the last.
+    /// Copies one more piece. Returns whether it was the last.
     pub(crate) fn step(&mut self, engine: &mut Engine) -> bool {
-        let Some(list) = self.left.first() else { return true };
+        let Some(list) = self.remaining.first() else { return true };
         if self.copy_some(list, engine) {
-            self.left = self.left.without(list);
+            self.remaining = self.remaining.without(list);
         }
-        self.left == Lists::NONE
+        self.remaining == Lists::NONE
     }
 
-    /// Hands the copy over, which has occupied the engine for so long.
+    /// Answers the request with the copy, which took the engine this long.
     pub(crate) fn finish(mut self, took: Duration) {
         self.copy.took = took;
-        // Who asked may have gone.
+        // The requester may be gone.
         drop(self.answer.send(self.copy));
     }
 
-    /// Copies a piece of a list; whether it was the last.
+    /// Copies a piece of a list. Returns whether it was the last.
     fn copy_some(&mut self, list: List, engine: &mut Engine) -> bool {
         if let Some(is_all) = self.copy.items.copy_some(list, engine) {
             return is_all;
@@ -70,7 +70,7 @@ impl Copying {
         let (copy, brain) = (&mut self.copy, engine.brain());
         match list {
             List::Edges => {
-                let is_all = brain.list_edges(&mut self.edges, EDGE_GROUPS);
+                let is_all = brain.list_edges(&mut self.edges, EDGE_GROUPS_PER_PIECE);
                 if is_all {
                     copy.edges = std::mem::take(&mut self.edges).into_views();
                 }
@@ -93,7 +93,8 @@ impl Copying {
 
     fn copy_transfers(&mut self, engine: &mut Engine) -> bool {
         let brain = engine.brain_mut();
-        let records = self.transfers.by_ref().take(TRANSFERS).map(|id| (id, brain.copy_transfer(id)));
+        let records =
+            self.transfers.by_ref().take(TRANSFERS_PER_PIECE).map(|id| (id, brain.copy_transfer(id)));
         self.copy.transfers.changed.extend(records);
         self.transfers.len() == 0
     }

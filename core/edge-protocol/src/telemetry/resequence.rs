@@ -9,60 +9,60 @@ use serde::{Deserialize, Serialize};
 
 use super::long;
 
-/// How many numbers come before the classes of times.
-const NUMBERS: usize = 23;
+/// The number of counters before the histogram of hold times.
+const COUNTERS: usize = 23;
 
-/// What a group that puts in order has done, and holds.
+/// The telemetry of a resequencing group.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct OrderReport {
-    /// What became of packets and gaps.
+pub struct ResequenceReport {
+    /// Counters of packets and gaps.
     pub counters: Counters,
-    /// What is inside.
+    /// The current contents.
     pub gauge: Gauge,
-    /// What may be inside.
+    /// The limits of the contents.
     pub limits: Limits,
-    /// How long a packet waits at most, as of now.
+    /// The current maximum hold time.
     pub hold_time: Duration,
-    /// How long packets had waited that were released.
+    /// The histogram of hold times of released packets.
     pub waits: HoldHistogram,
-    /// By which ways packets came.
+    /// Counters by path of arrival.
     #[serde(default)]
-    pub ways: Vec<WayReport>,
+    pub arrivals: Vec<ArrivalReport>,
 }
 
-/// What came by one way.
+/// Counters of one path of arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct WayReport {
-    /// The port by which packets came in.
+pub struct ArrivalReport {
+    /// The port of arrival.
     pub port: PortNo,
-    /// The destination address that they had then.
+    /// The destination address at arrival.
     pub label: MacAddr,
     /// TCP packets.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Of the packets, those that others, by other ways, had to wait for.
+    /// Packets that packets of other paths had to wait for.
     pub late: u64,
 }
 
-/// What may be held at most.
+/// The limits of held packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Limits {
     /// Packets of all flows.
     pub packets: u64,
     /// Bytes of all flows.
     pub bytes: u64,
-    /// Bytes of one flow; beyond that, all of them go on.
+    /// Bytes of one flow; beyond them, all of its packets are released.
     pub flow_bytes: u64,
 }
 
-impl OrderReport {
-    /// What there is to tell of a buffer, to which packets come by `ways`.
-    pub fn of<P>(buffer: &Resequencer<P>, ways: &[(PortNo, MacAddr)]) -> Self {
+impl ResequenceReport {
+    /// The report of a buffer with these paths of arrival.
+    pub fn of<P>(buffer: &Resequencer<P>, paths: &[(PortNo, MacAddr)]) -> Self {
         let settings = buffer.settings();
-        let way = |(path, (port, label)): (u8, &(PortNo, MacAddr))| {
+        let arrival = |(path, (port, label)): (u8, &(PortNo, MacAddr))| {
             let PathCounters { packets, bytes, late } = buffer.path(PathId(path));
-            WayReport { port: *port, label: *label, packets, bytes, late }
+            ArrivalReport { port: *port, label: *label, packets, bytes, late }
         };
         Self {
             counters: buffer.counters(),
@@ -74,12 +74,12 @@ impl OrderReport {
             },
             hold_time: buffer.hold_time(),
             waits: buffer.hold_times().clone(),
-            ways: (0..).zip(ways).map(way).collect(),
+            arrivals: (0..).zip(paths).map(arrival).collect(),
         }
     }
 
-    /// In the order of `docs/openflow-extensions.md`.
-    fn numbers(&self) -> [u64; NUMBERS] {
+    /// The counters in the order of `docs/openflow-extensions.md`.
+    fn numbers(&self) -> [u64; COUNTERS] {
         let Self { counters, gauge, limits, hold_time, .. } = self;
         [
             counters.forwarded,
@@ -110,18 +110,18 @@ impl OrderReport {
 
     pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let classes = reader.read::<u32>()? as usize;
-        let mut numbers = [0; NUMBERS];
+        let mut numbers = [0; COUNTERS];
         for number in &mut numbers {
             *number = long(reader)?;
         }
-        // No more are believed than there are bytes for.
+        // The count is bounded by the bytes that follow.
         let waits = (0..classes).map(|_| long(reader)).collect::<Result<_, _>>()?;
         let count = if reader.is_empty() { 0 } else { reader.read::<u32>()? };
-        let ways = (0..count).map(|_| WayReport::read(reader)).collect::<Result<_, _>>()?;
-        Ok(Self { ways, ..Self::new(numbers, HoldHistogram::new(waits)) })
+        let arrivals = (0..count).map(|_| ArrivalReport::read(reader)).collect::<Result<_, _>>()?;
+        Ok(Self { arrivals, ..Self::new(numbers, HoldHistogram::new(waits)) })
     }
 
-    fn new(numbers: [u64; NUMBERS], waits: HoldHistogram) -> Self {
+    fn new(numbers: [u64; COUNTERS], waits: HoldHistogram) -> Self {
         let [forwarded, held, unknown, stray, old, spurious, rest @ ..] = numbers;
         let [gaps_filled, gaps_passed, gaps_timed_out, gaps_over_threshold, rest @ ..] = rest;
         let [gaps_overflowed, gaps_ended, waited_nanos, longest_nanos, rest @ ..] = rest;
@@ -152,7 +152,7 @@ impl OrderReport {
             limits: Limits { packets: packet_limit, bytes: byte_limit, flow_bytes },
             hold_time: Duration::from_nanos(hold_nanos),
             waits,
-            ways: Vec::new(),
+            arrivals: Vec::new(),
         }
     }
 
@@ -160,13 +160,16 @@ impl OrderReport {
         let classes = self.waits.counts();
         let count = u32::try_from(classes.len()).unwrap_or(u32::MAX);
         let numbers = self.numbers().into_iter().chain(classes.iter().copied());
-        let ways = u32::try_from(self.ways.len()).unwrap_or(u32::MAX);
+        let arrivals = u32::try_from(self.arrivals.len()).unwrap_or(u32::MAX);
         let bytes = count.to_be_bytes().into_iter().chain(numbers.flat_map(u64::to_be_bytes));
-        bytes.chain(ways.to_be_bytes()).chain(self.ways.iter().flat_map(WayReport::bytes)).collect()
+        bytes
+            .chain(arrivals.to_be_bytes())
+            .chain(self.arrivals.iter().flat_map(ArrivalReport::bytes))
+            .collect()
     }
 }
 
-impl WayReport {
+impl ArrivalReport {
     fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let port = PortNo(reader.read()?);
         let [label, packets, bytes, late] = [long(reader)?, long(reader)?, long(reader)?, long(reader)?];

@@ -9,21 +9,21 @@ use braid_openflow::Xid;
 use braid_steering::StreamId;
 use braid_types::DatapathId;
 
-/// Refusals come back within a round trip, in which no more rules than these are written.
-const MAX_WRITTEN: usize = 1_024;
+/// Rules remembered of each kind; a switch refuses a rule within a round trip, in which fewer are sent.
+const MAX_OUTSTANDING: usize = 1_024;
 
-/// The rules that were written last to a switch, so that a refusal can be told from its transaction.
+/// The rules sent last to a switch, from which a refusal's transaction id finds its rule.
 ///
-/// Those for which a refusal changes nothing are left out, and of others only what the brain does not know: they come so
-/// fast that it counts how much memory each takes.
+/// Rules whose refusal changes nothing are not stored. Of the others only the keys that the brain does not know are,
+/// since memory per rule matters at high rates.
 #[derive(Debug, Default)]
-pub(crate) struct Written {
+pub(crate) struct OutstandingRules {
     streams: VecDeque<(Xid, bool, StreamId)>,
     routes: VecDeque<(Xid, IpAddr)>,
     paths: VecDeque<(Xid, Rule)>,
 }
 
-impl Written {
+impl OutstandingRules {
     pub(crate) fn note(&mut self, xid: Xid, rule: &Rule) {
         match *rule {
             Rule::Stream { id, reverse, .. } => push(&mut self.streams, (xid, reverse, id)),
@@ -33,7 +33,7 @@ impl Written {
         }
     }
 
-    /// The rule of a transaction with switch `dpid`; of a stream or a route as it is wanted now, if it still is.
+    /// The rule of a transaction with switch `dpid`. A stream's or route's rule is the current one, if there still is one.
     pub(crate) fn rule(&self, xid: Xid, dpid: DatapathId, brain: &Brain) -> Option<Rule> {
         if let Some((_, rule)) = self.paths.iter().rev().find(|(written, _)| *written == xid) {
             return Some(*rule);
@@ -46,11 +46,11 @@ impl Written {
     }
 }
 
-fn push<T>(written: &mut VecDeque<T>, more: T) {
-    if written.len() >= MAX_WRITTEN {
-        written.pop_front();
+fn push<T>(rules: &mut VecDeque<T>, rule: T) {
+    if rules.len() >= MAX_OUTSTANDING {
+        rules.pop_front();
     }
-    written.push_back(more);
+    rules.push_back(rule);
 }
 
 #[cfg(test)]
@@ -65,22 +65,23 @@ mod tests {
     const DPID: DatapathId = DatapathId(1);
 
     #[test]
-    fn the_last_rules_of_paths_are_known_by_their_transactions() {
-        let (mut written, brain) = (Written::default(), Brain::new(Settings::default()));
+    fn the_latest_rules_of_paths_are_found_by_their_transactions() {
+        let (mut outstanding, brain) = (OutstandingRules::default(), Brain::new(Settings::default()));
         let rule = |number: u32| Rule::Hairpin { label: Label(number), port: PortNo(1) };
-        (1..=2_000).for_each(|number| written.note(Xid(number), &rule(number)));
-        let known = |xid| written.rule(Xid(xid), DPID, &brain);
+        (1..=2_000).for_each(|number| outstanding.note(Xid(number), &rule(number)));
+        let known = |xid| outstanding.rule(Xid(xid), DPID, &brain);
         assert_eq!((known(2_000), known(977), known(976)), (Some(rule(2_000)), Some(rule(977)), None));
     }
 
     #[test]
-    fn nothing_is_kept_of_rules_for_which_a_refusal_changes_nothing() {
-        let (mut written, dst) = (Written::default(), Ipv4Addr::LOCALHOST.into());
-        written.note(Xid(1), &Rule::Arp);
-        written.note(Xid(2), &Rule::Deliver { dst, mac: braid_types::MacAddr::ZERO, port: PortNo(1) });
-        written.note(Xid(3), &Rule::LocalRoute { dst });
-        assert_eq!((written.streams.len(), written.routes.len(), written.paths.len()), (0, 1, 0));
+    fn rules_whose_refusal_changes_nothing_are_not_stored() {
+        let (mut outstanding, dst) = (OutstandingRules::default(), Ipv4Addr::LOCALHOST.into());
+        outstanding.note(Xid(1), &Rule::Arp);
+        outstanding.note(Xid(2), &Rule::Deliver { dst, mac: braid_types::MacAddr::ZERO, port: PortNo(1) });
+        outstanding.note(Xid(3), &Rule::LocalRoute { dst });
+        let kept = (outstanding.streams.len(), outstanding.routes.len(), outstanding.paths.len());
+        assert_eq!(kept, (0, 1, 0));
         let brain = Brain::new(Settings::default());
-        assert_eq!(written.rule(Xid(3), DPID, &brain), None, "nobody wants it any more");
+        assert_eq!(outstanding.rule(Xid(3), DPID, &brain), None, "the route is gone");
     }
 }

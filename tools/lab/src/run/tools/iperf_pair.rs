@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use super::super::transfer::{Finding, Transfer};
-use super::Going;
+use super::RunningTransfer;
 use super::iperf;
 use crate::error::LabError;
 use crate::interrupt::Interrupt;
@@ -21,7 +21,7 @@ pub(super) struct IperfPair<'a> {
     client: Option<Child>,
 }
 
-/// Where the two write what they measured.
+/// The output files of both.
 struct Files {
     client: PathBuf,
     server: PathBuf,
@@ -36,7 +36,7 @@ impl<'a> IperfPair<'a> {
         let file =
             |side: &str| transfer.lab.deployed.folder.log().join(format!("iperf3-{index}-{side}.json"));
         let files = Files { client: file("client"), server: file("server") };
-        // It listens on every address: subflows come to those that the server announces, too.
+        // The server listens on every address, since subflows also arrive at announced addresses.
         let tool = iperf3(&transfer).args(["--server", "--one-off"]).within(&transfer.server_namespace());
         let mut server = spawn(tool, &files.server)?;
         transfer.wait_for_listener(interrupt, || {
@@ -50,7 +50,7 @@ impl<'a> IperfPair<'a> {
     }
 }
 
-impl Going for IperfPair<'_> {
+impl RunningTransfer for IperfPair<'_> {
     fn begin(&mut self) -> Result<(), LabError> {
         let Transfer { traffic, direction, setting, .. } = &self.transfer;
         let whole = |time: Duration| time.as_secs().to_string();
@@ -62,7 +62,7 @@ impl Going for IperfPair<'_> {
         Ok(())
     }
 
-    // The server measures by itself.
+    // The server takes its own measurements.
     fn sample(&mut self, _: Duration, _: u64) {}
 
     fn is_finished(&mut self) -> Result<bool, LabError> {
@@ -77,14 +77,14 @@ impl Going for IperfPair<'_> {
         let explained = |why: String| self.transfer.failed(&why);
         let sent = iperf::sent(&read(&self.files.client)?).map_err(explained)?;
         let measured = iperf::received(&read(&self.files.server)?).map_err(explained)?;
-        // One connection controls the test, the others carry data.
+        // One connection is for control, the others carry data.
         let connections = u64::from(self.transfer.setting.connections) + 1;
         let (retransmits, ports) = (sent.retransmits, sent.ports);
         Ok(Some(Finding { measured, retransmits, ports: Some(ports), connections, delivery: None }))
     }
 }
 
-// iperf3 3.12 has no option for Multipath TCP; mptcpize changes the sockets that it opens.
+// iperf3 3.12 has no option for MPTCP; mptcpize changes its sockets.
 fn iperf3(transfer: &Transfer<'_>) -> Tool {
     let tool = match transfer.setting.mode {
         Mode::Tcp => transfer.lab.deployed.tool("iperf3"),

@@ -1,4 +1,4 @@
-//! The client process of a running transfer, and the segments retransmitted meanwhile.
+//! The client process of a running transfer, and the count of retransmitted segments.
 
 use std::path::Path;
 use std::process::{Child, ExitStatus};
@@ -9,13 +9,13 @@ use super::process::{self, spawn};
 use crate::error::LabError;
 use crate::system::{Namespace, Tool};
 
-/// The tool that carries a transfer and ends with it.
+/// The tool of a transfer.
 pub(super) struct Client {
     child: Child,
     start: Instant,
     ended: Option<(ExitStatus, Duration)>,
     sender: Namespace,
-    /// Segments that the sender had sent again before.
+    /// The sender's retransmitted segments at the start.
     retransmits: u64,
 }
 
@@ -26,7 +26,7 @@ impl Client {
         Ok(Self { child, start: Instant::now(), ended: None, sender, retransmits })
     }
 
-    /// How it ended, and after how long; `None` as long as it runs.
+    /// Its exit status and duration; `None` while it runs.
     pub(super) fn ended(&mut self) -> Result<Option<(ExitStatus, Duration)>, LabError> {
         if self.ended.is_none() {
             self.ended = process::ended(&mut self.child)?.map(|status| (status, self.start.elapsed()));
@@ -34,7 +34,7 @@ impl Client {
         Ok(self.ended)
     }
 
-    /// How many segments the sender has sent again since the start.
+    /// The number of retransmitted segments since the start.
     pub(super) fn retransmits(&self) -> Result<u64, LabError> {
         Ok(retransmits(&self.sender)?.saturating_sub(self.retransmits))
     }

@@ -10,56 +10,56 @@ use braid_types::Time;
 use tokio::sync::oneshot;
 
 use super::{Items, Lists};
-use crate::drawing::Drawn;
+use crate::switch_metadata::SwitchMetadata;
 
-/// Asks for a copy of some lists.
+/// A request for a copy of some lists.
 #[derive(Debug)]
 pub(crate) struct CopyRequest {
     pub(crate) lists: Lists,
     pub(crate) answer: oneshot::Sender<StateCopy>,
 }
 
-/// A copy of what the engine shows, as far as it was asked for.
+/// A copy of the requested parts of the engine's state.
 #[derive(Debug, Default)]
 pub(crate) struct StateCopy {
-    /// What happened until then is in it.
+    /// The copy includes all events up to this time.
     pub(crate) now: Time,
-    /// The lists that are in it. Others are empty.
+    /// The lists that the copy contains; the others are empty.
     pub(crate) lists: Lists,
     pub(crate) items: Items,
     pub(crate) edges: Vec<EdgeView>,
     pub(crate) transfers: TransferChanges,
     pub(crate) policy: Arc<Policies>,
     pub(crate) totals: Totals,
-    /// How long the engine was occupied with it.
+    /// The engine's time spent on the copy.
     pub(crate) took: Duration,
 }
 
-/// What has changed of transfers since the last copy.
+/// Changes of transfers since the last copy.
 #[derive(Debug, Default)]
 pub(crate) struct TransferChanges {
-    /// These are all, whatever earlier copies had.
+    /// `changed` has all transfers: those of earlier copies that are not in it are gone.
     pub(crate) are_all: bool,
-    /// What was counted of transfers that earlier copies had.
+    /// New counts of transfers that earlier copies contained.
     pub(crate) counts: Vec<Count>,
-    /// Each as it is now; `None` if it has ended.
+    /// The current record of each; `None` if the transfer has ended.
     pub(crate) changed: Vec<(TransferId, Option<TransferRecord>)>,
 }
 
-/// What is counted.
+/// Sizes and counters of the whole controller.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) sizes: Sizes,
     pub(crate) counters: Counters,
-    /// Channels that were refused or broken off because the other end did not behave.
+    /// OpenFlow connections that were refused or closed because the peer misbehaved.
     pub(crate) refused: u64,
 }
 
-/// A switch with what only the daemon knows of it.
+/// A switch with its address and metadata, which only the daemon knows.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct ConnectedSwitch {
     pub(crate) switch: SwitchView,
-    /// Where it connects from.
+    /// The address that it connects from.
     pub(crate) address: Option<std::net::SocketAddr>,
-    pub(crate) drawn: Drawn,
+    pub(crate) metadata: SwitchMetadata,
 }

@@ -1,11 +1,11 @@
-//! Samples of acknowledged bytes over time, and the rates that follow from them.
+//! Samples of acknowledged bytes over time, and rates computed from them.
 
 use std::time::Duration;
 
 use super::super::report::Interval;
 use super::iperf::Measured;
 
-/// What had been acknowledged at each look: seconds since the start, and bytes.
+/// Samples: seconds since the start, and acknowledged bytes.
 pub(super) struct Samples(Vec<(f64, u64)>);
 
 impl Default for Samples {
@@ -19,7 +19,7 @@ impl Samples {
         self.0.push((elapsed.as_secs_f64(), acked));
     }
 
-    /// The rate between the first look that is not before `from` and the last one that is not after `until`.
+    /// The rate between the first sample at or after `from` and the last one at or before `until`.
     pub(super) fn measured(&self, from: f64, until: f64) -> Measured {
         let counted = || self.0.iter().filter(|(at, _)| (from..=until).contains(at));
         let [first, last] =
@@ -29,7 +29,7 @@ impl Samples {
         Measured { goodput_bps, seconds, intervals: self.intervals(until) }
     }
 
-    /// The rate of all that was received in a time.
+    /// The rate of all received bytes over a time.
     pub(super) fn whole(&self, received: u64, took: Duration) -> Measured {
         let seconds = took.as_secs_f64();
         let goodput_bps = received as f64 * 8.0 / seconds.max(1e-3);
@@ -46,8 +46,8 @@ impl Samples {
         pairs.map(interval).collect()
     }
 
-    /// As far as looks at the sockets tell.
-    pub(super) fn longest_pause(&self) -> f64 {
+    /// The longest time without newly acknowledged bytes, at the resolution of the samples.
+    pub(super) fn longest_stall(&self) -> f64 {
         let (mut longest, mut since) = (0.0_f64, self.0.first().map_or((0.0, 0), |first| *first));
         for (at, acked) in &self.0 {
             if *acked > since.1 {
@@ -65,10 +65,10 @@ mod tests {
 
     #[test]
     fn a_pause_lasts_until_more_is_acknowledged() {
-        let longest_pause = |samples: &[(f64, u64)]| Samples(samples.to_vec()).longest_pause();
-        assert_eq!(longest_pause(&[(0.0, 0), (0.5, 10), (1.0, 10), (2.0, 10), (2.5, 11)]), 1.5);
-        assert_eq!(longest_pause(&[(0.0, 0), (0.5, 0)]), 0.5, "not begun");
-        assert_eq!(longest_pause(&[]), 0.0);
+        let longest_stall = |samples: &[(f64, u64)]| Samples(samples.to_vec()).longest_stall();
+        assert_eq!(longest_stall(&[(0.0, 0), (0.5, 10), (1.0, 10), (2.0, 10), (2.5, 11)]), 1.5);
+        assert_eq!(longest_stall(&[(0.0, 0), (0.5, 0)]), 0.5, "not begun");
+        assert_eq!(longest_stall(&[]), 0.0);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What transfers have in common while they go on, whatever tool makes them.
+//! Running transfers: the common interface of all tools.
 
 mod client;
 pub(super) mod copy;
@@ -23,24 +23,24 @@ use download::Download;
 use gridftp::Gridftp;
 use iperf_pair::IperfPair;
 
-/// A transfer whose server listens.
-pub(super) trait Going {
-    /// Begins to send.
+/// A transfer whose server is listening.
+pub(super) trait RunningTransfer {
+    /// Starts to send.
     fn begin(&mut self) -> Result<(), LabError>;
-    /// Notes what has arrived so long after the start; `acked` is what the receiver has acknowledged as far as sockets tell.
+    /// Takes a sample at this time after the start; `acked` is the bytes acknowledged according to the sockets.
     fn sample(&mut self, elapsed: Duration, acked: u64);
-    /// Whether both ends are done.
+    /// Whether both ends have finished.
     fn is_finished(&mut self) -> Result<bool, LabError>;
-    /// What came of it; `None` if it is not done and cannot be stopped.
+    /// The result; `None` if the transfer has not finished and cannot be stopped.
     fn finish(self: Box<Self>, elapsed: Duration) -> Result<Option<Finding>, LabError>;
 }
 
-/// Has the server listen; `index` numbers the files that the tools write.
+/// Starts the server; `index` numbers the tools' files.
 pub(super) fn prepare<'a>(
     transfer: Transfer<'a>,
     index: usize,
     interrupt: &Interrupt,
-) -> Result<Box<dyn Going + 'a>, LabError> {
+) -> Result<Box<dyn RunningTransfer + 'a>, LabError> {
     Ok(match transfer.setting.work.tool {
         Tool::Iperf3 => Box::new(IperfPair::listen(transfer, index, interrupt)?),
         Tool::Copy => Box::new(Copying::new(transfer)),

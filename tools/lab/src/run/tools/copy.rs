@@ -1,4 +1,4 @@
-//! Sends so many bytes over one connection and hashes them at both ends. The sockets are in the hosts' namespaces.
+//! A copy of a number of bytes over one connection, hashed at both ends, with sockets in the hosts' namespaces.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -16,23 +16,23 @@ use crate::error::LabError;
 use crate::scenario::{Direction, Mode};
 use crate::system::Namespace;
 
-/// How long a call may block before it is looked whether all is to stop.
-const BLOCK: Duration = Duration::from_millis(200);
-const POLL: Duration = Duration::from_millis(2);
-const CHUNK: usize = 1 << 16;
+/// The timeout of socket calls, after which the stop flag is checked.
+const SOCKET_TIMEOUT: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
+const CHUNK_BYTES: usize = 1 << 16;
 
-/// A copy that is under way; it stops when this is dropped.
+/// A running copy, which stops when this is dropped.
 pub(super) struct Copy {
     bytes: u64,
     port: u16,
     shared: Arc<Shared>,
     sender: JoinHandle<io::Result<String>>,
     receiver: JoinHandle<io::Result<Received>>,
-    /// Seconds since the start, and what had arrived by then.
+    /// Samples: seconds since the start, and received bytes.
     samples: Vec<(f64, u64)>,
 }
 
-/// What a copy showed.
+/// The result of a copy.
 pub(super) struct Outcome {
     pub goodput_bps: f64,
     pub seconds: f64,
@@ -49,11 +49,11 @@ struct Shared {
 struct Received {
     sha256: String,
     seconds: f64,
-    longest_pause: f64,
+    longest_stall: f64,
 }
 
 impl Copy {
-    /// Connects from the one host to the other, and begins to send.
+    /// Connects from one host to the other and starts to send.
     pub(super) fn start(
         mode: Mode,
         direction: &Direction,
@@ -77,22 +77,22 @@ impl Copy {
         self.port
     }
 
-    /// Notes what has arrived so long after the start.
+    /// Takes a sample at this time after the start.
     pub(super) fn sample(&mut self, elapsed: Duration) {
         self.samples.push((elapsed.as_secs_f64(), self.shared.received.load(Ordering::Relaxed)));
     }
 
-    /// Whether both ends are done.
+    /// Whether both ends have finished.
     pub(super) fn is_finished(&self) -> bool {
         self.sender.is_finished() && self.receiver.is_finished()
     }
 
-    /// Stops if it is not done, and says what came of it.
+    /// Stops the copy if it still runs. Returns its result.
     pub(super) fn finish(self) -> Result<Outcome, String> {
         self.shared.stop.store(true, Ordering::Relaxed);
         let sha256_sent = join(self.sender).map_err(|error| format!("the sender: {error}"))?;
         let received = join(self.receiver).map_err(|error| format!("the receiver: {error}"))?;
-        let Received { sha256, seconds, longest_pause } = received;
+        let Received { sha256, seconds, longest_stall } = received;
         let bytes_received = self.shared.received.load(Ordering::Relaxed);
         let delivery = Delivery {
             bytes: self.bytes,
@@ -100,7 +100,7 @@ impl Copy {
             intact: bytes_received == self.bytes && sha256 == sha256_sent,
             sha256_sent,
             sha256_received: sha256,
-            longest_pause,
+            longest_stall,
         };
         let goodput_bps = bytes_received as f64 * 8.0 / seconds.max(1e-3);
         Ok(Outcome { goodput_bps, seconds, intervals: intervals(&self.samples), delivery })
@@ -130,7 +130,7 @@ fn socket(mode: Mode, direction: &Direction) -> io::Result<Socket> {
     Socket::new(domain, Type::STREAM, Some(protocol))
 }
 
-// On every address: subflows come to those that the server announces, too.
+// On every address, since subflows also arrive at announced addresses.
 fn listen(mode: Mode, direction: &Direction, port: u16) -> io::Result<TcpListener> {
     let socket = socket(mode, direction)?;
     let any =
@@ -157,18 +157,18 @@ fn accept(listener: &TcpListener, stop: &AtomicBool) -> io::Result<TcpStream> {
                 return Ok(stream);
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock && !stop.load(Ordering::Relaxed) => {
-                thread::sleep(POLL);
+                thread::sleep(POLL_INTERVAL);
             }
             Err(error) => return Err(error),
         }
     }
 }
 
-/// Sends `bytes`, and waits until the other end has them all; the hash of what was sent.
+/// Sends `bytes` and waits until the other end has all of them. Returns the hash.
 fn send(stream: &TcpStream, bytes: u64, stop: &AtomicBool) -> io::Result<String> {
     let mut hash = Sha256::new();
     match send_all(stream, bytes, stop, &mut hash) {
-        // The other end stops at any time then, and closes its socket.
+        // The receiver may then close its socket at any time.
         Err(_) if stop.load(Ordering::Relaxed) => {}
         result => result?,
     }
@@ -176,8 +176,8 @@ fn send(stream: &TcpStream, bytes: u64, stop: &AtomicBool) -> io::Result<String>
 }
 
 fn send_all(mut stream: &TcpStream, bytes: u64, stop: &AtomicBool, hash: &mut Sha256) -> io::Result<()> {
-    stream.set_write_timeout(Some(BLOCK))?;
-    stream.set_read_timeout(Some(BLOCK))?;
+    stream.set_write_timeout(Some(SOCKET_TIMEOUT))?;
+    stream.set_read_timeout(Some(SOCKET_TIMEOUT))?;
     let (mut left, mut chunk) = (bytes, Chunk::new());
     while left > 0 && !stop.load(Ordering::Relaxed) {
         let wanted = chunk.rest().len().min(usize::try_from(left).unwrap_or(usize::MAX));
@@ -193,8 +193,8 @@ fn send_all(mut stream: &TcpStream, bytes: u64, stop: &AtomicBool, hash: &mut Sh
 }
 
 fn receive(mut stream: &TcpStream, shared: &Shared) -> io::Result<Received> {
-    stream.set_read_timeout(Some(BLOCK))?;
-    let (mut hash, mut chunk) = (Sha256::new(), vec![0; CHUNK]);
+    stream.set_read_timeout(Some(SOCKET_TIMEOUT))?;
+    let (mut hash, mut chunk) = (Sha256::new(), vec![0; CHUNK_BYTES]);
     let start = Instant::now();
     let (mut last, mut longest) = (start, Duration::ZERO);
     while !shared.stop.load(Ordering::Relaxed) {
@@ -211,10 +211,10 @@ fn receive(mut stream: &TcpStream, shared: &Shared) -> io::Result<Received> {
         }
     }
     let seconds = last.duration_since(start).as_secs_f64();
-    Ok(Received { sha256: hex(hash), seconds, longest_pause: longest.as_secs_f64() })
+    Ok(Received { sha256: hex(hash), seconds, longest_stall: longest.as_secs_f64() })
 }
 
-/// How much was done, which is nothing where a call has blocked for too long.
+/// The result of a call, or 0 after a timeout.
 fn unless_blocked(result: io::Result<usize>) -> io::Result<usize> {
     match result {
         Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(0),
@@ -233,7 +233,7 @@ fn hex(hash: Sha256) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What is sent: bytes that no two places of a copy have in common, so that none can take another's.
+/// The data: bytes that differ at every offset, so that misplaced data is detected.
 struct Chunk {
     bytes: Vec<u8>,
     at: usize,
@@ -242,7 +242,7 @@ struct Chunk {
 
 impl Chunk {
     fn new() -> Self {
-        let mut chunk = Self { bytes: vec![0; CHUNK], at: 0, random: SplitMix64::new(0) };
+        let mut chunk = Self { bytes: vec![0; CHUNK_BYTES], at: 0, random: SplitMix64::new(0) };
         chunk.fill();
         chunk
     }
@@ -275,7 +275,7 @@ mod tests {
         Direction { from: 0, to: 1, source: address, destination: address }
     }
 
-    /// A copy over loopback whose receiver sees what `between` makes of the data.
+    /// A copy over loopback whose data passes through `between`.
     fn copied(bytes: u64, between: impl FnOnce(TcpStream, TcpStream) + Send + 'static) -> Outcome {
         let listener = listen(Mode::Tcp, &here(), 0).unwrap();
         let middle = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -288,7 +288,7 @@ mod tests {
         let receiver = thread::spawn(move || receive(&accept(&listener, &receiving.stop)?, &receiving));
         let copy = Copy { bytes, port, shared, sender, receiver, samples: vec![(0.0, 0)] };
         while !copy.is_finished() {
-            thread::sleep(POLL);
+            thread::sleep(POLL_INTERVAL);
         }
         copy.finish().unwrap()
     }
@@ -324,7 +324,7 @@ mod tests {
     fn a_copy_does_not_repeat_itself() {
         let mut chunk = Chunk::new();
         let first = chunk.rest().to_vec();
-        chunk.advance(CHUNK);
+        chunk.advance(CHUNK_BYTES);
         assert_ne!(first, chunk.rest());
     }
 }

@@ -1,11 +1,11 @@
-//! The lists of which a copy can consist, and sets of them.
+//! The lists that a copy can contain, and sets of them.
 
 /// Names the lists whose items are copied one after the other: a list, its variant of [`List`], and its item. A new list
 /// is one more line here, and a file in `http/lists` with its name.
 macro_rules! item_lists {
     ($then:ident) => {
         $then! {
-            switches: Switches, crate::copying::ConnectedSwitch;
+            switches: Switches, crate::state_copy::ConnectedSwitch;
             links: Links, braid_control::view::LinkView;
             hosts: Hosts, braid_control::view::HostView;
             alarms: Alarms, braid_control::Alarm;
@@ -37,7 +37,7 @@ macro_rules! define {
 }
 item_lists!(define);
 
-/// Some of the lists.
+/// A set of lists.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Lists(u16);
 
@@ -65,7 +65,7 @@ impl Lists {
         Self(self.0 & !(1 << list as u16))
     }
 
-    /// The first of them.
+    /// The first list of the set.
     pub(crate) fn first(self) -> Option<List> {
         List::ALL.iter().copied().find(|list| self.has(*list))
     }
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_list_is_had_until_it_is_taken_out() {
+    fn a_set_has_each_list_until_it_is_removed() {
         let mut lists = Lists::of(&[List::Totals]).and(Lists::of(&[List::Links, List::Hosts]));
         let mut order = Vec::new();
         while let Some(list) = lists.first() {

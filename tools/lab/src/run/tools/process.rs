@@ -1,4 +1,4 @@
-//! Tools that write into a file what they have to say.
+//! Tool processes whose output goes to a file.
 
 use std::fs::{self, File};
 use std::path::Path;

@@ -1,10 +1,10 @@
-//! What iperf3 says with `--json`. It exits with 0 even if it failed: the error is in the document.
+//! Parsing of iperf3's `--json` output. iperf3 exits with 0 even after errors: these are in the document.
 
 use serde::Deserialize;
 
 use super::super::report::Interval;
 
-/// What the receiver measured.
+/// The receiver's measurements.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::run) struct Measured {
     pub goodput_bps: f64,
@@ -12,7 +12,7 @@ pub(in crate::run) struct Measured {
     pub intervals: Vec<Interval>,
 }
 
-/// What only the sender knows.
+/// The sender's data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::run) struct Sent {
     /// The local ports of the data connections.
@@ -61,12 +61,12 @@ struct Sum {
     bits_per_second: f64,
     #[serde(default)]
     retransmits: u64,
-    /// Before what counts.
+    /// An interval of the warm-up.
     #[serde(default)]
     omitted: bool,
 }
 
-/// Reads the document of the client, which sends.
+/// Parses the document of the client, which sends.
 pub(super) fn sent(text: &str) -> Result<Sent, String> {
     let document = parse(text)?;
     let ports = document.start.connected.iter().map(|connection| connection.local_port).collect();
@@ -74,18 +74,18 @@ pub(super) fn sent(text: &str) -> Result<Sent, String> {
     Ok(Sent { ports, retransmits })
 }
 
-/// Reads the document of the server, which receives.
+/// Parses the document of the server, which receives.
 pub(super) fn received(text: &str) -> Result<Measured, String> {
     let document = parse(text)?;
     let sum = document.end.sum_received.ok_or("iperf3 measured nothing")?;
     let sums = || document.intervals.iter().map(|slice| &slice.sum);
-    // iperf3 begins anew to count the time when the warm-up is over.
+    // iperf3 restarts its clock after the warm-up.
     let warm_up = sums().filter(|sum| sum.omitted).map(|sum| sum.end).fold(0.0, f64::max);
     let interval = |sum: &Sum| {
         let shift = if sum.omitted { 0.0 } else { warm_up };
         Interval { start: sum.start + shift, end: sum.end + shift, bps: sum.bits_per_second }
     };
-    // What is left of the last interval is too short for a rate.
+    // The rest of the last interval is too short for a rate.
     let whole = sums().filter(|sum| sum.seconds > 0.25);
     Ok(Measured {
         goodput_bps: sum.bits_per_second,
