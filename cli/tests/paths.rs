@@ -91,8 +91,7 @@ fn where_the_shortest_path_is_a_trap_two_disjoint_paths_are_found() {
 1  4     16ms   10Gbit  S > A > C > D > T
 2  4     7ms    10Gbit  S > E > F > B > T
 
-Their delays differ by 9ms, an imbalance of 0.20: one stream can be spread over them if its packets are \
-resequenced.
+Their delays differ by 9ms, an imbalance of 0.20: one stream can be spread over them if its packets are resequenced.
 ";
     assert_eq!(table("S", "T", TRAP, &["--mode", "disjoint"]), expected);
 }

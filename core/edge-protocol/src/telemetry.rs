@@ -46,7 +46,7 @@ pub fn decode(message: &Experimenter<'_>) -> Result<Vec<(GroupId, Report)>, Deco
         match kind {
             KIND_SPRAY => reports.push((group, Report::Spray(SprayReport::read(&mut body)?))),
             KIND_RESEQUENCE => {
-                reports.push((group, Report::Resequence(Box::new(ResequenceReport::read(&mut body)?))))
+                reports.push((group, Report::Resequence(Box::new(ResequenceReport::read(&mut body)?))));
             }
             _ => {}
         }

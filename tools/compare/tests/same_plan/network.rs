@@ -144,7 +144,7 @@ impl Network {
             Command::Barrier { token, .. } => self.plan(self.now, Event::Barrier { dpid, token: *token }),
             Command::Spray { spray, .. } => _ = self.sprays.insert(dpid, spray.clone()),
             Command::Resequence { resequencer, .. } => {
-                _ = self.resequencers.insert(dpid, resequencer.clone())
+                _ = self.resequencers.insert(dpid, resequencer.clone());
             }
             _ => {}
         }
