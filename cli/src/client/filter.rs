@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
-/// Conditions that all have to hold: `kind=mptcp sent_bps>10M -path=3 "default path"`.
+/// Conditions that all have to hold: `kind=mptcp sent_bps>10M -path=3 "10.0.0.1"`.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub(crate) struct Filter(Vec<Condition>);
 

@@ -1,4 +1,4 @@
-//! Arguments and output of commands that ask a running controller.
+//! Arguments and output of commands that query a running controller.
 
 mod connect;
 mod filter;
@@ -19,52 +19,52 @@ pub(crate) use connect::{answer, connect, roots};
 use filter::Filter;
 pub(crate) use follow::follow;
 
-/// What every command that asks a controller takes.
+/// The options of every command that queries a controller.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The controller's address for programs, http or https
+    /// The address of the controller's API, http or https
     ///
-    /// BRAID_TOKEN_FILE names a file with the token that it may want, BRAID_CA one with the certificates that its own leads to.
+    /// BRAID_TOKEN_FILE names a file with the API token, BRAID_CA one with the CA certificates for https.
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8653", env = "BRAID_CONTROLLER")]
     controller: Url,
-    /// Print the answer as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// What every command takes that lists something.
+/// The options of every command that prints a list.
 #[derive(clap::Args)]
 pub(crate) struct ListArgs {
-    /// Show only what this is true of, such as 'kind=mptcp sent_bps>10M -path=3 "default path"'
+    /// Show only items that match, such as 'kind=mptcp sent_bps>10M -path=3 "10.0.0.1"'
     ///
-    /// Words and phrases that stand in any value; FIELD=VALUE, !=, ~ (contains), <, >, <=, >= of the fields that --json shows,
-    /// of a list any value; a minus sign before it: not. All of them have to hold.
+    /// Conditions, all of which have to hold: words and phrases in any value; FIELD=VALUE, !=, ~ (contains), <, >, <=, >= with
+    /// the fields of --json, for a list with any of its values. A minus sign negates a condition.
     #[arg(long, value_name = "FILTER", default_value = "", hide_default_value = true)]
     filter: Filter,
     #[command(flatten)]
     args: Args,
 }
 
-/// Lists that can be watched.
+/// The options of lists that can be watched.
 #[derive(clap::Args)]
 pub(crate) struct WatchArgs {
-    /// Ask again every second, until Ctrl-C
+    /// Refresh every second until Ctrl-C
     ///
-    /// On a terminal the table is drawn anew in its place; elsewhere one table follows the other. With --json, each
-    /// answer is a line.
+    /// On a terminal the table is redrawn in place; elsewhere one table follows the other. With --json, each refresh is a
+    /// line.
     #[arg(long)]
     watch: bool,
     #[command(flatten)]
     list: ListArgs,
 }
 
-/// Asks for a list and prints it as it came, or as the table that `table` makes of it.
+/// Requests a list and prints it as JSON, or as the table that `table` makes of it.
 pub(crate) fn show<T: Item>(list: &ListArgs, table: impl Fn(&List<T>) -> String) -> anyhow::Result<()> {
     let (body, answer) = list.ask(&list.args.client()?)?;
     if list.args.json { list.args.print(&body) } else { output::text(&table(&answer)) }
 }
 
-/// As [`show`], once or, if that is asked for, every second.
+/// As [`show`], once or every second.
 pub(crate) fn show_or_watch<T: Item>(
     args: &WatchArgs,
     table: impl Fn(&List<T>) -> String,
@@ -72,13 +72,13 @@ pub(crate) fn show_or_watch<T: Item>(
     if args.watch { watch::watch(&args.list, table) } else { show(&args.list, table) }
 }
 
-/// Asks for all items of a list.
+/// Requests all items of a list.
 pub(crate) fn list<T: Item>(client: &Client) -> anyhow::Result<Vec<T>> {
     Ok(answer(client.list())?.items)
 }
 
 impl ListArgs {
-    /// The list as far as it is shown: as text, and read.
+    /// The matching items of the list, as text and parsed.
     fn ask<T: Item>(&self, client: &Client) -> anyhow::Result<(String, List<T>)> {
         let name = T::Page::NAME;
         let mut body = answer(client.list_text(name))?;
@@ -93,17 +93,17 @@ impl ListArgs {
 }
 
 impl Args {
-    /// Whether the answer is to be printed as it came.
+    /// Whether to print JSON.
     pub(crate) const fn json(&self) -> bool {
         self.json
     }
 
-    /// A client of the controller that is named.
+    /// A client of the named controller.
     pub(crate) fn client(&self) -> anyhow::Result<Client> {
         connect(&self.controller)
     }
 
-    /// Asks for `name` with these parameters; the answer as it came, and read.
+    /// Requests `name` with these parameters. Returns the response as text and parsed.
     pub(crate) fn ask<T: DeserializeOwned>(
         &self,
         name: &str,
@@ -115,7 +115,7 @@ impl Args {
         Ok((body, value))
     }
 
-    /// Prints an answer as it came.
+    /// Prints a response as JSON.
     pub(crate) fn print(&self, body: &str) -> anyhow::Result<()> {
         output::text(&format!("{}\n", body.trim_end()))
     }

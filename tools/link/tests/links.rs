@@ -132,9 +132,9 @@ fn what_makes_no_sense_is_refused_and_nothing_changes() {
 }
 
 #[test]
-fn a_cable_that_is_cut_loses_what_is_on_it_and_works_again_when_restored() {
+fn a_link_that_is_cut_loses_what_is_on_it_and_works_again_when_restored() {
     let Some(bench) = bench() else { return };
-    bench.run(Parameters { delay: Delay::from_millis(50), ..Parameters::default() }, |bench, client| {
+    bench.run(Parameters { delay: Delay::from_millis(300), ..Parameters::default() }, |bench, client| {
         let (sender, receiver) = (bench.socket("a0"), bench.socket("b0"));
         sender.send(&frame(1, 100));
         bench.until(client, |link| link.directions[0].counters.offered.frames == 1);

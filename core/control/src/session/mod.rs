@@ -84,7 +84,7 @@ impl Session {
         }
     }
 
-    /// Why the installed state of an earlier controller is not used; [`SwitchPorts::found`] is then empty.
+    /// Why the installed state of an earlier controller is not used; [`SwitchPorts::installed`] is then empty.
     pub fn unusable(&self) -> Option<DiscardReason> {
         match &self.state {
             State::Up(up) => up.unusable(),
@@ -153,7 +153,7 @@ impl Session {
     }
 
     /// Expects the replies to a multipart request of this kind, see
-    /// [`Command::multipart_type`](crate::Command::asks_for). Other replies are ignored.
+    /// [`Command::multipart_type`](crate::Command::multipart_type). Other replies are ignored.
     pub fn expect(&mut self, xid: Xid, kind: MultipartType) {
         if let State::Up(up) = &mut self.state {
             up.expect(xid, kind);
