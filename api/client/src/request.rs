@@ -25,6 +25,8 @@ pub struct Options {
     pub credentials: Credentials,
     /// How long it waits for an answer.
     pub timeout: Duration,
+    /// The most bytes of an answer.
+    pub max_answer: u64,
 }
 
 /// A client of one controller. It keeps its connections open.
@@ -32,6 +34,7 @@ pub struct Options {
 pub struct Client {
     url: Url,
     agent: Agent,
+    max_answer: u64,
     /// For streams, which last as long as somebody reads them.
     patient: Agent,
 }
@@ -39,7 +42,11 @@ pub struct Client {
 impl Default for Options {
     fn default() -> Self {
         // Most answers are there at once; paths may have to be searched for, after those that others asked for.
-        Self { credentials: Credentials::default(), timeout: Duration::from_secs(60) }
+        Self {
+            credentials: Credentials::default(),
+            timeout: Duration::from_secs(60),
+            max_answer: MAX_ANSWER,
+        }
     }
 }
 
@@ -47,7 +54,7 @@ impl Client {
     /// A client without credentials, which waits for so long for an answer.
     pub fn new(url: &Url, timeout: Duration) -> Self {
         let agent = |timeout| agent(config(&Credentials::default(), url, timeout));
-        Self { url: url.clone(), agent: agent(Some(timeout)), patient: agent(None) }
+        Self { url: url.clone(), agent: agent(Some(timeout)), max_answer: MAX_ANSWER, patient: agent(None) }
     }
 
     /// A client that asks so.
@@ -56,7 +63,7 @@ impl Client {
     ///
     /// The token cannot be sent.
     pub fn with(url: &Url, options: &Options) -> Result<Self, Error> {
-        let Options { credentials, timeout } = options;
+        let Options { credentials, timeout, max_answer } = options;
         let agent = |timeout| {
             let config = config(credentials, url, timeout);
             let bearer = credentials.bearer()?;
@@ -65,7 +72,8 @@ impl Client {
                 None => config,
             }))
         };
-        Ok(Self { url: url.clone(), agent: agent(Some(*timeout))?, patient: agent(None)? })
+        let (agent, patient) = (agent(Some(*timeout))?, agent(None)?);
+        Ok(Self { url: url.clone(), agent, max_answer: *max_answer, patient })
     }
 
     /// The controller.
@@ -145,7 +153,7 @@ impl Client {
     }
 
     fn read(&self, path: &str, mut response: Response<Body>) -> Result<String, Error> {
-        let body = response.body_mut().with_config().limit(MAX_ANSWER).read_to_string();
+        let body = response.body_mut().with_config().limit(self.max_answer).read_to_string();
         let body = body.map_err(|error| Error::of_transport(&self.url, error))?;
         match (response.status().as_u16(), problem(&body)) {
             (200..=202, _) => Ok(body),

@@ -102,7 +102,7 @@ fn adviser(args: &Args) -> anyhow::Result<Option<Box<dyn Adviser>>> {
     let token = args.token_file.as_ref().map(read).transpose()?;
     let Some(url) = &args.controller else { return Ok(None) };
     let credentials = Credentials { token, roots: client::roots(url)? };
-    let controller = client::answer(Client::with(url, &Options { credentials, timeout: TIMEOUT }))?;
+    let controller = client::answer(Client::with(url, &Options { credentials, timeout: TIMEOUT, max_answer: MAX_ANSWER }))?;
     Ok(Some(Box::new(controller)))
 }
 

@@ -47,16 +47,22 @@ pub fn assigned_paths(graph: &Arc<Graph>, ends: SwitchPair, assigning: &Assignin
     useful_paths(&on, assigning.paths, |k| finder(graph).k_shortest(ends.src, ends.dst, k))
 }
 
-/// The path of each of so many streams that come one after the other; fewer where no path is left.
-pub fn distribute(graph: &Graph, paths: &[Path], assigning: &Assigning, streams: usize) -> Vec<Path> {
+/// The path of each of so many streams that come one after the other; `None` for those that find no path and take the
+/// scheme's.
+pub fn distribute(
+    graph: &Graph,
+    paths: &[Path],
+    assigning: &Assigning,
+    streams: usize,
+) -> Vec<Option<Path>> {
     let on = Unloaded { graph, model: assigning.model };
     let Assigning { distribution, expected, .. } = *assigning;
     let weights = stream_weights(&on, distribution, paths, expected).weights;
     let mut held = vec![0; paths.len()];
-    let next = || {
+    let mut next = || {
         let index = next_path(distribution, weights.clone(), &held, |_| true)?;
         *held.get_mut(index)? += 1;
         paths.get(index).cloned()
     };
-    std::iter::from_fn(next).take(streams).collect()
+    (0..streams).map(|_| next()).collect()
 }

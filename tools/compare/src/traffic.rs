@@ -239,7 +239,7 @@ impl<'a> Setting<'a> {
         let one = self.transfer(of.direction, of.mode)?;
         let ends = self.ends(&one).ok_or_else(|| CompareError::no_interface(self.scenario, one.from))?;
         if let Some(paths) = self.distributed(&of, ends) {
-            return Ok(paths.into_iter().map(|path| Transfer { path: Some(path), ..one.clone() }).collect());
+            return Ok(paths.into_iter().map(|path| Transfer { path, ..one.clone() }).collect());
         }
         let policy = self.policy(of.direction);
         let is_edge = |dpid| self.scenario.topology.switches.iter().any(|it| it.edge && it.dpid == dpid);
@@ -257,7 +257,7 @@ impl<'a> Setting<'a> {
 
     /// The paths of connections that are distributed: announced ones, and plain ones if the policy wants that and there are
     /// several paths.
-    fn distributed(&self, of: &Connections<'_>, ends: SwitchPair) -> Option<Vec<braid_paths::Path>> {
+    fn distributed(&self, of: &Connections<'_>, ends: SwitchPair) -> Option<Vec<Option<Path>>> {
         let model = self.settings.model;
         if let Some(assign) = self.traffic.assign {
             let (paths, expected) = (usize::from(assign.paths), Some(of.streams));

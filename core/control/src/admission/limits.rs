@@ -45,12 +45,17 @@ impl Limits {
         self.0.retain(|at, _| at.dpid != dpid);
     }
 
-    /// Whether a packet is within the limit of its port. From a port that is not known, only the controller's
-    /// own packets are.
-    pub(super) fn take_packet(&mut self, cx: &Context<'_>, at: SwitchPort, frame: &Frame<'_>) -> bool {
-        let Some(shares) = self.0.get_mut(&at) else { return at.port == PortNo::CONTROLLER };
+    /// Whether a packet is within the limit of its port; `None` for a port that is not known. The controller's own
+    /// packets always are.
+    pub(super) fn take_packet(
+        &mut self,
+        cx: &Context<'_>,
+        at: SwitchPort,
+        frame: &Frame<'_>,
+    ) -> Option<bool> {
+        let Some(shares) = self.0.get_mut(&at) else { return (at.port == PortNo::CONTROLLER).then_some(true) };
         let rate = if is_answer(frame) { &mut shares.answers } else { &mut shares.packets };
-        rate.take(cx.now, cx.settings.punt_rate, BURST_TIME)
+        Some(rate.take(cx.now, cx.settings.punt_rate, BURST_TIME))
     }
 
     /// Whether one more stream is within the limit of its port.

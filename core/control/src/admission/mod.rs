@@ -61,7 +61,7 @@ impl Admission {
     }
 
     /// Whether a packet from a switch is within the limit of its port. Ports that lead to switches have no
-    /// limit.
+    /// limit; packets from unknown ports are dropped.
     pub(crate) fn admit_punt(
         &mut self,
         cx: &mut Context<'_>,
@@ -69,7 +69,10 @@ impl Admission {
         role: Option<Role>,
         frame: &Frame<'_>,
     ) -> bool {
-        let may = role == Some(Role::Link) || self.limits.take_packet(cx, at, frame);
+        if role == Some(Role::Link) {
+            return true;
+        }
+        let Some(may) = self.limits.take_packet(cx, at, frame) else { return false };
         if !may {
             cx.counters.packets_over_limit += 1;
             self.raise(cx, at, Threat::TooManyPackets);

@@ -169,7 +169,6 @@ impl Dispatch<'_> {
     /// Applies changes of the topology. `why` is the cause of the links lost among them.
     pub(super) fn follow(&mut self, changes: &[Change], why: LinkLoss) {
         for change in changes {
-            self.brain.hosts.handle_change(&mut context!(self), change);
             match change {
                 Change::LinkAdded { link, .. } => {
                     self.brain.streams.handle_change(&mut stream_deps!(self), NetworkChange::LinkUp);
@@ -231,7 +230,12 @@ impl Dispatch<'_> {
     pub(super) fn drain_discovery(&mut self) {
         while let Some(event) = self.brain.discovery.poll_event() {
             match event {
-                DiscoveryEvent::Changed { changes, why } => self.follow(&changes, why),
+                DiscoveryEvent::Changed { changes, why } => {
+                    for change in &changes {
+                        self.brain.hosts.handle_change(&mut context!(self), change);
+                    }
+                    self.follow(&changes, why);
+                }
                 DiscoveryEvent::RoleChanged { at, role } => self.on_role(at, role),
                 DiscoveryEvent::Threat { at, threat } => {
                     self.brain.admission.raise(&mut context!(self), at, threat);

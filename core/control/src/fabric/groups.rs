@@ -82,9 +82,9 @@ impl LabelGroups {
         let leads_there = |it: &LabelGroup| it.link == *link;
         let is_free = |group: &&Label| self.groups.get(group).is_none_or(leads_there);
         let found = self.installed.at.get(&link.src).filter(is_free);
-        let median = self.open.get(link).into_iter().chain(found);
+        let preferred = self.open.get(link).into_iter().chain(found);
         let others = self.groups.iter().filter(|(_, it)| leads_there(it)).map(|(group, _)| group);
-        median.chain(others).find_map(|group| self.next_member(*group))
+        preferred.chain(others).find_map(|group| self.next_member(*group))
     }
 
     fn next_group(&self) -> Option<Label> {

@@ -61,7 +61,7 @@ pub(crate) struct Binding {
     pub(crate) at: SwitchPort,
 }
 
-/// The machines deps, while an event is handled.
+/// The machines below, while an event is handled.
 pub(crate) struct HostDeps<'a> {
     pub(crate) cx: Context<'a>,
     pub(crate) discovery: &'a Discovery,
@@ -107,7 +107,7 @@ impl Hosts {
         }
         // This controller has not heard the host yet.
         if let Ok(changes) = deps.cx.topology.learn_host(mac, at, Some(ip), Time::ZERO) {
-            self.events.push_back(HostsEvent::Changed(changes));
+            self.note_changes(deps, changes);
         }
     }
 
@@ -166,7 +166,7 @@ impl Hosts {
         at: SwitchPort,
     ) -> bool {
         match deps.cx.topology.learn_host(mac, at, ip, deps.cx.now) {
-            Ok(changes) => self.events.push_back(HostsEvent::Changed(changes)),
+            Ok(changes) => self.note_changes(deps, changes),
             Err(error) => {
                 let threat = Threat::NotBelieved { mac, why: error.to_string() };
                 deps.admission.raise(&mut deps.cx, at, threat);
@@ -176,6 +176,12 @@ impl Hosts {
         let found = ip.map(|ip| self.lookups.finish(ip)).unwrap_or_default();
         self.events.extend(found.into_iter().map(|(dpid, frame)| HostsEvent::Found { dpid, frame }));
         true
+    }
+
+    /// Writes the deliver rules of changes at once, as later ones build on them, and reports the changes.
+    fn note_changes(&mut self, deps: &mut HostDeps<'_>, changes: Vec<Change>) {
+        changes.iter().for_each(|change| self.handle_change(&mut deps.cx, change));
+        self.events.push_back(HostsEvent::Changed(changes));
     }
 
     fn remove_host(&mut self, cx: &mut Context<'_>, host: &Host) {

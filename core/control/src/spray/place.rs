@@ -61,6 +61,12 @@ impl Spray {
         }
     }
 
+    /// Keeps a stream on a single path for now.
+    pub(crate) fn stay_single(&mut self, request: SprayRequest) {
+        self.forget(request.id);
+        self.single.insert(request.id, request);
+    }
+
     fn forget(&mut self, id: StreamId) -> Option<SprayedStream> {
         self.single.remove(&id);
         self.streams.remove(&id)

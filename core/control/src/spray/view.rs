@@ -19,13 +19,13 @@ pub struct EdgeView {
     pub dpid: DatapathId,
     /// When it reported last.
     pub answered_at: Option<Time>,
-    /// To which edges it spray_groups.
+    /// To which edges it sprays.
     pub spray_groups: Vec<SprayGroupView>,
     /// A resequencer for each host to which it delivers sprayed traffic.
     pub resequencers: Vec<ResequencerView>,
 }
 
-/// A group that spray_groups over paths to another edge.
+/// A group that sprays over paths to another edge.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SprayGroupView {
     /// Its number.
@@ -36,7 +36,7 @@ pub struct SprayGroupView {
     pub paths: Vec<EdgePathView>,
 }
 
-/// A path that an edge spray_groups over, as the edge sees it.
+/// A path that an edge sprays over, as the edge sees it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EdgePathView {
     /// The switches on it.
@@ -83,7 +83,7 @@ pub enum EdgePathState {
 pub struct ResequencerView {
     /// Its number.
     pub group: u32,
-    /// The edge that spray_groups.
+    /// The edge that sprays.
     pub from: DatapathId,
     /// The host.
     pub host: MacAddr,

@@ -24,7 +24,7 @@ impl Streams {
 
     /// Places both directions of a stream on bundles; returns the first hops that its rules need.
     ///
-    /// `None` if there are no suitable paths; then the stream should take a single one.
+    /// `None` if there are no suitable paths, or the policy has changed; then the stream should take a single one.
     pub(super) fn place_sprayed(
         &mut self,
         deps: &mut StreamDeps<'_>,
@@ -34,8 +34,12 @@ impl Streams {
     ) -> Option<Hops> {
         let stream = deps.transfers.stream(id)?;
         let (tuple, transfer) = (stream.tuple, stream.transfer);
-        let policy = self.policy_of(deps.cx.settings, &tuple).spray();
-        let request = SprayRequest { id, transfer, tuple, ends, policy };
+        let policy = self.policy_of(deps.cx.settings, &tuple);
+        let request = SprayRequest { id, transfer, tuple, ends, policy: policy.spray() };
+        if !policy.may_spray() {
+            deps.spray.stay_single(request);
+            return None;
+        }
         let hops = deps.spray.place(&mut deps.cx, deps.fabric, request, batch)?;
         let route = deps.spray.stream(id).and_then(StreamBundles::route);
         self.set_route(deps, id, route);

@@ -18,6 +18,9 @@ pub trait Adviser: Send {
 /// How long a controller is waited for: a connection goes on without it.
 pub const TIMEOUT: Duration = Duration::from_secs(2);
 
+/// The most bytes of an answer: the agent runs as root and need not trust the controller's size.
+pub const MAX_ANSWER: u64 = 1 << 20;
+
 /// A controller, asked over HTTP: `POST /api/v1/advice`.
 impl Adviser for Client {
     fn advise(&self, request: &AdviceRequest) -> Result<Advice, Error> {

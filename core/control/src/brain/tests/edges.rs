@@ -27,7 +27,7 @@ fn group_of(network: &Network, edge: DatapathId) -> Spray {
         Command::Spray { dpid, spray } if *dpid == edge => Some(spray.clone()),
         _ => None,
     };
-    network.changes.iter().rev().find_map(group).expect("it spray_groups")
+    network.changes.iter().rev().find_map(group).expect("it sprays")
 }
 
 fn order_at(network: &Network, edge: DatapathId) -> EdgeGroup {

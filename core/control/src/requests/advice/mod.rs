@@ -149,6 +149,8 @@ impl Requests {
         let waiting = Waiting { transfer, until, is_settled, named, unconfirmed, ask_again_after };
         self.advising.waiting.insert(ticket, waiting);
         self.choose_subflows(on, ticket, request);
+        // A stream that found no room has ended already: the answer does not wait for it.
+        self.drain_streams(on);
         if self.advising.waiting.get(&ticket).is_some_and(|it| it.unconfirmed.is_empty()) {
             self.finish_advice(on, ticket);
         }

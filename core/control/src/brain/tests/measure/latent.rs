@@ -41,7 +41,7 @@ pub(super) struct Latent {
     pub(super) brain: Brain,
     pub(super) now: Time,
     /// Commands from the brain, except those that measure.
-    pub(super) resequencers: Vec<Command>,
+    pub(super) sent: Vec<Command>,
     /// Switches that do not answer requests for counters.
     pub(super) mute: BTreeSet<DatapathId>,
     /// Whether switches report each port in its own message.
@@ -71,7 +71,7 @@ impl Latent {
         let mut network = Self {
             brain: Brain::new(settings),
             now: Time::from_millis(1_000),
-            resequencers: Vec::new(),
+            sent: Vec::new(),
             mute: BTreeSet::new(),
             in_parts: false,
             handling: Duration::ZERO,
@@ -183,7 +183,7 @@ impl Latent {
             }
             Command::ReadPorts { .. } if !self.mute.contains(&dpid) => self.answer_counters(dpid, done),
             Command::ReadPorts { .. } | Command::ReadStreams { .. } | Command::ReadEdge { .. } => {}
-            other => self.resequencers.push(other.clone()),
+            other => self.sent.push(other.clone()),
         }
     }
 
