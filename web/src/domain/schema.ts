@@ -970,24 +970,24 @@ export interface components {
             /** @description The sending end. */
             src: components["schemas"]["SwitchPort"];
         };
-        /** @description The change of a link; what is absent stays as it is. */
+        /** @description A change of a link. Absent properties keep their values. */
         LinkChange: {
             /**
              * Format: int64
-             * @description The time that a frame takes, in microseconds.
+             * @description The delay in microseconds.
              */
             delay_us?: number | null;
             /**
              * Format: double
-             * @description The share of frames that are lost.
+             * @description The share of lost frames.
              */
             loss?: number | null;
             /**
              * Format: int64
-             * @description The rate that it lets through, in bits a second.
+             * @description The rate in bits per second.
              */
             rate_bps?: number | null;
-            /** @description False cuts it, true restores it. */
+            /** @description `false` cuts the link, `true` restores it. */
             up?: boolean | null;
         };
         /** @description Counters of a link, from those of the switches; they never go back. */
@@ -1534,7 +1534,7 @@ export interface components {
          * @enum {string}
          */
         PortRole: "pending" | "host" | "link" | "silent";
-        /** @description A place on Earth, in degrees. */
+        /** @description A position on Earth, in degrees. */
         Position: {
             /**
              * Format: double
@@ -1902,7 +1902,7 @@ export interface components {
             /** @description The items, in the order of their key. */
             switches: components["schemas"]["Switch"][];
         };
-        /** @description A link of a testbed that was changed. */
+        /** @description The response with a changed link. */
         TestbedChanged: {
             /** @description The link as it is now. */
             link: components["schemas"]["TestbedLink"];
@@ -1914,30 +1914,30 @@ export interface components {
             at?: components["schemas"]["SwitchPort"] | null;
             /**
              * Format: double
-             * @description The time that a frame takes, in microseconds.
+             * @description The delay in microseconds.
              */
             delay_us: number;
             /**
              * Format: double
-             * @description The share of frames that are lost.
+             * @description The share of lost frames.
              */
             loss: number;
-            /** @description A switch, or a host and its interface, as the testbed calls it. */
+            /** @description The testbed's name of a switch, or of a host and its interface. */
             name: string;
             /**
              * Format: int64
-             * @description The rate that it lets through, in bits a second; null: as fast as the machine.
+             * @description The rate in bits per second; `null` if it is not limited.
              */
             rate_bps?: number | null;
         };
         /** @description A link of a testbed. */
         TestbedLink: {
-            /** @description Its ends, each with what is true from there to the other end. */
+            /** @description Both ends, each with the properties of the direction that leaves it. */
             ends: components["schemas"]["TestbedEnd"][];
-            /** @description Whether it is whole, or cut. */
+            /** @description `false` if the link is cut. */
             up: boolean;
         };
-        /** @description The links of a testbed. */
+        /** @description The response with a testbed's links. */
         TestbedLinks: {
             /** @description The links; none where the network is no testbed. */
             links: components["schemas"]["TestbedLink"][];
