@@ -1,4 +1,4 @@
-//! What must hold of every decoder, whatever bytes it is given.
+//! Invariants of every decoder, for any input bytes.
 
 pub mod edge;
 pub mod uplinks;

@@ -1,4 +1,4 @@
-//! Which path a policy chooses.
+//! The path that a placement policy chooses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

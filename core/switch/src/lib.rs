@@ -5,8 +5,8 @@
 //! ([`braid_spray::Resequencer`]); both are set by the messages of [`braid_edge_protocol::extension`]. Frames may be GSO packets whose
 //! checksums are left to a network card ([`Offload`]); they are passed on as such, and changed as such.
 //!
-//! What it does not do: meters, queues, MPLS, PBB, table and port modification beyond what is described in
-//! `docs/edge.md`; it says so with the errors of the specification. All tables are bounded.
+//! Out of scope: meters, queues, MPLS, PBB, and table and port modification beyond `docs/edge.md`. Requests for them get
+//! the errors of the specification. All tables are bounded.
 //!
 //! ```
 //! use braid_openflow::{Action, Message, PacketOut, Xid};

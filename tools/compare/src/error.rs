@@ -1,4 +1,4 @@
-//! What keeps a scenario, or one of its variants, from being simulated.
+//! Errors: why a scenario, or one of its variants, cannot be simulated.
 
 use std::fmt;
 

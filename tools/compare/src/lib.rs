@@ -4,7 +4,7 @@
 //! controller becomes [`ControllerSettings`], and [`plan`] asks the planner for paths as the controller does. What the
 //! simulator cannot do is refused by its name: [`Refused`].
 //!
-//! What it does not do: run the lab (`braid-lab`), or simulate (`braid-sim`).
+//! Out of scope: running the lab (`braid-lab`) and simulation (`braid-sim`).
 //!
 //! ```
 //! use braid_lab::Scenario;

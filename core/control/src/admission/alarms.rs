@@ -1,4 +1,4 @@
-//! What hosts do that they must not: told at once, then once a second with a count, and remembered for a while.
+//! Alarms about hosts: reported at once, then once a second with a count, and remembered for a while.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

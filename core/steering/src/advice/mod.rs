@@ -1,7 +1,7 @@
-//! What an agent on an MPTCP host asks the controller, and what it is told.
+//! Path advice: the request of an agent on an MPTCP host, and the controller's answer.
 //!
-//! The agent asks when a connection is established, and again when something has changed. The controller answers with
-//! the subflows that the connection shall have, whose rules are in place by then.
+//! The agent asks when a connection is established, and again after a change. The controller answers with the subflows
+//! that the connection shall have; their rules are installed by then.
 
 mod check;
 mod pairs;

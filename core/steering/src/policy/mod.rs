@@ -1,4 +1,4 @@
-//! Which traffic is steered how.
+//! Steering policies: rules that select traffic and say how it is steered.
 
 mod file;
 mod spraying;

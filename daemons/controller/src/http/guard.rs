@@ -1,4 +1,4 @@
-//! Who is let in, and what a browser may be made to do by a page of somebody else's: nothing.
+//! Access control of HTTP requests, with protection of browsers from cross-site requests.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is wrong with a request, as a problem document: RFC 9457.
+//! Problem documents: why a request is refused. RFC 9457.
 
 use axum::extract::Query as Parameters;
 use axum::extract::rejection::QueryRejection;

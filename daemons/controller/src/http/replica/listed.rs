@@ -1,4 +1,4 @@
-//! What a list of the API needs of its items: their key, and how the key is written where a page ends.
+//! Items of an API list: their key, and the cursor that names the key at the end of a page.
 
 use std::fmt::Debug;
 
