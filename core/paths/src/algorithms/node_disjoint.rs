@@ -12,7 +12,8 @@ use crate::{Path, PathSet};
 /// fewest links in total.
 ///
 /// They share no link either. Parallel links that join both ends directly are paths of their own. As with
-/// [`EdgeDisjoint`](super::edge_disjoint::EdgeDisjoint), paths are found together, since taking the shortest first can leave no second one.
+/// [`EdgeDisjoint`](super::edge_disjoint::EdgeDisjoint), paths are found together, since taking the shortest first can
+/// leave no second one.
 ///
 /// # Arguments
 /// * `ingress`, `egress`: the switches where all paths begin and end.

@@ -14,7 +14,7 @@ const MIN_TO_PRUNE: usize = 64;
 pub(super) struct Candidate {
     /// The length of the shortest path; a lower bound until that path is found.
     pub(super) length: i64,
-    /// With the first link of the shortest path. Until that is found, no shortest path of this length has a lower first link.
+    /// With the first link of the shortest path. Until that is found, no shortest path of this length has a lower one.
     pub(super) deviation: Deviation,
     /// The path that deviated there last; the parent if none did.
     pub(super) sibling: Branch,

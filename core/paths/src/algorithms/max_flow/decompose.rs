@@ -29,8 +29,8 @@ enum Mark {
 }
 
 impl Decomposition {
-    /// Takes paths out of `flow` one after another: each is the widest; of those, one of the fewest hops; of those, the one of
-    /// the lowest edges. Rates therefore never rise. Together the paths are the flow without its cycles.
+    /// Takes paths out of `flow` one after another: each is the widest; of those, one of the fewest hops; of those, the one
+    /// of the lowest edges. Rates therefore never rise. Together the paths are the flow without its cycles.
     ///
     /// No flow may enter `from` or leave `to`.
     pub(super) fn paths<'a>(
