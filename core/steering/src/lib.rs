@@ -14,7 +14,7 @@
 //! let first = FiveTuple { src, dst, src_port: 40_000, dst_port: 5_201 };
 //! let mut transfers = Transfers::new(Limits::default());
 //! transfers.open(Time::ZERO, first, Opening::Capable).unwrap();
-//! // The answering host's SYN/ACK tells the token by which further subflows name the connection.
+//! // The answering host's SYN/ACK contains the token by which further subflows name the connection.
 //! transfers.learn_token(&first, Token(7));
 //! transfers.open(Time::ZERO, FiveTuple { src_port: 40_001, ..first }, Opening::Join(Token(7))).unwrap();
 //! assert_eq!((transfers.transfer_count(), transfers.len()), (1, 2));
