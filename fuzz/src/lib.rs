@@ -9,7 +9,7 @@ use braid_topology::{Blueprint, export, import};
 ///
 /// # Panics
 ///
-/// If it is another then.
+/// If the network read differs from the one written.
 pub fn same_again(network: Blueprint) {
     let again = import::braid(&export::json(&network), "again").expect("what was written can be read");
     assert_eq!(again, network);

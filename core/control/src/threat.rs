@@ -32,21 +32,21 @@ pub enum Threat {
         /// What is wrong with it.
         why: String,
     },
-    /// It claimed the Ethernet address of a host that is alive elsewhere.
+    /// It used the Ethernet address of a host that is alive elsewhere.
     StolenMac {
         /// The address.
         mac: MacAddr,
         /// Where the host is.
         holder: SwitchPort,
     },
-    /// It claimed the IP address of a host that is alive elsewhere.
+    /// It used the IP address of a host that is alive elsewhere.
     StolenIp {
         /// The address.
         ip: IpAddr,
         /// Where the host is.
         holder: SwitchPort,
     },
-    /// It used more addresses that were new, or claimed more, or asked for more unknown ones, than a port may.
+    /// It exceeded the port's limit of new addresses, address conflicts and lookups of unknown addresses.
     TooManyAddresses,
     /// It sent more packets that the controller must see than a port may.
     TooManyPackets,

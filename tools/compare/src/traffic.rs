@@ -301,7 +301,7 @@ impl<'a> Setting<'a> {
         })
     }
 
-    /// The request of the client's agent, if it opens subflows by advice: its addresses, and the server's that it connects to.
+    /// The request of the client's agent, if it opens subflows by advice: the client's addresses and the server's.
     fn advice(&self, direction: &Direction, mode: Mode) -> Option<Advised> {
         let managed = self.variant.is_some_and(|variant| variant.agents == Agents::Managed);
         let policy = self.policy(direction);

@@ -70,7 +70,8 @@ pub struct Steering {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SteerAs {
-    /// By its detected kind: MPTCP, or connections that an application has announced; else sprayed if edges can, else single.
+    /// By its detected kind: MPTCP, or connections that an application has announced; else sprayed if edges can, else
+    /// single.
     #[default]
     Auto,
     /// On the default path, unless an application has announced it.

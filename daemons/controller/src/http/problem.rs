@@ -17,7 +17,7 @@ pub(super) type Asked<T> = Result<Parameters<T>, QueryRejection>;
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) status: StatusCode,
-    /// A word for programs.
+    /// A code for API clients.
     pub(super) code: &'static str,
     /// A sentence for people.
     pub(super) detail: String,

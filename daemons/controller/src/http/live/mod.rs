@@ -66,7 +66,7 @@ impl Live {
         })))
     }
 
-    /// Takes in what the engine tells until it has gone.
+    /// Processes the engine's notices until it stops.
     pub(super) async fn follow(self, mut listener: NoticeReceiver) {
         let mut timer = interval(BEAT);
         timer.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -12,7 +12,7 @@ use crate::state_copy::List;
 
 /// An item of a list, as the engine's copy has it.
 pub(in crate::http) trait Listed: PartialEq + Debug + Sized {
-    /// What tells it from the others, and orders them.
+    /// The unique key, which also orders the list.
     type Key: Cursor;
     /// The same item as API clients see it.
     type Wire: Item;
