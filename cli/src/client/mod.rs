@@ -22,9 +22,10 @@ pub(crate) use follow::follow;
 /// What every command that asks a controller takes.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The controller's address for programs, http or https
+    /// The controller's API address, http or https
     ///
-    /// BRAID_TOKEN_FILE names a file with the token that it may want, BRAID_CA one with the certificates that its own leads to.
+    /// BRAID_TOKEN_FILE names a file with the token, if the controller requires one. BRAID_CA names a file with the CA
+    /// certificates for its TLS certificate.
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8653", env = "BRAID_CONTROLLER")]
     controller: Url,
     /// Print the answer as JSON

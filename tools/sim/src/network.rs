@@ -1,4 +1,4 @@
-//! A drawn network, with a link of the engine for every direction of every cable.
+//! A drawn network, with a link of the engine for every direction of every link.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -188,7 +188,7 @@ fn unavailable(reason: &'static str) -> Response {
 }
 
 async fn unknown() -> Problem {
-    Problem::not_found("nothing is served here; /api/v1/openapi.json tells what is")
+    Problem::not_found("nothing is served here; /api/v1/openapi.json lists what is")
 }
 
 async fn not_that_way() -> Problem {

@@ -49,7 +49,7 @@ pub struct Experiment {
     pub measured: Duration,
 }
 
-/// Cables between switches that are cut in the course of a run, drawn at random.
+/// Links between switches that are cut in the course of a run, drawn at random.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Failures {
     /// When, after the start.

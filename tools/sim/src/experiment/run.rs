@@ -167,7 +167,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Draws the cables that break, both directions of each.
+    /// Draws the links that break, both directions of each.
     fn break_cables(&mut self, failures: Failures, random: &mut SplitMix64) {
         let graph = self.network.graph();
         let cables = graph.edges().map(|edge| graph.link(edge)).filter(|link| link.src < link.dst);

@@ -163,7 +163,7 @@ mod tests {
             let outcome = run(&Experiment { failures, ..experiment() }, 1, &Cancel::default()).unwrap();
             (outcome.mean(), outcome.ranked()[0])
         };
-        // Of 9 cables between 6 switches.
+        // Of 9 links between 6 switches.
         let (whole, some) = (broken(0), broken(2));
         assert!(some.0 < whole.0 && some.0 > 0.5 * whole.0 && some.1 > 0.05, "{whole:?} {some:?}");
     }

@@ -86,7 +86,7 @@ fn what_comes_by_several_paths_is_put_in_order_at_the_other_edge() {
     syn(&mut network, stream());
     ways(&mut network, stream());
     for (edge, packets) in [(1, 12), (9, 13)] {
-        let [Some(order)] = network.switch(edge).resequencers()[..] else { panic!("not put in order") };
+        let [Some(order)] = network.switch(edge).resequencers()[..] else { panic!("not resequenced") };
         assert_eq!((order.paths, network.switch(edge).ordered()), (3, packets));
     }
 }

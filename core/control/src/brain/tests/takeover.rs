@@ -1,4 +1,4 @@
-//! Address takeover: hosts that claim addresses of others, and hosts that move.
+//! Address takeover: hosts that use addresses of others, and hosts that move.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
@@ -25,7 +25,7 @@ fn host_port(host: u64) -> SwitchPort {
     SwitchPort::new(dpid(host), HOST_PORT)
 }
 
-/// A claim of `who` to the IPv4 address of host `whose`.
+/// An ARP announcement of host `whose`'s IPv4 address by `who`.
 fn claim(who: MacAddr, whose: u64) -> Vec<u8> {
     Arp::request(who, ip4(whose), ip4(whose)).frame()
 }

@@ -48,7 +48,7 @@ impl Events {
 }
 
 fn missing(number: u64, time: Time, count: u64) -> Event {
-    let text = format!("{count} more events came too fast to be told");
+    let text = format!("{count} more events came too fast to be reported");
     Event { number, time, level: Level::Warning, text, notice: Notice::EventsLost { count } }
 }
 
