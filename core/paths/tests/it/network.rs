@@ -17,7 +17,7 @@ pub(crate) fn dpid(switch: usize) -> DatapathId {
     DatapathId(switch as u64)
 }
 
-/// One direction of cable number `number`, on ports of its own at both ends, with the costs there and back.
+/// One direction of link number `number`, on ports of its own at both ends, with the costs of both directions.
 pub(crate) fn link(number: usize, from: usize, to: usize, costs: [u32; 2]) -> Link {
     let end = |switch, end, cost| SwitchPort::new(dpid(switch), PortNo(end as u32 * COSTS + cost));
     Link { src: end(from, 2 * number, costs[0]), dst: end(to, 2 * number + 1, costs[1]) }

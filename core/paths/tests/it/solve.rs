@@ -137,7 +137,7 @@ proptest! {
     }
 }
 
-/// Two stages one after the other, each of `slow` cables of 10 ms and a detour of two cables of 1 ms.
+/// Two stages one after the other, each of `slow` links of 10 ms and a fast path of two links of 1 ms.
 fn stages(slow: usize, rates: [u64; 2]) -> Arc<Graph> {
     let pairs: Vec<_> = [(0, 2), (2, 4)].into_iter().flat_map(|pair| vec![pair; slow]).collect();
     let fast = [(0, 1), (1, 2), (2, 3), (3, 4)];
