@@ -40,8 +40,8 @@ impl Distribution {
         }
     }
 
-    /// The path of the next stream, where `held[i]` streams are on path i, by the weights of its plan; `None` if no allowed
-    /// path has a weight.
+    /// The path of the next stream, where `held[i]` streams are on path i, by the weights of its plan; `None` if no
+    /// allowed path has a weight.
     pub fn next(self, weights: &[f64], held: &[usize]) -> Option<usize> {
         let has_weight = |weight: &f64| *weight > 0.0;
         match self {

@@ -25,8 +25,8 @@ pub struct Sample {
 pub struct Fit {
     /// The model.
     pub model: StreamModel,
-    /// The 95 % confidence interval of `a`. For several paths, a jackknife over the paths; for one path, all values of `a`
-    /// that do not fit significantly worse than the best.
+    /// The 95 % confidence interval of `a`. For several paths, a jackknife over the paths; for one path, all values
+    /// of `a` that do not fit significantly worse than the best.
     pub a_between: [f64; 2],
     /// The root mean square of the deviation of goodput from the model's, as a part of it.
     pub error: f64,
@@ -140,7 +140,8 @@ fn squares(curves: &[&Curve], model: StreamModel) -> f64 {
         .sum()
 }
 
-/// The search range of the logarithm of `a`: on the widest path, from half a stream to four times the greatest number tried.
+/// The search range of the logarithm of `a`: on the widest path, from half a stream to four times the greatest number
+/// tried.
 fn range(widest: f64, most: f64) -> [f64; 2] {
     [(0.5 / widest).ln(), (4.0 * most / widest).ln()]
 }

@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 /// The number of parallel streams that a path can use, and the goodput of fewer streams.
 ///
-/// Where losses limit a stream, the goodput of n streams follows from models of TCP's rate (Huang et al. 2017, equation 4):
-/// its square is a parabola in n, with its peak at n = a·B·R. The paper keeps only the position of the peak, `a`. This model
-/// also keeps the height at which the curve begins, as `lack`. Where windows limit a stream, goodput grows in a
-/// [line](Growth::Line), and `a` is one over the window.
+/// Where losses limit a stream, the goodput of n streams follows from models of TCP's rate (Huang et al. 2017,
+/// equation 4): its square is a parabola in n, with its peak at n = a·B·R. The paper keeps only the position of the
+/// peak, `a`. This model also keeps the height at which the curve begins, as `lack`. Where windows limit a stream,
+/// goodput grows in a [line](Growth::Line), and `a` is one over the window.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct StreamModel {
     /// Streams per Mbit/s of available bandwidth and ms of round-trip time.

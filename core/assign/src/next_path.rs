@@ -6,8 +6,8 @@ const EXACT: f64 = 1e-9;
 const HORIZON: usize = 64;
 const HALVINGS: usize = 16;
 
-/// The path of the next stream, where `held[i]` streams are on path i and `weights[i]` are in proportion to what it can use;
-/// `None` if no weight is positive.
+/// The path of the next stream, where `held[i]` streams are on path i and `weights[i]` are in proportion to what it
+/// can use; `None` if no weight is positive.
 ///
 /// While streams are only added, up to 64, each path always holds as nearly as possible its share of them. The greatest
 /// deviation is the least possible one, found by bisection, and at most 1 − 1/(2n−2) for n paths (Tijdeman 1980, "The

@@ -35,9 +35,9 @@ const MAX_EXPECTED: usize = 1_024;
 
 /// Plans the distribution of streams over paths, which are given shortest first.
 ///
-/// By default, streams are distributed in proportion to what the paths can use. If a smaller number of streams is expected,
-/// each is put where it adds most, on the set of paths with the greatest total by the model: never less than on any one
-/// path, or than by any other distribution. O(p²·n) for p paths and n streams.
+/// By default, streams are distributed in proportion to what the paths can use. If a smaller number of streams is
+/// expected, each is put where it adds most, on the set of paths with the greatest total by the model: never less
+/// than on any one path, or than by any other distribution. O(p²·n) for p paths and n streams.
 pub fn plan(candidates: &[Candidate], expected: Option<usize>) -> Plan {
     let all: Vec<usize> = (0..candidates.len()).collect();
     let every = weigh(candidates, &all);

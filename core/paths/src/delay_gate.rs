@@ -16,8 +16,8 @@ pub struct DelayLimits {
     /// Above this difference packets need resequencing too, however small the imbalance. 2 ms: TCP counts packets, not
     /// ratios, and at 20 Mb/s these are its three duplicate acknowledgements. `Duration::MAX` leaves it to the imbalance.
     ///
-    /// No difference is small enough to make resequencing needless where the imbalance is large: at 10 Gb/s, 4 µs are three
-    /// packets, and an idle resequencer costs next to nothing.
+    /// No difference is small enough to make resequencing needless where the imbalance is large: at 10 Gb/s, 4 µs are
+    /// three packets, and an idle resequencer costs next to nothing.
     pub reorder_above: Duration,
     /// Above this imbalance paths are not used together. 0.4: beyond it, two paths were slower than one in the
     /// measurements of Banfi et al. (fig. 3), which had 25 ms on the faster one.
@@ -150,8 +150,8 @@ impl DelayGate {
         self.judge(Spread::of(delays.iter().copied()))
     }
 
-    /// The paths, by their delays and rates, that can be used together with the greatest total rate; of several such sets,
-    /// the one of the lowest delays.
+    /// The paths, by their delays and rates, that can be used together with the greatest total rate; of several such
+    /// sets, the one of the lowest delays.
     ///
     /// A single path always passes, so the set is at least as fast as the best single path. Paths of rate zero only widen
     /// the spread: none of them is kept, unless there are no others; then it is the one of the lowest delay.

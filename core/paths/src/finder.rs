@@ -30,10 +30,10 @@ pub struct PathFinder {
 /// The [budget](PathFinder::with_budget) of the finder bounds the paths of [`Kind::KShortest`](crate::Kind::KShortest)
 /// and [`Kind::WithinHops`](crate::Kind::WithinHops). With a greatest latency, these two and
 /// [`Kind::Shortest`](crate::Kind::Shortest) skip late paths until `k` are found, or 64 were examined for each requested
-/// path, 4,096 in all. [`Kind::Widest`](crate::Kind::Widest) is the widest of the paths in time. The others search without
-/// the links that are on no path in time, and drop late paths from the result: finding the best set of paths of bounded
-/// length is NP-hard (Itai, Perl, Shiloach, 1982). If no path remains, the answer is the path of least latency, if that is
-/// in time.
+/// path, 4,096 in all. [`Kind::Widest`](crate::Kind::Widest) is the widest of the paths in time. The others search
+/// without the links that are on no path in time, and drop late paths from the result: finding the best set of paths
+/// of bounded length is NP-hard (Itai, Perl, Shiloach, 1982). If no path remains, the answer is the path of least
+/// latency, if that is in time.
 pub fn solve(finder: &mut PathFinder, ingress: DatapathId, egress: DatapathId, request: &Request) -> PathSet {
     let Constraints { without_switches, max_latency, .. } = &request.terms.constraints;
     if [ingress, egress].iter().any(|end| without_switches.contains(end)) {
@@ -54,8 +54,8 @@ pub fn solve(finder: &mut PathFinder, ingress: DatapathId, egress: DatapathId, r
 }
 
 impl PathFinder {
-    /// The default [budget](Self::with_budget): the number of links that a search visits when exponentially many paths may
-    /// exist. Some seconds of work.
+    /// The default [budget](Self::with_budget): the number of links that a search visits when exponentially many
+    /// paths may exist. Some seconds of work.
     pub const DEFAULT_BUDGET: u64 = 1 << 28;
 
     /// All links cost the same.
@@ -73,8 +73,8 @@ impl PathFinder {
     }
 
     /// The same with another budget: [`by_length`](Self::by_length), [`k_shortest`](Self::k_shortest) and
-    /// [`within_hops`](Self::within_hops) end after visiting so many links, each visit counted, with the paths found until
-    /// then. No clock is involved, so they end at the same place every time.
+    /// [`within_hops`](Self::within_hops) end after visiting so many links, each visit counted, with the paths found
+    /// until then. No clock is involved, so they end at the same place every time.
     pub fn with_budget(mut self, links: u64) -> Self {
         self.network.budget = links;
         self
@@ -168,8 +168,8 @@ impl PathFinder {
     }
 
     /// One path whose slowest link is the fastest, and the rate of that link, which is not zero; of those, the
-    /// [`shortest`](Self::shortest). `rate` is the capacity that each link offers, called once for each. `u64::MAX` bits per
-    /// second where both switches are the same.
+    /// [`shortest`](Self::shortest). `rate` is the capacity that each link offers, called once for each. `u64::MAX`
+    /// bits per second where both switches are the same.
     pub fn widest(
         &mut self,
         ingress: DatapathId,

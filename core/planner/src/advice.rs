@@ -17,11 +17,11 @@ pub struct SubflowCandidate {
     pub path: Path,
 }
 
-/// The subflows that stay of those a host has opened, in the order of opening: `most` of them, which share no link with the
-/// connection's first subflow or with each other, unless the policy sets their number.
+/// The subflows that stay of those a host has opened, in the order of opening: `most` of them, which share no link
+/// with the connection's first subflow or with each other, unless the policy sets their number.
 ///
-/// `first` is the path of the first subflow, if it has one. A subflow of `opened` without a path of its own is `None`, and
-/// does not stay. The result has an item for each of `opened`. O(n²·h²) for n subflows of h hops.
+/// `first` is the path of the first subflow, if it has one. A subflow of `opened` without a path of its own is
+/// `None`, and does not stay. The result has an item for each of `opened`. O(n²·h²) for n subflows of h hops.
 pub fn kept_subflows<'a>(
     policy: &EffectivePolicy,
     most: usize,
@@ -78,8 +78,8 @@ impl SubflowPlan {
     }
 
     /// The best candidate for the next subflow: one that the host has already opened; then the least used address pair;
-    /// then the pair of the most similar addresses. `place` chooses among equals, by index among their paths, shortest first. `None`
-    /// if there are enough subflows, or no candidate is left.
+    /// then the pair of the most similar addresses. `place` chooses among equals, by index among their paths,
+    /// shortest first. `None` if there are enough subflows, or no candidate is left.
     ///
     /// [Name](Self::name) or [reject](Self::reject) it before the next.
     pub fn next(

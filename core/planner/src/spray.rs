@@ -44,8 +44,8 @@ pub struct SprayMember {
 }
 
 impl SprayPolicy {
-    /// The paths of the maximum flow over the `room` of each link, in bits a second, as far as they are usable and the delay
-    /// gate accepts them together. With one path or none, there is nothing to spray over.
+    /// The paths of the maximum flow over the `room` of each link, in bits a second, as far as they are usable and
+    /// the delay gate accepts them together. With one path or none, there is nothing to spray over.
     ///
     /// The greatest delay in the graph replaces unknown delays. The policy sets the number of paths, 64 at most.
     ///
@@ -116,7 +116,8 @@ impl SprayPlan {
         })
     }
 
-    /// T of the paper, in bytes: the traffic of all paths while the slowest is behind the fastest, by delay and by queues.
+    /// T of the paper, in bytes: the traffic of all paths while the slowest is behind the fastest, by delay and by
+    /// queues.
     fn threshold(&self) -> u32 {
         let delays = || self.members.iter().map(|it| it.delay);
         let sum = delays().max().unwrap_or_default() + delays().min().unwrap_or_default();
@@ -142,8 +143,8 @@ pub fn path_weight(rate: BitsPerSec, delay: Duration) -> PathWeight {
 
 /// The bytes that one path takes in a row, for this total rate: the traffic of 50 µs, and no more than a GSO packet.
 ///
-/// Shorter bursts need less resequencing; longer ones let more frames leave as one GSO packet. Up to 240 Mbit/s each packet
-/// is decided by itself.
+/// Shorter bursts need less resequencing; longer ones let more frames leave as one GSO packet. Up to 240 Mbit/s each
+/// packet is decided by itself.
 pub fn burst(total: BitsPerSec) -> u32 {
     (total.0 / 8 / 20_000).min(u16::MAX.into()) as u32
 }

@@ -12,8 +12,8 @@ pub(crate) trait Number: Copy {
     fn number(self) -> u64;
 }
 
-/// Values by consecutive numbers: found in one step, and kept in order. Values that came together lie together, as they are
-/// mostly used and removed together.
+/// Values by consecutive numbers: found in one step, and kept in order. Values that came together lie together, as
+/// they are mostly used and removed together.
 #[derive(Debug)]
 pub(crate) struct Numbered<K, V> {
     pages: Index<u64, Page<V>>,

@@ -1,8 +1,8 @@
 //! The comparison of lab and simulator: scenarios of the lab, simulated with the paths that the controller would choose.
 //!
-//! [`simulate`] makes the connections of a scenario's traffic, once for each variant. A variant's controller options become
-//! [`ControllerSettings`], and [`plan`] asks the planner for paths as the controller does. A variant that the simulator
-//! cannot follow is refused with the key that prevents it: [`Refused`].
+//! [`simulate`] makes the connections of a scenario's traffic, once for each variant. A variant's controller options
+//! become [`ControllerSettings`], and [`plan`] asks the planner for paths as the controller does. A variant that the
+//! simulator cannot follow is refused with the key that prevents it: [`Refused`].
 //!
 //! Out of scope: running the lab (`braid-lab`) and simulation (`braid-sim`).
 //!

@@ -85,8 +85,8 @@ impl EdgeDisjoint {
         let mut search =
             Search { graph, lengths, to_egress: distances, queue, flow: &mut self.flow, tie_break };
         let found = search.fill(from, to, k);
-        // Their links form no cycle: every length is positive, so the flow would not be of least length. For the same reason
-        // no link is used in both directions.
+        // Their links form no cycle: every length is positive, so the flow would not be of least length. For the same
+        // reason no link is used in both directions.
         let mut routes: Vec<_> =
             (0..found).map(|_| take_path(graph, &mut self.flow.used, from, to)).collect();
         let rank =

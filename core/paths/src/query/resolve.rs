@@ -15,8 +15,8 @@ pub struct Resolved {
     pub dst: Place,
     /// The greatest number of paths in the answer.
     pub k: usize,
-    /// The request to solve. For kinds that list paths it asks for one path more than the answer has, to learn whether more
-    /// exist; that may be one more than [`Request::MAX_PATHS`].
+    /// The request to solve. For kinds that list paths it asks for one path more than the answer has, to learn
+    /// whether more exist; that may be one more than [`Request::MAX_PATHS`].
     pub request: Request,
 }
 
@@ -42,8 +42,8 @@ impl Query {
     /// Resolves the names.
     ///
     /// # Errors
-    /// [`QueryError::NotFound`] if nothing has such a name; [`QueryError::Invalid`] for a number of paths out of range, or
-    /// for a greatest latency where no delay is known.
+    /// [`QueryError::NotFound`] if nothing has such a name; [`QueryError::Invalid`] for a number of paths out of
+    /// range, or for a greatest latency where no delay is known.
     pub fn resolve(&self, graph: &Graph, names: &impl Names) -> Result<Resolved, QueryError> {
         let [src, dst] = [place("src", &self.src, names)?, place("dst", &self.dst, names)?];
         let terms = Terms { weight: self.weight, constraints: self.constraints(graph, names)? };

@@ -5,11 +5,12 @@ use braid_types::{PortNo, mix, reduce};
 
 /// Breaks ties by the two ends of a search.
 ///
-/// Of several equally good sets, a search finds the one over the switches that it visits first. If that order were the same
-/// for all pairs of switches, a fabric's sets would meet on a few of its links. A hash of both ends spreads them, as evenly
-/// as chance does. Where possible, sets are distributed in turn instead: each of the switches around one neighbour, such as
-/// the edge switches of a FatTree's pod, has a place, and for neighbouring places the search prefers neighbouring links. So
-/// paths to different switches of a pod enter it over different links, however many ends they have elsewhere.
+/// Of several equally good sets, a search finds the one over the switches that it visits first. If that order were
+/// the same for all pairs of switches, a fabric's sets would meet on a few of its links. A hash of both ends spreads
+/// them, as evenly as chance does. Where possible, sets are distributed in turn instead: each of the switches around
+/// one neighbour, such as the edge switches of a FatTree's pod, has a place, and for neighbouring places the search
+/// prefers neighbouring links. So paths to different switches of a pod enter it over different links, however many
+/// ends they have elsewhere.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TieBreak {
     ends: u64,

@@ -52,7 +52,8 @@ pub struct PathService {
 pub struct Limits {
     /// The greatest number of different [`Terms`]; the least recently requested are dropped first.
     pub terms: usize,
-    /// The total number of links of the sets of each, about 32 bytes each. The least recently requested are dropped first.
+    /// The total number of links of the sets of each, about 32 bytes each. The least recently requested are dropped
+    /// first.
     pub links: usize,
     /// The number of links that a search visits: see [`PathFinder::with_budget`](crate::PathFinder::with_budget).
     pub budget: u64,

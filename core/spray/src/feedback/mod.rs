@@ -145,8 +145,8 @@ impl Feedback {
         self.next
     }
 
-    /// Handles the answer to a probe. `arrived` is when the probe arrived, in nanoseconds of any clock that all paths share;
-    /// `counts` are the segments sent and received before it, if both edges count them.
+    /// Handles the answer to a probe. `arrived` is when the probe arrived, in nanoseconds of any clock that all paths
+    /// share; `counts` are the segments sent and received before it, if both edges count them.
     pub fn handle_answer(
         &mut self,
         now: Time,

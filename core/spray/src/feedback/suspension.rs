@@ -151,8 +151,8 @@ impl Suspension {
             (Phase::Suspended { until: now + self.pause, share, kept, drain: 0.0 }, now);
     }
 
-    /// The share with which the path resumes, if it resumes now; `other` is the shortest queue of the active paths. A pause
-    /// lasts only as long as the others do well.
+    /// The share with which the path resumes, if it resumes now; `other` is the shortest queue of the active paths. A
+    /// pause lasts only as long as the others do well.
     pub(super) fn resume(
         &mut self,
         now: Time,
@@ -210,7 +210,8 @@ fn goes_on(seen: Option<(Time, Time)>, now: Time, gap: Duration) -> (Time, Time)
 /// The spare capacity of a path, as a part of the traffic sent by it. `kept` of the traffic passed a full queue, which
 /// then drained by `drain` seconds a second.
 ///
-/// With our traffic `s`, cross traffic `o`, and the rate `c`: kept = c / (s + o), drain = (c - o) / c, spare = (c - o) / s.
+/// With our traffic `s`, cross traffic `o`, and the rate `c`: kept = c / (s + o), drain = (c - o) / c, spare = (c -
+/// o) / s.
 fn spare(kept: f64, drain: f64) -> f64 {
     if drain < MIN_DRAIN {
         // Nothing can be inferred of a path that hardly queues.
@@ -287,7 +288,8 @@ mod tests {
         assert_eq!(judge(&lossy, 0.95, &[&clean.path]), None, "the other may carry next to nothing");
     }
 
-    /// The number of probes until a path is suspended that has a round trip of 100 ms, and loses 7 of 16 segments at times.
+    /// The number of probes until a path is suspended that has a round trip of 100 ms, and loses 7 of 16 segments at
+    /// times.
     fn probes_until_left(loses: impl Fn(u32) -> bool) -> Option<u32> {
         let (mut lossy, mut clean, mut suspension) = (Bench::new(), Bench::new(), Suspension::default());
         [&mut lossy, &mut clean].into_iter().for_each(|it| it.round_trip = Duration::from_millis(100));

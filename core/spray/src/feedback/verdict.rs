@@ -11,8 +11,8 @@ use super::path::PathState;
 /// The probes that are compared, one after the other: from two intervals up to this many.
 const MIN_WINDOW: usize = 2;
 const MAX_WINDOWS: usize = 11;
-/// More lost segments than chance or a queue overfilled by TCP explains, if the path delivers less than `HALF` and another
-/// more than `DELIVERS_WELL`.
+/// More lost segments than chance or a queue overfilled by TCP explains, if the path delivers less than `HALF` and
+/// another more than `DELIVERS_WELL`.
 const MANY_LOST: u32 = 4;
 pub(super) const HALF: f64 = 0.5;
 const DELIVERS_WELL: f64 = 0.7;

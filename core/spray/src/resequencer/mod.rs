@@ -101,7 +101,8 @@ impl<P> Resequencer<P> {
         self.table.flows_mut().for_each(Flow::forget_paths);
     }
 
-    /// Decides about a packet of `flow`, of `size` bytes, that arrived by `path`; `packet` is called if it has to be held.
+    /// Decides about a packet of `flow`, of `size` bytes, that arrived by `path`; `packet` is called if it has to be
+    /// held.
     pub fn offer(
         &mut self,
         now: Time,
@@ -338,8 +339,8 @@ impl<P> Resequencer<P> {
         }
     }
 
-    /// Releases the first packet of the flow with the longest wait, so that the heaviest sender does not crowd out others;
-    /// returns whether the segment fits now and is still ahead.
+    /// Releases the first packet of the flow with the longest wait, so that the heaviest sender does not crowd out
+    /// others; returns whether the segment fits now and is still ahead.
     fn make_room(&mut self, id: FlowId, came: &Arrival, charge: u32) -> bool {
         while !self.store.has_room(charge) {
             let Some(flow) = self.store.oldest().map(|oldest| oldest.flow) else { return false };

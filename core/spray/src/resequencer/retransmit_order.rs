@@ -21,7 +21,8 @@ const BURST_GAP: Duration = Duration::from_millis(250);
 const RECOVERY_TIME: Duration = Duration::from_secs(2);
 /// The greatest number of held packets of a flow.
 const MAX_HELD: usize = 4_096;
-/// A path keeps its order. A packet that seems older than the path's last arrival was sent in the same tick, or is forged.
+/// A path keeps its order. A packet that seems older than the path's last arrival was sent in the same tick, or is
+/// forged.
 const MAX_TICKS_BEFORE: u32 = 64;
 
 /// The send time of a segment: its timestamp, and its number among those of one tick.

@@ -5,8 +5,8 @@ use braid_types::Time;
 use super::table::FlowId;
 use crate::segment::SeqNo;
 
-/// The overhead of a packet: its slot, its place in the flow, the allocator's share. An eighth is added because buffers are
-/// a little longer than their contents.
+/// The overhead of a packet: its slot, its place in the flow, the allocator's share. An eighth is added because
+/// buffers are a little longer than their contents.
 const OVERHEAD: u32 = 128;
 
 /// The held packets of all flows, in order of arrival; bounded in number and bytes.

@@ -5,8 +5,8 @@ use super::PathWeight;
 /// The fraction in which bytes are counted, so that a division by a weight loses little.
 const PARTS: u64 = 1 << 16;
 
-/// Weighted round robin in bursts, by virtual time: a path's virtual time is its bytes divided by its weight, and the path
-/// with the least gets the next burst.
+/// Weighted round robin in bursts, by virtual time: a path's virtual time is its bytes divided by its weight, and the
+/// path with the least gets the next burst.
 #[derive(Clone, Debug)]
 pub(super) struct Weighted {
     burst: u32,

@@ -17,9 +17,9 @@ const MOST_PAIRS: usize = 64;
 impl AdviceRequest {
     /// The pairs of addresses for subflows, best first; the local port is 0.
     ///
-    /// The connection's own pair comes first. Then follow those with the longest common prefix, which is also the order of
-    /// hosts (RFC 6724, rule 8 of section 5): a host often has no route from one subnet to another. A pair on which all
-    /// subflows failed recently is omitted.
+    /// The connection's own pair comes first. Then follow those with the longest common prefix, which is also the
+    /// order of hosts (RFC 6724, rule 8 of section 5): a host often has no route from one subnet to another. A pair
+    /// on which all subflows failed recently is omitted.
     pub fn pairs(&self) -> Vec<SubflowEnds> {
         let own = SubflowEnds { local: (self.connection.local.ip(), 0).into(), ..self.connection };
         let remotes: BTreeSet<SocketAddr> = self.remote_addresses.iter().copied().collect();

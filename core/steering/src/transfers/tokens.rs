@@ -25,8 +25,8 @@ impl Transfers {
         early.map(|early| self.absorb(id, early)).unwrap_or_default()
     }
 
-    /// The transfer that `tuple` joins as a subflow opened by the answering host, where `addresses` are the opening host's.
-    /// `None` if it is another kind of subflow.
+    /// The transfer that `tuple` joins as a subflow opened by the answering host, where `addresses` are the opening
+    /// host's. `None` if it is another kind of subflow.
     pub fn call_back(&self, token: Token, tuple: &FiveTuple, addresses: &[IpAddr]) -> Option<TransferId> {
         let names_opener =
             |id: &TransferId| self.transfers.get(*id).is_some_and(|it| it.opener_token == Some(token));
@@ -46,8 +46,8 @@ impl Transfers {
 
     /// The transfer that a subflow with this token joins.
     ///
-    /// The host that chose the token may have several addresses: the candidate that shares one with the subflow comes first,
-    /// and a lone candidate needs none.
+    /// The host that chose the token may have several addresses: the candidate that shares one with the subflow comes
+    /// first, and a lone candidate needs none.
     pub fn joined(&self, token: Token, tuple: &FiveTuple) -> Option<TransferId> {
         let candidates = self.by_token.get(&token)?;
         let shares = |ours: fn(&FiveTuple) -> IpAddr| {
@@ -57,8 +57,8 @@ impl Transfers {
         shares(|tuple| tuple.dst).or_else(|| shares(|tuple| tuple.src)).or_else(lone)
     }
 
-    /// The transfer that `tuple` joins from the answering host, and that `token` names from now on. The opening host's key
-    /// made that token, and the answering host is the first to send it.
+    /// The transfer that `tuple` joins from the answering host, and that `token` names from now on. The opening
+    /// host's key made that token, and the answering host is the first to send it.
     pub(super) fn called(&mut self, token: Token, tuple: &FiveTuple) -> Option<TransferId> {
         let id = self.by_opener.called(tuple)?;
         self.learn_opener_token(id, token);

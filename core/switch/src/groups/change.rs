@@ -65,7 +65,8 @@ impl Groups {
         Ok(GroupChange::Put { id, group: Box::new(group), is_displacing })
     }
 
-    /// Adds or replaces a group. A replacement of the same type continues spraying, or resequencing, with the held packets.
+    /// Adds or replaces a group. A replacement of the same type continues spraying, or resequencing, with the held
+    /// packets.
     pub(crate) fn put(&mut self, id: GroupId, mut group: Group) {
         if let Some(old) = self.all.remove(&id).filter(|old| old.kind == group.kind) {
             (group.packets, group.bytes, group.created) = (old.packets, old.bytes, old.created);

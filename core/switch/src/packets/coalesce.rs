@@ -35,11 +35,12 @@ struct SegmentHeaders {
 }
 
 impl Coalesced {
-    /// Coalesces the first of `packets` with as many others as possible, and sets the headers of the first for all of them.
+    /// Coalesces the first of `packets` with as many others as possible, and sets the headers of the first for all of
+    /// them.
     ///
-    /// Cut at [`Offload::gso_size`], the GSO packet gives exactly the original frames. So only full segments are coalesced, and
-    /// a last one that may be shorter. They may differ only as a sender's own segmentation makes them differ. Their checksums
-    /// must be valid or not yet computed: corrupted packets stay corrupted.
+    /// Cut at [`Offload::gso_size`], the GSO packet gives exactly the original frames. So only full segments are
+    /// coalesced, and a last one that may be shorter. They may differ only as a sender's own segmentation makes them
+    /// differ. Their checksums must be valid or not yet computed: corrupted packets stay corrupted.
     pub fn coalesce(packets: &mut [Packet]) -> Self {
         let alone = Self { packets: 1, headers: 0 };
         let Some((first, others)) = packets.split_first_mut() else { return alone };

@@ -17,8 +17,8 @@ pub(crate) struct PacketContext {
     /// The original Ethernet addresses.
     pub(crate) label: MacAddr,
     pub(crate) src: MacAddr,
-    /// Whether only the Ethernet addresses have changed and the packet leaves once, so that its sender may learn of its loss
-    /// by ICMP.
+    /// Whether only the Ethernet addresses have changed and the packet leaves once, so that its sender may learn of
+    /// its loss by ICMP.
     pub(crate) is_original: bool,
     /// The bytes that encapsulation at this edge has added.
     pub(crate) added: usize,

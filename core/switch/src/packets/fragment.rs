@@ -18,8 +18,8 @@ const NO_OPERATION: u8 = 1;
 /// The flag of an option's kind that every fragment copies.
 const COPIED: u8 = 0x80;
 
-/// The fragments of a packet, or of a GSO packet's parts, each with at most `mtu` bytes from its IP header on. `None` if it must
-/// not or cannot be fragmented. Corrupted packets are not, as their fragments would look valid.
+/// The fragments of a packet, or of a GSO packet's parts, each with at most `mtu` bytes from its IP header on. `None`
+/// if it must not or cannot be fragmented. Corrupted packets are not, as their fragments would look valid.
 pub(crate) fn fragments(packet: &Packet, key: &Key, layout: &Layout, mtu: usize) -> Option<Vec<Packet>> {
     let network = layout.network.filter(|_| key.get(key::ETH_TYPE) == IPV4)?;
     if mtu < LEAST || u16_at(&packet.data, network + 6)? & DONT_FRAGMENT != 0 {

@@ -126,7 +126,8 @@ impl Packet {
         }
     }
 
-    /// The length of a GSO packet's headers. The value in the offload may be longer: for one made by a card, by a segment.
+    /// The length of a GSO packet's headers. The value in the offload may be longer: for one made by a card, by a
+    /// segment.
     fn header_length(&self) -> usize {
         let Offload { gso_type, header_len, csum_start, needs_checksum, .. } = self.offload;
         let start = usize::from(csum_start);

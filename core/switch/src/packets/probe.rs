@@ -33,7 +33,8 @@ pub(crate) struct ProbeFrame {
     pub(crate) reply_label: MacAddr,
     /// The arrival time of the probe, in nanoseconds of the answering edge's clock.
     pub(crate) arrived: u64,
-    /// The packets sent by the path before the probe, and received before it; `None` if an edge has no room to count them.
+    /// The packets sent by the path before the probe, and received before it; `None` if an edge has no room to count
+    /// them.
     pub(crate) counts: Option<SegmentCounts>,
 }
 

@@ -40,7 +40,8 @@ pub(crate) fn cut_datagrams(packet: &Packet, key: &Key, layout: &Layout) -> Opti
     parts.map(|(payload, number)| datagram(headers, payload, number, places)).collect()
 }
 
-/// The segments of a GSO packet of TCP, with pending checksums; `None` if it is not one. As Linux does: `tcp_gso_segment`.
+/// The segments of a GSO packet of TCP, with pending checksums; `None` if it is not one. As Linux does:
+/// `tcp_gso_segment`.
 pub(crate) fn cut_segments(packet: &Packet, key: &Key, layout: &Layout) -> Option<Vec<Packet>> {
     let Offload { gso_type, gso_size, .. } = packet.offload;
     let is_tcp = [GSO_TCPV4, GSO_TCPV6].contains(&(gso_type & !GSO_ECN)) && key.get(key::IP_PROTO) == TCP;
@@ -83,7 +84,8 @@ fn datagram(headers: &[u8], payload: &[u8], number: u16, places: Headers) -> Opt
     part(data, number, places, UDP, UDP_CHECKSUM)
 }
 
-/// The common part of all parts: the lengths and numbers of IP, and the sum over the addresses in the checksum's position.
+/// The common part of all parts: the lengths and numbers of IP, and the sum over the addresses in the checksum's
+/// position.
 fn part(mut data: Vec<u8>, number: u16, places: Headers, proto: u64, csum_offset: u16) -> Option<Packet> {
     let Headers { network, transport } = places;
     let is_v4 = data.get(network)? >> 4 == 4;

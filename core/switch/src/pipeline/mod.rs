@@ -194,8 +194,8 @@ impl Pipeline {
     }
 }
 
-/// The instructions of the flow that a packet hit. Its actions are shared: they need no copy, and the tables stay free for
-/// their consequences.
+/// The instructions of the flow that a packet hit. Its actions are shared: they need no copy, and the tables stay
+/// free for their consequences.
 struct Hit {
     apply: Arc<[Act]>,
     write: Arc<[Act]>,

@@ -19,8 +19,8 @@ impl Pipeline {
         }
     }
 
-    /// Sends ICMP to the sender of a packet, by the ingress port, that packets longer than `mtu` do not fit; once for each
-    /// packet.
+    /// Sends ICMP to the sender of a packet, by the ingress port, that packets longer than `mtu` do not fit; once for
+    /// each packet.
     ///
     /// Hosts know no address of this switch: the source is the packet's destination, as Linux does it on bridges over
     /// tunnels. No message goes to another edge, which could not use it.

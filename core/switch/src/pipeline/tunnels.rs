@@ -11,7 +11,8 @@ use crate::packets::{Packet, PacketContext};
 use crate::tunnel::{Numbered, decapsulate};
 
 impl Pipeline {
-    /// Passes a packet through a spraying group that encapsulates: all IP except TCP, which has sequence numbers of its own.
+    /// Passes a packet through a spraying group that encapsulates: all IP except TCP, which has sequence numbers of
+    /// its own.
     pub(super) fn through_tunnel(
         &mut self,
         env: &mut Environment<'_>,

@@ -210,8 +210,8 @@ impl Ports {
         }
     }
 
-    /// Whether ICMP may be sent to the hosts behind this port about too big packets: within the rate limit, and not through a
-    /// tunnel.
+    /// Whether ICMP may be sent to the hosts behind this port about too big packets: within the rate limit, and not
+    /// through a tunnel.
     pub(crate) fn admit_icmp(&mut self, now: Time, number: PortNo) -> bool {
         let Some(port) = self.all.get_mut(&number) else { return false };
         let is_open = port.is_live() && !port.config.contains(PortConfig::NO_FWD);

@@ -38,8 +38,8 @@ impl PathCounters {
         }
     }
 
-    /// The number of packets before a probe that passes now; they are counted from the first probe on. `None` if there is no room to
-    /// count them: probed paths are not replaced by others.
+    /// The number of packets before a probe that passes now; they are counted from the first probe on. `None` if
+    /// there is no room to count them: probed paths are not replaced by others.
     #[expect(clippy::disallowed_methods, reason = "each entry is judged by itself")]
     pub(crate) fn probed(&mut self, now: Time, port: PortNo, label: MacAddr) -> Option<u32> {
         let key = (port, label.octets());

@@ -27,8 +27,8 @@ struct Request<'a> {
 }
 
 impl Switch {
-    /// Handles one whole message of a controller. The reply is in [`Self::poll_bytes`]: the specification's error if the request
-    /// is refused.
+    /// Handles one whole message of a controller. The reply is in [`Self::poll_bytes`]: the specification's error if
+    /// the request is refused.
     pub fn handle_message(&mut self, now: Time, from: ConnectionId, bytes: &[u8]) {
         let xid = Header::decode(bytes).map_or(Xid(0), |header| header.xid);
         let result = match Message::decode(bytes) {

@@ -82,8 +82,8 @@ impl SpurSearch {
         steps.min()
     }
 
-    /// Extends the route over this link to the egress, over the lowest ports of all shortest paths onwards. Returns `false`
-    /// and leaves the route unchanged if that path meets the prefix, which is rare.
+    /// Extends the route over this link to the egress, over the lowest ports of all shortest paths onwards. Returns
+    /// `false` and leaves the route unchanged if that path meets the prefix, which is rare.
     pub(super) fn follow_tree(
         &mut self,
         guide: &Guide<'_>,

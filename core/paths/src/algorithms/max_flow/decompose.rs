@@ -29,8 +29,8 @@ enum Mark {
 }
 
 impl Decomposition {
-    /// Takes paths out of `flow` one after another: each is the widest; of those, one of the fewest hops; of those, the one
-    /// of the lowest edges. Rates therefore never rise. Together the paths are the flow without its cycles.
+    /// Takes paths out of `flow` one after another: each is the widest; of those, one of the fewest hops; of those,
+    /// the one of the lowest edges. Rates therefore never rise. Together the paths are the flow without its cycles.
     ///
     /// No flow may enter `from` or leave `to`.
     pub(super) fn paths<'a>(
@@ -80,8 +80,8 @@ impl Decomposition {
         Some(edge)
     }
 
-    /// Cancels the cycle at the end of the route, from `node` to `node`. Returns where the route continues: before the first
-    /// edge without remaining flow.
+    /// Cancels the cycle at the end of the route, from `node` to `node`. Returns where the route continues: before
+    /// the first edge without remaining flow.
     fn cancel_cycle(&mut self, graph: &Graph, flow: &mut [u64], node: NodeIndex) -> NodeIndex {
         let begin = self.route.iter().rposition(|edge| graph.tail(*edge) == node).unwrap_or(0);
         let cycle = &self.route[begin..];

@@ -235,7 +235,8 @@ impl Search<'_> {
         out.min(into)
     }
 
-    /// Sets the levels of all nodes that are nearer to the egress than the ingress; `false` if the ingress is not reached.
+    /// Sets the levels of all nodes that are nearer to the egress than the ingress; `false` if the ingress is not
+    /// reached.
     fn measure_levels(&mut self) -> bool {
         let Residual { spare, flow, levels, passed, nearest, .. } = &mut *self.residual;
         refill(levels, self.graph.nodes().len(), FAR);

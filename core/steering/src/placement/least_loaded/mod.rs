@@ -24,10 +24,10 @@ const AS_GOOD: u128 = 90;
 /// Of the paths that meet the fewest of the transfer's own streams, the one with the most headroom in the whole network;
 /// among those with about as much, the shortest. If recently placed streams are in the way, some of them move.
 ///
-/// The measured headroom of a path is that of its narrowest link in either direction, since it is not known which direction
-/// of the stream will carry more. Streams placed in the last seconds do not show there. So the headroom of a link is
-/// divided among those streams and the new one. Only streams opened in the same direction count: if all carry data from
-/// the host that opened them, or all towards it, those are the ones that compete.
+/// The measured headroom of a path is that of its narrowest link in either direction, since it is not known which
+/// direction of the stream will carry more. Streams placed in the last seconds do not show there. So the headroom of
+/// a link is divided among those streams and the new one. Only streams opened in the same direction count: if all
+/// carry data from the host that opened them, or all towards it, those are the ones that compete.
 ///
 /// When the new stream would get less than if one other stream left each link, chains of moves are tried: it takes a
 /// path, those in its way take others, and so on. A chain is kept if all of them fit then; see [`walk`] for its bounds. A

@@ -19,8 +19,8 @@ const EJECTIONS: usize = 8;
 /// The greatest number of streams without a path at a time.
 const PENDING: usize = 4;
 
-/// Random chains of moves, as in cuckoo hashing (Fotakis et al., 2005): a stream takes the path with the fewest full links,
-/// and one stream of each of those moves elsewhere.
+/// Random chains of moves, as in cuckoo hashing (Fotakis et al., 2005): a stream takes the path with the fewest full
+/// links, and one stream of each of those moves elsewhere.
 pub(super) struct Walks<'a> {
     ledger: &'a mut Ledger,
     rooms: Rooms<'a>,

@@ -48,7 +48,8 @@ impl Default for State {
 }
 
 impl State {
-    /// Updates the lists; returns the changes as JSON: new and changed items in `set`, the keys of ended ones in `removed`.
+    /// Updates the lists; returns the changes as JSON: new and changed items in `set`, the keys of ended ones in
+    /// `removed`.
     pub(super) fn update(&mut self, tables: &Tables) -> String {
         self.now = now(tables);
         let [switches, links, hosts, edges, transfers] = &mut self.told;
