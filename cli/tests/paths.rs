@@ -27,7 +27,7 @@ fn table(src: &str, dst: &str, topology: &str, rest: &[&str]) -> String {
     text(&output.stdout)
 }
 
-/// What is printed for programs.
+/// The JSON output.
 fn document(src: &str, dst: &str, topology: &str, rest: &[&str]) -> Value {
     let output = run(&arguments(src, dst, topology, &[rest, &["--json"]].concat()));
     let [document] = lines(&output).try_into().expect("one document");

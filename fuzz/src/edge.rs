@@ -1,4 +1,4 @@
-//! A switch that sprays, puts in order and rewrites, given any frames at any times.
+//! A switch that sprays, resequences and rewrites, given any frames at any times.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const HOLD: Duration = Duration::from_millis(20);
 ///
 /// # Panics
 ///
-/// If what is to be put in order does not leave, each packet once and in time, or coalescing takes what is not there.
+/// If a resequenced packet does not leave exactly once and in time, or coalescing takes packets that do not exist.
 pub fn run(bytes: &[u8]) {
     let mut switch = switch();
     let (mut now, mut rest, mut came, mut left) = (Time::from_millis(1), bytes, 0_usize, 0);
@@ -134,7 +134,7 @@ fn groups(switch: &mut Switch) {
     }
 }
 
-/// From port 1 what is rewritten is sprayed; from 2 and 3 all is put in order; from 4 it goes up and to both paths.
+/// Rewritten packets from port 1 are sprayed; those from 2 and 3 are resequenced; those from 4 go up and to both paths.
 fn flows(switch: &mut Switch) {
     let set = Action::SetField;
     let rewritten = [

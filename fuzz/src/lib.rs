@@ -1,4 +1,4 @@
-//! What must hold of every decoder, whatever bytes it is given.
+//! Invariants of every decoder, for any input bytes.
 
 pub mod edge;
 pub mod uplinks;
@@ -9,7 +9,7 @@ use braid_topology::{Blueprint, export, import};
 ///
 /// # Panics
 ///
-/// If it is another then.
+/// If the network read differs from the one written.
 pub fn same_again(network: Blueprint) {
     let again = import::braid(&export::json(&network), "again").expect("what was written can be read");
     assert_eq!(again, network);

@@ -14,7 +14,8 @@ const ADDRESSES: [[u8; 4]; 2] = [[192, 0, 2, 1], [192, 0, 2, 2]];
 ///
 /// # Panics
 ///
-/// If what leaves by the tunnel does not come out of it, or what was no super-frame is another frame or as many.
+/// If a frame that leaves by the tunnel does not come out of it, or one that was no GSO packet arrives changed or
+/// repeated.
 pub fn run(bytes: &[u8]) {
     let [mut near, mut far] = edges();
     let mut rest = bytes;

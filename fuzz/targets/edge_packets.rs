@@ -1,5 +1,5 @@
-//! Frames, with whatever is said to be left to the network card, through a switch that sprays, puts in order and rewrites; and
-//! what leaves, coalesced to GSO packets.
+//! Frames with any offload state, through a switch that sprays, resequences and rewrites; and the departing packets,
+//! coalesced to GSO packets.
 
 #![no_main]
 

@@ -26,7 +26,7 @@ HOSTS = {"alpha": 1, "beta": 2, "gamma": 3, "delta": 4, "probe": 5, "echo": 6}
 SWALLOW = "tbf rate 8bit burst 16 limit 16"
 MOST_BROKEN = 8
 PATIENCE = 15
-# Many times what pings and discovery send; what goes round in circles is more.
+# Many times the traffic of pings and discovery; a forwarding loop causes more.
 STORM = 20_000
 
 

@@ -62,7 +62,7 @@ def main():
     options = parser.parse_args()
     if os.geteuid() != 0 or not options.command:
         parser.error("name a command, and be root: others may not take cores")
-    # The command is told as well, and ends by itself.
+    # The command gets the signal as well, and ends by itself.
     signal.signal(signal.SIGINT, lambda *_: None)
     cores, ended, began, takers = os.sched_getaffinity(0), Event(), time.monotonic(), []
     used = Array("d", 2 * len(cores))

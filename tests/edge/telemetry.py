@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a controller tells of edges that spray and put in order, held against what a lab really does.
+"""The controller's telemetry of edges that spray and resequence, compared with the lab's real traffic.
 
 Usage, as root: tests/edge/telemetry.py [BRAID]
 

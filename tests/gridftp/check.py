@@ -112,7 +112,7 @@ def check_controller_that_dies(bed, source):
 
 
 def check_without_controller(bed):
-    """Between hosts with a cable of their own, since in the network what is new waits for a controller."""
+    """Between hosts with a link of their own, since in the network what is new waits for a controller."""
     for what, environment in [("an id", {"MPATH_ASSIGNMENT_ID": "0" * 16}), ("a number of paths", {"MPATH_PATHS": "4"})]:
         source, target = bed.make_file("small", 2 * MEGABYTE), bed.folder / f"plain-{len(what)}"
         environment = bed.hook("hosta", MPATH_EXCEPT="2812", **environment)

@@ -172,7 +172,7 @@ class Testbed:
         return f"ftp://{address}:{port}{path}"
 
     def direct_url(self, path):
-        """The same over a cable between the hosts past all switches, with a server of its own."""
+        """The same over a link between the hosts past all switches, with a server of its own."""
         if not self.is_connected:
             here, there = ("hosta", "198.51.100.1"), ("hostb", "198.51.100.2")
             ends = ["ip", "link", "add", "direct", "netns", self.namespace("hosta"), "type", "veth"]

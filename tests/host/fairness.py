@@ -61,7 +61,7 @@ def cable(host, prefix, addresses):
     """Joins a host to the router, whose end has the host's name."""
     run(f"ip -n {host} link add wire type veth peer name {host} netns {ROUTER}")
     for namespace, device in ((host, "wire"), (ROUTER, host)):
-        # Super-frames would fill the bottleneck's queue in one go.
+        # GSO packets would fill the bottleneck's queue in one go.
         subprocess.run([*inside(namespace), "ethtool", "-K", device, "tso", "off", "gso", "off", "gro", "off"],
                        check=True, capture_output=True)
         run(f"ip -n {namespace} link set {device} up")

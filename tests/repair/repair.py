@@ -25,11 +25,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from testbed import LINKS, TRAFFIC, Lab, api, bring_up, start_traffic, streams_of, wait_until  # noqa: E402
 
-# The probe's way: where it enters the network, and where it leaves it.
+# The probe's route: where it enters the network, and where it leaves it.
 PROBE = ("s21", "s35")
 # What drops every frame and leaves the carrier: a bucket that holds none.
 SWALLOW = "tbf rate 8bit burst 16 limit 16"
-# The table of detours.
+# The table of bypasses.
 DETOURS = 3
 # (figure, target, unit)
 TARGETS = [
@@ -80,7 +80,7 @@ class Monitors:
         return min((at for at in self.downs if begin <= at < end), default=None)
 
     def written(self, begin, end):
-        """The times of the rules of paths, not of ports or of detours for the next time, that were written."""
+        """The times at which rules of paths were written, without those of ports and of bypasses for the next failure."""
         paths = [event for event in self.events if event[2] not in (0, DETOURS) and event[1] != "DELETED"]
         return [at for at, *_ in paths if begin <= at < end]
 
@@ -122,7 +122,7 @@ class Cables:
 
 
 def probe_way(lab, names):
-    """The cables on the probe's route."""
+    """The links on the probe's route."""
     document = json.loads(lab.ovs(lab.braid, "paths", names[PROBE[0]], names[PROBE[1]], "-k", "1", "--json"))
     links = document["paths"][0]["links"]
     return [frozenset(names[link[end]["dpid"]] for end in ("src", "dst")) for link in links]

@@ -1,4 +1,4 @@
-//! Whole lists, read page by page.
+//! Complete lists, read page by page.
 
 use braid_api::{Item, Page, PageParameters};
 use braid_types::Time;

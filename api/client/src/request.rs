@@ -42,11 +42,7 @@ pub struct Client {
 impl Default for Options {
     fn default() -> Self {
         // Most answers are there at once; paths may have to be searched for, after those that others asked for.
-        Self {
-            credentials: Credentials::default(),
-            timeout: Duration::from_secs(60),
-            max_answer: MAX_ANSWER,
-        }
+        Self { credentials: Credentials::default(), timeout: Duration::from_secs(60), max_answer: MAX_ANSWER }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What every document has, the plain answer to something that was done, and problem documents.
+//! Fields common to all documents, the plain confirmation of a command, and problem documents.
 
 use std::borrow::Cow;
 

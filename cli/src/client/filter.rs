@@ -1,4 +1,4 @@
-//! Which items of a list are shown. The page has the same language (`web/src/domain/filter.ts`), and both the same cases
+//! Filters of lists. The page has the same language (`web/src/domain/filter.ts`), and both pass the same cases
 //! (`web/tests/filter.json`).
 
 use std::fmt;

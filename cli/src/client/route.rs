@@ -7,7 +7,7 @@ use braid_types::{DatapathId, SwitchPort};
 
 use super::format;
 
-/// The ways of streams, in words: by their switches, and with the ports where others take other cables between the same ones.
+/// The routes of streams as text: their switches, with ports where other streams take parallel links between these.
 pub(crate) struct Routes<'a>(BTreeMap<&'a [DatapathId], BTreeSet<&'a [SwitchPort]>>);
 
 impl<'a> Routes<'a> {

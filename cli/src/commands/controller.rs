@@ -88,7 +88,7 @@ pub(crate) struct Run {
     /// Distribute plain TCP connections from one host to one port of another over this many paths, in proportion to the
     /// streams that each path can use; 0: all take the default path
     ///
-    /// This needs no API call: it is for programs that open several connections and cannot be changed.
+    /// This needs no API call: it is for applications that open several connections and cannot be changed.
     #[arg(long, value_name = "PATHS", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=16))]
     parallel: u8,
     /// Streams that a path can use: the a of n = max(1, a*B*R), in streams per Mbit/s and ms
@@ -127,7 +127,7 @@ pub(crate) struct Run {
     /// The burst size is ten seconds' worth.
     #[arg(long, value_name = "STREAMS", default_value_t = Settings::default().new_streams, env = "BRAID_PORT_NEW_STREAMS")]
     port_new_streams: u32,
-    /// New addresses a second that a port may use, claim or resolve; 0: no limit
+    /// New addresses a second that a port may use, take over or resolve; 0: no limit
     ///
     /// The burst size is one second's worth.
     #[arg(long, value_name = "ADDRESSES", default_value_t = Settings::default().new_addresses, env = "BRAID_PORT_NEW_ADDRESSES")]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use braid_client::{Client, Credentials, Options, Url};
 use braid_congestion::Algorithm;
-use braid_host::managed::{Adviser, TIMEOUT};
+use braid_host::managed::{Adviser, MAX_ANSWER, TIMEOUT};
 use braid_host::pm::{Endpoint, EndpointFlag, Limits};
 use braid_host::{Agent, Config};
 use clap::ValueEnum;
@@ -102,7 +102,10 @@ fn adviser(args: &Args) -> anyhow::Result<Option<Box<dyn Adviser>>> {
     let token = args.token_file.as_ref().map(read).transpose()?;
     let Some(url) = &args.controller else { return Ok(None) };
     let credentials = Credentials { token, roots: client::roots(url)? };
-    let controller = client::answer(Client::with(url, &Options { credentials, timeout: TIMEOUT, max_answer: MAX_ANSWER }))?;
+    let controller = client::answer(Client::with(
+        url,
+        &Options { credentials, timeout: TIMEOUT, max_answer: MAX_ANSWER },
+    ))?;
     Ok(Some(Box::new(controller)))
 }
 

@@ -88,7 +88,7 @@ pub(crate) fn execute(args: Args) -> anyhow::Result<()> {
     end_as(status)
 }
 
-/// The controller that is told of connections.
+/// The controller to which connections are announced.
 struct Announced(Client);
 
 impl braid_announce::Controller for Announced {

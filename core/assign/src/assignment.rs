@@ -12,58 +12,58 @@ use serde::{Deserialize, Serialize};
 use crate::distribution::Distribution;
 use crate::model::StreamModel;
 
-/// Names an assignment; as text 16 hexadecimal digits. It is not to be guessed from others.
+/// The identifier of an assignment; as text 16 hexadecimal digits. It cannot be guessed from others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AssignmentId(pub u64);
 
-/// Whose an assignment is: up to 64 visible ASCII characters.
+/// The owner of an assignment: up to 64 visible ASCII characters.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Owner(String);
 
-/// Text that is nobody's name.
+/// Text that is not a valid owner.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("an owner is named by 1 to 64 visible ASCII characters, not by {0:?}")]
 pub struct OwnerError(String);
 
-/// What an application asks for.
+/// An application's request for an assignment.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Claim {
-    /// Who asks.
+    /// The requesting owner.
     pub owner: Owner,
     /// One host.
     pub src: IpAddr,
     /// The other.
     pub dst: IpAddr,
-    /// How many paths are wanted.
+    /// The number of paths requested.
     pub paths: usize,
-    /// How many streams will come, if that is known.
+    /// The expected number of streams, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<usize>,
-    /// For how long after it was last used the assignment is kept.
+    /// How long the assignment lasts after its last use.
     pub lease: Duration,
     /// How streams are distributed.
     #[serde(default)]
     pub distribution: Distribution,
-    /// How many streams paths can use, if the application knows.
+    /// The model of the streams that paths can use, if the application knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<StreamModel>,
 }
 
-/// Paths that are set aside for the streams of one application between two hosts.
+/// Paths set aside for the streams of one application between two hosts.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Assignment {
-    /// Its name.
+    /// Its identifier.
     pub id: AssignmentId,
-    /// What was asked for.
+    /// The request.
     pub claim: Claim,
-    /// What was found, shortest first: from the switch of `claim.src` to that of `claim.dst`, no more than was wanted.
+    /// Its paths, shortest first: from the switch of `claim.src` to that of `claim.dst`, no more than requested.
     pub paths: Vec<Path>,
     /// When it was made.
     pub opened_at: Time,
     /// When it ends unless it is used before.
     pub expires_at: Time,
-    /// How many streams were placed on it so far.
+    /// The number of streams placed on it so far.
     pub placed: u64,
 }
 

@@ -9,7 +9,7 @@ use braid_types::{SwitchPort, Time, following, mix};
 
 use crate::assignment::{Assignment, AssignmentId, Claim, Owner};
 
-/// How much may be set aside.
+/// Limits of assignments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Assignments in all.
@@ -28,28 +28,28 @@ impl Default for Limits {
     }
 }
 
-/// Why an assignment is not made, or not used.
+/// Why an assignment is not made, or cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum AssignError {
-    /// There is none, or it has ended.
+    /// It does not exist, or has ended.
     #[error("there is no assignment {0}; it may have ended")]
     Unknown(AssignmentId),
-    /// It is another's.
+    /// It belongs to another owner.
     #[error("assignment {0} is not yours")]
     Foreign(AssignmentId),
-    /// Nothing is set aside for nothing.
+    /// The number of paths is out of bounds.
     #[error("{0} paths were asked for: 1 to {1} may be")]
     Paths(usize, usize),
-    /// A lease must end.
+    /// The lease is out of bounds.
     #[error("a lease of {} s was asked for: 1 s to {} s may be", .0.as_secs(), .1.as_secs())]
     Lease(Duration, Duration),
     /// There is no path at all.
     #[error("there is no path between these hosts through the network")]
     NoPath,
-    /// Too much is set aside.
+    /// The limit of assignments is reached.
     #[error("{0} assignments exist, which is the limit")]
     Full(usize),
-    /// Too much is set aside for one.
+    /// The limit of one owner is reached.
     #[error("{0} has {1} assignments, which is the limit for one owner")]
     OwnerFull(Owner, usize),
 }
@@ -61,17 +61,17 @@ pub struct Assignments {
     seed: u64,
     made: u64,
     by_id: BTreeMap<AssignmentId, Assignment>,
-    /// By cable, the owners with assignments over it, and how many each has.
+    /// By link, the owners with assignments over it, and the number of each.
     owners: BTreeMap<SwitchPort, BTreeMap<Owner, usize>>,
 }
 
 impl Assignments {
-    /// Without any. Names follow from `seed`, which is not to be known to those who must not guess them.
+    /// An empty store. Identifiers follow from `seed`, which must stay secret from anybody who must not guess them.
     pub const fn new(limits: Limits, seed: u64) -> Self {
         Self { limits, seed, made: 0, by_id: BTreeMap::new(), owners: BTreeMap::new() }
     }
 
-    /// How many there are.
+    /// The number of assignments.
     pub fn len(&self) -> usize {
         self.by_id.len()
     }
@@ -81,25 +81,25 @@ impl Assignments {
         self.by_id.is_empty()
     }
 
-    /// All of them, by name.
+    /// All of them, by identifier.
     pub fn iter(&self) -> impl Iterator<Item = &Assignment> {
         self.by_id.values()
     }
 
-    /// Those that follow `id` by name, without it; all of them after `None`.
+    /// Those after `id`, by identifier; all of them after `None`.
     pub fn after(&self, id: Option<AssignmentId>) -> impl Iterator<Item = &Assignment> {
         self.by_id.range(following(id)).map(|(_, assignment)| assignment)
     }
 
-    /// The assignment of this name, whoever's it is.
+    /// The assignment `id`, of any owner.
     pub fn get(&self, id: AssignmentId) -> Option<&Assignment> {
         self.by_id.get(&id)
     }
 
-    /// Whether paths may be looked for.
+    /// Whether a claim is within the limits.
     ///
     /// # Errors
-    /// What was asked for is out of bounds, or too much is set aside already.
+    /// The request is out of bounds, or a limit is reached.
     pub fn check(&self, claim: &Claim) -> Result<(), AssignError> {
         let Limits { assignments, per_owner, paths, lease } = self.limits;
         if !(1..=paths).contains(&claim.paths) {
@@ -136,10 +136,10 @@ impl Assignments {
         Ok(self.by_id.entry(id).or_insert(made))
     }
 
-    /// One's own assignment, whose lease begins anew: it is in use. Who does not say who he is owns what he can name.
+    /// Renews the lease of an assignment of `owner`: it is in use. Without an owner, the identifier alone is enough.
     ///
     /// # Errors
-    /// There is none of this name, or it is another's.
+    /// It does not exist, or belongs to another owner.
     pub fn renew(
         &mut self,
         now: Time,
@@ -155,10 +155,10 @@ impl Assignments {
         Ok(assignment)
     }
 
-    /// Gives one's own assignment back.
+    /// Ends an assignment of `owner`.
     ///
     /// # Errors
-    /// There is none of this name, or it is another's.
+    /// It does not exist, or belongs to another owner.
     pub fn end(
         &mut self,
         now: Time,
@@ -169,13 +169,13 @@ impl Assignments {
         self.forget(id).ok_or(AssignError::Unknown(id))
     }
 
-    /// Ends the assignments whose leases have run out; returns them.
+    /// Ends the assignments whose leases have expired; returns them.
     pub fn expire(&mut self, now: Time) -> Vec<Assignment> {
         let over: Vec<_> = self.iter().filter(|it| it.expires_at <= now).map(|it| it.id).collect();
         over.into_iter().filter_map(|id| self.forget(id)).collect()
     }
 
-    /// Among how many owners what a link carries is to be shared if `owner` uses it.
+    /// The number of owners that share a link's rate if `owner` uses it.
     pub fn sharers(&self, link: &Link, owner: &Owner) -> usize {
         let owners = self.owners.get(&cable(link));
         let others = owners.map_or(0, |owners| owners.keys().filter(|other| *other != owner).count());
@@ -210,7 +210,7 @@ impl Assignments {
     }
 }
 
-/// The cables of some paths, each once a path, by the lower of their ends.
+/// The links of some paths, once for each path, by the lower of their ends.
 fn cables(paths: &[Path]) -> impl Iterator<Item = SwitchPort> {
     paths.iter().flat_map(|path| path.links().iter().map(cable))
 }

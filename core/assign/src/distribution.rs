@@ -15,11 +15,11 @@ pub enum Distribution {
     /// In proportion to what each path can use.
     #[default]
     Weight,
-    /// To all in turn.
+    /// To all paths in turn.
     RoundRobin,
-    /// All on the shortest.
+    /// All on the shortest path.
     Shortest,
-    /// All on the one at this place, the shortest being at 0: to measure it.
+    /// All on the path at this index, the shortest having 0: to measure it.
     Path(usize),
 }
 
@@ -29,9 +29,9 @@ pub enum Distribution {
 pub struct DistributionError(String);
 
 impl Distribution {
-    /// In which proportion streams are distributed over these paths, given shortest first, if so many are `expected`.
+    /// The weights of these paths, given shortest first, for so many `expected` streams.
     ///
-    /// One that is measured by itself has nobody beside it.
+    /// A path that is measured alone is weighed as if there were no other.
     pub fn plan(self, paths: &[Candidate], expected: Option<usize>) -> Plan {
         match self {
             Self::Path(number) => alone(paths, number),
@@ -40,8 +40,8 @@ impl Distribution {
         }
     }
 
-    /// The path that the next stream takes, where `held[i]` streams are on path i, by the weights of its plan; `None` if no
-    /// path that it may take has one.
+    /// The path of the next stream, where `held[i]` streams are on path i, by the weights of its plan; `None` if no
+    /// allowed path has a weight.
     pub fn next(self, weights: &[f64], held: &[usize]) -> Option<usize> {
         let has_weight = |weight: &f64| *weight > 0.0;
         match self {

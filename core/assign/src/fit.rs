@@ -7,37 +7,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Growth, StreamModel};
 
-/// What was measured once: the goodput of some streams over a path.
+/// One measurement: the goodput of some streams over a path.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Sample {
     /// The path's available bandwidth.
     pub available: BitsPerSec,
     /// Its round-trip time.
     pub round_trip: Duration,
-    /// How many streams there were.
+    /// The number of streams.
     pub streams: usize,
-    /// What they carried together.
+    /// Their total goodput.
     pub goodput: BitsPerSec,
 }
 
-/// The model that fits samples best, and how sure that is.
+/// The model that fits samples best, and its accuracy.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Fit {
     /// The model.
     pub model: StreamModel,
-    /// Where `a` is with 95 % confidence: of several paths by leaving out one after the other, of one by how far `a` can be
-    /// from the best without fitting worse than chance explains.
+    /// The 95 % confidence interval of `a`. For several paths, a jackknife over the paths; for one path, all values
+    /// of `a` that do not fit significantly worse than the best.
     pub a_between: [f64; 2],
-    /// By how much goodput differs from the model's, as a share of it; the root of the mean square.
+    /// The root mean square of the deviation of goodput from the model's, as a part of it.
     pub error: f64,
-    /// Paths that were measured.
+    /// The number of measured paths.
     pub paths: usize,
 }
 
-/// Samples that say nothing of the model.
+/// Samples that do not determine a model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FitError {
-    /// One needs to see how goodput grows.
+    /// The growth of goodput is not visible.
     #[error("no path was measured with different numbers of streams")]
     TooFew,
     /// The paths are so short that one stream is enough on each, or carry the same with any number.
@@ -53,12 +53,12 @@ struct Curve {
     points: Vec<(usize, f64)>,
 }
 
-/// Goodput must grow by so much, or the growth is an accident.
+/// The least growth of goodput that is no accident.
 const GROWTH: f64 = 0.003;
 const STEPS: usize = 48;
 const THIRDS: usize = 24;
 
-/// Fits the model to samples of one or more paths by least squares; what a path carries at its peak is fitted beside it.
+/// Fits the model to samples of one or more paths by least squares; the peak rate of each path is fitted as well.
 ///
 /// # Errors
 /// The samples do not determine it.
@@ -91,7 +91,7 @@ fn curves(samples: &[Sample]) -> Vec<Curve> {
     groups.map(curve).filter(|it| it.points.first().map(|p| p.0) != it.points.last().map(|p| p.0)).collect()
 }
 
-/// Whether more streams carried more than the fewest did.
+/// Whether more streams had more goodput than the fewest.
 fn grows(curve: &Curve) -> bool {
     let fewest = curve.points[0].0;
     let of_fewest: Vec<f64> = curve.points.iter().filter(|it| it.0 == fewest).map(|it| it.1).collect();
@@ -99,7 +99,7 @@ fn grows(curve: &Curve) -> bool {
     curve.points.iter().any(|(_, goodput)| *goodput > mean + GROWTH)
 }
 
-/// The best model that grows so and its error, on a grid that is made finer around the best point again and again.
+/// The best model of this growth and its error, on a grid that is refined around the best point again and again.
 fn best_model(curves: &[&Curve], growth: Growth) -> (StreamModel, f64) {
     let widest = curves.iter().map(|curve| curve.product).fold(1e-9, f64::max);
     let most = curves.iter().flat_map(|curve| &curve.points).map(|it| it.0).max().unwrap_or(1) as f64;
@@ -125,13 +125,13 @@ fn best_model(curves: &[&Curve], growth: Growth) -> (StreamModel, f64) {
     (best.0, (best.1 / count.max(1) as f64).sqrt())
 }
 
-/// The sum of squares of what the model leaves unexplained, each path's peak being what fits it best.
+/// The sum of squared residuals of the model, with the best fitting peak for each path.
 fn squares(curves: &[&Curve], model: StreamModel) -> f64 {
     curves
         .iter()
         .map(|curve| {
             let best = (model.a * curve.product).max(1.0);
-            // Where the lack is 1, no stream carries nothing: the logarithm stays finite.
+            // Where the lack is 1, zero streams carry nothing: the logarithm stays finite.
             let left =
                 |(streams, goodput): &(usize, f64)| goodput - model.efficiency(*streams, best).max(1e-3).ln();
             let mean = curve.points.iter().map(left).sum::<f64>() / curve.points.len() as f64;
@@ -140,13 +140,14 @@ fn squares(curves: &[&Curve], model: StreamModel) -> f64 {
         .sum()
 }
 
-/// Where the logarithm of `a` is looked for: on the widest path from half a stream to four times as many as were tried.
+/// The search range of the logarithm of `a`: on the widest path, from half a stream to four times the greatest number
+/// tried.
 fn range(widest: f64, most: f64) -> [f64; 2] {
     [(0.5 / widest).ln(), (4.0 * most / widest).ln()]
 }
 
-/// The interval of one path's `a` by the profile of its squares: F of 1 and n − 2 degrees of freedom, nearly 3.84·(1 + 4/(n−2)).
-/// Without a bound where the range ends before it.
+/// The interval of one path's `a` by the profile of its squares: F of 1 and n − 2 degrees of freedom, nearly
+/// 3.84·(1 + 4/(n−2)). Unbounded where the range ends before it.
 fn profile(curve: &Curve, StreamModel { a, growth, .. }: StreamModel, error: f64) -> [f64; 2] {
     let count = curve.points.len() as f64;
     let free = count - 2.0;
@@ -164,7 +165,7 @@ fn profile(curve: &Curve, StreamModel { a, growth, .. }: StreamModel, error: f64
         (Some(first), Some(last)) => {
             [if *first == 0 { 0.0 } else { at(*first) }, if *last == steps { f64::MAX } else { at(*last) }]
         }
-        // What was measured fits better than any step.
+        // The best point fits better than any step.
         _ => {
             let step = ((high - low) / steps as f64).exp();
             [a / step, a * step]
@@ -172,7 +173,7 @@ fn profile(curve: &Curve, StreamModel { a, growth, .. }: StreamModel, error: f64
     }
 }
 
-/// The squares with the lack that fits best, by taking a third of the range away again and again.
+/// The squares with the best fitting lack, found by cutting a third of the range again and again.
 fn least_squares(curve: &Curve, a: f64, growth: Growth) -> f64 {
     let of = |lack: f64| squares(&[curve], StreamModel { a, lack, growth });
     let (mut low, mut high) = (0.0, 1.0);
@@ -183,7 +184,7 @@ fn least_squares(curve: &Curve, a: f64, growth: Growth) -> f64 {
     of((low + high) / 2.0)
 }
 
-/// The jackknife's interval of `a`, of two paths or more.
+/// The jackknife interval of `a`, for two paths or more.
 fn spread(curves: &[&Curve], StreamModel { a, growth, .. }: StreamModel) -> [f64; 2] {
     let count = curves.len() as f64;
     let without = |out: usize| {

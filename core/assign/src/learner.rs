@@ -1,4 +1,4 @@
-//! Models of paths learned online from the goodput that running transfers reach.
+//! Models of paths, learned online from the goodput of running transfers.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use braid_types::{DatapathId, Time};
 use crate::fit::{Sample, fit};
 use crate::model::StreamModel;
 
-/// Paths that are remembered; more are not learned.
+/// The greatest number of paths that are learned.
 const MOST_PATHS: usize = 1_024;
-/// Numbers of streams that are remembered of a path.
+/// The greatest number of stream counts that are kept of a path.
 const MOST_COUNTS: usize = 64;
-/// A model needs that many of them.
+/// The least number of stream counts for a model.
 const ENOUGH: usize = 5;
-/// What was once the most counts less with every later sample of as many streams: paths change.
+/// The greatest goodput decays with every later sample of as many streams, since paths change.
 const FADING: f64 = 0.98;
 
-/// Learns from transfers that go on how many streams paths can use.
+/// Learns from running transfers how many streams paths can use.
 ///
-/// What streams carry may be less than the path allows, since their application is slow: of every number of streams
-/// the most counts that they carried.
+/// Streams may carry less than the path allows, since their application is slow. So for each number of streams, the
+/// greatest goodput counts.
 #[derive(Debug, Default)]
 pub struct Learner {
     paths: BTreeMap<Vec<DatapathId>, Seen>,
@@ -34,7 +34,7 @@ struct Seen {
 }
 
 impl Learner {
-    /// What some streams carried over a path, named by its switches.
+    /// Records the goodput of some streams over a path, which its switches identify.
     pub fn observe(&mut self, switches: &[DatapathId], sample: Sample) {
         if !self.paths.contains_key(switches) && self.paths.len() >= MOST_PATHS {
             return;
@@ -52,7 +52,7 @@ impl Learner {
         }
     }
 
-    /// Fits the model of that path anew which waits for it longest, if there is one; says which. Some milliseconds.
+    /// Fits the model of the path that waits longest for it, if there is one; returns that path. Takes some milliseconds.
     pub fn fit_one(&mut self, now: Time) -> Option<(&[DatapathId], StreamModel)> {
         let waiting =
             self.paths.iter_mut().filter(|(_, seen)| seen.is_new && seen.by_streams.len() >= ENOUGH);
@@ -64,14 +64,14 @@ impl Learner {
         Some((switches, fitted.model))
     }
 
-    /// What was learned of a path.
+    /// The learned model of a path.
     pub fn model(&self, switches: &[DatapathId]) -> Option<StreamModel> {
         self.paths.get(switches)?.model
     }
 }
 
 impl Seen {
-    /// As of one path, though what was available has changed from one to the other.
+    /// Samples of one path, though its available bandwidth may have changed between them.
     fn samples(&self) -> Vec<Sample> {
         let Some(last) = self.by_streams.values().last() else { return Vec::new() };
         let (available, round_trip) = (last.available, last.round_trip);

@@ -1,11 +1,11 @@
-//! Sets of paths that an application has set aside, and how its parallel TCP streams are distributed over them.
+//! Path assignments of applications, and the distribution of their parallel TCP streams over the paths.
 //!
 //! An application that moves data over several TCP connections asks for an [`Assignment`]: paths between two hosts, for
-//! a while. Then it names each connection before opening it, and [`next_path`] says which of the paths it takes, so that at
-//! every moment the streams are as near as can be to the proportion in which the paths can use them: that of
+//! a limited time. It then names each connection before opening it, and [`next_path`] chooses the connection's path. At
+//! every moment the streams are as close as possible to the proportion in which the paths can use them: that of
 //! [`StreamModel::streams`], n = max(1, a·B·R), after Huang et al. (2017).
 //!
-//! What it does not do: find paths (`braid-paths`), follow streams (`braid-steering`), or write rules (`braid-control`).
+//! Out of scope: path search (`braid-paths`), stream tracking (`braid-steering`), and writing rules (`braid-control`).
 //!
 //! ```
 //! use braid_assign::{StreamModel, next_path};

@@ -7,37 +7,37 @@ use std::time::Duration;
 use braid_types::BitsPerSec;
 use serde::{Deserialize, Serialize};
 
-/// How many parallel streams a path can use, and how much fewer carry.
+/// The number of parallel streams that a path can use, and the goodput of fewer streams.
 ///
-/// Where losses limit a stream, the goodput of n streams follows from models of TCP's rate (Huang et al. 2017, equation 4): its
-/// square is a parabola in n, with its peak at n = a·B·R. What the paper keeps of it is where the peak is, `a`; how high the
-/// curve begins is kept here too, as `lack`. Where windows limit a stream, goodput grows in a [line](Growth::Line), and `a` is one
-/// over the window.
+/// Where losses limit a stream, the goodput of n streams follows from models of TCP's rate (Huang et al. 2017,
+/// equation 4): its square is a parabola in n, with its peak at n = a·B·R. The paper keeps only the position of the
+/// peak, `a`. This model also keeps the height at which the curve begins, as `lack`. Where windows limit a stream,
+/// goodput grows in a [line](Growth::Line), and `a` is one over the window.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct StreamModel {
     /// Streams per Mbit/s of available bandwidth and ms of round-trip time.
     pub a: f64,
-    /// Of the goodput at the peak, squared on a parabola, what is lacking where the curve begins: from 0, where one stream
-    /// carries as much as many, to 1.
+    /// The missing part of the goodput where the curve begins, squared on a parabola: from 0, where one stream carries
+    /// as much as many, to 1.
     pub lack: f64,
-    /// How the curve leads from there to the peak.
+    /// The form of the curve from there to the peak.
     #[serde(default)]
     pub growth: Growth,
 }
 
-/// How goodput grows with the number of streams, until there are enough.
+/// The growth of goodput with the number of streams, up to the peak.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Growth {
-    /// Its square is a parabola: each stream is limited by losses.
+    /// The square of goodput is a parabola: losses limit each stream.
     #[default]
     Parabola,
-    /// Each adds as much as the one before: they are limited by their windows.
+    /// Each stream adds as much as the one before: windows limit them.
     Line,
 }
 
 impl Growth {
-    /// As people write it.
+    /// The name in text.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Parabola => "parabola",
@@ -61,23 +61,23 @@ impl FromStr for Growth {
     }
 }
 
-/// A word that is no [`Growth`].
+/// A word that is not a [`Growth`].
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0:?} is not a way to grow: give parabola, where losses limit streams, or line, where windows do")]
 pub struct UnknownGrowth(String);
 
-/// Values that no network has.
+/// Values outside their ranges.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 pub enum ModelError {
-    /// It is a number of streams for a product of rate and time.
+    /// `a` is not a positive number.
     #[error("a is {0}: it is a positive number, such as 0.0015")]
     A(f64),
-    /// It is a share.
+    /// `lack` is not a number from 0 to 1.
     #[error("the lack is {0}: it is a number from 0 to 1")]
     Lack(f64),
 }
 
-/// Huang et al. fitted this in their laboratory.
+/// The values that Huang et al. fitted in their laboratory.
 impl Default for StreamModel {
     fn default() -> Self {
         Self { a: 0.001_495, lack: 0.1, growth: Growth::Parabola }
@@ -85,7 +85,7 @@ impl Default for StreamModel {
 }
 
 impl StreamModel {
-    /// The same, if a network can have it.
+    /// The model, if its values are in range.
     ///
     /// # Errors
     /// [`ModelError`].
@@ -99,13 +99,13 @@ impl StreamModel {
         Ok(self)
     }
 
-    /// The number of streams with which a path carries most, n = max(1, a·B·R); not rounded.
+    /// The number of streams with the greatest goodput of a path, n = max(1, a·B·R); not rounded.
     pub fn streams(&self, available: BitsPerSec, round_trip: Duration) -> f64 {
         let (mbits, millis) = (available.as_f64() / 1e6, round_trip.as_secs_f64() * 1e3);
         (self.a * mbits * millis).max(1.0)
     }
 
-    /// The share of a path's bandwidth that `streams` get out of it, where `best` would get all.
+    /// The part of a path's bandwidth that `streams` achieve, where `best` would achieve all of it.
     pub fn efficiency(&self, streams: usize, best: f64) -> f64 {
         if streams == 0 {
             return 0.0;

@@ -1,19 +1,19 @@
-//! The next path in a weighted distribution, kept as near to the shares as possible after every stream.
+//! The next path in a weighted distribution, kept as close as possible to the shares after every stream.
 
 /// Rounding of sums of shares must not decide which path is next.
 const EXACT: f64 = 1e-9;
-/// For so many streams the proportion is kept as well as can be; a transfer has no more.
+/// The proportion is optimised up to this number of streams, the limit of a transfer.
 const HORIZON: usize = 64;
 const HALVINGS: usize = 16;
 
-/// The path that the next stream takes, where `held[i]` streams are on path i and `weights[i]` are in proportion to what
-/// it can use; `None` if no weight is positive.
+/// The path of the next stream, where `held[i]` streams are on path i and `weights[i]` are in proportion to what it
+/// can use; `None` if no weight is positive.
 ///
-/// While streams only come, up to 64 of them, each path holds at every moment as nearly its share of them as can be: the greatest deviation
-/// is the least possible one, found by halving, which is 1 − 1/(2n−2) at most for n paths (Tijdeman 1980, "The chairman
-/// assignment problem"). For a given bound a path may take its next stream from some moment on and must take it by another, so
-/// that of those which may the most urgent is next (Steiner and Yeomans 1993). Where streams have ended, the paths
-/// that lack them come first. Among equals the first path is taken. O(n) and a constant of some thousands.
+/// While streams are only added, up to 64, each path always holds as nearly as possible its share of them. The greatest
+/// deviation is the least possible one, found by bisection, and at most 1 − 1/(2n−2) for n paths (Tijdeman 1980, "The
+/// chairman assignment problem"). A given bound sets the earliest and the latest moment of a path's next stream; of the
+/// paths that may take one, the most urgent is next (Steiner and Yeomans 1993). After streams have ended, the paths that
+/// lack them come first. Of equals, the first path is taken. O(n) and a constant of some thousands.
 pub fn next_path(weights: &[f64], held: &[usize]) -> Option<usize> {
     let usable = |weight: &f64| weight.is_finite() && *weight > 0.0;
     let paths: Vec<usize> = (0..weights.len()).filter(|index| usable(&weights[*index])).collect();
@@ -24,19 +24,19 @@ pub fn next_path(weights: &[f64], held: &[usize]) -> Option<usize> {
     paths.get(next).copied()
 }
 
-/// Which of the paths that may take a stream must take it soonest, so that none deviates by more than `bound`.
+/// The path, of those that may take a stream, that must take it soonest, so that none deviates by more than `bound`.
 fn most_urgent(shares: &[f64], held: &[usize], bound: f64) -> usize {
     let next = held.iter().sum::<usize>() as f64 + 1.0;
     let lacks = |index: usize| next * shares[index] - held[index] as f64;
     let by = |index: usize| ((bound + held[index] as f64) / shares[index] + EXACT).floor();
     let sooner = |best: usize, it: usize| if by(it) < by(best) { it } else { best };
     let may = (0..shares.len()).filter(|index| lacks(*index) >= 1.0 - bound - EXACT);
-    // After some have ended, it may be that none may.
+    // After some streams have ended, possibly no path may take one.
     let neediest = |best: usize, it: usize| if lacks(it) > lacks(best) + EXACT { it } else { best };
     may.reduce(sooner).or_else(|| (0..shares.len()).reduce(neediest)).unwrap_or_default()
 }
 
-/// The least deviation that some order of streams keeps to.
+/// The least deviation that some order of streams achieves.
 fn least_bound(shares: &[f64]) -> f64 {
     let (mut low, mut high) = (0.0, 1.0 - 1.0 / (2 * shares.len() - 2) as f64);
     for _ in 0..HALVINGS {
@@ -85,7 +85,7 @@ mod tests {
         worst
     }
 
-    /// The least deviation of all ways to distribute so many streams.
+    /// The least deviation of all distributions of so many streams.
     fn best_deviation(weights: &[f64], streams: usize, distributed: &mut Vec<usize>) -> f64 {
         if distributed.len() == streams {
             return deviation(weights, distributed);

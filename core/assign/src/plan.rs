@@ -8,36 +8,36 @@ use crate::model::StreamModel;
 use crate::next_path::next_path;
 use crate::share::{Carrier, fair_rates};
 
-/// A path that streams may be distributed to.
+/// A candidate path for streams.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Candidate {
-    /// Its links, by the ports that they leave, and what each has to give.
+    /// Its links, by the ports that they leave, with the available rate of each.
     pub links: Vec<(SwitchPort, BitsPerSec)>,
-    /// The time to the other end and back.
+    /// The round-trip time.
     pub round_trip: Duration,
-    /// How many streams it can use.
+    /// The model of the streams that it can use.
     pub model: StreamModel,
 }
 
-/// In which proportion streams are distributed over some paths.
+/// The proportion in which streams are distributed over some paths.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
-    /// By path, the number of streams that it is to have beside the others; zero for those that are left out.
+    /// By path, the number of streams that it is to have beside the others; zero for paths that are not used.
     pub weights: Vec<f64>,
-    /// By path, what it can carry beside the others, in bits a second.
+    /// By path, its rate beside the others, in bits a second.
     pub rates: Vec<f64>,
 }
 
-/// A path more must promise so much more, or it is left out.
+/// A further path is used only if it adds so much.
 const WORTH: f64 = 1.01;
-/// More streams than these are distributed as if there were no end of them.
+/// Greater numbers of streams are treated as unlimited.
 const MAX_EXPECTED: usize = 1_024;
 
-/// Says how to distribute streams over paths, which are given shortest first.
+/// Plans the distribution of streams over paths, which are given shortest first.
 ///
-/// In proportion to what the paths can use. Where it is known how many streams will come and they are fewer than that, each
-/// is put where it adds most, on those paths on which so many carry most: by the model that is never less than on any one path,
-/// nor than by any other way to distribute them. O(p²·n) for p paths and n streams.
+/// By default, streams are distributed in proportion to what the paths can use. If a smaller number of streams is
+/// expected, each is put where it adds most, on the set of paths with the greatest total by the model: never less
+/// than on any one path, or than by any other distribution. O(p²·n) for p paths and n streams.
 pub fn plan(candidates: &[Candidate], expected: Option<usize>) -> Plan {
     let all: Vec<usize> = (0..candidates.len()).collect();
     let every = weigh(candidates, &all);
@@ -48,7 +48,7 @@ pub fn plan(candidates: &[Candidate], expected: Option<usize>) -> Plan {
     }
 }
 
-/// The plan by which so few streams carry most: on the best path, and on others as long as each is worth it.
+/// The best plan for so few streams: on the best path, and on others as long as each is worth it.
 fn few(candidates: &[Candidate], streams: usize) -> Plan {
     let (mut chosen, mut best) = (Vec::new(), None::<(f64, Plan)>);
     loop {
@@ -58,7 +58,7 @@ fn few(candidates: &[Candidate], streams: usize) -> Plan {
             with.sort_unstable();
             (promise(candidates, &with, streams), with)
         });
-        // Among equals the shorter path.
+        // Of equals, the shorter path.
         let next = more.reduce(|best, it| if it.0.0 > best.0.0 * (1.0 + 1e-9) { it } else { best });
         let worth = best.as_ref().map_or(0.0, |(promised, _)| promised * WORTH);
         match next {
@@ -68,9 +68,10 @@ fn few(candidates: &[Candidate], streams: usize) -> Plan {
     }
 }
 
-/// What `streams` carry together, in bits a second, when each is put on that of these paths where it adds most; and on which.
+/// The total rate of `streams`, in bits a second, when each is put on that of these paths where it adds most; and their
+/// distribution.
 ///
-/// What streams add to a path falls with every one, so that this is the most that they can carry.
+/// A stream adds less to a path than the one before, so this is the greatest total.
 fn promise(candidates: &[Candidate], paths: &[usize], streams: usize) -> (f64, Plan) {
     let Plan { weights, rates } = weigh(candidates, paths);
     let carried = |index: usize, streams: usize| {
@@ -94,7 +95,7 @@ fn promise(candidates: &[Candidate], paths: &[usize], streams: usize) -> (f64, P
     (promised, Plan { weights: held.into_iter().map(|streams| streams as f64).collect(), rates })
 }
 
-/// How many streams each of these paths can use beside the others.
+/// The number of streams that each of these paths can use beside the others.
 fn weigh(candidates: &[Candidate], paths: &[usize]) -> Plan {
     let carriers: Vec<_> = paths
         .iter()
@@ -167,7 +168,7 @@ mod tests {
         assert_eq!(used(&plan(&paths, None)), [0, 1]);
     }
 
-    /// What a distribution promises, whatever made it.
+    /// The rate of a distribution, whatever made it.
     fn promised(candidates: &[Candidate], held: &[usize]) -> f64 {
         let paths: Vec<_> = (0..held.len()).filter(|index| held[*index] > 0).collect();
         let Plan { weights, rates } = weigh(candidates, &paths);

@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 
 use braid_types::{BitsPerSec, SwitchPort};
 
-/// A path as a set of links with room, and how many streams are on it.
+/// A path as a set of links with available rates, and its number of streams.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Carrier<'a> {
-    /// Its links, by the ports that they leave, and what each has to give.
+    /// Its links, by the ports that they leave, with the available rate of each.
     pub links: &'a [(SwitchPort, BitsPerSec)],
-    /// Its streams, which share links like those of others.
+    /// Its streams, which share links equally with those of others.
     pub streams: usize,
-    /// What they can use together, in bits a second.
+    /// The rate that they can use together, in bits a second.
     pub demand: f64,
 }
 
-/// What each path carries, in bits a second, when all streams on a link have equal parts of it until they have enough.
+/// The max-min fair rate of each path, in bits a second: all streams on a link get equal parts until they have enough.
 ///
-/// A link of two paths gives what the first path to name it says. O(p²·h·log p) for p paths of h links.
+/// The rate of a link of two paths is the one that the first path gives. O(p²·h·log p) for p paths of h links.
 pub fn fair_rates(carriers: &[Carrier<'_>]) -> Vec<f64> {
     let mut room = BTreeMap::new();
     let links = carriers.iter().flat_map(|carrier| carrier.links);
@@ -50,7 +50,7 @@ pub fn fair_rates(carriers: &[Carrier<'_>]) -> Vec<f64> {
     rates
 }
 
-/// How many streams use each link.
+/// The number of streams on each link.
 fn streams_by_link<'a>(carriers: impl Iterator<Item = &'a Carrier<'a>>) -> BTreeMap<SwitchPort, usize> {
     let mut streams = BTreeMap::new();
     for carrier in carriers {

@@ -1,19 +1,19 @@
-//! Greedy selection of the paths that add capacity, with paths that add less than 1 % left out.
+//! Greedy selection of the paths that add capacity; paths that add less than 1 % are dropped.
 
 use braid_types::{BitsPerSec, SwitchPort};
 
 use crate::share::{Carrier, fair_rates};
 
-/// How many of the shortest paths are looked at for each that is wanted.
+/// The number of shortest paths examined for each requested one.
 pub const CANDIDATES: usize = 4;
 
-/// A path is of use if all carry so much more with it.
+/// A path is useful if the total capacity with it is this much greater.
 const OF_USE: f64 = 1.01;
 
-/// Up to `wanted` of the paths with these links, shortest first: the first, and then always the one that adds most to what
-/// all can carry. Those that add less than a hundredth are left out.
+/// Up to `wanted` of the paths with these links, shortest first: the first, and then always the one that adds most to the
+/// total capacity. Paths that add less than 1 % are dropped.
 ///
-/// Links are named by the ports that they leave, with what each has to give. O(w²·p) sharings for w of p paths.
+/// Links are named by the ports that they leave, with the available rate of each. O(w²·p) sharings for w of p paths.
 pub fn useful(paths: &[Vec<(SwitchPort, BitsPerSec)>], wanted: usize) -> Vec<usize> {
     let carried = |chosen: &[usize]| -> f64 {
         let carriers: Vec<_> = chosen.iter().map(|index| lone_stream(&paths[*index])).collect();

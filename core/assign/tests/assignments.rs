@@ -1,4 +1,4 @@
-//! What may be set aside, by whom, and for how long.
+//! Assignments: their paths, owners and leases.
 
 use std::time::Duration;
 

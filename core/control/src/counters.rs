@@ -13,7 +13,7 @@ pub struct Counters {
     pub unreadable: u64,
     /// Discovery frames that failed validation.
     pub lldp_refused: u64,
-    /// Address claims whose holders answered.
+    /// Address conflicts whose holders answered.
     pub claims_refused: u64,
     /// Connections on the default path because their port opened too many.
     pub streams_over_limit: u64,

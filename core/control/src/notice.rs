@@ -28,7 +28,7 @@ pub enum Notice {
         /// Rules that could not be decoded.
         unknown_rules: usize,
     },
-    /// The rules of an earlier controller have been adopted, replaced or removed.
+    /// The rules of an earlier controller have been reconciled, replaced or removed.
     Reconciled {
         /// Labelled paths in use now.
         labels: usize,

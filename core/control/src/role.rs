@@ -14,7 +14,7 @@
 /// stays a host's for as long, whatever discovery frames come in there: hosts can pass them on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// Too new to tell; nothing but discovery passes.
+    /// Too new for a decision; only discovery frames pass.
     Pending,
     /// Hosts may be there.
     Host,

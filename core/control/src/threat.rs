@@ -32,21 +32,21 @@ pub enum Threat {
         /// What is wrong with it.
         why: String,
     },
-    /// It claimed the Ethernet address of a host that is alive elsewhere.
+    /// It used the Ethernet address of a host that is alive elsewhere.
     StolenMac {
         /// The address.
         mac: MacAddr,
         /// Where the host is.
         holder: SwitchPort,
     },
-    /// It claimed the IP address of a host that is alive elsewhere.
+    /// It used the IP address of a host that is alive elsewhere.
     StolenIp {
         /// The address.
         ip: IpAddr,
         /// Where the host is.
         holder: SwitchPort,
     },
-    /// It used more addresses that were new, or claimed more, or asked for more unknown ones, than a port may.
+    /// It exceeded the port's limit of new addresses, address conflicts and lookups of unknown addresses.
     TooManyAddresses,
     /// It sent more packets that the controller must see than a port may.
     TooManyPackets,
@@ -78,14 +78,14 @@ impl fmt::Display for Threat {
             Self::ReplayedProbe { of } => write!(f, "a discovery frame of {of} was sent again"),
             Self::RelayedProbe { of } => write!(
                 f,
-                "a discovery frame of {of} came from a host, or through one: if a cable is there now, take both \
+                "a discovery frame of {of} came from a host, or through one: if a link is there now, take both \
                  ports down first"
             ),
             Self::ReflectedProbe => f.write_str("the port's own discovery frame was sent back"),
             Self::NotBelieved { mac, why } => write!(f, "host {mac} is not believed: {why}"),
-            Self::StolenMac { mac, holder } => write!(f, "{mac} was claimed, whose host answers at {holder}"),
-            Self::StolenIp { ip, holder } => write!(f, "{ip} was claimed, whose host answers at {holder}"),
-            Self::TooManyAddresses => f.write_str("too many new addresses, claims or searches"),
+            Self::StolenMac { mac, holder } => write!(f, "{mac} was used, whose host answers at {holder}"),
+            Self::StolenIp { ip, holder } => write!(f, "{ip} was used, whose host answers at {holder}"),
+            Self::TooManyAddresses => f.write_str("too many new addresses, address conflicts or lookups"),
             Self::TooManyPackets => f.write_str("too many packets for the controller"),
         }
     }

@@ -74,7 +74,7 @@ impl Arp {
         self.op == ArpOp::Request && self.sender_ip.is_unspecified()
     }
 
-    /// Whether the sender tells everyone its own address. RFC 5227 §2.3.
+    /// Whether the sender announces its own address to everyone. RFC 5227 §2.3.
     pub fn is_announcement(&self) -> bool {
         self.sender_ip == self.target_ip && !self.sender_ip.is_unspecified()
     }

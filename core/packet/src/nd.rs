@@ -45,11 +45,11 @@ pub struct NeighborSolicitation {
 /// Says who has `target`. RFC 4861 §4.4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct NeighborAdvertisement {
-    /// The address that is told of.
+    /// The advertised address.
     pub target: Ipv6Addr,
     /// The target link-layer address option: where `target` is found.
     pub target_mac: Option<MacAddr>,
-    /// The target is a router. A host that is told otherwise drops it from its routers.
+    /// The target is a router. A host that learns otherwise removes it from its routers.
     pub router: bool,
     /// Answers a solicitation.
     pub solicited: bool,
@@ -93,9 +93,9 @@ impl NeighborSolicitation {
         emit::frame(&NdMessage::Solicitation(*self), from, to)
     }
 
-    /// The frame that tells `asker` that `mac` has the target; `router` if that is a router.
+    /// The advertisement to `asker` that `mac` has the target; `router` if that is a router.
     ///
-    /// An asker at the unspecified address probes for a duplicate: all nodes are told.
+    /// An asker at the unspecified address probes for a duplicate: the advertisement goes to all nodes.
     pub fn answer(&self, asker: Endpoint, mac: MacAddr, router: bool) -> Vec<u8> {
         let solicited = !asker.ip.is_unspecified();
         let to = if solicited { asker } else { Endpoint::group(ALL_NODES) };

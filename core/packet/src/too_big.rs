@@ -91,11 +91,11 @@ impl TooBig {
         })
     }
 
-    /// The frame that tells the sender of `frame` that nothing longer than `mtu` gets through, as if from the host that it was for; tagged
-    /// alike.
+    /// The ICMP message to the sender of `frame` that packets longer than `mtu` do not fit. Its source is the
+    /// destination of `frame`; it has the same VLAN tag.
     ///
-    /// `None` if it must not be told: of what may be cut on the way, of answers and fragments, of what is for many; or would not
-    /// believe it, as what every link has to take.
+    /// `None` where no message may be sent: for packets that may be fragmented, ICMP errors, later fragments and
+    /// multicast; also for an `mtu` below the minimum of every link, which the sender would not believe.
     pub fn answer(frame: &[u8], mtu: u32) -> Option<Vec<u8>> {
         let parsed = Frame::parse(frame).ok()?;
         let (ip, packet) = (parsed.ip()?, packet(frame)?);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Records the captures of this folder anew, with the kernel and the tools of this machine. Needs root.
-# Everything happens in two network namespaces of its own, joined by two cables.
+# Everything happens in two network namespaces of its own, joined by two links.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -47,7 +47,7 @@ record() { # name filter
     sleep 1
 }
 
-# Merges both cables by time and keeps what the filter selects, as plain pcap.
+# Merges both links by time and keeps what the filter selects, as plain pcap.
 keep() { # name display-filter
     sleep 1
     for pid in $(ip netns pids "$client"); do

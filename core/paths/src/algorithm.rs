@@ -15,17 +15,17 @@ pub(crate) trait Algorithm: Default {
     /// Up to `k` paths, best first. The same network and problem have the same answer, whatever was solved before.
     fn solve(&mut self, network: &mut Network, problem: Problem) -> PathSet;
 
-    /// The same among the paths that `bound` admits. No link of `network` is without such a path.
+    /// The same among the paths that `bound` admits. Every link of `network` is on such a path.
     ///
-    /// Unless an algorithm has a better way, late paths are dropped from the set. If none is left, the fastest path is
-    /// the answer.
+    /// Unless an algorithm overrides this, late paths are dropped from the set. If none remains, the fastest path is the
+    /// answer.
     fn solve_bounded(&mut self, network: &mut Network, problem: Problem, bound: &LatencyBound) -> PathSet {
         let mut set = bound.drop_late(self.solve(network, problem));
         bound.or_fastest(&mut set.paths, network, problem);
         set
     }
 
-    /// How long a new path may be to change a set that was found before; nothing if a path of any length may.
+    /// The greatest length of a new path that can change a set found before; `None` if a path of any length can.
     fn max_length_of_interest(_found: &FoundSet<'_>) -> Option<i64> {
         None
     }
@@ -41,7 +41,7 @@ pub(crate) struct Problem {
     pub(crate) parameter: u32,
 }
 
-/// What users, caches and queries know of a kind of path set.
+/// Properties of a kind of path set, for users, caches and queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Properties {
     /// The name in commands, URLs and policy files, such as `disjoint`.
@@ -50,7 +50,7 @@ pub struct Properties {
     pub parameter: Option<&'static str>,
     /// The paths, as a part of a sentence for help texts.
     pub summary: &'static str,
-    /// Whether paths come one after another, so that one more than `k` tells whether there are more.
+    /// Whether paths are listed one after another, so that one path beyond `k` shows that there are more.
     pub is_listing: bool,
     /// Whether the available capacity of links decides.
     pub by_capacity: bool,
@@ -79,13 +79,13 @@ pub(crate) struct FoundSet<'a> {
 }
 
 impl FoundSet<'_> {
-    /// Whether it has as many paths as were wanted.
+    /// Whether it has as many paths as requested.
     pub(crate) const fn has_k(&self) -> bool {
         self.lengths.len() >= self.k
     }
 
-    /// The length of all its paths together, if no disjoint set can have more paths: `k`, or one for each link of an
-    /// end. The other paths of a better set have some length as well.
+    /// The total length of its paths, if no disjoint set can have more paths: `k`, or one for each link of an end. The
+    /// other paths of a better set have some length as well.
     pub(crate) fn total_if_full(&self) -> Option<i64> {
         let is_full = self.has_k() || self.degree() == self.lengths.len();
         is_full.then(|| self.lengths.iter().sum())

@@ -1,33 +1,33 @@
-//! The delay gate: which paths are alike enough in delay to carry one stream. Banfi et al. (2016).
+//! The delay gate: the paths that are similar enough in delay to carry one stream. Banfi et al. (2016).
 
 use std::time::Duration;
 
 use braid_types::BitsPerSec;
 
-/// When paths are too unequal in delay to carry one stream together.
+/// Limits beyond which paths are too unequal in delay to carry one stream together.
 ///
-/// Imbalances are *maximum delay imbalances* (MDI), see [`DelayGate::mdi`]. They are relative: their authors found that
-/// thresholds which suit delays of tens of milliseconds suit no others, so differences in time count beside them.
+/// Imbalances are *maximum delay imbalances* (MDI), see [`DelayGate::mdi`]. They are relative: the authors found that
+/// thresholds for delays of tens of milliseconds suit no others. So absolute differences count too.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DelayLimits {
     /// Above this imbalance packets need resequencing. 0.15: beyond it, the resequencing buffer wins in the
     /// measurements of Banfi et al. (fig. 3).
     pub reorder: f64,
-    /// Above this difference they need it too, however small the imbalance. 2 ms: TCP counts packets, not ratios, and
-    /// at 20 Mb/s these are its three duplicate acknowledgements. `Duration::MAX` leaves it to the imbalance.
+    /// Above this difference packets need resequencing too, however small the imbalance. 2 ms: TCP counts packets, not
+    /// ratios, and at 20 Mb/s these are its three duplicate acknowledgements. `Duration::MAX` leaves it to the imbalance.
     ///
-    /// No difference makes resequencing needless, however large the imbalance: at 10 Gb/s, 4 µs are three packets, and
-    /// a resequencer that has nothing to do costs next to nothing.
+    /// No difference is small enough to make resequencing needless where the imbalance is large: at 10 Gb/s, 4 µs are
+    /// three packets, and an idle resequencer costs next to nothing.
     pub reorder_above: Duration,
-    /// Above this imbalance paths do not go together. 0.4: beyond it, two paths were slower than one in the
+    /// Above this imbalance paths are not used together. 0.4: beyond it, two paths were slower than one in the
     /// measurements of Banfi et al. (fig. 3), which had 25 ms on the faster one.
     pub cutoff: f64,
-    /// Up to this difference they do go together, however large the imbalance. 2 ms: a queue makes as much, a
+    /// Up to this difference paths are used together, however large the imbalance. 2 ms: a queue adds as much, a
     /// controller measures no delay much better, and in a data centre 20 µs and 400 µs are an imbalance of 0.45.
     pub tolerable: Duration,
-    /// Above this difference they do not go together, however small the imbalance. 100 ms: a change from a fast to a
-    /// slow path can hold back acknowledgements for as long, and what is 200 ms later than the round-trip time counts
-    /// as lost in Linux. Half of these are left to queues.
+    /// Above this difference paths are not used together, however small the imbalance. 100 ms: a change from a fast to a
+    /// slow path can delay acknowledgements by as much, and Linux takes a segment for lost that is 200 ms later than the
+    /// round-trip time. Half of these are left to queues.
     pub limit: Duration,
 }
 
@@ -43,7 +43,7 @@ impl Default for DelayLimits {
     }
 }
 
-/// Limits that contradict themselves.
+/// Contradictory limits.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum DelayLimitsError {
     /// An imbalance outside its range.
@@ -59,15 +59,15 @@ pub enum DelayLimitsError {
     ReorderAboveCutoff {
         /// The imbalance above which packets need resequencing.
         reorder: f64,
-        /// The imbalance above which paths do not go together.
+        /// The imbalance above which paths are not used together.
         cutoff: f64,
     },
     /// The same difference would both join paths and keep them apart.
     #[error("tolerable is {tolerable:?}, but must not be above limit, {limit:?}")]
     TolerableAboveLimit {
-        /// The difference up to which paths go together.
+        /// The difference up to which paths are used together.
         tolerable: Duration,
-        /// The difference above which they do not.
+        /// The difference above which they are not.
         limit: Duration,
     },
 }
@@ -77,10 +77,10 @@ pub enum DelayLimitsError {
 pub enum Verdict {
     /// They can.
     Together {
-        /// Whether its packets must be put in order again where they leave.
+        /// Whether packets must be resequenced at the end of the paths.
         resequence: bool,
     },
-    /// They would be slower than one of them.
+    /// They would be slower together than one of them alone.
     Apart,
 }
 
@@ -89,15 +89,15 @@ pub enum Verdict {
 pub struct Kept {
     /// Positions among the candidates, those of the lowest delay first.
     pub indices: Vec<usize>,
-    /// Whether packets must be put in order again where they leave.
+    /// Whether packets must be resequenced at the end of the paths.
     pub resequence: bool,
     /// The imbalance of the delays that were kept.
     pub mdi: f64,
-    /// How much the greatest of them is above the least.
+    /// The difference between the greatest and the least of these delays.
     pub difference: Duration,
 }
 
-/// Tells which paths can carry one stream together, by their delays.
+/// Decides by delay which paths can carry one stream together.
 ///
 /// Source: D. Banfi, O. Mehani, G. Jourjon, L. Schwaighofer, R. Holz, Endpoint-Transparent Multipath Transport with
 /// Software-Defined Networks, 2016, §III-B and §V.1.
@@ -140,7 +140,7 @@ impl DelayGate {
     }
 
     /// The maximum delay imbalance, d_max / (d_max + d_min) − 0.5: from 0, for equal delays and for none, to 0.5, where
-    /// one is nothing to another. (Eq. 1 of the source.)
+    /// the least is negligible. (Eq. 1 of the source.)
     pub fn mdi(delays: &[Duration]) -> f64 {
         Spread::of(delays.iter().copied()).mdi()
     }
@@ -150,11 +150,11 @@ impl DelayGate {
         self.judge(Spread::of(delays.iter().copied()))
     }
 
-    /// Of paths with these delays and rates those that go together and have the greatest rate in total; of several
-    /// such sets, the one of the lowest delays.
+    /// The paths, by their delays and rates, that can be used together with the greatest total rate; of several such
+    /// sets, the one of the lowest delays.
     ///
-    /// A path alone always passes, so they have no less than the best single path. Paths of rate zero only widen the
-    /// gap: none of them is kept, unless there are no others; then it is the one of the lowest delay.
+    /// A single path always passes, so the set is at least as fast as the best single path. Paths of rate zero only widen
+    /// the spread: none of them is kept, unless there are no others; then it is the one of the lowest delay.
     ///
     /// O(n log n).
     pub fn choose(&self, candidates: &[(Duration, BitsPerSec)]) -> Kept {
@@ -172,8 +172,8 @@ impl DelayGate {
         Verdict::Together { resequence: mdi > self.0.reorder || difference > self.0.reorder_above }
     }
 
-    /// Only the extremes matter, so the best set is all that lies between two delays. A spread that passes still does
-    /// when it shrinks; so as the greater delay rises, the lesser never has to fall.
+    /// Only the extremes matter, so the best set is all paths between two delays. A spread that passes still passes
+    /// when it shrinks. So as the upper delay rises, the lower one never has to fall.
     fn best_window(&self, candidates: &[(Duration, BitsPerSec)]) -> Vec<usize> {
         let mut order: Vec<_> = (0..candidates.len()).collect();
         order.sort_by_key(|index| (candidates[*index].1.0 == 0, candidates[*index].0));

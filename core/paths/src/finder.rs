@@ -14,8 +14,8 @@ use crate::{ByLength, Constraints, MaxFlow, Path, PathSet, Request, WithinHops};
 
 /// Finds paths in one graph with one cost for each link.
 ///
-/// Of two paths of the same cost the one with fewer links is shorter. When the topology or the costs change, make a
-/// new one.
+/// Of two paths of the same cost the one with fewer links is shorter. When the topology or the costs change, create a
+/// new finder.
 #[derive(Debug)]
 pub struct PathFinder {
     network: Network,
@@ -27,13 +27,13 @@ pub struct PathFinder {
 /// # Returns
 /// At most `k` paths, in the order of the algorithm; none when a switch is unknown or barred, or no path is left.
 ///
-/// The paths of [`Kind::KShortest`](crate::Kind::KShortest) and [`Kind::WithinHops`](crate::Kind::WithinHops) are those
-/// that the finder's [budget](PathFinder::with_budget) allows to find. With a greatest latency, paths that are late are
-/// passed over by these two and [`Kind::Shortest`](crate::Kind::Shortest), until `k` are found or 64 were looked at for
-/// each that is wanted, 4,096 in all. [`Kind::Widest`](crate::Kind::Widest) is the widest of the paths in time. The
-/// others drop late paths from what they find where late links do not count: to find the best set of paths of bounded
-/// length is NP-hard (Itai, Perl, Shiloach, 1982). Where that leaves none, the path of least latency is the answer if it
-/// is in time.
+/// The [budget](PathFinder::with_budget) of the finder bounds the paths of [`Kind::KShortest`](crate::Kind::KShortest)
+/// and [`Kind::WithinHops`](crate::Kind::WithinHops). With a greatest latency, these two and
+/// [`Kind::Shortest`](crate::Kind::Shortest) skip late paths until `k` are found, or 64 were examined for each requested
+/// path, 4,096 in all. [`Kind::Widest`](crate::Kind::Widest) is the widest of the paths in time. The others search
+/// without the links that are on no path in time, and drop late paths from the result: finding the best set of paths
+/// of bounded length is NP-hard (Itai, Perl, Shiloach, 1982). If no path remains, the answer is the path of least
+/// latency, if that is in time.
 pub fn solve(finder: &mut PathFinder, ingress: DatapathId, egress: DatapathId, request: &Request) -> PathSet {
     let Constraints { without_switches, max_latency, .. } = &request.terms.constraints;
     if [ingress, egress].iter().any(|end| without_switches.contains(end)) {
@@ -54,8 +54,8 @@ pub fn solve(finder: &mut PathFinder, ingress: DatapathId, egress: DatapathId, r
 }
 
 impl PathFinder {
-    /// How many links a search for paths of which there may be exponentially many looks at, unless
-    /// [`with_budget`](Self::with_budget) says otherwise: some seconds of work.
+    /// The default [budget](Self::with_budget): the number of links that a search visits when exponentially many
+    /// paths may exist. Some seconds of work.
     pub const DEFAULT_BUDGET: u64 = 1 << 28;
 
     /// All links cost the same.
@@ -63,7 +63,7 @@ impl PathFinder {
         Self::new(graph, |_| Some(1))
     }
 
-    /// A link costs what `cost` says, in a unit of the caller's such as microseconds; `None` bars it.
+    /// The cost of a link is `cost`, in a unit of the caller's such as microseconds; `None` bars it.
     ///
     /// Sums are exact. (In very large networks the highest costs are cut to `2^62 / (V E)`, which for 10,000 switches
     /// and 100,000 links is more than a `u32` can hold.)
@@ -72,9 +72,9 @@ impl PathFinder {
         Self { network, algorithms: Algorithms::default() }
     }
 
-    /// The same, but [`by_length`](Self::by_length), [`k_shortest`](Self::k_shortest) and
-    /// [`within_hops`](Self::within_hops) end when they have looked at so many links, each time it is looked at, with
-    /// what they found until then. As there is no clock here, they end at the same place every time.
+    /// The same with another budget: [`by_length`](Self::by_length), [`k_shortest`](Self::k_shortest) and
+    /// [`within_hops`](Self::within_hops) end after visiting so many links, each visit counted, with the paths found
+    /// until then. No clock is involved, so they end at the same place every time.
     pub fn with_budget(mut self, links: u64) -> Self {
         self.network.budget = links;
         self
@@ -85,7 +85,7 @@ impl PathFinder {
         &self.network.graph
     }
 
-    /// What a path costs: the sum over its links; nothing if the graph lacks one, or one is barred. O(h log E).
+    /// The cost of a path: the sum over its links; `None` if the graph lacks one, or one is barred. O(h log E).
     pub fn cost(&self, path: &Path) -> Option<u64> {
         self.network.length(path).map(|length| self.network.lengths.cost(length))
     }
@@ -98,7 +98,7 @@ impl PathFinder {
         &mut self.network
     }
 
-    /// The same links at a cost of a nanosecond of delay each; `unknown` stands for delays that are not known.
+    /// The same links at a cost of a nanosecond of delay each; `unknown` replaces unknown delays.
     pub(crate) fn by_latency(&self, unknown: Duration) -> Network {
         self.network.by_latency(unknown)
     }
@@ -119,7 +119,7 @@ impl PathFinder {
     }
 
     /// The `k` shortest paths that pass no switch twice: by cost, then by links, then by ports. Fewer if the
-    /// [budget](Self::with_budget) is used up, of which [`by_length`](Self::by_length) tells.
+    /// [budget](Self::with_budget) is used up, which [`by_length`](Self::by_length) reports.
     pub fn k_shortest(&mut self, ingress: DatapathId, egress: DatapathId, k: usize) -> Vec<Path> {
         self.algorithms.k_shortest.first(&mut self.network, (ingress, egress), k).collect()
     }
@@ -130,7 +130,7 @@ impl PathFinder {
         self.algorithms.k_shortest.first(&mut self.network, (ingress, egress), usize::MAX)
     }
 
-    /// Up to `k` paths of which no two use the same cable, in either direction, of least total cost; shortest first.
+    /// Up to `k` paths of which no two use the same link, in either direction, of least total cost; shortest first.
     pub fn edge_disjoint(&mut self, ingress: DatapathId, egress: DatapathId, k: usize) -> Vec<Path> {
         self.algorithms.edge_disjoint.paths(&mut self.network, (ingress, egress), k)
     }
@@ -152,10 +152,10 @@ impl PathFinder {
         self.algorithms.within_hops.paths(&self.network, (ingress, egress), max_hops, limit)
     }
 
-    /// The maximum flow between two switches, and the `k` widest of the paths that it is made of. `rate` is what each
-    /// link can take, asked once for each. Costs do not matter, but barred links are not used.
+    /// The maximum flow between two switches, and the `k` widest of the paths that it is made of. `rate` is the capacity
+    /// that each link offers, called once for each. Costs do not matter, but barred links are not used.
     ///
-    /// The paths together exceed no link's rate, none visits a switch twice, and no cable is used in both directions.
+    /// The paths together exceed no link's rate, none visits a switch twice, and no link is used in both directions.
     /// Sums beyond `u64::MAX` bits per second are cut.
     pub fn max_flow(
         &mut self,
@@ -168,8 +168,8 @@ impl PathFinder {
     }
 
     /// One path whose slowest link is the fastest, and the rate of that link, which is not zero; of those, the
-    /// [`shortest`](Self::shortest). `rate` is what each link can take, asked once for each. `u64::MAX` bits per second
-    /// where both switches are the same.
+    /// [`shortest`](Self::shortest). `rate` is the capacity that each link offers, called once for each. `u64::MAX`
+    /// bits per second where both switches are the same.
     pub fn widest(
         &mut self,
         ingress: DatapathId,

@@ -17,7 +17,7 @@ pub(crate) struct Entry {
 macro_rules! registry {
     (@u32 $parameter:ident) => { u32 };
     ($($(#[$doc:meta])* $kind:ident $(($parameter:ident))? => $module:ident: $algorithm:ident,)*) => {
-        /// How a set of paths is chosen.
+        /// The way a set of paths is chosen.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Kind {
             $($(#[$doc])* $kind $(($crate::kind::registry!(@u32 $parameter)))?,)*
@@ -38,21 +38,21 @@ macro_rules! registry {
         ];
 
         impl Kind {
-            /// What users, caches and queries know of it.
+            /// The properties of the kind, for users, caches and queries.
             pub const fn properties(self) -> &'static $crate::Properties {
                 match self {
                     $(Self::$kind { .. } => &<$module::$algorithm as $crate::algorithm::Algorithm>::PROPERTIES,)*
                 }
             }
 
-            /// The number that belongs to it, such as that of hops.
+            /// The parameter of the kind, such as the number of hops.
             pub(crate) const fn parameter(self) -> u32 {
                 match self {
                     $(Self::$kind $(($parameter))? => 0 $(+ $parameter)?,)*
                 }
             }
 
-            /// How long a new path may be to change a set that was found before; nothing if a path of any length may.
+            /// The greatest length of a new path that can change a set found before; `None` if a path of any length can.
             pub(crate) fn max_length_of_interest(self, found: &$crate::algorithm::FoundSet<'_>) -> Option<i64> {
                 use $crate::algorithm::Algorithm;
                 match self {
@@ -96,10 +96,10 @@ pub(crate) use registry;
 /// Text that is not a kind of path set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KindError {
-    /// No kind is called so.
+    /// No kind has this name.
     #[error("{0:?} is not one of {known}", known = Kind::list())]
     Unknown(String),
-    /// A parameter that is no number.
+    /// A parameter that is not a number.
     #[error("{parameter} is a whole number, such as {name}:4")]
     Parameter {
         /// The name of the kind.
@@ -120,7 +120,7 @@ impl Kind {
         REGISTRY.iter().map(move |entry| (entry.kind)(parameter))
     }
 
-    /// Every kind as it is written, as a part of a sentence: `shortest, ksp, … or within:HOPS`.
+    /// Every kind as written, as a part of a sentence: `shortest, ksp, … or within:HOPS`.
     pub fn list() -> String {
         let mut names: Vec<_> = Self::catalog().map(Properties::syntax).collect();
         let last = names.pop().unwrap_or_default();

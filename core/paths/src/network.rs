@@ -10,7 +10,7 @@ use crate::Path;
 use crate::latency::nanos;
 use crate::search::{Distances, Queue};
 
-/// The length of a link that no path may use, and the distance from where no path leads.
+/// The length of a link that no path may use, and the distance of a node without a path.
 pub(crate) const BARRED: i64 = i64::MAX;
 
 /// A graph with one length for each link.
@@ -21,7 +21,7 @@ pub(crate) struct Network {
     /// Memory of searches by distance; each search overwrites it.
     pub(crate) distances: Distances,
     pub(crate) queue: Queue,
-    /// How many links a search that may be exponential looks at.
+    /// The number of links that a search of exponentially many paths visits.
     pub(crate) budget: u64,
 }
 
@@ -30,14 +30,14 @@ pub(crate) struct Network {
 pub(crate) struct Lengths {
     by_edge: Vec<i64>,
     scale: i64,
-    // The length of all links that are not barred, if they have the same.
+    // The length of all links that are not barred, if it is the same.
     unit: Option<i64>,
 }
 
 impl Network {
-    /// A link costs what `cost` says; `None` bars it.
+    /// The cost of a link is `cost`; `None` bars it.
     pub(crate) fn new(graph: Arc<Graph>, cost: impl Fn(EdgeIndex) -> Option<u32>, budget: u64) -> Self {
-        // A set of disjoint paths has no more links than there are, so hops never outweigh a unit of cost.
+        // A set of disjoint paths has no more links than the graph, so hops never outweigh a unit of cost.
         let lengths = Lengths::new(&graph, graph.edges().len(), |edge| cost(edge).map(u64::from));
         Self::of(graph, lengths, budget)
     }
@@ -78,19 +78,19 @@ impl Network {
         self.distances.as_slice()
     }
 
-    /// The length of a path; nothing if the graph lacks one of its links, or one is barred. O(h log E).
+    /// The length of a path; `None` if the graph lacks one of its links, or one is barred. O(h log E).
     pub(crate) fn length(&self, path: &Path) -> Option<i64> {
         let length =
             |edge: Option<EdgeIndex>| Some(self.lengths.of(edge?)).filter(|length| *length != BARRED);
         path.edges(&self.graph).map(length).sum()
     }
 
-    /// The nodes of two switches; nothing if either is unknown.
+    /// The nodes of two switches; `None` if either is unknown.
     pub(crate) fn ends(&self, ingress: DatapathId, egress: DatapathId) -> Option<(NodeIndex, NodeIndex)> {
         Some((self.graph.node(ingress)?, self.graph.node(egress)?))
     }
 
-    /// The capacity that a link has to spare.
+    /// The available capacity of a link.
     pub(crate) fn available(&self, edge: EdgeIndex) -> BitsPerSec {
         self.graph.state(edge).available()
     }
@@ -119,7 +119,7 @@ impl Lengths {
         self.of(edge) == BARRED
     }
 
-    /// The length of all links that are not barred, if they have the same.
+    /// The length of all links that are not barred, if it is the same.
     pub(crate) const fn unit(&self) -> Option<i64> {
         self.unit
     }

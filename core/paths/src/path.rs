@@ -8,9 +8,9 @@ use braid_topology::{EdgeIndex, Graph, Link};
 use braid_types::DatapathId;
 use serde::Serialize;
 
-/// A way through the network: directed links, each beginning at the switch where the one before ended.
+/// A path through the network: directed links, each beginning at the switch where the one before ended.
 ///
-/// Without links the transfer stays within its one switch. No switch occurs twice. Copies share their links.
+/// Without links the path stays within one switch. No switch occurs twice. Copies share their links.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Path {
     ingress: DatapathId,
@@ -62,18 +62,18 @@ impl Path {
         std::iter::once(self.ingress).chain(self.links.iter().map(|link| link.dst.dpid))
     }
 
-    /// The edges of `graph` that are its links, or nothing when one is not there. O(h log E).
+    /// The edges of `graph` that are its links; `None` for each link that `graph` lacks. O(h log E).
     pub fn edges<'a>(&'a self, graph: &'a Graph) -> impl Iterator<Item = Option<EdgeIndex>> + 'a {
         self.links.iter().map(|link| graph.edge(link.src).filter(|edge| graph.link(*edge) == link))
     }
 
-    /// The same cables in the other direction, whether that is known to exist or not: see
+    /// The same links in the other direction, whether or not that is known to exist: see
     /// [`Constraints::both_ways`](crate::Constraints::both_ways).
     pub fn reversed(&self) -> Self {
         Self { ingress: self.egress(), links: self.links.iter().rev().map(Link::reversed).collect() }
     }
 
-    /// Whether `other` has the same cables in the other direction.
+    /// Whether `other` has the same links in the other direction.
     pub fn is_reverse_of(&self, other: &Self) -> bool {
         let mut links = self.links.iter().zip(other.links.iter().rev());
         self.hops() == other.hops()
@@ -81,7 +81,7 @@ impl Path {
             && links.all(|(one, two)| one.is_reverse_of(two))
     }
 
-    /// How many cables are in both, in whichever direction. O(h²), as paths are short.
+    /// The number of links in both, in either direction. O(h²), as paths are short.
     pub fn shared_cables(&self, other: &Self) -> usize {
         let same = |one: &Link, two: &Link| one == two || one.is_reverse_of(two);
         self.links.iter().filter(|link| other.links.iter().any(|theirs| same(link, theirs))).count()

@@ -7,7 +7,7 @@ use crate::Path;
 /// The paths that answer a request, best first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PathSet {
-    /// The paths; none when there is no way.
+    /// The paths; empty when there is none.
     pub paths: Vec<Path>,
     /// How the greatest flow uses them: the rate of each path. Only [`Kind::MaxFlow`](crate::Kind::MaxFlow) has it.
     pub flow: Option<Flow>,
@@ -19,17 +19,17 @@ pub struct PathSet {
 /// A flow over a set of paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flow {
-    /// What the network carries at most, over more paths perhaps than the set has.
+    /// The maximum flow of the network, which may need more paths than the set has.
     pub greatest: BitsPerSec,
-    /// The rate of each path of the set. They fit together.
+    /// The rate of each path of the set. All of them fit at the same time.
     pub rates: Vec<BitsPerSec>,
-    /// Whether paths were left out because they take too long. Then more may fit in time than those here carry, and
-    /// less than the greatest.
+    /// Whether late paths were dropped. Then the flow in time may be more than these paths carry, and less than the
+    /// greatest.
     pub late: bool,
 }
 
 impl PathSet {
-    /// How many links its paths have in total.
+    /// The total number of links of its paths.
     pub fn links(&self) -> usize {
         self.paths.iter().map(Path::hops).sum()
     }

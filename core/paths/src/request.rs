@@ -8,36 +8,36 @@ use braid_types::{BitsPerSec, DatapathId, SwitchPort};
 
 use crate::{Kind, PathFinder, Weight, unknown_delay};
 
-/// Which paths are wanted between two switches.
+/// A request for paths between two switches.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Request {
-    /// How the paths are chosen.
+    /// The kind of path set.
     pub kind: Kind,
-    /// How many at most, 1 to [`Request::MAX_PATHS`].
+    /// The greatest number of paths, 1 to [`Request::MAX_PATHS`].
     pub k: usize,
-    /// What links cost, and which may be used.
+    /// The cost of links, and the links that may be used.
     pub terms: Terms,
 }
 
-/// What links cost, and which may be used.
+/// The cost of links, and the links that may be used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Terms {
-    /// What links cost.
+    /// The cost of a link.
     pub weight: Weight,
-    /// What every path must be like.
+    /// The requirements on every path.
     pub constraints: Constraints,
 }
 
-/// What every path must be like.
+/// The requirements on every path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Constraints {
-    /// The cables at these ports are not used, in either direction.
+    /// The links at these ports are not used, in either direction.
     pub without_ports: BTreeSet<SwitchPort>,
     /// These switches are not passed.
     pub without_switches: BTreeSet<DatapathId>,
     /// Every link has at least this capacity.
     pub min_capacity: BitsPerSec,
-    /// The delays of a path's links sum up to no more.
+    /// The greatest sum of the delays of a path's links.
     pub max_latency: Option<Duration>,
     /// Every link is known in the other direction as well, so that replies can return on the same path.
     pub both_ways: bool,
@@ -46,10 +46,10 @@ pub struct Constraints {
 /// A request that cannot be answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
-    /// Nobody asks for no path.
+    /// No path was requested.
     #[error("k is 0; ask for 1 path or more")]
     NoPaths,
-    /// Time and memory are bounded.
+    /// More paths than time and memory allow.
     #[error("k is {0}; ask for at most {max}", max = Request::MAX_PATHS)]
     TooManyPaths(usize),
 }
@@ -63,7 +63,7 @@ impl Request {
         Self { kind, k, terms: Terms::default() }
     }
 
-    /// Whether it can be answered.
+    /// Whether the request is valid.
     ///
     /// # Errors
     /// [`RequestError`].
@@ -79,7 +79,7 @@ impl Request {
 impl Terms {
     /// A finder with these costs, for paths over the links that may be used. O(V + E).
     ///
-    /// The latency of whole paths is not its concern: see [`solve`](crate::solve).
+    /// It ignores the latency of whole paths: see [`solve`](crate::solve).
     pub fn finder(&self, graph: &std::sync::Arc<Graph>) -> PathFinder {
         let unknown = unknown_delay(graph);
         PathFinder::new(graph.clone(), |edge| {

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use braid_topology::LinkState;
 
-/// What a link costs: the sum of its parts, each so many times. Text: `hops`, `latency`, `10*hops+latency`.
+/// The cost of a link: the weighted sum of its parts. Text: `hops`, `latency`, `10*hops+latency`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Weight {
-    /// Each link costs this.
+    /// The cost of each link.
     pub hops: u32,
-    /// Each microsecond of delay costs this.
+    /// The cost of each microsecond of delay.
     pub latency: u32,
-    /// An idle link costs a hundred times this, and more the fuller it is: `100 / (1 - load / capacity)`, at most
-    /// 10,000. That is how the mean wait in a queue grows. A link of no capacity is full.
+    /// The cost of an idle link is a hundred times this. It rises with the load, as the mean wait in a queue does:
+    /// `100 / (1 - load / capacity)`, at most 10,000. A link of no capacity is full.
     pub load: u32,
 }
 
@@ -31,12 +31,12 @@ impl Weight {
     /// How full links are.
     pub const LOAD: Self = Self { hops: 0, latency: 0, load: 1 };
 
-    /// Whether it counts what is measured and changes while links stay: delay or load.
+    /// Whether it depends on measured values that change while links stay: delay or load.
     pub const fn is_measured(&self) -> bool {
         self.latency > 0 || self.load > 0
     }
 
-    /// The cost of a link; `unknown` stands for its delay if that is not known.
+    /// The cost of a link; `unknown` replaces an unknown delay.
     pub fn cost(&self, state: &LinkState, unknown: Duration) -> u32 {
         let delay = micros(state.delay.unwrap_or(unknown));
         let parts = [(self.hops, 1), (self.latency, delay), (self.load, fullness(state))];

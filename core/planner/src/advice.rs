@@ -11,17 +11,17 @@ use crate::EffectivePolicy;
 /// A path for a subflow between two addresses.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SubflowCandidate {
-    /// The local port is 0 where any will do.
+    /// Its addresses and ports; the local port is 0 where any will do.
     pub ends: SubflowEnds,
-    /// From the asking host's switch to its peer's.
+    /// Its path from the requesting host's switch to the peer's.
     pub path: Path,
 }
 
-/// Which subflows that a host has opened are to stay, in the order of their opening: `most` of them, which share no link
-/// with the connection's first subflow or with each other, unless the policy says how many there are.
+/// The subflows that stay of those a host has opened, in the order of opening: `most` of them, which share no link
+/// with the connection's first subflow or with each other, unless the policy sets their number.
 ///
-/// `first` is the path of the first subflow, if it has one. A subflow of `opened` that has no path of its own is `None`, and
-/// does not stay. The answer has an item for each of `opened`. O(n²·h²) for n subflows of h hops.
+/// `first` is the path of the first subflow, if it has one. A subflow of `opened` without a path of its own is
+/// `None`, and does not stay. The result has an item for each of `opened`. O(n²·h²) for n subflows of h hops.
 pub fn kept_subflows<'a>(
     policy: &EffectivePolicy,
     most: usize,
@@ -41,23 +41,23 @@ pub fn kept_subflows<'a>(
 }
 
 /// The choice of further subflows: one for each path that shares no link with those of others, or as many as the policy
-/// wants, spread over the paths.
+/// sets, spread over the paths.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SubflowPlan {
     policy: EffectivePolicy,
     most: usize,
-    /// The connection itself.
+    /// The connection.
     connection: SubflowEnds,
     named: Vec<SubflowEnds>,
-    /// The paths that must not be met.
+    /// The paths whose links must not be shared.
     used: Vec<Path>,
     candidates: Vec<SubflowCandidate>,
 }
 
 impl SubflowPlan {
-    /// Nothing is chosen yet but what stays: `kept`. The host opens `most` subflows at most beside the first.
+    /// A plan that holds only the subflows that stay: `kept`. The host opens at most `most` subflows beside the first.
     ///
-    /// `used` are the paths of the connection's subflows that are established.
+    /// `used` are the paths of the connection's established subflows.
     pub fn new(
         policy: EffectivePolicy,
         most: usize,
@@ -70,18 +70,18 @@ impl SubflowPlan {
         Self { policy, most, connection, named, used, candidates: Vec::new() }
     }
 
-    /// Adds the paths that a subflow between two addresses may take, as far as they are within the network and free.
+    /// Adds the paths that a subflow between two addresses may take: those with links, none of which must not be shared.
     pub fn offer<'a>(&mut self, ends: SubflowEnds, paths: impl IntoIterator<Item = &'a Path>) {
         let used = &self.used;
         let free = paths.into_iter().filter(|path| !path.links().is_empty() && is_apart(path, used));
         self.candidates.extend(free.map(|path| SubflowCandidate { ends, path: path.clone() }));
     }
 
-    /// The best candidate for the next subflow: what the host has opened already, then between the addresses that are used
-    /// least, then between those that begin alike; of equals the one that `place` says, by its index among their paths,
-    /// shortest first. `None` if there are subflows enough, or no candidate is left.
+    /// The best candidate for the next subflow: one that the host has already opened; then the least used address pair;
+    /// then the pair of the most similar addresses. `place` chooses among equals, by index among their paths,
+    /// shortest first. `None` if there are enough subflows, or no candidate is left.
     ///
-    /// It is to be [named](Self::name) or [rejected](Self::reject) before the next.
+    /// [Name](Self::name) or [reject](Self::reject) it before the next.
     pub fn next(
         &mut self,
         place: impl FnOnce(&SubflowEnds, &[&Path], Policy) -> Option<usize>,
@@ -99,7 +99,7 @@ impl SubflowPlan {
         self.candidates.get(index).cloned()
     }
 
-    /// The candidate becomes a subflow with these ends, which have a local port.
+    /// Makes the candidate a subflow with these ends, which have a local port.
     pub fn name(&mut self, candidate: &SubflowCandidate, ends: SubflowEnds) {
         let may_share = self.policy.may_share();
         self.candidates
@@ -107,7 +107,7 @@ impl SubflowPlan {
         self.named.push(ends);
     }
 
-    /// The candidate cannot become a subflow.
+    /// Rejects the candidate, which cannot become a subflow.
     pub fn reject(&mut self, candidate: &SubflowCandidate) {
         if let Some(index) = self.candidates.iter().position(|it| it == candidate) {
             self.candidates.remove(index);
@@ -115,7 +115,7 @@ impl SubflowPlan {
     }
 }
 
-/// How good it is to have one more subflow between two addresses; the least is the best.
+/// The rank of one more subflow between two addresses; the least is the best.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Rank {
     is_new: bool,
@@ -168,7 +168,7 @@ mod tests {
         ends("10.0.0.1:1000", "10.0.0.9:5201")
     }
 
-    /// The paths of the subflows that a plan names, where the first of equal candidates is taken.
+    /// The paths of the subflows that a plan names, if the first of equal candidates is taken.
     fn named(mut plan: SubflowPlan) -> Vec<Path> {
         let (mut port, mut paths) = (61_000, Vec::new());
         while let Some(it) = plan.next(|_, _, _| Some(0)) {

@@ -7,27 +7,27 @@ use braid_paths::Path;
 use braid_topology::{Graph, Link};
 use braid_types::{BitsPerSec, SwitchPort};
 
-/// What is known of links and paths where streams are to be distributed.
+/// The state of links and paths, for the distribution of streams.
 pub trait LinkConditions {
-    /// What others leave of one direction of a link.
+    /// The rate that others leave free in one direction of a link.
     fn left(&self, link: &Link) -> BitsPerSec;
 
-    /// Among how many owners a link is shared, whoever asks included; one at least.
+    /// The number of owners that share a link, the requesting one included; one at least.
     fn sharers(&self, link: &Link) -> usize;
 
-    /// How long one direction of a link takes, if that is known.
+    /// The delay of one direction of a link, if known.
     fn delay(&self, link: &Link) -> Option<Duration>;
 
-    /// How many streams a path can use.
+    /// The model of the streams that a path can use.
     fn model(&self, path: &Path) -> StreamModel;
 }
 
-/// A network that nobody else uses.
+/// A network without other users.
 #[derive(Clone, Copy, Debug)]
 pub struct Unloaded<'a> {
     /// Its links.
     pub graph: &'a Graph,
-    /// How many streams paths can use, all alike.
+    /// The model of the streams that paths can use, the same for all.
     pub model: StreamModel,
 }
 
@@ -49,9 +49,9 @@ impl LinkConditions for Unloaded<'_> {
     }
 }
 
-/// Up to `wanted` paths, those that add most to what all can carry, shortest first.
+/// Up to `wanted` paths, those that add most to the total capacity, shortest first.
 ///
-/// `shortest` gives as many of the shortest paths as it is asked for; some of them may be left out. See [`useful`].
+/// `shortest` gives as many of the shortest paths as requested; some of them may be dropped. See [`useful`].
 pub fn useful_paths(
     on: &impl LinkConditions,
     wanted: usize,
@@ -62,8 +62,8 @@ pub fn useful_paths(
     useful(&links, wanted).into_iter().filter_map(|index| paths.get(index).cloned()).collect()
 }
 
-/// In which proportion streams are distributed over these paths, given shortest first, if so many are `expected`; and what
-/// each path can carry beside the others. By path.
+/// The weights of these paths, given shortest first, for so many `expected` streams; and the rate of each path beside the
+/// others. By path.
 pub fn stream_weights(
     on: &impl LinkConditions,
     distribution: Distribution,
@@ -79,7 +79,7 @@ pub fn stream_weights(
     distribution.plan(&candidates, expected)
 }
 
-/// The path that the next stream takes, where `held[i]` streams are on path i; `None` if no path that it may take is left.
+/// The path of the next stream, where `held[i]` streams are on path i; `None` if no allowed path is left.
 pub fn next_path(
     distribution: Distribution,
     mut weights: Vec<f64>,
@@ -91,17 +91,17 @@ pub fn next_path(
     distribution.next(&weights, held)
 }
 
-/// The time to the other end of a path and back, as far as the delays of its links are known.
+/// The round-trip time of a path, as far as the delays of its links are known.
 pub fn round_trip(on: &impl LinkConditions, path: &Path) -> Duration {
     path.links().iter().flat_map(|link| [on.delay(link), on.delay(&link.reversed())]).flatten().sum()
 }
 
-/// The cables of a path by the lower of their ends, and what each has for its streams.
+/// The links of a path by the lower of their ends, with the rate that each has for its streams.
 fn rooms(on: &impl LinkConditions, path: &Path) -> Vec<(SwitchPort, BitsPerSec)> {
     path.links().iter().map(|link| (link.src.min(link.dst), room(on, link))).collect()
 }
 
-/// The direction that has less counts: it is not known which way data will go.
+/// The lesser of both directions: the direction of the data is unknown.
 fn room(on: &impl LinkConditions, link: &Link) -> BitsPerSec {
     let left = on.left(link).min(on.left(&link.reversed()));
     BitsPerSec(left.0 / on.sharers(link).max(1) as u64)
@@ -117,7 +117,7 @@ mod tests {
 
     use super::*;
 
-    /// The switches on the way of each of so many streams, in topologies A and B of Huang et al. (2017).
+    /// The switches on the path of each of so many streams, in topologies A and B of Huang et al. (2017).
     fn distributed(graph: Graph, distribution: Distribution, wanted: usize, streams: usize) -> Vec<Vec<u64>> {
         let graph = Arc::new(graph);
         let on = Unloaded { graph: &graph, model: StreamModel::default() };

@@ -1,13 +1,14 @@
 //! The planner: decisions about paths, made by the same code in the controller and in the simulator.
 //!
-//! [`EffectivePolicy`] is what holds for one connection: its rule of the policy file, and defaults where that says nothing.
-//! [`SprayPolicy::plan`] says over which paths a flow is sprayed, in which shares, and how its packets are resequenced.
-//! [`Distribution`](braid_assign::Distribution) of announced streams over paths that are set aside follows from
-//! [`useful_paths`], [`stream_weights`] and [`next_path`]. [`SubflowPlan`] chooses the subflows that a host is advised to open.
+//! [`EffectivePolicy`] combines a connection's rule of the policy file with defaults for what the rule does not set.
+//! [`SprayPolicy::plan`] chooses the paths of a sprayed flow, their shares, and how its packets are resequenced.
+//! The [`Distribution`](braid_assign::Distribution) of announced streams over assigned paths follows from
+//! [`useful_paths`], [`stream_weights`] and [`next_path`]. [`SubflowPlan`] chooses the subflows that a host is advised to
+//! open.
 //!
-//! Everything is deterministic, and asks the caller what only the caller knows: how much room links have, and which paths
-//! may be used. What the crate does not do: find paths (`braid-paths`), follow streams (`braid-steering`), or remember any
-//! decision. When a plan gives way to a better one, `braid-control` decides.
+//! Everything is deterministic. The caller supplies the available rate of links and the paths that may be used. Out of
+//! scope: path search (`braid-paths`), stream tracking (`braid-steering`), and memory of any decision. `braid-control`
+//! decides when a plan is replaced by a better one.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -19,7 +20,7 @@
 //! use braid_topology::{Graph, Link, LinkState};
 //! use braid_types::{BitsPerSec, DatapathId, PortNo, SwitchPair, SwitchPort};
 //!
-//! // Two cables between two switches: 50 Mbit/s and 10 ms, 100 Mbit/s and 30 ms.
+//! // Two links between two switches: 50 Mbit/s and 10 ms, 100 Mbit/s and 30 ms.
 //! let links = [(1, 50, 10), (2, 100, 30)].into_iter().flat_map(|(port, mbits, millis)| {
 //!     let [src, dst] = [1, 2].map(|dpid| SwitchPort::new(DatapathId(dpid), PortNo(port)));
 //!     let delay = Some(Duration::from_millis(millis));

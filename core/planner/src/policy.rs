@@ -1,21 +1,21 @@
-//! The effective policy of a connection: its rule of the policy file, and the settings' defaults where that says nothing.
+//! The effective policy of a connection: its rule of the policy file, with defaults for what the rule does not set.
 
 use braid_paths::Kind;
 use braid_steering::{Imbalance, Policy, Resequence, SteerAs, Steering};
 
-/// Paths of connections that a policy calls parallel, if it does not say how many.
+/// The number of paths of connections that a policy calls parallel, if it sets none.
 const PARALLEL_PATHS: usize = 4;
 
-/// What holds where a policy says nothing.
+/// Defaults for what a policy does not set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PolicyDefaults {
-    /// Paths between two switches among which the streams of a transfer are placed, and over which a flow is sprayed.
+    /// The paths between two switches on which the streams of a transfer are placed, and over which a flow is sprayed.
     pub paths: usize,
-    /// How a stream's path is chosen among them.
+    /// The policy that places a stream on one of them.
     pub placement: Policy,
-    /// Over how many paths plain connections of two hosts are distributed; fewer than two: over none.
+    /// The number of paths over which plain connections of two hosts are distributed; fewer than two: none.
     pub parallel_paths: usize,
-    /// Paths that may be set aside together at most.
+    /// The greatest number of paths in one assignment.
     pub max_assigned_paths: usize,
 }
 
@@ -26,42 +26,42 @@ impl Default for PolicyDefaults {
     }
 }
 
-/// How one connection is steered.
+/// The steering of one connection.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EffectivePolicy {
-    /// As what.
+    /// The kind of steering.
     pub steer_as: SteerAs,
-    /// Over how many paths plain connections of its hosts are distributed; fewer than two: over none.
+    /// The number of paths over which plain connections of its hosts are distributed; fewer than two: none.
     pub parallel_paths: usize,
-    /// Which paths its streams may take,
+    /// The kind of path set of its streams.
     pub kind: Kind,
-    /// and how many of those.
+    /// The number of paths in the set.
     pub k: usize,
-    /// How a stream's path is chosen among them.
+    /// The policy that places a stream on one of them.
     pub placement: Policy,
-    /// Subflows in all, if they are not one for each path that shares no link.
+    /// The total number of subflows; `None`: one for each path that shares no link.
     pub subflows: Option<usize>,
-    /// When it is resequenced if it is sprayed.
+    /// When a sprayed connection is resequenced.
     pub resequence: Resequence,
-    /// The greatest delay imbalance of paths that it is sprayed over together, if it is not the gate's.
+    /// The greatest delay imbalance of paths that it is sprayed over, if it differs from the gate's.
     pub max_mdi: Option<Imbalance>,
 }
 
-/// How paths are chosen for what is sprayed, and whether it is resequenced.
+/// The choice of paths for sprayed traffic, and whether it is resequenced.
 ///
-/// All that is sprayed from one edge to another under one of these shares its paths.
+/// All traffic sprayed from one edge to another under the same spray policy shares its paths.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct SprayPolicy {
-    /// Over how many paths at most.
+    /// The greatest number of paths.
     pub k: usize,
     /// When packets are resequenced.
     pub resequence: Resequence,
-    /// The greatest delay imbalance of paths that go together, if it is not the gate's.
+    /// The greatest delay imbalance of paths used together, if it differs from the gate's.
     pub max_mdi: Option<Imbalance>,
 }
 
 impl EffectivePolicy {
-    /// What a policy file says of a connection, completed by defaults.
+    /// The steering of a policy file, completed by defaults.
     pub fn new(steering: Steering, defaults: &PolicyDefaults) -> Self {
         let parallel_paths = match steering.steer_as {
             SteerAs::Parallel => steering.k.unwrap_or(PARALLEL_PATHS).min(defaults.max_assigned_paths),
@@ -79,12 +79,12 @@ impl EffectivePolicy {
         }
     }
 
-    /// Whether it takes the default path, whatever it is.
+    /// Whether it always takes the default path.
     pub fn is_single(self) -> bool {
         self.steer_as == SteerAs::Single
     }
 
-    /// Over how many paths it is distributed with others of its hosts if it is plain; fewer than two: over none.
+    /// The number of paths over which it is distributed with others of its hosts if it is plain; fewer than two: none.
     pub fn distributed_paths(self) -> usize {
         match self.steer_as {
             SteerAs::Auto | SteerAs::Parallel => self.parallel_paths,
@@ -92,22 +92,22 @@ impl EffectivePolicy {
         }
     }
 
-    /// Whether it may be sprayed if it is plain, and not distributed with others.
+    /// Whether it may be sprayed, if it is plain and not distributed with others.
     pub fn may_spray(self) -> bool {
         matches!(self.steer_as, SteerAs::Auto | SteerAs::Spray)
     }
 
-    /// What counts of it for what is sprayed.
+    /// Its spray policy.
     pub const fn spray(self) -> SprayPolicy {
         SprayPolicy { k: self.k, resequence: self.resequence, max_mdi: self.max_mdi }
     }
 
-    /// How many subflows it may have beside its first, where its host opens `most` of them at most.
+    /// The number of subflows beside its first, where its host opens at most `most`.
     pub fn more_subflows(self, most: usize) -> usize {
         self.subflows.map_or(most, |all| all.saturating_sub(1)).min(most)
     }
 
-    /// Whether its subflows may share links: as many as the policy wants are spread over the paths.
+    /// Whether its subflows may share links: as many as the policy sets are spread over the paths.
     pub const fn may_share(self) -> bool {
         self.subflows.is_some()
     }

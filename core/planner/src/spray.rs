@@ -1,4 +1,4 @@
-//! Spray plans: which paths carry one flow together, with which shares, and how much is held to resequence its packets.
+//! Spray plans: the paths that carry one flow together, their shares, and the buffer that resequences its packets.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use braid_types::{BitsPerSec, SwitchPair};
 
 use crate::SprayPolicy;
 
-/// Queues may delay a packet by so much beyond the delay of its path.
+/// The greatest queueing delay of a packet beyond the delay of its path.
 const MAX_QUEUE_DELAY: Duration = Duration::from_millis(250);
-/// A packet is held for so long at least, however equal paths were measured to be.
+/// The least hold time, however equal the measured paths are.
 const MIN_HOLD: Duration = Duration::from_millis(5);
-/// A group has no more buckets.
+/// The greatest number of buckets of a group.
 const MAX_MEMBERS: usize = 64;
-/// The unit of weights. Less has a weight of one; only nothing has none.
+/// The unit of weights. Any smaller rate has a weight of one; only a rate of zero has none.
 const WEIGHT_UNIT: BitsPerSec = BitsPerSec(10_000);
 
-/// Paths that go together.
+/// Paths that are used together.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SprayPlan {
     /// Those of the lowest delay first.
@@ -28,7 +28,7 @@ pub struct SprayPlan {
     pub is_unequal: bool,
     /// Their maximum delay imbalance, from 0 to 0.5.
     pub mdi: f64,
-    /// How much the greatest delay is above the least.
+    /// The difference between the greatest and the least delay.
     pub difference: Duration,
 }
 
@@ -37,18 +37,17 @@ pub struct SprayPlan {
 pub struct SprayMember {
     /// From the sender's edge to the receiver's.
     pub path: Path,
-    /// Its part of the greatest flow.
+    /// Its part of the maximum flow.
     pub rate: BitsPerSec,
-    /// How long it takes when queues are empty.
+    /// Its delay with empty queues.
     pub delay: Duration,
 }
 
 impl SprayPolicy {
-    /// The paths of the greatest flow over the `room` of each link, in bits a second, as far as they are usable and their
-    /// delays go together. One path or none: there is nothing to spray over.
+    /// The paths of the maximum flow over the `room` of each link, in bits a second, as far as they are usable and
+    /// the delay gate accepts them together. With one path or none, there is nothing to spray over.
     ///
-    /// For a delay that is not known stands the greatest in the graph. As many paths are looked for as the policy says, 64 at
-    /// most.
+    /// The greatest delay in the graph replaces unknown delays. The policy sets the number of paths, 64 at most.
     ///
     /// Source: Banfi et al. 2016, §III-B.
     #[must_use]
@@ -74,11 +73,11 @@ impl SprayPolicy {
         SprayPlan { members, is_unequal: kept.resequence, mdi: kept.mdi, difference: kept.difference }
     }
 
-    /// What the paper's thresholds are by default, but for what the policy says.
+    /// The paper's thresholds, except where the policy sets others.
     fn gate(self) -> DelayGate {
         let limits = DelayLimits::default();
         let cutoff = self.max_mdi.map_or(limits.cutoff, Imbalance::share);
-        // All of these are in range, so that the default is never needed.
+        // All of these are in range, so the default is never used.
         DelayGate::new(DelayLimits { cutoff, reorder: limits.reorder.min(cutoff), ..limits })
             .unwrap_or_default()
     }
@@ -90,13 +89,13 @@ impl SprayPlan {
         self.members.len() > 1
     }
 
-    /// What all paths have to spare.
+    /// The total rate of all paths.
     pub fn total(&self) -> BitsPerSec {
         BitsPerSec(self.members.iter().map(|it| it.rate.0).fold(0, u64::saturating_add))
     }
 
-    /// How packets are resequenced; `None` if they are not. The hold time is the greatest difference of delays and as much
-    /// again by half, and what queues may add.
+    /// The settings of the resequencer; `None` without resequencing. The greatest hold time is 1.5 times the greatest
+    /// difference of delays, plus the queueing allowance.
     pub fn resequencing(&self, resequence: Resequence) -> Option<Settings> {
         let wanted = match resequence {
             Resequence::Always => self.is_multipath(),
@@ -117,11 +116,12 @@ impl SprayPlan {
         })
     }
 
-    /// T of the paper, in bytes: what all paths carry while the slowest one is behind the fastest, by delay and by queues.
+    /// T of the paper, in bytes: the traffic of all paths while the slowest is behind the fastest, by delay and by
+    /// queues.
     fn threshold(&self) -> u32 {
         let delays = || self.members.iter().map(|it| it.delay);
         let sum = delays().max().unwrap_or_default() + delays().min().unwrap_or_default();
-        // MDI = d_max / (d_max + d_min) − 0.5, so that this is d_max − d_min.
+        // MDI = d_max / (d_max + d_min) − 0.5, so this is d_max − d_min.
         let behind = sum.as_secs_f64() * 2.0 * self.mdi + MAX_QUEUE_DELAY.as_secs_f64();
         let bytes = self.total().as_f64() / 8.0 * behind;
         (bytes as u64).clamp(256 << 10, 16 << 20) as u32
@@ -129,23 +129,22 @@ impl SprayPlan {
 }
 
 impl SprayMember {
-    /// What the scheduler knows of it.
+    /// The path's properties for the scheduler.
     pub fn weight(&self) -> PathWeight {
         path_weight(self.rate, self.delay)
     }
 }
 
-/// What the scheduler knows of a path with so much to spare: a weight in units of 10 kbit/s, none only of nothing.
+/// The scheduler's properties of a path with this rate: a weight in units of 10 kbit/s, zero only for a rate of zero.
 pub fn path_weight(rate: BitsPerSec, delay: Duration) -> PathWeight {
     let weight = rate.0.div_ceil(WEIGHT_UNIT.0).min(u32::MAX.into()) as u32;
     PathWeight { weight, rate: Some(rate), delay }
 }
 
-/// The bytes that one path takes in a row where all have so much to spare: what they carry in 50 µs, and no more than a GSO
-/// packet.
+/// The bytes that one path takes in a row, for this total rate: the traffic of 50 µs, and no more than a GSO packet.
 ///
-/// The shorter the turns, the less is resequenced, and the longer, the more frames leave as one. Up to 240 Mbit/s each packet
-/// is decided by itself.
+/// Shorter bursts need less resequencing; longer ones let more frames leave as one GSO packet. Up to 240 Mbit/s each
+/// packet is decided by itself.
 pub fn burst(total: BitsPerSec) -> u32 {
     (total.0 / 8 / 20_000).min(u16::MAX.into()) as u32
 }

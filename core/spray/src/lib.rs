@@ -1,16 +1,16 @@
 //! Spraying of one flow over several paths, and resequencing of its packets.
 //!
 //! [`Scheduler`] chooses a path for each packet at the sending edge: weighted round robin in bursts, or the path on which
-//! it arrives first. [`Resequencer`] is the receiving edge's buffer. It holds early segments, for each TCP flow by itself, and
-//! gives a gap up as soon as the packet in it is known to be lost, so that the sender learns of it: when every path has
-//! delivered something later, when a time-out that follows the measured difference of the paths is over, or when the
-//! flow's share of the buffer is full. After algorithm 1 of Banfi et al., "Endpoint-transparent Multipath Transport with
-//! Software-defined Networks" (2016), which has neither the first nor the second.
+//! it arrives first. [`Resequencer`] is the receiving edge's buffer. It holds early segments of each TCP flow. It gives a
+//! gap up as soon as the missing packet is known to be lost, so that the sender learns of the loss: every path has
+//! delivered something later, a time-out that follows the measured skew of the paths is over, or the flow's share of the
+//! buffer is full. After algorithm 1 of Banfi et al., "Endpoint-transparent Multipath Transport with Software-defined
+//! Networks" (2016), which lacks the first two.
 //!
-//! [`Feedback`] learns from probes what each path carries, and has the shares follow.
+//! [`Feedback`] learns from probes what each path carries, and adjusts the shares.
 //!
-//! None of them performs I/O or knows a clock. What a packet is, the caller says: the buffer keeps it and gives it back.
-//! Nothing is ever dropped or changed; what cannot be put in order passes through.
+//! None of them performs I/O or reads a clock. The caller defines what a packet is: the buffer keeps it and returns it.
+//! Nothing is ever dropped or changed; packets that cannot be resequenced pass through.
 //!
 //! ```
 //! use braid_spray::{Fate, PathId, Resequencer, Segment, SeqNo, Settings};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A TCP sequence number. Comparing two means asking which is ahead, modulo 2³². RFC 9293 §3.4.
+/// A TCP sequence number. Comparisons are modulo 2³². RFC 9293 §3.4.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SeqNo(pub u32);
 
@@ -44,7 +44,7 @@ pub struct Segment {
     pub fin: bool,
     /// Ends the connection.
     pub rst: bool,
-    /// The sender's clock when it was sent, if it says so. RFC 7323 §3.
+    /// The sender's clock at the time of sending, if given. RFC 7323 §3.
     pub timestamp: Option<u32>,
 }
 

@@ -5,15 +5,15 @@ use braid_types::BitsPerSec;
 use crate::ids::{StreamId, TransferId};
 use crate::stream::{Stream, Transfer};
 
-/// More changes than these are not listed: whoever asks for them gets all transfers instead.
+/// With more changes than these, a reader gets all transfers instead.
 const MAX_CHANGES: usize = 1 << 20;
 
-/// What has changed of transfers since they were last copied.
+/// The changes of transfers since the last copy.
 ///
-/// Counts are listed as they are noted, since the stream is at hand then: looking each up again later would cost ten times as
-/// much. Of all else it is listed which transfers have changed, those that ended too, each once.
+/// Counts are listed when they are noted, as the stream is at hand then: a later look-up of each would cost ten times as
+/// much. For all other changes, only the transfers that changed or ended are listed, each once.
 ///
-/// Invariant: a transfer that is marked is listed here, or in what was taken from here and not visited yet.
+/// Invariant: a marked transfer is listed here, or in the changes that were taken and not visited yet.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     /// `None`: nobody has asked yet, or there were too many.
@@ -26,28 +26,28 @@ struct Listed {
     counts: Vec<Count>,
 }
 
-/// What brings a copy of all transfers up to date.
+/// The changes that bring a copy of all transfers up to date.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Changed {
-    /// Every transfer that there is, to be visited; the copy begins anew.
+    /// All existing transfers, to be visited; the copy starts over.
     All(Vec<TransferId>),
-    /// What has changed since the last time.
+    /// The changes since the last time.
     Some {
-        /// What was counted. It goes before what visits find, which is newer; streams that the copy lacks are to be visited.
+        /// Counts, to be applied before visits, whose results are newer. Streams that the copy lacks are to be visited.
         counts: Vec<Count>,
-        /// Transfers to be visited, which have changed otherwise or ended.
+        /// Transfers to be visited: those with other changes, and ended ones.
         transfers: Vec<TransferId>,
     },
 }
 
-/// What one direction of a stream has carried.
+/// The count of one direction of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Count {
     /// The transfer of the stream.
     pub transfer: TransferId,
     /// The stream.
     pub stream: StreamId,
-    /// Whether it is what goes to the opening host.
+    /// Whether it is the direction towards the opening host.
     pub reverse: bool,
     /// Bytes of frames.
     pub bytes: u64,
@@ -62,14 +62,14 @@ impl Changes {
         }
     }
 
-    /// A transfer is not there any more.
+    /// Notes the end of a transfer.
     pub(crate) fn note_end(&mut self, transfer: &Transfer) {
         if !transfer.is_changed {
             self.list(|listed| listed.transfers.push(transfer.id));
         }
     }
 
-    /// A direction of a stream was counted.
+    /// Notes a count of one direction of a stream.
     pub(crate) fn note_count(&mut self, stream: &Stream, reverse: bool) {
         let Stream { id, transfer, bytes, rates, .. } = *stream;
         let at = usize::from(reverse);
@@ -77,7 +77,7 @@ impl Changes {
         self.list(|listed| listed.counts.push(count));
     }
 
-    /// What was listed, unless that is not everything; from now on changes are listed.
+    /// The listed changes, or `None` if the list is incomplete; from now on changes are listed.
     pub(crate) fn take(&mut self) -> Option<Changed> {
         let Listed { transfers, counts } = self.listed.replace(Listed::default())?;
         Some(Changed::Some { counts, transfers })

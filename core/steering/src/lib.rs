@@ -1,11 +1,10 @@
 //! Transfers, their streams, and the policies that place streams on paths.
 //!
 //! A *transfer* is one logical movement of data between two hosts; its *streams* are the TCP connections
-//! that carry it. [`Transfers`] knows which stream belongs to which transfer, from what the packets that
-//! open a stream say; a [`PlacementPolicy`] chooses the path of each.
+//! that carry it. [`Transfers`] assigns each stream to its transfer by the packets that open the stream; a
+//! [`PlacementPolicy`] chooses the path of each.
 //!
-//! What it does not do: find paths (`braid-paths`), read packets (`braid-packet`), or write rules
-//! (`braid-control`).
+//! Out of scope: path search (`braid-paths`), packet parsing (`braid-packet`), and writing rules (`braid-control`).
 //!
 //! ```
 //! use braid_steering::{Limits, Opening, Transfers};
@@ -15,7 +14,7 @@
 //! let first = FiveTuple { src, dst, src_port: 40_000, dst_port: 5_201 };
 //! let mut transfers = Transfers::new(Limits::default());
 //! transfers.open(Time::ZERO, first, Opening::Capable).unwrap();
-//! // The answering host's SYN/ACK tells the token by which further subflows name the connection.
+//! // The answering host's SYN/ACK contains the token by which further subflows name the connection.
 //! transfers.learn_token(&first, Token(7));
 //! transfers.open(Time::ZERO, FiveTuple { src_port: 40_001, ..first }, Opening::Join(Token(7))).unwrap();
 //! assert_eq!((transfers.transfer_count(), transfers.len()), (1, 2));

@@ -4,16 +4,16 @@ use std::marker::PhantomData;
 
 use braid_types::Index;
 
-/// Values of a page. Of many, each may hold but one that has stayed: the memory that takes is bounded by this.
+/// Values of a page. A page may survive for a single value, so this bounds the waste of memory.
 const PAGE: u64 = 8;
 
-/// What has a number.
+/// A type with a number.
 pub(crate) trait Number: Copy {
     fn number(self) -> u64;
 }
 
-/// Values by numbers that are given one after the other: found in one step, in their order, and those that came together
-/// lie together, as they are mostly used and gone together.
+/// Values by consecutive numbers: found in one step, and kept in order. Values that came together lie together, as
+/// they are mostly used and removed together.
 #[derive(Debug)]
 pub(crate) struct Numbered<K, V> {
     pages: Index<u64, Page<V>>,
@@ -21,7 +21,7 @@ pub(crate) struct Numbered<K, V> {
     key: PhantomData<K>,
 }
 
-/// Invariant: it holds some.
+/// Invariant: it is not empty.
 #[derive(Debug)]
 struct Page<V> {
     values: Box<[Option<V>]>,
@@ -75,7 +75,7 @@ impl<K: Number, V> Numbered<K, V> {
         Some(value)
     }
 
-    /// All of it, in the order of numbers. O(n log n).
+    /// All values, in the order of numbers. O(n log n).
     #[expect(clippy::disallowed_methods, reason = "sorted at once")]
     pub(crate) fn iter(&self) -> impl Iterator<Item = &V> {
         let mut pages: Vec<_> = self.pages.iter().collect();

@@ -9,7 +9,7 @@ use crate::ids::TransferId;
 
 /// The transfers of MPTCP connections by the address and port from which their first subflow was opened.
 ///
-/// Nothing listens there, so a SYN to such an end can only be a subflow that the answering host opens.
+/// No socket listens there, so a SYN to such an end can only be a subflow that the answering host opens.
 #[derive(Debug, Default)]
 pub(crate) struct Openers(Index<(IpAddr, u16), SmallVec<[Connection; 1]>>);
 
@@ -20,13 +20,13 @@ struct Connection {
 }
 
 impl Openers {
-    /// Remembers the first subflow of a connection.
+    /// Adds the first subflow of a connection.
     pub(crate) fn insert(&mut self, first: &FiveTuple, transfer: TransferId) {
         let known = self.0.entry((first.src, first.src_port)).or_default();
         known.push(Connection { transfer, answers: first.dst });
     }
 
-    /// Forgets the first subflow of a connection.
+    /// Removes the first subflow of a connection.
     pub(crate) fn remove(&mut self, first: &FiveTuple) {
         let end = (first.src, first.src_port);
         let Some(known) = self.0.get_mut(&end) else { return };
@@ -36,7 +36,7 @@ impl Openers {
         }
     }
 
-    /// The transfer to whose opening end `subflow` leads: of several, the one that its sender answers.
+    /// The transfer whose opening end `subflow` addresses; of several, the one whose answering host is the sender.
     pub(crate) fn called(&self, subflow: &FiveTuple) -> Option<TransferId> {
         let known = self.0.get(&(subflow.dst, subflow.dst_port))?;
         let answered = known.iter().find(|connection| connection.answers == subflow.src);

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use crate::ids::{StreamId, TransferId};
 
-/// How a transfer is carried.
+/// The way a transfer is carried.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TransferKind {
@@ -17,48 +17,48 @@ pub enum TransferKind {
     Mptcp,
     /// Several TCP connections between two hosts.
     Parallel,
-    /// One TCP connection whose packets edges spread over several paths, and put back in order.
+    /// One TCP connection whose packets edges spray over several paths, and resequence.
     Spray,
 }
 
-/// What TCP connections that carry one transfer have in common.
+/// The common property of TCP connections that carry one transfer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
-    /// An application said that they belong together, under this number.
+    /// An application announced that they belong together, under this number.
     Announced(u64),
 }
 
-/// What the packet that opens a stream says of the transfer it belongs to.
+/// The information in a stream's first packet about its transfer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Opening {
     /// MP_CAPABLE: a new connection.
     Capable,
-    /// MP_JOIN: one more subflow of the connection that the receiver knows by this token.
+    /// MP_JOIN: one more subflow of the connection that has this token at the receiver.
     Join(Token),
-    /// Nothing, but it is one of these.
+    /// None, but it belongs to this group.
     Parallel(Group),
-    /// Nothing, and its packets may take several paths at once.
+    /// None, and its packets may take several paths at once.
     Sprayed,
-    /// Nothing: it was not seen, an earlier controller has placed the stream.
+    /// None: it was not seen, and an earlier controller placed the stream.
     Unseen,
-    /// It has not come yet, or passed unseen: the host was told to open the stream.
+    /// It has not arrived yet, or was not seen: the host was advised to open the stream.
     Advised,
 }
 
 impl Opening {
-    /// Whether the answer to its first packet will be seen, and says whether the stream comes about.
+    /// Whether the answer to its first packet will be seen, and shows whether the stream is established.
     pub const fn awaits_answer(self) -> bool {
         matches!(self, Self::Capable | Self::Join(_))
     }
 }
 
-/// The way of a stream through the network, for each direction of its packets.
+/// The route of a stream through the network, for each direction of its packets.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Route {
     /// From the opening host's switch to the answering host's.
     pub forward: Path,
-    /// The same links the other way.
+    /// The same links in reverse.
     pub reverse: Path,
 }
 
@@ -71,19 +71,19 @@ pub struct Stream {
     pub transfer: TransferId,
     /// Its connection, from the opening host.
     pub tuple: FiveTuple,
-    /// What its first packet said.
+    /// The information in its first packet.
     pub opening: Opening,
-    /// Whether its handshake is complete, as far as it was seen: one that is not may be refused yet.
+    /// Whether its handshake is complete, as far as seen: otherwise it may still be refused.
     pub established: bool,
-    /// Its way; `None` while it follows the default route.
+    /// Its route; `None` while it follows the default path.
     pub route: Option<Route>,
     /// When its first packet was seen.
     pub opened_at: Time,
     /// Bytes of frames counted from the opening host, and towards it.
     pub bytes: [u64; 2],
-    /// What it carries in each direction, between the last two counts.
+    /// Its rate in each direction, between the last two counts.
     pub rates: [BitsPerSec; 2],
-    /// The last count of which a rate was taken, and its time.
+    /// The last count used for a rate, and its time.
     pub counted: [(Time, u64); 2],
 }
 
@@ -92,19 +92,19 @@ pub struct Stream {
 pub struct Transfer {
     /// Its number.
     pub id: TransferId,
-    /// How it is carried.
+    /// The way it is carried.
     pub kind: TransferKind,
-    /// What joining subflows call it, once the answering host has said so.
+    /// The token of joining subflows, once the answering host has sent it.
     pub token: Option<Token>,
-    /// What the answering host calls it when it opens subflows itself, once it has.
+    /// The token of subflows that the answering host opens, once it has opened one.
     pub opener_token: Option<Token>,
-    /// What its streams have in common, if they do not say it themselves.
+    /// The common property of its streams, if their packets do not show it.
     pub group: Option<Group>,
     /// When its first stream opened.
     pub opened_at: Time,
     /// Its streams.
     pub streams: SmallVec<[StreamId; 8]>,
-    /// Whether it is among the changes that a copy of it lacks.
+    /// Whether it changed since the last copy.
     pub(crate) is_changed: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Which path a policy chooses.
+//! The path that a placement policy chooses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -181,7 +181,7 @@ proptest! {
     /// paths of the set have links in common or not.
     #[test]
     fn deterministic_takes_paths_in_turn_whatever_they_share(count in 1..6_usize, streams in 1..20_usize) {
-        // Over 1 or 9, or both in either order, and over 4 between them: all but the first two share cables.
+        // Over 1 or 9, or both in either order, and over 4 between them: all but the first two share links.
         let ways = PathFinder::by_hops(Arc::new(network(&[]))).k_shortest(DatapathId(2), DatapathId(3), count);
         let (graph, mut siblings) = (network(&[]), Vec::<&Path>::new());
         let candidates: Vec<_> = ways.iter().collect();
@@ -236,7 +236,7 @@ proptest! {
     ) {
         let (ways, graph, mut policy) = (ways(), network(&[]), LeastLoaded::default());
         let (mut taken, mut were_apart) = (BTreeMap::<u64, (u64, Vec<usize>, usize)>::new(), true);
-        // These ways have no cable in common: streams of one transfer meet if they take the same.
+        // These ways have no link in common: streams of one transfer meet if they take the same.
         let meetings = |taken: &BTreeMap<u64, (u64, Vec<usize>, usize)>| {
             let own: BTreeSet<_> = taken.values().map(|it| (it.0, it.2)).collect();
             taken.len() - own.len()

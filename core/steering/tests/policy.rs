@@ -1,4 +1,4 @@
-//! Which rule of a policy file a connection falls under.
+//! The rule of a policy file that applies to a connection.
 
 use braid_paths::Kind;
 use braid_steering::{Imbalance, Policies, Policy, Resequence, SteerAs};

@@ -1,4 +1,4 @@
-//! Whatever happens in whatever order, transfers and streams agree, and so does a copy of them.
+//! Random sequences of operations: transfers, streams and a copy of both stay consistent.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! Which stream belongs to which transfer.
+//! The transfer that a stream belongs to.
 
 use std::net::IpAddr;
 

@@ -9,7 +9,7 @@ use braid_openflow::{
 };
 use braid_types::{MacAddr, PortNo};
 
-/// An action that this switch can do.
+/// An action that this switch supports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Act {
     Output { port: PortNo, max_len: MaxLen },
@@ -37,7 +37,7 @@ pub(crate) enum SetField {
     UdpDst(u16),
 }
 
-/// What a flow does with a packet.
+/// The instructions of a flow.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Program {
     pub(crate) apply: Arc<[Act]>,
@@ -48,14 +48,14 @@ pub(crate) struct Program {
     pub(crate) goto: Option<TableId>,
 }
 
-/// The actions that are done when a packet leaves the tables, in the order that OpenFlow 1.3.5 §5.10 fixes.
+/// The action set, in the execution order of OpenFlow 1.3.5 §5.10.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ActionSet {
     acts: Vec<Act>,
 }
 
 impl Program {
-    /// What `instructions` of a flow in `table` ask for; `tables` is how many there are.
+    /// The `instructions` of a flow in `table`; `tables` is the number of tables.
     pub(crate) fn new(
         instructions: List<'_, Instruction<'_>>,
         table: TableId,
@@ -80,13 +80,13 @@ impl Program {
         Ok(program)
     }
 
-    /// Everything that it may do.
+    /// All its actions.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Act> {
         self.apply.iter().chain(self.write.iter())
     }
 }
 
-/// The actions of a message, if this switch can do all of them.
+/// The actions of a message, if this switch supports all of them.
 pub(crate) fn acts(actions: List<'_, Action<'_>>) -> Result<Arc<[Act]>, ErrorCode> {
     actions.iter().map(|action| act(&action)).collect()
 }
@@ -152,7 +152,7 @@ impl ActionSet {
         self.acts.is_empty()
     }
 
-    /// Adds `acts`; each replaces the one of its kind.
+    /// Writes `acts` to the set; each replaces the one of its kind.
     pub(crate) fn write(&mut self, acts: &[Act]) {
         for act in acts {
             self.acts.retain(|old| kind(old) != kind(act));
@@ -161,7 +161,7 @@ impl ActionSet {
         self.acts.sort_by_key(kind);
     }
 
-    /// What is to be done: an output does not count beside a group.
+    /// The actions to execute: a group suppresses an output.
     pub(crate) fn acts(&self) -> impl Iterator<Item = Act> {
         let group = self.acts.iter().any(|act| matches!(act, Act::Group(_)));
         let acts = self.acts.clone().into_iter();
@@ -169,7 +169,7 @@ impl ActionSet {
     }
 }
 
-/// What replaces each other, in the order in which they are done.
+/// The kind of an action: one of a kind replaces another; kinds execute in this order.
 fn kind(act: &Act) -> u8 {
     match act {
         Act::PopVlan => 0,

@@ -6,14 +6,14 @@ use braid_openflow::{
     AsyncConfig, ControllerRole, FlowRemovedReasons, MaxLen, Message, PacketInReasons, PortReasons, Xid,
 };
 
-/// Names one of the controllers that are connected.
+/// The identifier of a connected controller.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ConnectionId(pub u32);
 
-/// Most bytes that a controller leaves unread before it gets no more notifications.
+/// The unread bytes of a controller above which it gets no more notifications.
 const MAX_UNREAD: usize = 1 << 20;
 
-/// The controllers that are connected.
+/// The connected controllers.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     all: BTreeMap<ConnectionId, Connection>,
@@ -29,7 +29,7 @@ pub(crate) struct Connection {
     next_xid: u32,
 }
 
-/// The kind of a message that answers no request, and the bit of the configuration that allows it.
+/// The kind of an asynchronous message, and the bit of the configuration that allows it.
 pub(crate) enum Notification {
     PacketIn(PacketInReasons),
     PortStatus(PortReasons),
@@ -38,7 +38,7 @@ pub(crate) enum Notification {
 
 impl Default for Connection {
     fn default() -> Self {
-        // OpenFlow 1.3.5 §6.3.5: a slave hears of ports only.
+        // OpenFlow 1.3.5 §6.3.5: a slave receives port messages only.
         let packet_in = PacketInReasons::NO_MATCH | PacketInReasons::ACTION | PacketInReasons::INVALID_TTL;
         let ports = PortReasons::ADD | PortReasons::DELETE | PortReasons::MODIFY;
         let removed = FlowRemovedReasons::IDLE_TIMEOUT
@@ -68,19 +68,19 @@ impl Connections {
         self.all.get_mut(&id)
     }
 
-    /// The bytes that a controller has not been sent yet.
+    /// The bytes not yet sent to a controller.
     pub(crate) fn output(&mut self, id: ConnectionId) -> Option<&mut Vec<u8>> {
         self.all.get_mut(&id).map(|connection| &mut connection.out)
     }
 
     pub(crate) fn reply(&mut self, id: ConnectionId, xid: Xid, message: &Message<'_>) {
         if let Some(connection) = self.all.get_mut(&id) {
-            // No message is too long: statistics come in parts.
+            // No message is too long: statistics are sent in parts.
             let _ = message.encode(xid, &mut connection.out);
         }
     }
 
-    /// Sends a message to all controllers that want it.
+    /// Sends a message to all controllers whose configuration allows it.
     pub(crate) fn notify(&mut self, notification: &Notification, message: &Message<'_>) {
         let wanted = self.all.values_mut().filter(|it| it.wants(notification) && it.out.len() < MAX_UNREAD);
         for connection in wanted {
@@ -89,7 +89,7 @@ impl Connections {
         }
     }
 
-    /// Takes on a role; `false` if the generation is older than one that was seen. OpenFlow 1.3.5 §6.3.6.
+    /// Applies a role; `false` if the generation is older than the last one. OpenFlow 1.3.5 §6.3.6.
     pub(crate) fn take_role(&mut self, id: ConnectionId, role: ControllerRole, generation: u64) -> bool {
         if matches!(role, ControllerRole::Master | ControllerRole::Slave) {
             if self.generation.is_some_and(|seen| (generation.wrapping_sub(seen)).cast_signed() < 0) {

@@ -5,7 +5,7 @@ use braid_types::Time;
 use crate::connections::Connections;
 use crate::switch::Identity;
 
-/// What machines share while they handle an event.
+/// The context that machines share while they handle an event.
 pub(crate) struct Environment<'a> {
     pub(crate) now: Time,
     pub(crate) identity: &'a Identity,

@@ -1,12 +1,12 @@
 //! An OpenFlow 1.3 switch without I/O: tables, groups that spray and resequence, messages.
 //!
-//! [`Switch`] is given frames and messages, with the time, and gives frames and messages back. It has what stock switches
-//! lack: a select group that decides for each packet ([`braid_spray::Scheduler`]), and a group that resequences TCP
-//! ([`braid_spray::Resequencer`]); both are set by the messages of [`braid_edge_protocol::extension`]. Frames may be GSO packets whose
-//! checksums are left to a network card ([`Offload`]); they are passed on as such, and changed as such.
+//! [`Switch`] receives frames and messages, with the time, and returns frames and messages. It adds two features that
+//! stock switches lack: a select group that decides for each packet ([`braid_spray::Scheduler`]), and a group that
+//! resequences TCP ([`braid_spray::Resequencer`]). The messages of [`braid_edge_protocol::extension`] configure both.
+//! Frames may be GSO packets whose checksums are left to a network card ([`Offload`]); they stay so through all changes.
 //!
-//! What it does not do: meters, queues, MPLS, PBB, table and port modification beyond what is described in
-//! `docs/edge.md`; it says so with the errors of the specification. All tables are bounded.
+//! Out of scope: meters, queues, MPLS, PBB, and table and port modification beyond `docs/edge.md`. Requests for them get
+//! the errors of the specification. All tables are bounded.
 //!
 //! ```
 //! use braid_openflow::{Action, Message, PacketOut, Xid};

@@ -1,4 +1,4 @@
-//! The controller's clock, and the generation id with which it claims the MASTER role.
+//! The controller's clock, and the generation id with which it requests the MASTER role.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 

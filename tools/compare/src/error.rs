@@ -1,4 +1,4 @@
-//! What keeps a scenario, or one of its variants, from being simulated.
+//! Errors: why a scenario, or one of its variants, cannot be simulated.
 
 use std::fmt;
 
@@ -7,15 +7,15 @@ use braid_sim::network::NetworkError;
 use braid_topology::blueprint::BlueprintError;
 use serde::Serialize;
 
-/// A variant that is left out, and the key that the simulator cannot follow.
+/// A variant that is skipped, and the key that the simulator cannot follow.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Refused {
     /// Its name; none where the scenario has no variants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// As in the scenario's file, such as `controller.probe` or `policy: rule[0].ports`.
+    /// The key in the scenario's file, such as `controller.probe` or `policy: rule[0].ports`.
     pub key: String,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
@@ -44,13 +44,13 @@ pub enum CompareError {
     /// There is nothing to simulate.
     #[error("the scenario has no traffic")]
     NoTraffic,
-    /// It is made by programs that the simulator does not know.
+    /// The simulator does not know the tool that makes the traffic.
     #[error("the simulator knows the traffic of iperf3 and gridftp alone, one of them at a time")]
     Tool,
-    /// Paths lead through networks of others.
+    /// Paths cross networks of others.
     #[error("topology.tunnels: the simulator knows no tunnels over uplinks")]
     Tunnels,
-    /// The network is not the same all the time, or others use it.
+    /// The network changes, or carries other traffic.
     #[error("the simulator knows neither background traffic nor events of scenarios")]
     Changes,
     /// Amounts would have to be divided.

@@ -11,11 +11,11 @@ use braid_types::{PortNo, SwitchPort};
 
 use crate::CompareError;
 
-/// What a hop takes in a lab on one machine where its link has no delay of its own.
+/// The delay of a hop in a lab on one machine, where its link has no delay of its own.
 const HOP: Duration = Duration::from_micros(50);
 
-/// The network of the scenario, every link with what the lab gives it. Links that are emulated beside the hosts are beyond
-/// their own queues, so that senders do not see when they are full.
+/// The network of the scenario, with the lab's properties of every link. Links that are emulated beside the hosts have
+/// queues of their own, so that senders do not see when these are full.
 ///
 /// # Errors
 ///
@@ -49,7 +49,7 @@ pub fn lay_out(scenario: &Scenario) -> Result<Testbed, CompareError> {
         for (id, way) in ids.into_iter().zip([there, back]) {
             testbed.set_link(id.ok_or(CompareError::NoLink)?, way);
         }
-        // The host's own interface has the rate then, and its TCP waits for that.
+        // The host's own interface then has the rate, and its TCP waits for it.
         if !link.emulated {
             up.into_iter().for_each(|id| testbed.hold_senders(id));
         }

@@ -1,10 +1,10 @@
 //! The comparison of lab and simulator: scenarios of the lab, simulated with the paths that the controller would choose.
 //!
-//! [`simulate`] makes connections of a scenario's traffic, once for each of its variants. What a variant says of the
-//! controller becomes [`ControllerSettings`], and [`plan`] asks the planner for paths as the controller does. What the
-//! simulator cannot do is refused by its name: [`Refused`].
+//! [`simulate`] makes the connections of a scenario's traffic, once for each variant. A variant's controller options
+//! become [`ControllerSettings`], and [`plan`] asks the planner for paths as the controller does. A variant that the
+//! simulator cannot follow is refused with the key that prevents it: [`Refused`].
 //!
-//! What it does not do: run the lab (`braid-lab`), or simulate (`braid-sim`).
+//! Out of scope: running the lab (`braid-lab`) and simulation (`braid-sim`).
 //!
 //! ```
 //! use braid_lab::Scenario;

@@ -1,4 +1,4 @@
-//! Plans for a direction's connections: the planner's, in a network that nobody else uses.
+//! Plans for a direction's connections: the planner's, in a network without other traffic.
 
 use std::sync::Arc;
 
@@ -9,26 +9,26 @@ use braid_sim::testbed::SprayPlans;
 use braid_topology::Graph;
 use braid_types::SwitchPair;
 
-/// What streams are distributed over, and how.
+/// The assignment of announced streams.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Assigning {
-    /// Paths that are wanted.
+    /// The number of paths requested.
     pub paths: usize,
-    /// How streams are distributed over them.
+    /// The distribution of streams over them.
     pub distribution: Distribution,
-    /// How many streams are expected, if that is announced.
+    /// The expected number of streams, if announced.
     pub expected: Option<usize>,
-    /// How many streams paths can use.
+    /// The model of the streams that paths can use.
     pub model: StreamModel,
 }
 
-/// Links of which both directions are there, as the controller uses them: packets return by the same cables.
+/// Links that exist in both directions, as the controller uses them: packets return by the same links.
 fn finder(graph: &Arc<Graph>) -> PathFinder {
     let constraints = Constraints { both_ways: true, ..Constraints::default() };
     Terms { constraints, ..Terms::default() }.finder(graph)
 }
 
-/// How two edges spray a flow; nothing if there are no two paths that go together, or none at all in one direction.
+/// The spray plans of two edges; `None` if no two paths can be used together, or none exists in one direction.
 pub fn spray(graph: &Arc<Graph>, ends: SwitchPair, policy: EffectivePolicy) -> Option<SprayPlans> {
     let mut finder = finder(graph);
     let mut plan = |ends| policy.spray().plan(&mut finder, ends, |edge| graph.state(edge).capacity, |_| true);
@@ -49,12 +49,7 @@ pub fn assigned_paths(graph: &Arc<Graph>, ends: SwitchPair, assigning: &Assignin
 
 /// The path of each of so many streams that come one after the other; `None` for those that find no path and take the
 /// scheme's.
-pub fn distribute(
-    graph: &Graph,
-    paths: &[Path],
-    assigning: &Assigning,
-    streams: usize,
-) -> Vec<Option<Path>> {
+pub fn distribute(graph: &Graph, paths: &[Path], assigning: &Assigning, streams: usize) -> Vec<Option<Path>> {
     let on = Unloaded { graph, model: assigning.model };
     let Assigning { distribution, expected, .. } = *assigning;
     let weights = stream_weights(&on, distribution, paths, expected).weights;

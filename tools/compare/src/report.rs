@@ -1,4 +1,4 @@
-//! Rows of a comparison: goodputs in the simulator and in the lab, and how far they are apart.
+//! Rows of a comparison: goodputs in the simulator and in the lab, and their difference.
 
 use braid_lab::Report;
 use braid_lab::scenario::Mode;
@@ -10,28 +10,28 @@ pub struct Row {
     /// The scenario's variant, if it has some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// As what they are opened.
+    /// The kind of connections.
     pub mode: Mode,
     /// The sender's name.
     pub from: String,
     /// The receiver's.
     pub to: String,
-    /// How many there are.
+    /// The number of connections.
     pub connections: u16,
-    /// Whether it is the sum of all that went on at the same time.
+    /// Whether it is the sum of simultaneous directions.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub total: bool,
-    /// Bits a second of data.
+    /// Goodput in bits a second.
     pub simulator_bps: f64,
     /// The lab's mean, if it has run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lab_bps: Option<f64>,
-    /// The simulator's over the lab's, less one.
+    /// The simulator's goodput divided by the lab's, less one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<f64>,
 }
 
-/// Puts the lab's means beside the simulator's.
+/// Adds the lab's means to the simulator's rows.
 pub fn set_beside(rows: &mut [Row], lab: &Report) {
     for row in rows {
         let same = lab.rows.iter().filter(|it| {
@@ -46,7 +46,7 @@ pub fn set_beside(rows: &mut [Row], lab: &Report) {
     }
 }
 
-/// What all directions carry together, for each variant, mode and number of connections.
+/// The total of all directions, for each variant, mode and number of connections.
 pub fn totals(rows: &[Row]) -> Vec<Row> {
     let mut totals: Vec<Row> = Vec::new();
     for row in rows {

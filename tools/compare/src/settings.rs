@@ -11,19 +11,19 @@ use braid_types::FiveTuple;
 
 use crate::Refused;
 
-/// How the controller of a variant steers.
+/// The steering of a variant's controller.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ControllerSettings {
-    /// What holds where the policy file says nothing.
+    /// Defaults for what the policy file does not set.
     pub defaults: PolicyDefaults,
     /// The policy file.
     pub policies: Policies,
-    /// How many parallel streams paths can use.
+    /// The model of the parallel streams that paths can use.
     pub model: StreamModel,
 }
 
 impl ControllerSettings {
-    /// As a variant says.
+    /// The settings of a variant.
     ///
     /// # Errors
     ///
@@ -44,12 +44,12 @@ impl ControllerSettings {
         Ok(settings)
     }
 
-    /// How a connection is steered; `tuple` is the direction of the opening host. Its ports do not count.
+    /// The effective policy of a connection; `tuple` is the direction of the opening host. Its ports do not count.
     pub fn policy(&self, tuple: &FiveTuple) -> EffectivePolicy {
         EffectivePolicy::new(self.policies.of(tuple), &self.defaults)
     }
 
-    /// Takes over an option of `braid controller run`.
+    /// Applies an option of `braid controller run`.
     fn option(&mut self, option: &str, value: &str) -> Result<(), Refused> {
         match option {
             "placement" => self.defaults.placement = read(option, value)?,
@@ -58,7 +58,7 @@ impl ControllerSettings {
             "streams-growth" => {
                 let growth: Growth = read(option, value)?;
                 self.model.growth = growth;
-                // As `braid controller run` has it.
+                // As in `braid controller run`.
                 self.model.lack = if growth == Growth::Line { 1.0 } else { StreamModel::default().lack };
             }
             "rebalance-limit" if value == "0" => {}

@@ -10,7 +10,7 @@ use braid_lab::Scenario;
 use braid_lab::scenario::{
     AddressPair, Agents, Direction, Host, Mode, PathManager, Tool, Traffic, Variant, Work,
 };
-use braid_paths::Kind;
+use braid_paths::{Kind, Path};
 use braid_planner::EffectivePolicy;
 use braid_sim::Control;
 use braid_sim::engine::NewConnection;
@@ -23,25 +23,25 @@ use braid_types::{FiveTuple, SwitchPair};
 use crate::plan::{Assigning, assigned_paths, distribute, spray};
 use crate::{CompareError, ControllerSettings, Refused, Row, lay_out};
 
-/// What the controller takes until the first packet of a subflow goes on.
+/// The controller's delay of the first packet of a subflow.
 const SET_UP: Duration = Duration::from_millis(1);
-/// Ports decide nothing here.
+/// Ports have no effect here.
 const PORTS: [u16; 2] = [40_000, 5_201];
 
-/// What of a scenario was simulated, and what was not.
+/// The results of a scenario, and the variants that were not simulated.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Simulated {
     /// A row for each variant, mode, number of connections and direction.
     pub rows: Vec<Row>,
-    /// Variants that are left out.
+    /// Variants that are skipped.
     pub refused: Vec<Refused>,
 }
 
-/// What every setting of the scenario delivers in the simulator.
+/// Simulates every setting of the scenario.
 ///
 /// # Errors
 ///
-/// [`CompareError`] if nothing of it can be simulated.
+/// [`CompareError`] if nothing of the scenario can be simulated.
 pub fn simulate(scenario: &Scenario) -> Result<Simulated, CompareError> {
     let mut simulated = Simulated::default();
     if scenario.variants.is_empty() {
@@ -56,20 +56,20 @@ pub fn simulate(scenario: &Scenario) -> Result<Simulated, CompareError> {
     }
 }
 
-/// The connections of a direction as the simulator is given them.
+/// The simulator's input for the connections of a direction.
 #[derive(Clone, Debug)]
 pub struct Planned {
-    /// Where they are.
+    /// Their network.
     pub testbed: Testbed,
-    /// What the controller knows of the network.
+    /// The controller's view of the network.
     pub graph: Arc<Graph>,
-    /// How the paths of subflows are chosen that have none.
+    /// The placement of subflows without a path.
     pub scheme: Scheme,
     /// The connections.
     pub transfers: Vec<Transfer>,
 }
 
-/// What is simulated of so many connections in a direction, as a variant of the scenario has them.
+/// The simulator's input for so many connections in a direction, in a variant of the scenario.
 ///
 /// # Errors
 ///
@@ -112,7 +112,7 @@ impl Simulated {
     }
 }
 
-/// A scenario as one of its variants has it.
+/// A scenario with the settings of one variant.
 struct Setting<'a> {
     scenario: &'a Scenario,
     traffic: &'a Traffic,
@@ -120,7 +120,7 @@ struct Setting<'a> {
     variant: Option<&'a Variant>,
     settings: ControllerSettings,
     testbed: Testbed,
-    /// What the controller knows of the network.
+    /// The controller's view of the network.
     graph: Arc<Graph>,
 }
 
@@ -156,7 +156,7 @@ impl<'a> Setting<'a> {
         Ok(Self { scenario, traffic, bytes, variant, settings, testbed, graph })
     }
 
-    /// Whether the simulator can follow what is said of hosts and of connections at the same time.
+    /// Whether the simulator can follow the settings of hosts and of simultaneous connections.
     fn check(&self) -> Result<(), Refused> {
         for host in &self.scenario.topology.hosts {
             control(host).map_err(|why| Refused::new("congestion_control", why))?;
@@ -224,7 +224,7 @@ impl<'a> Setting<'a> {
         self.settings.policy(&FiveTuple { src, dst, src_port, dst_port })
     }
 
-    /// How streams are placed. Plain TCP takes the default path, and so does what a policy calls single.
+    /// The placement of streams. Plain TCP takes the default path, and so do connections that a policy calls single.
     fn scheme(&self, direction: &Direction, mode: Mode) -> Scheme {
         let policy = self.policy(direction);
         let (kind, k, placement) = match mode {
@@ -277,7 +277,7 @@ impl<'a> Setting<'a> {
         let [client, server] = [direction.from, direction.to].map(|host| &topology.hosts[host]);
         let pairs = topology.address_pairs(direction);
         let most = if mode == Mode::Mptcp { 1 + usize::from(client.mptcp.subflows) } else { 1 };
-        // An agent of its own opens several between the same two addresses, the kernel one.
+        // An agent can open several subflows between the same two addresses; the kernel opens one.
         let by_agent = client.mptcp.path_manager == PathManager::Agent;
         let all = if by_agent { most } else { most.min(pairs.len()) };
         let ends = |pair: &AddressPair| {
@@ -301,7 +301,7 @@ impl<'a> Setting<'a> {
         })
     }
 
-    /// What the client's agent asks, if it opens subflows by advice: of its addresses and the server's that it connects to.
+    /// The request of the client's agent, if it opens subflows by advice: the client's addresses and the server's.
     fn advice(&self, direction: &Direction, mode: Mode) -> Option<Advised> {
         let managed = self.variant.is_some_and(|variant| variant.agents == Agents::Managed);
         let policy = self.policy(direction);
@@ -335,13 +335,13 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// How a host changes windows: the kernel's own way, if it has no other.
+/// The congestion control of a host: the kernel's own by default.
 fn control(host: &Host) -> Result<Control, String> {
     let name = host.congestion_control.as_deref().unwrap_or("cubic");
     name.parse().map_err(|error| format!("{}: {error}", host.name))
 }
 
-/// What of a receive buffer is for data: a full frame takes 2,304 bytes, and the kernel rounds (`tcp_win_from_space`).
+/// The part of a receive buffer for data: a full frame takes 2,304 bytes, and the kernel rounds (`tcp_win_from_space`).
 const fn window(buffer: u64) -> u64 {
     buffer / 256 * 144
 }

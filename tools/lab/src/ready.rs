@@ -72,7 +72,7 @@ impl Waiting<'_> {
         }
     }
 
-    /// A datagram passes there and back, which also tells the controller where both hosts are.
+    /// Waits until a datagram passes in both directions, from which the controller also learns where both hosts are.
     fn for_hosts(&self, from: usize, to: usize, pair: AddressPair) -> Result<(), LabError> {
         let (sender, receiver) = (self.socket(from, pair.source)?, self.socket(to, pair.destination)?);
         let target =

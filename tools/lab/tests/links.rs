@@ -86,7 +86,7 @@ fn a_link_changes_while_the_lab_is_up_and_keeps_what_was_set_before() {
     bench.labs.deploy(&far(), &name, &learning(), &Interrupt::default()).unwrap().keep();
     let edit = |there: &str, back: &str| LinkEdit { directions: [change(there), change(back)], up: None };
     bench.labs.change_link(&name, &which("s", "t"), &edit(r#"{"loss":"100%"}"#, "{}")).unwrap();
-    // Named from its other end, there and back are the other way round.
+    // Named from its other end, both directions are reversed.
     let after =
         bench.labs.change_link(&name, &which("t", "s"), &edit(r#"{"rate":"9Mbit"}"#, r#"{"delay":"1ms"}"#));
     let [s, t] = after.unwrap().ends.map(|end| end.parameters);

@@ -154,7 +154,7 @@ fn a_link_that_is_cut_loses_what_is_on_it_and_works_again_when_restored() {
 fn frames_beyond_the_mtu_are_counted_and_not_cut() {
     let Some(bench) = bench() else { return };
     bench.run(Parameters::default(), |bench, client| {
-        // As when segmentation is left to an interface: longer than what the link was told to expect.
+        // As when segmentation is left to an interface: longer than the link was configured to expect.
         bench.inside(|| ["a0", "a1"].map(|device| ip(&format!("link set {device} mtu 9000"))));
         let (sender, receiver) = (bench.socket("a0"), bench.socket("b0"));
         sender.send(&frame(1, 8_000));

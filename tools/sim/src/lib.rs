@@ -1,10 +1,10 @@
-//! A packet-level simulator of networks that the shipped planning and steering code spreads transfers over.
+//! A packet-level simulator of networks, which runs the planning and steering code that Braid ships.
 //!
-//! [`engine`] has links, TCP and MPTCP on a clock of picoseconds, and knows neither files nor threads: the same calls
-//! give the same run. [`network`] lays it out from a drawing, [`steering`] chooses the paths of subflows with the
-//! controller's own code, [`experiment`] puts both together and runs it with many seeds, side by side, and [`study`] compares
-//! experiments with each other and with the figures of papers. [`workload`] does so for flows that come and go, [`convergence`] for
-//! one connection over given paths.
+//! [`engine`] has links, TCP and MPTCP on a clock of picoseconds, without files or threads: the same calls give the same
+//! run. [`network`] creates its links from a blueprint. [`steering`] chooses the paths of subflows with the
+//! controller's own code. [`experiment`] combines both and runs them with many seeds, in parallel. [`study`] compares
+//! experiments with each other and with the figures of papers. [`workload`] does so for flows that begin and end,
+//! [`convergence`] for one connection over given paths.
 //!
 //! ```
 //! use braid_sim::StudyKind;

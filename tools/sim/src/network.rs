@@ -1,4 +1,4 @@
-//! A drawn network, with a link of the engine for every direction of every cable.
+//! A simulated network from a blueprint, with an engine link for each directed link.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,14 +16,14 @@ use crate::engine::{LinkId, Picos, Simulation, Way};
 /// The least rate of a link: below, a frame takes longer than a transfer.
 const LEAST_RATE: BitsPerSec = BitsPerSec(8_000);
 
-/// A network, and where its links are in a [`Simulation`].
+/// A network, and its links in a [`Simulation`].
 #[derive(Clone, Debug)]
 pub struct Network {
     graph: Arc<Graph>,
     hosts: Vec<Vec<Plug>>,
     by_port: BTreeMap<SwitchPort, LinkId>,
     links: Vec<Parameters>,
-    /// What hosts send on and wait for.
+    /// The links that make their hosts wait.
     held: Vec<LinkId>,
 }
 
@@ -32,18 +32,18 @@ pub struct Network {
 pub struct Plug {
     /// The switch to which it is attached.
     pub switch: DatapathId,
-    /// What the host sends on.
+    /// The link on which the host sends.
     pub up: LinkId,
-    /// What it receives from.
+    /// The link on which the host receives.
     pub down: LinkId,
-    /// What it sends and receives at most, the lesser of both.
+    /// The lesser of its rates in both directions.
     pub rate: BitsPerSec,
 }
 
-/// What links are like beside what the drawing says.
+/// The properties of links that the blueprint does not give.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LinkDefaults {
-    /// What a link holds that is busy.
+    /// The queue of a link.
     pub queue: QueueLimit,
     /// The delay of links that have none.
     pub delay: Duration,
@@ -54,7 +54,7 @@ pub struct LinkDefaults {
 /// Why a network cannot be simulated.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NetworkError {
-    /// It would never send anything, or hardly.
+    /// The rate is too low for a transfer.
     #[error("the link {from} to {to} has a rate of {rate}; a link takes {LEAST_RATE} at least")]
     Rate {
         /// Where the link begins.
@@ -64,7 +64,7 @@ pub enum NetworkError {
         /// Its rate.
         rate: BitsPerSec,
     },
-    /// A link cannot be so long.
+    /// The delay is too long.
     #[error("the link {from} to {to} has a delay of {delay:?}; a minute is the most")]
     Delay {
         /// Where the link begins.
@@ -74,7 +74,7 @@ pub enum NetworkError {
         /// Its delay.
         delay: Duration,
     },
-    /// A transfer takes two.
+    /// There are fewer than two hosts.
     #[error("the network has {0} hosts; a transfer takes 2")]
     Hosts(usize),
 }
@@ -90,11 +90,11 @@ impl fmt::Display for End {
 }
 
 impl Network {
-    /// Lays the links of a drawn network.
+    /// Creates the links of a blueprint's network.
     ///
     /// # Errors
     ///
-    /// [`NetworkError`] if a link is such that nothing could be sent, or there are not two hosts.
+    /// [`NetworkError`] if a link's properties are out of range, or there are not two hosts.
     pub fn new(blueprint: &Blueprint, defaults: &LinkDefaults) -> Result<Self, NetworkError> {
         if blueprint.hosts().len() < 2 {
             return Err(NetworkError::Hosts(blueprint.hosts().len()));
@@ -122,7 +122,7 @@ impl Network {
         Ok(network)
     }
 
-    /// A simulation of it in which nothing happens yet.
+    /// A simulation of the network, at its start.
     pub fn simulation(&self, seed: u64) -> Simulation {
         let mut simulation = Simulation::new(self.spacing(), seed);
         for link in &self.links {
@@ -132,7 +132,7 @@ impl Network {
         simulation
     }
 
-    /// What algorithms see of it.
+    /// The graph for path algorithms.
     pub const fn graph(&self) -> &Arc<Graph> {
         &self.graph
     }
@@ -147,7 +147,7 @@ impl Network {
         &self.links
     }
 
-    /// Makes a link another one, before anything is simulated.
+    /// Changes a link's parameters, before the simulation.
     pub fn set_link(&mut self, link: LinkId, parameters: Parameters) {
         if let Some(known) = self.links.get_mut(link.0 as usize) {
             *known = parameters;
@@ -169,8 +169,8 @@ impl Network {
         self.by_port.get(&port).copied()
     }
 
-    /// The links from one interface over a path to another, and back over the same cables; `None` if the network lacks
-    /// one, or the path joins other switches.
+    /// The links from one interface over a path to another, and back over the same links; `None` if the network lacks
+    /// one of them, or the path joins other switches.
     pub fn way(&self, [from, to]: &[Plug; 2], path: &Path) -> Option<Way> {
         let fits = path.ingress() == from.switch && path.egress() == to.switch;
         let links =
@@ -180,7 +180,7 @@ impl Network {
         fits.then(|| Way { forward: join(from.up, there, to.down), back: join(to.up, back, from.down) })
     }
 
-    /// What a controller knows of the network that has measured it: the delay of every link, without queues.
+    /// The graph of a controller that has measured the network: the delay of every link, without queues.
     pub fn measured(&self) -> Arc<Graph> {
         let graph = &self.graph;
         let links = graph.edges().map(|edge| {

@@ -1,4 +1,4 @@
-//! What all kinds of studies report: one document, with the expectations that were checked.
+//! The report of a study, of any kind: one document, with the expectations that were checked.
 
 use std::time::Duration;
 

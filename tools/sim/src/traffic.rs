@@ -1,4 +1,4 @@
-//! Who sends to whom.
+//! Traffic patterns: the pairs of sender and receiver.
 
 use std::fmt;
 use std::str::FromStr;

@@ -10,7 +10,7 @@ export interface Bounds {
   all: number;
 }
 
-/** Capacities from switch to switch, parallel cables together and each by itself. */
+/** Capacities from switch to switch, parallel links together and each by itself. */
 type Network = Map<string, Map<string, { sum: number; widest: number }>>;
 
 interface Known {

@@ -8,7 +8,7 @@ type Values = (number | null)[];
 /** A reading that is older is not one of this second. */
 const FRESH_NS = 3e9;
 
-/** What names a path, of several cables between two switches, too. */
+/** What names a path, of several links between two switches, too. */
 export const pathKey = (path: { ports?: readonly SwitchPort[]; path: readonly string[] }): string =>
   path.ports?.length ? path.ports.map(portName).join(" ") : path.path.join(" ");
 
@@ -44,7 +44,7 @@ export const givenUp = (counters: NonNullable<Edge["resequencers"][number]["coun
 
 const nothing = (length: number): Values => Array<number | null>(length).fill(null);
 
-/** The history with what an edge tells now. */
+/** The history with the present state of an edge. */
 export function extend(before: EdgeHistory | null, edge: Edge, now: Time): EdgeHistory {
   const history: EdgeHistory =
     before?.dpid === edge.dpid ? before : { schema: "braid/v1", now, dpid: edge.dpid, step_s: 1, times: [], spray_groups: [], resequencers: [] };

@@ -1,4 +1,4 @@
-/** What is shown, for other programs. */
+/** Export of the shown data to files. */
 import type { TransferHistory } from "./api";
 import { streamColour } from "./colours";
 import { endpoint, rate } from "./format";

@@ -33,7 +33,7 @@ export const groupName = (node: string): string => node.slice(MARK.length);
 /** What a switch is drawn as; one that is not there, as itself. */
 export const nodeOf = (fold: Fold, dpid: string): string => fold.get(dpid) ?? dpid;
 
-/** The cables between what is drawn: of two groups one, with the load of the busiest; failed if all are. */
+/** The links between what is drawn: of two groups one, with the load of the busiest; failed if all are. */
 export function folded(cables: readonly Cable[], fold: Fold): Cable[] {
   const found = new Map<string, Cable>();
   for (const cable of cables) {

@@ -12,7 +12,7 @@ export interface Projection {
   point(position: Position): Point;
   /** The meridians and parallels, from end to end. */
   graticule: Position[][];
-  /** A line that goes further goes round the other side of the Earth. */
+  /** A longer line takes the other side of the Earth. */
   half: number;
 }
 

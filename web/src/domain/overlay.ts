@@ -6,7 +6,7 @@ export function byAddress(view: View): ReadonlyMap<string, Host> {
   return new Map([...view.hosts.values()].flatMap((host) => host.addresses.map((address) => [address, host] as const)));
 }
 
-/** The two directions of a cable, once, with the busier of both loads. */
+/** The two directions of a link, once, with the busier of both loads. */
 export interface Cable {
   key: string;
   ends: readonly [string, string];
@@ -52,7 +52,7 @@ function widest(links: View["links"]): ReadonlyMap<string, number> {
   return best;
 }
 
-/** The hops of each path: by their ports where these are known, so that parallel cables stay apart. */
+/** The hops of each path: by their ports where these are known, so that parallel links stay apart. */
 const hopsOf = (stream: Stream): string[][] =>
   stream.spray_paths?.length && stream.spray_paths.every((it) => it.ports.length > 0)
     ? stream.spray_paths.map((it) => it.ports.map(portName))

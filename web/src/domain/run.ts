@@ -69,7 +69,7 @@ export class Run {
     if (file?.schema !== "braid/v1" || !Array.isArray(file.run)) throw new Error("it is no run that was saved here");
     if ((file.run[0] as Message | undefined)?.event !== "snapshot") throw new Error("it does not begin with a snapshot");
     const run = new Run(file.run as Message[]);
-    // A run that cannot be told to its end is not begun.
+    // A run that cannot be replayed to its end is not started.
     try {
       run.at(run.end);
     } catch {

@@ -1,4 +1,4 @@
-/** Links of a testbed, and how the controller is told which is meant. */
+/** Links of a testbed, and their names in requests to the controller. */
 import type { TestbedLink } from "./api";
 
 type End = TestbedLink["ends"][number];
@@ -8,10 +8,10 @@ const names = (link: TestbedLink): string => link.ends.map((it) => it.name).join
 /** An end as requests name it: a switch by its port, as several links may join the same two. */
 export const place = (end: End | undefined): string => (end?.at ? `${end.name}:${end.at.port}` : (end?.name ?? ""));
 
-/** Tells links apart. */
+/** The unique key of a link. */
 export const key = (link: TestbedLink): string => link.ends.map(place).join(" – ");
 
-/** What people call each link: by the names of its ends, and their ports where another joins the same two. */
+/** The title of each link: the names of its ends, with ports where another link joins the same two. */
 export function titles(links: TestbedLink[]): Map<string, string> {
   const pair = (link: TestbedLink) => link.ends.map((it) => it.name).sort().join(" – ");
   const counts = new Map<string, number>();

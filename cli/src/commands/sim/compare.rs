@@ -45,7 +45,7 @@ struct Report {
 pub(super) fn execute(args: &Compare) -> anyhow::Result<()> {
     let scenario = lab::load(&args.scenario)?;
     let Simulated { mut rows, refused } = simulate(&scenario).exit_with(Code::Usage)?;
-    refused.iter().for_each(|it| exit::say(&format!("left out: {it}")));
+    refused.iter().for_each(|it| exit::say(&format!("skipped: {it}")));
     if !args.simulator_only {
         measure(args, &scenario, &mut rows)?;
     }

@@ -1,4 +1,4 @@
-//! What hosts do that they must not: told at once, then once a second with a count, and remembered for a while.
+//! Alarms about hosts: reported at once, then once a second with a count, and remembered for a while.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use crate::notice::Notice;
 use crate::threat::Threat;
 use crate::writer::RuleWriter;
 
-/// Between two notices of one kind about one port.
+/// The interval between two notices of one kind about one port.
 const NOTICE_INTERVAL: Duration = Duration::from_secs(1);
-/// How many are remembered; the one that has been quiet for longest is forgotten first.
+/// The greatest number of alarms kept; the one that has been quiet for longest is dropped first.
 const MAX_ALARMS: usize = 1_024;
 
-/// What one port did, by kind.
+/// Alarms by port and kind.
 #[derive(Debug, Default)]
 pub(super) struct Alarms(BTreeMap<(SwitchPort, &'static str), Record>);
 
@@ -23,24 +23,24 @@ pub(super) struct Alarms(BTreeMap<(SwitchPort, &'static str), Record>);
 struct Record {
     alarm: Alarm,
     reported_at: Option<Time>,
-    /// How often it happened since.
+    /// The number of incidents since then.
     unreported: u64,
 }
 
-/// What something at a port did that it must not.
+/// Forbidden behaviour at a port.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Alarm {
     /// The port.
     pub at: SwitchPort,
-    /// What it did the last time.
+    /// The last incident.
     pub threat: Threat,
-    /// The same in words.
+    /// The last incident as text.
     pub text: String,
-    /// When it did so first.
+    /// The time of the first incident.
     pub first_at: Time,
-    /// When it did so last.
+    /// The time of the last incident.
     pub last_at: Time,
-    /// How often.
+    /// The number of incidents.
     pub count: u64,
 }
 
@@ -69,7 +69,7 @@ impl Alarms {
         record.tell(now, &mut cx.out);
     }
 
-    /// Tells what was not told yet, to be called every tick.
+    /// Reports alarms that were not reported yet. Called once a tick.
     pub(super) fn tick(&mut self, cx: &mut Context<'_>) {
         self.0.values_mut().for_each(|record| record.tell(cx.now, &mut cx.out));
     }

@@ -53,7 +53,9 @@ impl Limits {
         at: SwitchPort,
         frame: &Frame<'_>,
     ) -> Option<bool> {
-        let Some(shares) = self.0.get_mut(&at) else { return (at.port == PortNo::CONTROLLER).then_some(true) };
+        let Some(shares) = self.0.get_mut(&at) else {
+            return (at.port == PortNo::CONTROLLER).then_some(true);
+        };
         let rate = if is_answer(frame) { &mut shares.answers } else { &mut shares.packets };
         Some(rate.take(cx.now, cx.settings.punt_rate, BURST_TIME))
     }

@@ -144,7 +144,7 @@ impl Bypasses {
         }
     }
 
-    /// Adopts the bypasses of an earlier controller that match the wanted ones.
+    /// Reconciles the bypasses of an earlier controller: keeps those that match the wanted ones.
     pub(super) fn reconcile(&mut self, cx: &mut Context<'_>) {
         for at in ports(cx) {
             let known = cx.out.protections.known_entry(at);

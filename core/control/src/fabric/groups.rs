@@ -122,7 +122,7 @@ impl LabelGroups {
         }
     }
 
-    /// Everything installed has been adopted or removed.
+    /// Ends reconciliation: all installed state has been reconciled or removed.
     pub(super) fn end_reconciliation(&mut self) {
         self.installed = InstalledGroups::default();
     }

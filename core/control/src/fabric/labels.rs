@@ -105,7 +105,7 @@ impl Labels {
         members.filter(|(_, entry)| comes_in(&entry.path)).map(|(label, _)| *label).collect()
     }
 
-    /// Adopts a label whose rules are all installed. Returns `false` if the path or the label is in use
+    /// Reconciles a label whose rules are all installed. Returns `false` if the path or the label is in use
     /// already.
     pub(super) fn adopt(&mut self, now: Time, label: Label, path: &Path) -> bool {
         let is_known = self.by_path.contains_key(path) || self.entries.contains_key(&label);

@@ -1,4 +1,4 @@
-//! Reconciliation of labels: those of an earlier controller are adopted once their paths are known.
+//! Reconciliation of labels: those of an earlier controller are kept once their paths are known.
 
 use braid_paths::Path;
 use braid_topology::Link;
@@ -24,7 +24,7 @@ impl Fabric {
         self.labels.groups.load(dpid, rules);
     }
 
-    /// Adopts the labels whose paths have become known; returns each with its ingress switch.
+    /// Reconciles the labels whose paths have become known; returns each with its ingress switch.
     pub(crate) fn reconcile(&mut self, cx: &mut Context<'_>) -> Vec<(Label, DatapathId)> {
         let mut known = Vec::new();
         for (label, from) in cx.out.installed.edges() {
@@ -38,7 +38,7 @@ impl Fabric {
         known
     }
 
-    /// Adopts the bypasses of an earlier controller that match the wanted ones.
+    /// Reconciles the bypasses of an earlier controller: keeps those that match the wanted ones.
     pub(crate) fn reconcile_bypasses(&mut self, cx: &mut Context<'_>) {
         self.bypasses.reconcile(cx);
     }
@@ -68,7 +68,7 @@ impl Fabric {
         match found(label).or_else(|| label.group().and_then(found)) {
             Some(Rule::Transit(hop)) => Some(Some(hop.port)),
             Some(_) => Some(None),
-            // A label of the same group was adopted, and the rule with it.
+            // A label of the same group was reconciled, and the rule with it.
             None => self.labels.groups.exit(label, dpid).map(Some),
         }
     }

@@ -1,8 +1,8 @@
-//! Address conflicts: a claim to an address in use at another port. The holder is probed before the claim is
-//! accepted.
+//! Address conflicts: a port uses an address that is in use at another port. The holder is probed before the address
+//! may move.
 //!
 //! ```text
-//!            claimed elsewhere                 holder silent, or its port down
+//!            used elsewhere                    holder silent, or its port down
 //!  (held) ────────────────────▶ Pending ──────────────────────────────────────▶ moved
 //!     ▲                           │ holder heard
 //!     └────── a while later ─── Refused
@@ -16,14 +16,14 @@ use braid_types::{MacAddr, SwitchPort, Time};
 use super::{Binding, HostDeps, Hosts, neighbors};
 use crate::threat::Threat;
 
-/// Conflicts at one time. Further claims are refused.
+/// The greatest number of conflicts. Further ones are refused at once.
 const MAX_CONFLICTS: usize = 1_024;
 
 /// Open and recently refused conflicts, by address.
 #[derive(Debug, Default)]
 pub(super) struct Conflicts(BTreeMap<ClaimedAddress, Conflict>);
 
-/// The address that is claimed.
+/// The address in conflict.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum ClaimedAddress {
     Mac(MacAddr),
@@ -65,7 +65,7 @@ impl Hosts {
         false
     }
 
-    /// Probes the holders again and accepts claims whose holders did not answer in time. Called once a tick.
+    /// Probes the holders again and accepts the new ports if they did not answer in time. Called once a tick.
     pub(super) fn settle_conflicts(&mut self, deps: &mut HostDeps<'_>) {
         let conflicts = std::mem::take(&mut self.conflicts.0);
         for (subject, conflict) in conflicts {

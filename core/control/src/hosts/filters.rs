@@ -1,6 +1,6 @@
 //! Source filters: switch rules that drop packets with a stolen address for a while.
 //!
-//! A filter is set at the port of a refused claim and lasts at most while the holder stays at its own port.
+//! A filter is set at the port that lost an address conflict, and lasts at most while the holder stays at its own port.
 //! ARP and ND still reach the controller, so a host that really moves there is found.
 
 use std::collections::BTreeMap;

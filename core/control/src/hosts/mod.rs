@@ -96,7 +96,7 @@ impl Hosts {
             && self.learn_at(deps, mac, Some(ip), at)
     }
 
-    /// Adopts a host's position from an earlier controller, and probes the host.
+    /// Takes a host's position from an earlier controller's rules, and probes the host.
     pub(crate) fn restore(&mut self, deps: &mut HostDeps<'_>, host: Binding) {
         let Binding { mac, ip, at } = host;
         neighbors::ask_at(&mut deps.cx, at, ip);

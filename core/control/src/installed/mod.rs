@@ -1,4 +1,4 @@
-//! The installed state: rules of an earlier controller that are not claimed or removed yet.
+//! The installed state: rules of an earlier controller that are not reconciled or removed yet.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::pipeline::{Hop, MatchKey, Rule};
 /// The rules of both directions of a stream, as far as they are installed: forward, reverse.
 pub(crate) type StreamRules = [Option<(DatapathId, Rule)>; 2];
 
-/// The installed rules that are not claimed yet.
+/// The installed rules that are not reconciled yet.
 ///
 /// ```text
 ///            a switch joins with rules           all links heard, or too late             replacements are in
@@ -23,15 +23,15 @@ pub(crate) type StreamRules = [Option<(DatapathId, Rule)>; 2];
 ///                                        └─────────────────────────────────────┘
 /// ```
 ///
-/// Every command passes [`needs`](Self::needs). Adding an installed rule claims it, and nothing is written.
-/// So the rest of the brain states its rules as if switches were empty.
+/// Every command passes [`needs`](Self::needs). Adding an installed rule reconciles it, and nothing is written.
+/// So the rest of the core states its rules as if switches were empty.
 #[derive(Debug, Default)]
 pub(crate) struct InstalledState {
     rules: BTreeMap<DatapathId, BTreeMap<MatchKey, Rule>>,
     unknown_rules: BTreeMap<DatapathId, Vec<UnknownRule>>,
     /// The first ports of labels whose paths are not known yet.
     edges: BTreeMap<Label, SwitchPort>,
-    /// The rules of streams that are not adopted yet.
+    /// The rules of streams that are not reconciled yet.
     streams: BTreeMap<StreamId, StreamRules>,
     phase: Phase,
 }
@@ -49,7 +49,7 @@ enum Phase {
 }
 
 impl InstalledState {
-    /// A switch joins with rules. By `until` all wanted ones must be claimed.
+    /// Adds the rules of a switch that joins. By `until` all wanted ones must be reconciled.
     pub(crate) fn add(&mut self, dpid: DatapathId, found: &InstalledRules, until: Time) {
         self.forget(dpid);
         if found.rules.is_empty() && found.unknown_rules.is_empty() {
@@ -115,7 +115,7 @@ impl InstalledState {
         matches!(self.phase, Phase::Sweeping { at } if at <= now)
     }
 
-    /// Whether the command changes anything in its switch. Its rule counts as claimed afterwards.
+    /// Whether the command changes anything in its switch. Its rule counts as reconciled afterwards.
     pub(crate) fn needs(&mut self, command: &Command) -> bool {
         match command {
             Command::Reset { dpid } => self.forget(*dpid),
@@ -173,12 +173,12 @@ impl InstalledState {
         self.streams.get(&id).copied().unwrap_or_default()
     }
 
-    /// The streams that are not adopted yet.
+    /// The streams that are not reconciled yet.
     pub(crate) fn streams(&self) -> Vec<StreamId> {
         self.streams.keys().copied().collect()
     }
 
-    /// The stream is adopted.
+    /// Marks a stream as reconciled.
     pub(crate) fn close_stream(&mut self, id: StreamId) {
         self.streams.remove(&id);
     }

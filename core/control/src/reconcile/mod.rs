@@ -1,4 +1,4 @@
-//! Reconciliation: installed rules that are still right are adopted, others replaced or removed.
+//! Reconciliation: installed rules that are still right are kept, others replaced or removed.
 
 use braid_paths::Path;
 use braid_steering::{Route, StreamId};
@@ -49,7 +49,7 @@ impl Reconciliation<'_> {
         }
     }
 
-    /// Adopts the state that one switch alone determines, once its ports are known.
+    /// Reconciles the state that one switch alone determines, once its ports are known.
     pub(crate) fn handle_switch(&mut self, dpid: DatapathId, found: &InstalledRules) {
         self.adopt_roles(dpid);
         self.adopt_flood(dpid, found);
@@ -87,7 +87,7 @@ impl Reconciliation<'_> {
         self.broadcast.restore(dpid, ports, links);
     }
 
-    /// Adopts the labels whose paths have become known, and the rules that use them.
+    /// Reconciles the labels whose paths have become known, and the rules that use them.
     pub(crate) fn handle_graph(&mut self) {
         for (label, at) in self.on.deps.fabric.reconcile(&mut self.on.deps.cx) {
             self.adopt_users(label, at);
@@ -114,7 +114,7 @@ impl Reconciliation<'_> {
         }
     }
 
-    /// Adopts a stream if both its paths are adopted.
+    /// Reconciles a stream if both its paths are reconciled.
     fn adopt_stream(&mut self, id: StreamId) {
         let [Some(forward), Some(back)] = self.installed().stream(id) else { return };
         let (Some(there), Some(here)) = (self.path_of(forward.0, forward.1), self.path_of(back.0, back.1))
@@ -130,7 +130,7 @@ impl Reconciliation<'_> {
         }
     }
 
-    /// The adopted path that a rule at an edge uses.
+    /// The reconciled path that a rule at an edge uses.
     fn path_of(&self, dpid: DatapathId, rule: Rule) -> Option<Path> {
         let Hop { label, port, .. } = first_hop(&rule)?;
         let path = self.on.deps.fabric.labels().path(label)?;
@@ -183,7 +183,7 @@ impl Reconciliation<'_> {
         })
     }
 
-    /// Gives new paths to what could not be adopted as it is, and removes the unwanted.
+    /// Gives new paths to state that could not be kept, and removes unwanted rules.
     fn settle(&mut self) {
         self.take_routes();
         let mended = self.take_streams();

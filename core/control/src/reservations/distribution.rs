@@ -24,7 +24,7 @@ pub(super) struct Conditions<'a> {
 }
 
 impl LinkConditions for Conditions<'_> {
-    /// What others than applications with assignments leave.
+    /// The rate left by all traffic except that of applications with assignments.
     fn left(&self, link: &Link) -> BitsPerSec {
         let state = self.on.topology.state_at(link.src).unwrap_or_default();
         let of_others = state.load.0.saturating_sub(self.reservations.announced_load(self.on, link));
@@ -39,7 +39,7 @@ impl LinkConditions for Conditions<'_> {
         self.on.topology.state_at(link.src)?.delay
     }
 
-    /// As the claim says, or as it was learned or is known of the path, or else of the network.
+    /// The model of the claim; else the one learned or known of the path; else the network's.
     fn model(&self, path: &Path) -> StreamModel {
         self.claim.model.unwrap_or_else(|| self.reservations.model_of(self.on, path))
     }
@@ -51,7 +51,7 @@ impl Reservations {
         Conditions { reservations: self, on, claim }
     }
 
-    /// Up to as many paths as are wanted, those that add most to what all can carry, shortest first.
+    /// Up to as many paths as requested, those that add most to the total capacity, shortest first.
     pub(super) fn useful_paths(
         &self,
         cx: &mut Context<'_>,

@@ -18,7 +18,7 @@ const TELEMETRY_BYTES: usize = 16 << 20;
 pub struct SessionLimits {
     /// Ports. A switch with more is disconnected. Each port gets a discovery frame every second.
     pub ports: usize,
-    /// Installed rules, groups and meters that are adopted. With more, a switch is cleared and set up anew.
+    /// Installed rules, groups and meters that are reconciled. With more, a switch is cleared and set up anew.
     pub installed_rules: usize,
     /// Bytes of these while they are read. With more, a switch is cleared too.
     pub installed_bytes: usize,

@@ -33,13 +33,13 @@ pub struct Settings {
     pub start_hold: Duration,
     /// How long a port must be down before a host port may become a link, or the reverse.
     pub role_hold: Duration,
-    /// How long the holder of an address has to answer after a claim at another port.
+    /// How long the holder of an address has to answer after a conflict at another port.
     pub conflict_timeout: Duration,
     /// How long the holder is not probed again after it has answered.
     pub conflict_hold: Duration,
-    /// How long packets with an address are dropped at the port of a refused claim.
+    /// How long packets with an address are dropped at the port that used it in vain.
     pub source_filter_time: Duration,
-    /// New addresses, address claims and lookups of a port each second, which is also the burst. 0:
+    /// New addresses, address conflicts and lookups of a port each second, which is also the burst. 0:
     /// unlimited.
     pub new_addresses: u32,
     /// Connections of a port that may get their own paths each second; the burst is ten times as many.

@@ -72,7 +72,7 @@ impl Spray {
         self.streams.remove(&id)
     }
 
-    /// The rules of one direction, where it is put in order before where it is sprayed.
+    /// Adds the rules of one direction: the resequencing rule before the spraying rule.
     fn add_rules(&mut self, cx: &mut Context<'_>, direction: Direction, batch: &mut Commands) {
         let Direction { id, key, tuple, reverse } = direction;
         if let Some(group) = self.resequencer_for(cx, key, tuple.dst) {
@@ -92,7 +92,7 @@ impl Spray {
         batch.notice(Notice::StreamSprayed { id, transfer: *transfer, tuple: *tuple, paths });
     }
 
-    /// Has a bundle with its group; says whether it has a path.
+    /// Creates a bundle with its group if there is none; returns whether it has a path.
     fn open_bundle(&mut self, cx: &mut Context<'_>, fabric: &mut Fabric, key: BundleKey) -> bool {
         if let Some(bundle) = self.bundles.get_mut(&key) {
             bundle.unused_since = None;
@@ -111,7 +111,7 @@ impl Spray {
         true
     }
 
-    /// The group at the end of a bundle that puts in order what is for this host, if that is to be.
+    /// The group at the end of a bundle that resequences the traffic of this host, if the policy asks for it.
     fn resequencer_for(&mut self, cx: &mut Context<'_>, key: BundleKey, host: IpAddr) -> Option<EdgeGroup> {
         let host = cx.topology.host_with_address(host).filter(|host| host.at.dpid == key.ends.dst)?;
         let (mac, port) = (host.mac, host.at.port);
@@ -119,7 +119,7 @@ impl Spray {
         if let Some(group) = bundle.resequencers.get(&(mac, port)) {
             return Some(*group);
         }
-        // A bundle of one path that may get others: there is nothing to put in order yet.
+        // A bundle of one path may get others later, but needs no resequencing yet.
         let settings = bundle.plan.resequencing(key.policy.resequence);
         if key.policy.resequence == Resequence::Never {
             return None;

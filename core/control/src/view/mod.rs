@@ -1,4 +1,4 @@
-//! What the brain knows, in the form in which API clients and people see it.
+//! Views of the core's state, as API clients and people see it.
 
 mod records;
 

@@ -9,9 +9,9 @@ wire_struct! {
     pub struct AsyncConfig {
         /// The reasons for which packets come.
         pub packet_in_mask: [PacketInReasons; 2],
-        /// The changes of ports that are told.
+        /// The reported changes of ports.
         pub port_status_mask: [PortReasons; 2],
-        /// The ends of flows that are told.
+        /// The reported ends of flows.
         pub flow_removed_mask: [FlowRemovedReasons; 2],
     }
 }

@@ -85,7 +85,7 @@ wire_enum! {
 wire_flags! {
     /// The flags of a flow-mod. OpenFlow 1.3.5 §7.3.4.1.
     pub struct FlowModFlags(u16) {
-        /// Tell the controller when it ends.
+        /// Notify the controller when it ends.
         SEND_FLOW_REM = 1 << 0,
         /// Refuse it if another flow of the same priority could match the same packet.
         CHECK_OVERLAP = 1 << 1,

@@ -41,7 +41,7 @@ impl<'a> Hello<'a> {
 
     /// Whether a channel of wire version `version` can be agreed with the sender.
     ///
-    /// If the sender gave a version bitmap, the bitmap tells; otherwise both ends use the lower of their
+    /// If the sender gave a version bitmap, the bitmap decides; otherwise both ends use the lower of their
     /// highest versions, whatever the sender then makes of it.
     pub fn speaks(&self, version: u8) -> bool {
         let bitmap = self.elements.iter().find_map(|element| match element {

@@ -189,7 +189,7 @@ impl<'a> Message<'a> {
 
     /// Appends the message to `out`, and leaves `out` as it was if that fails.
     ///
-    /// Fails if the message or a part of it is longer than its length field can tell: 65,535 bytes for most,
+    /// Fails if the message or a part of it is longer than its length field can express: 65,535 bytes for most,
     /// 255 for a field of a match. Allocates only if `out` must grow.
     #[inline]
     pub fn encode(&self, xid: Xid, out: &mut Vec<u8>) -> Result<(), EncodeError> {

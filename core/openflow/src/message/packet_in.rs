@@ -29,7 +29,7 @@ wire_struct! {
 }
 
 impl PacketIn<'_> {
-    /// The port on which the packet came in, which every switch must tell.
+    /// The port on which the packet came in, which every switch must report.
     pub fn in_port(&self) -> Option<PortNo> {
         self.matching.in_port()
     }

@@ -90,7 +90,7 @@ properties! {
     7 ApplyActionsMiss(List<'a, ActionId<'a>>),
     /// Fields that can be matched.
     8 Match(List<'a, OxmId>),
-    /// Fields that can be left out.
+    /// Fields that can be omitted.
     10 Wildcards(List<'a, OxmId>),
     /// Fields that a written action can set.
     12 WriteSetfield(List<'a, OxmId>),

@@ -11,7 +11,7 @@ pub enum Subtype {
     MpJoin,
     /// Maps subflow sequence numbers to the connection's, and acknowledges those.
     Dss,
-    /// Tells of a further address.
+    /// Announces a further address.
     AddAddr,
     /// Takes addresses back.
     RemoveAddr,

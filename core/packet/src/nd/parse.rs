@@ -12,7 +12,7 @@ use super::{
 use crate::bytes::Reader;
 
 impl NdMessage {
-    /// `None` if it is another message of ICMPv6, or one that RFC 4861 §7.1 tells to discard.
+    /// `None` if it is another message of ICMPv6, or one that must be discarded. RFC 4861 §7.1.
     pub(crate) fn parse(bytes: &[u8], src: Ipv6Addr, dst: Ipv6Addr, hop_limit: u8) -> Option<Self> {
         let icmp = Icmpv6Slice::from_slice(bytes).ok()?;
         let kind = icmp.type_u8();

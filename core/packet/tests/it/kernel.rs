@@ -27,7 +27,7 @@ const OUR_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1);
 const HOST_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2);
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A cable whose far end is a host's interface, and whose near end the test holds.
+/// A link whose far end is a host's interface, and whose near end the test holds.
 struct Wire {
     socket: OwnedFd,
     _namespace: Namespace,

@@ -12,7 +12,7 @@ use crate::{Path, PathSet};
 ///
 /// # Arguments
 /// * `ingress`, `egress`: the switches where all paths begin and end.
-/// * `limit`: how many are wanted at most; there may be exponentially many.
+/// * `limit`: the greatest number of paths; there may be exponentially many.
 ///
 /// # Returns
 /// The paths in the order of the ports through which they leave each switch, from the ingress on; the first is
@@ -104,7 +104,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Goes back to the last switch with another way, and takes that; `false` when there is none.
+    /// Goes back to the last switch with another next link, and takes that; `false` when there is none.
     fn advance(&mut self) -> bool {
         while let Some(last) = self.route.pop() {
             let node = self.network.graph.tail(last);

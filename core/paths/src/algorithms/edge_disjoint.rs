@@ -8,20 +8,20 @@ use crate::network::{BARRED, Lengths, Network};
 use crate::search::{Distances, Queue, TieBreak, refill, take_path};
 use crate::{Path, PathSet};
 
-/// Up to `k` paths of which no two use the same cable, of least total cost; of those, of fewest links in total.
+/// Up to `k` paths of which no two use the same link, of least total cost; of those, of fewest links in total.
 ///
-/// Of several sets that are equally good, each pair of switches has one that the two choose, so that the sets of a
-/// fabric spread over it: in a FatTree those that lead to different switches of a pod enter it over different links.
-/// The order of paths that are as long is the pair's too.
+/// Of several equally good sets, each pair of switches chooses one of its own, so that the sets of a fabric spread over
+/// it: in a FatTree, sets to different switches of a pod enter the pod over different links. The order of equally long
+/// paths depends on the pair too.
 ///
-/// A cable in opposite directions counts as shared too: the replies of each stream return on its reversed path,
-/// where they would meet the other stream. This costs nothing, as two paths that cross a cable in opposite
-/// directions become shorter when they swap tails. Paths are found together and not one after another: taking
-/// the shortest first can leave no second one where two exist.
+/// A link used in opposite directions counts as shared: the replies of each stream return on its reversed path, where
+/// they would meet the other stream. This costs nothing, as two paths that cross a link in opposite directions become
+/// shorter when they swap tails. Paths are found together and not one after another: taking the shortest first can
+/// leave no second path where two exist.
 ///
 /// # Arguments
 /// * `ingress`, `egress`: the switches where all paths begin and end.
-/// * `k`: how many paths are wanted.
+/// * `k`: the greatest number of paths.
 ///
 /// # Returns
 /// As many paths as exist, `k` at most, shortest first. When both switches are the same, the one path without
@@ -85,8 +85,8 @@ impl EdgeDisjoint {
         let mut search =
             Search { graph, lengths, to_egress: distances, queue, flow: &mut self.flow, tie_break };
         let found = search.fill(from, to, k);
-        // Their links form no cycle, or the flow would not be of least length, as no length is zero; for the same reason
-        // no cable is used in both directions.
+        // Their links form no cycle: every length is positive, so the flow would not be of least length. For the same
+        // reason no link is used in both directions.
         let mut routes: Vec<_> =
             (0..found).map(|_| take_path(graph, &mut self.flow.used, from, to)).collect();
         let rank =
@@ -121,7 +121,7 @@ enum Step {
 }
 
 impl Flow {
-    /// No path, and as potentials the distances to the egress, negated: the first search then goes straight there.
+    /// Without paths. The potentials are the negated distances to the egress, so the first search goes straight there.
     fn reset(&mut self, graph: &Graph, to_egress: &Distances) {
         let nodes = graph.nodes().len();
         refill(&mut self.used, graph.edges().len(), false);
@@ -224,7 +224,7 @@ impl Search<'_> {
         }
     }
 
-    /// Keeps reduced lengths from becoming negative, although the search stopped at `to`: further nodes are as far.
+    /// Keeps reduced lengths non-negative although the search stopped at `to`: nodes beyond it get the distance of `to`.
     fn raise_potentials(&mut self, to: NodeIndex) {
         let Flow { distances, potentials, .. } = &mut *self.flow;
         let reached = distances[to.index()];

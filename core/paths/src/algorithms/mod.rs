@@ -14,18 +14,18 @@ pub use max_flow::MaxFlow;
 pub use within_hops::WithinHops;
 
 crate::kind::registry! {
-    /// Those as short as the shortest.
+    /// Paths as short as the shortest.
     Shortest => all_shortest: AllShortest,
-    /// The shortest that pass no switch twice.
+    /// The shortest paths that pass no switch twice.
     KShortest => k_shortest: KShortest,
-    /// No two over the same cable, of least total cost.
+    /// Paths of which no two use the same link, of least total cost.
     EdgeDisjoint => edge_disjoint: EdgeDisjoint,
-    /// No two past the same switch, of least total cost.
+    /// Paths of which no two pass the same switch, of least total cost.
     NodeDisjoint => node_disjoint: NodeDisjoint,
-    /// Those that carry the most together over the available capacity.
+    /// The paths that together carry the most over the available capacity.
     MaxFlow => max_flow: Dinic,
-    /// The one path with the most capacity available.
+    /// The one path with the most available capacity.
     Widest => widest: Widest,
-    /// Those of so many links at most, fewest links first.
+    /// Paths of at most so many links, fewest links first.
     WithinHops(hops) => within_hops: DepthFirst,
 }

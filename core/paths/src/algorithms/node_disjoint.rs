@@ -11,12 +11,13 @@ use crate::{Path, PathSet};
 /// Up to `k` paths of which no two meet in a switch, other than at the ends, of least total cost; of those, of
 /// fewest links in total.
 ///
-/// They share no cable either. Parallel links that join both ends directly are paths of their own. As with
-/// [`EdgeDisjoint`](super::edge_disjoint::EdgeDisjoint), paths are found together, since taking the shortest first can leave no second one.
+/// They share no link either. Parallel links that join both ends directly are paths of their own. As with
+/// [`EdgeDisjoint`](super::edge_disjoint::EdgeDisjoint), paths are found together, since taking the shortest first can
+/// leave no second one.
 ///
 /// # Arguments
 /// * `ingress`, `egress`: the switches where all paths begin and end.
-/// * `k`: how many paths are wanted.
+/// * `k`: the greatest number of paths.
 ///
 /// # Returns
 /// As many paths as exist, `k` at most, shortest first. When both switches are the same, the one path without
@@ -130,7 +131,7 @@ enum Step {
 }
 
 impl Split {
-    /// The potentials begin with the distances to the egress, up to `reached`, so that the search heads for it.
+    /// Sets the first potentials: the distances to the egress, up to `reached`, so that the search heads for it.
     fn reset(&mut self, graph: &Graph, to_egress: &[i64], reached: i64) {
         let side = |left: &i64| Side { distance: BARRED, potential: -reached.min(*left), step: Step::Within };
         refill(&mut self.used, graph.edges().len(), false);
@@ -142,7 +143,7 @@ impl Split {
 }
 
 impl Side {
-    /// Whether the way there by `step` is the shortest up to now; if so, it is kept.
+    /// Keeps `step` if it gives the shortest path so far; returns whether it does.
     fn improve(&mut self, unreduced: i64, step: Step) -> bool {
         let distance = unreduced - self.potential;
         let better = distance < self.distance;
@@ -243,7 +244,7 @@ impl Search<'_> {
         }
     }
 
-    /// Keeps reduced lengths from becoming negative, although the search stopped at the egress: the rest is as far.
+    /// Keeps reduced lengths non-negative although the search stopped at the egress: nodes beyond it get its distance.
     fn raise_potentials(&mut self) {
         let reached = self.split.entries[self.to.index()].distance;
         for side in self.split.entries.iter_mut().chain(&mut self.split.exits) {

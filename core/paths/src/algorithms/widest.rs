@@ -16,12 +16,12 @@ use crate::{Path, PathSet};
 ///
 /// # Arguments
 /// * `ingress`, `egress`: the switches where it begins and ends.
-/// * `rate`: how much each link can take, such as its available bandwidth. Asked once for each link that is not
-///   barred.
+/// * `rate`: the capacity that each link offers, such as its available bandwidth. Called once for each link that is not
+/// barred.
 ///
 /// # Returns
 /// The path and the rate of its slowest link, which is not zero. When both switches are the same, the path without
-/// links, which nothing limits: `u64::MAX` bits per second. Nothing when a switch is unknown or no path exists.
+/// links at an unlimited rate: `u64::MAX` bits per second. Nothing when a switch is unknown or no path exists.
 ///
 /// # Complexity
 /// O((V + E) log V).
@@ -67,7 +67,7 @@ impl Algorithm for Widest {
         widest.map(|(path, _)| path).into_iter().collect::<Vec<_>>().into()
     }
 
-    /// The shortest of the widest paths in time. The more a link must have to spare, the longer the fastest path takes.
+    /// The shortest of the widest paths in time. The wider the links must be, the longer the fastest path takes.
     fn solve_bounded(&mut self, network: &mut Network, problem: Problem, bound: &LatencyBound) -> PathSet {
         let usable = network.graph.edges().filter(|edge| !network.lengths.is_barred(*edge));
         let mut rates: Vec<_> =

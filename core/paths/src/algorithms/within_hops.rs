@@ -13,9 +13,9 @@ use crate::{Path, PathSet};
 
 /// More hops than any path has.
 const FAR: u32 = u32::MAX;
-/// How often all links may be looked at for each path that is found.
+/// The number of visits to links, in multiples of all links, that each found path allows.
 const MAX_SCANS_PER_PATH: u64 = 4;
-/// How many paths are found on credit.
+/// The number of paths whose visits are allowed in advance.
 const FREE_PATHS: u64 = 16;
 
 /// The paths of a limited number of links.
@@ -23,9 +23,9 @@ const FREE_PATHS: u64 = 16;
 pub struct WithinHops {
     /// The paths, those of the fewest links first.
     pub paths: Vec<Path>,
-    /// Whether there are more of them than were wanted.
+    /// Whether there are more of them than requested.
     pub cut_off: bool,
-    /// Whether the [budget](crate::PathFinder::with_budget) was used up before all were found that are wanted.
+    /// Whether the [budget](crate::PathFinder::with_budget) was used up before all requested paths were found.
     pub cut_short: bool,
 }
 
@@ -34,26 +34,25 @@ pub struct WithinHops {
 ///
 /// # Arguments
 /// * `ingress`, `egress`: the switches where all paths begin and end.
-/// * `max_hops`: how many links a path may have. Paths visit no switch twice, so more than V − 1 change nothing.
-/// * `limit`: how many paths are wanted. Their number can grow exponentially with `max_hops`.
+/// * `max_hops`: the greatest number of links of a path. Paths visit no switch twice, so more than V − 1 change nothing.
+/// * `limit`: the greatest number of paths. The number of paths can grow exponentially with `max_hops`.
 ///
 /// # Returns
-/// The paths, and whether the limit left any out. When both switches are the same, the one path without links.
+/// The paths, and whether there are more beyond the limit. When both switches are the same, the one path without links.
 /// None when a switch is unknown or no path is short enough.
 ///
 /// # Complexity
-/// As a rule O(h d) for each path of h links past switches of d links, and O(V) memory beside the result. Where the
-/// search comes back in vain so often that it looks at more than O(V + E) links a path, the paths are those of
-/// [`KShortest`] where all links cost the same: O(h (E + V log V)) for each at most, and as much
-/// memory as the result.
+/// Usually O(h d) for each path of h links past switches of d links, and O(V) memory beside the result. If dead ends
+/// make the search visit more than O(V + E) links a path, it yields to [`KShortest`] with equal link costs: at most
+/// O(h (E + V log V)) for each path, and as much memory as the result.
 ///
 /// # Source
 /// Depth-first search, as in S. Zannettou, M. Sirivianos, F. Papadopoulos, Exploiting Path Diversity in Datacenters
 /// Using MPTCP-Aware SDN, 2016, which sorts all paths afterwards; here lengths are tried one after another (R. E.
-/// Korf, Depth-First Iterative-Deepening, 1985). Switches from which the search came back in vain carry a barrier:
-/// Y. Peng et al., Towards Bridging Theory and Practice: Hop-Constrained s-t Simple Path Enumeration, 2019. They
-/// bound what one length takes; but with a large part of the network that only seems to lead on, there may be no
-/// path of most lengths. Then J. Y. Yen's search, which never comes back in vain twice from a turn, is faster.
+/// Korf, Depth-First Iterative-Deepening, 1985). Switches at dead ends carry a barrier: Y. Peng et al., Towards Bridging
+/// Theory and Practice: Hop-Constrained s-t Simple Path Enumeration, 2019. Barriers bound the work for one length. But
+/// where a large part of the network leads nowhere, most lengths may have no path. Then J. Y. Yen's search is faster,
+/// which never enters the same dead end twice from one deviation.
 ///
 /// # Example
 /// ```
@@ -76,7 +75,7 @@ pub struct WithinHops {
 #[derive(Debug, Default)]
 pub(crate) struct DepthFirst {
     barriers: Barriers,
-    /// The search that goes on where this one is in vain.
+    /// The search that takes over when this one meets too many dead ends.
     by_length: KShortest,
 }
 
@@ -129,7 +128,7 @@ impl DepthFirst {
         found.unwrap_or_else(|| self.by_hops(network, (ingress, egress), max_hops, limit))
     }
 
-    /// Nothing if the search comes back in vain too often.
+    /// `None` if the search meets too many dead ends.
     fn search(
         &mut self,
         network: &Network,
@@ -175,8 +174,8 @@ impl DepthFirst {
 /// The state of the depth-first search.
 #[derive(Debug, Default)]
 struct Barriers {
-    // By node: no path past the switches that are not on the route has fewer hops to the egress. Invariant: along a
-    // link between two such switches it falls by one at most.
+    // By node: the least number of hops to the egress, past switches that are not on the route. Invariant: along a link
+    // between two such switches it falls by one at most.
     barriers: Vec<u32>,
     on_route: Vec<bool>,
     route: Vec<Stop>,
@@ -201,14 +200,14 @@ struct Search<'a> {
     barriers: &'a mut Barriers,
     from: NodeIndex,
     to: NodeIndex,
-    /// How many links the paths have that are being collected.
+    /// The number of links of the paths being collected.
     bound: u32,
-    /// How many the next longer paths have, or more.
+    /// A lower bound of the number of links of the next longer paths.
     longer: u32,
     limit: usize,
-    /// How many links were looked at.
+    /// The number of links visited.
     looked_at: u64,
-    /// How many may be before the search is in vain.
+    /// The number of visits after which the search gives up.
     allowance: u64,
     budget: u64,
     found: WithinHops,
@@ -229,7 +228,7 @@ impl Search<'_> {
         self.found.cut_off || self.looked_at > self.budget || self.is_in_vain()
     }
 
-    /// Whether another way to search is faster.
+    /// Whether another search is faster.
     const fn is_in_vain(&self) -> bool {
         self.looked_at > self.allowance
     }
@@ -244,7 +243,7 @@ impl Search<'_> {
         self.spread(self.to);
     }
 
-    /// Finds the paths of `bound` links, in order, until the limit cuts them off. Shorter ones are walked again.
+    /// Finds the paths of `bound` links, in order, up to the limit. Shorter ones are passed again.
     fn collect(&mut self) {
         self.stop_at(self.from);
         while !self.barriers.route.is_empty() && !self.is_over() {
@@ -258,7 +257,7 @@ impl Search<'_> {
         }
     }
 
-    /// The next link of the last stop from which the egress may be near enough.
+    /// The next link of the last stop from which the egress may be close enough.
     fn next_edge(&mut self) -> Option<EdgeIndex> {
         let Barriers { barriers, on_route, route, edges, .. } = &mut *self.barriers;
         let hops = edges.len() as u32 + 1;
@@ -324,7 +323,7 @@ impl Search<'_> {
         }
     }
 
-    /// Gives a switch that has left the route its barrier, which those behind it may have lost by its being there.
+    /// Sets the barrier of a switch that has left the route; those behind it may have lost theirs while it was there.
     fn lower(&mut self, node: NodeIndex) {
         let Barriers { barriers, on_route, .. } = &mut *self.barriers;
         self.looked_at += self.graph.out_edges(node).len() as u64;
@@ -335,7 +334,7 @@ impl Search<'_> {
         self.spread(node);
     }
 
-    /// Lowers the barriers of all from which the way by `node` is shorter.
+    /// Lowers the barriers of all switches from which the path over `node` is shorter.
     fn spread(&mut self, node: NodeIndex) {
         let Barriers { barriers, on_route, spreading, .. } = &mut *self.barriers;
         spreading.clear();

@@ -14,9 +14,9 @@ use crate::network::Network;
 use crate::path_set::Flow;
 use crate::{Path, PathSet, latency, unknown_delay};
 
-/// How many paths are looked at for each that is wanted, before the rest is taken to be late as well.
+/// The number of paths examined for each requested one, before the rest is taken to be late as well.
 const CANDIDATES_PER_PATH: usize = 64;
-/// How many are looked at in all, if not as many are wanted.
+/// The number of paths examined in all, unless more are requested.
 const MAX_CANDIDATES: usize = 4_096;
 
 /// The greatest latency of a path, and which paths are in time.
@@ -31,7 +31,7 @@ impl LatencyBound {
         Self { unknown: unknown_delay(graph), graph: graph.clone(), limit }
     }
 
-    /// How many paths to look at for `k` in time.
+    /// The number of paths to examine for `k` in time.
     pub(crate) fn candidates(&self, k: usize) -> usize {
         k.saturating_mul(CANDIDATES_PER_PATH).min(MAX_CANDIDATES.max(k))
     }

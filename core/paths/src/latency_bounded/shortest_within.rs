@@ -14,8 +14,8 @@ impl Network {
     /// The path of least cost with at most so many links.
     ///
     /// # Complexity
-    /// O(h E log (h E)), where h is the lesser of `max_hops` and V; most often close to that of one search by cost, as
-    /// ways that cannot reach the egress with the links that are left are not followed.
+    /// O(h E log (h E)), where h is the lesser of `max_hops` and V; usually close to that of one search by cost, since
+    /// partial paths that cannot reach the egress with the remaining links are dropped.
     ///
     /// # Source
     /// Dijkstra's method on pairs of switch and hops, of which only those are kept that no other beats in both cost and
@@ -54,12 +54,12 @@ impl Network {
     }
 }
 
-/// A way from the ingress to a switch.
+/// A partial path, from the ingress to a switch.
 struct Label {
     node: NodeIndex,
     hops: u64,
     length: i64,
-    // The way that it extends, and by which link.
+    // The partial path that it extends, and the link.
     last: Option<(usize, EdgeIndex)>,
 }
 
@@ -67,7 +67,7 @@ struct Search {
     labels: Vec<Label>,
     // By length, then hops.
     queue: BinaryHeap<Reverse<(i64, u64, usize)>>,
-    // By node: the hops of the last way that was followed from there, which no shorter one beats.
+    // By node: the hops of the last partial path extended from there. A longer one is useful only with fewer hops.
     fewest: Vec<u64>,
 }
 
@@ -78,7 +78,7 @@ impl Search {
         Self { labels: vec![first], queue, fewest: vec![u64::MAX; nodes] }
     }
 
-    /// Whether a way of so many hops beats all that are shorter.
+    /// Whether a partial path of so many hops has fewer than all shorter ones.
     fn improves(&mut self, node: NodeIndex, hops: u64) -> bool {
         let fewest = &mut self.fewest[node.index()];
         let better = hops < *fewest;

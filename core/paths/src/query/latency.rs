@@ -11,12 +11,12 @@ use crate::Path;
 
 const PRINTED: [(&str, u128); 3] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
 
-/// How long something takes on the way. Text: `10ms`, `500us`, `1.5s`.
+/// A latency. Text: `10ms`, `500us`, `1.5s`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Latency(pub Duration);
 
 impl Latency {
-    /// So many microseconds; none below zero.
+    /// So many microseconds; negative values become zero.
     pub fn from_micros(micros: f64) -> Self {
         Self(Duration::from_nanos((micros * 1e3).round() as u64))
     }
@@ -28,7 +28,7 @@ pub(super) fn known_latency(path: &Path, graph: &Graph) -> Option<Duration> {
     delays.try_fold(Duration::ZERO, |sum, delay| Some(sum.saturating_add(delay?)))
 }
 
-/// As people are told: in microseconds.
+/// A delay in microseconds, as shown to users.
 pub(super) fn micros(delay: Duration) -> f64 {
     delay.as_nanos() as f64 / 1e3
 }
@@ -42,7 +42,7 @@ impl FromStr for Latency {
     type Err = LatencyError;
 
     fn from_str(text: &str) -> Result<Self, LatencyError> {
-        // Files give delays in seconds without saying so; nobody should have to know that.
+        // Files give delays in seconds without a unit; users should not have to know that.
         let has_unit = text.trim().parse::<f64>().is_err();
         let latency = read_delay(text).ok().filter(|_| has_unit);
         latency.map(Self).ok_or_else(|| LatencyError(text.to_owned()))

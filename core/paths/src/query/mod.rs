@@ -1,5 +1,4 @@
-//! Questions for paths as people and programs ask them, and answers as they see them: the same on the command line and
-//! over HTTP.
+//! Path queries of people and API clients, and their answers: the same on the command line and over HTTP.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -42,29 +41,28 @@ pub use resolve::{Place, Resolved};
 pub use spraying::{SprayVerdict, SprayingView};
 pub use view::{EndView, LinkView, PathView, PathsView, PortView};
 
-/// A question for paths, in the words of whoever asks.
+/// A path query, in the user's terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
     /// Where the paths begin: a switch or a host.
     pub src: String,
     /// Where they end.
     pub dst: String,
-    /// How they are chosen.
+    /// The kind of path set.
     pub mode: Kind,
-    /// How many at most.
+    /// The greatest number of paths.
     pub k: usize,
-    /// What links cost.
+    /// The cost of a link.
     pub weight: Weight,
-    /// What is not used: switches as `NODE`, the cable at a port as `NODE:PORT`, all cables between two switches as
-    /// `A--B`.
+    /// Excluded switches, as `NODE`; the link at a port, as `NODE:PORT`; all links between two switches, as `A--B`.
     pub without: Vec<String>,
-    /// What every link carries at least.
+    /// The least capacity of every link.
     pub min_capacity: BitsPerSec,
-    /// How long a path takes at most.
+    /// The greatest latency of a path.
     pub max_latency: Option<Latency>,
 }
 
-/// A question that cannot be answered.
+/// A query that cannot be answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
     /// A parameter makes no sense.
@@ -72,7 +70,7 @@ pub enum QueryError {
     Invalid {
         /// Its name.
         parameter: String,
-        /// What is wrong with it.
+        /// Why it is invalid.
         reason: String,
     },
     /// The network has nothing of this name.
@@ -80,18 +78,18 @@ pub enum QueryError {
     NotFound {
         /// The name of the parameter.
         parameter: &'static str,
-        /// What there is not.
+        /// What is missing.
         reason: String,
     },
 }
 
 impl Query {
-    /// How many paths are answered if nobody says.
+    /// The default number of paths.
     pub const DEFAULT_K: usize = 16;
-    /// The most things that paths can be asked to do without.
+    /// The greatest number of exclusions.
     pub const MAX_WITHOUT: usize = 256;
 
-    /// For the shortest paths by hops.
+    /// A query for the shortest paths by hops.
     pub fn new(src: impl Into<String>, dst: impl Into<String>) -> Self {
         Self {
             src: src.into(),
@@ -107,7 +105,7 @@ impl Query {
 }
 
 impl QueryError {
-    /// The parameter that is wrong.
+    /// The parameter in error.
     pub fn parameter(&self) -> &str {
         match self {
             Self::Invalid { parameter, .. } => parameter,

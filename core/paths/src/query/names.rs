@@ -3,7 +3,7 @@
 use braid_topology::Blueprint;
 use braid_types::DatapathId;
 
-/// What names mean in a network.
+/// The meaning of names in a network.
 pub trait Names {
     /// The switches that a text means: the switch of this name, or those to which the host of this name is attached.
     /// At least one.

@@ -14,18 +14,18 @@ use crate::{Constraints, Kind, Request, Terms, Weight, latency, unknown_delay};
 pub enum NoPath {
     /// No links lead from one switch to the other.
     Disconnected,
-    /// They do, but all of them pass what is not to be used, or lack capacity.
+    /// Paths exist, but all of them use something excluded, or lack capacity.
     Excluded,
-    /// Those that may be used take too long.
+    /// The allowed paths take too long.
     LatencyExceeded,
-    /// They have more links than were asked for.
+    /// The allowed paths have too many links.
     HopsExceeded,
     /// All capacity is in use, or none is known.
     NoCapacity,
 }
 
 impl NoPath {
-    /// Finds the reason by dropping one demand after the other; to be asked when there is no path. O((V + E) log V).
+    /// Finds the reason by dropping one constraint after the other. Called when there is no path. O((V + E) log V).
     pub(super) fn find(graph: &Arc<Graph>, resolved: &Resolved) -> Self {
         let Request { kind, terms: Terms { constraints, .. }, .. } = &resolved.request;
         let free = Constraints { both_ways: constraints.both_ways, ..Constraints::default() };
@@ -42,7 +42,7 @@ impl NoPath {
 }
 
 impl NoPath {
-    /// The reason as a part of a sentence, which names only what was asked for.
+    /// The reason as a part of a sentence, which names only the constraints of the request.
     pub(super) fn explain(self, request: &Request, ends: [&EndView; 2]) -> String {
         let in_time = if request.terms.constraints.max_latency.is_some() { " in time" } else { "" };
         match self {
@@ -67,7 +67,7 @@ fn fastest(graph: &Arc<Graph>, resolved: &Resolved, constraints: Constraints) ->
     latency(&path, graph, unknown)
 }
 
-/// What rules out all ways, of what was asked for.
+/// The constraints of the request that rule out all paths.
 fn bars(request: &Request, [src, dst]: [&EndView; 2]) -> String {
     let Constraints { without_ports, without_switches, min_capacity, .. } = &request.terms.constraints;
     for (end, what) in [(src, "begin"), (dst, "end")] {

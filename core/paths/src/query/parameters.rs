@@ -9,11 +9,11 @@ use braid_types::BitsPerSec;
 use super::{Query, QueryError};
 
 impl Query {
-    /// Reads a question from parameters such as those of a URL: `src`, `dst`, `mode`, `k`, `weight`, `without` (any
+    /// Reads a query from parameters such as those of a URL: `src`, `dst`, `mode`, `k`, `weight`, `without` (any
     /// number of times), `min_capacity`, `max_latency`. All but the first two may be absent.
     ///
     /// # Errors
-    /// [`QueryError::Invalid`] names the first that is unknown, given twice, missing, or of no sense.
+    /// [`QueryError::Invalid`] names the first that is unknown, repeated, missing, or invalid.
     pub fn from_parameters(
         parameters: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, QueryError> {
@@ -30,7 +30,7 @@ impl Query {
         missing.map_or(Ok(query), Err)
     }
 
-    /// The parameters from which [`from_parameters`](Self::from_parameters) reads the same question.
+    /// The parameters from which [`from_parameters`](Self::from_parameters) reads the same query.
     pub fn parameters(&self) -> Vec<(&'static str, String)> {
         let mut parameters = vec![
             ("src", self.src.clone()),

@@ -6,26 +6,26 @@ use braid_types::{DatapathId, PortNo, SwitchPort};
 use super::{Names, Query, QueryError};
 use crate::{Constraints, Request, Terms};
 
-/// A question in terms of one network.
+/// A query in terms of one network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
     /// Where the paths begin.
     pub src: Place,
     /// Where they end.
     pub dst: Place,
-    /// How many paths are answered at most.
+    /// The greatest number of paths in the answer.
     pub k: usize,
-    /// What is to be found between them. Of lists that may go on, one path more than is answered, which tells whether
-    /// they do, and may be one more than [`Request::MAX_PATHS`].
+    /// The request to solve. For kinds that list paths it asks for one path more than the answer has, to learn
+    /// whether more exist; that may be one more than [`Request::MAX_PATHS`].
     pub request: Request,
 }
 
-/// Where something is in the network.
+/// A place in the network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// What it was called in the question.
+    /// Its name in the query.
     pub name: String,
-    /// Its switch; of a host, that of its first interface.
+    /// Its switch; for a host, that of its first interface.
     pub switch: DatapathId,
     /// The switches of the host's other interfaces.
     pub others: Vec<DatapathId>,
@@ -39,11 +39,11 @@ impl Resolved {
 }
 
 impl Query {
-    /// Finds what the names mean.
+    /// Resolves the names.
     ///
     /// # Errors
-    /// [`QueryError::NotFound`] if nothing has such a name, [`QueryError::Invalid`] for a number of paths out of
-    /// range, and for a greatest latency where no delay is known.
+    /// [`QueryError::NotFound`] if nothing has such a name; [`QueryError::Invalid`] for a number of paths out of
+    /// range, or for a greatest latency where no delay is known.
     pub fn resolve(&self, graph: &Graph, names: &impl Names) -> Result<Resolved, QueryError> {
         let [src, dst] = [place("src", &self.src, names)?, place("dst", &self.dst, names)?];
         let terms = Terms { weight: self.weight, constraints: self.constraints(graph, names)? };
@@ -88,7 +88,7 @@ fn place(parameter: &'static str, name: &str, names: &impl Names) -> Result<Plac
     Ok(Place { name: name.to_owned(), switch: *first, others: others.to_vec() })
 }
 
-/// Adds what a text names to what is not used. A name goes before the other readings.
+/// Adds the items that a text names to the exclusions. A name takes precedence over the other readings.
 fn exclude(
     constraints: &mut Constraints,
     text: &str,

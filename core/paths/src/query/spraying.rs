@@ -10,29 +10,29 @@ use crate::{DelayGate, Path, Verdict};
 /// Whether the paths can carry one stream together, by their delays; see [`DelayGate`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct SprayingView {
-    /// How.
+    /// The verdict.
     pub verdict: SprayVerdict,
     /// The maximum delay imbalance, 0 to 0.5.
     pub mdi: f64,
-    /// How much the greatest delay is above the least, in microseconds.
+    /// The difference between the greatest and the least delay, in microseconds.
     pub delay_difference_us: f64,
-    /// The places of the paths, from 0, that go together and have the most to spare in total.
+    /// The indices, from 0, of the paths that can be used together and have the most available capacity in total.
     pub best_paths: Vec<usize>,
 }
 
-/// How paths can carry one stream together.
+/// The ways in which paths can carry one stream together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SprayVerdict {
-    /// As it is.
+    /// Without resequencing.
     InOrder,
-    /// If its packets are put in order again where they leave.
+    /// If its packets are resequenced at the end of the paths.
     Resequenced,
     /// They would be slower than one of them.
     Unsuitable,
 }
 
 impl SprayingView {
-    /// Looks at two paths or more, if all their delays are known.
+    /// Judges two paths or more, if all their delays are known.
     pub(super) fn of(graph: &Graph, paths: &[Path], views: &[PathView]) -> Option<Self> {
         let rates = views.iter().map(|view| BitsPerSec(view.rate_bps.unwrap_or(u64::MAX)));
         let figures = paths.iter().zip(rates).map(|(path, rate)| Some((known_latency(path, graph)?, rate)));

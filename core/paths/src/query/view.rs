@@ -12,26 +12,26 @@ use super::resolve::knows_no_delay;
 use super::{NoPath, Place, Resolved, SprayingView};
 use crate::{Kind, Path, PathSet, Request, Weight, unknown_delay};
 
-/// The answer to a question for paths.
+/// The answer to a path query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathsView {
     /// Where the paths begin.
     pub src: EndView,
     /// Where they end.
     pub dst: EndView,
-    /// How they were chosen.
+    /// The kind of path set.
     pub mode: String,
-    /// How many were asked for.
+    /// The requested number of paths.
     pub k: usize,
-    /// What links cost.
+    /// The cost of a link.
     pub weight: String,
     /// The paths, best first.
     pub paths: Vec<PathView>,
-    /// Whether there are more than were asked for, of `shortest`, `ksp` and `within:HOPS`.
+    /// Whether there are more than requested, for `shortest`, `ksp` and `within:HOPS`.
     pub truncated: bool,
-    /// Whether the search went to its end. If not, there may be more paths, and in time better ones.
+    /// Whether the search was exhaustive. If not, there may be more paths, and better ones among those in time.
     pub complete: bool,
-    /// The greatest flow between two different switches, if it was asked for and no path of it was left out as late.
+    /// The maximum flow between two different switches, if requested and no path of it was dropped as late.
     pub max_flow_bps: Option<u64>,
     /// Whether several paths of known delays can carry one stream together.
     pub spraying: Option<SprayingView>,
@@ -39,20 +39,20 @@ pub struct PathsView {
     pub reason: Option<NoPath>,
     /// The same as a part of a sentence.
     pub explanation: Option<String>,
-    /// What makes the answer mean less than it seems to.
+    /// Caveats of the answer.
     pub warnings: Vec<String>,
 }
 
 /// Where paths begin or end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndView {
-    /// What it was called in the question.
+    /// Its name in the query.
     pub name: String,
     /// The name of its switch.
     pub node: String,
     /// Its switch.
     pub dpid: DatapathId,
-    /// The switches to which the host is attached as well. Paths there are another question.
+    /// The switches of the host's other interfaces. Paths there need another query.
     pub also_at: Vec<String>,
 }
 
@@ -65,13 +65,13 @@ pub struct PathView {
     pub links: Vec<LinkView>,
     /// How many links it has.
     pub hops: usize,
-    /// What it costs, in the unit of the weight; nothing if that is latency and no delay is known.
+    /// Its cost, in the unit of the weight; `None` if that is latency and no delay is known.
     pub cost: Option<u64>,
-    /// How long a bit travels, in microseconds, if that is known of all its links.
+    /// The propagation delay in microseconds, if known for all its links.
     pub delay_us: Option<f64>,
-    /// What its links have to spare, or its share of the greatest flow. Nothing limits a path without links.
+    /// The available capacity of its links, or its share of the maximum flow. `None` for a path without links.
     pub rate_bps: Option<u64>,
-    /// How many of its cables are used by better paths as well, in whichever direction.
+    /// The number of its links that better paths use as well, in either direction.
     pub shared_links: usize,
 }
 
@@ -82,7 +82,7 @@ pub struct LinkView {
     pub src: PortView,
     /// Where it arrives.
     pub dst: PortView,
-    /// Whether others lead from the same switch to the same switch.
+    /// Whether it has parallel links between the same two switches.
     pub parallel: bool,
 }
 
@@ -98,7 +98,7 @@ pub struct PortView {
 }
 
 impl PathsView {
-    /// The answer `set` to a question in this graph. A switch without a name is called by its datapath id.
+    /// The answer `set` to a query in this graph. A switch without a name is shown by its datapath id.
     pub fn new<'a>(
         graph: &Arc<Graph>,
         resolved: &Resolved,
@@ -161,15 +161,15 @@ impl EndView {
     }
 }
 
-/// Looks at one path after the other.
+/// Converts one path after the other.
 struct Viewer<'a, N> {
     graph: &'a Graph,
     weight: Weight,
     name: &'a N,
     unknown: Duration,
-    /// Whether what paths cost is known.
+    /// Whether the costs of paths are known.
     costs: bool,
-    /// The cables of the paths before.
+    /// The links of the previous paths.
     used: BTreeSet<SwitchPort>,
 }
 
@@ -187,7 +187,7 @@ impl<'a, N: Fn(DatapathId) -> String> Viewer<'a, N> {
     }
 
     fn path(&mut self, path: &Path, share: Option<BitsPerSec>) -> PathView {
-        // A path of another graph would be a mistake of the caller; what is not there counts nothing.
+        // A path of another graph would be a mistake of the caller; links that this graph lacks are ignored.
         let edges: Vec<_> = path.edges(self.graph).flatten().collect();
         let states = || edges.iter().map(|edge| self.graph.state(*edge));
         let costs = states().map(|state| u64::from(self.weight.cost(state, self.unknown)));
@@ -215,7 +215,7 @@ impl<'a, N: Fn(DatapathId) -> String> Viewer<'a, N> {
         }
     }
 
-    /// Whether no path before has it; now one does.
+    /// Whether no previous path uses it; marks it as used.
     fn is_new_cable(&mut self, edge: EdgeIndex) -> bool {
         let Link { src, dst } = *self.graph.link(edge);
         self.used.insert(src.min(dst))

@@ -19,7 +19,7 @@ pub(crate) struct Distances {
 
 const UNSEEN: u32 = u32::MAX;
 
-/// Against which way links are followed.
+/// The direction of a search.
 trait Towards {
     fn neighbours(graph: &Graph, node: NodeIndex) -> impl Iterator<Item = (EdgeIndex, NodeIndex)>;
 }
@@ -72,7 +72,7 @@ impl Distances {
         tail != BARRED && tail == head.saturating_add(lengths.of(edge))
     }
 
-    /// Measures every node from which a path leads to `to`. O(V + E) when all links are equal, else O((V + E) log V).
+    /// Measures every node with a path to `to`. O(V + E) when all links are equal, else O((V + E) log V).
     pub(crate) fn measure_all(&mut self, graph: &Graph, lengths: &Lengths, queue: &mut Queue, to: NodeIndex) {
         match lengths.unit() {
             Some(unit) => self.breadth_first(graph, lengths, unit, to),
@@ -80,7 +80,7 @@ impl Distances {
         }
     }
 
-    /// Measures how far every node is *from* `from` instead; nothing else here fits then. O((V + E) log V).
+    /// Measures every node's distance *from* `from`; the other methods do not apply afterwards. O((V + E) log V).
     pub(crate) fn measure_from(
         &mut self,
         graph: &Graph,
@@ -146,7 +146,7 @@ impl Distances {
     }
 
     /// Searches from both ends, a layer of the smaller side at a time, until they meet. Most of a large network is
-    /// then never looked at.
+    /// never visited.
     fn bidirectional(
         &mut self,
         graph: &Graph,
@@ -179,7 +179,7 @@ impl Distances {
         }
     }
 
-    /// Gives the nodes one link before those of `back` this distance, and makes them the new `back`.
+    /// Sets this distance for the nodes one link before those of `back`, and makes them the new `back`.
     fn step_back(&mut self, graph: &Graph, lengths: &Lengths, distance: i64) {
         self.next.clear();
         for node in &self.back {

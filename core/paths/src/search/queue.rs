@@ -5,16 +5,15 @@ use std::collections::BinaryHeap;
 
 use braid_topology::NodeIndex;
 
-/// Nodes by distance, for searches in which no distance is less than that of the node before. Ties are settled the
-/// same way every time.
+/// Nodes by distance, for searches whose distances never decrease. Ties are broken in the same way every time.
 #[derive(Debug)]
 pub(crate) struct Queue {
-    // Those as far as the last one that was taken. Where many are equally far, this spares the heap, and goes straight
-    // ahead instead of side by side.
+    // The nodes as far as the last one taken. Where many are equally far, this spares the heap, and searches depth first
+    // instead of breadth first.
     here: Vec<NodeIndex>,
     distance: i64,
     further: BinaryHeap<Reverse<(i64, u32, NodeIndex)>>,
-    // Of nodes that are as far, the one comes first whose number times this is least.
+    // Of equally distant nodes, the one with the least product of its number and this comes first.
     factor: u32,
 }
 
@@ -25,7 +24,7 @@ impl Default for Queue {
 }
 
 impl Queue {
-    /// Begins at a node; of several that are as far, the one with the least number comes first.
+    /// Begins at a node; of several at the same distance, the one with the least number comes first.
     pub(crate) fn restart(&mut self, node: NodeIndex) {
         self.restart_by(1, node);
     }
@@ -62,12 +61,12 @@ impl Queue {
         Some((distance, node))
     }
 
-    /// How many are as far as the last one that was taken.
+    /// The number of nodes as far as the last one taken.
     pub(crate) fn near(&self) -> usize {
         self.here.len()
     }
 
-    /// Of those that are as far, rotates the order of the ones beyond `from` by what `draw` says of their number.
+    /// Rotates the order of the equally distant nodes beyond `from`, by `draw` of their number.
     pub(crate) fn rotate(&mut self, from: usize, draw: impl FnOnce(usize) -> usize) {
         let Some(new @ [_, _, ..]) = self.here.get_mut(from..) else { return };
         let by = draw(new.len());

@@ -2,7 +2,7 @@
 
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 
-/// Takes one path out of those whose links are `used`. They must form no cycle.
+/// Takes one path out of the links marked in `used`, which must form no cycle.
 pub(crate) fn take_path(graph: &Graph, used: &mut [bool], from: NodeIndex, to: NodeIndex) -> Vec<EdgeIndex> {
     let mut route = Vec::new();
     let mut node = from;

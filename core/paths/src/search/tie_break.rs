@@ -3,13 +3,14 @@
 use braid_topology::{EdgeIndex, Graph, NodeIndex};
 use braid_types::{PortNo, mix, reduce};
 
-/// Settles ties by the two ends of a search.
+/// Breaks ties by the two ends of a search.
 ///
-/// Of several sets that are equally good a search finds the one over the switches that it looks at first. Were those the
-/// same for all pairs of switches, a fabric's sets would meet on a few of its links. A hash of both ends spreads them, as
-/// evenly as chance does. Where it can be done, they are dealt instead: of the switches around one neighbour, as the edge
-/// switches of a FatTree's pod are, each has a place, and for neighbouring places the search turns to neighbouring ways. So
-/// what leads to different switches of a pod comes down to it over different links, however many ends it has elsewhere.
+/// Of several equally good sets, a search finds the one over the switches that it visits first. If that order were
+/// the same for all pairs of switches, a fabric's sets would meet on a few of its links. A hash of both ends spreads
+/// them, as evenly as chance does. Where possible, sets are distributed in turn instead: each of the switches around
+/// one neighbour, such as the edge switches of a FatTree's pod, has a place, and for neighbouring places the search
+/// prefers neighbouring links. So paths to different switches of a pod enter it over different links, however many
+/// ends they have elsewhere.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TieBreak {
     ends: u64,
@@ -29,14 +30,14 @@ impl TieBreak {
         Self { ends, around: mix(graph.dpid(neighbour).0), place }
     }
 
-    /// Where, in the order of paths that are as long, the one comes that begins at this port.
+    /// The rank of the path that begins at this port, among paths of the same length.
     pub(crate) const fn rank(self, port: PortNo) -> u64 {
         mix(self.ends ^ port.0 as u64)
     }
 
-    /// Which of `count` equal ways to take first from a node that `by` led to from the ingress.
+    /// The index of the first of `count` equal next links to try, at a node that the search reached over `by`.
     ///
-    /// Behind the ports with the same number ways are dealt by the place of the egress; elsewhere they are drawn.
+    /// Behind ports with the same number, links are assigned by the place of the egress; elsewhere they are drawn.
     pub(crate) fn draw(self, graph: &Graph, node: NodeIndex, by: Option<EdgeIndex>, count: usize) -> usize {
         match by {
             Some(first) => {
@@ -47,7 +48,7 @@ impl TieBreak {
         }
     }
 
-    /// What switches' numbers are multiplied by so that their order is another.
+    /// The factor of the switches' numbers, which changes their order.
     pub(crate) const fn factor(self) -> u32 {
         self.ends as u32 | 1
     }

@@ -11,23 +11,23 @@ use crate::algorithm::FoundSet;
 use crate::network::{BARRED, Lengths, Network};
 use crate::{Flow, Path, PathSet, Terms, unknown_delay};
 
-/// With more links that got better than this, to search for the sets that they improve is not worth it.
+/// With more improved links than this, searching for the sets that they improve is not worth the time.
 const MAX_BETTER: usize = 16;
 
 /// How the links of one graph differ from those of the one before.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    // By the port that they leave: links that are gone, barred, or cost more; and those with less capacity available.
+    // By the port that they leave: links that are gone, barred, or cost more; and those with less available capacity.
     costlier: FxHashSet<SwitchPort>,
     narrower: FxHashSet<SwitchPort>,
-    // Links that are new or cost less; whether there are such with more capacity available.
+    // Links that are new or cost less; and whether some have more available capacity.
     cheaper: Vec<Shortcut>,
     wider: bool,
-    // Switches may have gone.
+    // Whether switches may have gone.
     fewer_switches: bool,
 }
 
-/// A link that may be part of better paths, and by node how far it is to its beginning and from its end.
+/// A link that may be part of better paths; by node, the distance to its beginning and from its end.
 #[derive(Debug)]
 struct Shortcut {
     length: i64,
@@ -36,7 +36,7 @@ struct Shortcut {
 }
 
 impl Changes {
-    /// What is different in `new`; nothing if that is so much that no set is sure to be as it was.
+    /// The differences of `new`; `None` if there are so many that no set is certain to be unchanged.
     pub(super) fn between(old: &Network, new: &mut Network, terms: &Terms) -> Option<Self> {
         let (before, after) = (Known::new(old, terms), Known::new(new, terms));
         let mut changes = Self { fewer_switches: before.has_switch_beyond(&after), ..Self::default() };
@@ -83,7 +83,7 @@ impl Changes {
         let worse = |port| self.costlier.contains(port) || by_rate && self.narrower.contains(port);
         let mut ports = set.paths.iter().flat_map(Path::links).map(|link| &link.src);
         let gone = || [key.ingress, key.egress].iter().any(|end| new.graph.node(*end).is_none());
-        // More may be found now of what was beyond the budget.
+        // Paths beyond the budget may be found now.
         (set.cut_short && self.is_any())
             || (self.fewer_switches && gone())
             || (by_rate && self.wider)
@@ -100,7 +100,7 @@ impl Changes {
         !self.costlier.is_empty() || !self.narrower.is_empty()
     }
 
-    /// Whether a path over a link that got better may belong to the set.
+    /// Whether a path over an improved link may belong to the set.
     fn bring_better(&self, key: &Key, set: &PathSet, new: &Network) -> bool {
         let Some(ends) = new.ends(key.ingress, key.egress) else { return false };
         let Some(shortest) = self.cheaper.iter().filter_map(|link| link.length_between(ends)).min() else {
@@ -113,7 +113,7 @@ impl Changes {
     }
 }
 
-/// Whether the greatest flow takes other links as well than those of the set.
+/// Whether the maximum flow uses links beyond those of the set.
 fn is_part_of_flow(set: &PathSet) -> bool {
     let rest = |flow: &Flow| flow.rates.iter().map(|rate| rate.0).sum::<u64>() < flow.greatest.0;
     set.flow.as_ref().is_some_and(rest)
@@ -134,7 +134,7 @@ impl Shortcut {
     }
 }
 
-/// What of a link decides which paths are chosen. No cost: it is not there, or barred.
+/// The traits of a link that decide which paths are chosen. Without a cost it is absent or barred.
 #[derive(Debug, Clone, Copy, Default)]
 struct Traits {
     cost: Option<u64>,
@@ -151,11 +151,11 @@ impl Traits {
     }
 }
 
-/// A graph and the terms under which its links are seen.
+/// A graph and the terms that apply to its links.
 struct Known<'a> {
     graph: &'a Graph,
     lengths: &'a Lengths,
-    // Only where a latency is a limit does it matter beside the cost.
+    // Matters beside the cost only where latency is limited.
     unknown_delay: Option<Duration>,
 }
 
@@ -175,7 +175,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// The traits of a link wherever it stands in this graph, if it does.
+    /// The traits of a link in this graph, wherever it stands there.
     fn traits_of(&self, link: &Link) -> Traits {
         let edge = self.graph.edge(link.src).filter(|edge| self.graph.link(*edge) == link);
         edge.map_or_else(Traits::default, |edge| self.traits(edge))

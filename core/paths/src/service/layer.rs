@@ -35,7 +35,7 @@ impl Layer {
 
     fn compute(&mut self, key: Key, request: &Request, limit: usize) -> Arc<PathSet> {
         let set = Arc::new(solve(&mut self.finder, key.ingress, key.egress, request));
-        // Others may be looked for without end.
+        // Without this check, requests for unknown switches could fill the cache without end.
         if [key.ingress, key.egress].iter().all(|end| self.finder.graph().node(*end).is_some()) {
             self.sets.insert(key, set.clone(), limit);
         }
@@ -46,7 +46,7 @@ impl Layer {
         self.finder.graph()
     }
 
-    /// Goes on with this graph, if it is another one.
+    /// Continues with this graph, if it is another one.
     pub(super) fn follow(&mut self, graph: &Arc<Graph>) {
         if Arc::ptr_eq(self.graph(), graph) {
             return;

@@ -1,4 +1,4 @@
-//! Path sets, kept until a link changes that matters to them.
+//! A cache of path sets, each kept until a relevant link changes.
 
 mod changes;
 mod layer;
@@ -18,10 +18,10 @@ pub use snapshot::Snapshot;
 
 /// Answers requests, and remembers the answers by switch pair and request.
 ///
-/// When the graph changes, a set is forgotten if one of its links got worse, or if a link that got better could be part
-/// of a better set; all sets are after more than 16 links got better, and with a greatest latency after any change, as are
-/// those for which the search was ended early. Of
-/// several sets that are equally good a remembered one may be another than a new one. What was handed out stays as it is.
+/// When the graph changes, a set is dropped if one of its links got worse, or if an improved link could be part of a
+/// better set. All sets are dropped after more than 16 links improved. Sets with a greatest latency, and those whose
+/// search ended early, are dropped after any change. Of several equally good sets, the cached one may differ from a new
+/// one. Sets that were returned stay as they are.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -43,19 +43,19 @@ pub use snapshot::Snapshot;
 pub struct PathService {
     graph: Arc<Graph>,
     limits: Limits,
-    // By when they were asked last, the latest first.
+    // The most recently requested first.
     layers: Vec<Layer>,
 }
 
-/// How much a [`PathService`] remembers, and how much it does for an answer.
+/// The bounds of the memory of a [`PathService`], and of its work for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How many different [`Terms`]; with one more, those are forgotten that were not asked for the longest time.
+    /// The greatest number of different [`Terms`]; the least recently requested are dropped first.
     pub terms: usize,
-    /// How many links the sets of each have in all, about 32 bytes each. Those that were not asked for the longest
-    /// time go first.
+    /// The total number of links of the sets of each, about 32 bytes each. The least recently requested are dropped
+    /// first.
     pub links: usize,
-    /// How many links a search looks at: see [`PathFinder::with_budget`](crate::PathFinder::with_budget).
+    /// The number of links that a search visits: see [`PathFinder::with_budget`](crate::PathFinder::with_budget).
     pub budget: u64,
 }
 
@@ -66,12 +66,12 @@ impl Default for Limits {
 }
 
 impl PathService {
-    /// A service that remembers what [`Limits::default`] allows.
+    /// A service with the limits [`Limits::default`].
     pub fn new(graph: Arc<Graph>) -> Self {
         Self::with_limits(graph, Limits::default())
     }
 
-    /// A service that remembers and does no more than this.
+    /// A service with these limits.
     pub const fn with_limits(graph: Arc<Graph>, limits: Limits) -> Self {
         Self { graph, limits, layers: Vec::new() }
     }
@@ -81,23 +81,23 @@ impl PathService {
         &self.graph
     }
 
-    /// Goes on with another graph. O(1): what may be different there is forgotten when terms are asked for again, so
-    /// that many changes cost no more than one.
+    /// Continues with another graph. O(1): affected sets are dropped when their terms are next requested, so that many
+    /// changes cost no more than one.
     pub fn set_graph(&mut self, graph: Arc<Graph>) {
         self.graph = graph;
     }
 
-    /// The answer to a request, computed if it is not remembered. O(1) if it is.
+    /// The answer to a request, from the cache in O(1), or computed.
     ///
-    /// The first time after a change it takes O(E log E) and a look at every set with these terms; for each link that
-    /// got better two searches more.
+    /// The first request after a change takes O(E log E) and a check of every set with these terms; each improved link
+    /// takes two searches more.
     pub fn paths(&mut self, ingress: DatapathId, egress: DatapathId, request: &Request) -> Arc<PathSet> {
         let key = Key { ingress, egress, kind: request.kind, k: request.k };
         let limit = self.limits.links;
         self.layer(&request.terms).get(key, request, limit)
     }
 
-    /// What is known now, to be read elsewhere while this goes on. O(1) in the number of sets.
+    /// A copy of the cache, to be read elsewhere. O(1) in the number of sets.
     pub fn snapshot(&self) -> Snapshot {
         let current = self.layers.iter().filter(|layer| Arc::ptr_eq(layer.graph(), &self.graph));
         Snapshot::new(self.graph.clone(), current.map(Layer::share).collect(), self.limits.budget)

@@ -9,7 +9,7 @@ use rustc_hash::FxHasher;
 
 use crate::{Kind, PathSet};
 
-/// Whose paths, and of which kind.
+/// The pair of switches, and the kind and number of paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) ingress: DatapathId,
@@ -20,8 +20,8 @@ pub(super) struct Key {
 
 type Map = HashTrieMapSync<Key, Arc<PathSet>, BuildHasherDefault<FxHasher>>;
 
-/// Sets in two generations: when the younger one is full it becomes the older, and what nobody asked for since then
-/// is forgotten. Copies share everything.
+/// Sets in two generations: when the younger one is full it becomes the older, and sets not requested since then are
+/// dropped. Copies share everything.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sets {
     young: Map,
@@ -35,12 +35,12 @@ fn size(set: &PathSet) -> usize {
 }
 
 impl Sets {
-    /// A set without a note that it was asked for.
+    /// A set, without marking it as requested.
     pub(super) fn peek(&self, key: &Key) -> Option<&Arc<PathSet>> {
         self.young.get(key).or_else(|| self.old.get(key))
     }
 
-    /// A set; it will be remembered for longer. `limit` as in [`insert`](Self::insert).
+    /// A set, marked as requested, so that it is kept longer. `limit` as in [`insert`](Self::insert).
     pub(super) fn get(&mut self, key: &Key, limit: usize) -> Option<Arc<PathSet>> {
         if let Some(set) = self.young.get(key) {
             return Some(set.clone());
@@ -50,7 +50,7 @@ impl Sets {
         Some(set)
     }
 
-    /// Remembers a set, and no more links than `limit` in all.
+    /// Stores a set, and drops others beyond `limit` links in all.
     pub(super) fn insert(&mut self, key: Key, set: Arc<PathSet>, limit: usize) {
         let more = size(&set);
         if more > limit / 2 {
@@ -64,7 +64,7 @@ impl Sets {
         self.young.insert_mut(key, set);
     }
 
-    /// Forgets the sets that do not pass the test.
+    /// Drops the sets that do not pass the test.
     pub(super) fn retain(&mut self, mut keep: impl FnMut(&Key, &PathSet) -> bool) {
         for map in [&mut self.young, &mut self.old] {
             let gone: Vec<_> = map.iter().filter(|(key, set)| !keep(key, set)).map(|(key, _)| *key).collect();

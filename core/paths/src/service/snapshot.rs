@@ -8,8 +8,8 @@ use braid_types::DatapathId;
 use super::sets::{Key, Sets};
 use crate::{PathSet, Request, Terms, solve};
 
-/// What a [`PathService`](crate::PathService) knew at one moment. Whoever has it reads and computes without regard to
-/// anybody else.
+/// The sets of a [`PathService`](crate::PathService) at one moment. Its holder reads and computes independently of all
+/// others.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
     graph: Arc<Graph>,
@@ -27,7 +27,7 @@ impl Snapshot {
         &self.graph
     }
 
-    /// The answer to a request: what was known, or else computed with a finder of its own, O(V + E) more.
+    /// The answer to a request, from the cache or computed with a finder of its own, O(V + E) more.
     pub fn paths(&self, ingress: DatapathId, egress: DatapathId, request: &Request) -> Arc<PathSet> {
         let key = Key { ingress, egress, kind: request.kind, k: request.k };
         let layer = self.layers.iter().find(|(terms, _)| *terms == request.terms);

@@ -10,20 +10,20 @@ use proptest::prelude::*;
 
 /// The cost of a link that is barred.
 pub(crate) const BARRED: u32 = 99;
-/// A port's number is the number of its end of a cable times this, and the cost of the link that leaves it.
+/// A port's number is the number of its end of a link times this, and the cost of the link that leaves it.
 const COSTS: u32 = 1_000;
 
 pub(crate) fn dpid(switch: usize) -> DatapathId {
     DatapathId(switch as u64)
 }
 
-/// One direction of cable number `number`, on ports of its own at both ends, with the costs there and back.
+/// One direction of link number `number`, on ports of its own at both ends, with the costs of both directions.
 pub(crate) fn link(number: usize, from: usize, to: usize, costs: [u32; 2]) -> Link {
     let end = |switch, end, cost| SwitchPort::new(dpid(switch), PortNo(end as u32 * COSTS + cost));
     Link { src: end(from, 2 * number, costs[0]), dst: end(to, 2 * number + 1, costs[1]) }
 }
 
-/// Cables of cost 1 in both directions between these pairs of switches.
+/// Links of cost 1 in both directions between these pairs of switches.
 pub(crate) fn cables(pairs: &[(usize, usize)]) -> Vec<Link> {
     let forth = pairs.iter().enumerate().map(|(number, (a, b))| link(number + 1, *a, *b, [1, 1]));
     forth.flat_map(|link| [link, link.reversed()]).collect()
@@ -53,7 +53,7 @@ pub(crate) fn total(paths: &[Path]) -> (u32, usize) {
     lengths.fold((0, 0), |sum, length| (sum.0 + length.0, sum.1 + length.1))
 }
 
-/// Whether a cable is in both paths, in whatever direction.
+/// Whether a link is in both paths, in whatever direction.
 pub(crate) fn share_cable(a: &[Link], b: &[Link]) -> bool {
     a.iter().any(|one| b.iter().any(|other| one.touches(other.src)))
 }
@@ -64,12 +64,12 @@ pub(crate) fn share_switch(a: &[Link], b: &[Link]) -> bool {
     a.iter().skip(1).any(|link| passes(b, link.src.dpid))
 }
 
-/// Networks of six switches and up to eleven cables.
+/// Networks of six switches and up to eleven links.
 pub(crate) fn networks() -> impl Strategy<Value = Vec<Link>> {
     networks_of(6, 12)
 }
 
-/// Networks of so many switches and fewer than so many cables: parallel ones, one-way ones, ones that return to their
+/// Networks of so many switches and fewer than so many links: parallel ones, one-way ones, ones that return to their
 /// own switch, with costs from 0 on that differ by direction, and barred directions.
 pub(crate) fn networks_of(switches: usize, cables: usize) -> impl Strategy<Value = Vec<Link>> {
     let cost = || prop_oneof![4 => 0..4_u32, 4 => 4..40_u32, 1 => Just(BARRED)];

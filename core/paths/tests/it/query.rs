@@ -45,7 +45,7 @@ fn query(parameters: &[(&str, &str)]) -> Result<Query, QueryError> {
     Query::from_parameters(ends.into_iter().chain(rest).map(|(name, value)| (name.into(), value.into())))
 }
 
-/// By path: hops, cost, delay in microseconds, rate in Mbit/s, shared cables.
+/// By path: hops, cost, delay in microseconds, rate in Mbit/s, shared links.
 fn figures(view: &PathsView) -> Vec<(usize, u64, Option<f64>, u64, usize)> {
     let figures = |path: &braid_paths::query::PathView| {
         let mbits = path.rate_bps.unwrap() / 1_000_000;

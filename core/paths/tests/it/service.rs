@@ -211,7 +211,7 @@ fn what_was_not_asked_for_lately_is_forgotten_when_there_is_no_room() {
     assert!(!Arc::ptr_eq(&cold, &service.paths(dpid(1), dpid(5), &request)));
 }
 
-/// Cables of these delays in microseconds.
+/// Links of these delays in microseconds.
 fn delayed(cables_of: &[(usize, usize, u64)]) -> Known {
     let pairs: Vec<_> = cables_of.iter().map(|(a, b, _)| (*a, *b)).collect();
     let delays = cables_of.iter().flat_map(|(.., micros)| [*micros; 2]);

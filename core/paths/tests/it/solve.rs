@@ -137,7 +137,7 @@ proptest! {
     }
 }
 
-/// Two stages one after the other, each of `slow` cables of 10 ms and a detour of two cables of 1 ms.
+/// Two stages one after the other, each of `slow` links of 10 ms and a fast path of two links of 1 ms.
 fn stages(slow: usize, rates: [u64; 2]) -> Arc<Graph> {
     let pairs: Vec<_> = [(0, 2), (2, 4)].into_iter().flat_map(|pair| vec![pair; slow]).collect();
     let fast = [(0, 1), (1, 2), (2, 3), (3, 4)];
@@ -160,7 +160,7 @@ fn latency_bounded(graph: &Arc<Graph>, kind: Kind, millis: u64) -> PathSet {
 
 #[test]
 fn where_all_that_is_better_is_late_the_fastest_path_is_found() {
-    // More than 64 paths of two cables are late, and each of those cables is on a path in time.
+    // More than 64 paths of two links are late, and each of those links is on a path in time.
     let graph = stages(9, [10, 1]);
     for kind in Kind::all(4) {
         let set = latency_bounded(&graph, kind, 15);
@@ -199,7 +199,7 @@ fn delays_below_a_microsecond_count() {
 
 #[test]
 fn a_set_says_whether_the_search_for_it_went_to_its_end() {
-    // Nine by nine ways and the detour of either stage: a hundred paths.
+    // Nine by nine slow paths, and the fast path of either stage: a hundred paths.
     let graph = stages(9, [10, 1]);
     for kind in [Kind::KShortest, Kind::WithinHops(4)] {
         let of = |budget| {
@@ -215,7 +215,7 @@ fn a_set_says_whether_the_search_for_it_went_to_its_end() {
 
 #[test]
 fn to_lose_patience_with_late_paths_is_to_end_the_search_early() {
-    // Of two cables each, 4 paths or 81 are late. The one in time comes after them.
+    // Of two links each, 4 paths or 81 are late. The one in time comes after them.
     for (slow, cut_short) in [(2, false), (9, true)] {
         let set = latency_bounded(&stages(slow, [10, 1]), Kind::KShortest, 15);
         assert_eq!((set.paths.len(), set.cut_short), (1, cut_short));

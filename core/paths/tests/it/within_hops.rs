@@ -67,12 +67,12 @@ fn torus_behind(at: usize) -> Vec<Link> {
     let places = (0..SIDE).flat_map(|x| (0..SIDE).map(move |y| (x, y)));
     let pairs = places.flat_map(|(x, y)| [(id(x, y), id(x + 1, y)), (id(x, y), id(x, y + 1))]);
     let pairs: Vec<_> = pairs.chain([(at, id(0, 0))]).collect();
-    // Ports beyond those of other cables.
+    // Ports beyond those of other links.
     let numbered = pairs.into_iter().zip(1_000..).map(|((a, b), number)| link(number, a, b, [1, 1]));
     numbered.flat_map(|link| [link, link.reversed()]).collect()
 }
 
-/// A full mesh of switches 10..30 behind switch 1, and some other cables.
+/// A full mesh of switches 10..30 behind switch 1, and some other links.
 fn mesh_and(others: &[(usize, usize)]) -> Vec<Link> {
     let mesh = (10..30).flat_map(|a| (a + 1..30).map(move |b| (a, b)));
     cables(&mesh.chain([(1, 10)]).chain(others.iter().copied()).collect::<Vec<_>>())

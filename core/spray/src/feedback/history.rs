@@ -8,23 +8,24 @@ use super::loss::SegmentCounts;
 
 /// Probes whose counts are kept.
 const MAX_MARKS: usize = 16;
-/// Probes before and after one that tell as well how much was missing at it.
+/// The number of probes, before and after one, that confirm how much was missing at it.
 const AROUND: usize = 3;
-/// Answers after which what is known of a path is all of after a change.
+/// The number of answers after a change until the known state of a path is all newer than the change.
 const FRESH_ANSWERS: usize = 3;
 
 /// The segments sent and received before each of the last probes, by the times at which those were sent.
 ///
-/// The probes of all paths are sent at once, so that what went by one path between two of them can be compared with what went by another.
-/// Probes may overtake segments, or be overtaken, while a machine in between is busy: what seems to be missing for a moment is not lost.
+/// The probes of all paths are sent at once, so that the traffic of different paths between two probes can be compared.
+/// Probes may overtake segments, or be overtaken, while a machine on the path is busy: segments that are missing for a
+/// moment are not lost.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProbeHistory {
     marks: VecDeque<(Time, SegmentCounts)>,
-    /// When the last probes were sent that were answered, the last first.
+    /// The send times of the last answered probes, the last first.
     answered: [Time; FRESH_ANSWERS],
 }
 
-/// Segments that went by a path in some time.
+/// The segments sent by a path during an interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Carried {
     pub(super) sent: u32,
@@ -32,7 +33,7 @@ pub(super) struct Carried {
 }
 
 impl ProbeHistory {
-    /// A probe was answered that was sent at `sent`.
+    /// Notes the answer to a probe sent at `sent`.
     pub(super) fn note(&mut self, sent: Time, counts: SegmentCounts) {
         if self.marks.back().is_some_and(|(_, last)| counts.begins_anew_after(*last)) {
             self.marks.clear();
@@ -41,7 +42,7 @@ impl ProbeHistory {
         self.answered[0] = sent;
         let mut last = self.marks.iter().rev().take(2).map(|(_, counts)| *counts);
         if last.next() == Some(counts) && last.next() == Some(counts) {
-            // Nothing went by the path: what went before stays in sight.
+            // No segment was sent by the path since: the earlier marks stay.
             self.marks.pop_back();
         } else if self.marks.len() >= MAX_MARKS {
             self.marks.pop_front();
@@ -49,34 +50,34 @@ impl ProbeHistory {
         self.marks.push_back((sent, counts));
     }
 
-    /// Whether as many probes were answered as count, of those that were sent after `since`.
+    /// Whether enough probes sent after `since` were answered.
     pub(super) fn is_fresh(&self, since: Time) -> bool {
         self.answered.iter().all(|sent| *sent > since)
     }
 
-    /// When the last probe was sent of which another tells as well what was missing then.
+    /// The send time of the last probe whose missing segments another probe confirms.
     pub(super) fn confirmed(&self) -> Option<Time> {
-        // Marks of a path by which nothing goes are fewer than its probes.
+        // A path without traffic has fewer marks than probes.
         (self.marks.len() > 1).then_some(self.answered[1])
     }
 
-    /// When probes were sent that were answered, the last first.
+    /// The send times of answered probes, the last first.
     pub(super) fn times(&self) -> impl Iterator<Item = Time> {
         self.marks.iter().rev().map(|(sent, _)| *sent)
     }
 
-    /// What was sent between the first probe that is kept and the last of which more is known.
+    /// The segments sent between the first probe that is kept and the last confirmed one.
     pub(super) fn lately(&self) -> Option<Carried> {
         self.between(self.marks.front()?.0, self.confirmed()?)
     }
 
-    /// As [`Self::between`], or as far back as is known.
+    /// As [`Self::between`], or as far back as counts are kept.
     pub(super) fn within(&self, from: Time, to: Time) -> Option<Carried> {
         let oldest = self.marks.front()?.0;
         if to < oldest { None } else { self.between(from.max(oldest), to) }
     }
 
-    /// What was sent between two probes; between those around them, if one of these was not answered.
+    /// The segments sent between two probes; between those around them, if one of these was not answered.
     pub(super) fn between(&self, from: Time, to: Time) -> Option<Carried> {
         let first = self.marks.iter().rposition(|(sent, _)| *sent <= from)?;
         let last = self.marks.iter().position(|(sent, _)| *sent >= to)?;
@@ -95,7 +96,7 @@ impl Carried {
         self.sent - self.received
     }
 
-    /// The part that was received; of nothing, all.
+    /// The part that was received; 1 if nothing was sent.
     pub(super) fn kept(self) -> f64 {
         if self.sent == 0 { 1.0 } else { f64::from(self.received) / f64::from(self.sent) }
     }

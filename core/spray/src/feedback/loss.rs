@@ -2,11 +2,11 @@
 
 use braid_types::Time;
 
-/// Over how long loss is smoothed, in seconds.
+/// The time over which loss is smoothed, in seconds.
 const SMOOTHING: f64 = 2.0;
-/// Of fewer packets the part that is lost says nothing.
+/// With fewer packets the lost part means nothing.
 const MIN_SEGMENTS: f64 = 300.0;
-/// Counts that differ by more have begun anew.
+/// Counts that differ by more were reset.
 const RESET_JUMP: u32 = 1 << 24;
 
 /// The segment counts of both edges of a path: sent before a probe was sent, and received before it was received.
@@ -19,7 +19,7 @@ pub struct SegmentCounts {
 }
 
 impl SegmentCounts {
-    /// How many more of what was sent than at `base` have not come: fewer if some were received late.
+    /// How many more segments are missing than at `base`; negative if some arrived late.
     pub(super) const fn missing_since(self, base: Self) -> i32 {
         self.sent
             .wrapping_sub(base.sent)
@@ -27,15 +27,15 @@ impl SegmentCounts {
             .cast_signed()
     }
 
-    /// Whether one of the edges has begun to count anew since.
+    /// Whether one of the edges has reset its counts since.
     pub(super) const fn begins_anew_after(self, last: Self) -> bool {
         self.sent.wrapping_sub(last.sent) > RESET_JUMP
             || self.received.wrapping_sub(last.received) > RESET_JUMP
     }
 }
 
-/// The part of what a path carries that it loses. A path keeps its order but for moments, so that in the mean what was sent before a
-/// probe and has not come before it is lost.
+/// The lost part of a path's traffic. Apart from moments, a path keeps its order. So on average, a segment sent before a
+/// probe that does not arrive before it is lost.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Loss {
     last: Option<(Time, SegmentCounts)>,
@@ -58,12 +58,12 @@ impl Loss {
         self.received += u64::from(received);
     }
 
-    /// The part that is lost of late, if enough was sent.
+    /// The part lost recently, if enough was sent.
     pub(super) fn share(&self) -> Option<f64> {
         (self.sent >= MIN_SEGMENTS).then(|| (self.lost / self.sent).clamp(0.0, 1.0))
     }
 
-    /// What was lost means nothing any more.
+    /// Discards the losses known so far.
     pub(super) const fn forget(&mut self) {
         (self.last, self.sent, self.lost) = (None, 0.0, 0.0);
     }

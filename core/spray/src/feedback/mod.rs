@@ -16,25 +16,25 @@ use path::PathState;
 use probation::{Observation, Probation};
 use suspension::Suspension;
 
-/// Shares are reported in so many parts of all.
+/// Shares are reported as integers; this is the sum of all.
 const SHARE_PARTS: f64 = 10_000.0;
-/// A path that is not dead keeps at least this share, to show when it has more to spare.
+/// A path that is alive keeps at least this share, to show when its spare capacity grows.
 const MIN_SHARE: f64 = 0.01;
-/// Below this a queue is noise: frames of other sizes, a thread that has to wait for its turn.
+/// A queue below this is noise: frames of other sizes, a thread waiting for its turn.
 const QUEUE_NOISE: f64 = 0.004;
-/// A path of which more comes does well.
+/// A path that delivers more than this part does well.
 const DELIVERS_WELL: f64 = 0.97;
-/// How fast shares follow, a second, if answers come soon.
+/// The speed at which shares follow queues, per second, where round trips are short.
 const GAIN: f64 = 8.0;
-/// Shares change by no more at once, as a logarithm.
+/// The greatest change of a share in one step, as a logarithm.
 const MAX_STEP: f64 = 0.2;
 
 /// How paths are probed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProbeSettings {
-    /// Between two probes of a path.
+    /// The interval between two probes of a path.
     pub interval: Duration,
-    /// A path is dead when no probe is answered for so long, beyond the time that answers take.
+    /// A path is dead when no probe is answered for this long, beyond the round-trip time.
     pub timeout: Duration,
 }
 
@@ -46,22 +46,22 @@ impl Default for ProbeSettings {
 
 /// Learns from probes how much each path can carry. Performs no I/O.
 ///
-/// Send what [`Self::poll_probe`] gives, say what is answered with [`Self::handle_answer`], and take
+/// Send the probes of [`Self::poll_probe`], pass their answers to [`Self::handle_answer`], and take
 /// [`Self::poll_shares`] whenever either has happened.
 ///
-/// Each share follows the path's queue: at the sending edge, a path that queues more than the others, or whose queue grows faster,
-/// is given less. So shares come to be in proportion to what paths can carry, though nobody has said what that is, and all queues
-/// take the same time, which is what the other edge has to make up for.
+/// Each share follows the path's queue. The sending edge gives less to a path that queues more than the others, or whose
+/// queue grows faster. So shares approach the proportion of what paths can carry, which nobody has configured. All queues
+/// then take the same time, which leaves less skew for the other edge to resequence.
 #[derive(Clone, Debug)]
 pub struct Feedback {
     settings: ProbeSettings,
     paths: Vec<PathState>,
-    /// Of each path, whether it is dead or not; they sum up to 1.
+    /// By path, dead or alive; they sum up to 1.
     shares: Vec<f64>,
     reported: Vec<u32>,
     suspensions: Vec<Suspension>,
     probation: Probation,
-    /// The path without which the total rate is higher.
+    /// The path whose exclusion raises the total rate.
     excluded: Option<usize>,
     number: u32,
     next: Time,
@@ -70,24 +70,24 @@ pub struct Feedback {
 /// The state of a path, as probes show it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PathReport {
-    /// Whether it does not answer.
+    /// Whether it does not answer probes.
     pub is_dead: bool,
-    /// How long packets wait in its queues.
+    /// The time that packets wait in its queues.
     pub queue: Duration,
-    /// How long answers take, smoothed.
+    /// The round-trip time of probes, smoothed.
     pub round_trip: Duration,
-    /// The part of what it carries that is lost, smoothed; while it carries little, of probes and their answers.
+    /// The part of its traffic that is lost, smoothed; while it carries little, of probes and their answers.
     pub loss: f64,
-    /// Whether it is suspended: since the total rate is higher without it, or since it loses packets that others do not.
+    /// Whether it is suspended: the total rate is higher without it, or it loses packets that others do not.
     pub is_suspended: bool,
 }
 
 /// A probe that is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Probe {
-    /// The path by which it goes.
+    /// The path to probe.
     pub path: usize,
-    /// Its number, which its answer repeats.
+    /// Its number, which the answer repeats.
     pub number: u32,
 }
 
@@ -113,7 +113,7 @@ impl Feedback {
         feedback
     }
 
-    /// Begins anew with these shares; what is known of the paths, whose number is the same, stays.
+    /// Starts over with these shares. The number of paths must be the same; their measured state is kept.
     pub fn set_shares(&mut self, shares: &[u32]) {
         let total: f64 = shares.iter().map(|share| f64::from(*share)).sum();
         let even = 1.0 / shares.len().max(1) as f64;
@@ -133,7 +133,7 @@ impl Feedback {
         self.paths.get_mut(path)?.note_sent(now, number);
         self.number = self.number.wrapping_add(1);
         if path + 1 == self.paths.len() {
-            // After a pause there is nothing to make up for.
+            // After a pause, missed probes are not made up for.
             self.next = (self.next + self.settings.interval).max(now);
             self.update(now);
         }
@@ -145,8 +145,8 @@ impl Feedback {
         self.next
     }
 
-    /// A probe's answer has come back; `arrived` is when the probe did, in nanoseconds of any clock that is the same for all, and
-    /// `counts` what had been sent before it and had come, if both edges count that.
+    /// Handles the answer to a probe. `arrived` is when the probe arrived, in nanoseconds of any clock that all paths
+    /// share; `counts` are the segments sent and received before it, if both edges count them.
     pub fn handle_answer(
         &mut self,
         now: Time,
@@ -160,7 +160,7 @@ impl Feedback {
         }
     }
 
-    /// The shares, if they have changed since this was last asked.
+    /// The shares, if they have changed since the last call.
     pub fn poll_shares(&mut self) -> Option<Vec<u32>> {
         let all_dead = self.paths.iter().all(|path| path.is_dead);
         let part = |(place, (path, share)): (usize, (&PathState, &f64))| match path.is_dead && !all_dead
@@ -196,7 +196,7 @@ impl Feedback {
         self.excluded == Some(path) || self.suspensions.get(path).is_some_and(Suspension::is_suspended)
     }
 
-    /// Whether it carries a part of what is sent, and answers.
+    /// Whether it carries traffic and answers probes.
     fn is_used(&self, path: usize) -> bool {
         self.paths.get(path).is_some_and(PathState::is_usable) && !self.is_suspended(path)
     }
@@ -240,7 +240,7 @@ impl Feedback {
         }
     }
 
-    /// Resumes suspended paths whose queues are empty, and has their shares grow.
+    /// Resumes suspended paths whose queues are empty, and lets their shares grow.
     fn resume(&mut self, now: Time) {
         let shortest = self.used().map(|(_, path)| path.queue).min_by(f64::total_cmp);
         let do_well =
@@ -262,7 +262,7 @@ impl Feedback {
         }
     }
 
-    /// Shares follow queues.
+    /// Adjusts shares to queues.
     fn balance(&mut self) {
         let known: Vec<&PathState> = self.used().map(|(_, path)| path).collect();
         if known.len() < 2 || known.iter().all(|path| path.queue < QUEUE_NOISE && path.loss() < 0.1) {
@@ -272,7 +272,7 @@ impl Feedback {
         let mean = |of: fn(&PathState) -> f64| known.iter().map(|path| of(path)).sum::<f64>() / count;
         let (queue, slope, loss) = (mean(|it| it.queue), mean(|it| it.slope), mean(PathState::loss));
         let slowest = known.iter().map(|path| path.round_trip()).max().unwrap_or_default();
-        // What is done shows after a round trip: faster than that, shares would swing.
+        // A change shows after a round trip: with a greater gain, shares would oscillate.
         let gain = GAIN.min(0.6 / slowest.as_secs_f64().max(1e-3));
         let step = self.settings.interval.as_secs_f64();
         for place in 0..self.paths.len() {
@@ -297,7 +297,7 @@ impl Feedback {
     }
 }
 
-/// Gives one share a value; the others keep what they are to each other.
+/// Sets one share; the others keep their proportions.
 fn set_share(shares: &mut [f64], place: usize, value: f64) {
     let value = value.clamp(MIN_SHARE, 0.99);
     let others: f64 = shares.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, it)| it).sum();

@@ -8,17 +8,17 @@ use braid_types::Time;
 use super::history::ProbeHistory;
 use super::loss::{Loss, SegmentCounts};
 
-/// Probes whose answers are waited for, at most.
+/// The greatest number of probes awaiting an answer.
 const MAX_SENT: usize = 256;
-/// Over how long the slope of a queue is smoothed.
+/// The time over which the slope of a queue is smoothed, in seconds.
 const SMOOTHING: f64 = 0.06;
-/// Over how many probes loss is smoothed.
+/// The weight of a new probe in the smoothed loss.
 const LOSS_SHARE: f64 = 0.08;
-/// The least delay is that of so long, to twice as long.
+/// The least delay is taken over this time, up to twice as long.
 const WINDOW: Duration = Duration::from_secs(20);
-/// Of so many probes the least delay counts: that of a machine that is busy for a moment is not a queue.
+/// The least delay of this many probes counts: the delay of a machine that is busy for a moment is not a queue.
 const LATEST: usize = 3;
-/// Answers in a row after which a path that was dead is not any more.
+/// The number of consecutive answers that revive a dead path.
 const REVIVED_BY: u32 = 3;
 
 /// The state of one path.
@@ -26,7 +26,7 @@ const REVIVED_BY: u32 = 3;
 pub(super) struct PathState {
     /// Numbers and times of probes, oldest first.
     sent: VecDeque<(u32, Time)>,
-    /// When the newest probe was sent that was answered.
+    /// The send time of the newest answered probe.
     answered: Option<Time>,
     began: Time,
     round_trip: Duration,
@@ -42,7 +42,7 @@ pub(super) struct PathState {
     probes_lost: f64,
     pub(super) carried: Loss,
     pub(super) history: ProbeHistory,
-    /// Whether the least delay stays what it was: what is in the queue is not the flow's, and may be for long.
+    /// Whether the least delay is frozen: the queue is cross traffic, and may last.
     pub(super) keeps_least: bool,
     pub(super) is_dead: bool,
     in_a_row: u32,
@@ -77,7 +77,7 @@ impl PathState {
         self.sent.push_back((number, now));
     }
 
-    /// A probe has arrived at `arrived`, on the other end's clock, and its answer here; says whether it was expected.
+    /// Handles an answer; `arrived` is when the probe arrived, on the other end's clock. Returns whether it was expected.
     pub(super) fn note_answer(
         &mut self,
         now: Time,
@@ -86,7 +86,7 @@ impl PathState {
         counts: Option<SegmentCounts>,
     ) -> bool {
         let Some(place) = self.sent.iter().position(|(sent, _)| *sent == number) else { return false };
-        // A path keeps its order: what was sent before is lost, there or on the way back.
+        // A path keeps its order, so earlier probes are lost, in either direction.
         for _ in 0..place {
             self.probes_lost += LOSS_SHARE * (1.0 - self.probes_lost);
         }
@@ -108,7 +108,7 @@ impl PathState {
         true
     }
 
-    /// Clocks differ by the same for all paths between two edges, so that only changes of a delay mean something.
+    /// The offset between two edges' clocks is the same for all paths, so only changes of a delay are meaningful.
     fn note_delay(&mut self, sent: Time, delay: i64) {
         if !self.keeps_least && sent.since(self.least_since) >= WINDOW {
             (self.least, self.least_since) = ([None, self.least[0]], sent);
@@ -130,7 +130,7 @@ impl PathState {
         self.last = Some((sent, queue));
     }
 
-    /// The path is dead once nothing that was sent for `timeout` is answered, beyond the time that answers take.
+    /// Marks the path dead if no probe was answered for `timeout`, beyond the round-trip time.
     pub(super) fn review(&mut self, now: Time, timeout: Duration) {
         let newest = self.answered.unwrap_or(self.began);
         let waits = self.sent.front().is_some_and(|(_, sent)| *sent > newest || self.answered.is_none());
@@ -141,18 +141,18 @@ impl PathState {
         }
     }
 
-    /// The part of what it carries that is lost, or of probes as long as it carries little.
+    /// The lost part of its traffic, or of probes while it carries little.
     pub(super) fn loss(&self) -> f64 {
         self.carried.share().unwrap_or(self.probes_lost)
     }
 
-    /// The less, the better the path serves as a measure for others: what it lost in the last moments, and what waits in its queue.
+    /// Its suitability as a reference for others, less being better: its loss of the last moments and its queue.
     pub(super) fn measure(&self) -> f64 {
         let lost = self.history.lately().map_or(0.0, |carried| 1.0 - carried.kept());
         lost + self.queue
     }
 
-    /// Whether it was heard, and still is.
+    /// Whether it has answered, and is alive.
     pub(super) const fn is_usable(&self) -> bool {
         self.answered.is_some() && !self.is_dead
     }

@@ -5,25 +5,25 @@ use std::time::Duration;
 
 use braid_types::Time;
 
-/// A path that loses so much more than another may do harm: TCP takes it for a sign that all paths are full.
+/// A path with this much more loss than another may do harm: TCP takes it for congestion on all paths.
 const HARMFUL_LOSS: f64 = 0.003;
-/// Where something queues, paths are full, and loss is not what limits the sender. In seconds.
+/// Above this, in seconds, a queue shows that paths are full, and loss is not what limits the sender.
 const EMPTY_QUEUE: f64 = 0.004;
-/// Segments a second below which there is nothing to gain.
+/// The segments a second below which a trial is not worth while.
 const MIN_RATE: f64 = 100.0;
 const SUSPICION_TIME: Duration = Duration::from_secs(1);
-/// Losses that fall below this part meanwhile were of a time, such as the end of slow start, and not the path's own.
+/// A loss that falls below this part during the observation was temporary, such as the end of slow start.
 const LASTING_LOSS: f64 = 0.7;
-/// How long a sender has to adapt, beyond ten round trips; and how long its rate is measured then.
+/// The time a sender has to adapt, beyond ten round trips; also the time over which its rate is then measured.
 const SETTLING_TIME: Duration = Duration::from_secs(1);
 const MEASURING_TIME: Duration = Duration::from_millis(1_500);
 /// The least gain without a path for which it is excluded, and the part of the rate that must remain once it is back.
 const MIN_GAIN: f64 = 1.1;
 const MAX_COST: f64 = 0.95;
-/// A trial in which less than this part remains ends at once, as soon as that shows.
+/// A trial ends at once when the rate falls below this part.
 const ABORT_BELOW: f64 = 0.6;
 const ABORT_AFTER: Duration = Duration::from_millis(600);
-/// Until the next trial with a path, at first; twice as long after each.
+/// The pause before the next trial with a path: at first this, and twice as long after each.
 const MIN_PAUSE: Duration = Duration::from_secs(30);
 const MAX_PAUSE: Duration = Duration::from_secs(600);
 
@@ -31,16 +31,16 @@ const MAX_PAUSE: Duration = Duration::from_secs(600);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Observation {
     pub(super) is_usable: bool,
-    /// The part that it loses; unknown, none.
+    /// The lost part; zero if unknown.
     pub(super) loss: f64,
-    /// Seconds that packets wait.
+    /// The time that packets wait in queues, in seconds.
     pub(super) queue: f64,
     pub(super) round_trip: Duration,
-    /// Segments received by it since the start.
+    /// The segments received by it since the start.
     pub(super) received: u64,
 }
 
-/// Tries whether a lossy path makes the total rate worse than it is without that path.
+/// Tests whether a lossy path lowers the total rate.
 ///
 /// ```text
 ///             loses, and nothing queues            carries more without
@@ -50,11 +50,11 @@ pub(super) struct Observation {
 ///     └──────────────────────────────── no worse ───────────────────────── With ────┘
 /// ```
 ///
-/// Whatever the sender's congestion control, the segments received count.
+/// Segments received are counted, so the sender's congestion control does not matter.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Probation {
     phase: Phase,
-    /// Of the last seconds, when how many segments had come by all paths.
+    /// Segments received by all paths, by the time of the count, over the last seconds.
     received: VecDeque<(Time, u64)>,
     pause: Duration,
     not_before: Time,
@@ -64,13 +64,13 @@ pub(super) struct Probation {
 enum Phase {
     #[default]
     Watching,
-    /// The path has lost this part of what it carried since then.
+    /// The path has lost this part since then.
     Suspecting {
         path: usize,
         since: Time,
         loss: f64,
     },
-    /// The path is excluded; before that so many segments were received a second.
+    /// The path is excluded; so many segments a second were received before.
     Without {
         path: usize,
         since: Time,
@@ -80,7 +80,7 @@ enum Phase {
         path: usize,
         until: Time,
     },
-    /// The path is used again; before that so many segments were received a second.
+    /// The path is used again; so many segments a second were received before.
     With {
         path: usize,
         since: Time,
@@ -89,7 +89,7 @@ enum Phase {
 }
 
 impl Probation {
-    /// Reviews the paths as they are now; the one that is to be excluded.
+    /// Reviews the present state of the paths; returns the one to exclude.
     pub(super) fn review(&mut self, now: Time, paths: &[Observation]) -> Option<usize> {
         self.count(now, paths.iter().map(|path| path.received).sum());
         let usable = |path: usize| paths.get(path).is_some_and(|path| path.is_usable);
@@ -146,7 +146,7 @@ impl Probation {
     fn with(&mut self, now: Time, paths: &[Observation], path: usize, since: Time, before: f64) -> Phase {
         match self.verdict(now, paths, since, before) {
             None => Phase::With { path, since, before },
-            // Where nothing is sent any more, nothing is lost.
+            // Without traffic there is no loss.
             Some(rate) if (MIN_RATE..MAX_COST * before).contains(&rate) => {
                 Phase::Excluded { path, until: self.postpone(now) }
             }
@@ -157,7 +157,7 @@ impl Probation {
         }
     }
 
-    /// How many segments come a second in a trial that began at `since`, as soon as that can be said.
+    /// The segments a second received in a trial that began at `since`, as soon as they are known.
     fn verdict(&self, now: Time, paths: &[Observation], since: Time, before: f64) -> Option<f64> {
         let elapsed = now.since(since);
         let slowest = paths.iter().map(|path| path.round_trip).max().unwrap_or_default();
@@ -168,7 +168,7 @@ impl Probation {
         (elapsed >= SETTLING_TIME + slowest * 10 + MEASURING_TIME).then(|| self.rate(now, MEASURING_TIME))
     }
 
-    /// When the next trial may be.
+    /// The time of the next trial.
     fn postpone(&mut self, now: Time) -> Time {
         self.pause = (self.pause * 2).clamp(MIN_PAUSE, MAX_PAUSE);
         self.not_before = now + self.pause;
@@ -182,7 +182,7 @@ impl Probation {
         }
     }
 
-    /// Segments a second, of the last so long.
+    /// Segments a second, over the last `over`.
     fn rate(&self, now: Time, over: Duration) -> f64 {
         let from = self.received.partition_point(|(at, _)| now.since(*at) > over);
         let (Some((began, first)), Some((_, last))) = (self.received.get(from), self.received.back()) else {
@@ -193,7 +193,7 @@ impl Probation {
     }
 }
 
-/// The path that loses most, if that is much more than another does and none is full.
+/// The path with the most loss, if that is much more than another's and none is full.
 fn suspect(paths: &[Observation]) -> Option<usize> {
     let usable = || paths.iter().enumerate().filter(|(_, path)| path.is_usable);
     let least = usable().map(|(_, path)| path.loss).min_by(f64::total_cmp)?;
@@ -206,7 +206,7 @@ fn suspect(paths: &[Observation]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Whether the second of two paths that carry 500 segments a second each is left out, if it has lost such a part after so many seconds.
+    /// Whether the second of two paths with 500 segments a second each is excluded, given its loss after so many seconds.
     fn is_tried_without(loss: impl Fn(f64) -> f64) -> bool {
         let mut probation = Probation::default();
         (0..500_u64).any(|step| {

@@ -8,7 +8,7 @@ use super::path::PathState;
 use super::verdict::{self, CROSS_TRAFFIC_TIME, HALF, Verdict};
 use super::{MIN_SHARE, QUEUE_NOISE};
 
-/// Round trips in which a sender may react by itself to other losses, and how long these stay visible afterwards.
+/// The round trips in which a sender may react by itself to other losses, and during which these stay visible afterwards.
 const REACTION_ROUND_TRIPS: u32 = 2;
 const LOSS_VISIBLE: Duration = Duration::from_millis(300);
 /// The part of a path's delivery rate that it keeps, so that its queue drains.
@@ -17,7 +17,7 @@ const DRAIN_SHARE: f64 = 0.9;
 const RELAPSE_WINDOW: Duration = Duration::from_secs(10);
 const MIN_PAUSE: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_secs(8);
-/// After this time it resumes whatever its queue seems to be: the path may have become a longer one.
+/// After this time it resumes whatever its queue is: the path may have become longer.
 const MAX_SUSPENSION: Duration = Duration::from_secs(60);
 /// A queue that changes by less, in seconds a second, does not drain.
 const MIN_DRAIN: f64 = 0.01;
@@ -28,7 +28,7 @@ const RESUME_DIVISOR: f64 = 4.0;
 const RECOVERY_GROWTH: f64 = 2.0;
 const FIRST_GROWTH: f64 = 1.15;
 const GROWTH_EXPONENT: f64 = 1.5;
-/// How long after an answer a queue shows: the least of some probes counts.
+/// The time after an answer until a queue shows, as the least of some probes counts.
 const QUEUE_VISIBLE: Duration = Duration::from_millis(60);
 
 /// Suspends a path at once that loses packets while others do not, and resumes it with a small share.
@@ -49,7 +49,7 @@ pub(super) struct Suspension {
     since: Time,
     /// When it began to lose packets that others do not, and when it last did.
     loses: Option<(Time, Time)>,
-    /// Since when cross traffic seems to fill it, and when it last did.
+    /// When cross traffic began to fill it, as far as visible, and when it last did.
     cross_traffic: Option<(Time, Time)>,
     resumed: Option<Time>,
     pause: Duration,
@@ -64,13 +64,13 @@ enum Phase {
         until: Time,
         share: f64,
         kept: f64,
-        /// How fast the queue has run empty, in seconds a second.
+        /// The rate at which the queue has drained, in seconds a second.
         drain: f64,
     },
     Resuming {
         threshold: f64,
         grown: Time,
-        /// By what the share is multiplied next beyond the threshold.
+        /// The factor of the share's next growth beyond the threshold.
         growth: f64,
     },
 }
@@ -81,14 +81,14 @@ impl Suspension {
         matches!(self.phase, Phase::Suspended { .. })
     }
 
-    /// Shares are set anew: the path does not grow towards its old one.
+    /// Resets the state because shares are set anew: the path does not grow towards its old share.
     pub(super) fn reset(&mut self) {
         if let Phase::Resuming { .. } = self.phase {
             self.phase = Phase::Active;
         }
     }
 
-    /// There is no other path: this one is active with its old share.
+    /// Makes this path active with its old share, as there is no other.
     pub(super) fn force_active(&mut self, now: Time) -> Option<f64> {
         (self.phase, self.since) = (Phase::Active, now);
         None
@@ -96,8 +96,8 @@ impl Suspension {
 
     /// Whether the losses of `path`, compared with the active `others`, are a reason to reduce its `share`.
     ///
-    /// A sender that has overfilled a queue will send less by itself. If others had to carry all of it meanwhile, theirs would
-    /// be overfilled next.
+    /// A sender that has overfilled a queue reduces its rate by itself. If others had to carry all of it meanwhile, their
+    /// queues would overflow next.
     pub(super) fn judge(
         &mut self,
         now: Time,
@@ -117,7 +117,7 @@ impl Suspension {
         (lasts || verdict.is_urgent()).then_some(verdict)
     }
 
-    /// Applies a verdict to the path, which has `share`; its new share, if it stays active.
+    /// Applies a verdict to the path with the share `share`; returns its new share, if it stays active.
     pub(super) fn apply(&mut self, now: Time, share: f64, verdict: Verdict) -> Option<f64> {
         match verdict {
             Verdict::Suspend { kept } => self.suspend(now, share, kept),
@@ -133,7 +133,7 @@ impl Suspension {
         None
     }
 
-    /// Suspends the path, which has `share`, of which the part `kept` arrives.
+    /// Suspends the path with the share `share`, of which the part `kept` arrives.
     fn suspend(&mut self, now: Time, share: f64, kept: f64) {
         let again = self.resumed.is_some_and(|at| now.since(at) < RELAPSE_WINDOW);
         let delivered = (share * kept * DRAIN_SHARE).max(MIN_SHARE);
@@ -151,8 +151,8 @@ impl Suspension {
             (Phase::Suspended { until: now + self.pause, share, kept, drain: 0.0 }, now);
     }
 
-    /// The share with which the path resumes, if it does now; `other` is the shortest queue of the active paths. A pause is
-    /// kept only as long as the others do well.
+    /// The share with which the path resumes, if it resumes now; `other` is the shortest queue of the active paths. A
+    /// pause lasts only as long as the others do well.
     pub(super) fn resume(
         &mut self,
         now: Time,
@@ -165,7 +165,7 @@ impl Suspension {
         let drain = if fresh { drain.max(-path.slope) } else { drain };
         self.phase = Phase::Suspended { until, share, kept, drain };
         let is_empty = fresh && path.queue < QUEUE_NOISE.max(other / 2.0);
-        // A queue that runs empty says more than time does.
+        // A draining queue says more than elapsed time.
         let waits = now < until && others_do_well && drain < MIN_DRAIN;
         if waits || !path.is_usable() || !is_empty && now.since(self.since) < MAX_SUSPENSION {
             return None;
@@ -173,7 +173,7 @@ impl Suspension {
         (self.since, self.resumed) = (now, Some(now));
         let threshold = (share * spare(kept, drain) * DRAIN_SHARE).clamp(MIN_SHARE, self.goal.max(MIN_SHARE));
         self.phase = Phase::Resuming { threshold, grown: now, growth: FIRST_GROWTH };
-        // A queue that runs empty as fast as the link can send was the flow's alone.
+        // A queue that drained at the speed of the link was the flow's alone.
         Some(if drain > HALF { threshold } else { threshold / RESUME_DIVISOR })
     }
 
@@ -201,19 +201,20 @@ impl Suspension {
     }
 }
 
-/// Since when something is so and until when, now that it is; unless it was not for `gap`.
+/// Extends the period of a condition that holds now; starts a new one after a break of `gap`.
 fn goes_on(seen: Option<(Time, Time)>, now: Time, gap: Duration) -> (Time, Time) {
     let began = seen.filter(|(_, last)| now.since(*last) < gap).map_or(now, |(began, _)| began);
     (began, now)
 }
 
-/// The part of what was sent by a path that it has to spare, if `kept` of it came by a queue that was full, and that queue ran empty by `drain` seconds a
-/// second afterwards.
+/// The spare capacity of a path, as a part of the traffic sent by it. `kept` of the traffic passed a full queue, which
+/// then drained by `drain` seconds a second.
 ///
-/// With what was sent, `s`, what others send, `o`, and the rate `c`: kept = c / (s + o), drain = (c - o) / c, spare = (c - o) / s.
+/// With our traffic `s`, cross traffic `o`, and the rate `c`: kept = c / (s + o), drain = (c - o) / c, spare = (c -
+/// o) / s.
 fn spare(kept: f64, drain: f64) -> f64 {
     if drain < MIN_DRAIN {
-        // Nothing can be told of a path that hardly queues.
+        // Nothing can be inferred of a path that hardly queues.
         return kept;
     }
     let drain = drain.min(1.0);
@@ -225,13 +226,13 @@ mod tests {
     use super::*;
     use crate::feedback::loss::SegmentCounts;
 
-    /// A path whose probes are answered each 20 ms, and that carries so many segments between two of them.
+    /// A path whose probes are answered every 20 ms, and the segments that it carries between two of them.
     struct Bench {
         path: PathState,
         tally: SegmentCounts,
         number: u32,
         round_trip: Duration,
-        /// How long a probe waits in the queue.
+        /// The time that a probe waits in the queue.
         delay: Duration,
     }
 
@@ -259,7 +260,7 @@ mod tests {
 
     #[test]
     fn loss_that_is_a_path_s_own_says_nothing() {
-        // For an hour and 20 minutes in all; a path of 10 Mbit/s has 16 segments in 20 ms.
+        // An hour and 20 minutes in all; a path of 10 Mbit/s has 16 segments in 20 ms.
         for (segments, loss) in [(2, 0.01), (16, 0.01), (160, 0.01), (160, 0.03)] {
             let (mut lossy, mut clean, mut seed) = (Bench::new(), Bench::new(), 1);
             for round in 0..60_000 {
@@ -287,7 +288,8 @@ mod tests {
         assert_eq!(judge(&lossy, 0.95, &[&clean.path]), None, "the other may carry next to nothing");
     }
 
-    /// After how many probes a path with a round trip of 100 ms is left, that loses 7 of 16 segments between some of them.
+    /// The number of probes until a path is suspended that has a round trip of 100 ms, and loses 7 of 16 segments at
+    /// times.
     fn probes_until_left(loses: impl Fn(u32) -> bool) -> Option<u32> {
         let (mut lossy, mut clean, mut suspension) = (Bench::new(), Bench::new(), Suspension::default());
         [&mut lossy, &mut clean].into_iter().for_each(|it| it.round_trip = Duration::from_millis(100));
@@ -309,13 +311,13 @@ mod tests {
 
     #[test]
     fn what_a_path_has_to_spare_shows_in_how_its_queue_runs_empty() {
-        // 10 of others and 10 of the flow's by 15; when the flow leaves it is 5 faster than what comes.
+        // 10 of others and 10 of the flow's by 15; without the flow it is 5 faster than its arrivals.
         assert!((spare(0.75, 1.0 / 3.0) - 0.5).abs() < 1e-9);
         assert!((spare(0.5, 1.0) - 0.5).abs() < 1e-9, "all of it was the flow's");
         assert!((spare(0.5, 0.0) - 0.5).abs() < 1e-9, "nothing queued");
     }
 
-    /// By what a share of `MIN_SHARE` grows at each step, towards a half, if probes wait for `queue` from the tenth on.
+    /// The factors by which a share of `MIN_SHARE` grows towards a half, if probes wait for `queue` from the tenth on.
     fn steps(round_trip: Duration, queue: Duration) -> Vec<f64> {
         let mut bench = Bench { round_trip, ..Bench::new() };
         let returns = Phase::Resuming { threshold: MIN_SHARE, grown: Time::ZERO, growth: FIRST_GROWTH };

@@ -8,35 +8,35 @@ use super::QUEUE_NOISE;
 use super::history::Carried;
 use super::path::PathState;
 
-/// Probes that are compared, one after the other: over two intervals, and up to so many.
+/// The probes that are compared, one after the other: from two intervals up to this many.
 const MIN_WINDOW: usize = 2;
 const MAX_WINDOWS: usize = 11;
-/// So many lost segments, and so small a part of what another path delivers, which is most, are more than chance or a queue that TCP has
-/// overfilled.
+/// More lost segments than chance or a queue overfilled by TCP explains, if the path delivers less than `HALF` and
+/// another more than `DELIVERS_WELL`.
 const MANY_LOST: u32 = 4;
 pub(super) const HALF: f64 = 0.5;
 const DELIVERS_WELL: f64 = 0.7;
-/// So many are, if the other path has room besides.
+/// The same, if the other path has room besides.
 const MANY_LOST_WITH_ROOM: u32 = 8;
 const LOSSY: f64 = 0.9;
 const LOSSLESS: f64 = 0.98;
-/// Of less than this nobody's own sending is the cause: slow start doubles, so that half of what it overfills a queue with comes.
+/// A lower delivery than this is not caused by the sender alone: slow start doubles, so half of its excess is delivered.
 const URGENT_BELOW: f64 = 0.35;
 /// A path with a greater share is reduced, but not suspended.
 const MAX_SHARE: f64 = 0.8;
 const MAX_SHARE_WITH_ROOM: f64 = 0.67;
-/// A queue that is so much longer than the other path's, in seconds, and loses some, is full.
+/// A queue that is longer than the other path's by this, in seconds, and loses packets, is full.
 const FULL_QUEUE: f64 = 0.02;
 const FEW_LOST: u32 = 2;
-/// A queue that is there for so long, after so long with next to nothing sent, is not the flow's.
+/// A queue that lasts this long, after this time with almost no traffic, is not the flow's.
 pub(super) const CROSS_TRAFFIC_TIME: Duration = Duration::from_millis(200);
-/// So many segments say how a path is.
+/// The least number of segments that says how a path does.
 const MIN_SENT: u32 = 4;
 
 /// The decision about a path.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Verdict {
-    /// It is suspended: so great a part of what is sent by it arrives.
+    /// It is suspended: only the part `kept` of its packets arrives.
     Suspend { kept: f64 },
     /// It is suspended, since cross traffic fills it.
     CrossTraffic,
@@ -71,7 +71,7 @@ pub(super) fn of(path: &PathState, share: f64, others: &[&PathState], since: Tim
     losses
 }
 
-/// Whether cross traffic fills a path: its queue stays long, though next to nothing is sent into it.
+/// Whether cross traffic fills a path: its queue stays long with almost no traffic of ours.
 fn is_filled_by_others(path: &PathState, other: &PathState, to: Time) -> bool {
     let sent = path.history.within(to - CROSS_TRAFFIC_TIME, to).map(|it| it.sent);
     path.queue > FULL_QUEUE + other.queue * 2.0
@@ -93,7 +93,7 @@ impl Beside<'_> {
             return None;
         }
         let kept = self.mine.kept();
-        // A sender that waits for time-outs hardly sends: the queue shows then that it is not by chance.
+        // A sender that waits for time-outs hardly sends. The queue then shows that the loss is no accident.
         let many = if self.is_full() { FEW_LOST } else { MANY_LOST };
         let delivers = self.theirs.kept();
         let heavily = self.mine.lost() >= many && kept < HALF * delivers && delivers >= DELIVERS_WELL;
@@ -101,7 +101,7 @@ impl Beside<'_> {
             && kept < LOSSY
             && self.theirs.kept() >= LOSSLESS
             && self.has_room();
-        // The path that carries most is not suspended for the sake of one that may carry next to nothing.
+        // The path with the most traffic is not suspended in favour of one that may have almost no capacity.
         if heavily && share <= MAX_SHARE || clearly && share <= MAX_SHARE_WITH_ROOM {
             return Some(Verdict::Suspend { kept });
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What became of packets and gaps since the start.
+/// Counts of the fates of packets and gaps since the start.
 ///
 /// Every packet that was offered is in `forwarded` or in `held`; every held one is in the buffer still or was released.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -13,13 +13,13 @@ pub struct Counters {
     pub forwarded: u64,
     /// Packets that had to wait.
     pub held: u64,
-    /// Of `forwarded`: those of flows that there was no room to know.
+    /// Of `forwarded`: packets of flows for which the table had no room.
     pub unknown: u64,
-    /// Too far from what was expected to be believed.
+    /// Of `forwarded`: packets too far from the expected sequence number to be trusted.
     pub stray: u64,
     /// Retransmissions and duplicates, as far as the buffer can tell.
     pub old: u64,
-    /// Of `old`: those that came late on their path, after others had been let go without them.
+    /// Of `old`: late on their path, after later packets had been released without them.
     pub spurious: u64,
     /// Gaps that closed because the packet came.
     pub gaps_filled: u64,
@@ -43,19 +43,19 @@ pub struct Counters {
     pub most_bytes: u64,
 }
 
-/// What came by one path.
+/// The traffic of one path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct PathCounters {
     /// TCP packets.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Of them: those that others, by other paths, had to wait for.
+    /// Of them: those that packets of other paths had to wait for.
     pub late: u64,
 }
 
 impl Counters {
-    /// A packet is let go that had `waited`.
+    /// Counts the release of a packet that had `waited`.
     pub(super) fn note_released(&mut self, waited: Duration) {
         let nanos = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
         self.waited_nanos = self.waited_nanos.saturating_add(nanos);
@@ -68,13 +68,13 @@ impl Counters {
     }
 }
 
-/// What is inside now.
+/// The current contents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Gauge {
-    /// Flows that are known.
+    /// Known flows.
     pub flows: u32,
-    /// Packets that wait.
+    /// Held packets.
     pub packets: u32,
-    /// Their bytes, with what each takes besides.
+    /// Their bytes, with overhead.
     pub bytes: u64,
 }

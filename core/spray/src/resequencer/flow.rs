@@ -8,29 +8,29 @@ use super::retransmit_order::{Ordered, RetransmitOrder, SendTime};
 use super::{Arrival, PathId};
 use crate::segment::{Segment, SeqNo};
 
-/// Paths beyond these are not told apart.
+/// Paths from this number on are counted as one.
 pub(super) const MAX_PATHS: usize = 8;
-/// A path that was silent for so many packets of a flow carries none of it any more.
+/// A path that was silent for this many packets of a flow is no longer counted as carrying it.
 const QUIET_PACKETS: u32 = 1_024;
-/// So many segments in a row, each where the one before ended, are believed wherever they are.
+/// A run of this many adjacent segments is trusted wherever it lies.
 const CREDIBLE_RUN: u8 = 4;
 
 /// The state of one direction of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
-    /// The sequence number that is to come next: all before it has passed or been given up.
+    /// The next expected sequence number: everything before it has passed or been given up.
     next: SeqNo,
     // Invariant: sorted by `seq`; each begins ahead of `next`.
     held: VecDeque<Held>,
     held_bytes: u64,
     paths: [Option<PathState>; MAX_PATHS],
     packets: u32,
-    /// When what came last by each path had been sent; of a path that is not waited for, nothing.
+    /// By path, the send time of its last arrival; `None` for a path that is not waited for.
     sent: [Option<SendTime>; MAX_PATHS],
     order: Option<Box<RetransmitOrder>>,
-    /// Where the connection began, if that was seen.
+    /// The start of the connection, if it was seen.
     began: Option<SeqNo>,
-    /// Where a SYN said that the connection begins anew; believed when something begins there.
+    /// The start of a new connection according to a SYN; trusted when a segment begins there.
     anew: Option<SeqNo>,
     stray: Option<Stray>,
     given_up: Option<Gap>,
@@ -53,9 +53,9 @@ impl Held {
 
 #[derive(Clone, Copy, Debug)]
 struct PathState {
-    /// The end of what the path carried furthest.
+    /// The furthest sequence number that the path delivered.
     furthest: SeqNo,
-    /// Which packet of the flow that was.
+    /// The packet of the flow, by number, that delivered it.
     packet: u32,
 }
 
@@ -65,7 +65,7 @@ struct Stray {
     count: u8,
 }
 
-/// What was let go without what is in here.
+/// The last gap that was given up: packets were released without it.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
     from: SeqNo,
@@ -73,7 +73,7 @@ struct Gap {
     opened: Time,
 }
 
-/// Where a segment lies.
+/// The position of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
     /// All of it has passed or been given up.
@@ -84,17 +84,17 @@ pub(super) enum Place {
     Ahead,
     /// It is here already.
     Duplicate,
-    /// Too far away to be believed.
+    /// Too far away to be trusted.
     Stray,
 }
 
 impl Flow {
-    /// One that is first seen with `segment`.
+    /// A flow first seen with `segment`.
     pub(super) fn met(segment: &Segment) -> Self {
         Self { began: segment.syn.then_some(segment.end()), ..Self::new(segment.end()) }
     }
 
-    /// One that goes on at `next`.
+    /// A flow that continues at `next`.
     pub(super) fn new(next: SeqNo) -> Self {
         Self {
             next,
@@ -139,27 +139,27 @@ impl Flow {
         }
     }
 
-    // Looks at the last that begins no later: others could only cover it together.
+    // Checks the last one that begins no later; only several others could cover it together.
     fn covers(&self, segment: &Segment) -> bool {
         let before = self.held.partition_point(|held| held.seq.ahead_of(segment.seq) <= 0);
         let last = before.checked_sub(1).and_then(|index| self.held.get(index));
         last.is_some_and(|held| held.end.ahead_of(segment.end()) >= 0)
     }
 
-    /// A SYN has passed; whether it begins the connection that is known is seen later.
+    /// Notes a SYN. Whether it begins a new connection is seen later.
     pub(super) fn note_syn(&mut self, segment: &Segment) {
-        // A SYN that comes again says nothing new.
+        // A repeated SYN is no news.
         if self.began != Some(segment.end()) {
             self.anew = Some(segment.end());
         }
     }
 
-    /// Whether the connection begins anew with `segment`.
+    /// Whether `segment` begins a new connection.
     pub(super) fn is_anew(&self, segment: &Segment) -> bool {
         self.anew == Some(segment.seq)
     }
 
-    /// Counts a segment that came by `path`; whether it is later there than all before.
+    /// Counts a segment of `path`; returns whether it is the latest there.
     pub(super) fn note_path(&mut self, path: PathId, segment: &Segment) -> bool {
         self.packets = self.packets.wrapping_add(1);
         let (end, packet) = (segment.end(), self.packets);
@@ -171,13 +171,13 @@ impl Flow {
         later
     }
 
-    /// What paths have delivered means nothing any more.
+    /// Discards the progress of paths.
     pub(super) fn forget_paths(&mut self) {
         (self.paths, self.packets, self.sent) = ([None; MAX_PATHS], 0, [None; MAX_PATHS]);
         self.order.as_mut().into_iter().for_each(|order| order.forget_paths());
     }
 
-    /// Counts a segment that is not believed; whether it is now.
+    /// Counts an untrusted segment; returns whether it is trusted now.
     pub(super) fn note_stray(&mut self, segment: &Segment) -> bool {
         let goes_on = self.stray.filter(|stray| stray.end == segment.seq);
         let count = goes_on.map_or(1, |stray| stray.count.saturating_add(1));
@@ -185,7 +185,7 @@ impl Flow {
         count >= CREDIBLE_RUN
     }
 
-    /// Goes on after `segment`, and forgets what was.
+    /// Restarts after `segment`, with empty state.
     pub(super) fn restart(&mut self, segment: &Segment) {
         let (held, order) = (std::mem::take(&mut self.held), self.order.take());
         debug_assert!(held.is_empty(), "what is held has been taken out");
@@ -206,7 +206,7 @@ impl Flow {
         waits.then_some(send_time)
     }
 
-    /// A retransmission has come.
+    /// Notes a retransmission.
     pub(super) fn note_repeated(&mut self, now: Time) {
         self.order.get_or_insert_default().note_repeated(now);
     }
@@ -217,13 +217,13 @@ impl Flow {
         others.filter_map(|(_, sent)| *sent).all(|sent| !send_time.is_after(sent))
     }
 
-    /// Paths that have delivered nothing as late are not waited for until they deliver something.
+    /// Stops waiting for paths that have delivered nothing as late, until they deliver something.
     pub(super) fn stop_waiting(&mut self, until: SendTime) {
         let behind = self.sent.iter_mut().filter(|sent| sent.is_some_and(|sent| until.is_after(sent)));
         behind.for_each(|sent| *sent = None);
     }
 
-    /// Whether no more can wait in send order.
+    /// Whether no further packet can wait in send order.
     pub(super) fn is_order_full(&self) -> bool {
         self.order.as_ref().is_some_and(|order| order.is_full())
     }
@@ -232,13 +232,13 @@ impl Flow {
         self.order.get_or_insert_default().wait(ordered);
     }
 
-    /// Takes out the first that waits in send order, if that has come.
+    /// Removes the first packet waiting in send order, if it is next.
     pub(super) fn take_ordered(&mut self) -> Option<Ordered> {
         let first = *self.order.as_ref()?.first()?;
         self.is_next(first.send_time, first.came.path).then(|| self.take_first_ordered())?
     }
 
-    /// Takes out the first that waits in send order.
+    /// Removes the first packet waiting in send order.
     pub(super) fn take_first_ordered(&mut self) -> Option<Ordered> {
         self.order.as_mut()?.take_first()
     }
@@ -247,7 +247,7 @@ impl Flow {
         self.next = self.next.furthest(end);
     }
 
-    /// Passes over `packets` packets of the size of the last that was let go, whether they come or not.
+    /// Skips `packets` packets of the size of the last released one, whether or not they arrive.
     pub(super) const fn skip(&mut self, packets: u32, size: u32, most: u32) {
         let ahead = size.saturating_mul(packets);
         self.next = self.next.plus(if ahead < most { ahead } else { most });
@@ -267,7 +267,7 @@ impl Flow {
         self.held.back().copied()
     }
 
-    /// Takes out the first that waits, and goes on behind it.
+    /// Removes the first held packet, and continues after it.
     pub(super) fn take_first(&mut self) -> Option<Held> {
         let held = self.held.pop_front()?;
         self.held_bytes -= u64::from(held.charge);
@@ -275,13 +275,13 @@ impl Flow {
         Some(held)
     }
 
-    /// Takes out the first that waits if nothing before it is missing.
+    /// Removes the first held packet if nothing before it is missing.
     pub(super) fn take_next(&mut self) -> Option<Held> {
         self.first().filter(|held| held.seq.ahead_of(self.next) <= 0)?;
         self.take_first()
     }
 
-    /// Whether all of `paths` paths, as far as they carry the flow, have delivered something at or behind `seq`.
+    /// Whether all of `paths` paths, as far as they carry the flow, have delivered something at or after `seq`.
     pub(super) fn all_passed(&self, paths: u8, seq: SeqNo) -> bool {
         let quiet = |state: &PathState| self.packets.wrapping_sub(state.packet) > QUIET_PACKETS;
         let states = || self.paths.iter().flatten();
@@ -291,14 +291,14 @@ impl Flow {
             && states().filter(|state| !quiet(state)).all(|state| state.furthest.ahead_of(seq) > 0)
     }
 
-    /// What is before the first that waits, which came at `opened`, is given up.
+    /// Gives up the gap before the first held packet, which arrived at `opened`.
     pub(super) fn give_up_gap(&mut self, opened: Time) {
         if let Some(first) = self.first() {
             self.given_up = Some(Gap { from: self.next, to: first.seq, opened });
         }
     }
 
-    /// Since when the gap in which `segment` belongs had been open when it was given up last.
+    /// The opening time of the gap around `segment`, if it was the last to be given up.
     pub(super) fn gap_of(&self, segment: &Segment) -> Option<Time> {
         let inside = |gap: &Gap| segment.seq.ahead_of(gap.from) >= 0 && segment.seq.ahead_of(gap.to) < 0;
         self.given_up.filter(inside).map(|gap| gap.opened)

@@ -4,42 +4,42 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Of each octave of microseconds, so many classes: a quantile is too high by an eighth at most.
+/// Classes of each octave of microseconds: a quantile is too high by an eighth at most.
 const PER_OCTAVE: usize = 8;
-/// Classes up to 2^24 µs, longer than anything is held.
+/// Classes up to 2^24 µs, longer than any packet is held.
 const CLASSES: usize = 22 * PER_OCTAVE;
 
-/// The hold times of packets: counts by classes of times, each the eighth part of an octave, from 1 µs on.
+/// The hold times of packets: counts by classes of times, each an eighth of an octave, from 1 µs on.
 ///
-/// Counts only grow, so that what happened between two readings is their difference.
+/// Counts only grow, so the difference of two readings covers the time between them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct HoldHistogram(Vec<u64>);
 
 impl HoldHistogram {
-    /// As [`Self::counts`] gave them; what is beyond the last class is left out.
+    /// From the result of [`Self::counts`]; counts beyond the last class are dropped.
     pub fn new(mut counts: Vec<u64>) -> Self {
         counts.truncate(CLASSES);
         Self(counts)
     }
 
-    /// Of each class, from the shortest on, how many packets; up to the last one that has any.
+    /// The number of packets of each class, from the shortest on; up to the last class that has any.
     pub fn counts(&self) -> &[u64] {
         &self.0
     }
 
-    /// How many waited.
+    /// The number of held packets.
     pub fn total(&self) -> u64 {
         self.0.iter().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
-    /// How many waited less than `limit`, which is exact where that is a power of two of microseconds.
+    /// The number of packets held for less than `limit`; exact where that is a power of two of microseconds.
     pub fn below(&self, limit: Duration) -> u64 {
         let classes = (0..).map(bound).take_while(|bound| *bound <= limit).count();
         self.0.iter().take(classes).sum()
     }
 
-    /// The time that a share of the packets, from 0 to 1, waited at most; `None` where none did.
+    /// The greatest hold time of a share of the packets, from 0 to 1; `None` without packets.
     pub fn quantile(&self, share: f64) -> Option<Duration> {
         let wanted = (self.total() as f64 * share).ceil().max(1.0);
         let mut sum = 0.0;
@@ -50,7 +50,7 @@ impl HoldHistogram {
         class.map(bound)
     }
 
-    /// The counts since an earlier reading; all, if that is none of the same counts.
+    /// The counts since an earlier reading; all of them, if that is no earlier reading of these counts.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let before = |class: usize| earlier.0.get(class).copied().unwrap_or(0);
@@ -80,7 +80,7 @@ const fn class(micros: u64) -> usize {
     if class < CLASSES { class } else { CLASSES - 1 }
 }
 
-/// The shortest time that is longer than any of the class.
+/// The least upper bound of the class.
 const fn bound(class: usize) -> Duration {
     let (octave, part) = ((class + 1) / PER_OCTAVE, (class + 1) % PER_OCTAVE);
     let micros = match octave {

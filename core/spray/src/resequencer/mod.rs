@@ -25,20 +25,20 @@ use skew::Skew;
 use store::{Entry, Store, charge};
 use table::{FlowId, Table};
 
-/// The path by which a packet came. Paths from 8 on are not told apart.
+/// The path by which a packet arrived. Paths from 8 on are counted as one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct PathId(pub u8);
 
 /// The fate of a packet that was offered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// It goes on now, before what [`Resequencer::poll_packet`] gives.
+    /// It continues now, before the packets of [`Resequencer::poll_packet`].
     Forward,
-    /// It was taken, and comes out of [`Resequencer::poll_packet`], perhaps at once.
+    /// It was taken, and [`Resequencer::poll_packet`] returns it, perhaps at once.
     Taken,
 }
 
-/// A packet that was offered, but for itself.
+/// The arrival of an offered packet, without the packet itself.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     at: Time,
@@ -47,7 +47,7 @@ struct Arrival {
     size: u32,
 }
 
-/// Puts the packets `P` of TCP flows back in order. Performs no I/O.
+/// Resequences the packets `P` of TCP flows. Performs no I/O.
 ///
 /// ```text
 ///                     ┌─ old, next, empty, unknown ─────────────────▶ Forward
@@ -58,10 +58,10 @@ struct Arrival {
 /// After [`Self::offer`] and [`Self::handle_timeout`], drain [`Self::poll_packet`]; then ask [`Self::poll_timeout`]. Each
 /// packet costs O(1), and O(log n) comparisons in the n that its flow holds if it has to wait.
 ///
-/// Empty acknowledgements never wait. Retransmissions and duplicates wait for nothing that is missing; where a sender that gives timestamps
-/// repeats many packets, they wait for each other, so that none overtakes what was sent before it. The first segment that is seen of a flow says where
-/// it begins, a SYN or not. A SYN in a connection that is known is believed when the connection goes on there, so that
-/// a forged one changes nothing.
+/// Empty acknowledgements never wait. Retransmissions and duplicates wait for no missing segment. During a burst of
+/// retransmissions from a sender with timestamps, they wait for each other, so that none overtakes an earlier one. The
+/// first segment of a flow sets its start, SYN or not. A SYN in a known connection is trusted only when the connection
+/// continues there, so that a forged one changes nothing.
 #[derive(Clone, Debug)]
 pub struct Resequencer<P> {
     settings: Settings,
@@ -75,7 +75,7 @@ pub struct Resequencer<P> {
 }
 
 impl<P> Resequencer<P> {
-    /// An empty one; `seed` keeps strangers from choosing which flows share a place in the table.
+    /// An empty resequencer; `seed` keeps strangers from choosing which flows share a set of the table.
     pub fn new(settings: Settings, seed: u64) -> Self {
         Self {
             settings,
@@ -89,19 +89,20 @@ impl<P> Resequencer<P> {
         }
     }
 
-    /// Takes new settings, but for the number of flows; what waits goes on waiting, by the new ones.
+    /// Applies new settings, except for the number of flows; held packets keep waiting, by the new settings.
     pub fn change(&mut self, settings: Settings) {
         self.settings = Settings { flows: self.settings.flows, ..settings };
         self.store.resize(settings.packets, settings.bytes);
     }
 
-    /// Paths have other numbers from now on: what was counted of them, and what they had delivered of each flow, means nothing any more.
+    /// Discards counts and progress by path, as paths are numbered anew.
     pub fn forget_paths(&mut self) {
         self.paths = Default::default();
         self.table.flows_mut().for_each(Flow::forget_paths);
     }
 
-    /// Decides about a packet of `flow`, of `size` bytes, that came by `path`; `packet` is called if it has to be kept.
+    /// Decides about a packet of `flow`, of `size` bytes, that arrived by `path`; `packet` is called if it has to be
+    /// held.
     pub fn offer(
         &mut self,
         now: Time,
@@ -131,22 +132,22 @@ impl<P> Resequencer<P> {
         }
     }
 
-    /// The next packet that is free to go.
+    /// The next released packet.
     pub fn poll_packet(&mut self) -> Option<P> {
         self.ready.pop_front()
     }
 
-    /// When to call [`Self::handle_timeout`]; `None` while nothing waits.
+    /// The time to call [`Self::handle_timeout`]; `None` while no packet is held.
     pub fn poll_timeout(&self) -> Option<Time> {
         Some(self.store.oldest()?.arrival + self.hold_time())
     }
 
-    /// Lets go what has waited long enough, and what is before it.
+    /// Releases packets that were held long enough, and those before them.
     pub fn handle_timeout(&mut self, now: Time) {
         let hold_time = self.hold_time();
         while let Some(oldest) = self.store.oldest().filter(|it| it.arrival + hold_time <= now) {
             let (id, seq) = (oldest.flow, oldest.seq);
-            // What fills the gap may be here, and wait in send order.
+            // The packet that fills the gap may be here, waiting in send order.
             if self.release_oldest_ordered(now) || self.release_all_ordered(now, id) {
                 continue;
             }
@@ -154,14 +155,14 @@ impl<P> Resequencer<P> {
         }
     }
 
-    /// Lets everything go.
+    /// Releases all packets.
     pub fn flush(&mut self, now: Time) {
         while let Some(id) = self.store.oldest().map(|oldest| oldest.flow) {
             self.empty(now, id);
         }
     }
 
-    /// How long a packet waits at most, as of now.
+    /// The present limit of the hold time.
     pub fn hold_time(&self) -> Duration {
         self.skew.hold_time(self.settings.hold)
     }
@@ -186,7 +187,7 @@ impl<P> Resequencer<P> {
         Gauge { flows: self.table.count(), packets: self.store.count(), bytes: self.store.bytes() }
     }
 
-    /// What came by `path`; those that are not told apart are counted together.
+    /// The traffic of `path`; paths counted as one have one count.
     pub fn path(&self, path: PathId) -> PathCounters {
         self.paths[usize::from(path.0).min(MAX_PATHS)]
     }
@@ -200,13 +201,13 @@ impl<P> Resequencer<P> {
         Fate::Forward
     }
 
-    /// Whether one more may wait in send order.
+    /// Whether one more packet may wait in send order.
     fn can_wait(&mut self, id: FlowId, charge: u32) -> bool {
         let has_enough = self.table.get_mut(id).is_none_or(|flow| flow.is_order_full());
         self.store.has_room(charge) && !has_enough
     }
 
-    /// The first segment of a flow says where it goes on.
+    /// Starts a flow at its first segment.
     fn meet(&mut self, now: Time, key: &FiveTuple, segment: &Segment, path: PathId) -> Fate {
         if !segment.is_empty() && !segment.rst {
             let mut flow = Flow::met(segment);
@@ -218,7 +219,7 @@ impl<P> Resequencer<P> {
         self.forward()
     }
 
-    /// The connection ends: what waits goes before the segment that says so.
+    /// Ends the connection: held packets go before the segment that ends it.
     fn end(&mut self, now: Time, id: FlowId, packet: impl FnOnce() -> P) -> Fate {
         let waited = self.table.get_mut(id).is_some_and(|flow| !flow.holds_nothing());
         self.empty(now, id);
@@ -231,7 +232,7 @@ impl<P> Resequencer<P> {
         Fate::Taken
     }
 
-    /// Finds out where a segment belongs, and lets go what waited for it.
+    /// Finds the position of a segment, and releases packets that waited for it.
     fn place(&mut self, now: Time, id: FlowId, came: &Arrival) -> Place {
         let (segment, horizon) = (&came.segment, self.settings.horizon);
         let Some(flow) = self.table.get_mut(id) else { return Place::Stray };
@@ -265,7 +266,7 @@ impl<P> Resequencer<P> {
         place
     }
 
-    // What waits in send order was sent later, and belongs to what begins.
+    // Packets waiting in send order were sent later, and belong to the new connection.
     fn restart(&mut self, now: Time, id: FlowId, came: &Arrival) {
         self.give_up(now, id, Cause::Ended, |_| true);
         if let Some(flow) = self.table.get_mut(id) {
@@ -274,16 +275,16 @@ impl<P> Resequencer<P> {
         }
     }
 
-    /// What was let go without it comes after all, sent again or not.
+    /// Notes a late or repeated segment of a gap that was given up.
     fn note_repeated(&mut self, id: FlowId, came: &Arrival, is_latest: bool) {
         self.note_old(id, came, is_latest);
-        // Of paths that do not keep their order nothing is known.
+        // Nothing is known of paths that do not keep their order.
         if let Some(flow) = self.table.get_mut(id).filter(|_| self.settings.paths > 0) {
             flow.note_repeated(came.at);
         }
     }
 
-    /// A retransmission, unless its path has delivered nothing later: then the gap was given up too soon.
+    /// Counts a retransmission. If its path has delivered nothing later, the gap was given up too soon instead.
     fn note_old(&mut self, id: FlowId, came: &Arrival, is_latest: bool) {
         self.counters.old += 1;
         let opened = self.table.get_mut(id).and_then(|flow| flow.gap_of(&came.segment));
@@ -318,7 +319,7 @@ impl<P> Resequencer<P> {
         Fate::Taken
     }
 
-    /// Puts a packet where packets wait.
+    /// Holds a packet.
     fn keep(&mut self, id: FlowId, came: &Arrival, is_ordered: bool, packet: impl FnOnce() -> P) -> u32 {
         let (arrival, seq, charge) = (came.at, came.segment.seq, charge(came.size));
         let slot = self.store.push(Entry { arrival, flow: id, seq, charge, is_ordered, packet: packet() });
@@ -327,7 +328,7 @@ impl<P> Resequencer<P> {
         slot
     }
 
-    /// A packet that is kept waits for those before it.
+    /// Lets a held packet wait for those before it.
     fn wait(&mut self, now: Time, id: FlowId, held: Held) {
         let Some(flow) = self.table.get_mut(id) else { return };
         flow.hold(held);
@@ -338,8 +339,8 @@ impl<P> Resequencer<P> {
         }
     }
 
-    /// Has the flow of which a packet has waited longest let its first go, so that who sends most to be held does not keep others
-    /// from it; whether the segment fits now and is still ahead.
+    /// Releases the first packet of the flow with the longest wait, so that the heaviest sender does not crowd out
+    /// others; returns whether the segment fits now and is still ahead.
     fn make_room(&mut self, id: FlowId, came: &Arrival, charge: u32) -> bool {
         while !self.store.has_room(charge) {
             let Some(flow) = self.store.oldest().map(|oldest| oldest.flow) else { return false };
@@ -354,7 +355,7 @@ impl<P> Resequencer<P> {
         self.table.get_mut(id).is_some_and(|flow| flow.is_before(&came.segment))
     }
 
-    /// The segment cannot wait: it goes after what was let go for its sake.
+    /// Forwards the segment, which cannot be held, after the packets released for its sake.
     fn overflow(&mut self, id: FlowId, came: &Arrival, packet: impl FnOnce() -> P) -> Fate {
         self.counters.held += 1;
         self.ready.push_back(packet());

@@ -7,7 +7,7 @@ use super::counters::Counters;
 use super::flow::{Flow, Held};
 use super::table::FlowId;
 
-/// Why packets are let go before those that are missing came.
+/// Why packets are released before the missing ones arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Cause {
     Passed,
@@ -18,7 +18,7 @@ pub(super) enum Cause {
 }
 
 impl<P> Resequencer<P> {
-    /// The flow holds more than its share: all of it goes, and the gaps of a burst of losses are passed over.
+    /// The flow holds more than its share: releases all of it, and skips the gaps of a burst of losses.
     pub(super) fn exceed(&mut self, now: Time, id: FlowId) {
         let last = self.table.get_mut(id).and_then(|flow| flow.last());
         self.give_up(now, id, Cause::Threshold, |_| true);
@@ -28,7 +28,7 @@ impl<P> Resequencer<P> {
         }
     }
 
-    /// Gives gaps up that nothing can fill any more, since no path overtakes itself.
+    /// Gives up gaps that nothing can fill any more, since no path reorders.
     pub(super) fn release_passed(&mut self, now: Time, id: FlowId) {
         let paths = self.settings.paths;
         while let Some(flow) = self.table.get_mut(id) {
@@ -37,13 +37,13 @@ impl<P> Resequencer<P> {
         }
     }
 
-    /// Lets all of a flow go.
+    /// Releases all packets of a flow.
     pub(super) fn empty(&mut self, now: Time, id: FlowId) {
         self.release_all_ordered(now, id);
         self.give_up(now, id, Cause::Ended, |_| true);
     }
 
-    /// Lets packets go from the first on, as long as they are `wanted` or nothing before them is missing.
+    /// Releases packets from the first on, as long as they are `wanted` or nothing before them is missing.
     pub(super) fn give_up(&mut self, now: Time, id: FlowId, cause: Cause, wanted: impl Fn(&Held) -> bool) {
         while let Some(flow) = self.table.get_mut(id) {
             let Some(first) = flow.first().filter(|first| wanted(first)) else { return };
@@ -56,7 +56,7 @@ impl<P> Resequencer<P> {
         }
     }
 
-    /// Lets go what nothing is missing before; whether there was something.
+    /// Releases the packets before which nothing is missing; returns whether there were any.
     pub(super) fn release_next(&mut self, now: Time, id: FlowId) -> bool {
         let mut released = false;
         while let Some(held) = self.table.get_mut(id).and_then(Flow::take_next) {
@@ -70,7 +70,7 @@ impl<P> Resequencer<P> {
         self.release_at(now, held.slot, self.ready.len());
     }
 
-    /// Lets a packet go before those that are ready from `place` on.
+    /// Releases a packet before those that are ready from `place` on.
     pub(super) fn release_at(&mut self, now: Time, slot: u32, place: usize) {
         let Some(entry) = self.store.remove(slot) else { return };
         let waited = now.since(entry.arrival);

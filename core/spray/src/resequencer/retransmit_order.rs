@@ -1,7 +1,7 @@
 //! Retransmit order: during a burst of retransmissions, packets pass in the order in which they were sent.
 //!
-//! A retransmission may pass at once as far as its number goes. But if it overtakes another by a faster path, the sender
-//! takes that one for lost too (RFC 8985 §6.2) and sends it once more, into queues that are full already.
+//! By its sequence number alone, a retransmission could pass at once. But if it overtakes another by a faster path, the
+//! sender takes that one for lost too (RFC 8985 §6.2) and sends it once more, into queues that are already full.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -14,17 +14,18 @@ use super::table::FlowId;
 use super::{Arrival, Fate, PathId, Resequencer};
 use crate::segment::{Segment, SeqNo};
 
-/// So many retransmissions, none so long after the one before, are more than one lost packet.
+/// More retransmissions than one lost packet causes, each within this time after the one before.
 const MIN_RETRANSMISSIONS: u8 = 3;
 const BURST_GAP: Duration = Duration::from_millis(250);
-/// What was lost is sent again within so long: what comes again later, as when the end of an answer is probed for, was not.
+/// A lost segment is sent again within this time. Later repetitions, such as tail probes, are no recovery.
 const RECOVERY_TIME: Duration = Duration::from_secs(2);
-/// So many of a flow wait at most.
+/// The greatest number of held packets of a flow.
 const MAX_HELD: usize = 4_096;
-/// A path keeps its order, so that what seems to have been sent before what came there last was sent in the same tick, or is forged.
+/// A path keeps its order. A packet that seems older than the path's last arrival was sent in the same tick, or is
+/// forged.
 const MAX_TICKS_BEFORE: u32 = 64;
 
-/// When a segment left its sender: by the timestamp in it, and by its number among those of one tick.
+/// The send time of a segment: its timestamp, and its number among those of one tick.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct SendTime {
     tick: u32,
@@ -49,7 +50,7 @@ pub(super) struct RetransmitOrder {
 }
 
 impl SendTime {
-    /// Of a segment that has data and a timestamp.
+    /// The send time of a segment with data and a timestamp.
     pub(super) const fn of(segment: &Segment) -> Option<Self> {
         match segment.timestamp {
             Some(tick) if !segment.is_empty() && !segment.syn => Some(Self { tick, seq: segment.seq }),
@@ -57,7 +58,7 @@ impl SendTime {
         }
     }
 
-    /// The later of this and what came last by the same path.
+    /// The later of this and the last arrival by the same path.
     pub(super) fn not_before(self, last: Option<Self>) -> Self {
         let is_like =
             |last: &Self| last.is_after(self) && last.tick.wrapping_sub(self.tick) <= MAX_TICKS_BEFORE;
@@ -81,19 +82,19 @@ impl RetransmitOrder {
         self.waiting.len() >= MAX_HELD
     }
 
-    /// Whether send order is kept now, if the last gap that was given up was opened at `lost`.
+    /// Whether send order is kept now; `lost` is when the last gap that was given up was opened.
     pub(super) fn is_active(&self, now: Time, lost: Option<Time>) -> bool {
         let lasts = self.last.is_some_and(|last| now.since(last) < BURST_GAP);
         let is_recovery = lost.is_some_and(|lost| now.since(lost) < RECOVERY_TIME);
         !self.is_empty() || self.repeated >= MIN_RETRANSMISSIONS && lasts && is_recovery
     }
 
-    /// Paths have other numbers from now on.
+    /// Discards the progress of paths, as these are numbered anew.
     pub(super) fn forget_paths(&mut self) {
         self.waiting.iter_mut().for_each(|ordered| ordered.came.path = PathId(u8::MAX));
     }
 
-    /// A retransmission has come.
+    /// Notes a retransmission.
     pub(super) fn note_repeated(&mut self, now: Time) {
         let goes_on = self.last.is_some_and(|last| now.since(last) < BURST_GAP);
         self.repeated = if goes_on { self.repeated.saturating_add(1) } else { 1 };

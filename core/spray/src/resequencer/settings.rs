@@ -4,40 +4,40 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// How a [`Resequencer`](super::Resequencer) behaves, and what it may take.
+/// The behaviour of a [`Resequencer`](super::Resequencer), and its limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// T of algorithm 1, in bytes of packets: when a flow holds more, all of it goes.
+    /// T of algorithm 1, in bytes of packets: when a flow holds more, all of it is released.
     pub threshold: u32,
     /// LRF of algorithm 1: after that, as many packets of the last one's size pass without waiting for each other.
     pub loss_recovery: u32,
-    /// How long a packet waits at most.
+    /// The greatest hold time of a packet.
     pub hold: HoldTime,
-    /// Over how many paths a flow comes. A gap is given up once so many have delivered what is behind it, if each path
+    /// The number of paths of a flow. A gap is given up once so many have delivered something after it, if each path
     /// keeps its order; 0 if they do not.
     pub paths: u8,
-    /// A segment that is further from the expected one, in bytes, is not believed.
+    /// A segment further from the expected one, in bytes, is not trusted.
     pub horizon: u32,
-    /// Flows that are known at once, at most.
+    /// The greatest number of known flows.
     pub flows: u32,
-    /// Packets of all flows that are held at once, at most.
+    /// The greatest number of held packets of all flows.
     pub packets: u32,
-    /// Bytes of all flows that are held at once, at most.
+    /// The greatest number of held bytes of all flows.
     pub bytes: u64,
 }
 
-/// How long a packet waits for those before it.
+/// The time that a packet waits for those before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HoldTime {
-    /// So long.
+    /// A fixed time.
     Fixed(Duration),
-    /// Half as long again as packets were seen to be late in the last 10 to 20 s.
+    /// 1.5 times the greatest lateness of packets in the last 10 to 20 s.
     Measured {
-        /// But at least so long.
+        /// The least hold time.
         least: Duration,
-        /// And at most, as long as nothing was measured, too.
+        /// The greatest hold time, also while nothing was measured.
         most: Duration,
     },
 }
@@ -48,13 +48,13 @@ pub enum SettingsError {
     /// The horizon reaches half of the sequence space.
     #[error("a horizon of {0} bytes is out of range; give 65536 to 1073741824")]
     Horizon(u32),
-    /// There would be no flow, or more than memory for them.
+    /// There would be no flow, or too many for the memory.
     #[error("{0} flows are out of range; give 1 to 1048576")]
     Flows(u32),
     /// The numbers of slots would overflow.
     #[error("{0} packets are out of range; give 1 to 16777216")]
     Packets(u32),
-    /// It would be longer than anybody waits, or end before it begins.
+    /// The hold time is too long, or its limits are reversed.
     #[error("a time of {least:?} to {most:?} to hold packets is out of range; give at most 10 s")]
     Hold {
         /// The shorter end.
@@ -64,7 +64,7 @@ pub enum SettingsError {
     },
 }
 
-/// Longer than any path differs from another, and short enough that senders have not given up.
+/// Longer than any skew of paths, and short enough that senders have not given up.
 const LONGEST: Duration = Duration::from_secs(10);
 
 impl Default for Settings {
@@ -83,11 +83,11 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Whether they can be met.
+    /// Whether the settings are valid.
     ///
     /// # Errors
     ///
-    /// [`SettingsError`] with the first that cannot.
+    /// [`SettingsError`] with the first problem.
     pub fn check(&self) -> Result<(), SettingsError> {
         let (least, most) = self.hold.range();
         if least > most || most > LONGEST {

@@ -9,7 +9,7 @@ use super::settings::HoldTime;
 const SKEW_WINDOW: Duration = Duration::from_secs(10);
 const HOLD_MARGIN: Duration = Duration::from_millis(1);
 
-/// How late packets come after those that overtook them: the most of this window and of the one before.
+/// The lateness of packets after those that overtook them: the maximum of this window and the one before.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Skew {
     began: Time,
@@ -18,13 +18,13 @@ pub(super) struct Skew {
 }
 
 impl Skew {
-    /// A packet came `late` after one that was sent later.
+    /// A packet arrived `late` after one that was sent later.
     pub(super) fn observe(&mut self, now: Time, late: Duration) {
         self.rotate(now);
         self.most = self.most.max(Some(late));
     }
 
-    /// How long a packet is held.
+    /// The present hold time.
     pub(super) fn hold_time(&self, hold: HoldTime) -> Duration {
         let (least, most) = hold.range();
         match self.most.max(self.before) {
@@ -35,7 +35,7 @@ impl Skew {
 
     fn rotate(&mut self, now: Time) {
         if now.since(self.began) >= SKEW_WINDOW {
-            // However long ago: what was seen last says more than nothing.
+            // However old: the last measurement is better than none.
             self.before = self.most.take();
             self.began = now;
         }

@@ -5,11 +5,11 @@ use braid_types::Time;
 use super::table::FlowId;
 use crate::segment::SeqNo;
 
-/// What a packet takes besides its bytes: its slot, its place in the flow, the allocator's share; and an eighth more, since
-/// buffers are a little longer than what is in them.
+/// The overhead of a packet: its slot, its place in the flow, the allocator's share. An eighth is added because
+/// buffers are a little longer than their contents.
 const OVERHEAD: u32 = 128;
 
-/// The packets that wait, of all flows, in the order in which they came; bounded in number and bytes.
+/// The held packets of all flows, in order of arrival; bounded in number and bytes.
 ///
 /// A slot is free or in the list of arrivals. Slots are made when first needed and then used again.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ struct Ends {
     last: Option<u32>,
 }
 
-/// What a packet of `size` bytes is counted as.
+/// The charge of a packet of `size` bytes.
 pub(super) const fn charge(size: u32) -> u32 {
     size.saturating_add(size / 8).saturating_add(OVERHEAD)
 }
@@ -75,7 +75,7 @@ impl<P> Store<P> {
         self.bytes
     }
 
-    /// The one that has waited longest.
+    /// The packet held longest.
     pub(super) fn oldest(&self) -> Option<&Entry<P>> {
         self.entry(self.ends.first?)
     }
@@ -93,7 +93,7 @@ impl<P> Store<P> {
         self.slots.get_mut(slot as usize)?.entry.as_mut()
     }
 
-    /// Adds the latest arrival and gives its slot.
+    /// Adds the latest arrival; returns its slot.
     pub(super) fn push(&mut self, entry: Entry<P>) -> u32 {
         self.count += 1;
         self.bytes += u64::from(entry.charge);
@@ -120,7 +120,7 @@ impl<P> Store<P> {
         }
     }
 
-    /// Takes a packet out.
+    /// Removes a packet.
     pub(super) fn remove(&mut self, index: u32) -> Option<Entry<P>> {
         let slot = self.slots.get_mut(index as usize)?;
         let entry = slot.entry.take()?;

@@ -6,13 +6,13 @@ use braid_types::{FiveTuple, Time};
 
 use super::flow::Flow;
 
-/// Flows whose keys fall together share a set of so many places.
+/// The number of places in a set, which flows with equal hash bits share.
 const WAYS: usize = 16;
 
-/// The flows that are known: a set-associative table, so that whatever the keys are a look-up compares at most
-/// [`WAYS`] of them, and nothing is ever moved.
+/// The known flows: a set-associative table, so that with any keys a look-up compares at most [`WAYS`] of them, and
+/// nothing is ever moved.
 ///
-/// In a set that is full, a new flow takes the place of the one that was silent longest and holds nothing.
+/// In a full set, a new flow replaces the one silent for longest that holds nothing.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     sets: Vec<Vec<Place>>,
@@ -35,7 +35,7 @@ struct Place {
 }
 
 impl Table {
-    /// For about `flows` flows.
+    /// A table for about `flows` flows.
     pub(super) fn new(flows: u32, seed: u64) -> Self {
         let sets = (flows as usize).div_ceil(WAYS).next_power_of_two();
         Self { sets: (0..sets).map(|_| Vec::new()).collect(), seed, count: 0 }
@@ -54,7 +54,7 @@ impl Table {
         self.sets.iter_mut().flatten().map(|place| &mut place.flow)
     }
 
-    /// The flow that `key` names.
+    /// The flow of `key`.
     pub(super) fn find(&mut self, now: Time, key: &FiveTuple) -> Option<FlowId> {
         let set = self.set_of(key);
         let places = self.sets.get_mut(set)?;
@@ -63,7 +63,7 @@ impl Table {
         Some(FlowId { set: set as u32, way: way as u32 })
     }
 
-    /// Adds a flow that is not there; `None` if all that it could replace hold packets.
+    /// Adds an unknown flow; `None` if all that it could replace hold packets.
     pub(super) fn insert(&mut self, now: Time, key: &FiveTuple, flow: Flow) -> Option<FlowId> {
         let set = self.set_of(key);
         let places = self.sets.get_mut(set)?;
@@ -86,7 +86,7 @@ impl Table {
         Some(FlowId { set: set as u32, way: way as u32 })
     }
 
-    /// Forgets a flow. What it holds must have been taken out.
+    /// Removes a flow, whose held packets must have been taken out.
     pub(super) fn remove(&mut self, id: FlowId) {
         let place = self.sets.get_mut(id.set as usize).and_then(|set| set.get_mut(id.way as usize));
         if place.is_some_and(|place| place.key.take().is_some()) {
@@ -109,7 +109,7 @@ fn longest_silent(places: &[Place]) -> Option<usize> {
     idle.min_by_key(|(_, place)| place.used).map(|(way, _)| way)
 }
 
-/// Spreads keys over sets; nobody who does not know the seed can aim at one.
+/// Spreads keys over sets; without the seed nobody can target a set.
 fn hash(seed: u64, key: &FiveTuple) -> u64 {
     let ports = u64::from(key.src_port) << 16 | u64::from(key.dst_port);
     let start = fold(seed ^ 0x9e37_79b9_7f4a_7c15, ports ^ 0xe703_7ed1_a0b4_28db);

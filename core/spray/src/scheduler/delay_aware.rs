@@ -6,14 +6,14 @@ use braid_types::Time;
 
 use super::PathWeight;
 
-/// Beyond this the model of the queues is no better than the rates it was told.
+/// Beyond this the model of the queues is no better than the configured rates.
 const MOST_BACKLOG: Duration = Duration::from_millis(200);
 
-/// Earliest delivery path first: what was sent by a path occupies it for as long as its rate says, and a packet goes
-/// where it arrives first behind that.
+/// Earliest delivery path first: a packet occupies its path for as long as the path's rate implies, and the next packet
+/// takes the path on which it arrives first behind that.
 #[derive(Clone, Debug)]
 pub(super) struct DelayAware {
-    /// When each path has sent what it was given.
+    /// By path, when it has sent everything assigned to it.
     free: Vec<Time>,
 }
 
@@ -34,7 +34,7 @@ impl DelayAware {
         Some(best)
     }
 
-    // Where more is offered than all paths carry, all queues of the model grow alike; the real ones overflow.
+    // Where the offered load exceeds all paths, all queues of the model grow alike; the real ones overflow.
     fn forgive(&mut self, paths: &[PathWeight], now: Time) {
         let usable = paths.iter().zip(&self.free).filter(|(path, _)| path.weight > 0);
         let Some(least) = usable.map(|(_, free)| free.since(now)).min() else { return };

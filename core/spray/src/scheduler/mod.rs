@@ -10,28 +10,28 @@ use delay_aware::DelayAware;
 use serde::{Deserialize, Serialize};
 use weighted::Weighted;
 
-/// What the scheduler knows of a path.
+/// A path's properties for the scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PathWeight {
-    /// Its share of the traffic is this among the weights of all; 0: it carries none.
+    /// Its share of the traffic is this divided by the sum of all weights; 0: it carries none.
     pub weight: u32,
-    /// What it carries, for [`Policy::DelayAware`]; unknown: the weight in Mbit/s.
+    /// Its capacity, for [`Policy::DelayAware`]; `None`: the weight in Mbit/s.
     pub rate: Option<BitsPerSec>,
-    /// How long it takes when its queues are empty, for [`Policy::DelayAware`].
+    /// Its delay with empty queues, for [`Policy::DelayAware`].
     pub delay: Duration,
 }
 
-/// How paths are chosen.
+/// The choice of paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
-    /// Weighted round robin: so many bytes by one path, then by that which is furthest behind its share.
+    /// Weighted round robin: so many bytes on one path, then the path furthest behind its share.
     Weighted {
-        /// Bytes by one path in a row; 0: each packet is decided by itself.
+        /// The bytes on one path in a row; 0: each packet is decided by itself.
         burst: u32,
     },
-    /// Each packet by the path on which it arrives first, given what the others before it still occupy.
+    /// Each packet takes the path on which it arrives first, given the backlog of earlier packets.
     DelayAware,
 }
 
@@ -69,7 +69,7 @@ impl Default for Policy {
 }
 
 impl Scheduler {
-    /// For `paths`, none of which has carried anything yet.
+    /// A scheduler for `paths`, none of which has carried anything yet.
     pub fn new(policy: Policy, paths: &[PathWeight]) -> Self {
         let policy = match policy {
             Policy::Weighted { burst } => Chooser::Weighted(Weighted::new(burst, paths.len())),
@@ -86,9 +86,9 @@ impl Scheduler {
         }
     }
 
-    /// Gives a path other values from the next packet on; whether there is such a path.
+    /// Changes a path's properties from the next packet on; returns whether the path exists.
     ///
-    /// A path that had carried nothing begins where the others are: it has nothing to catch up with.
+    /// A path without traffic so far starts level with the others and has no deficit to make up.
     pub fn set(&mut self, path: usize, value: PathWeight) -> bool {
         let Some(old) = self.paths.get_mut(path) else { return false };
         let begins = old.weight == 0;
@@ -101,7 +101,7 @@ impl Scheduler {
         true
     }
 
-    /// How it chooses.
+    /// The policy.
     pub const fn policy(&self) -> Policy {
         match &self.policy {
             Chooser::Weighted(weighted) => Policy::Weighted { burst: weighted.burst() },
@@ -109,7 +109,7 @@ impl Scheduler {
         }
     }
 
-    /// What is known of each path.
+    /// The properties of each path.
     pub fn paths(&self) -> &[PathWeight] {
         &self.paths
     }

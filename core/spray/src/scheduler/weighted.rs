@@ -2,16 +2,16 @@
 
 use super::PathWeight;
 
-/// Bytes are counted in so many parts, so that a division by a weight loses little.
+/// The fraction in which bytes are counted, so that a division by a weight loses little.
 const PARTS: u64 = 1 << 16;
 
-/// Weighted round robin in bursts, by virtual time: a path's is its bytes by its weight, and the path that is furthest
-/// behind has the next burst.
+/// Weighted round robin in bursts, by virtual time: a path's virtual time is its bytes divided by its weight, and the
+/// path with the least gets the next burst.
 #[derive(Clone, Debug)]
 pub(super) struct Weighted {
     burst: u32,
     virtual_times: Vec<u64>,
-    /// Which path has the burst that runs, and how many bytes of it are left.
+    /// The path of the current burst, and the bytes left of it.
     current: Option<(usize, u32)>,
 }
 
@@ -37,7 +37,7 @@ impl Weighted {
         Some(path)
     }
 
-    /// The path's weight has changed: from now on it has its new share, and nothing to make up for.
+    /// Applies a changed weight: the path has its new share from now on, and nothing to make up for.
     pub(super) fn reweigh(&mut self, paths: &[PathWeight], path: usize) {
         let others = paths.iter().zip(&self.virtual_times).enumerate();
         let others = others.filter(|(other, (value, _))| *other != path && value.weight > 0);
@@ -50,11 +50,11 @@ impl Weighted {
     fn behind(&self, paths: &[PathWeight]) -> Option<usize> {
         let usable = paths.iter().zip(&self.virtual_times).enumerate();
         let usable = usable.filter(|(_, (path, _))| path.weight > 0);
-        // Of those that are equal, the heaviest: its burst takes the least virtual time.
+        // Of equals, the heaviest: its burst takes the least virtual time.
         usable.min_by_key(|(_, (path, time))| (**time, u32::MAX - path.weight)).map(|(index, _)| index)
     }
 
-    // Virtual times count from the least, before they come near their end.
+    // Virtual times are relative to the least, before they overflow.
     fn rebase(&mut self) {
         const LATE: u64 = 1 << 62;
         if self.virtual_times.iter().all(|time| *time < LATE) {

@@ -246,7 +246,7 @@ fn who_sends_most_to_be_held_does_not_keep_others_from_it() {
     offer(2, 0, 0);
     (1..=20).for_each(|id| _ = offer(1, id * 200, id.into()));
     assert_eq!(offer(2, 200, 102), (Fate::Taken, vec![13]));
-    assert_eq!(offer(2, 100, 101), (Fate::Forward, vec![102]), "the other flow is put in order");
+    assert_eq!(offer(2, 100, 101), (Fate::Forward, vec![102]), "the other flow is resequenced");
 }
 
 #[test]

@@ -4,42 +4,42 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::{AdviceRequest, SubflowEnds, canonical};
 
-/// Why there is no advice.
+/// Why a request is refused.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum AdviceRefusal {
-    /// There is too much of something in the question.
+    /// The request has too many items of a kind.
     #[error("{what}: {have}, and {most} at most")]
     TooMany {
-        /// Of what.
+        /// The kind.
         what: &'static str,
-        /// How many there are.
+        /// The number of items.
         have: usize,
-        /// How many there may be.
+        /// The greatest number.
         most: usize,
     },
-    /// These cannot be the ends of a subflow.
+    /// Invalid ends of a subflow.
     #[error("{what} {ends} cannot be: {why}")]
     NoSubflow {
-        /// Where they were named.
+        /// Their place in the request.
         what: &'static str,
         /// The ends.
         ends: SubflowEnds,
-        /// Why not.
+        /// Why they are invalid.
         why: &'static str,
     },
-    /// An address that is not the host's who asks.
+    /// An address that is not the requesting host's.
     #[error("{0} is not an address of who asks")]
     NotOwn(IpAddr),
     /// An end of the connection is not in this network.
     #[error("no host {0} has been seen")]
     UnknownHost(IpAddr),
-    /// Too many questions wait for an answer.
+    /// Too many requests are pending.
     #[error("{0} questions wait for switches, which is the limit")]
     Busy(usize),
     /// There is no room for one more connection.
     #[error("{0}")]
     Full(String),
-    /// The same connection was asked about again.
+    /// A newer request about the same connection replaces it.
     #[error("the connection was asked about again meanwhile")]
     Superseded,
 }
@@ -50,7 +50,7 @@ impl AdviceRequest {
     /// Addresses of a host that may be named.
     pub const MOST_ADDRESSES: usize = 256;
 
-    /// The same question with IPv4 addresses as such, each subflow beside the first once.
+    /// The same request with IPv4-mapped addresses as IPv4, and each subflow beside the first once.
     #[must_use]
     pub fn canonical(mut self) -> Self {
         self.connection = self.connection.canonical();
@@ -65,11 +65,11 @@ impl AdviceRequest {
         self
     }
 
-    /// Whether it can be answered, whatever the network is.
+    /// Whether the request is valid, regardless of the network.
     ///
     /// # Errors
     ///
-    /// There is too much of something, or ends cannot be those of a subflow.
+    /// There are too many items of a kind, or ends cannot be those of a subflow.
     pub fn check(&self) -> Result<(), AdviceRefusal> {
         let few = |what, have, most| match have <= most {
             true => Ok(()),
@@ -84,7 +84,7 @@ impl AdviceRequest {
         self.subflows.iter().try_for_each(|ends| check_ends("subflow", ends))
     }
 
-    /// Every address that the question takes for the asking host's.
+    /// Every address that the request gives as the host's own.
     pub fn claimed(&self) -> impl Iterator<Item = IpAddr> {
         let opened = self.subflows.iter().chain(&self.failed).map(|ends| ends.local.ip());
         std::iter::once(self.connection.local.ip()).chain(self.local_addresses.iter().copied()).chain(opened)

@@ -1,7 +1,7 @@
-//! What an agent on an MPTCP host asks the controller, and what it is told.
+//! Path advice: the request of an agent on an MPTCP host, and the controller's answer.
 //!
-//! The agent asks when a connection is established, and again when something has changed. The controller answers with
-//! the subflows that the connection shall have, whose rules are in place by then.
+//! The agent asks when a connection is established, and again after a change. The controller answers with the subflows
+//! that the connection shall have; their rules are installed by then.
 
 mod check;
 mod pairs;
@@ -14,12 +14,12 @@ use serde::{Deserialize, Serialize};
 
 pub use check::AdviceRefusal;
 
-/// The two ends of a subflow, as the host sees it that asks.
+/// The two ends of a subflow, as the requesting host sees it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Debug)]
 pub struct SubflowEnds {
-    /// That host's address and port.
+    /// The host's address and port.
     pub local: SocketAddr,
-    /// Its peer's.
+    /// The peer's address and port.
     pub remote: SocketAddr,
 }
 
@@ -29,35 +29,35 @@ impl fmt::Display for SubflowEnds {
     }
 }
 
-/// A question about one connection.
+/// A request about one connection.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub struct AdviceRequest {
     /// The first subflow, which names the connection.
     pub connection: SubflowEnds,
-    /// The host's addresses that subflows may have.
+    /// The host's addresses that subflows may use.
     pub local_addresses: Vec<IpAddr>,
-    /// The peer's addresses that are known, with the ports where it takes subflows in.
+    /// The peer's known addresses, with the ports where it accepts subflows.
     pub remote_addresses: Vec<SocketAddr>,
     /// The subflows that the agent has opened, without the first.
     pub subflows: Vec<SubflowEnds>,
-    /// Those that have failed lately, and would again.
+    /// Subflows that failed recently, and would fail again.
     pub failed: Vec<SubflowEnds>,
-    /// How many the agent opens at most.
+    /// The greatest number of subflows that the agent opens.
     pub most: usize,
 }
 
-/// What the connection shall have.
+/// The advice for a connection.
 #[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug)]
 pub struct Advice {
-    /// Its subflows without the first. What the agent has opened and is not named here, it closes.
+    /// Its subflows without the first. The agent closes those that it has opened and that are not listed here.
     pub subflows: Vec<SubflowEnds>,
-    /// After how many seconds the agent shall ask again though nothing has changed.
+    /// The seconds after which the agent asks again even without a change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ask_again_after: Option<u32>,
 }
 
 impl SubflowEnds {
-    /// The packets that the asking host sends.
+    /// The packets that the requesting host sends.
     pub const fn tuple(self) -> FiveTuple {
         FiveTuple {
             src: self.local.ip(),

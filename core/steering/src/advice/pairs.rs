@@ -8,18 +8,18 @@ use braid_types::common_prefix;
 
 use super::{AdviceRequest, SubflowEnds};
 
-/// Beyond those that Linux gives to connections by itself (`net.ipv4.ip_local_port_range`).
+/// Above the range that Linux assigns to connections by itself (`net.ipv4.ip_local_port_range`).
 const PORTS: std::ops::RangeInclusive<u16> = 61_000..=65_000;
 
 /// Address pairs beyond these are not considered.
 const MOST_PAIRS: usize = 64;
 
 impl AdviceRequest {
-    /// The pairs of addresses between which subflows may be, best first; the local port is 0.
+    /// The pairs of addresses for subflows, best first; the local port is 0.
     ///
-    /// First the connection's own. Among the others those whose addresses begin alike come first, as hosts choose
-    /// them too (RFC 6724, rule 8 of section 5): a host often has no route from one subnet to another. A pair on
-    /// which all subflows have failed lately is not among them.
+    /// The connection's own pair comes first. Then follow those with the longest common prefix, which is also the
+    /// order of hosts (RFC 6724, rule 8 of section 5): a host often has no route from one subnet to another. A pair
+    /// on which all subflows failed recently is omitted.
     pub fn pairs(&self) -> Vec<SubflowEnds> {
         let own = SubflowEnds { local: (self.connection.local.ip(), 0).into(), ..self.connection };
         let remotes: BTreeSet<SocketAddr> = self.remote_addresses.iter().copied().collect();
@@ -38,9 +38,9 @@ impl AdviceRequest {
         pairs
     }
 
-    /// Local ports for subflows from an address, each free as far as the question tells.
+    /// Local ports for subflows from an address, each free as far as the request shows.
     ///
-    /// They begin anywhere, by the connection's own port, so that connections seldom want the same.
+    /// The first one depends on the connection's own port, so that connections seldom want the same.
     pub fn free_ports(&self, local: IpAddr) -> impl Iterator<Item = u16> {
         let known = self.subflows.iter().chain(&self.failed).filter(move |it| it.local.ip() == local);
         let taken: BTreeSet<u16> = known.map(|ends| ends.local.port()).collect();
@@ -49,7 +49,7 @@ impl AdviceRequest {
         PORTS.cycle().skip(start).take(count).filter(move |port| !taken.contains(port))
     }
 
-    /// Whether a subflow between these addresses has not failed lately, or others are there.
+    /// Whether no subflow between these addresses failed recently, or others exist there.
     fn is_hopeful(&self, pair: &SubflowEnds) -> bool {
         let is_between = |it: &SubflowEnds| it.local.ip() == pair.local.ip() && it.remote == pair.remote;
         let first_lives = is_between(&self.connection) && !self.failed.contains(&self.connection);

@@ -4,12 +4,12 @@ use braid_paths::Path;
 
 use super::{Placement, PlacementPolicy, PlacementRequest};
 
-/// The path that the fewest of the siblings take; among equals the first, which is the shortest.
+/// The path that the fewest of the siblings use; among equals the first, which is the shortest.
 ///
 /// Zannettou et al. 2016, algorithm 1: the initial subflow takes the shortest path, each further one the next of the set,
-/// and beyond the size of the set all paths get as many. Their counter of each connection and address pair is how many
-/// siblings are on each path; siblings are to be those between the same two addresses. What else paths share does not
-/// count, unlike with [`FewestShared`](super::FewestShared).
+/// and beyond the size of the set all paths get equally many. Their counter of each connection and address pair
+/// equals the number of siblings on each path, if siblings are those between the same two addresses. Unlike with
+/// [`FewestShared`](super::FewestShared), shared links do not count.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Deterministic;
 

@@ -2,10 +2,10 @@
 
 use super::{Meets, Placement, PlacementPolicy, PlacementRequest};
 
-/// The path that meets the fewest of the transfer's own streams, and on the fewest cables; among equals the shortest.
+/// The path that meets the fewest of the transfer's own streams, and on the fewest links; among equals the shortest.
 ///
-/// The first stream takes the shortest path, the next ones the others, and once all are in use the load
-/// stays even: what Zannettou et al. 2016 call deterministic, without a counter to keep.
+/// The first stream takes the shortest path, the next ones the others. Once all are in use, the load stays even: the
+/// deterministic method of Zannettou et al. 2016, without a counter to keep.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FewestShared;
 

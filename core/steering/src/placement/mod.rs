@@ -19,20 +19,20 @@ pub use fewest_shared::FewestShared;
 pub use least_loaded::LeastLoaded;
 pub use random::Random;
 
-/// What a policy knows when it chooses the path of a stream.
+/// The input of a policy that chooses the path of a stream.
 #[derive(Clone, Copy, Debug)]
 pub struct PlacementRequest<'a> {
     /// When the stream opens.
     pub now: Time,
-    /// The stream and its transfer; without, nothing is placed that could move later.
+    /// The stream and its transfer; without them, the stream cannot move later.
     pub stream: Option<(TransferId, StreamId)>,
-    /// The paths that it may take, shortest first.
+    /// The candidate paths, shortest first.
     pub candidates: &'a [&'a Path],
     /// The paths of the other streams of its transfer.
     pub siblings: &'a [&'a Path],
-    /// The paths of those that may be refused yet: they count among paths that are equal otherwise.
+    /// The paths of siblings that may still be refused: they count among otherwise equal paths.
     pub opening: &'a [&'a Path],
-    /// What is known of the links of all these.
+    /// The state of the links of all these.
     pub graph: &'a Graph,
 }
 
@@ -41,16 +41,16 @@ pub struct PlacementRequest<'a> {
 pub struct Placement {
     /// Its index among the candidates.
     pub index: usize,
-    /// How many of its cables other streams of the transfer use, each counted once a stream.
+    /// How many of its links other streams of the transfer use, each counted once a stream.
     pub shared: usize,
-    /// What the choice is made for: streams that are to move, each once, from the paths that they were placed on.
+    /// The moves that the choice requires: each stream once, away from the path that it was placed on.
     pub moves: Vec<Move>,
 }
 
 /// A stream that makes room for another.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Move {
-    /// Which stream.
+    /// The stream.
     pub stream: StreamId,
     /// One of the candidates that it was placed among.
     pub path: Path,
@@ -58,14 +58,14 @@ pub struct Move {
 
 /// Chooses a path for a stream.
 pub trait PlacementPolicy: fmt::Debug + Send {
-    /// Chooses among the candidates; `None` if there is none. What was chosen counts for the next choices.
+    /// Chooses among the candidates; `None` if there is none. The choice counts for later ones.
     fn place(&mut self, request: &PlacementRequest<'_>) -> Option<Placement>;
 
-    /// A stream has ended: it no longer counts.
+    /// Notes the end of a stream: it no longer counts.
     fn ended(&mut self, _stream: StreamId) {}
 }
 
-/// The policies that there are, by name: `fewest-shared`, `least-loaded`, `deterministic`, `random`.
+/// The policies, by name: `fewest-shared`, `least-loaded`, `deterministic`, `random`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Policy {
     /// See [`FewestShared`].
@@ -83,7 +83,7 @@ impl Policy {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::FewestShared, Self::LeastLoaded, Self::Deterministic, Self::Random];
 
-    /// The policy, which has not chosen anything yet.
+    /// A new policy, without previous choices.
     pub fn placement(self) -> Box<dyn PlacementPolicy> {
         match self {
             Self::FewestShared => Box::new(FewestShared),
@@ -128,7 +128,7 @@ impl FromStr for Policy {
     }
 }
 
-/// How a path meets the other streams of a transfer; the least is the best.
+/// The overlap of a path with the other streams of a transfer; the least is the best.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Meets {
     siblings: (usize, usize),
@@ -141,7 +141,7 @@ impl Meets {
     }
 }
 
-/// How many siblings have a cable in common with `path`, and how many cables in all.
+/// How many siblings share a link with `path`, and how many links in all.
 fn overlap(path: &Path, siblings: &[&Path]) -> (usize, usize) {
     let shared = siblings.iter().map(|sibling| path.shared_cables(sibling)).filter(|cables| *cables > 0);
     shared.fold((0, 0), |(siblings, all), cables| (siblings + 1, all + cables))

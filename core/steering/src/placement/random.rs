@@ -6,12 +6,12 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use super::{Placement, PlacementPolicy, PlacementRequest};
 
-/// Any path, whatever others take, as hashing of addresses and ports has it (ECMP): what the others are measured against.
+/// Any path, whatever others use, as ECMP hashing of addresses and ports chooses it: the baseline of the other policies.
 #[derive(Clone, Debug)]
 pub struct Random(ChaCha8Rng);
 
 impl Random {
-    /// The same choices for the same seed.
+    /// A policy whose choices depend on the seed alone.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(ChaCha8Rng::seed_from_u64(seed))

@@ -1,4 +1,4 @@
-//! Policies as people write them: TOML.
+//! Policy files in TOML.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,23 +14,23 @@ use toml::Spanned;
 use super::{Imbalance, Policies, PolicyRule, PortRange, Resequence, SteerAs, Steering};
 use crate::{AdviceRequest, Policy};
 
-/// Every rule is asked about each connection that opens.
+/// Every connection that opens is compared with every rule.
 const MOST_RULES: usize = 1_024;
 /// Prefixes of a rule, and ranges of ports.
 const MOST_PREFIXES: usize = 256;
-/// More paths between two switches cost more time than they give capacity.
+/// Further paths between two switches cost more time than they give capacity.
 const MOST_PATHS: usize = 64;
 
-/// What is wrong in a file, and where.
+/// A problem in a file, and its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PolicyProblem {
     /// From 1.
     pub line: usize,
     /// In characters, from 1.
     pub column: usize,
-    /// Which field, such as `rule[0].k`; empty if the file cannot be read as TOML at all.
+    /// The field, such as `rule[0].k`; empty if the file is not TOML.
     pub field: String,
-    /// What is wrong with it.
+    /// The problem.
     pub what: String,
 }
 
@@ -86,7 +86,7 @@ impl Policies {
     ///
     /// # Errors
     ///
-    /// Every problem that is found, in the order of the file.
+    /// Every problem in the file, in the order of the file.
     pub fn parse(text: &str) -> Result<Self, Vec<PolicyProblem>> {
         let mut reader = Reader { text, problems: Vec::new() };
         let file = toml::from_str::<File>(text).map_err(|error| {

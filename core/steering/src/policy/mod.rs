@@ -1,4 +1,4 @@
-//! Which traffic is steered how.
+//! Steering policies: rules that select traffic and say how it is steered.
 
 mod file;
 mod spraying;
@@ -15,75 +15,75 @@ use crate::Policy;
 pub use file::PolicyProblem;
 pub use spraying::{Imbalance, Resequence, SprayingError};
 
-/// Rules, of which the first counts that a connection fits, and what holds where none does.
+/// Rules, of which the first that matches a connection applies, and a default for all others.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Policies {
-    /// In the order in which they are asked.
+    /// In the order of evaluation.
     pub rules: Vec<PolicyRule>,
-    /// What holds for all else, as far as it says.
+    /// The steering of other connections, and of fields that the rule does not set.
     pub default: Steering,
 }
 
-/// How the connections that fit are steered.
+/// A rule: the connections that match, and how they are steered.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct PolicyRule {
     /// Unique.
     pub name: String,
-    /// Where the opening host is; empty: anywhere.
+    /// Prefixes of the opening host; empty: anywhere.
     pub from: Vec<IpPrefix>,
-    /// Where the answering host is; empty: anywhere.
+    /// Prefixes of the answering host; empty: anywhere.
     pub to: Vec<IpPrefix>,
     /// The answering host's ports; empty: any.
     pub ports: Vec<PortRange>,
-    /// What is done with them.
+    /// The steering of matching connections.
     #[serde(flatten)]
     pub steering: Steering,
 }
 
-/// How a connection is steered; nothing where the controller's own settings hold.
+/// The steering of a connection; the controller's own settings apply where a field is `None`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Steering {
-    /// As what.
+    /// The kind of steering.
     #[serde(rename = "kind")]
     pub steer_as: SteerAs,
-    /// Which paths its streams may take.
+    /// The kind of path set for its streams.
     #[serde(serialize_with = "as_text", skip_serializing_if = "Option::is_none")]
     pub paths: Option<Kind>,
-    /// How many of those.
+    /// The number of paths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<usize>,
-    /// How a stream's path is chosen among them.
+    /// The policy that chooses a stream's path among them.
     #[serde(serialize_with = "as_text", skip_serializing_if = "Option::is_none")]
     pub placement: Option<Policy>,
-    /// How many subflows a host that asks is told to open in all; nothing: one for each path that shares no link.
+    /// The total number of subflows that a host is advised to open; `None`: one for each path that shares no link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subflows: Option<usize>,
-    /// When what is sprayed is put back in order.
+    /// When sprayed packets are resequenced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resequence: Option<Resequence>,
-    /// Up to which imbalance of their delays paths are sprayed over together.
+    /// The greatest delay imbalance of paths that are sprayed over together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_mdi: Option<Imbalance>,
 }
 
-/// As what a connection is steered.
+/// The kind of steering of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SteerAs {
-    /// As what it turns out to be: MPTCP, or connections that an application has announced; else sprayed if edges can,
-    /// else single.
+    /// By its detected kind: MPTCP, or connections that an application has announced; else sprayed if edges can, else
+    /// single.
     #[default]
     Auto,
-    /// On the default route, whatever it is, unless an application has announced it.
+    /// On the default path, unless an application has announced it.
     Single,
-    /// Over several paths at once if edges can, whether other connections go with it or not; MPTCP is placed still.
+    /// Over several paths at once if edges can, even if other connections belong to its transfer; MPTCP is still placed.
     Spray,
-    /// Plain TCP as one of several connections of its hosts to that port, which are distributed over paths in proportion to what
-    /// these can use; MPTCP as such.
+    /// Plain TCP as one of several connections of its hosts to that port, which are distributed over paths in proportion
+    /// to the number of streams that these can use; MPTCP as such.
     Parallel,
 }
 
-/// TCP ports from one to another, both included.
+/// A range of TCP ports, both ends included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PortRange {
     /// The lowest.
@@ -93,7 +93,7 @@ pub struct PortRange {
 }
 
 impl Policies {
-    /// How this connection is steered; `tuple` is the direction of the opening host.
+    /// The steering of this connection; `tuple` is the direction of the opening host.
     #[must_use]
     pub fn of(&self, tuple: &FiveTuple) -> Steering {
         let rule = self.rules.iter().find(|rule| rule.fits(tuple));
@@ -102,7 +102,7 @@ impl Policies {
 }
 
 impl PolicyRule {
-    /// Whether it is about this connection.
+    /// Whether the rule matches this connection.
     #[must_use]
     pub fn fits(&self, tuple: &FiveTuple) -> bool {
         let is_in =
@@ -113,7 +113,7 @@ impl PolicyRule {
 }
 
 impl Steering {
-    /// What it does not say is as `other` has it.
+    /// Fills the fields that are not set with those of `other`.
     fn or(self, other: Self) -> Self {
         Self {
             steer_as: self.steer_as,
@@ -128,7 +128,7 @@ impl Steering {
 }
 
 impl PortRange {
-    /// Whether the port is in it.
+    /// Whether the port is in the range.
     #[must_use]
     pub const fn contains(self, port: u16) -> bool {
         self.first <= port && port <= self.last

@@ -5,16 +5,16 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-/// When the packets of a sprayed connection are put back in order.
+/// When the packets of a sprayed connection are resequenced.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resequence {
     /// Always: queues make paths unequal that are equal without load.
     #[default]
     Always,
-    /// When the delays of the paths differ by more than the gate says.
+    /// When the delays of the paths differ by more than the gate allows.
     Unequal,
-    /// Never: the hosts see them as they come.
+    /// Never: the hosts receive packets in the order of arrival.
     Never,
 }
 
@@ -22,13 +22,13 @@ pub enum Resequence {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Imbalance(u16);
 
-/// Text, or a number, that is no value of a policy.
+/// Text, or a number, that is not a value of a policy.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum SprayingError {
-    /// It is no [`Resequence`].
+    /// It is not a [`Resequence`].
     #[error("{0:?} is not always, unequal or never")]
     Resequence(String),
-    /// It is no [`Imbalance`].
+    /// It is not an [`Imbalance`].
     #[error("{0} is not an imbalance from 0 to 0.5")]
     Imbalance(f64),
 }
@@ -46,7 +46,7 @@ impl TryFrom<f64> for Imbalance {
 
     fn try_from(share: f64) -> Result<Self, SprayingError> {
         let valid = (0.0..=0.5).contains(&share);
-        // Between 0 and 500, so that nothing is cut.
+        // Between 0 and 500, so nothing is cut.
         valid.then(|| Self((share * 1_000.0).round() as u16)).ok_or(SprayingError::Imbalance(share))
     }
 }

@@ -15,10 +15,10 @@ use crate::numbered::Numbered;
 use crate::openers::Openers;
 use crate::stream::{Group, Opening, Route, Stream, Transfer, TransferKind};
 
-/// How much is remembered at most.
+/// Limits of the table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Streams in all.
+    /// The total number of streams.
     pub streams: usize,
     /// Streams of one transfer.
     pub streams_per_transfer: usize,
@@ -30,20 +30,20 @@ impl Default for Limits {
     }
 }
 
-/// Rates over less than this are noise.
+/// Rates over a shorter interval are noise.
 const LEAST_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A stream was not remembered because a limit is reached.
+/// A stream was not added because a limit is reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{limit} {what} are known, which is the limit")]
 pub struct Full {
-    /// What there are too many of.
+    /// The limited quantity.
     pub what: &'static str,
     /// The limit.
     pub limit: usize,
 }
 
-/// What ended with a stream.
+/// The result of a stream's end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ended {
     /// The stream as it was.
@@ -64,11 +64,11 @@ pub struct Transfers {
     /// The streams that have no route.
     unrouted: BTreeSet<StreamId>,
     by_tuple: Index<FiveTuple, StreamId>,
-    // Two hosts may make up one token, so a token names candidates only.
+    // Two hosts may choose the same token, so a token only names candidates.
     by_token: Index<Token, SmallVec<[TransferId; 1]>>,
     by_opener: Openers,
     by_group: BTreeMap<Group, TransferId>,
-    /// The transfers of adopted streams, by the addresses of both hosts.
+    /// The transfers of reconciled streams, by the addresses of both hosts.
     adopted: BTreeMap<(IpAddr, IpAddr), TransferId>,
     last_transfer: u64,
     last_stream: u64,
@@ -76,7 +76,7 @@ pub struct Transfers {
 }
 
 impl Transfers {
-    /// Without any transfer.
+    /// An empty table.
     pub fn new(limits: Limits) -> Self {
         Self { limits, ..Self::default() }
     }
@@ -86,27 +86,27 @@ impl Transfers {
         self.transfers.iter()
     }
 
-    /// What brings a copy of all transfers up to date; O(1) but for the first time.
+    /// The changes that bring a copy of all transfers up to date; O(1) except for the first time.
     pub fn take_changes(&mut self) -> Changed {
         let all = || Changed::All(self.transfers.iter().map(|transfer| transfer.id).collect());
         self.changes.take().unwrap_or_else(all)
     }
 
-    /// A transfer by its number, for a copy: when it changes after this, it is among the changes again.
+    /// A transfer by its number, for a copy. A later change makes it one of the changes again.
     pub fn visit(&mut self, id: TransferId) -> Option<&Transfer> {
         let transfer = self.transfers.get_mut(id)?;
         transfer.is_changed = false;
         Some(transfer)
     }
 
-    /// What is shown of a transfer beside what is known here has changed.
+    /// Notes a change of a transfer's data that is shown but kept elsewhere.
     pub fn note_change(&mut self, id: TransferId) {
         if let Some(transfer) = self.transfers.get_mut(id) {
             self.changes.note(transfer);
         }
     }
 
-    /// How many transfers there are.
+    /// The number of transfers.
     pub fn transfer_count(&self) -> usize {
         self.transfers.len()
     }
@@ -121,7 +121,7 @@ impl Transfers {
         self.unrouted.iter().filter_map(|id| self.streams.get(*id))
     }
 
-    /// How many streams there are.
+    /// The number of streams.
     pub fn len(&self) -> usize {
         self.streams.len()
     }
@@ -153,7 +153,7 @@ impl Transfers {
         others.filter_map(|id| self.streams.get(*id))
     }
 
-    /// Remembers the stream that a SYN opens, under the transfer that it belongs to or a new one.
+    /// Adds the stream that a SYN opens, to its transfer or to a new one.
     ///
     /// `tuple` must not be known yet. Errors: a limit is reached; nothing is changed.
     pub fn open(&mut self, now: Time, tuple: FiveTuple, opening: Opening) -> Result<StreamId, Full> {
@@ -173,7 +173,7 @@ impl Transfers {
         self.open_stream(now, StreamId(self.last_stream), tuple, opening, transfer)
     }
 
-    /// Remembers a stream of a transfer that a host will open because it is told to.
+    /// Adds a stream of a transfer that a host is advised to open.
     ///
     /// `tuple` must not be known yet. Errors: a limit is reached; nothing is changed.
     pub fn expect(&mut self, now: Time, tuple: FiveTuple, transfer: TransferId) -> Result<StreamId, Full> {
@@ -186,10 +186,10 @@ impl Transfers {
         Ok(id)
     }
 
-    /// Remembers a stream that an earlier controller has placed, under its old number.
+    /// Reconciles a stream that an earlier controller placed, under its old number.
     ///
-    /// What its transfer was is not known any more: the adopted streams from one address to another are taken for
-    /// one. Neither `id` nor `tuple` must be known yet. Errors: a limit is reached; nothing is changed.
+    /// Its transfer is no longer known: all reconciled streams from one address to another count as one transfer. Neither
+    /// `id` nor `tuple` must be known yet. Errors: a limit is reached; nothing is changed.
     pub fn adopt(&mut self, now: Time, id: StreamId, tuple: FiveTuple) -> Result<(), Full> {
         if self.streams.len() >= self.limits.streams {
             return Err(Full { what: "streams", limit: self.limits.streams });
@@ -207,7 +207,7 @@ impl Transfers {
         Ok(())
     }
 
-    /// As [`Self::adopt`], a stream that was sprayed: it is a transfer by itself.
+    /// As [`Self::adopt`], for a sprayed stream: it is a transfer by itself.
     pub fn adopt_sprayed(&mut self, now: Time, id: StreamId, tuple: FiveTuple) -> Result<(), Full> {
         if self.streams.len() >= self.limits.streams {
             return Err(Full { what: "streams", limit: self.limits.streams });
@@ -218,17 +218,17 @@ impl Transfers {
         Ok(())
     }
 
-    /// Numbers up to `id` are not given to new streams.
+    /// Reserves numbers up to `id`: new streams do not get them.
     pub fn skip_streams(&mut self, id: StreamId) {
         self.last_stream = self.last_stream.max(id.0);
     }
 
-    /// The number of the stream that was opened last.
+    /// The number of the newest stream.
     pub const fn last_stream(&self) -> StreamId {
         StreamId(self.last_stream)
     }
 
-    /// The handshake of a stream is complete; says whether it was not before.
+    /// Completes the handshake of a stream; returns whether it was incomplete before.
     pub fn establish(&mut self, id: StreamId) -> bool {
         let Some(stream) = self.streams.get_mut(id) else { return false };
         let (is_new, transfer) = (!std::mem::replace(&mut stream.established, true), stream.transfer);
@@ -238,7 +238,7 @@ impl Transfers {
         is_new
     }
 
-    /// Sets the way of a stream.
+    /// Sets the route of a stream.
     pub fn set_route(&mut self, id: StreamId, route: Option<Route>) {
         let Some(stream) = self.streams.get_mut(id) else { return };
         if route.is_some() {
@@ -251,12 +251,12 @@ impl Transfers {
         self.note_change(transfer);
     }
 
-    /// The transfer of a group, if one is in progress.
+    /// The active transfer of a group, if there is one.
     pub fn of_group(&self, group: Group) -> Option<&Transfer> {
         self.transfers.get(*self.by_group.get(&group)?)
     }
 
-    /// Takes over the counters of one direction of a stream, as they were at `now`.
+    /// Sets the counters of one direction of a stream, as read at `now`.
     pub fn set_bytes(&mut self, now: Time, id: StreamId, reverse: bool, bytes: u64) {
         let Some(stream) = self.streams.get_mut(id) else { return };
         let at = usize::from(reverse);
@@ -274,7 +274,7 @@ impl Transfers {
         }
     }
 
-    /// Forgets a stream, and its transfer with the last one.
+    /// Removes a stream, and its transfer with the last one.
     pub fn end(&mut self, id: StreamId) -> Option<Ended> {
         let stream = self.streams.remove(id)?;
         self.unrouted.remove(&id);
@@ -295,7 +295,7 @@ impl Transfers {
             | Opening::Unseen
             | Opening::Advised
             | Opening::Parallel(_) => None,
-            // The connection itself was not seen to open; its joins still find each other.
+            // The opening of the connection was not seen; its joins still find each other.
             Opening::Join(token) => Some(token),
         };
         if let Some(token) = token {

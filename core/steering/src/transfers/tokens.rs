@@ -1,4 +1,4 @@
-//! Tokens: which transfer a subflow joins, from whichever end it is opened.
+//! Tokens: the transfer that a subflow joins, whichever end opens it.
 
 use std::net::IpAddr;
 
@@ -9,12 +9,12 @@ use crate::ids::{StreamId, TransferId};
 use crate::stream::{Opening, Transfer};
 
 impl Transfers {
-    /// The answering host of `tuple` said by which token joining subflows will name the connection.
+    /// Learns the token by which joining subflows will name the connection, from the answering host of `tuple`.
     ///
-    /// Returns the streams that joined before it was known, and belong to its transfer from now on.
+    /// Returns the streams that joined before the token was known, and belong to its transfer from now on.
     pub fn learn_token(&mut self, tuple: &FiveTuple, token: Token) -> Vec<StreamId> {
         let Some(id) = self.by_tuple(tuple).map(|stream| stream.transfer) else { return Vec::new() };
-        // The first answer counts: a forged second one must not take the connection's joins away.
+        // The first answer counts: a forged second one must not take over the connection's joins.
         let has_none = |transfer: &&mut Transfer| transfer.token.is_none() && transfer.group.is_none();
         let Some(transfer) = self.transfers.get_mut(id).filter(has_none) else {
             return Vec::new();
@@ -25,8 +25,8 @@ impl Transfers {
         early.map(|early| self.absorb(id, early)).unwrap_or_default()
     }
 
-    /// The transfer whose opening host, which has these addresses, `tuple` calls back: a subflow that the answering host
-    /// opens. `None` if the subflow is another.
+    /// The transfer that `tuple` joins as a subflow opened by the answering host, where `addresses` are the opening
+    /// host's. `None` if it is another kind of subflow.
     pub fn call_back(&self, token: Token, tuple: &FiveTuple, addresses: &[IpAddr]) -> Option<TransferId> {
         let names_opener =
             |id: &TransferId| self.transfers.get(*id).is_some_and(|it| it.opener_token == Some(token));
@@ -35,7 +35,7 @@ impl Transfers {
         self.by_opener.called(tuple).or_else(named).or_else(|| addresses.iter().find_map(at))
     }
 
-    /// The opening host of a transfer has accepted a call back with this token: its own key made it.
+    /// Learns the token with which the opening host of a transfer accepted a subflow: its own key made the token.
     pub fn learn_opener_token(&mut self, id: TransferId, token: Token) {
         let Some(transfer) = self.transfers.get_mut(id) else { return };
         if transfer.opener_token.is_none() {
@@ -46,8 +46,8 @@ impl Transfers {
 
     /// The transfer that a subflow with this token joins.
     ///
-    /// The host that made the token up is known by its addresses, of which it may have several: the
-    /// candidate that shares one with the subflow comes first, and a lone candidate needs none.
+    /// The host that chose the token may have several addresses: the candidate that shares one with the subflow comes
+    /// first, and a lone candidate needs none.
     pub fn joined(&self, token: Token, tuple: &FiveTuple) -> Option<TransferId> {
         let candidates = self.by_token.get(&token)?;
         let shares = |ours: fn(&FiveTuple) -> IpAddr| {
@@ -57,8 +57,8 @@ impl Transfers {
         shares(|tuple| tuple.dst).or_else(|| shares(|tuple| tuple.src)).or_else(lone)
     }
 
-    /// The transfer whose opening host is called back by `tuple`, and from now on by `token`: its own key made that one,
-    /// and the answering host is the first to say it.
+    /// The transfer that `tuple` joins from the answering host, and that `token` names from now on. The opening
+    /// host's key made that token, and the answering host is the first to send it.
     pub(super) fn called(&mut self, token: Token, tuple: &FiveTuple) -> Option<TransferId> {
         let id = self.by_opener.called(tuple)?;
         self.learn_opener_token(id, token);
@@ -70,7 +70,7 @@ impl Transfers {
         streams.filter_map(|id| self.streams.get(*id)).all(|stream| stream.opening != Opening::Capable)
     }
 
-    /// Moves the streams of `from` to the transfer `id`, as far as they fit, and forgets `from`.
+    /// Moves the streams of `from` to the transfer `id`, as far as they fit, and removes `from`.
     fn absorb(&mut self, id: TransferId, from: TransferId) -> Vec<StreamId> {
         let limit = self.limits.streams_per_transfer;
         let (Some(early), Some(transfer)) = (self.transfers.get(from), self.transfers.get(id)) else {

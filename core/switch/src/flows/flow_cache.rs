@@ -6,18 +6,18 @@ use braid_types::Index;
 
 use crate::packets::key::Key;
 
-/// As many results as are cached; a power of two.
+/// The number of cached results; a power of two.
 const PLACES: usize = 512;
 
 /// The latest lookup results of a table: one hash, however many masks its flows have. A new result replaces the one in its
-/// place.
+/// slot.
 #[derive(Debug, Default)]
 pub(crate) struct FlowCache {
-    /// What any of the table's flows matches on: packets that differ elsewhere have the same answer.
+    /// The union of the masks of the table's flows: packets that differ elsewhere have the same result.
     pub(crate) mask: Key,
     // Invariant: empty, or `PLACES` of them.
     places: Vec<Place>,
-    /// Answers of other ages are of no use.
+    /// Results of other ages are invalid.
     age: u64,
 }
 
@@ -29,13 +29,13 @@ struct Place {
 }
 
 impl FlowCache {
-    /// Forgets all answers; from now on flows match on `mask`.
+    /// Drops all results; from now on flows match on `mask`.
     pub(crate) fn clear(&mut self, mask: Key) {
         self.mask = mask;
         self.age += 1;
     }
 
-    /// The answer for `key`, of which only what is in the mask is set; `None` if none is remembered.
+    /// The result for `key`, which is masked; `None` if none is cached.
     pub(crate) fn find(&self, key: &Key) -> Option<Option<usize>> {
         let place = self.places.get(place_of(key))?;
         let known = place.age == self.age && place.key == *key;
@@ -44,7 +44,7 @@ impl FlowCache {
 
     pub(crate) fn keep(&mut self, key: Key, found: Option<usize>) {
         if self.places.is_empty() {
-            // Age 0 is nobody's: a table is changed before it is asked.
+            // Age 0 is never used: a table is changed before its first lookup.
             self.places.resize(PLACES, Place::default());
         }
         // A table has at most 2^16 flows.

@@ -5,7 +5,7 @@ use braid_types::MacAddr;
 
 use crate::packets::key::{self, Field, Key};
 
-/// A match as its mask, and the value of what is in the mask.
+/// A match: its mask, and the value under the mask.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Matcher {
     pub(crate) value: Key,
@@ -13,10 +13,10 @@ pub(crate) struct Matcher {
 }
 
 impl Matcher {
-    /// What `matching` matches.
+    /// Compiles `matching`.
     ///
     /// Fails for fields that this switch does not have, fields without their prerequisites (OpenFlow 1.3.5 §7.2.3.6), and
-    /// fields given twice.
+    /// repeated fields.
     pub(crate) fn new(matching: &Match<'_>) -> Result<Self, ErrorCode> {
         let mut matcher = Self::default();
         for field in matching.fields {

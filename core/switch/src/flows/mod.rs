@@ -1,4 +1,4 @@
-//! Flow tables: flows are added, changed, deleted, and end by time.
+//! Flow tables: addition, change, deletion and expiry of flows.
 
 mod flow_cache;
 mod matching;
@@ -23,9 +23,9 @@ use table::Table;
 
 pub(crate) use table::Entry;
 
-/// How many tables there are.
+/// The number of tables.
 pub(crate) const TABLES: u8 = 8;
-/// Most flows of a table.
+/// The greatest number of flows of a table.
 pub(crate) const MAX_FLOWS: usize = 1 << 16;
 
 /// The flow tables of a switch.
@@ -50,7 +50,7 @@ impl FlowTables {
         self.tables.get_mut(usize::from(table.0))?.find(key)
     }
 
-    /// Adds, changes or deletes flows; `message` is the bytes of `flow_mod`.
+    /// Adds, changes or deletes flows; `message` holds the bytes of `flow_mod`.
     pub(crate) fn handle_flow_mod(
         &mut self,
         env: &mut Environment<'_>,
@@ -117,7 +117,7 @@ impl FlowTables {
         Ok(())
     }
 
-    /// Ends flows whose time is over.
+    /// Removes flows whose time-out is over.
     pub(crate) fn expire(&mut self, env: &mut Environment<'_>) {
         let now = env.now;
         let over = |since: Time, timeout: Seconds| {
@@ -132,7 +132,7 @@ impl FlowTables {
         });
     }
 
-    /// Ends flows that hand packets to deleted groups.
+    /// Removes flows that output to deleted groups.
     pub(crate) fn remove_flows_to(&mut self, env: &mut Environment<'_>, deleted: &[GroupId]) {
         let leads = |entry: &Entry| {
             entry.program.all().any(|act| matches!(act, Act::Group(group) if deleted.contains(group)))
@@ -140,13 +140,13 @@ impl FlowTables {
         self.remove_where(env, |_, entry| leads(entry).then_some(FlowRemovedReason::GroupDelete));
     }
 
-    /// How many flows hand packets to a group.
+    /// The number of flows that output to a group.
     pub(crate) fn references(&self, group: GroupId) -> usize {
         let leads = |entry: &Entry| entry.program.all().any(|act| *act == Act::Group(group));
         self.tables.iter().flat_map(Table::iter).filter(|(_, entry)| leads(entry)).count()
     }
 
-    /// Removes the flows for which there is a reason, and tells controllers of those that asked for it.
+    /// Removes the flows for which there is a reason, and notifies controllers where a flow asks for it.
     fn remove_where(
         &mut self,
         env: &mut Environment<'_>,
@@ -190,7 +190,7 @@ fn new_entry(now: Time, flow_mod: &FlowMod<'_>, message: &[u8], groups: &Groups)
     })
 }
 
-/// The message that made a flow, with the instructions that it has now.
+/// The message that created a flow, with its present instructions.
 fn modified(entry: &Entry, by: &FlowMod<'_>) -> Option<Vec<u8>> {
     let whole = FlowMod { instructions: by.instructions, ..entry.flow_mod() };
     let mut message = Vec::new();

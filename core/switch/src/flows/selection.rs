@@ -1,4 +1,4 @@
-//! The flows that a request is about: by match, priority, cookie and output.
+//! The flows that a request selects: by match, priority, cookie and output.
 
 use braid_openflow::{ErrorCode, FlowMod, FlowStatsRequest, GroupId, TableId};
 use braid_types::PortNo;
@@ -32,7 +32,7 @@ impl Selection {
         })
     }
 
-    /// The flows whose statistics are wanted.
+    /// The flows of a statistics request.
     pub(super) fn of_statistics(request: &FlowStatsRequest<'_>) -> Result<Self, ErrorCode> {
         Ok(Self {
             table: request.table_id,

@@ -10,7 +10,7 @@ use super::matching::Matcher;
 use crate::action::Program;
 use crate::packets::key::Key;
 
-/// A flow, and the message that made it, from which it is described.
+/// A flow, and the message that created it, from which it is described.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) matcher: Matcher,
@@ -35,7 +35,7 @@ impl Entry {
         self.used = now;
     }
 
-    /// The message that made it, or changed it last.
+    /// The message that created it, or changed it last.
     pub(crate) fn flow_mod(&self) -> FlowMod<'_> {
         match Message::decode(&self.message) {
             Ok((_, Message::FlowMod(flow_mod))) => flow_mod,
@@ -44,8 +44,8 @@ impl Entry {
     }
 }
 
-/// The flows of a table, grouped by what they match on: a look-up is one hash for each such group, those of the highest
-/// priority first, until no later one can win. Srinivasan, Suri, Varghese, "Packet Classification using Tuple Space
+/// The flows of a table, grouped by mask. A look-up takes one hash for each group, in the order of their highest
+/// priority, until no later group can win. Srinivasan, Suri, Varghese, "Packet Classification using Tuple Space
 /// Search" (1999).
 #[derive(Debug, Default)]
 pub(crate) struct Table {
@@ -71,7 +71,7 @@ impl Table {
         self.entries.len() - self.free.len()
     }
 
-    /// The entry of the highest priority that `key` fits.
+    /// The matching entry of the highest priority.
     pub(crate) fn find(&mut self, key: &Key) -> Option<&mut Entry> {
         self.lookups += 1;
         let index = match self.groups.len() {
@@ -82,7 +82,7 @@ impl Table {
         self.entries.get_mut(index?)?.as_mut()
     }
 
-    /// As [`Self::search`], which is asked only once for packets that look alike.
+    /// As [`Self::search`], which runs only once for packets with equal matched fields.
     fn recall(&mut self, key: &Key) -> Option<usize> {
         let relevant = key.masked(&self.cache.mask);
         self.cache.find(&relevant).unwrap_or_else(|| {
@@ -107,7 +107,7 @@ impl Table {
         best.map(|(_, index)| index)
     }
 
-    /// Adds an entry, in place of one with the same match and priority, which it gives.
+    /// Adds an entry; returns the one with the same match and priority that it replaces.
     pub(crate) fn add(&mut self, entry: Entry) -> Option<Entry> {
         let old = self.exact(&entry.matcher, entry.priority).and_then(|index| self.remove(index));
         let (matcher, priority) = (entry.matcher, entry.priority);
@@ -155,7 +155,7 @@ impl Table {
             self.groups.remove(place);
         }
         self.forget();
-        // `highest` stays where other values are left: too high costs a look-up and is never wrong.
+        // `highest` stays while other values are left: too high a bound costs a look-up and is never wrong.
         Some(entry)
     }
 
@@ -168,7 +168,7 @@ impl Table {
         self.entries.iter().enumerate().filter_map(|(index, entry)| Some((index, entry.as_ref()?)))
     }
 
-    /// What was found may be found no longer.
+    /// Invalidates cached results.
     fn forget(&mut self) {
         self.cache.clear(self.groups.iter().fold(Key::default(), |all, tuple| all.joined(&tuple.mask)));
     }

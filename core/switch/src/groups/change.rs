@@ -1,4 +1,4 @@
-//! Group changes: checked first, then applied, so that held packets can leave in between.
+//! Group changes: checked first, then applied, so that held packets can be released in between.
 
 use braid_openflow::{ErrorCode, GroupId, GroupMod, GroupModCommand, GroupModFailedCode};
 use braid_spray::Scheduler;
@@ -13,9 +13,9 @@ pub(crate) enum GroupChange {
     Put {
         /// Its number.
         id: GroupId,
-        /// As it is to be.
+        /// Its new state.
         group: Box<Group>,
-        /// Whether one of another type was there, which sends on what it holds.
+        /// Whether it replaces a group of another type, which must release its held packets.
         is_displacing: bool,
     },
     /// Groups are deleted, in this order.
@@ -23,7 +23,7 @@ pub(crate) enum GroupChange {
 }
 
 impl Groups {
-    /// Checks a change; `message` is the bytes of `group_mod`.
+    /// Checks a change; `message` holds the bytes of `group_mod`.
     pub(crate) fn plan(
         &self,
         now: Time,
@@ -65,7 +65,8 @@ impl Groups {
         Ok(GroupChange::Put { id, group: Box::new(group), is_displacing })
     }
 
-    /// Adds or replaces a group. One that is replaced by its like goes on spraying, or resequencing, with what it holds.
+    /// Adds or replaces a group. A replacement of the same type continues spraying, or resequencing, with the held
+    /// packets.
     pub(crate) fn put(&mut self, id: GroupId, mut group: Group) {
         if let Some(old) = self.all.remove(&id).filter(|old| old.kind == group.kind) {
             (group.packets, group.bytes, group.created) = (old.packets, old.bytes, old.created);
@@ -81,14 +82,14 @@ impl Groups {
     }
 
     fn reaches(&self, from: GroupId, to: GroupId, depth: usize) -> bool {
-        // No chain is longer than there are groups; loops are never let in.
+        // No chain is longer than the number of groups; loops are refused.
         depth <= MAX_GROUPS
             && self.all.get(&from).is_some_and(|group| {
                 group.chained().any(|next| next == to || self.reaches(next, to, depth + 1))
             })
     }
 
-    /// A group, or all, and the groups that hand packets to it, which are of no use without it. OpenFlow 1.3.5 §6.7.
+    /// A group, or all, with the groups that output to it, which are useless without it. OpenFlow 1.3.5 §6.7.
     fn with_chained(&self, id: GroupId) -> Vec<GroupId> {
         let mut deleted: Vec<_> = match id {
             GroupId::ALL => self.all.keys().copied().collect(),

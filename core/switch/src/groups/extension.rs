@@ -11,11 +11,11 @@ use super::{Groups, UNKNOWN, failed};
 use crate::environment::Environment;
 use crate::tunnel::{Ends, Numbers, Tunnel};
 
-/// Most bytes that all groups together may hold, so that no number of groups takes more memory.
+/// The greatest number of bytes that all groups together may hold, to bound memory for any number of groups.
 const MAX_HELD_BYTES: u64 = 512 << 20;
 
 impl Groups {
-    /// A select group decides for each packet from now on.
+    /// Makes a select group decide for each packet.
     pub(crate) fn set_spray(&mut self, id: GroupId, policy: Policy) -> Result<(), ErrorCode> {
         let group = self.all.get_mut(&id).ok_or(UNKNOWN)?;
         if group.kind != GroupType::Select {
@@ -43,7 +43,7 @@ impl Groups {
         Ok(())
     }
 
-    /// An indirect group resequences from now on, or with other settings.
+    /// Makes an indirect group resequence, or changes its settings.
     pub(crate) fn set_resequencing(
         &mut self,
         id: GroupId,
@@ -64,7 +64,7 @@ impl Groups {
         Ok(())
     }
 
-    /// Checks that a group may resequence, or cease to.
+    /// Checks whether a group may start or stop resequencing.
     pub(crate) fn check_resequencing(&self, id: GroupId) -> Result<(), ErrorCode> {
         match self.all.get(&id).ok_or(UNKNOWN)?.kind {
             GroupType::Indirect => Ok(()),
@@ -78,14 +78,14 @@ impl Groups {
         }
     }
 
-    /// A group that sprays encapsulates, with ends for each bucket, or one that resequences decapsulates.
+    /// Makes a spraying group encapsulate, with ends for each bucket, or a resequencing group decapsulate.
     pub(crate) fn set_tunnel(
         &mut self,
         env: &Environment<'_>,
         id: GroupId,
         wanted: Option<&[Ends]>,
     ) -> Result<(), ErrorCode> {
-        // Another each time: the far edge may remember the numbers of the one before.
+        // A new seed each time: the far edge may remember the numbers of the one before.
         let seed = mix(env.identity.seed ^ env.now.as_nanos() ^ u64::from(id.0).rotate_left(32));
         let group = self.all.get_mut(&id).ok_or(UNKNOWN)?;
         group.tunnel = match wanted {

@@ -1,4 +1,4 @@
-//! The decisions of groups about packets: which buckets, which tunnel.
+//! The decisions of groups about packets: buckets and tunnels.
 
 use std::sync::Arc;
 
@@ -14,27 +14,27 @@ use crate::packets::key::Key;
 use crate::ports::Ports;
 use crate::tunnel::{Ends, Tunnel, added, encapsulate};
 
-/// How long a VLAN tag is.
+/// The length of a VLAN tag.
 const TAG: usize = 4;
 
-/// How a group passes a packet to its buckets.
+/// The distribution of a packet to a group's buckets.
 pub(crate) enum Distribution {
     /// In order, to the one bucket.
     Resequenced,
     /// A copy to each.
     All,
-    /// To the one bucket.
+    /// To the only bucket.
     Indirect,
     /// To the first live one.
     FastFailover,
-    /// In a tunnel, to one that is selected.
+    /// Through a tunnel, to a selected one.
     Tunnelled,
-    /// To one that is selected.
+    /// To a selected one.
     Selected,
 }
 
 impl Groups {
-    /// Counts a packet for a group, and says what the group does with it.
+    /// Counts a packet for a group; returns its distribution.
     pub(crate) fn enter(&mut self, id: GroupId, bytes: u64) -> Option<Distribution> {
         let group = self.all.get_mut(&id)?;
         group.packets += 1;
@@ -53,7 +53,7 @@ impl Groups {
         self.all.get(&id).map_or(0, |group| group.buckets.len())
     }
 
-    /// Counts a packet for a bucket, and gives the bucket's actions.
+    /// Counts a packet for a bucket; returns the bucket's actions.
     pub(crate) fn enter_bucket(&mut self, id: GroupId, bucket: usize, bytes: u64) -> Option<Arc<[Act]>> {
         let bucket = self.all.get_mut(&id)?.buckets.get_mut(bucket)?;
         bucket.packets += 1;
@@ -61,12 +61,12 @@ impl Groups {
         Some(Arc::clone(&bucket.actions))
     }
 
-    /// The first bucket whose packets can leave.
+    /// The first live bucket.
     pub(crate) fn first_live(&self, id: GroupId, ports: &Ports) -> Option<usize> {
         (0..self.bucket_count(id)).find(|bucket| self.is_live(id, *bucket, ports))
     }
 
-    /// The bucket that a packet takes: as the scheduler says, or by the hash of its flow.
+    /// The bucket of a packet: by the scheduler, or by the hash of its flow.
     pub(crate) fn select(
         &mut self,
         now: Time,
@@ -97,7 +97,7 @@ impl Groups {
         })
     }
 
-    /// Whether a bucket's packets can leave: what it watches is live.
+    /// Whether a bucket is live: its watched port or group is.
     pub(crate) fn is_live(&self, id: GroupId, bucket: usize, ports: &Ports) -> bool {
         self.all
             .get(&id)
@@ -120,12 +120,12 @@ impl Groups {
         self.all.get_mut(&id)?.resequencer.as_deref_mut()
     }
 
-    /// The next packet that a group holds no longer.
+    /// The next packet that a group releases.
     pub(crate) fn poll_released(&mut self, id: GroupId) -> Option<HeldPacket> {
         self.resequencer(id)?.poll_packet()
     }
 
-    /// Lets packets go whose time is over; the groups that held some.
+    /// Releases packets whose hold time is over; returns the groups that held some.
     pub(crate) fn expire_held(&mut self, now: Time) -> Vec<GroupId> {
         let mut due = Vec::new();
         for (id, group) in &mut self.all {
@@ -148,7 +148,7 @@ impl Groups {
         matches!(tunnel, Some(Tunnel::Leaves))
     }
 
-    /// Puts a packet of `flow` into the tunnel of a bucket, if the group encapsulates.
+    /// Encapsulates a packet of `flow` for a bucket, if the group does so.
     pub(crate) fn encapsulate(
         &mut self,
         id: GroupId,
@@ -168,7 +168,7 @@ impl Groups {
         }
     }
 
-    /// How long a packet may be that enters a group's tunnel, whichever bucket it takes; `None` if any may.
+    /// The greatest length of a packet that enters a group's tunnel, for any bucket; `None` without a limit.
     pub(crate) fn tunnel_mtu(&self, id: GroupId, network: usize, ports: &Ports) -> Option<usize> {
         let group = self.all.get(&id)?;
         let Some(Tunnel::Enters { ends, .. }) = group.tunnel.as_deref() else { return None };
@@ -178,7 +178,7 @@ impl Groups {
         group.buckets.iter().zip(ends).filter_map(mtu).min()
     }
 
-    /// The least MTU of the ports to which actions lead; `None` if there is no limit.
+    /// The least MTU of the ports that actions lead to; `None` without a limit.
     fn least_mtu(&self, acts: &[Act], mut network: usize, ports: &Ports, depth: u8) -> Option<usize> {
         let mut least = None;
         for act in acts {
@@ -200,7 +200,7 @@ impl Groups {
     }
 }
 
-/// The same for all packets of a flow.
+/// A hash that is the same for all packets of a flow.
 fn flow_hash(key: &Key) -> u64 {
     let words = [key.0[1], key.0[2], key.0[3] & 0xffff_ffff, key.0[4], key.0[5], key.0[6], key.0[7]];
     words.iter().fold(0x9e37_79b9_7f4a_7c15, |hash: u64, word| {

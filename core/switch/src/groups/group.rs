@@ -12,10 +12,10 @@ use super::resequencing::GroupResequencer;
 use crate::action::{Act, acts};
 use crate::tunnel::Tunnel;
 
-/// Most buckets of a group.
+/// The greatest number of buckets of a group.
 const MAX_BUCKETS: usize = 64;
 
-/// A group, and the message that made it.
+/// A group, and the message that created it.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(super) kind: GroupType,
@@ -24,13 +24,13 @@ pub(crate) struct Group {
     pub(super) created: Time,
     pub(super) packets: u64,
     pub(super) bytes: u64,
-    /// A select group that decides for each packet.
+    /// The scheduler of a select group that decides for each packet.
     pub(super) spray: Option<Scheduler>,
-    /// The probes of a group that sprays.
+    /// The probes of a spraying group.
     pub(super) probing: Option<Box<Probing>>,
-    /// The buffer of a group that resequences before its buckets have the packets.
+    /// The buffer of a resequencing group, ahead of its buckets.
     pub(super) resequencer: Option<Box<GroupResequencer>>,
-    /// The tunnels into which it puts packets, or out of which it takes them.
+    /// The tunnels that it encapsulates into, or decapsulates from.
     pub(super) tunnel: Option<Box<Tunnel>>,
 }
 
@@ -77,7 +77,7 @@ impl Group {
         })
     }
 
-    /// The message that made it.
+    /// The message that created it.
     pub(super) fn group_mod(&self) -> Option<GroupMod<'_>> {
         match Message::decode(&self.message) {
             Ok((_, Message::GroupMod(group_mod))) => Some(group_mod),
@@ -85,7 +85,7 @@ impl Group {
         }
     }
 
-    /// The groups that its buckets hand packets to.
+    /// The groups that its buckets output to.
     pub(super) fn chained(&self) -> impl Iterator<Item = GroupId> {
         self.buckets.iter().flat_map(|bucket| bucket.actions.iter()).filter_map(|act| match act {
             Act::Group(group) => Some(*group),
@@ -94,7 +94,7 @@ impl Group {
     }
 }
 
-/// The buckets' weights; their paths are not known yet.
+/// The weights of the buckets, whose paths are not measured yet.
 pub(super) fn weights(group: &Group) -> Vec<PathWeight> {
     let weight = |bucket: &Bucket| PathWeight { weight: bucket.weight.into(), ..PathWeight::default() };
     group.buckets.iter().map(weight).collect()

@@ -1,4 +1,4 @@
-//! Groups: their buckets, and what they do with packets: spray, resequence, probe, encapsulate.
+//! Groups with their buckets, and their treatment of packets: spraying, resequencing, probing, encapsulation.
 
 mod change;
 mod extension;
@@ -21,9 +21,9 @@ pub(crate) use change::GroupChange;
 pub(crate) use forwarding::Distribution;
 pub(crate) use resequencing::HeldPacket;
 
-/// Most groups.
+/// The greatest number of groups.
 pub(crate) const MAX_GROUPS: usize = 1 << 12;
-/// Groups may hand packets to groups, so far.
+/// The greatest depth of groups that output to groups.
 pub(crate) const MAX_DEPTH: u8 = 4;
 
 /// The groups of a switch.
@@ -39,7 +39,7 @@ const fn failed(code: GroupModFailedCode) -> ErrorCode {
 const UNKNOWN: ErrorCode = failed(GroupModFailedCode::UnknownGroup);
 
 impl Groups {
-    /// Checks that the groups of actions exist.
+    /// Checks that the groups named in actions exist.
     pub(crate) fn check_acts<'a>(&self, mut acts: impl Iterator<Item = &'a Act>) -> Result<(), ErrorCode> {
         let missing = |act: &Act| matches!(act, Act::Group(group) if !self.all.contains_key(group));
         match acts.any(missing) {
@@ -48,13 +48,13 @@ impl Groups {
         }
     }
 
-    /// When a held packet or a probe is due.
+    /// The time at which a held packet or a probe is due.
     pub(crate) fn poll_timeout(&self) -> Option<Time> {
         let held = self.all.values().filter_map(|group| group.resequencer.as_ref()?.poll_timeout());
         held.chain(self.next_probe()).min()
     }
 
-    /// Whether packets that are to be resequenced come in by a port: then another edge is behind it.
+    /// Whether packets for resequencing arrive at a port: then another edge is behind it.
     pub(crate) fn is_sprayed_port(&self, port: PortNo) -> bool {
         let mut paths =
             self.all.values().filter_map(|group| group.resequencer.as_ref()).flat_map(|it| it.paths());

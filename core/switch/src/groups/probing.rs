@@ -1,4 +1,4 @@
-//! Groups that spray probe their paths, and their shares follow the answers.
+//! Probes of spraying groups, and shares that follow the answers.
 
 use braid_edge_protocol::extension::Probing as ProbingSettings;
 use braid_openflow::{ErrorCode, GroupId, GroupModFailedCode};
@@ -9,13 +9,13 @@ use super::{Groups, UNKNOWN, failed};
 use crate::environment::Environment;
 use crate::packets::probe::ProbeFrame;
 
-/// The probes of a group, and what they have shown.
+/// The probes of a group, and their results.
 #[derive(Debug)]
 pub(super) struct Probing {
     feedback: Feedback,
     peer: DatapathId,
     secret: u64,
-    /// By bucket, the destination address with which answers come back.
+    /// By bucket, the destination address of answers.
     reply_labels: Vec<MacAddr>,
 }
 
@@ -62,7 +62,7 @@ impl Probing {
 }
 
 impl Groups {
-    /// A group that sprays is to probe its paths, or not any more.
+    /// Starts or stops the probes of a spraying group.
     pub(crate) fn set_probing(
         &mut self,
         env: &Environment<'_>,
@@ -80,7 +80,7 @@ impl Groups {
         }
         let shares: Vec<_> = spray.paths().iter().map(|path| path.weight).collect();
         let settings = ProbeSettings { interval: wanted.interval, timeout: wanted.patience };
-        // Nobody who sees one secret foretells the next.
+        // Knowing one secret does not help to predict the next.
         let secret = mix(env.identity.seed ^ env.now.as_nanos() ^ u64::from(id.0).rotate_left(32));
         let feedback = Feedback::new(env.now, settings, &shares);
         let (peer, reply_labels) = (wanted.peer, wanted.backs.clone());
@@ -92,19 +92,19 @@ impl Groups {
         self.all.values().filter_map(|group| Some(group.probing.as_ref()?.feedback.poll_timeout())).min()
     }
 
-    /// The groups that have a probe to send.
+    /// The groups with a due probe.
     pub(crate) fn probing_due(&self, now: Time) -> Vec<GroupId> {
         let is_due = |probing: &Probing| probing.is_due(now);
         let due = self.all.iter().filter(|(_, group)| group.probing.as_ref().is_some_and(|it| is_due(it)));
         due.map(|(id, _)| *id).collect()
     }
 
-    /// The next probe of a group that is due.
+    /// The next due probe of a group.
     pub(crate) fn poll_probe(&mut self, now: Time, id: GroupId, from: DatapathId) -> Option<DueProbe> {
         self.all.get_mut(&id)?.probing.as_mut()?.poll_probe(now, id, from)
     }
 
-    /// The other edge answers a probe.
+    /// Handles the other edge's answer to a probe.
     pub(crate) fn handle_answer(&mut self, now: Time, answer: &ProbeFrame) {
         let probing = self.all.get_mut(&answer.group).and_then(|group| group.probing.as_mut());
         if let Some(it) = probing.filter(|it| it.secret == answer.secret && it.peer == answer.from) {
@@ -113,7 +113,7 @@ impl Groups {
         }
     }
 
-    /// Has a group's shares follow what is known of its paths.
+    /// Updates a group's shares from the measured state of its paths.
     pub(crate) fn update_shares(&mut self, id: GroupId) {
         let Some(group) = self.all.get_mut(&id) else { return };
         let (Some(spray), Some(probing)) = (&mut group.spray, &mut group.probing) else { return };

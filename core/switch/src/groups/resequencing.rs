@@ -1,4 +1,4 @@
-//! The resequencer of a group, and the paths by which packets come to it.
+//! The resequencer of a group, and the paths by which packets arrive.
 
 use braid_edge_protocol::telemetry::ResequenceReport;
 use braid_spray::{Fate, PathId, Resequencer, Segment, Settings};
@@ -6,17 +6,17 @@ use braid_types::{FiveTuple, MacAddr, PortNo, Time};
 
 use crate::packets::{Packet, PacketContext};
 
-/// Most paths that are told apart.
+/// The greatest number of paths that are distinguished.
 const MAX_PATHS: usize = 8;
 
-/// Resequences packets, and knows the paths by which they come.
+/// Resequences packets, and identifies the paths by which they arrive.
 #[derive(Debug)]
 pub(crate) struct GroupResequencer {
     buffer: Resequencer<HeldPacket>,
     paths: Vec<(PortNo, MacAddr)>,
 }
 
-/// A packet that is held, and the port by which it came.
+/// A held packet, and the port by which it arrived.
 #[derive(Debug)]
 pub(crate) struct HeldPacket {
     pub(crate) in_port: PortNo,
@@ -32,7 +32,7 @@ impl GroupResequencer {
         self.buffer.settings()
     }
 
-    /// Goes on with other settings. Paths may have come and gone: if there is no room for more, they are learnt anew.
+    /// Applies other settings. Paths may have changed: if there is no room for more, they are learned anew.
     pub(super) fn change(&mut self, settings: Settings) {
         if self.paths.len() >= MAX_PATHS {
             self.paths.clear();
@@ -41,7 +41,7 @@ impl GroupResequencer {
         self.buffer.change(settings);
     }
 
-    /// The ports and labels by which packets came.
+    /// The ports and labels by which packets arrived.
     pub(super) fn paths(&self) -> &[(PortNo, MacAddr)] {
         &self.paths
     }
@@ -50,7 +50,7 @@ impl GroupResequencer {
         ResequenceReport::of(&self.buffer, &self.paths)
     }
 
-    /// A packet of a flow arrives: it is taken to be held, or may be forwarded.
+    /// Offers a packet of a flow to the resequencer, which holds it or lets it pass.
     pub(crate) fn offer(
         &mut self,
         now: Time,
@@ -68,7 +68,7 @@ impl GroupResequencer {
         self.buffer.offer(now, flow, segment, path, size, hold)
     }
 
-    /// The number of a path. The ninth and later are one.
+    /// The number of a path. The ninth and later share one.
     fn path(&mut self, in_port: PortNo, label: MacAddr) -> PathId {
         let place = self.paths.iter().position(|path| *path == (in_port, label));
         let place = place.unwrap_or_else(|| {

@@ -9,7 +9,7 @@ use crate::flows::FlowTables;
 use crate::multipart::Replies;
 
 impl Groups {
-    /// The counters of a group, or of all; `flows` tells how many flows lead to each.
+    /// The counters of a group, or of all; `flows` gives the number of flows that output to each.
     pub(crate) fn stats(
         &self,
         now: Time,
@@ -52,7 +52,7 @@ impl Groups {
         out.list(&desc, size, |part| ReplyBody::GroupDesc(List::new(part)));
     }
 
-    /// How many groups hand packets to one.
+    /// The number of groups that output to one.
     fn references(&self, id: GroupId) -> usize {
         self.all.values().filter(|group| group.chained().any(|it| it == id)).count()
     }

@@ -1,4 +1,4 @@
-//! Telemetry of the groups that spray or resequence, in one answer.
+//! Telemetry of the groups that spray or resequence, in one reply.
 
 use braid_edge_protocol::extension::BRAID;
 use braid_edge_protocol::telemetry::{self, PathReport, PathState, Report, SprayReport, TELEMETRY};
@@ -11,7 +11,7 @@ use crate::action::{Act, SetField};
 use crate::ports::Ports;
 
 impl Groups {
-    /// A record of each group that an experimenter's multipart asks for.
+    /// The records of the groups that an experimenter multipart requests.
     pub(crate) fn telemetry(
         &self,
         request: &Experimenter<'_>,
@@ -60,7 +60,7 @@ impl Groups {
     }
 }
 
-/// The destination address that a bucket gives.
+/// The destination address that a bucket sets.
 fn label(bucket: &Bucket) -> MacAddr {
     let given = bucket.actions.iter().find_map(|act| match act {
         Act::Set(SetField::EthDst(address)) => Some(*address),

@@ -2,7 +2,7 @@
 
 use braid_openflow::{Bytes, Experimenter, Message, MultipartFlags, MultipartReply, ReplyBody, Xid};
 
-/// Most bytes of a part, well below the 64 KiB of a message.
+/// The greatest number of bytes of a part, well below the 64 KiB of a message.
 const MAX_PART: usize = 32 << 10;
 
 /// The parts of a reply.

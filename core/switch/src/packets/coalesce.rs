@@ -1,10 +1,10 @@
-//! Coalescing of successive TCP segments of one flow into a GSO packet: as a receiver's GRO does, and TSO undoes.
+//! Coalescing of successive TCP segments of one flow into a GSO packet, as a receiver's GRO does. TSO reverses it.
 
 use super::{GSO_TCPV4, GSO_TCPV6, Offload, Packet, fold, sum, u16_at};
 
-/// Most segments of a GSO packet.
+/// The greatest number of segments of a GSO packet.
 const MAX_SEGMENTS: usize = 64;
-/// Most bytes of a GSO packet behind Ethernet's header.
+/// The greatest number of bytes of a GSO packet after the Ethernet header.
 const MAX_LENGTH: usize = 65_535;
 
 const TCP_CHECKSUM: usize = 16;
@@ -15,13 +15,13 @@ const PSH: u8 = 0x08;
 /// Packets that leave as one GSO packet: the first whole, and the payloads of the others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Coalesced {
-    /// How many packets it takes; 1: the first leaves as it is.
+    /// The number of packets; 1: the first leaves as it is.
     pub packets: usize,
-    /// How long the headers of each are.
+    /// The length of each packet's headers.
     pub headers: usize,
 }
 
-/// Where a full TCP segment's headers are in its frame, and what changes from one to the next.
+/// The positions of a full TCP segment's headers in its frame, and the fields that change from one segment to the next.
 #[derive(Clone, Copy, Debug)]
 struct SegmentHeaders {
     network: usize,
@@ -35,11 +35,12 @@ struct SegmentHeaders {
 }
 
 impl Coalesced {
-    /// Coalesces as many of `packets` with the first as can leave with it, and gives the first the headers of all of them.
+    /// Coalesces the first of `packets` with as many others as possible, and sets the headers of the first for all of
+    /// them.
     ///
-    /// Cut at [`Offload::gso_size`], the GSO packet gives the very frames that it was made of. So nothing is coalesced but full
-    /// segments, and a last one that may be shorter, that differ in nothing else than a sender's own segmentation would make
-    /// them differ, and whose checksums are known to be right or are yet to be made: corrupted packets stay corrupted.
+    /// Cut at [`Offload::gso_size`], the GSO packet gives exactly the original frames. So only full segments are
+    /// coalesced, and a last one that may be shorter. They may differ only as a sender's own segmentation makes them
+    /// differ. Their checksums must be valid or not yet computed: corrupted packets stay corrupted.
     pub fn coalesce(packets: &mut [Packet]) -> Self {
         let alone = Self { packets: 1, headers: 0 };
         let Some((first, others)) = packets.split_first_mut() else { return alone };
@@ -101,7 +102,7 @@ impl SegmentHeaders {
             && (self.flags ^ next.flags) & !PSH == 0
     }
 
-    /// Whether the headers differ in nothing but what [`Self::is_followed_by`] looks at, lengths and checksums.
+    /// Whether the headers differ only in the fields of [`Self::is_followed_by`], lengths and checksums.
     fn looks_like(&self, other: &Self, one: &Packet, another: &Packet) -> bool {
         let same = |from: usize, to: usize| one.data.get(from..to) == another.data.get(from..to);
         let (network, transport) = (self.network, self.transport);
@@ -123,7 +124,7 @@ impl SegmentHeaders {
             && same(transport + 18, self.headers)
     }
 
-    /// Makes `packet`'s headers those of a GSO packet with `payload`.
+    /// Sets `packet`'s headers for a GSO packet with `payload`.
     fn head(&self, packet: &mut Packet, payload: usize, last_flags: u8) {
         let (network, transport) = (self.network, self.transport);
         let segment = (self.headers - transport + payload) as u32;
@@ -152,7 +153,7 @@ impl SegmentHeaders {
     }
 }
 
-/// Whether an IPv4 header has no options, is that of a whole TCP segment, and not corrupted.
+/// Whether an IPv4 header has no options, belongs to an unfragmented TCP segment, and is not corrupted.
 fn is_plain_v4(header: &[u8]) -> bool {
     let (Some(fragment), Some(whole)) = (u16_at(header, 6), header.get(..20)) else { return false };
     whole.first() == Some(&0x45)

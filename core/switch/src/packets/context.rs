@@ -8,30 +8,30 @@ use super::key::{self, Key, Layout};
 use crate::action::{Act, ActionSet, SetField};
 use crate::tunnel::decapsulate;
 
-/// A packet in the pipeline, and what the tables and groups know of it.
+/// A packet in the pipeline, with its state for tables and groups.
 pub(crate) struct PacketContext {
     pub(crate) in_port: PortNo,
     pub(crate) packet: Packet,
     pub(crate) key: Key,
     pub(crate) layout: Layout,
-    /// The addresses with which it came.
+    /// The original Ethernet addresses.
     pub(crate) label: MacAddr,
     pub(crate) src: MacAddr,
-    /// Whether only those have changed since its sender had it, and it leaves once, so that its sender may be told of its
-    /// loss.
+    /// Whether only the Ethernet addresses have changed and the packet leaves once, so that its sender may learn of
+    /// its loss by ICMP.
     pub(crate) is_original: bool,
-    /// How much longer this edge has made it, to encapsulate it.
+    /// The bytes that encapsulation at this edge has added.
     pub(crate) added: usize,
     pub(crate) set: ActionSet,
     pub(crate) table: TableId,
     pub(crate) cookie: Cookie,
     pub(crate) reason: PacketInReason,
     pub(crate) depth: u8,
-    /// Whether nothing is done with the packet after the present action, so that it need not be copied.
+    /// Whether the present action is the last one for the packet, so that it need not be copied.
     pub(crate) last: bool,
-    /// Whether it is a probe of this edge's, which says how much left before it.
+    /// Whether it is a probe of this edge, which contains the number of packets sent before it.
     pub(crate) is_probe: bool,
-    /// Whether it answers a probe: the other edge takes it before it counts arrivals.
+    /// Whether it answers a probe: the other edge handles it before it counts arrivals.
     pub(crate) is_answer: bool,
 }
 
@@ -92,7 +92,7 @@ impl PacketContext {
         (self.packet, self.key, self.layout) = (saved.packet, saved.key, saved.layout);
     }
 
-    /// How long its IP packet is, or each that will be cut from it.
+    /// The length of its IP packet, or of the longest part after segmentation.
     pub(crate) fn length(&self) -> usize {
         self.packet.longest_part().saturating_sub(self.layout.network.unwrap_or_default())
     }
@@ -111,7 +111,7 @@ impl PacketContext {
         self.packet.data.len() as u64
     }
 
-    /// The packet itself if nothing is done with it afterwards, else a copy.
+    /// The packet itself if the present action is its last, else a copy.
     pub(crate) fn take_packet(&mut self) -> Packet {
         if self.last { std::mem::take(&mut self.packet) } else { self.packet.clone() }
     }

@@ -7,19 +7,19 @@ use crate::packets::{Packet, fold, put_ipv4_checksum, sum, u16_at};
 const DONT_FRAGMENT: u16 = 0x4000;
 const MORE: u16 = 0x2000;
 const OFFSET: u16 = 0x1fff;
-/// What offsets count, in bytes.
+/// The unit of fragment offsets, in bytes.
 const UNIT: usize = 8;
 const HEADER: usize = 20;
-/// No link takes less: RFC 791 §3.2.
+/// The least MTU of a link: RFC 791 §3.2.
 const LEAST: usize = 68;
 const IPV4: u64 = 0x0800;
 const END: u8 = 0;
 const NO_OPERATION: u8 = 1;
-/// Of an option's kind: every fragment has it.
+/// The flag of an option's kind that every fragment copies.
 const COPIED: u8 = 0x80;
 
-/// The fragments of a packet, of a GSO packet those of its parts, each with `mtu` bytes from its IP header on at most; `None` if it
-/// must not be cut, or cannot. What is corrupted is not, as its fragments would look right.
+/// The fragments of a packet, or of a GSO packet's parts, each with at most `mtu` bytes from its IP header on. `None`
+/// if it must not or cannot be fragmented. Corrupted packets are not, as their fragments would look valid.
 pub(crate) fn fragments(packet: &Packet, key: &Key, layout: &Layout, mtu: usize) -> Option<Vec<Packet>> {
     let network = layout.network.filter(|_| key.get(key::ETH_TYPE) == IPV4)?;
     if mtu < LEAST || u16_at(&packet.data, network + 6)? & DONT_FRAGMENT != 0 {
@@ -69,7 +69,7 @@ fn fragment(headers: &[u8], network: usize, payload: &[u8], place: u16) -> Optio
     Some(Packet::complete(data))
 }
 
-/// Leaves those options that every fragment has; the header stays as long as it was.
+/// Keeps only the options that every fragment has; the length of the header does not change.
 fn forget_options(mut options: &mut [u8]) {
     while let [kind, rest @ ..] = options {
         let length = match *kind {

@@ -14,7 +14,7 @@ pub(crate) const WORDS: usize = 13;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Key(pub(crate) [u64; WORDS]);
 
-/// Where a field is: its word, its lowest bit and its width.
+/// The position of a field: its word, its lowest bit and its width.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Field {
     word: usize,
@@ -85,20 +85,20 @@ impl Key {
         Self(words)
     }
 
-    /// Of masks, what either of them has.
+    /// The union of two masks.
     pub(crate) fn joined(&self, other: &Self) -> Self {
         let mut words = self.0;
         words.iter_mut().zip(&other.0).for_each(|(word, other)| *word |= other);
         Self(words)
     }
 
-    /// Whether some packet fits both this with `mask` and `other` with `other_mask`.
+    /// Whether some packet matches both this with `mask` and `other` with `other_mask`.
     pub(crate) fn overlaps(&self, mask: &Self, other: &Self, other_mask: &Self) -> bool {
         let both = mask.masked(other_mask);
         self.masked(&both) == other.masked(&both)
     }
 
-    /// Whether all that this matches with `mask` is matched by `wider` with `wider_mask`.
+    /// Whether `wider` with `wider_mask` matches everything that this matches with `mask`.
     pub(crate) fn is_within(&self, mask: &Self, wider: &Self, wider_mask: &Self) -> bool {
         mask.masked(wider_mask) == *wider_mask && self.masked(wider_mask) == wider.masked(wider_mask)
     }
@@ -111,18 +111,18 @@ impl Key {
     }
 }
 
-/// Where the headers of a frame begin, as far as they are whole.
+/// The positions of a frame's headers, as far as they are complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Layout {
     /// The IP header.
     pub(crate) network: Option<usize>,
-    /// The header after it, which a first fragment has too.
+    /// The header after it; a first fragment has one too.
     pub(crate) transport: Option<usize>,
-    /// Where IP says that the packet ends.
+    /// The end of the packet according to IP.
     pub(crate) end: usize,
     /// Whether it is a fragment.
     pub(crate) is_fragment: bool,
-    /// A whole TCP header's segment.
+    /// The segment of a complete TCP header.
     pub(crate) segment: Option<Segment>,
 }
 
@@ -132,7 +132,7 @@ const TIMESTAMP: u8 = 8;
 /// Two options that do nothing, then the timestamp's kind and length.
 const TIMESTAMP_FIRST: u32 = 0x0101_080a;
 
-/// Reads a frame. What is cut off or malformed is as if it were not there.
+/// Parses a frame. Truncated or malformed headers count as absent.
 pub(crate) fn read(in_port: PortNo, data: &[u8]) -> (Key, Layout) {
     let mut reader = KeyReader { key: Key::default(), layout: Layout::default(), data };
     reader.key.set(IN_PORT, in_port.0.into());
@@ -140,7 +140,7 @@ pub(crate) fn read(in_port: PortNo, data: &[u8]) -> (Key, Layout) {
     (reader.key, reader.layout)
 }
 
-/// Who sends TCP to whom, if it is that.
+/// The TCP connection and segment, if it is TCP.
 pub(crate) fn five_tuple(key: &Key, layout: &Layout) -> Option<(FiveTuple, Segment)> {
     let segment = layout.segment?;
     let (src, dst) = (key.address(SRC_IP), key.address(DST_IP));
@@ -148,11 +148,11 @@ pub(crate) fn five_tuple(key: &Key, layout: &Layout) -> Option<(FiveTuple, Segme
     Some((FiveTuple { src, dst, src_port: port(SRC_PORT), dst_port: port(DST_PORT) }, segment))
 }
 
-/// What tells flows apart that are not TCP: addresses, protocol and ports. `None` of what is TCP, or not IP.
+/// The flow of other IP packets: addresses, protocol and ports. `None` for TCP, and for other protocols than IP.
 pub(crate) fn datagram_flow(key: &Key, layout: &Layout) -> Option<Key> {
     layout.network.filter(|_| key.get(IP_PROTO) != TCP)?;
     let mut flow = Key::default();
-    // Only the first of a packet's fragments has ports; all are of one flow.
+    // Only the first fragment has ports, but all belong to one flow.
     let ports = [SRC_PORT, DST_PORT].into_iter().filter(|_| !layout.is_fragment);
     for field in [ETH_TYPE, IP_PROTO].into_iter().chain(ports) {
         flow.set(field, key.get(field));
@@ -163,7 +163,7 @@ pub(crate) fn datagram_flow(key: &Key, layout: &Layout) -> Option<Key> {
     Some(flow)
 }
 
-/// The flow of a packet that came encapsulated, between whom it really is.
+/// The flow of a decapsulated packet, with its inner addresses.
 pub(crate) fn numbered_flow(key: &Key, numbered: Numbered) -> (FiveTuple, Segment) {
     let (src, dst) = (key.address(SRC_IP), key.address(DST_IP));
     let (src_port, dst_port) = ((numbered.key >> 16) as u16, numbered.key as u16);
@@ -254,7 +254,7 @@ impl KeyReader<'_> {
         self.key.set_wide(SRC_IP, u128::from_be_bytes(self.array(at + 8)?));
         self.key.set_wide(DST_IP, destination);
         let (mut next, mut at, mut fragment, mut later) = (self.u8(at + 6)?, at + 40, false, false);
-        // As many extension headers as any sender uses; RFC 8200 §4.1 has six.
+        // More extension headers than any sender uses; RFC 8200 §4.1 has six.
         for _ in 0..8 {
             match next {
                 0 | 43 | 60 => {
@@ -303,9 +303,9 @@ impl KeyReader<'_> {
         Some(())
     }
 
-    /// The sender's clock, among the options of a TCP header.
+    /// The timestamp option of a TCP header.
     fn timestamp(&self, at: usize, end: usize) -> Option<u32> {
-        // As RFC 7323 §A recommends, and all send it.
+        // The layout that RFC 7323 §A recommends, and that all senders use.
         if self.u32(at) == Some(TIMESTAMP_FIRST) && end >= at + 12 {
             return self.u32(at + 4);
         }

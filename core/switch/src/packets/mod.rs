@@ -13,31 +13,31 @@ use braid_types::MacAddr;
 pub use coalesce::Coalesced;
 pub(crate) use context::PacketContext;
 
-/// A frame, and what its sender left to the network card.
+/// A frame with its offload state.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Packet {
     /// From the destination address on, without the frame check sequence.
     pub data: Vec<u8>,
-    /// What is still to be done with it.
+    /// The work that remains to be done.
     pub offload: Offload,
 }
 
-/// What is still to be done with a frame: `struct virtio_net_hdr` of `linux/virtio_net.h`.
+/// The remaining work for a frame: `struct virtio_net_hdr` of `linux/virtio_net.h`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Offload {
     /// Whether the checksum at `csum_start + csum_offset` holds only the sum of the pseudo-header.
     pub needs_checksum: bool,
-    /// Whether somebody has found the checksum right.
+    /// Whether the checksum was found valid.
     pub checksum_valid: bool,
-    /// How a GSO packet is to be cut: `VIRTIO_NET_HDR_GSO_*`; 0: it is none.
+    /// The segmentation of a GSO packet: `VIRTIO_NET_HDR_GSO_*`; 0 for other packets.
     pub gso_type: u8,
-    /// The headers that each part has.
+    /// The length of each part's headers.
     pub header_len: u16,
-    /// Bytes of data in each part.
+    /// The bytes of payload in each part.
     pub gso_size: u16,
-    /// From where the checksum is made.
+    /// The start of the data under the checksum.
     pub csum_start: u16,
-    /// Where it goes, from there on.
+    /// The position of the checksum from there.
     pub csum_offset: u16,
 }
 
@@ -49,7 +49,7 @@ pub(crate) const GSO_TCPV6: u8 = 4;
 pub(crate) const GSO_UDP: u8 = 5;
 /// `VIRTIO_NET_HDR_GSO_ECN`: a flag beside the kind.
 pub(crate) const GSO_ECN: u8 = 0x80;
-/// Where UDP has its checksum, behind the start of its header.
+/// The position of the UDP checksum in its header.
 const UDP_CHECKSUM: u16 = 6;
 const DATA_VALID: u8 = 2;
 
@@ -57,7 +57,7 @@ impl Offload {
     /// Its length on the wire.
     pub const LEN: usize = 10;
 
-    /// From the kernel's structure, in the machine's byte order.
+    /// Parses the kernel's structure, in the machine's byte order.
     pub fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
         let [flags, gso_type, a, b, c, d, e, f, g, h] = bytes;
         let word = |a, b| u16::from_ne_bytes([a, b]);
@@ -72,7 +72,7 @@ impl Offload {
         }
     }
 
-    /// To the kernel's structure.
+    /// Writes the kernel's structure.
     pub fn to_bytes(self) -> [u8; Self::LEN] {
         let flags = if self.needs_checksum { NEEDS_CHECKSUM } else { 0 };
         let [a, b] = self.header_len.to_ne_bytes();
@@ -82,7 +82,7 @@ impl Offload {
         [flags, self.gso_type, a, b, c, d, e, f, g, h]
     }
 
-    /// The headers have become `by` bytes longer, or shorter.
+    /// Adjusts to headers that have grown by `by` bytes, or shrunk.
     pub fn shift(&mut self, by: i16) {
         let shift = |value: &mut u16| *value = value.saturating_add_signed(by);
         if self.gso_type != 0 {
@@ -95,7 +95,7 @@ impl Offload {
 }
 
 impl Packet {
-    /// One that is complete.
+    /// A packet without remaining work.
     pub fn complete(data: Vec<u8>) -> Self {
         Self { data, offload: Offload::default() }
     }
@@ -108,7 +108,7 @@ impl Packet {
         }
     }
 
-    /// How many frames it is once a GSO packet has been cut.
+    /// The number of frames after segmentation.
     pub(crate) fn segments(&self) -> u32 {
         let Offload { gso_type, gso_size, .. } = self.offload;
         if gso_type == 0 || gso_size == 0 {
@@ -118,7 +118,7 @@ impl Packet {
         u32::try_from(payload.div_ceil(gso_size.into())).unwrap_or(u32::MAX)
     }
 
-    /// How long the longest frame is once a GSO packet has been cut.
+    /// The length of the longest frame after segmentation.
     pub(crate) fn longest_part(&self) -> usize {
         match self.offload.gso_type {
             0 => self.data.len(),
@@ -126,7 +126,8 @@ impl Packet {
         }
     }
 
-    /// The headers of a GSO packet. What the offload says of them may be longer: of one that a card has made, with a segment.
+    /// The length of a GSO packet's headers. The value in the offload may be longer: for one made by a card, by a
+    /// segment.
     fn header_length(&self) -> usize {
         let Offload { gso_type, header_len, csum_start, needs_checksum, .. } = self.offload;
         let start = usize::from(csum_start);
@@ -137,7 +138,7 @@ impl Packet {
         transport.filter(|_| needs_checksum).map_or(header_len.into(), |length| start + length)
     }
 
-    /// Gives memory back that it has no use for, before it is kept.
+    /// Frees unused memory, before the packet is kept.
     pub(crate) fn settle(&mut self) {
         let length = self.data.len();
         if self.data.capacity() - length > length / 8 + 128 {
@@ -145,7 +146,7 @@ impl Packet {
         }
     }
 
-    /// Makes the checksum that was left to the network card. A GSO packet's would be wrong for its parts: it stays.
+    /// Computes the checksum that was left to the network card. A GSO packet's is left: it would be wrong for its parts.
     pub fn finish_checksum(&mut self) {
         let Offload { needs_checksum, gso_type, csum_start, csum_offset, .. } = self.offload;
         let start = usize::from(csum_start);
@@ -153,7 +154,7 @@ impl Packet {
             return;
         };
         let sum = !fold(sum(covered));
-        // UDP writes a sum of zero as ones, since zero means there that there is none.
+        // UDP sends a sum of zero as ones, since zero means no checksum.
         let sum = if sum == 0 && csum_offset == UDP_CHECKSUM { 0xffff } else { sum };
         let at = start + usize::from(csum_offset);
         if let Some(place) = self.data.get_mut(at..at + 2) {
@@ -163,7 +164,7 @@ impl Packet {
     }
 }
 
-/// Makes the checksum of an IPv4 header anew; `None` if it is cut off.
+/// Recomputes the checksum of an IPv4 header; `None` if it is truncated.
 pub(crate) fn put_ipv4_checksum(header: &mut [u8]) -> Option<()> {
     header.get_mut(10..12)?.fill(0);
     let checksum = !fold(sum(header));

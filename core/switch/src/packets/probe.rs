@@ -1,4 +1,4 @@
-//! Frames by which edges measure the paths between them: they take the paths of data and are answered by the other edge.
+//! Probes: frames by which edges measure the paths between them. They take the paths of data, and the other edge answers.
 
 use braid_openflow::GroupId;
 use braid_spray::SegmentCounts;
@@ -7,37 +7,38 @@ use braid_types::{DatapathId, MacAddr};
 /// Local experimental Ethertype 1. IEEE 802.
 const ETHER_TYPE: [u8; 2] = [0x88, 0xb5];
 const MAGIC: [u8; 4] = [0x00, 0x02, 0xb7, 0xb7];
-/// A locally administered address; switches need not know where it is.
+/// A locally administered address; switches need not learn it.
 const SOURCE: [u8; 6] = [0x02, 0xb9, 0, 0, 0, 1];
 const HEADER: usize = 14;
 const LENGTH: usize = HEADER + 64;
-/// Where it is said that something was not counted.
+/// The position of the flags that mark missing counts.
 const UNCOUNTED: usize = HEADER + 5;
-/// Where the number is that is known only when a probe leaves.
+/// The position of the count that is known only when a probe leaves.
 const SENT: usize = LENGTH - 8;
 
 /// A probe, or its answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ProbeFrame {
     pub(crate) is_answer: bool,
-    /// The edge that is to read it.
+    /// The edge that handles it.
     pub(crate) to: DatapathId,
-    /// The edge that asked.
+    /// The edge that sent the probe.
     pub(crate) from: DatapathId,
-    /// What only who asked knows: an answer without it is none.
+    /// A secret of the probing edge: an answer without it is refused.
     pub(crate) secret: u64,
     pub(crate) group: GroupId,
     pub(crate) bucket: u32,
     pub(crate) number: u32,
     /// The destination address of the answer.
     pub(crate) reply_label: MacAddr,
-    /// When the probe arrived, in nanoseconds of the clock of who answers.
+    /// The arrival time of the probe, in nanoseconds of the answering edge's clock.
     pub(crate) arrived: u64,
-    /// What was sent by the path before the probe, and what received before it; `None` if an edge has no room to count that.
+    /// The packets sent by the path before the probe, and received before it; `None` if an edge has no room to count
+    /// them.
     pub(crate) counts: Option<SegmentCounts>,
 }
 
-/// Writes into a probe that is sent now how many segments were before it, if they were counted.
+/// Writes the number of segments sent before a departing probe, if they were counted.
 pub(crate) fn put_sent(frame: &mut [u8], sent: Option<u32>) {
     if let Some(place) = frame.get_mut(SENT..SENT + 4) {
         place.copy_from_slice(&sent.unwrap_or(0).to_be_bytes());
@@ -48,7 +49,7 @@ pub(crate) fn put_sent(frame: &mut [u8], sent: Option<u32>) {
 }
 
 impl ProbeFrame {
-    /// As a frame to `dst`.
+    /// The frame to `dst`.
     pub(crate) fn frame(&self, dst: MacAddr) -> Vec<u8> {
         let mut frame = Vec::with_capacity(LENGTH);
         frame.extend(dst.octets());
@@ -69,7 +70,7 @@ impl ProbeFrame {
         frame
     }
 
-    /// Reads a frame; `None` if it is none of these.
+    /// Parses a frame; `None` if it is no probe or answer.
     pub(crate) fn read(frame: &[u8]) -> Option<Self> {
         let mut rest = frame.get(12..).filter(|_| frame.len() >= LENGTH)?;
         let (ether_type, magic) = (take::<2>(&mut rest)?, take::<4>(&mut rest)?);

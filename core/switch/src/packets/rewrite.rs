@@ -1,12 +1,12 @@
-//! Actions that change a packet. Checksums follow by difference (RFC 1624), also those that are left to the network card.
+//! Actions that change a packet. Checksums are updated by difference (RFC 1624), also partial ones for the network card.
 
 use crate::action::{Act, SetField};
 use crate::packets::key::{self, Key, Layout};
 use crate::packets::{Packet, fold, sum};
 
-/// Does `act` to a packet; `false` if its time to live is over.
+/// Applies `act` to a packet; `false` if its time to live is over.
 ///
-/// What the packet does not have is not written.
+/// Fields that the packet does not have are not written.
 pub(crate) fn apply(act: &Act, packet: &mut Packet, key: &Key, layout: &Layout) -> bool {
     match act {
         Act::PushVlan(kind) => push_vlan(packet, *kind, key),
@@ -42,7 +42,7 @@ fn dec_ttl(packet: &mut Packet, key: &Key, layout: &Layout) -> bool {
     let at = network + if is_v4 { 8 } else { 7 };
     let Some(ttl) = packet.data.get(at).copied().filter(|ttl| *ttl > 1) else { return false };
     match read::<2>(packet, at).filter(|_| is_v4) {
-        // The header's checksum is of words: the protocol is the other half of this one.
+        // The header's checksum covers 16-bit words: the protocol is the other half of this one.
         Some([_, protocol]) => write(packet, at, &[ttl - 1, protocol], &[network + 10], None),
         None => plain(packet, at, &[ttl - 1]),
     }
@@ -75,7 +75,7 @@ const TCP: u64 = 6;
 const UDP: u64 = 17;
 const ICMPV6: u64 = 58;
 
-/// A field of a header: the header's EtherType or protocol, and where in it the field begins.
+/// A field of a header: the header's EtherType or protocol, and the position of the field.
 #[derive(Clone, Copy)]
 struct Field(u64, usize);
 
@@ -102,12 +102,12 @@ fn network(packet: &mut Packet, key: &Key, layout: &Layout, field: Field, bytes:
 fn transport(packet: &mut Packet, key: &Key, layout: &Layout, field: Field, port: u16) {
     let Field(protocol, offset) = field;
     let Some(start) = layout.transport.filter(|_| key.get(key::IP_PROTO) == protocol) else { return };
-    // What is left to the network card is the sum over the ports, too: only that of the addresses is there yet.
+    // A partial checksum covers the addresses only so far; the network card adds the ports.
     let place = checksum_place(packet, key, layout).filter(|_| !packet.offload.needs_checksum);
     write(packet, start + offset, &port.to_be_bytes(), &[], place);
 }
 
-/// Where the checksum over addresses is, if there is one.
+/// The position of the checksum over addresses, if there is one.
 fn checksum_place(packet: &Packet, key: &Key, layout: &Layout) -> Option<usize> {
     let start = layout.transport?;
     match key.get(key::IP_PROTO) {
@@ -118,7 +118,7 @@ fn checksum_place(packet: &Packet, key: &Key, layout: &Layout) -> Option<usize> 
     }
 }
 
-/// Writes `bytes`, and adds the difference to the checksums over them.
+/// Writes `bytes`, and adds the difference to the checksums that cover them.
 fn write(packet: &mut Packet, at: usize, bytes: &[u8], header: &[usize], transport: Option<usize>) {
     let Some(place) = packet.data.get_mut(at..at + bytes.len()) else { return };
     let difference = sum(bytes) + place.as_chunks::<2>().0.iter().map(complement).sum::<u64>();
@@ -135,7 +135,7 @@ fn complement(word: &[u8; 2]) -> u64 {
     u64::from(!u16::from_be_bytes(*word))
 }
 
-/// Adds `difference` to the checksum at a place. `bare`: what is there is the sum itself, not its complement.
+/// Adds `difference` to a checksum. `bare`: the position holds the sum itself, not its complement.
 pub(crate) fn adjust(packet: &mut Packet, at: usize, difference: u64, bare: bool) {
     let Some(old) = read::<2>(packet, at).map(u16::from_be_bytes) else { return };
     let new = match bare {

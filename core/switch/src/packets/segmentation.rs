@@ -1,4 +1,4 @@
-//! GSO packets of TCP and UDP cut into the packets that they stand for.
+//! Segmentation of GSO packets of TCP and UDP.
 
 use crate::packets::key::{self, Key, Layout};
 use crate::packets::{GSO_ECN, GSO_TCPV4, GSO_TCPV6, GSO_UDP, Offload, Packet, fold, put_ipv4_checksum, sum};
@@ -11,7 +11,7 @@ const UDP: u64 = 17;
 const UDP_CHECKSUM: u16 = 6;
 const UDP_HEADER: usize = 8;
 
-/// Where the headers begin that every part has.
+/// The positions of the headers that every part has.
 #[derive(Clone, Copy)]
 struct Headers {
     network: usize,
@@ -23,11 +23,11 @@ struct Headers {
 struct Place {
     number: u16,
     is_last: bool,
-    /// How many bytes of payload are before it.
+    /// The bytes of payload before it.
     before: u32,
 }
 
-/// The datagrams of a GSO packet, each with its checksum yet to be made; `None` if it is none of datagrams.
+/// The datagrams of a GSO packet, with pending checksums; `None` if it is not a GSO packet of UDP.
 pub(crate) fn cut_datagrams(packet: &Packet, key: &Key, layout: &Layout) -> Option<Vec<Packet>> {
     let Offload { gso_type, gso_size, .. } = packet.offload;
     if gso_type != GSO_UDP || gso_size == 0 || key.get(key::IP_PROTO) != UDP {
@@ -40,7 +40,8 @@ pub(crate) fn cut_datagrams(packet: &Packet, key: &Key, layout: &Layout) -> Opti
     parts.map(|(payload, number)| datagram(headers, payload, number, places)).collect()
 }
 
-/// The segments of a GSO packet of TCP, each with its checksum yet to be made; `None` if it is none. Linux does it alike: `tcp_gso_segment`.
+/// The segments of a GSO packet of TCP, with pending checksums; `None` if it is not one. As Linux does:
+/// `tcp_gso_segment`.
 pub(crate) fn cut_segments(packet: &Packet, key: &Key, layout: &Layout) -> Option<Vec<Packet>> {
     let Offload { gso_type, gso_size, .. } = packet.offload;
     let is_tcp = [GSO_TCPV4, GSO_TCPV6].contains(&(gso_type & !GSO_ECN)) && key.get(key::IP_PROTO) == TCP;
@@ -83,7 +84,8 @@ fn datagram(headers: &[u8], payload: &[u8], number: u16, places: Headers) -> Opt
     part(data, number, places, UDP, UDP_CHECKSUM)
 }
 
-/// What every part has: the lengths and numbers of IP, and the sum over the addresses where the checksum comes.
+/// The common part of all parts: the lengths and numbers of IP, and the sum over the addresses in the checksum's
+/// position.
 fn part(mut data: Vec<u8>, number: u16, places: Headers, proto: u64, csum_offset: u16) -> Option<Packet> {
     let Headers { network, transport } = places;
     let is_v4 = data.get(network)? >> 4 == 4;

@@ -1,4 +1,4 @@
-//! Packets through groups: to buckets, through resequencers, and out of them again.
+//! The passage of packets through groups: to buckets, and through resequencers.
 
 use braid_openflow::{ErrorCode, GroupId, GroupMod};
 use braid_spray::{Fate, Settings};
@@ -9,7 +9,7 @@ use crate::groups::{Distribution, GroupChange, HeldPacket, MAX_DEPTH};
 use crate::packets::{PacketContext, key};
 
 impl Pipeline {
-    /// A controller changes groups; `message` is the bytes of `group_mod`.
+    /// Handles a controller's change of groups; `message` holds the bytes of `group_mod`.
     pub(crate) fn handle_group_mod(
         &mut self,
         env: &mut Environment<'_>,
@@ -34,7 +34,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// A group resequences, or not any more.
+    /// Starts, changes or stops the resequencing of a group.
     pub(crate) fn set_resequencing(
         &mut self,
         env: &mut Environment<'_>,
@@ -102,7 +102,7 @@ impl Pipeline {
         bucket: usize,
     ) {
         let Some(actions) = self.groups.enter_bucket(id, bucket, context.bytes()) else { return };
-        // What a bucket does to a packet, only that bucket sees. OpenFlow 1.3.5 §5.6.1.
+        // Each bucket sees the packet without the changes of other buckets. OpenFlow 1.3.5 §5.6.1.
         let saved = (!context.last).then(|| context.save());
         context.depth += 1;
         self.run(env, context, &actions);
@@ -112,7 +112,7 @@ impl Pipeline {
         }
     }
 
-    /// The actions after the group see the packet as it came, in its tunnel.
+    /// Actions after the group see the packet as it arrived, in its tunnel.
     fn through_resequencer(&mut self, env: &mut Environment<'_>, context: &mut PacketContext, id: GroupId) {
         let saved = (self.groups.has_tunnel(id) && !context.last).then(|| context.save());
         self.resequence(env, context, id);
@@ -135,7 +135,7 @@ impl Pipeline {
         self.release(env, id);
     }
 
-    /// Sends on the packets that a group holds no longer.
+    /// Forwards the packets that a group releases.
     pub(super) fn release(&mut self, env: &mut Environment<'_>, id: GroupId) {
         while let Some(HeldPacket { in_port, packet }) = self.groups.poll_released(id) {
             let mut context = PacketContext { is_original: false, ..PacketContext::new(in_port, packet) };
@@ -143,7 +143,7 @@ impl Pipeline {
         }
     }
 
-    /// Sends on all that a group holds, before it goes.
+    /// Forwards all packets that a group holds, before it is removed.
     fn flush(&mut self, env: &mut Environment<'_>, id: GroupId) {
         if let Some(resequencer) = self.groups.resequencer(id) {
             resequencer.flush(env.now);

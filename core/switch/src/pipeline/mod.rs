@@ -1,4 +1,4 @@
-//! The pipeline: a packet passes tables, groups and ports.
+//! The pipeline: the passage of a packet through tables, groups and ports.
 
 mod groups;
 mod packet_too_big;
@@ -21,7 +21,7 @@ use crate::groups::{Groups, MAX_DEPTH};
 use crate::packets::{Packet, PacketContext, key, rewrite};
 use crate::ports::Ports;
 
-/// Most bytes of a packet in a message, which has at most 64 KiB: what is longer is cut.
+/// The greatest number of packet bytes in a message, which has at most 64 KiB: longer ones are cut.
 const MAX_PACKET_IN: usize = 65_000;
 
 /// The tables, groups and ports of a switch.
@@ -33,7 +33,7 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    /// A frame came in by a port.
+    /// Handles a frame that arrived at a port.
     pub(crate) fn handle_packet(&mut self, env: &mut Environment<'_>, in_port: PortNo, packet: Packet) {
         if self.ports.receive(in_port, &packet) && !self.take_probe(env, in_port, &packet.data) {
             self.ports.count_arrival(in_port, &packet);
@@ -41,7 +41,7 @@ impl Pipeline {
         }
     }
 
-    /// A controller sends a packet.
+    /// Handles a controller's packet-out.
     pub(crate) fn handle_packet_out(
         &mut self,
         env: &mut Environment<'_>,
@@ -59,7 +59,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// A controller changes flows; `message` is the bytes of `flow_mod`.
+    /// Handles a controller's change of flows; `message` holds the bytes of `flow_mod`.
     pub(crate) fn handle_flow_mod(
         &mut self,
         env: &mut Environment<'_>,
@@ -69,7 +69,7 @@ impl Pipeline {
         self.flows.handle_flow_mod(env, flow_mod, message, &self.groups)
     }
 
-    /// When a held packet or a probe is due.
+    /// The time at which a held packet or a probe is due.
     pub(crate) fn poll_timeout(&self) -> Option<Time> {
         self.groups.poll_timeout()
     }
@@ -151,7 +151,7 @@ impl Pipeline {
                 self.through_tables(env, again);
             }
             PortNo::ALL | PortNo::FLOOD => self.flood(env.now, context),
-            // A packet does not leave by the port by which it came, unless by that name.
+            // A packet does not leave by its ingress port, unless the reserved port IN_PORT says so.
             port if port != context.in_port => self.send(env.now, port, context),
             _ => {}
         }
@@ -179,7 +179,7 @@ impl Pipeline {
         packet.finish_checksum();
         let most = if max_len == MaxLen::NO_BUFFER { usize::MAX } else { usize::from(max_len.0) };
         let fields = [OxmField::InPort(context.in_port)];
-        // Nothing is buffered here.
+        // Packets are not buffered here.
         let data = packet.data.get(..most.min(MAX_PACKET_IN)).unwrap_or(&packet.data);
         let message = Message::PacketIn(PacketIn {
             buffer_id: BufferId::NO_BUFFER,
@@ -194,8 +194,8 @@ impl Pipeline {
     }
 }
 
-/// The instructions of the flow that a packet hit. Its actions are shared: no copy, and the tables are free for what
-/// they lead to.
+/// The instructions of the flow that a packet hit. Its actions are shared: they need no copy, and the tables stay
+/// free for their consequences.
 struct Hit {
     apply: Arc<[Act]>,
     write: Arc<[Act]>,

@@ -1,4 +1,4 @@
-//! Packets too big for a port: fragmented if their senders allow it, else answered by ICMP, as by a router.
+//! Packets too big for a port: fragmented if their senders allow it, else answered by ICMP as a router does.
 
 use braid_packet::TooBig;
 use braid_types::{PortNo, Time};
@@ -8,7 +8,7 @@ use crate::packets::PacketContext;
 use crate::packets::fragment::fragments;
 
 impl Pipeline {
-    /// Sends a packet by a port that takes `mtu` bytes: in fragments, or not at all.
+    /// Sends a packet by a port with the MTU `mtu`: in fragments, or not at all.
     pub(super) fn send_too_big(&mut self, now: Time, port: PortNo, context: &mut PacketContext, mtu: usize) {
         match fragments(&context.packet, &context.key, &context.layout, mtu) {
             Some(fragments) => self.ports.send_fragments(port, fragments),
@@ -19,11 +19,11 @@ impl Pipeline {
         }
     }
 
-    /// Tells the sender of a packet, by the port by which it came, that nothing longer than `mtu` gets through; once for
+    /// Sends ICMP to the sender of a packet, by the ingress port, that packets longer than `mtu` do not fit; once for
     /// each packet.
     ///
-    /// Hosts know no address of this switch: the message comes from the address that the packet was for, as Linux does it
-    /// on bridges over tunnels. No message goes to another edge, which would know nothing of it.
+    /// Hosts know no address of this switch: the source is the packet's destination, as Linux does it on bridges over
+    /// tunnels. No message goes to another edge, which could not use it.
     fn answer_too_big(&mut self, now: Time, context: &mut PacketContext, mtu: usize) {
         let in_port = context.in_port;
         let is_asked = context.is_original && !self.groups.is_sprayed_port(in_port);

@@ -1,4 +1,4 @@
-//! Probes of this edge leave by the paths of data, and probes of others are answered.
+//! Probes of this edge, sent by the paths of data, and answers to the probes of others.
 
 use braid_spray::SegmentCounts;
 use braid_types::{MacAddr, PortNo};
@@ -9,7 +9,7 @@ use crate::packets::probe::ProbeFrame;
 use crate::packets::{Packet, PacketContext};
 
 impl Pipeline {
-    /// Sends the probes that are due.
+    /// Sends due probes.
     pub(super) fn send_probes(&mut self, env: &mut Environment<'_>) {
         for id in self.groups.probing_due(env.now) {
             while let Some(probe) = self.groups.poll_probe(env.now, id, env.identity.dpid) {
@@ -23,7 +23,7 @@ impl Pipeline {
         }
     }
 
-    /// Takes a frame that is a probe for this edge, or an answer; whether it was one.
+    /// Handles a frame that is a probe for this edge, or an answer; returns whether it was one.
     pub(super) fn take_probe(&mut self, env: &Environment<'_>, in_port: PortNo, frame: &[u8]) -> bool {
         let Some(probe) = ProbeFrame::read(frame).filter(|probe| probe.to == env.identity.dpid) else {
             return false;

@@ -1,4 +1,4 @@
-//! Packets into and out of the tunnels of groups.
+//! The passage of packets into and out of the tunnels of groups.
 
 use braid_openflow::GroupId;
 
@@ -11,7 +11,8 @@ use crate::packets::{Packet, PacketContext};
 use crate::tunnel::{Numbered, decapsulate};
 
 impl Pipeline {
-    /// Through a group that sprays and encapsulates: all that is IP and not TCP, which has numbers of its own.
+    /// Passes a packet through a spraying group that encapsulates: all IP except TCP, which has sequence numbers of
+    /// its own.
     pub(super) fn through_tunnel(
         &mut self,
         env: &mut Environment<'_>,
@@ -39,7 +40,7 @@ impl Pipeline {
         }
     }
 
-    /// The datagrams of a GSO packet, and the fragments of a packet too big for some path; `None` if it enters as it is.
+    /// The datagrams of a GSO packet, or the fragments of a packet too big for some path; `None` if it enters as it is.
     fn cut(&self, context: &PacketContext, id: GroupId) -> Option<Vec<Packet>> {
         let PacketContext { packet, key, layout, .. } = context;
         let mtu = self.groups.tunnel_mtu(id, layout.network?, &self.ports);
@@ -60,7 +61,7 @@ impl Pipeline {
         self.through_bucket(env, context, id, bucket);
     }
 
-    /// Takes a packet out of its tunnel, if the group does that and it is in one.
+    /// Decapsulates a packet, if the group does so and the packet is in a tunnel.
     pub(super) fn leave_tunnel(&self, context: &mut PacketContext, id: GroupId) -> Option<Numbered> {
         let leaves = self.groups.decapsulates(id);
         let numbered = leaves.then(|| decapsulate(&mut context.packet, &context.key, &context.layout))??;

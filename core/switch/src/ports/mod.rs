@@ -1,4 +1,4 @@
-//! Ports of the switch: they come, go and change, and frames leave through them.
+//! Ports of the switch: addition, removal and change, and departing frames.
 
 mod path_counters;
 mod port;
@@ -27,28 +27,28 @@ pub use port::{PortCounters, PortDescription};
 const SETTABLE: PortConfig = PortConfig(
     PortConfig::PORT_DOWN.0 | PortConfig::NO_RECV.0 | PortConfig::NO_FWD.0 | PortConfig::NO_PACKET_IN.0,
 );
-/// ICMP messages a second to those behind a port, and at once after a quiet second, lest strangers have the switch say
-/// more than it forwards.
+/// The limit of ICMP messages a second to the hosts behind a port, which is also the burst, so that strangers cannot
+/// make the switch send more than it forwards.
 const MAX_ICMP_PER_SECOND: u32 = 100;
 
-/// The ports of a switch, and the frames that are to leave by them.
+/// The ports of a switch, and their departing frames.
 #[derive(Debug, Default)]
 pub(crate) struct Ports {
     all: BTreeMap<PortNo, SwitchPort>,
     sent: Vec<(PortNo, Packet)>,
-    /// Packets that left by paths which this edge probes, and that arrived by those which others probe.
+    /// Packets that left by paths that this edge probes, and that arrived by paths that others probe.
     departures: PathCounters,
     arrivals: PathCounters,
 }
 
-/// Why a packet does not leave as it is.
+/// The reason why a packet does not leave as it is.
 pub(crate) struct TooBig {
-    /// The most bytes that an IP packet may have there.
+    /// The greatest number of bytes of an IP packet there.
     pub(crate) mtu: usize,
 }
 
 impl Ports {
-    /// An interface is there, or has changed; controllers are told.
+    /// Adds or changes a port for an interface, and notifies controllers.
     pub(crate) fn set(&mut self, env: &mut Environment<'_>, number: PortNo, description: PortDescription) {
         let known = self.all.get_mut(&number);
         let reason = if known.is_some() { PortReason::Modify } else { PortReason::Add };
@@ -69,7 +69,7 @@ impl Ports {
         self.notify(env, number, reason);
     }
 
-    /// An interface has gone.
+    /// Removes the port of an interface.
     pub(crate) fn remove(&mut self, env: &mut Environment<'_>, number: PortNo) {
         self.notify(env, number, PortReason::Delete);
         self.all.remove(&number);
@@ -117,12 +117,12 @@ impl Ports {
         self.all.get(&number).is_some_and(SwitchPort::is_live)
     }
 
-    /// Whether controllers want packets of a port.
+    /// Whether controllers accept packet-ins of a port.
     pub(crate) fn allows_packet_in(&self, number: PortNo) -> bool {
         self.all.get(&number).is_none_or(|it| !it.config.contains(PortConfig::NO_PACKET_IN))
     }
 
-    /// How long a packet may be that leaves by a port, whose IP header is at `network`; `None` if any may.
+    /// The greatest length of a packet that leaves by a port, with its IP header at `network`; `None` without a limit.
     pub(crate) fn mtu(&self, number: PortNo, network: usize) -> Option<usize> {
         self.all.get(&number)?.mtu(network)
     }
@@ -139,7 +139,7 @@ impl Ports {
 
 /// Frames that arrive and leave.
 impl Ports {
-    /// Counts a frame that came in by a port; whether the port takes it.
+    /// Counts a frame that arrived at a port; returns whether the port accepts it.
     pub(crate) fn receive(&mut self, in_port: PortNo, packet: &Packet) -> bool {
         let Some(port) = self.all.get_mut(&in_port) else { return false };
         port.counters.rx_packets += 1;
@@ -150,12 +150,12 @@ impl Ports {
         !is_closed
     }
 
-    /// Counts a frame that is no probe of a path for the path by which it came.
+    /// Counts a frame that is no probe for its path.
     pub(crate) fn count_arrival(&mut self, in_port: PortNo, packet: &Packet) {
         self.arrivals.count(in_port, packet);
     }
 
-    /// How many packets came by a path before its probe that is here now; nothing if they are not counted.
+    /// The number of packets that arrived by a path before its present probe; `None` if they are not counted.
     pub(crate) fn arrivals_before_probe(
         &mut self,
         now: Time,
@@ -193,7 +193,7 @@ impl Ports {
         Ok(())
     }
 
-    /// Sends the fragments of a packet that was too big.
+    /// Sends the fragments of a packet too big for a port.
     pub(crate) fn send_fragments(&mut self, number: PortNo, fragments: Vec<Packet>) {
         let Some(port) = self.all.get_mut(&number) else { return };
         for fragment in fragments {
@@ -203,14 +203,14 @@ impl Ports {
         }
     }
 
-    /// A packet does not leave, as it is too big.
+    /// Counts a packet that was dropped as too big.
     pub(crate) fn count_dropped(&mut self, number: PortNo) {
         if let Some(port) = self.all.get_mut(&number) {
             port.counters.tx_dropped += 1;
         }
     }
 
-    /// Whether a sender behind this port may be told by ICMP that its packet was too big: within the rate limit, and not
+    /// Whether ICMP may be sent to the hosts behind this port about too big packets: within the rate limit, and not
     /// through a tunnel.
     pub(crate) fn admit_icmp(&mut self, now: Time, number: PortNo) -> bool {
         let Some(port) = self.all.get_mut(&number) else { return false };
@@ -220,7 +220,7 @@ impl Ports {
             && port.icmp_limit.take(now, MAX_ICMP_PER_SECOND, Duration::from_secs(1))
     }
 
-    /// Sends an ICMP message of the switch itself.
+    /// Sends an ICMP message made by the switch.
     pub(crate) fn send_icmp(&mut self, number: PortNo, frame: Vec<u8>) {
         let Some(port) = self.all.get_mut(&number) else { return };
         port.counters.count_sent(frame.len() as u64);
@@ -230,14 +230,14 @@ impl Ports {
 
 /// Counters and descriptions.
 impl Ports {
-    /// Frames came that there was no room for, before this switch saw them.
+    /// Counts frames that were lost for want of room before this switch saw them.
     pub(crate) fn count_missed(&mut self, number: PortNo, frames: u64) {
         if let Some(port) = self.all.get_mut(&number) {
             port.counters.rx_dropped += frames;
         }
     }
 
-    /// A frame was not taken by its interface.
+    /// Counts a frame that its interface refused.
     pub(crate) fn count_refused(&mut self, number: PortNo, bytes: u64) {
         if let Some(port) = self.all.get_mut(&number) {
             port.counters.count_refused(bytes);

@@ -6,11 +6,11 @@ use braid_types::{Index, MacAddr, PortNo, Time};
 
 use crate::packets::Packet;
 
-/// Paths that are counted at once, in each direction: as many as 64 groups of 64 buckets have.
+/// The greatest number of counted paths in each direction: those of 64 groups of 64 buckets.
 const MAX_PATHS: usize = 4_096;
-/// A path that was not probed for so long may be forgotten for the sake of another.
+/// The time without probes after which a path may be replaced by another.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often such paths are looked for.
+/// The interval of searches for such paths.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The TCP segments and other packets of probed paths, in one direction, by port and destination address.
@@ -38,8 +38,8 @@ impl PathCounters {
         }
     }
 
-    /// How many there were before a probe that passes now; they are counted from the first probe on. `None` if there is no room to count
-    /// them: paths that are probed are not forgotten for others.
+    /// The number of packets before a probe that passes now; they are counted from the first probe on. `None` if
+    /// there is no room to count them: probed paths are not replaced by others.
     #[expect(clippy::disallowed_methods, reason = "each entry is judged by itself")]
     pub(crate) fn probed(&mut self, now: Time, port: PortNo, label: MacAddr) -> Option<u32> {
         let key = (port, label.octets());

@@ -3,10 +3,10 @@
 use braid_openflow::{Kbps, Port, PortConfig, PortFeatures, PortState, PortStats, Text};
 use braid_types::{MacAddr, PortNo, RateLimit, Time};
 
-/// The addresses and the type.
+/// The length of the Ethernet addresses and the type.
 const ETHERNET: usize = 14;
 
-/// The description of an interface by its machine.
+/// The machine's description of an interface.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PortDescription {
     /// Its name, of at most 15 bytes.
@@ -15,16 +15,16 @@ pub struct PortDescription {
     pub mac: MacAddr,
     /// Whether frames can leave by it.
     pub up: bool,
-    /// What it carries, in kbit/s; 0 if that is unknown.
+    /// Its capacity in kbit/s; 0 if unknown.
     pub kbps: u32,
-    /// The longest packet that leaves whole, in bytes behind Ethernet's header; 0 if that is unknown.
+    /// The MTU, in bytes after the Ethernet header; 0 if unknown.
     pub mtu: u32,
     /// Whether VLAN tags count as a part of the packet, as they do in a tunnel.
     pub is_tunnel: bool,
 }
 
 impl PortDescription {
-    /// Whether OpenFlow says the same of both.
+    /// Whether both have the same OpenFlow description.
     pub(super) fn is_told_like(&self, other: &Self) -> bool {
         (&self.name, self.mac, self.up, self.kbps) == (&other.name, other.mac, other.up, other.kbps)
     }
@@ -37,7 +37,7 @@ pub(super) struct SwitchPort {
     pub(super) description: PortDescription,
     pub(super) config: PortConfig,
     pub(super) counters: PortCounters,
-    /// The rate of ICMP messages to those behind it.
+    /// The rate limit of ICMP messages to the hosts behind it.
     pub(super) icmp_limit: RateLimit,
     pub(super) created: Time,
 }
@@ -45,28 +45,28 @@ pub(super) struct SwitchPort {
 /// The counters of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PortCounters {
-    /// Frames that came.
+    /// Received frames.
     pub rx_packets: u64,
     /// Their bytes.
     pub rx_bytes: u64,
-    /// Frames that came and found no room.
+    /// Received frames dropped for want of room.
     pub rx_dropped: u64,
-    /// Frames that left.
+    /// Sent frames.
     pub tx_packets: u64,
     /// Their bytes.
     pub tx_bytes: u64,
-    /// Frames that the port would not take.
+    /// Frames that the port refused.
     pub tx_dropped: u64,
 }
 
 impl PortCounters {
-    /// A frame leaves.
+    /// Counts a departing frame.
     pub(super) const fn count_sent(&mut self, bytes: u64) {
         self.tx_packets += 1;
         self.tx_bytes += bytes;
     }
 
-    /// A frame that was counted has not left.
+    /// Corrects the counters for a frame that did not leave.
     pub(super) const fn count_refused(&mut self, bytes: u64) {
         self.tx_packets = self.tx_packets.saturating_sub(1);
         self.tx_bytes = self.tx_bytes.saturating_sub(bytes);
@@ -80,14 +80,14 @@ impl SwitchPort {
         self.description.up && !self.config.contains(PortConfig::PORT_DOWN)
     }
 
-    /// How long a packet may be whose IP header is at `network`; `None` if any may.
+    /// The greatest length of a packet with its IP header at `network`; `None` without a limit.
     pub(super) fn mtu(&self, network: usize) -> Option<usize> {
         let PortDescription { mtu, is_tunnel, .. } = self.description;
         let tags = if is_tunnel { network.saturating_sub(ETHERNET) } else { 0 };
         (mtu > 0).then(|| (mtu as usize).saturating_sub(tags))
     }
 
-    /// As OpenFlow describes it.
+    /// Its OpenFlow description.
     pub(super) fn describe(&self) -> Port<'_> {
         let speed = Kbps(self.description.kbps);
         let features = features(self.description.kbps);
@@ -110,7 +110,7 @@ impl SwitchPort {
         let age = now.since(self.created);
         let PortCounters { rx_packets, rx_bytes, rx_dropped, tx_packets, tx_bytes, tx_dropped } =
             self.counters;
-        // What this switch cannot count, it says so.
+        // The value of counters that this switch does not have.
         const UNKNOWN: u64 = u64::MAX;
         PortStats {
             port_no: self.number,

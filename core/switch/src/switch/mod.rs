@@ -1,4 +1,4 @@
-//! The switch: it passes packets to the pipeline, messages to the machines, and owns nothing else.
+//! The switch: passes packets to the pipeline and messages to the machines, and owns nothing else.
 
 mod requests;
 
@@ -14,7 +14,7 @@ use crate::packets::Packet;
 use crate::pipeline::Pipeline;
 use crate::ports::{PortCounters, PortDescription};
 
-/// How exactly flows time out.
+/// The accuracy of flow time-outs.
 const TICK: Duration = Duration::from_millis(500);
 
 /// The identity of a switch, as controllers see it.
@@ -26,7 +26,7 @@ pub struct Identity {
     pub name: String,
     /// Its version, of at most 255 bytes.
     pub version: String,
-    /// Keeps strangers from choosing which flows share a place in tables; anything unpredictable.
+    /// Keeps strangers from choosing which flows share a place in tables; any unpredictable value.
     pub seed: u64,
 }
 
@@ -42,7 +42,7 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// One without ports, flows and groups; it drops everything.
+    /// A switch without ports, flows and groups; it drops everything.
     pub fn new(identity: Identity) -> Self {
         let (connections, pipeline) = (Connections::default(), Pipeline::default());
         Self { identity, connections, pipeline, next_tick: Time::ZERO }
@@ -54,23 +54,23 @@ impl Switch {
         (pipeline, Environment { now, identity, controllers: connections })
     }
 
-    /// A frame came in by a port. [`Self::poll_packets`] gives what leaves for it.
+    /// Handles a frame that arrived at a port. [`Self::poll_packets`] returns the frames that leave.
     pub fn handle_packet(&mut self, now: Time, in_port: PortNo, packet: Packet) {
         let (pipeline, mut env) = self.at(now);
         pipeline.handle_packet(&mut env, in_port, packet);
     }
 
-    /// The frames that are to be sent, and by which ports, in order.
+    /// The departing frames in order, with their ports.
     pub fn poll_packets(&mut self) -> std::vec::Drain<'_, (PortNo, Packet)> {
         self.pipeline.ports.poll_packets()
     }
 
-    /// When to call [`Self::handle_timeout`].
+    /// The time to call [`Self::handle_timeout`].
     pub fn poll_timeout(&self) -> Time {
         self.pipeline.poll_timeout().map_or(self.next_tick, |next| next.min(self.next_tick))
     }
 
-    /// Sends held packets and probes that are due, and ends flows whose time is over.
+    /// Sends due held packets and probes, and removes expired flows.
     pub fn handle_timeout(&mut self, now: Time) {
         let is_tick = self.next_tick <= now;
         if is_tick {
@@ -86,25 +86,25 @@ impl Switch {
 
 /// Ports.
 impl Switch {
-    /// An interface is there, or has changed; controllers are told.
+    /// Adds or changes a port for an interface, and notifies controllers.
     pub fn set_port(&mut self, now: Time, number: PortNo, description: PortDescription) {
         let (pipeline, mut env) = self.at(now);
         pipeline.ports.set(&mut env, number, description);
     }
 
-    /// An interface has gone.
+    /// Removes the port of an interface.
     pub fn remove_port(&mut self, number: PortNo) {
-        // Nothing that follows depends on the time.
+        // Nothing here depends on the time.
         let (pipeline, mut env) = self.at(Time::ZERO);
         pipeline.ports.remove(&mut env, number);
     }
 
-    /// Frames came that there was no room for, before this switch saw them.
+    /// Counts frames that were lost for want of room before this switch saw them.
     pub fn count_missed(&mut self, number: PortNo, frames: u64) {
         self.pipeline.ports.count_missed(number, frames);
     }
 
-    /// A frame of [`Self::poll_packets`] was not taken by its interface.
+    /// Counts a frame of [`Self::poll_packets`] that its interface refused.
     pub fn count_refused(&mut self, number: PortNo, bytes: u64) {
         self.pipeline.ports.count_refused(number, bytes);
     }
@@ -117,13 +117,13 @@ impl Switch {
 
 /// Controllers.
 impl Switch {
-    /// A controller connects: it is greeted.
+    /// Connects a controller, and sends HELLO.
     pub fn connect(&mut self, id: ConnectionId) {
         self.connections.add(id);
         self.connections.reply(id, Xid(0), &Message::Hello(Hello::V1_3));
     }
 
-    /// A controller has gone.
+    /// Disconnects a controller.
     pub fn disconnect(&mut self, id: ConnectionId) {
         self.connections.remove(id);
     }

@@ -1,4 +1,4 @@
-//! Messages of controllers, and their answers.
+//! Messages of controllers, and replies.
 
 use braid_edge_protocol::extension::{BRAID, Extension};
 use braid_openflow::{
@@ -27,8 +27,8 @@ struct Request<'a> {
 }
 
 impl Switch {
-    /// A controller sends one whole message. The answer is in [`Self::poll_bytes`]: an error if the message asks for
-    /// something that cannot be done, as the specification has it.
+    /// Handles one whole message of a controller. The reply is in [`Self::poll_bytes`]: the specification's error if
+    /// the request is refused.
     pub fn handle_message(&mut self, now: Time, from: ConnectionId, bytes: &[u8]) {
         let xid = Header::decode(bytes).map_or(Xid(0), |header| header.xid);
         let result = match Message::decode(bytes) {

@@ -123,7 +123,7 @@ fn report(bench: &mut Bench) -> Report {
 }
 
 fn ways(bench: &mut Bench) -> Vec<ArrivalReport> {
-    let Report::Resequence(order) = report(bench) else { panic!("it puts in order") };
+    let Report::Resequence(order) = report(bench) else { panic!("it resequences") };
     order.arrivals
 }
 

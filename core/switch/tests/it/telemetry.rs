@@ -21,7 +21,7 @@ fn question(exp_type: u32, data: &[u8]) -> Message<'_> {
     Message::MultipartRequest(MultipartRequest { flags: MultipartFlags::NONE, body })
 }
 
-/// What is told, and in how many parts.
+/// The telemetry, and its number of parts.
 pub(crate) fn told(bench: &mut Bench) -> (Vec<(GroupId, Report)>, usize) {
     let mut bytes = Vec::new();
     question(TELEMETRY, &[]).encode(Xid(9), &mut bytes).unwrap();

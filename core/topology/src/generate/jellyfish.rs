@@ -25,12 +25,13 @@ pub struct Jellyfish {
 
 /// Equal switches, joined at random until their ports are used up. Zannettou et al. (2016), §III.A.
 ///
-/// Hosts `h1`, … go round the switches `s1`, …, so that none has more than ⌈hosts/switches⌉; all other ports are the
-/// core's. To build it, pairs of switches that have a free port and are not neighbours yet are drawn and joined. When no
-/// such pair is left but two ports are, a random link x-y is replaced by u-x and v-y, where u and v have the free ports:
-/// Singla et al.'s step. So no two links are parallel, and a port stays free only if the number of ports is odd or, in
-/// networks so dense that they are nearly complete, if no such link exists. With 3 or more ports a switch in the core the
-/// network is almost surely connected; with fewer, look. The paper has 60 switches and 120 hosts.
+/// Hosts `h1`, … are assigned to the switches `s1`, … in turn, so that none has more than ⌈hosts/switches⌉; all other
+/// ports are the core's. To build it, pairs of switches that have a free port and are not neighbours yet are drawn
+/// and joined. When no such pair is left but two ports are, a random link x-y is replaced by u-x and v-y, where u and
+/// v have the free ports: Singla et al.'s step. So no two links are parallel, and a port stays free only if the
+/// number of ports is odd or, in networks so dense that they are nearly complete, if no such link exists. With 3 or
+/// more ports a switch in the core the network is almost surely connected; with fewer, look. The paper has 60
+/// switches and 120 hosts.
 ///
 /// # Errors
 ///

@@ -91,7 +91,7 @@ impl Requests {
 }
 
 impl Network {
-    /// Connects switches with these ports, numbered from 1, and these cables between them.
+    /// Connects switches with these ports, numbered from 1, and these links between them.
     pub(crate) fn connect(to: SocketAddr, ports: &[Vec<PortNo>], cables: &[(End, End)]) -> Self {
         let mut poller = Poller::new();
         let connect = |(index, ports): (usize, &Vec<PortNo>)| {
@@ -123,7 +123,7 @@ impl Network {
         }
     }
 
-    /// Every message that was sent before has been dealt with; `told` hears what has arrived meanwhile.
+    /// Waits until every message sent before was processed; calls `told` with what arrives meanwhile.
     fn settle(&mut self, mut told: impl FnMut(&Told)) {
         let echo = Message::EchoRequest(Echo { data: Bytes(b"done?") });
         self.switches.iter_mut().for_each(|switch| switch.say(Xid(1), &echo));
@@ -139,7 +139,7 @@ impl Network {
         }
     }
 
-    /// Has the switches send `messages`, and waits until they have been dealt with.
+    /// Has the switches send `messages`, and waits until they were processed.
     pub(crate) fn tell(&mut self, messages: impl IntoIterator<Item = (usize, Vec<u8>)>) {
         for (index, message) in messages {
             self.switches[index].send(&message);
@@ -229,7 +229,7 @@ impl Network {
         count as u64
     }
 
-    /// Reads what has come in, hands on what left by cables, and says what switches were told.
+    /// Reads what has arrived, forwards frames that left by links, and returns the messages that switches received.
     fn serve(&mut self, mut told: impl FnMut(usize, Told)) {
         for index in self.poller.wait() {
             let switch = &mut self.switches[index];

@@ -76,7 +76,7 @@ pub(crate) fn segment(from: Host, to: Host) -> Vec<u8> {
     build::tcp(tuple).macs(from.mac, to.mac).flags(TcpFlags::ACK).numbers(1, 1).frame()
 }
 
-/// The host tells another that it is there.
+/// The host announces itself to another.
 pub(crate) fn announcement(host: Host, to: Host) -> Vec<u8> {
     match (host.ip, to.ip) {
         (IpAddr::V4(ip), _) => Arp::request(host.mac, ip, ip).frame(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// Tells a process that was started by [`Process::start`] what it is to be.
+/// The role of a process that [`Process::start`] started.
 pub(crate) const ROLE: &str = "--role";
 
 /// A process that serves switches; it ends when this is dropped.

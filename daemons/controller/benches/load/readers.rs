@@ -94,7 +94,7 @@ fn settle(network: &mut Network) {
     network.serve_until(|_| start.elapsed() > Duration::from_millis(1_500));
 }
 
-/// Programs that read all transfers from the first page to the last, and then again.
+/// API clients that read all transfers from the first page to the last, and then again.
 struct Readers {
     over: Arc<AtomicBool>,
     reading: JoinHandle<Reading>,

@@ -12,7 +12,7 @@ use braid_openflow::{
 use braid_types::{DatapathId, MacAddr, PortNo};
 
 const CHUNK: usize = 256 << 10;
-/// The table of streams, and the part of a cookie that tells the direction.
+/// The table of streams, and the part of a cookie that holds the direction.
 const STREAM_TABLE: u8 = 1;
 const FABRIC_TABLE: u8 = 4;
 const REVERSE: u64 = 1;
@@ -20,7 +20,7 @@ const OUTPUT: [u8; 4] = [0, 0, 0, 16];
 /// Descriptions of rules that fit into one message.
 const RULES_A_MESSAGE: usize = 1_000;
 
-/// What a switch was told since it was last asked.
+/// The messages that a switch received since the last call.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Told {
     /// Rules that it is to have, by table.
@@ -120,7 +120,7 @@ impl Switch {
         !self.outbox.is_empty()
     }
 
-    /// What it was told since this was last called.
+    /// The messages received since the last call.
     pub(crate) fn told(&mut self) -> Told {
         std::mem::take(&mut self.told)
     }

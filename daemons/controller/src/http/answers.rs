@@ -18,17 +18,17 @@ pub(crate) struct Asked {
     pub(super) copies: mpsc::Receiver<CopyRequest>,
 }
 
-/// How long programs are served before the OpenFlow channels have their turn, but for what takes longer by itself: an
-/// answer, or a piece of a copy.
+/// How long API clients are served before the OpenFlow channels have their turn. A single answer, or a piece of a copy,
+/// may take longer.
 const SLICE: Duration = Duration::from_micros(50);
 /// The same while turns of the channels are long: a part of these,
 const SHARE: u32 = 16;
 /// and never longer than this.
 const MAX_SLICE: Duration = Duration::from_millis(1);
-/// Questions of a turn.
+/// The greatest number of questions in a turn.
 const MAX_QUESTIONS: usize = 16;
 
-/// Answers the questions of programs and copies what is shown, on the engine's thread, in turns with the channels.
+/// Answers API clients and copies the engine's state, on the engine's thread, in turns with the channels.
 pub(crate) async fn answer(engine: Shared, asked: Asked) {
     let mut desk = Desk { engine, asked, next: None, copying: None };
     let mut others = Duration::ZERO;
@@ -41,7 +41,7 @@ pub(crate) async fn answer(engine: Shared, asked: Asked) {
     }
 }
 
-/// How long programs are served, by how long others on this thread took since the last time.
+/// How long API clients are served, by the time that the rest of this thread took since the last turn.
 fn slice(others: Duration) -> Duration {
     (others / SHARE).clamp(SLICE, MAX_SLICE)
 }

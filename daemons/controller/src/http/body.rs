@@ -1,4 +1,4 @@
-//! Objects that are sent, and ids in addresses: what cannot be read is told with its place.
+//! Objects in requests, and ids in addresses: errors name the place of invalid input.
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
@@ -15,7 +15,7 @@ use super::problem::Problem;
 /// The object in a request's body.
 pub(super) struct Object<T>(pub(super) T);
 
-/// The same, which may be left out.
+/// An optional object in a request's body.
 pub(super) struct Optional<T>(pub(super) T);
 
 /// The assignment that the address names.

@@ -1,4 +1,4 @@
-//! Connections of programs and browsers: so many at most, and none that stands still.
+//! Connections of API clients and browsers, limited in number and closed when idle.
 
 use std::io;
 use std::net::SocketAddr;
@@ -51,7 +51,7 @@ impl Listener for Limited {
             match accepted {
                 Ok(((stream, address), place)) => return (Protected::new(self.open(stream), place), address),
                 Err(error) => {
-                    warn!(%error, "a program's connection could not be accepted");
+                    warn!(%error, "an API client's connection could not be accepted");
                     sleep(Duration::from_millis(100)).await;
                 }
             }

@@ -1,4 +1,4 @@
-//! How programs and browsers say who they are.
+//! Credentials of API clients and browsers.
 
 use axum::http::{HeaderMap, header};
 use base64::Engine;

@@ -1,4 +1,4 @@
-//! Who is let in, and what a browser may be made to do by a page of somebody else's: nothing.
+//! Access control of HTTP requests, with protection of browsers from cross-site requests.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -26,13 +26,13 @@ const HEADERS: [(HeaderName, &str); 4] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// What is answered to whom, and to which pages.
+/// The access rules that every request must pass.
 #[derive(Clone, Debug)]
 pub(super) struct Guard {
     access: Arc<Access>,
 }
 
-/// What a request shows of who made it.
+/// The origin of a request.
 struct Visit<'a> {
     from: IpAddr,
     method: &'a Method,
@@ -113,7 +113,7 @@ fn is_local(host: &str) -> bool {
     name.is_empty() || name.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok()
 }
 
-/// Whether a page of another origin has sent this. Programs send neither header.
+/// Whether a page of another origin has sent this. API clients that are not browsers send neither header.
 fn is_foreign(host: &str, headers: &HeaderMap) -> bool {
     let site = headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none");
     let origin = headers.get(header::ORIGIN).is_some_and(|origin| {

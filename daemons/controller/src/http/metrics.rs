@@ -69,7 +69,7 @@ impl Snapshot {
                 ("lldp_refused", "Discovery frames that LLDP validation refused", counters.lldp_refused),
                 (
                     "address_conflicts",
-                    "Address claims refused because the holder answered",
+                    "Address conflicts refused because the holder answered",
                     counters.claims_refused,
                 ),
                 (

@@ -138,7 +138,7 @@ async fn run(
         // Nothing is encrypted that does not leave the machine.
         let tls = tls.clone().filter(|_| listener.local_addr().is_ok_and(|it| !it.ip().is_loopback()));
         let service = router.clone().into_make_service_with_connect_info::<SocketAddr>();
-        // With nothing to tap, so that axum tells addresses of this listener's connections, too.
+        // An empty tap, with which axum reports the addresses of this listener's connections, too.
         let listener = Limited::new(tokio::net::TcpListener::from_std(listener)?, tls).tap_io(|_| {});
         serving.spawn(async move { axum::serve(listener, service).await });
     }
@@ -172,7 +172,7 @@ fn router(desk: Desk) -> Router {
         .layer(DefaultBodyLimit::max(MAX_BODY))
 }
 
-/// What the engine answers, or what to tell the client if it does not.
+/// The engine's answer, or the response to the client if there is none.
 async fn ask<T>(
     questions: &Questions,
     question: impl FnOnce(oneshot::Sender<T>) -> Question,
@@ -188,7 +188,7 @@ fn unavailable(reason: &'static str) -> Response {
 }
 
 async fn unknown() -> Problem {
-    Problem::not_found("nothing is served here; /api/v1/openapi.json tells what is")
+    Problem::not_found("nothing is served here; /api/v1/openapi.json lists what is")
 }
 
 async fn not_that_way() -> Problem {

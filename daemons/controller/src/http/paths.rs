@@ -95,7 +95,7 @@ impl Search {
         let snapshot = engine.brain().path_sets();
         let mut resolved =
             query.resolve(snapshot.graph(), &Known { brain: engine.brain(), snapshot: &snapshot })?;
-        // As for the controller itself: replies return on the same cables.
+        // As for the controller itself: replies return on the same links.
         resolved.request.terms.constraints.both_ways = true;
         Ok(Self { snapshot, resolved, now: engine.now() })
     }

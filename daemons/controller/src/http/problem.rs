@@ -1,4 +1,4 @@
-//! What is wrong with a request, as a problem document: RFC 9457.
+//! Problem documents: why a request is refused. RFC 9457.
 
 use axum::extract::Query as Parameters;
 use axum::extract::rejection::QueryRejection;
@@ -17,7 +17,7 @@ pub(super) type Asked<T> = Result<Parameters<T>, QueryRejection>;
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) status: StatusCode,
-    /// A word for programs.
+    /// A code for API clients.
     pub(super) code: &'static str,
     /// A sentence for people.
     pub(super) detail: String,

@@ -1,4 +1,4 @@
-//! How often each address may ask.
+//! Request rate limits per client address.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

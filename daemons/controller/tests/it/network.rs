@@ -74,7 +74,7 @@ impl Channel {
 }
 
 impl Network {
-    /// The controller, as it is by default, knows the cable and the hosts.
+    /// The controller, as it is by default, knows the link and the hosts.
     pub(crate) fn start() -> Self {
         Self::start_with(Settings::default())
     }
@@ -139,7 +139,7 @@ impl Network {
     }
 }
 
-/// What a switch does that is told something, until the controller stops.
+/// Runs a switch that answers the controller, until the controller stops.
 fn obey(mut switch: Switch, own: &Channel, peer: &Channel, forwarded: &Mutex<Vec<Vec<u8>>>) {
     while let Some(bytes) = switch.receive() {
         let Ok((xid, message)) = Message::decode(&bytes) else { continue };

@@ -18,7 +18,7 @@ use crate::support::{Running, Switch, wait_for};
 const LINK_PORT: PortNo = PortNo(1);
 const HOST_PORT: PortNo = PortNo(2);
 
-/// Switches 1 and 2, joined by a cable, a host at each; switch 3 is alone.
+/// Switches 1 and 2, joined by a link, a host at each; switch 3 is alone.
 pub(crate) fn network() -> Running {
     let controller = Running::start(None);
     let [one, two, three] = [1, 2, 3].map(|dpid| Switch::join(controller.openflow, dpid));
@@ -46,7 +46,7 @@ fn announce(host: u8, mut switch: &TcpStream) {
     switch.write_all(&packet_in(HOST_PORT, &announcement)).expect("open channel");
 }
 
-/// Carries what leaves through the cable to the other switch, and answers what measures it.
+/// Carries what leaves through the link to the other switch, and answers what measures it.
 fn carry(mut switch: Switch, mut other: Option<TcpStream>) {
     while let Some(bytes) = switch.receive() {
         let packet = match Message::decode(&bytes) {

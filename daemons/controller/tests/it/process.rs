@@ -18,7 +18,7 @@ const SERVING: &str = "serving switches on ";
 /// Stops when dropped.
 pub(crate) struct ControllerProcess {
     child: Child,
-    /// Its end of input tells the process to stop.
+    /// The end of its input stops the process.
     input: Option<ChildStdin>,
     pub(crate) openflow: SocketAddr,
     log: Arc<Mutex<Vec<String>>>,

@@ -34,7 +34,7 @@ pub(crate) fn inside<T: Send>(
     asked.expect("a thread that asks").expect("an answer")
 }
 
-/// The host's packets are sprayed, those of the paths put in order.
+/// Packets of the host are sprayed, packets of the paths resequenced.
 pub(crate) fn give_flows(space: &str) {
     scope(|scope| {
         scope.spawn(|| {

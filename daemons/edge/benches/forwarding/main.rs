@@ -63,7 +63,7 @@ fn carry(name: &str, cut: Cut, seconds: u64) -> f64 {
     result.bits_per_second
 }
 
-/// What messages of a flow take through both edges more than through a cable, while others take `load`.
+/// The added delay of a flow's messages through both edges, compared with a cable, while other flows take `load`.
 fn delay(load: f64, seconds: u64) {
     let rows = [("a cable", Testbed::with_a_cable()), ("edges", Testbed::with_edges(Cut::Nowhere))];
     let medians: Vec<[Duration; 2]> = rows

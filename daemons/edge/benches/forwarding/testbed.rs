@@ -118,7 +118,7 @@ impl Testbed {
         self.edges.iter().map(Running::core).collect()
     }
 
-    /// Prints what was put in order at the edges, where something went wrong.
+    /// Prints the resequencing counters of the edges where something went wrong.
     pub(crate) fn report(&self) {
         for edge in &self.edges {
             let report = controller::inside(&edge.space, |client| client.report(GroupId(2)));

@@ -48,7 +48,7 @@ fn groups_are_made_to_spray_and_to_put_in_order() {
     let Some(Report::Spray(spray)) = client.report(GROUP).unwrap() else { panic!("it sprays") };
     assert_eq!(spray.paths.iter().map(|path| path.weight).collect::<Vec<_>>(), [1, 5]);
     let Some(Report::Resequence(order)) = client.report(GroupId(2)).unwrap() else {
-        panic!("it puts in order")
+        panic!("it resequences")
     };
     assert_eq!((order.counters.held, order.arrivals), (0, Vec::new()));
     assert_eq!(client.report(GroupId(3)).unwrap(), None);

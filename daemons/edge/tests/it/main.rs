@@ -1,5 +1,5 @@
 //! The edge's OpenFlow side: `ovs-ofctl` as a controller, the group client, and outgoing connections.
-//! What needs interfaces is in `tests/edge/edge.py`.
+//! Tests that need interfaces are in `tests/edge/edge.py`.
 
 mod connecting;
 mod groups;

@@ -17,7 +17,7 @@ const MOST_ADDRESSES: usize = 32;
 const MOST_FAILED: usize = 32;
 /// The waits before a question that follows failures.
 const RETRY: Backoff = Backoff::between(Duration::from_secs(1), Duration::from_secs(60));
-/// So long a subflow that failed is told of: what was in its way may be gone then.
+/// How long a failed subflow is reported to the controller: afterwards the cause may be gone.
 const LATELY: Duration = Duration::from_secs(90);
 
 /// What is to be done in the kernel.
@@ -50,7 +50,7 @@ pub enum Refusal {
     /// The peer has not told of this address and port.
     #[error("its remote end is not known to be the peer's")]
     NotThePeers,
-    /// Port 0 does not tell subflows apart.
+    /// Port 0 does not identify a subflow.
     #[error("its local port is 0")]
     NoPort,
     /// It is the first subflow, or was named before.

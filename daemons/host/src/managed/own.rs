@@ -8,8 +8,8 @@ use braid_api::{Advice, AdviceRequest, SubflowEnds};
 /// Beyond those that Linux gives to connections by itself (`net.ipv4.ip_local_port_range`).
 const PORTS: std::ops::RangeInclusive<u16> = 61_000..=65_000;
 
-/// What the agent tells itself when no controller does: `subflows` in all, the first one included, the same number between
-/// every pair of addresses as far as it goes.
+/// The agent's own advice without a controller: `subflows` in total, the first one included, the same number between
+/// every pair of addresses as far as possible.
 ///
 /// What is there stays; what has failed is not tried again from the same port.
 #[must_use]

@@ -17,7 +17,7 @@ use crate::traffic::{PATIENCE, Pair};
 const NEAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 2, 1));
 const FAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 2, 2));
 
-/// Wants one subflow over the second cable, once.
+/// Wants one subflow over the second link, once.
 struct Second;
 
 impl Adviser for Second {
@@ -28,7 +28,7 @@ impl Adviser for Second {
     }
 }
 
-/// Two cables between two hosts, the second of which tells of its second address.
+/// Two links between two hosts, the second of which tells of its second address.
 fn hosts() -> Option<[Namespace; 2]> {
     let hosts = [namespace()?, namespace()?];
     hosts[0].inside(|| {

@@ -17,7 +17,7 @@ use braid_steering::{AdviceRequest, SubflowEnds};
 use braid_types::{BitsPerSec, FiveTuple, SwitchPair, SwitchPort};
 use network::{Host, Network};
 
-/// Two hosts, and two cables between their switches: 50 Mbit/s and 10 ms, 100 Mbit/s and 30 ms.
+/// Two hosts, and two links between their switches: 50 Mbit/s and 10 ms, 100 Mbit/s and 30 ms.
 const PARALLEL: &str = "{ scenario: parallel, topology: { hosts: [
     { name: left, interfaces: [{ name: e0, addresses: [10.0.0.1/24] }], congestion_control: reno, mptcp: { subflows: 7 } },
     { name: right, interfaces: [{ name: e0, addresses: [10.0.0.2/24] }], congestion_control: reno, mptcp: { subflows: 7 } }],
@@ -30,7 +30,7 @@ const GENERATED: &str = "{ scenario: generated, topology: { generate: { network:
     link: { rate: 40Mbit, delay: 3ms }, congestion_control: reno, mptcp: { subflows: 7 } } },
     traffic: { tool: iperf3, modes: [tcp, mptcp], permutation: 1, duration: 5s } }";
 
-/// Parallel cables, a ring, a fat tree, and both topologies of Huang et al. as they are shipped.
+/// Parallel links, a ring, a fat tree, and both topologies of Huang et al. as they are shipped.
 fn scenarios() -> Vec<Scenario> {
     let generated = ["ring:6", "fattree:4"].map(|it| GENERATED.replace("NAME", it));
     let texts = [PARALLEL.to_owned()].into_iter().chain(generated);

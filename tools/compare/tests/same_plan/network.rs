@@ -34,13 +34,13 @@ pub(crate) struct Network {
     sequence: u64,
     cables: BTreeMap<SwitchPort, (SwitchPort, Duration)>,
     replies: Vec<(Ticket, Reply)>,
-    /// What edges were told, the last word on each.
+    /// The last message to each edge.
     pub(crate) sprays: BTreeMap<DatapathId, Spray>,
     pub(crate) resequencers: BTreeMap<DatapathId, Resequencer>,
 }
 
 impl Network {
-    /// Everything is discovered, measured and at rest. Switches with hosts are edges if that is wanted.
+    /// A network that is discovered, measured and at rest. Switches with hosts are edges if requested.
     pub(crate) fn start(graph: &Graph, hosts: &[Host], policy: Option<&str>, with_edges: bool) -> Self {
         let links = || graph.edges().map(|edge| (graph.link(edge), graph.state(edge)));
         let capacities = links().map(|(link, state)| (link.src, state.capacity)).collect();

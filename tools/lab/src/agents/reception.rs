@@ -14,7 +14,7 @@ use crate::system::{Marker, Namespace};
 
 /// The controller's address for agents.
 const CONTROLLER: Ipv4Addr = Ipv4Addr::new(169, 254, 0, 1);
-/// The host's end of its cable.
+/// The host's end of its link.
 const DEVICE: &str = "management";
 
 /// The listener and the tokens that the controller needs to serve agents.

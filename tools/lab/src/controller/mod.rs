@@ -37,7 +37,7 @@ pub struct ControllerSettings {
     pub options: BTreeMap<String, String>,
     /// The text of its policy file, if it is to have one.
     pub policy: Option<String>,
-    /// Where it serves programs and browsers, in the machine's first namespace; port 0: any.
+    /// The address for API clients and browsers, in the machine's first namespace; port 0: any.
     pub http: SocketAddr,
     /// Whether hosts have agents that manage their subflows as it advises.
     pub agents: bool,

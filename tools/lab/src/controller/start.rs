@@ -88,7 +88,7 @@ fn write_policy(lab: &Deployed, settings: &ControllerSettings) -> Result<Option<
     Ok(Some(path))
 }
 
-/// Virtual cables are as fast as the machine: what their ports say is no capacity.
+/// Virtual links are as fast as the machine: what their ports say is no capacity.
 fn write_network(lab: &Deployed, scenario: &Scenario) -> Result<PathBuf, LabError> {
     let path = lab.folder.network();
     let network =

@@ -105,7 +105,7 @@ pub(crate) fn transfer(from: &str, to: &str, address: &str, bytes: &[u8]) -> Vec
     })
 }
 
-/// Runs one test of this file in a process of its own, telling it what to do by `BRAID_LAB_TEST`.
+/// Runs one test of this file in a process of its own, which reads its task from `BRAID_LAB_TEST`.
 pub(crate) fn start_helper(helper: &str, bench: &Bench, name: &LabName) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", helper, "--nocapture"]);

@@ -1,4 +1,4 @@
-//! Convergence studies: one connection over given paths, and how its bytes are divided among them in the course of time.
+//! Convergence studies: one connection over given paths, and the distribution of its bytes over time.
 
 mod file;
 mod report;
@@ -18,55 +18,55 @@ pub use report::Row;
 pub use run::{Outcome, run};
 pub use show::{csv, plot, table};
 
-/// A connection with a subflow on each of some paths, once with each control.
+/// A connection with a subflow on each of some paths, simulated once with each control.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Study {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What it shows, for people.
+    /// The purpose, for people.
     pub description: String,
-    /// How many seeds it is run with: each has other delays.
+    /// The number of seeds, each with other delays.
     pub seeds: u64,
-    /// The links, each for both directions, by the places of their ends among the nodes.
+    /// The links, each for both directions, by the indices of their ends among the nodes.
     pub links: Vec<([usize; 2], Parameters)>,
     /// Whether the sender waits for its own interfaces, the first links of paths, instead of losing frames to their queues.
     pub hold_sender: bool,
     /// The nodes of each path, and its name.
     pub paths: Vec<(String, Vec<usize>)>,
-    /// How windows change.
+    /// The congestion controls.
     pub controls: Vec<Control>,
-    /// What its paths carry together at most, in bits a second, frames counted whole.
+    /// The total capacity of its paths in bits a second, frames counted whole.
     pub capacity: f64,
-    /// When the host asks the controller which subflows are worth having, and closes the others; each control is run without
-    /// that and with it.
+    /// When the host asks the controller for advice, and closes the subflows that it does not name. Each control is
+    /// simulated without advice and with it.
     pub advice: Option<Duration>,
-    /// After this time it has converged, or not.
+    /// The time it has to converge.
     pub settle: Duration,
-    /// So long is measured then.
+    /// The measured time after that.
     pub measured: Duration,
-    /// How often rates are taken.
+    /// The interval of samples.
     pub sample: Duration,
-    /// The paths, by place, that it is to keep to.
+    /// The indices of the paths that it should use.
     pub kept: Vec<usize>,
-    /// What must hold afterwards.
+    /// The expectations.
     pub expect: Vec<Expectation>,
 }
 
-/// What must hold: the share of the bytes on the paths that are to be kept to.
+/// An expectation: the share of the bytes on the paths that it should use.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expectation {
     /// For people.
     pub name: String,
-    /// With which control.
+    /// The congestion control.
     pub control: Control,
-    /// Of the runs with advice.
+    /// Whether it is about the runs with advice.
     pub advised: bool,
-    /// It lies at or above.
+    /// The lower bound.
     pub at_least: f64,
 }
 
 impl Study {
-    /// How many runs it takes.
+    /// The number of runs.
     pub fn runs(&self) -> u64 {
         self.settings().len() as u64 * self.seeds
     }
@@ -77,7 +77,7 @@ impl Study {
         self.controls.iter().flat_map(|control| advised.iter().map(|advised| (*control, *advised))).collect()
     }
 
-    /// Runs everything, with the seeds from 1 on, on so many threads; `done` is told after each run.
+    /// Runs everything, with the seeds from 1 on, on so many threads; calls `done` after each run.
     ///
     /// # Errors
     ///

@@ -7,26 +7,26 @@ use crate::Control;
 use crate::report::{Cost, Report, Verdict};
 use crate::statistics::{confidence, mean};
 
-/// What the runs with one control showed.
+/// The results of the runs with one control.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Row {
     /// The congestion control.
     pub control: String,
-    /// Whether the host closed what the controller did not name.
+    /// Whether the host closed the subflows that the controller did not name.
     pub advised: bool,
-    /// Runs that were made, to their end or not.
+    /// The number of runs, including cancelled ones.
     pub runs: usize,
-    /// What arrived, of what the paths carry together; headers count as lost.
+    /// The received data as a part of the paths' capacity; headers count as lost.
     pub fraction_of_capacity: f64,
-    /// The share of the bytes on the paths that are to be kept to, once it has had time to settle.
+    /// The share of the bytes on the paths that it should use, after the time to settle.
     pub kept: f64,
-    /// Half the width of the 95 % confidence interval of that; nothing with one run.
+    /// Half the width of its 95 % confidence interval; `None` with one run.
     pub confidence: Option<f64>,
-    /// Seconds until that share was at 90 % and stayed there: the mean of the runs, nothing if one never got there.
+    /// Seconds until that share reached 90 % for good: the mean of the runs, `None` if one of them never did.
     pub converged_after: Option<f64>,
     /// The paths' names.
     pub paths: Vec<String>,
-    /// By path, the mean rate of data in bits a second, once it has had time to settle.
+    /// By path, the mean rate of data in bits a second, after the time to settle.
     pub rates: Vec<f64>,
     /// Seconds between the samples of `series`.
     pub interval: f64,
@@ -35,13 +35,13 @@ pub struct Row {
 }
 
 impl Row {
-    /// What people call it.
+    /// The name in tables.
     pub(super) fn label(&self) -> String {
         if self.advised { format!("{} advised", self.control) } else { self.control.clone() }
     }
 }
 
-/// What the runs with each control showed; the outcomes come by control and seed.
+/// The results with each control; the outcomes are ordered by control and seed.
 pub(super) fn report(study: &Study, outcomes: &[Option<Outcome>]) -> Report<Row> {
     let by_setting = study.settings().into_iter().zip(outcomes.chunks(study.seeds.max(1) as usize));
     let rows = by_setting

@@ -14,28 +14,28 @@ use crate::Control;
 use crate::engine::{Amount, ConnectionId, LinkId, NewConnection, Picos, Simulation, Way};
 use crate::experiment::{Cancel, ExperimentError};
 
-/// Delays differ from what is given by up to this share, so that runs are not all the same.
+/// Delays vary by up to this share, so that runs differ.
 const SPREAD: f64 = 0.1;
 
-/// What one run showed.
+/// The outcome of one run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
-    /// What it was drawn from.
+    /// Its seed.
     pub seed: u64,
     /// By sample from the start on, then by path: bits a second of data.
     pub rates: Vec<Vec<f64>>,
-    /// How many of the samples are of the time that is measured: the last ones.
+    /// The number of samples in the measured time: the last ones.
     pub measured: usize,
-    /// How many events there were.
+    /// The number of events.
     pub events: u64,
-    /// How long the machine took.
+    /// The computing time.
     pub elapsed: Duration,
-    /// Whether nobody stopped it.
+    /// Whether it was not cancelled.
     pub completed: bool,
 }
 
 impl Outcome {
-    /// By path, the mean rate while it was measured, in bits a second.
+    /// By path, the mean rate in the measured time, in bits a second.
     pub fn means(&self) -> Vec<f64> {
         let samples = self.rates.get(self.rates.len().saturating_sub(self.measured)..).unwrap_or_default();
         let paths = samples.first().map_or(0, Vec::len);
@@ -43,14 +43,15 @@ impl Outcome {
         (0..paths).map(|path| of(path) / samples.len().max(1) as f64).collect()
     }
 
-    /// The share of the bytes on these paths, while it was measured.
+    /// The share of the bytes on these paths, in the measured time.
     pub fn share_of(&self, paths: &[usize]) -> f64 {
         let means = self.means();
         let kept: f64 = paths.iter().filter_map(|path| means.get(*path)).sum();
         kept / means.iter().sum::<f64>().max(1.0)
     }
 
-    /// How many samples passed before the share on these paths was at or above `share` and stayed there but for one in ten.
+    /// The number of samples before the share on these paths was at or above `share`, and then stayed there in nine
+    /// of ten.
     pub fn converged_after(&self, paths: &[usize], share: f64) -> Option<usize> {
         let holds = |rates: &Vec<f64>| {
             let kept: f64 = paths.iter().filter_map(|path| rates.get(*path)).sum();
@@ -64,7 +65,8 @@ impl Outcome {
     }
 }
 
-/// Simulates the connection with one control, advised or not; the same seed gives the same outcome, but for the time that it takes.
+/// Simulates the connection with one control, advised or not; the same seed gives the same outcome, except for
+/// computing time.
 ///
 /// # Errors
 ///

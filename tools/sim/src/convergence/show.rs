@@ -43,7 +43,7 @@ pub fn csv(report: &Report<Row>) -> String {
     text
 }
 
-/// What each path carries in the course of time, a picture for each control one below the other, as SVG.
+/// The rate of each path over time as SVG, a picture for each control one below the other.
 ///
 /// # Errors
 ///

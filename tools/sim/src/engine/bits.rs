@@ -1,8 +1,8 @@
 //! Arrived segment numbers as a ring of bits.
 
-/// Which numbers from `next` on have come, where numbers come about in order: a bit each, in a ring of words.
+/// The received numbers from `next` on, where numbers arrive roughly in order: a bit each, in a ring of words.
 ///
-/// Invariant: `next` itself has not come, and bits outside `next..end` are zero.
+/// Invariant: `next` itself was not received, and bits outside `next..end` are zero.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrivals {
     words: Vec<u64>,
@@ -16,17 +16,17 @@ impl Arrivals {
         Self { words: Vec::new(), next: 0, end: 0, beyond: 0 }
     }
 
-    /// The lowest number that has not come.
+    /// The lowest number not received.
     pub(crate) const fn next(&self) -> u32 {
         self.next
     }
 
-    /// Whether a number beyond `next` has come.
+    /// Whether a number beyond `next` was received.
     pub(crate) const fn has_gap(&self) -> bool {
         self.end > self.next
     }
 
-    /// How many numbers beyond `next` have come.
+    /// The count of numbers received beyond `next`.
     pub(crate) const fn beyond(&self) -> u32 {
         self.beyond
     }
@@ -35,7 +35,7 @@ impl Arrivals {
         number < self.next || (number < self.end && self.bit(number))
     }
 
-    /// Notes that a number has come; whether it is the first time.
+    /// Notes a received number; returns whether it is the first time.
     pub(crate) fn insert(&mut self, number: u32) -> bool {
         if number == self.next {
             self.next += 1;
@@ -53,7 +53,7 @@ impl Arrivals {
         true
     }
 
-    /// How many numbers just below and just above `number` have come without a gap, counted up to `most`.
+    /// The counts of numbers received without a gap just below and just above `number`, up to `most`.
     pub(crate) fn run_around(&self, number: u32, most: u8) -> (u8, u8) {
         let came = |it: Option<u32>| it.is_some_and(|it| it >= self.next && self.contains(it));
         let below = (1..=u32::from(most)).take_while(|step| came(number.checked_sub(*step))).count();

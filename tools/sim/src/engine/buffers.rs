@@ -2,27 +2,27 @@
 
 use super::Picos;
 
-/// What the receiver begins with, in bytes: half of `tcp_rmem`.
+/// The first window of the receiver in bytes: half of `tcp_rmem`.
 const FIRST_WINDOW: u64 = 65_536;
-/// What the first measure is compared with: ten segments.
+/// The reference of the first measurement: ten segments.
 const FIRST_SPACE: u32 = 10;
 
-/// Both ends of an MPTCP connection of Linux: how much the application has written, and how far the receiver lets it go.
+/// The buffers at both ends of an MPTCP connection of Linux: data written by the application, and the receiver's window.
 /// Numbers are of segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Buffers {
-    /// What the application has written so far.
+    /// The segments written so far.
     pub(crate) written: u32,
-    /// The first that the receiver has not room for. It never goes back.
+    /// The end of the receiver's window. It never decreases.
     pub(crate) edge: u32,
-    /// What the receiver has room for in all now, and at most.
+    /// The present and the greatest size of the receiver's buffer.
     room: u32,
     most: u32,
-    /// What arrived in order in a round trip; since when it is counted, and when the next one is over.
+    /// The segments that arrived in order in a round trip, the start of the count, and its end.
     space: u32,
     counted_from: u32,
     due: Picos,
-    /// When data was last acknowledged, or the time-out passed.
+    /// The time of the last acknowledgement of data, or time-out.
     pub(crate) progress: Picos,
     pub(crate) deadline: Option<Picos>,
 }
@@ -44,14 +44,14 @@ impl Buffers {
         }
     }
 
-    /// The application writes what fits, once a third is free (`sk_stream_is_writeable`).
+    /// Writes as much as fits, once a third of the buffer is free (`sk_stream_is_writeable`).
     pub(crate) fn write(&mut self, una: u32, total: u32, room: u32) {
         if u64::from(self.written.saturating_sub(una)) * 3 <= u64::from(room) * 2 {
             self.written = self.written.max(una.saturating_add(room).min(total));
         }
     }
 
-    /// Segments came: `next` is the first that is missing, and so many came beyond, which take room too.
+    /// Notes arrivals: `next` is the first missing segment, and `beyond` segments after it take room too.
     pub(crate) fn arrived(&mut self, now: Picos, next: u32, beyond: u32, round_trip: impl Fn() -> Picos) {
         if now >= self.due {
             self.measure(next);
@@ -60,7 +60,7 @@ impl Buffers {
         self.edge = self.edge.max(next.saturating_add(self.room.saturating_sub(beyond)));
     }
 
-    /// `mptcp_rcv_space_adjust`: room for twice what came in a round trip, and more where that grows.
+    /// `mptcp_rcv_space_adjust`: room for twice the arrivals of a round trip, and more where these grow.
     fn measure(&mut self, next: u32) {
         let came = next - self.counted_from;
         self.counted_from = next;

@@ -9,12 +9,12 @@ use super::{Arrivals, LinkId, Picos};
 use crate::Control;
 use crate::transport::{Governor, Receiver, Sender};
 
-/// How much a connection carries.
+/// The amount of data of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Amount {
-    /// More than there is time for.
+    /// More than can be sent in the simulated time.
     Endless,
-    /// So many bytes; none are as good as one.
+    /// So many bytes; 0 counts as 1.
     Bytes(u64),
 }
 
@@ -30,34 +30,34 @@ pub struct Way {
 /// A connection to be opened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewConnection {
-    /// The way of each subflow, the first one's first, 1 to [`Self::MAX_SUBFLOWS`]; more than one make it MPTCP.
+    /// The routes of the subflows, the first subflow's first, 1 to [`Self::MAX_SUBFLOWS`]; more than one make it MPTCP.
     pub ways: Vec<Way>,
-    /// What it carries.
+    /// The amount of data.
     pub amount: Amount,
-    /// How the windows change.
+    /// The congestion control.
     pub control: Control,
-    /// How long a subflow's first packet waits for the controller.
+    /// The controller's delay of a subflow's first packet.
     pub set_up: Picos,
-    /// The most that may be under way or wait for its turn at the receiver, in bytes.
+    /// The greatest number of bytes in flight or out of order at the receiver.
     pub buffer: u64,
-    /// How MPTCP chooses subflows.
+    /// The scheduler of MPTCP.
     pub scheduler: Scheduler,
     /// The longest packet, in bytes, up to [`Self::MOST_MTU`].
     pub mtu: u16,
 }
 
-/// How an MPTCP connection gives its data to subflows.
+/// The assignment of an MPTCP connection's data to subflows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scheduler {
-    /// A segment belongs to no subflow before it leaves, on the one with the least round-trip time of those with room. What was
-    /// under way on a subflow that timed out goes out on another at once.
+    /// A segment is assigned when it leaves, to the subflow with the least round-trip time of those with room. Data
+    /// in flight on a subflow that timed out is sent on another at once.
     #[default]
     LowestRtt,
-    /// Linux (6.18): subflows get bursts of data into queues of their own, far ahead, and keep it; an autotuned receive buffer.
+    /// Linux (6.18): bursts of data are queued on subflows far ahead, and stay there; the receive buffer is autotuned.
     Linux,
 }
 
-/// What a segment and an acknowledgement look like on the wire, in bytes.
+/// The sizes of a segment and an acknowledgement on the wire, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Shape {
     pub(crate) payload: u16,
@@ -70,16 +70,16 @@ pub(crate) struct Shape {
 pub(crate) struct Connection {
     pub(crate) subflows: Range<u32>,
     pub(crate) shape: Shape,
-    /// Segments in all, and the payload of the last one.
+    /// The total number of segments, and the payload of the last one.
     pub(crate) total: u32,
     pub(crate) last_payload: u16,
     pub(crate) set_up: Picos,
-    /// The sender's: the next that has not been sent, and the first that is not acknowledged.
+    /// At the sender: the next segment to send, and the first without an acknowledgement.
     pub(crate) next: u32,
     pub(crate) una: u32,
-    /// Segments that the receiver has room for beyond `una`.
+    /// Segments beyond `una` that fit into the receive buffer.
     pub(crate) window: u32,
-    /// Sent on a subflow that may be dead: to be sent on another.
+    /// Segments sent on a subflow that may be dead, to be sent on another.
     pub(crate) again: VecDeque<u32>,
     /// With [`Scheduler::Linux`], and when the event queue next looks at their deadline.
     pub(crate) buffers: Option<Box<Buffers>>,
@@ -94,13 +94,13 @@ pub(crate) struct Connection {
 pub(crate) struct Subflow {
     pub(crate) connection: u32,
     pub(crate) status: Status,
-    /// The places of its ways in the table of routes.
+    /// The indices of its routes in the table of routes.
     pub(crate) forward: u32,
     pub(crate) back: u32,
     pub(crate) sender: Sender,
     pub(crate) governor: Governor,
     pub(crate) receiver: Receiver,
-    /// When the sender's interface has room again, if it waits for that.
+    /// When the sender's interface has room again, if the sender waits for it.
     pub(crate) resume: Option<Picos>,
     /// With [`Scheduler::Linux`].
     pub(crate) queue: WriteQueue,
@@ -114,7 +114,7 @@ pub(crate) enum Status {
     Waiting,
     /// It has left.
     Opening,
-    /// The answer has come.
+    /// The answer has arrived.
     Open,
     /// The host has ended it.
     Closed,
@@ -125,7 +125,7 @@ impl Shape {
     const TCP: Self = Self { payload: 1_448, headers: 66, acknowledgement: 66 };
     const MPTCP: Self = Self { payload: 1_428, headers: 86, acknowledgement: 78 };
     const ETHERNET: u16 = 14;
-    /// What every host takes: RFC 791.
+    /// The packet size that every host accepts: RFC 791.
     const LEAST_MTU: u16 = 576;
     /// What a block of SACK adds.
     pub(crate) const SACK: u16 = 12;
@@ -146,26 +146,26 @@ impl Shape {
 impl NewConnection {
     /// The most subflows of a connection.
     pub const MAX_SUBFLOWS: usize = 16;
-    /// The buffer where nothing else is said: more than any window gets here.
+    /// The default buffer: more than any window here.
     pub const BUFFER: u64 = 64 << 20;
 
-    /// The longest packet where nothing else is said.
+    /// The default MTU.
     pub const MTU: u16 = 1_500;
-    /// The longest packet that there may be.
+    /// The greatest MTU.
     pub const MOST_MTU: u16 = 9_216;
 
-    /// The data in a full frame of a connection with so many subflows, of the whole frame.
+    /// The part of a full frame that is data, in a connection with so many subflows.
     pub fn payload_share(subflows: usize) -> f64 {
         let Shape { payload, headers, .. } = Shape::of(subflows);
         f64::from(payload) / f64::from(payload + headers)
     }
 
-    /// Plain TCP, which no controller delays.
+    /// Plain TCP without a controller's delay.
     pub fn tcp(forward: Vec<LinkId>, back: Vec<LinkId>, amount: Amount, control: Control) -> Self {
         Self::mptcp(vec![Way { forward, back }], amount, control)
     }
 
-    /// MPTCP over these ways, which no controller delays.
+    /// MPTCP over these routes, without a controller's delay.
     pub const fn mptcp(ways: Vec<Way>, amount: Amount, control: Control) -> Self {
         Self {
             ways,
@@ -219,13 +219,13 @@ impl Connection {
         }
     }
 
-    /// Bytes of the frame that carries a segment.
+    /// The size of the frame with a segment, in bytes.
     pub(crate) const fn frame(&self, dsn: u32) -> u16 {
         let payload = if dsn + 1 == self.total { self.last_payload } else { self.shape.payload };
         payload + self.shape.headers
     }
 
-    /// The next data to send, on another subflow than before if it may be lost.
+    /// The next data to send; if it may be lost, on another subflow than before.
     pub(crate) fn take_next(&mut self) -> Option<u32> {
         while let Some(dsn) = self.again.pop_front() {
             if dsn >= self.una {
@@ -239,7 +239,7 @@ impl Connection {
         })
     }
 
-    /// Data that was sent on a subflow that may be dead: another one is to carry what the receiver still lacks.
+    /// Queues data of a subflow that may be dead for another one, as far as the receiver lacks it.
     pub(crate) fn send_elsewhere(&mut self, lost: impl Iterator<Item = u32>) {
         let mut again: Vec<_> = self.again.drain(..).chain(lost).filter(|dsn| *dsn >= self.una).collect();
         again.sort_unstable();
@@ -247,7 +247,7 @@ impl Connection {
         self.again = again.into();
     }
 
-    /// Whether there is data that may not be sent before the receiver has room.
+    /// Whether data waits for room at the receiver.
     pub(crate) const fn is_blocked(&self) -> bool {
         self.next < self.total && self.next - self.una >= self.window
     }

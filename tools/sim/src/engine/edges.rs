@@ -10,34 +10,34 @@ use super::simulation::END;
 use super::timers::Side;
 use super::{ConnectionId, LinkId, Picos, Simulation};
 
-/// The way of a flow that edges spray over several paths and resequence.
+/// The route of a flow that edges spray over several paths and resequence.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sprayed {
-    /// From the host to the edge that spreads; at least one link.
+    /// From the host to the spraying edge; at least one link.
     pub before: Vec<LinkId>,
-    /// Each at least one link, with what the scheduler knows of it; 1 to [`Self::MAX_PATHS`].
+    /// The paths, of at least one link each, with the scheduler's properties; 1 to [`Self::MAX_PATHS`].
     pub paths: Vec<(Vec<LinkId>, PathWeight)>,
-    /// From the edge that resequences to the host; at least one link.
+    /// From the resequencing edge to the host; at least one link.
     pub after: Vec<LinkId>,
-    /// How packets are spread.
+    /// The scheduler's policy.
     pub policy: Policy,
-    /// How they are resequenced; nothing: they are not.
+    /// The settings of the resequencer; `None` without one.
     pub resequencing: Option<Settings>,
 }
 
-/// Both edges of one direction of a flow: `braid_spray`, which real ones run.
+/// Both edges of one direction of a flow, with `braid_spray` as in real ones.
 #[derive(Clone, Debug)]
 pub(super) struct Bundle {
     scheduler: Scheduler,
     resequencer: Option<Resequencer<Packet>>,
-    /// The places of the paths in the table of routes, and of what comes behind the second edge.
+    /// The indices of the paths, and of the links after the second edge, in the table of routes.
     paths: Vec<u32>,
     exit: u32,
     flow: FiveTuple,
-    /// Bytes of data in a segment and of headers in a frame; of acknowledgements none.
+    /// The bytes of data in a segment and of headers in a frame; none of data for acknowledgements.
     payload: u16,
     headers: u16,
-    /// When the event queue next looks whether something has waited long enough.
+    /// When the event queue next checks for an expired hold time.
     pub(super) look: Picos,
 }
 
@@ -46,12 +46,12 @@ pub(super) const EDGE: u32 = 1 << 30;
 const SPREADS: u32 = 255;
 
 impl Sprayed {
-    /// Paths of one flow.
+    /// The greatest number of paths of a flow.
     pub const MAX_PATHS: usize = 64;
 }
 
 impl Bundle {
-    /// When something has waited long enough.
+    /// When the next hold time expires.
     pub(super) fn deadline(&self) -> Option<Picos> {
         let due = self.resequencer.as_ref()?.poll_timeout()?;
         Some(Picos::from_nanos(due.as_nanos()))
@@ -68,7 +68,7 @@ impl Bundle {
 }
 
 impl Simulation {
-    /// From now on edges spread a connection's packets there and back.
+    /// Makes edges spray a connection's packets in both directions from now on.
     ///
     /// # Panics
     ///
@@ -110,13 +110,13 @@ impl Simulation {
         self.add_route(&way.before, mark | SPREADS)
     }
 
-    /// A packet has come to an edge, to be sprayed or resequenced.
+    /// Handles a packet at an edge that sprays or resequences.
     pub(super) fn pass_edge(&mut self, mark: u32, mut packet: Packet) {
         let number = (mark & !EDGE) >> 8;
         let bundle = &mut self.bundles[number as usize];
         if mark & SPREADS == SPREADS {
             let path = bundle.scheduler.pick(time(self.now), packet.size().into());
-            // Without any weight there is no way on.
+            // Without any weight there is no path.
             let Some(start) = path.and_then(|path| bundle.paths.get(path)) else { return };
             packet.at = *start;
             self.put_on(self.routes[packet.at as usize], packet);

@@ -10,12 +10,12 @@ const SLOTS: usize = 1 << 16;
 const DAYS: usize = SLOTS / 64 / 64;
 const NONE: u32 = u32::MAX;
 
-/// What is due when: a calendar queue (Brown, 1988) of things that are each due once at most.
+/// A calendar queue (Brown, 1988) of items that are each due at most once.
 ///
-/// Things are numbered, so that the list of a slot needs no memory of its own: every thing names the next one. What is
-/// due after the last slot waits in a heap. Things that are due at the same time come in the order in which they were
-/// entered, or found on the heap: the same in every run. `push` and `pop` are O(1) for slots about as wide as the
-/// mean time between events.
+/// Items are numbered, so that the list of a slot needs no memory of its own: each item names the next one. Items due
+/// after the last slot wait in a heap. Items due at the same time come in the order in which they were entered, or
+/// left the heap: the same in every run. `push` and `pop` are O(1) for slots about as wide as the mean time between
+/// events.
 #[derive(Clone, Debug)]
 pub struct EventQueue {
     heads: Vec<u32>,
@@ -36,7 +36,7 @@ struct Thing {
 }
 
 impl EventQueue {
-    /// An empty one, for events that lie about `spacing` apart.
+    /// An empty queue, for events about `spacing` apart.
     pub fn new(spacing: Picos) -> Self {
         let levels = [SLOTS / 64, DAYS, 1].map(|words| vec![0; words]);
         Self {
@@ -51,13 +51,13 @@ impl EventQueue {
         }
     }
 
-    /// Makes room for things with numbers below `count`.
+    /// Makes room for items with numbers below `count`.
     pub fn reserve(&mut self, count: usize) {
         let nothing = Thing { due: Picos::NEVER, next: NONE };
         self.things.resize(count.max(self.things.len()), nothing);
     }
 
-    /// Enters a thing that is not in the event queue, due now or later.
+    /// Enters an item that is not in the queue, due now or later.
     pub fn push(&mut self, thing: u32, due: Picos) {
         self.things[thing as usize].due = due;
         let slot = (due.0 >> self.shift).max(self.slot);
@@ -70,7 +70,7 @@ impl EventQueue {
         }
     }
 
-    /// Takes out the next thing, if it is due by `until`.
+    /// Takes out the next item, if it is due by `until`.
     pub fn pop(&mut self, until: Picos) -> Option<(u32, Picos)> {
         if self.far_slot.wrapping_sub(self.slot) < SLOTS as u64 {
             self.fetch();
@@ -119,7 +119,7 @@ impl EventQueue {
         self.things[before].next = thing;
     }
 
-    /// Moves what is due within the slots from the heap to them.
+    /// Moves items due within the slots from the heap to them.
     #[cold]
     fn fetch(&mut self) {
         while let Some(Reverse((due, _, thing))) = self.far.peek().copied() {

@@ -7,7 +7,7 @@ use super::{ConnectionId, Picos, Simulation};
 use crate::transport::{Answer, Heard, Kin, Progress};
 
 impl Simulation {
-    /// A packet has come to the end of its way.
+    /// Handles a packet at the end of its route.
     pub(super) fn take_in(&mut self, end: u32, packet: Packet) {
         let subflow = end >> 1;
         match (end & 1 == 0, packet.dsn == HANDSHAKE) {
@@ -18,7 +18,7 @@ impl Simulation {
         }
     }
 
-    /// The first subflow of a connection begins; the others follow when it is established.
+    /// Begins the first subflow of a connection; the others follow when it is established.
     pub(super) fn begin(&mut self, subflow: u32, set_up: Picos) {
         let it = &mut self.subflows[subflow as usize];
         if it.status == Status::Waiting {

@@ -7,20 +7,21 @@ use super::Picos;
 use super::packet::Packet;
 use super::ring::Ring;
 
-/// One direction of a link. What is in it, waiting or on the way, is one queue in the order of arrival.
+/// One directed link. Its frames, queued or in flight, form one queue in the order of arrival.
 ///
-/// When a frame is offered, it is settled when it will arrive, as `braid_link_model::OneWay` does when it begins to be
-/// sent; for links that do not change, which is all this one can be beside being cut, the two agree to a nanosecond,
-/// and about every frame that finds the queue full (a test). So a frame costs one event a link instead of two.
+/// The arrival time of a frame is computed when the frame is offered; `braid_link_model::OneWay` does so when its
+/// transmission begins. A link here can only be cut, and does not change otherwise. For such links the two agree to a
+/// nanosecond, and about every frame that finds the queue full (a test). So a frame costs one event a link instead of
+/// two.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     inside: Ring<Packet>,
-    /// How many of them, from the first on, are known to have been sent, and the bytes of the others. Who looks moves it on.
+    /// The number of frames at the front that are known to be sent, and the bytes of the others. Updated on access.
     sent: u32,
     unsent_bytes: u64,
-    /// When all that was offered has been sent.
+    /// When the transmission of all offered frames ends.
     free: Picos,
-    /// Picoseconds a byte takes, with 16 bits after the point.
+    /// The transmission time of a byte in picoseconds, with 16 fractional bits.
     byte_time: u64,
     delay: Picos,
     queue: QueueLimit,
@@ -28,14 +29,14 @@ pub(crate) struct Link {
     loss: u64,
     random: SplitMix64,
     cut: bool,
-    /// Senders wait while more than this is to be sent first.
+    /// Senders wait while the backlog takes longer than this.
     gate: Picos,
     /// Whether the event queue has an entry for this link.
     pub(crate) is_due: bool,
     pub(crate) counters: LinkCounters,
 }
 
-/// What became of the frames that a link was offered.
+/// The fates of the frames offered to a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LinkCounters {
     /// Frames that arrived.
@@ -44,7 +45,7 @@ pub struct LinkCounters {
     pub bytes: u64,
     /// Frames for which the queue had no room.
     pub overflowed: u64,
-    /// Frames that were lost on the way, by chance or because the link was cut.
+    /// Frames lost by chance, or because the link was cut.
     pub lost: u64,
 }
 
@@ -68,19 +69,19 @@ impl Link {
         }
     }
 
-    /// The link leaves a host whose TCP waits for it instead of filling its queue, for as much as Linux does: a millisecond,
-    /// two frames at least (small queues of TCP).
+    /// Makes senders wait for this link, which leaves their host, instead of filling its queue. The backlog is Linux's: a
+    /// millisecond, two frames at least (TCP small queues).
     pub(crate) fn hold_senders(&mut self) {
         self.gate = Picos::from_millis(1).max(self.sending_time(2 * 1_514));
     }
 
-    /// When a sender may go on that has to wait now.
+    /// When a sender that has to wait now may continue.
     pub(crate) fn wait(&self, now: Picos) -> Option<Picos> {
         let backlog = self.free - now;
         (backlog > self.gate).then(|| now + (backlog - Picos(self.gate.0 / 2)))
     }
 
-    /// Takes a packet, if there is room; then [`Self::next_arrival`] says when to come back.
+    /// Offers a packet, which is queued if there is room; afterwards [`Self::next_arrival`] gives the next event.
     pub(crate) fn offer(&mut self, now: Picos, mut packet: Packet) {
         if self.cut {
             self.counters.lost += 1;
@@ -120,7 +121,7 @@ impl Link {
         self.inside.front().map(|packet| packet.arrival)
     }
 
-    /// Loses everything inside, and all that is offered, until it is restored.
+    /// Loses all frames inside, and all that are offered until it is restored.
     pub(crate) fn cut(&mut self, now: Picos) {
         self.counters.lost += self.inside.len() as u64;
         self.inside.clear();
@@ -143,7 +144,7 @@ impl Link {
         Picos((bytes as u64).saturating_mul(self.byte_time) >> 16)
     }
 
-    // The frame that is being sent does not count. Only near the limit it has to be looked for.
+    // The frame in transmission does not count. Only near the limit has it to be found.
     fn has_room(&mut self, now: Picos, size: u16) -> bool {
         match self.queue {
             QueueLimit::Packets(limit) => {

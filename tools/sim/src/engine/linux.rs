@@ -5,8 +5,8 @@ use super::Simulation;
 use super::connection::Status;
 use super::timers::Side;
 
-/// A subflow is given so many bytes before another one is looked for, in pieces of at most so many
-/// (`MPTCP_SEND_BURST_SIZE`, and what a fragment of the application's data holds).
+/// The bytes given to a subflow before another one is considered, and the size of a piece (`MPTCP_SEND_BURST_SIZE`,
+/// and the size of a fragment of the application's data).
 const BURST: u32 = 65_400;
 const PIECE: u32 = 32_768;
 /// `net.mptcp.stale_loss_cnt`.
@@ -15,7 +15,7 @@ const LEAST_TIMEOUT: Picos = Picos::from_millis(200);
 
 /// MPTCP of Linux: data is given to the queues of subflows, long before it is sent, and stays there.
 impl Simulation {
-    /// Gives what is written to subflows: a burst to the one that will be through soonest, until that has no room.
+    /// Gives written data to subflows: a burst to the one that will finish soonest, until that has no room.
     pub(super) fn push(&mut self, connection: u32) {
         while self.may_push(connection) {
             let Some(subflow) = self.soonest(connection) else { break };
@@ -27,7 +27,7 @@ impl Simulation {
         self.watch(connection, Side::Connection);
     }
 
-    /// What an acknowledgement of data means.
+    /// Handles an acknowledgement of data.
     pub(super) fn data_acknowledged(&mut self, connection: u32, subflow: u32, advanced: bool) {
         let now = self.now;
         if let (true, Some(buffers)) = (advanced, &mut self.connections[connection as usize].buffers) {
@@ -41,7 +41,7 @@ impl Simulation {
         self.push(connection);
     }
 
-    /// Data came; how much more may come.
+    /// Handles arrived data; updates the receive window.
     pub(super) fn make_room(&mut self, connection: u32) {
         let Self { connections, subflows, now, .. } = self;
         let it = &mut connections[connection as usize];
@@ -51,8 +51,8 @@ impl Simulation {
         buffers.arrived(*now, it.arrivals.next(), it.arrivals.beyond(), || round_trip().unwrap_or_default());
     }
 
-    /// For too long nothing was acknowledged in order: a subflow that has nothing to do sends the first of it again, and those
-    /// that show no sign of life are left.
+    /// Handles a time-out of the connection: an idle subflow sends the first missing segment again, and subflows
+    /// without a sign of life are suspended.
     pub(super) fn connection_timeout(&mut self, connection: u32) {
         let all = self.connections[connection as usize].subflows.clone();
         let due = self.data_timeout_due(connection);
@@ -81,7 +81,7 @@ impl Simulation {
         self.push(connection);
     }
 
-    /// All that is not acknowledged goes out again, on subflows that are alive.
+    /// Sends all data without an acknowledgement again, on subflows that are alive.
     pub(super) fn send_all_again(&mut self, connection: u32) {
         let it = &mut self.connections[connection as usize];
         it.next = it.una;
@@ -106,7 +106,7 @@ impl Simulation {
         it.buffers.as_ref().map_or(Picos::NEVER, |it| it.progress + longest)
     }
 
-    /// Whether there is data that the receiver has room for.
+    /// Whether there is data that fits into the receive window.
     fn may_push(&mut self, connection: u32) -> bool {
         let Self { connections, subflows, .. } = self;
         let it = &mut connections[connection as usize];
@@ -119,7 +119,7 @@ impl Simulation {
         it.next < buffers.written.min(buffers.edge)
     }
 
-    /// The open subflow that will be through soonest with what it has.
+    /// The open subflow that will finish soonest with its queue.
     fn soonest(&mut self, connection: u32) -> Option<u32> {
         let it = &self.connections[connection as usize];
         let mut best = (u64::MAX, None);
@@ -135,7 +135,7 @@ impl Simulation {
         best.1
     }
 
-    /// Gives a subflow a burst; whether it had room for any.
+    /// Gives a subflow a burst; returns whether it had room for any.
     fn give(&mut self, connection: u32, subflow: u32) -> bool {
         let Self { connections, subflows, now, .. } = self;
         let (connection, it) = (&mut connections[connection as usize], &mut subflows[subflow as usize]);

@@ -1,6 +1,6 @@
 //! Links, TCP and MPTCP connections, and the clock that drives them.
 //!
-//! [`Simulation`] performs no I/O, has no threads and draws no number that its seed does not give.
+//! [`Simulation`] performs no I/O, has no threads, and draws all random numbers from its seed.
 //!
 //! ```
 //! use braid_link_model::{Delay, Parameters};

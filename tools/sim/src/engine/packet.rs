@@ -2,7 +2,7 @@
 
 use super::Picos;
 
-/// A packet on its way, in half a cache line.
+/// A simulated packet, in half a cache line.
 ///
 /// Numbers count segments, not bytes. What a field means depends on the direction, which the route says.
 #[derive(Clone, Copy, Default, Debug)]
@@ -11,15 +11,15 @@ pub(crate) struct Packet {
     pub arrival: Picos,
     /// That link's place in the table of routes.
     pub at: u32,
-    /// Data: its number in the subflow. Acknowledgement: the next number that the receiver wants.
+    /// Data: its number in the subflow. Acknowledgement: the next number that the receiver expects.
     pub seq: u32,
-    /// Data: its number in the connection. Acknowledgement: the next of those that the receiver wants.
+    /// Data: its number in the connection. Acknowledgement: the next such number that the receiver expects.
     pub dsn: u32,
-    /// Data: when it was sent. Acknowledgement: the same of what it answers.
+    /// Data: when it was sent. Acknowledgement: the same of the segment that it answers.
     pub stamp: Stamp,
-    /// Acknowledgement: the segment that caused it; with its neighbours that came before, the first block of SACK.
+    /// Acknowledgement: the segment that caused it; with its received neighbours, the first block of SACK.
     pub cause: u32,
-    /// How many segments just below `cause` have come; from 255 on, at least so many.
+    /// The number of segments received just below `cause`; 255 stands for at least so many.
     pub below: u8,
     /// As `below`, above it.
     pub above: u8,
@@ -31,7 +31,7 @@ pub(crate) struct Packet {
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Stamp(u32);
 
-/// Stands in for the number of data in the packets of a handshake.
+/// Replaces the number of data in the packets of a handshake.
 pub(crate) const HANDSHAKE: u32 = u32::MAX;
 
 /// A frame that is lost is in its link until it would have arrived.

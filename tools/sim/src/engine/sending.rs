@@ -6,7 +6,7 @@ use super::timers::Side;
 use super::{NewConnection, Picos, Simulation};
 
 impl Simulation {
-    /// Sends what the window of a subflow allows: first what is lost, then what is new.
+    /// Sends as the window of a subflow allows: lost segments first, then new ones.
     pub(super) fn send_on(&mut self, subflow: u32) {
         if self.subflows[subflow as usize].status != Status::Open {
             return;
@@ -28,7 +28,7 @@ impl Simulation {
         self.watch(subflow, Side::Sender);
     }
 
-    /// Whether the interface has to send what it has first; then it says when that is done.
+    /// Whether the interface must drain first; then the end of that becomes a deadline.
     fn waits(&mut self, subflow: u32) -> bool {
         let it = &mut self.subflows[subflow as usize];
         let link = &self.links[self.routes[it.forward as usize] as usize];
@@ -54,7 +54,7 @@ impl Simulation {
         order[..count].iter().for_each(|(_, subflow)| self.send_on(*subflow));
     }
 
-    /// Sends one segment; whether there was one.
+    /// Sends one segment; returns whether there was one.
     fn send_one(&mut self, subflow: u32) -> bool {
         let it = &mut self.subflows[subflow as usize];
         let connection = &mut self.connections[it.connection as usize];
@@ -69,7 +69,7 @@ impl Simulation {
         true
     }
 
-    /// Nothing was heard for twice a round trip: sends a segment for which there need be no room.
+    /// Sends a probe after two silent round trips, regardless of the window.
     pub(super) fn send_probe(&mut self, subflow: u32) {
         let it = &mut self.subflows[subflow as usize];
         let connection = &mut self.connections[it.connection as usize];

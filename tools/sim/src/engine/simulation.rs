@@ -19,14 +19,14 @@ pub struct LinkId(pub(crate) u32);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ConnectionId(pub(crate) u32);
 
-/// What a subflow did.
+/// The counters of a subflow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SubflowCounters {
     /// Bytes of data that were acknowledged in order, those that another subflow carried too among them.
     pub acknowledged: u64,
     /// Segments that were sent again.
     pub retransmissions: u64,
-    /// How often nothing was heard for too long.
+    /// The number of time-outs.
     pub timeouts: u32,
     /// The congestion window, in segments.
     pub cwnd: u32,
@@ -36,14 +36,14 @@ pub struct SubflowCounters {
 
 /// A network and the connections through it. Performs no I/O.
 ///
-/// Links are added first. Then, as often as wanted: open connections, change links, [`Self::run_until`] a later time,
-/// look at counters. An event is a packet that arrives at the end of a link, or a timer.
+/// Links are added first. Then, any number of times: open connections, change links, [`Self::run_until`] a later time,
+/// read counters. An event is a packet that arrives at the end of a link, or a timer.
 #[derive(Clone, Debug)]
 pub struct Simulation {
     pub(super) now: Picos,
     pub(super) event_queue: EventQueue,
     pub(super) links: Vec<Link>,
-    /// Ways one after the other: numbers of links, then the number of the subflow and what end of it is there, or an edge.
+    /// The routes one after the other: numbers of links, then the subflow's number with its end, or an edge.
     pub(super) routes: Vec<u32>,
     pub(super) connections: Vec<Connection>,
     pub(super) subflows: Vec<Subflow>,
@@ -51,7 +51,7 @@ pub struct Simulation {
     pub(super) timers: Vec<Timer>,
     pub(super) free_timers: Vec<u32>,
     pub(super) finished: Vec<ConnectionId>,
-    /// Memory for what a window's formula looks at.
+    /// Memory for the input of a window's formula.
     pub(super) kin: Vec<Kin>,
     random: SplitMix64,
     events: u64,
@@ -61,8 +61,8 @@ pub struct Simulation {
 pub(super) const END: u32 = 1 << 31;
 
 impl Simulation {
-    /// Without links. `spacing` is about how far events will lie apart: the time that a frame takes on a link divided by
-    /// the number of links does well. It changes how fast the simulation is, and nothing else.
+    /// A simulation without links. `spacing` is the approximate interval of events: a good value is the transmission
+    /// time of a frame divided by the number of links. It changes only the speed of the simulation.
     pub fn new(spacing: Picos, seed: u64) -> Self {
         Self {
             now: Picos::ZERO,
@@ -81,7 +81,7 @@ impl Simulation {
         }
     }
 
-    /// Adds one direction of a link. Jitter, reordering and bursts of losses are not simulated.
+    /// Adds a directed link. Jitter, reordering and bursts of losses are not simulated.
     ///
     /// # Panics
     ///
@@ -94,7 +94,7 @@ impl Simulation {
         id
     }
 
-    /// From now on senders wait for a link that leaves their host, instead of losing frames to its queue.
+    /// Makes senders wait for a link that leaves their host, instead of losing frames to its queue.
     pub fn hold_senders(&mut self, link: LinkId) {
         self.links[link.0 as usize].hold_senders();
     }
@@ -123,7 +123,7 @@ impl Simulation {
         id
     }
 
-    /// From now on a subflow's packets take another way; those that are under way go on.
+    /// Reroutes a subflow's later packets; those in flight continue on the old route.
     ///
     /// # Panics
     ///
@@ -138,8 +138,8 @@ impl Simulation {
         (it.forward, it.back) = (forward, back);
     }
 
-    /// Ends a subflow, as a host does that is told to: nothing is sent on it any more, and what was under way goes out again on
-    /// the others, unless it arrives before. A connection whose last subflow ends delivers nothing more.
+    /// Ends a subflow, as a host does by advice: nothing more is sent on it, and data in flight is sent again on the
+    /// others, unless it arrives before. A connection whose last subflow ends delivers nothing more.
     ///
     /// # Panics
     ///
@@ -170,7 +170,7 @@ impl Simulation {
         place
     }
 
-    /// Lets everything happen that is due by `until`.
+    /// Processes all events due by `until`.
     pub fn run_until(&mut self, until: Picos) {
         let links = self.links.len() as u32;
         while let Some((thing, due)) = self.event_queue.pop(until) {
@@ -185,27 +185,27 @@ impl Simulation {
         self.now = self.now.max(until);
     }
 
-    /// What is inside a link is lost, and everything else until it is restored.
+    /// Cuts a link: packets inside it are lost, and all that follow until it is restored.
     pub fn cut(&mut self, link: LinkId) {
         self.links[link.0 as usize].cut(self.now);
     }
 
-    /// The link is as it was before it was cut.
+    /// Restores a link that was cut.
     pub fn restore(&mut self, link: LinkId) {
         self.links[link.0 as usize].restore();
     }
 
-    /// What time it is.
+    /// The present time.
     pub const fn now(&self) -> Picos {
         self.now
     }
 
-    /// How many events there were.
+    /// The number of events so far.
     pub const fn events(&self) -> u64 {
         self.events
     }
 
-    /// The connections that have finished since this was last asked for, in the order of time.
+    /// The connections that have finished since the last call, in the order of time.
     pub fn take_finished(&mut self) -> Vec<ConnectionId> {
         std::mem::take(&mut self.finished)
     }
@@ -220,12 +220,12 @@ impl Simulation {
         self.connections[connection.0 as usize].delivered()
     }
 
-    /// What became of the frames that a link was offered.
+    /// The fates of the frames offered to a link.
     pub fn link(&self, link: LinkId) -> LinkCounters {
         self.links[link.0 as usize].counters
     }
 
-    /// What the subflows of a connection did, in the order of its ways.
+    /// The counters of a connection's subflows, in the order of its routes.
     pub fn subflows(&self, connection: ConnectionId) -> impl Iterator<Item = SubflowCounters> {
         let connection = &self.connections[connection.0 as usize];
         let payload = u64::from(connection.shape.payload);
@@ -241,14 +241,14 @@ impl Simulation {
         })
     }
 
-    /// Bytes of memory that it takes, about.
+    /// The approximate memory in bytes.
     pub fn memory(&self) -> usize {
         let links = self.links.iter().map(|link| size_of::<Link>() + link.memory()).sum::<usize>();
         let ends = |subflow: &Subflow| size_of::<Subflow>() + subflow.sender.memory();
         links + self.subflows.iter().map(ends).sum::<usize>() + self.routes.len() * size_of::<u32>()
     }
 
-    /// A packet has arrived at the end of a link, unless the link was cut.
+    /// Handles a packet at the end of a link, unless the link was cut.
     fn arrive(&mut self, id: u32) {
         let link = &mut self.links[id as usize];
         let packet = link.take(self.now);
@@ -261,7 +261,7 @@ impl Simulation {
         }
     }
 
-    /// Puts a packet on the next link of its way, or gives it to the host at the end.
+    /// Puts a packet on the next link of its route, or passes it to the host at the end.
     fn pass_on(&mut self, mut packet: Packet) {
         packet.at += 1;
         let next = self.routes[packet.at as usize];

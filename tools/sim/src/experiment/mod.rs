@@ -1,4 +1,4 @@
-//! One network, one pattern of traffic, one way to steer it: what a run of it shows.
+//! Experiments: one network, one traffic pattern, one steering method.
 
 mod fabric;
 mod run;
@@ -25,38 +25,38 @@ pub use sweep::{Cancel, side_by_side, sweep};
 pub struct Experiment {
     /// The network; one with a seed of its own has the run's in its place.
     pub network: Spec,
-    /// What every link carries.
+    /// The capacity of every link.
     pub rate: BitsPerSec,
-    /// How long a bit travels on each.
+    /// The propagation delay of every link.
     pub delay: Duration,
-    /// What each holds while it is busy.
+    /// The queue of every link.
     pub queue: QueueLimit,
-    /// Who sends to whom.
+    /// The traffic pattern.
     pub pattern: Pattern,
     /// The paths of subflows.
     pub scheme: Scheme,
     /// Subflows for each pair of the two hosts' interfaces, 1 to 16 for all pairs together.
     pub subflows: usize,
-    /// How windows change.
+    /// The congestion control.
     pub control: Control,
-    /// How long the first packet of a subflow waits for the controller.
+    /// The controller's delay of a subflow's first packet.
     pub set_up: Duration,
-    /// What breaks.
+    /// The link failures.
     pub failures: Option<Failures>,
-    /// What is not counted at the start.
+    /// The time at the start that is not measured.
     pub warm_up: Duration,
-    /// What is counted.
+    /// The measured time.
     pub measured: Duration,
 }
 
-/// Cables between switches that are cut in the course of a run, drawn at random.
+/// Links between switches that are cut in the course of a run, drawn at random.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Failures {
-    /// When, after the start.
+    /// The time of the failure after the start.
     pub at: Duration,
-    /// How many at once.
+    /// The number of links that fail at once.
     pub cables: usize,
-    /// How long it takes until the controller has led the streams on them elsewhere.
+    /// The time until the controller has rerouted the streams on them.
     pub repair: Duration,
 }
 

@@ -11,11 +11,11 @@ use crate::network::Network;
 use crate::steering::{Moved, Placed, Steering};
 use crate::traffic::Pattern;
 
-/// Transfers begin within so long of each other: together, but not in step.
+/// Transfers begin within this time: together, but not in step.
 const STAGGER: Duration = Duration::from_millis(1);
-/// What the controller lets pass before packets take another way, beside what it takes for a subflow's first packet.
+/// The controller's delay before a reroute, in addition to that of a subflow's first packet.
 pub(crate) const GRACE: Duration = Duration::from_millis(20);
-/// How often somebody may stop a run.
+/// The interval of checks for cancellation.
 const SLICE: Duration = Duration::from_millis(10);
 
 /// A transfer that goes on.
@@ -25,7 +25,7 @@ struct Opened {
     id: ConnectionId,
 }
 
-/// What is to happen, in the order of time.
+/// Pending events, in the order of time.
 type Pending = VecDeque<(Picos, Happening)>;
 
 enum Happening {
@@ -43,42 +43,42 @@ struct Run<'a> {
     pending: Pending,
 }
 
-/// What one run of an experiment showed.
+/// The outcome of one run of an experiment.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
-    /// What it was drawn from.
+    /// Its seed.
     pub seed: u64,
     /// In the order in which they were opened.
     pub transfers: Vec<Transfer>,
-    /// How many events there were.
+    /// The number of events.
     pub events: u64,
     /// Bytes of memory that links and subflows took at the end.
     pub memory: usize,
-    /// How long the machine took.
+    /// The computing time.
     pub elapsed: Duration,
-    /// For how long was measured; nothing if somebody stopped the run while it warmed up.
+    /// The measured time; zero if the run was cancelled during the warm-up.
     pub measured: Duration,
-    /// How much of the time was simulated; less than 1 if somebody stopped the run.
+    /// The part of the time that was simulated; less than 1 if the run was cancelled.
     pub completed: f64,
 }
 
-/// A transfer, while it was measured.
+/// A transfer in the measured time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Transfer {
     /// The sender, by its place among the hosts.
     pub from: usize,
     /// The receiver.
     pub to: usize,
-    /// How many subflows it had.
+    /// The number of subflows.
     pub subflows: usize,
-    /// What arrived in order, in bits a second, headers left out.
+    /// The data that arrived in order, in bits a second, without headers.
     pub goodput: f64,
-    /// What the interfaces of the slower host carry together, frames counted whole.
+    /// The total capacity of the slower host's interfaces, frames counted whole.
     pub capacity: BitsPerSec,
 }
 
 impl Transfer {
-    /// Of the optimum: of what the interfaces carry of data when frames are full.
+    /// The goodput as a part of the optimum: the data that the interfaces carry in full frames.
     pub fn fraction(&self) -> f64 {
         self.goodput / (self.capacity.as_f64() * NewConnection::payload_share(self.subflows))
     }
@@ -103,7 +103,7 @@ impl Outcome {
     }
 }
 
-/// Simulates an experiment; the same seed gives the same outcome, but for the time that it takes.
+/// Simulates an experiment; the same seed gives the same outcome, except for computing time.
 ///
 /// # Errors
 ///
@@ -167,7 +167,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Draws the cables that break, both directions of each.
+    /// Draws the links that break, both directions of each.
     fn break_cables(&mut self, failures: Failures, random: &mut SplitMix64) {
         let graph = self.network.graph();
         let cables = graph.edges().map(|edge| graph.link(edge)).filter(|link| link.src < link.dst);
@@ -201,7 +201,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Simulates up to a time, unless somebody stops it, and says what each transfer has delivered.
+    /// Simulates up to a time, unless cancelled; returns the bytes that each transfer has delivered.
     fn measure(&mut self, until: Duration, cancel: &Cancel) -> Vec<u64> {
         let until = Picos::from(until);
         while self.simulation.now() < until && !cancel.is_cancelled() {

@@ -11,12 +11,12 @@ use signal_hook::flag;
 use super::run::{Outcome, run};
 use super::{Experiment, ExperimentError};
 
-/// Stops runs that are going on; what they have shown until then is kept.
+/// Cancels running simulations; their results so far are kept.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// Stops them at SIGINT, SIGTERM or SIGHUP, which no longer end the process; the second time they do.
+    /// Cancels at SIGINT, SIGTERM or SIGHUP, which no longer end the process; a second signal does.
     ///
     /// # Errors
     ///
@@ -41,10 +41,10 @@ impl Cancel {
     }
 }
 
-/// Does every job, on so many threads side by side; what came of each, in the order of the jobs.
+/// Runs every job, on so many threads in parallel; returns the results in the order of the jobs.
 ///
-/// The threads share nothing but what is to be done, so that their number changes no outcome. A job that was cancelled
-/// before it began has no outcome.
+/// The threads share only the list of jobs, so their number changes no result. A job that was cancelled before it
+/// began has no result.
 ///
 /// # Errors
 ///
@@ -81,8 +81,8 @@ pub fn side_by_side<J: Sync, T: Send, E: Send>(
     found.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs each experiment with each seed; the outcomes by experiment and seed, without those of runs that were stopped before
-/// they measured anything. `done` is told after each run.
+/// Runs each experiment with each seed; the outcomes by experiment and seed, without runs cancelled before they measured
+/// anything. Calls `done` after each run.
 ///
 /// # Errors
 ///
@@ -163,7 +163,7 @@ mod tests {
             let outcome = run(&Experiment { failures, ..experiment() }, 1, &Cancel::default()).unwrap();
             (outcome.mean(), outcome.ranked()[0])
         };
-        // Of 9 cables between 6 switches.
+        // Of 9 links between 6 switches.
         let (whole, some) = (broken(0), broken(2));
         assert!(some.0 < whole.0 && some.0 > 0.5 * whole.0 && some.1 > 0.05, "{whole:?} {some:?}");
     }

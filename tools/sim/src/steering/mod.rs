@@ -19,7 +19,7 @@ pub use advised::{Advised, AdvisedPair};
 pub use scheme::{Chooser, Scheme, Ties, UnknownScheme};
 use sets::PathSets;
 
-/// Chooses paths for the subflows of one transfer after another.
+/// Places the subflows of one transfer after another.
 #[derive(Debug)]
 pub struct Steering {
     graph: Arc<Graph>,
@@ -41,23 +41,23 @@ struct Subflow {
     path: Path,
 }
 
-/// Where the subflows of a transfer go.
+/// The placement of a transfer's subflows.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Placed {
-    /// A way for each, first one of each pair of interfaces, then a second one.
+    /// The route of each: first one for each pair of interfaces, then a second one.
     pub ways: Vec<Way>,
-    /// Subflows that are to move for these; one may move twice, last to where it stays.
+    /// The moves that this requires; a subflow may move twice, last to its final route.
     pub moves: Vec<Moved>,
 }
 
-/// A subflow that gets another way.
+/// A rerouted subflow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Moved {
     /// Its transfer, in the order in which they were placed.
     pub transfer: usize,
-    /// Its place among the ways of that.
+    /// Its index among the routes of that transfer.
     pub subflow: usize,
-    /// Where it goes now.
+    /// Its new route.
     pub way: Way,
 }
 
@@ -71,7 +71,7 @@ impl Steering {
         Self { graph, placement, by_address_pair, sets, streams: Vec::new(), transfers: Vec::new() }
     }
 
-    /// Ways for `subflows` subflows of each pair of the two hosts' interfaces; fewer where no path leads.
+    /// Routes for `subflows` subflows of each pair of the two hosts' interfaces; fewer where no path exists.
     pub fn place(
         &mut self,
         now: Time,
@@ -86,7 +86,7 @@ impl Steering {
         self.place_on(now, network, &all)
     }
 
-    /// Ways for subflows between given interfaces; fewer where no path leads.
+    /// Routes for subflows between given interfaces; fewer where no path exists.
     pub fn place_on(&mut self, now: Time, network: &Network, subflows: &[[Plug; 2]]) -> Placed {
         let (mut taken, mut placed, mut sets) = (BTreeMap::new(), Placed::default(), BTreeMap::new());
         self.transfers.push(self.streams.len());
@@ -98,14 +98,14 @@ impl Steering {
         placed
     }
 
-    /// A transfer has ended: it no longer counts where others are placed.
+    /// Notes the end of a transfer: it no longer counts in placement.
     pub fn ended(&mut self, transfer: usize) {
         let [first, end] = [transfer, transfer + 1].map(|it| self.transfers.get(it).copied());
         let end = end.unwrap_or(self.streams.len());
         (first.unwrap_or(end)..end).for_each(|stream| self.placement.ended(StreamId(stream as u64)));
     }
 
-    /// Links are gone: the subflows on them go elsewhere, if there is another way.
+    /// Reroutes the subflows on failed links, if there is another path.
     pub fn repair(&mut self, now: Time, network: &Network, gone: &BTreeSet<SwitchPort>) -> Vec<Moved> {
         let graph = &self.graph;
         let left = graph.edges().map(|edge| (*graph.link(edge), *graph.state(edge)));
@@ -138,7 +138,7 @@ impl Steering {
         own.into_iter().chain(moves).filter_map(|it| self.lead(network, it)).collect()
     }
 
-    /// Notes that a subflow goes by another path from now on.
+    /// Notes the reroute of a subflow.
     fn lead(&mut self, network: &Network, Move { stream, path }: Move) -> Option<Moved> {
         let it = self.streams.get_mut(stream.0 as usize)?;
         let way = network.way(&it.ends, &path)?;
@@ -146,7 +146,7 @@ impl Steering {
         Some(Moved { transfer: it.transfer, subflow: it.index, way })
     }
 
-    /// Takes over what links carry.
+    /// Updates the load of links.
     pub fn observe(&mut self, load: impl Fn(&Link) -> BitsPerSec) {
         let graph = &self.graph;
         let links = graph.edges().map(|edge| {

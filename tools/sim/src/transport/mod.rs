@@ -1,4 +1,4 @@
-//! What the two ends of a TCP connection or MPTCP subflow remember and decide. Nothing here knows links or events.
+//! The two ends of a TCP connection or MPTCP subflow: state and decisions. Nothing here depends on links or events.
 
 mod alarm;
 mod control;

@@ -70,7 +70,7 @@ fn the_controller_then_moves_everything_and_nothing_is_left() {
     network.plug(1, 9);
     network.advance(Duration::from_secs(60));
     let of_detours = network.brain.topology.links().count();
-    assert!(network.rules(3) <= of_detours * 3, "{} rules of detours", network.rules(3));
+    assert!(network.rules(3) <= of_detours * 3, "{} rules of bypasses", network.rules(3));
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn order_at(network: &Network, edge: DatapathId) -> EdgeGroup {
         Command::Resequence { dpid, resequencer } if *dpid == edge => Some(resequencer.group),
         _ => None,
     };
-    network.changes.iter().rev().find_map(group).expect("it puts in order")
+    network.changes.iter().rev().find_map(group).expect("it resequences")
 }
 
 fn path(label: MacAddr, weight: u32, bytes: u64) -> PathReport {

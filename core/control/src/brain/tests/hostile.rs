@@ -74,7 +74,7 @@ fn without_limits_of_ports_forged_openings_fill_a_bounded_table_until_they_end()
     assert_eq!(network.brain.sizes().streams, 1_000);
     let real = tuple(ip(1), 999, ip(9));
     network.send_tcp(1, 9, real, TcpFlags::SYN, &CAPABLE);
-    assert_eq!(network.received(9).len(), 1, "on the default route");
+    assert_eq!(network.received(9).len(), 1, "on the default path");
     // Switches remove idle rules, which those of forged streams are.
     let forged: Vec<_> = network.brain.transfers.streams().map(|stream| stream.id).collect();
     for id in forged {

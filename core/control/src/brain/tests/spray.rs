@@ -86,7 +86,7 @@ fn what_comes_by_several_paths_is_put_in_order_at_the_other_edge() {
     syn(&mut network, stream());
     ways(&mut network, stream());
     for (edge, packets) in [(1, 12), (9, 13)] {
-        let [Some(order)] = network.switch(edge).resequencers()[..] else { panic!("not put in order") };
+        let [Some(order)] = network.switch(edge).resequencers()[..] else { panic!("not resequenced") };
         assert_eq!((order.paths, network.switch(edge).ordered()), (3, packets));
     }
 }
@@ -129,6 +129,23 @@ fn a_policy_says_what_is_sprayed_over_how_many_paths_and_whether_in_order() {
     syn(&mut network, stream());
     assert_eq!(ways(&mut network, stream())[0].len(), 2);
     assert_eq!(network.switch(9).resequencers(), []);
+}
+
+#[test]
+fn a_connection_whose_policy_becomes_single_is_not_sprayed_again() {
+    let mut network = edges();
+    syn(&mut network, stream());
+    assert_eq!(ways(&mut network, stream())[0].len(), 3);
+    network.tell(&Event::Policy { text: "[[rule]]\nname = \"a\"\nkind = \"single\"\n".to_owned() });
+    for (a, b) in [(1, 2), (1, 3), (1, 9)] {
+        network.unplug(a, b);
+    }
+    network.advance(Duration::from_secs(1));
+    for (a, b) in [(1, 2), (1, 3), (1, 9)] {
+        network.plug(a, b);
+    }
+    network.advance(Duration::from_secs(10));
+    assert_eq!(ways(&mut network, stream()).map(|ways| ways.len()), [1, 1]);
 }
 
 /// Sets the delay in milliseconds and the capacity in Mbit/s of each link of a path.

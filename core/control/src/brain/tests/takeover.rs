@@ -1,11 +1,11 @@
-//! Address takeover: hosts that claim addresses of others, and hosts that move.
+//! Address takeover: hosts that use addresses of others, and hosts that move.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use braid_packet::arp::{Arp, ArpOp};
 use braid_packet::{Frame, Payload, TcpFlags};
-use braid_types::{DatapathId, MacAddr, SwitchPort};
+use braid_types::{DatapathId, MacAddr, PortNo, SwitchPort};
 
 use super::network::{HOST_PORT, Network, dpid, ip, mac, tuple};
 use crate::notice::Notice;
@@ -25,7 +25,7 @@ fn host_port(host: u64) -> SwitchPort {
     SwitchPort::new(dpid(host), HOST_PORT)
 }
 
-/// A claim of `who` to the IPv4 address of host `whose`.
+/// An ARP announcement of host `whose`'s IPv4 address by `who`.
 fn claim(who: MacAddr, whose: u64) -> Vec<u8> {
     Arp::request(who, ip4(whose), ip4(whose)).frame()
 }
@@ -98,6 +98,27 @@ fn a_host_whose_old_port_is_down_is_followed_at_once() {
     network.set_port(host_port(2), false);
     network.send(3, &claim(mac(2), 2));
     assert_eq!(place(&network, ip(2)), Some(dpid(3)));
+}
+
+#[test]
+fn two_moves_that_settle_at_once_leave_no_rule_at_the_old_port() {
+    let mut network = Network::start(&MESH, &[1, 2, 3]);
+    // Both claims are of host 2: one of its interface, one of its address.
+    network.send(3, &claim(mac(2), 2));
+    network.send(1, &claim(mac(1), 2));
+    network.set_port(host_port(2), false);
+    network.advance(Duration::from_secs(1));
+    let stale = Rule::Deliver { dst: ip(2), mac: mac(2), port: HOST_PORT };
+    assert!(!network.switch(2).has(stale), "the address is at another host");
+}
+
+#[test]
+fn a_packet_from_an_unknown_port_is_dropped_without_an_alarm() {
+    let mut network = Network::start(&MESH, &[1, 2]);
+    let nowhere = SwitchPort::new(dpid(1), PortNo(99));
+    network.arrive_at(nowhere, &claim(mac(7), 7));
+    assert!(threats(&network).is_empty());
+    assert_eq!(network.brain.counters().packets_over_limit, 0);
 }
 
 #[test]

@@ -157,7 +157,7 @@ impl Requests {
         Ok(())
     }
 
-    /// Whether all claimed local addresses are the requesting host's.
+    /// Whether all given local addresses are the requesting host's.
     fn check_asker(
         &self,
         on: &RequestDeps<'_>,

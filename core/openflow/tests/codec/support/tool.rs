@@ -1,4 +1,4 @@
-//! Programs of other projects that read OpenFlow.
+//! OpenFlow decoders of other projects.
 
 use std::process::Command;
 

@@ -6,19 +6,19 @@ use braid_topology::EdgeIndex;
 
 use super::tree::{Branch, Deviation, Tree};
 
-/// With fewer candidates there is nothing to gain by forgetting some.
+/// The least number of candidates at which pruning pays off.
 const MIN_TO_PRUNE: usize = 64;
 
 /// The paths that deviate somewhere from a path of the tree, over none of the links that paths of the tree take there.
 #[derive(Debug)]
 pub(super) struct Candidate {
-    /// The length of the shortest; if that is not found yet, a lower bound of it.
+    /// The length of the shortest path; a lower bound until that path is found.
     pub(super) length: i64,
-    /// With the first link of the shortest; if that is not found yet, no shortest path of this length has a lower one.
+    /// With the first link of the shortest path. Until that is found, no shortest path of this length has a lower one.
     pub(super) deviation: Deviation,
     /// The path that deviated there last; the parent if none did.
     pub(super) sibling: Branch,
-    /// The links of the shortest from the deviation on, if that is found.
+    /// The links of the shortest path from the deviation on, once that is found.
     pub(super) rest: Box<[EdgeIndex]>,
 }
 
@@ -32,12 +32,12 @@ impl Candidate {
     }
 }
 
-/// A heap of candidates, the first in their order on top. The order needs the tree, so it is none of `std`.
+/// A heap of candidates with the first in their order on top. The order needs the tree, so `std`'s heap does not fit.
 #[derive(Debug, Default)]
 pub(super) struct Candidates {
     heap: Vec<Candidate>,
     found: usize,
-    // How many there were after some were forgotten.
+    // The number of candidates after the last pruning.
     kept: usize,
 }
 
@@ -65,12 +65,12 @@ impl Candidates {
         Some(first)
     }
 
-    /// Forgets what comes after `wanted` paths that are found.
+    /// Prunes the candidates beyond the first `wanted`.
     pub(super) fn limit(&mut self, wanted: usize, tree: &Tree) {
         if self.found <= wanted || self.heap.len() < MIN_TO_PRUNE.max(2 * self.kept) {
             return;
         }
-        // What is sorted is a heap as well.
+        // A sorted vector is a heap as well.
         self.heap.sort_unstable_by(|a, b| a.order(b, tree));
         let mut found = 0;
         self.heap.retain(|candidate| {

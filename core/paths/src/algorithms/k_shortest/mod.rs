@@ -21,17 +21,17 @@ use tree::{Deviation, Tree};
 ///
 /// # Arguments
 /// * `ingress`, `egress`: the switches where all paths begin and end.
-/// * `k`: how many paths are wanted.
+/// * `k`: the greatest number of paths.
 ///
 /// # Returns
-/// The paths in that order, fewer than `k` only if there are no more. When both switches are the same, the one
-/// path without links. Nothing when either is unknown or no path exists. Fewer as well if the
-/// [budget](crate::PathFinder::with_budget) is used up, of which [`ByLength`] tells.
+/// The paths in that order, fewer than `k` only if there are no more or the
+/// [budget](crate::PathFinder::with_budget) is used up, which [`ByLength`] reports. When both switches are the same, the
+/// one path without links. Nothing when either is unknown or no path exists.
 ///
 /// # Complexity
-/// O(k h (E + V log V)) for paths of h links, as Yen's; in most networks nearly all searches are spared, and what
-/// remains is one search back from the egress and O(k h d) for switches of d links, however many are parallel.
-/// Memory is O(V + k h), as that of the result: candidates are kept as where they part from found paths.
+/// O(k h (E + V log V)) for paths of h links, as Yen's. Most networks need almost none of these searches; one search
+/// back from the egress remains, and O(k h d) for switches of d links, however many are parallel. Memory is O(V + k h),
+/// as that of the result: a candidate is stored as the place where it leaves a found path.
 ///
 /// # Source
 /// J. Y. Yen, Finding the K Shortest Loopless Paths in a Network, 1971, with E. L. Lawler's partition, 1972. As in
@@ -120,18 +120,18 @@ pub struct ByLength<'a> {
     spurs: &'a mut SpurSearch,
     ingress: DatapathId,
     ends: Option<(NodeIndex, NodeIndex)>,
-    /// How many more are wanted.
+    /// The number of paths still to find.
     wanted: usize,
     tree: Tree,
     candidates: Candidates,
-    /// The links of the path at hand.
+    /// The links of the current path.
     route: Vec<EdgeIndex>,
-    /// The links that must not be taken at the switch at hand.
+    /// The links that must not be used at the current switch.
     taken: Vec<EdgeIndex>,
-    /// The candidate of which the route is the shortest.
+    /// The candidate whose shortest path is the route.
     last: Option<Candidate>,
     length: i64,
-    /// How many links may be looked at.
+    /// The number of links that the search may still visit.
     budget: u64,
     cut_short: bool,
 }
@@ -168,7 +168,7 @@ impl ByLength<'_> {
         self.length
     }
 
-    /// All paths are the first candidate.
+    /// Begins with one candidate that holds all paths.
     fn begin(&mut self) {
         let Some((from, _)) = self.ends else { return };
         self.spurs.clear_prefix();
@@ -176,7 +176,7 @@ impl ByLength<'_> {
         self.push(0, from, (0, 0), 0);
     }
 
-    /// Adds the paths that deviate at `node`, `before` from the ingress, if there are any.
+    /// Adds the paths that deviate at `node`, at length `before` from the ingress, if there are any.
     fn push(&mut self, before: i64, node: NodeIndex, (branch, links): (u32, u32), sibling: u32) {
         if let Some((bound, edge)) = self.spurs.first_step(&self.guide, node, &self.taken) {
             let deviation = Deviation { branch, links, edge };
@@ -235,7 +235,7 @@ impl ByLength<'_> {
         }
     }
 
-    /// Completes the route with the shortest way of a candidate, if it has one, and measures it.
+    /// Completes the route with the shortest rest of a candidate, if it has one, and measures it.
     fn find(&mut self, candidate: &Candidate, (from, to): (NodeIndex, NodeIndex)) -> Option<i64> {
         let Self { guide, queue, spurs, route, taken, .. } = self;
         spurs.clear_prefix();

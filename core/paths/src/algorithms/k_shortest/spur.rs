@@ -25,12 +25,12 @@ pub(super) struct SpurSearch {
     // By node: whether a shortest spur path passes it; nodes in `reached` only.
     on_spur_path: Vec<bool>,
     stack: Vec<NodeIndex>,
-    // How many links were looked at.
+    // The number of links visited.
     looked_at: u64,
 }
 
 impl SpurSearch {
-    /// Makes room for a network of so many nodes, and counts from 0 how many links are looked at.
+    /// Makes room for a network of so many nodes, and resets the count of visited links.
     pub(super) fn prepare(&mut self, nodes: usize) {
         self.prefix.resize(nodes, 0);
         self.from_spur.resize(nodes, BARRED);
@@ -51,7 +51,7 @@ impl SpurSearch {
         self.round += 1;
     }
 
-    /// The path passes this switch; the one added last is the spur, from where spur paths begin.
+    /// Adds a switch to the prefix. The last one added is the spur, where spur paths begin.
     pub(super) fn add_to_prefix(&mut self, node: NodeIndex) {
         self.prefix[node.index()] = self.round;
     }
@@ -60,7 +60,7 @@ impl SpurSearch {
         self.prefix[node.index()] != self.round
     }
 
-    /// The first link of a shortest spur path if switches of the prefix were only barred there, and the length of it:
+    /// The first link, and the length, of a shortest spur path with switches of the prefix barred at the first link only:
     /// no spur path is shorter.
     pub(super) fn first_step(
         &mut self,
@@ -82,8 +82,8 @@ impl SpurSearch {
         steps.min()
     }
 
-    /// Goes on with the route over this link to the egress, over the lowest ports of all shortest paths onwards; `false`
-    /// if that comes back to the prefix, which it seldom does. Then the route is as it was.
+    /// Extends the route over this link to the egress, over the lowest ports of all shortest paths onwards. Returns
+    /// `false` and leaves the route unchanged if that path meets the prefix, which is rare.
     pub(super) fn follow_tree(
         &mut self,
         guide: &Guide<'_>,
@@ -109,7 +109,7 @@ impl SpurSearch {
         true
     }
 
-    /// Goes on with the route over the shortest spur path, of equal ones that over the lowest ports; `false` if there is
+    /// Extends the route over the shortest spur path; of equal ones, over the lowest ports. Returns `false` if there is
     /// none. A*, guided by the distances.
     pub(super) fn search(
         &mut self,
@@ -148,7 +148,7 @@ impl SpurSearch {
                 shortest = through;
             }
             let distance = self.from_spur[node.index()];
-            // An entry of before a shorter way was found.
+            // A stale entry: a shorter path was found since.
             if node == to || through > distance + guide.distances.of(node) {
                 continue;
             }
@@ -190,7 +190,7 @@ impl SpurSearch {
         }
     }
 
-    /// Whether a shortest way from the spur to the end of this link is over it.
+    /// Whether this link is on a shortest path from the spur to the link's end.
     fn is_step(&self, guide: &Guide<'_>, edge: EdgeIndex, banned: &[EdgeIndex]) -> bool {
         let tail = self.from_spur[guide.graph.tail(edge).index()];
         let head = self.from_spur[guide.graph.head(edge).index()];

@@ -7,7 +7,7 @@ use braid_topology::EdgeIndex;
 /// The place of a path in the order in which they were found.
 pub(super) type Branch = u32;
 
-/// Where paths part (Yen's deviation): they are as this one for so many links, and then take another.
+/// The place where two paths part (Yen's deviation): they share so many links with this path, and then differ.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deviation {
     pub(super) branch: Branch,
@@ -15,7 +15,7 @@ pub(super) struct Deviation {
     pub(super) edge: EdgeIndex,
 }
 
-/// Found paths by [`Branch`]. The first is a branch of itself that deviates before its first link.
+/// Found paths by [`Branch`]. The first is its own parent and deviates before its first link.
 ///
 /// Invariant: any other deviates from its parent after the parent itself deviated, or is a child of the first.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ pub(super) struct Tree {
 #[derive(Debug)]
 struct FoundPath {
     deviation: Deviation,
-    /// Where its own links begin.
+    /// The index of its first link in `edges`.
     own: usize,
     /// The path that deviated there before it; the parent if none did.
     sibling: Branch,
@@ -43,7 +43,7 @@ impl Tree {
         branch
     }
 
-    /// Makes `route` the links before the deviation.
+    /// Sets `route` to the links before the deviation.
     pub(super) fn trace(&self, deviation: Deviation, route: &mut Vec<EdgeIndex>) {
         route.clear();
         let (mut branch, mut end) = (deviation.branch, deviation.links);
@@ -56,8 +56,8 @@ impl Tree {
         route.reverse();
     }
 
-    /// Makes `taken` the links that paths take at the deviation, in the order of their ports; the last of them is that of
-    /// the path `sibling`.
+    /// Sets `taken` to the links that paths take at the deviation, in the order of their ports; the last belongs to the
+    /// path `sibling`.
     pub(super) fn taken(&self, deviation: Deviation, mut sibling: Branch, taken: &mut Vec<EdgeIndex>) {
         taken.clear();
         if self.paths.is_empty() {
@@ -72,7 +72,7 @@ impl Tree {
         taken.sort_unstable();
     }
 
-    /// The order of paths of the same length, by the ports from the ingress on: where do they part?
+    /// The order of paths of the same length: by the ports, from the ingress on, where they part.
     pub(super) fn order(&self, mut a: Deviation, mut b: Deviation) -> Ordering {
         while a.branch != b.branch {
             let later = if a.branch > b.branch { &mut a } else { &mut b };
@@ -89,7 +89,7 @@ impl Tree {
         &self.paths[branch as usize]
     }
 
-    /// The link of a path after so many, not before its deviation.
+    /// The link of a path after so many links; not before its deviation.
     fn edge(&self, branch: Branch, links: u32) -> EdgeIndex {
         let path = self.path(branch);
         self.edges[path.own + (links - path.deviation.links) as usize]

@@ -4,16 +4,16 @@ use braid_topology::{EdgeIndex, Graph, NodeIndex};
 
 use crate::search::refill;
 
-/// The memory of a decomposition, kept from one to the next.
+/// The memory of a decomposition, kept for the next one.
 #[derive(Debug, Default)]
 pub(super) struct Decomposition {
-    // By node: how far the search for cycles came.
+    // By node: the progress of the search for cycles.
     marks: Vec<Mark>,
     // By node: how many of its out-edges have been searched.
     cursors: Vec<u32>,
-    // The edges from the ingress to where the search for cycles is.
+    // The edges from the ingress to the current node of the search for cycles.
     route: Vec<EdgeIndex>,
-    // The edges with flow. What can follow an edge on a path stands before it.
+    // The edges with flow. Edges that can follow an edge on a path stand before it.
     carriers: Vec<EdgeIndex>,
     // By node: the greatest rate of a path from there.
     widths: Vec<u64>,
@@ -29,8 +29,8 @@ enum Mark {
 }
 
 impl Decomposition {
-    /// Takes one path after another out of `flow`: each is the widest, of those one of the fewest hops, of those the
-    /// one of the lowest edges. So their rates never rise. All together are the flow, without its cycles.
+    /// Takes paths out of `flow` one after another: each is the widest; of those, one of the fewest hops; of those,
+    /// the one of the lowest edges. Rates therefore never rise. Together the paths are the flow without its cycles.
     ///
     /// No flow may enter `from` or leave `to`.
     pub(super) fn paths<'a>(
@@ -80,8 +80,8 @@ impl Decomposition {
         Some(edge)
     }
 
-    /// The route ends with a cycle, from `node` to `node`. Returns where the route goes on: before the first edge that
-    /// carries nothing any more.
+    /// Cancels the cycle at the end of the route, from `node` to `node`. Returns where the route continues: before
+    /// the first edge without remaining flow.
     fn cancel_cycle(&mut self, graph: &Graph, flow: &mut [u64], node: NodeIndex) -> NodeIndex {
         let begin = self.route.iter().rposition(|edge| graph.tail(*edge) == node).unwrap_or(0);
         let cycle = &self.route[begin..];

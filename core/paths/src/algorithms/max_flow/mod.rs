@@ -16,17 +16,17 @@ use decompose::Decomposition;
 /// The level of a node from which the egress is not known to be reached.
 const FAR: u32 = u32::MAX;
 
-/// The most that fits between two switches, and paths that carry it together.
+/// The maximum rate between two switches, and paths that carry it together.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct MaxFlow {
     /// The maximum flow.
     pub rate: BitsPerSec,
-    /// Paths and how much each carries, widest first.
+    /// Paths with the rate of each, widest first.
     pub paths: Vec<(Path, BitsPerSec)>,
 }
 
 impl MaxFlow {
-    /// How much the paths carry together: the maximum flow, unless more of them than were asked for are needed.
+    /// The total rate of the paths: the maximum flow, unless it needs more paths than requested.
     pub fn carried(&self) -> BitsPerSec {
         BitsPerSec(self.paths.iter().map(|(_, rate)| rate.0).sum())
     }
@@ -35,17 +35,17 @@ impl MaxFlow {
 /// The maximum flow between two switches, and the `k` widest of the paths that it is made of.
 ///
 /// All paths are used at the same time: together they exceed no link's rate, no path visits a switch twice, and
-/// no cable is used in both directions. Costs do not matter, but barred links are not used.
+/// no link is used in both directions. Costs do not matter, but barred links are not used.
 ///
 /// # Arguments
 /// * `ingress`, `egress`: the switches where all paths begin and end.
-/// * `k`: how many paths are wanted. Without a limit there are at most as many as links.
-/// * `rate`: how much each link can take, such as its available bandwidth. Asked once for each link.
+/// * `k`: the greatest number of paths. Without a limit there are at most as many as links.
+/// * `rate`: the capacity that each link offers, such as its available bandwidth. Called once for each link.
 ///
 /// # Returns
-/// The flow, and paths by falling rate, then by hops, then by the ports from the ingress on. Sums do not wrap:
-/// what goes beyond `u64::MAX` bits per second in all is left out. When both switches are the same, the one path
-/// without links, which nothing limits. No flow when a switch is unknown or no path exists.
+/// The flow, and paths by falling rate, then by hops, then by the ports from the ingress on. Sums saturate at
+/// `u64::MAX` bits per second. When both switches are the same, the one path without links, at an unlimited rate. No flow
+/// when a switch is unknown or no path exists.
 ///
 /// # Complexity
 /// O(V² E); where all rates are the same, O(√E E). Then O(k F) for the paths, F links having flow.
@@ -140,14 +140,14 @@ impl Dinic {
 /// The residual graph, and the state of its search.
 #[derive(Debug, Default)]
 struct Residual {
-    // By edge: how much more it can take, and how much it carries. Both directions of a cable may carry some.
+    // By edge: its spare rate, and the rate it carries. Both directions of a link may carry some.
     spare: Vec<u64>,
     flow: Vec<u64>,
-    // By node: how many steps from the egress.
+    // By node: the number of steps to the egress.
     levels: Vec<u32>,
     // By node: how many of its out-edges, and then of its in-edges, cannot be the next step.
     cursors: Vec<u32>,
-    // By node: an augmenting path led past it, so that there may be flow to take back.
+    // By node: whether an augmenting path passed it, so that there may be flow to take back.
     passed: Vec<bool>,
     nearest: Vec<NodeIndex>,
     route: Vec<Step>,
@@ -156,9 +156,9 @@ struct Residual {
 /// One step of an augmenting path.
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// Along a link that can take more.
+    /// Along a link with spare rate.
     Add(EdgeIndex),
-    /// Against a link, which carries less then.
+    /// Against a link, which then carries less.
     TakeBack(EdgeIndex),
 }
 
@@ -194,7 +194,7 @@ impl Residual {
         }
     }
 
-    /// Moves no more than there is room for.
+    /// Moves `amount`, which must fit.
     fn push(&mut self, step: Step, amount: u64) {
         match step {
             Step::Add(edge) => {
@@ -217,9 +217,9 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the maximum flow, cut to `u64::MAX`.
+    /// Returns the maximum flow, saturated at `u64::MAX`.
     fn run(&mut self) -> u64 {
-        // The links around either end often are the minimum cut: then no search has to prove that there is no more.
+        // The links at either end are often the minimum cut. Then no search has to prove that the flow is maximal.
         let bound = self.spare_at_ends();
         let mut total = 0;
         while total < bound && self.measure_levels() {
@@ -235,7 +235,8 @@ impl Search<'_> {
         out.min(into)
     }
 
-    /// Sets the levels of all nodes that are nearer to the egress than the ingress is; false when it is not reached.
+    /// Sets the levels of all nodes that are nearer to the egress than the ingress; `false` if the ingress is not
+    /// reached.
     fn measure_levels(&mut self) -> bool {
         let Residual { spare, flow, levels, passed, nearest, .. } = &mut *self.residual;
         refill(levels, self.graph.nodes().len(), FAR);

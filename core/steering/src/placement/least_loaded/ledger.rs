@@ -11,14 +11,14 @@ use smallvec::SmallVec;
 use crate::placement::{Move, PlacementRequest, overlap};
 use crate::{StreamId, TransferId};
 
-/// Streams that are remembered; of more, the first are left out.
+/// The greatest number of streams kept; of more, the oldest are dropped.
 const MAX_STREAMS: usize = 4_096;
-/// Paths that are remembered of each.
+/// The greatest number of candidate paths kept of each.
 const MAX_CANDIDATES: usize = 32;
-/// A stream moves so often at most.
+/// The greatest number of moves of a stream.
 const MAX_MOVES: u8 = 4;
 
-/// Where the streams go that were placed in the last seconds. No map is iterated over.
+/// The paths of the streams placed in the last seconds. No map is iterated over.
 ///
 /// Invariant: `users` names each link of the paths of all streams that are not lifted.
 #[derive(Debug, Default)]
@@ -37,12 +37,12 @@ struct Entry {
     paths: Vec<Path>,
     place: usize,
     moves: u8,
-    // The paths of all its siblings are known here.
+    // Whether the paths of all its siblings are known here.
     movable: bool,
 }
 
 impl Ledger {
-    /// Remembers a stream at `place` among the paths that `apart` names.
+    /// Adds a stream at `place` among the paths that `apart` names.
     pub(super) fn enter(&mut self, request: &PlacementRequest<'_>, apart: &[usize], place: usize) -> u64 {
         if self.order.len() >= MAX_STREAMS {
             self.forget_oldest();
@@ -70,7 +70,7 @@ impl Ledger {
         }
     }
 
-    /// The stream goes on, and what is remembered of its transfer is no longer all of it.
+    /// Drops the oldest stream, which goes on; its transfer is no longer completely known.
     fn forget_oldest(&mut self) {
         let Some((_, ticket)) = self.order.pop_front() else { return };
         let siblings = self.siblings(ticket);
@@ -80,7 +80,7 @@ impl Ledger {
         self.remove(ticket);
     }
 
-    /// The stream has ended, or is placed anew.
+    /// Removes a stream that has ended, or is placed anew.
     pub(super) fn forget(&mut self, stream: StreamId) {
         if let Some(ticket) = self.by_stream.get(&stream).copied() {
             self.remove(ticket);
@@ -100,12 +100,12 @@ impl Ledger {
         }
     }
 
-    /// How many streams use a link in its direction.
+    /// The number of streams on a directed link.
     pub(super) fn count(&self, link: &Link) -> usize {
         self.users.get(&link.src).map_or(0, SmallVec::len)
     }
 
-    /// The streams on a link that may move, but for one.
+    /// The movable streams on a directed link, except one.
     pub(super) fn movable_on(&self, link: &Link, but: u64) -> SmallVec<[u64; 8]> {
         let users = self.users.get(&link.src).map(SmallVec::as_slice).unwrap_or_default();
         let movable = |ticket: &u64| {
@@ -128,7 +128,7 @@ impl Ledger {
         self.streams.get(&ticket).and_then(|it| it.paths.get(it.place))
     }
 
-    /// How many of its transfer's other streams a path meets, and on how many cables.
+    /// How many of its transfer's other streams a path meets, and on how many links.
     pub(super) fn overlap(&self, ticket: u64, path: &Path) -> (usize, usize) {
         let siblings = self.siblings(ticket);
         let siblings: SmallVec<[_; 8]> = siblings.iter().filter_map(|it| self.path(*it)).collect();
@@ -154,7 +154,7 @@ impl Ledger {
         }
     }
 
-    /// Puts a stream that is lifted on one of its paths.
+    /// Puts a lifted stream on one of its paths.
     pub(super) fn put(&mut self, ticket: u64, place: usize) {
         let Self { streams, users, .. } = self;
         let Some(entry) = streams.get_mut(&ticket) else { return };
@@ -165,7 +165,7 @@ impl Ledger {
             .for_each(|link| users.entry(link.src).or_default().push(ticket));
     }
 
-    /// Notes that a stream has moved to where it is.
+    /// Notes the move of a stream to its present path.
     pub(super) fn moved(&mut self, ticket: u64) -> Option<Move> {
         let entry = self.streams.get_mut(&ticket)?;
         entry.moves += 1;

@@ -16,24 +16,23 @@ use self::walk::Walks;
 use super::{Meets, Placement, PlacementPolicy, PlacementRequest};
 use crate::StreamId;
 
-/// So long it takes until the counters of ports show what a stream carries.
+/// The time until the counters of ports show the rate of a new stream.
 const UNSEEN: Duration = Duration::from_secs(5);
-/// Of the most headroom, in percent, what counts as much: loads are not measured more exactly than that.
+/// The part of the most headroom, in percent, that counts as equal: loads are not measured more exactly than that.
 const AS_GOOD: u128 = 90;
 
-/// Of the paths that meet the fewest of the transfer's own streams, the one with the most headroom, whoever else uses
-/// the network; among those with about as much, the shortest. If streams that were placed a moment ago are in the way,
-/// some of them move.
+/// Of the paths that meet the fewest of the transfer's own streams, the one with the most headroom in the whole network;
+/// among those with about as much, the shortest. If recently placed streams are in the way, some of them move.
 ///
-/// The measured headroom of a path is that of its narrowest link in either direction, since it is not known which way
-/// the stream will carry more. What was placed in the last seconds does not show there: the headroom of a link is divided
-/// among those streams and the new one. Only those count that were opened in the same direction: if all carry data from
-/// the host that opened them, or all towards it, those are the ones that meet.
+/// The measured headroom of a path is that of its narrowest link in either direction, since it is not known which
+/// direction of the stream will carry more. Streams placed in the last seconds do not show there. So the headroom of
+/// a link is divided among those streams and the new one. Only streams opened in the same direction count: if all
+/// carry data from the host that opened them, or all towards it, those are the ones that compete.
 ///
-/// When the new stream would get less than if one of the others left each link, chains of moves are tried: it takes a
+/// When the new stream would get less than if one other stream left each link, chains of moves are tried: it takes a
 /// path, those in its way take others, and so on. A chain is kept if all of them fit then; see [`walk`] for its bounds. A
-/// stream that moves never meets more of its own transfer than before. Placing each stream once, where it fits best,
-/// leaves some permutations of a FatTree's hosts with a quarter of the capacity unused; moves find the rest.
+/// moved stream never meets more of its own transfer than before. Placing each stream once, where it fits best,
+/// leaves a quarter of the capacity unused for some permutations of a FatTree's hosts; moves find the rest.
 #[derive(Debug)]
 pub struct LeastLoaded {
     ledger: Ledger,
@@ -74,7 +73,7 @@ impl PlacementPolicy for LeastLoaded {
 }
 
 impl LeastLoaded {
-    /// Where among `apart` the best path is as things are, and what a stream may hope for there.
+    /// The index among `apart` of the best path at present, and the rate that a stream may expect there.
     fn best(&self, request: &PlacementRequest<'_>, apart: &[usize]) -> Option<(usize, u64)> {
         let paths = apart.iter().filter_map(|index| request.candidates.get(*index));
         let shares: SmallVec<[u64; 16]> = paths.map(|path| self.share(path, request.graph, 1)).collect();
@@ -84,20 +83,20 @@ impl LeastLoaded {
         Some((place, *shares.get(place)?))
     }
 
-    /// What the stream would have on the best of these paths if one of the others left each link.
+    /// The rate on the best of these paths if one other stream left each link.
     fn hoped(&self, request: &PlacementRequest<'_>, apart: &[usize]) -> u64 {
         let paths = apart.iter().filter_map(|index| request.candidates.get(*index));
         paths.map(|path| self.share(path, request.graph, 0)).max().unwrap_or(0)
     }
 
-    /// What each stream has on the narrowest link of a path if there are so many `more`.
+    /// The rate of each stream on the narrowest link of a path with so many `more`.
     fn share(&self, path: &Path, graph: &Graph, more: usize) -> u64 {
         let share = |link: &Link| available(link, graph) / (self.ledger.count(link) + more).max(1) as u64;
         path.links().iter().map(share).min().unwrap_or(u64::MAX)
     }
 }
 
-/// What is left of a cable, in the direction that has less.
+/// The headroom of a link, in the direction that has less.
 fn available(link: &Link, graph: &Graph) -> u64 {
     let left = |link: &Link| graph.edge(link.src).map(|edge| graph.state(edge).available().0);
     left(link).into_iter().chain(left(&link.reversed())).min().unwrap_or_default()

@@ -12,41 +12,41 @@ use super::available;
 use super::ledger::Ledger;
 use crate::placement::Move;
 
-/// So many chains are tried for a new stream.
+/// The number of chains tried for a new stream.
 const WALKS: usize = 16;
-/// Streams are taken off their paths so often in one chain.
+/// The greatest number of streams taken off their paths in one chain.
 const EJECTIONS: usize = 8;
-/// So many may be without a path at a time.
+/// The greatest number of streams without a path at a time.
 const PENDING: usize = 4;
 
-/// Chains of moves at random, as in cuckoo hashing (Fotakis et al., 2005): a stream takes the path on which the fewest
-/// links are full, one stream of each of those goes elsewhere.
+/// Random chains of moves, as in cuckoo hashing (Fotakis et al., 2005): a stream takes the path with the fewest full
+/// links, and one stream of each of those moves elsewhere.
 pub(super) struct Walks<'a> {
     ledger: &'a mut Ledger,
     rooms: Rooms<'a>,
     random: &'a mut ChaCha8Rng,
 }
 
-/// How many streams links have room for.
+/// The number of streams that links have room for.
 struct Rooms<'a> {
     graph: &'a Graph,
-    // What each of them is to have.
+    // The rate that each of them is to have.
     share: u64,
     known: FxHashMap<SwitchPort, usize>,
 }
 
-/// One chain: the streams with a new path, each with its place before, and the places that they have tried.
+/// One chain: the streams with a new path, each with its previous place, and the places that they have tried.
 #[derive(Default)]
 struct Chain {
     before: SmallVec<[(u64, usize); 8]>,
     tried: SmallVec<[(u64, usize); 16]>,
-    // Without a path at the moment, with how much they may meet their own transfer.
+    // Without a path at the moment, with the greatest overlap allowed with their own transfer.
     pending: SmallVec<[(u64, (usize, usize)); PENDING]>,
     ejections: usize,
 }
 
 impl<'a> Walks<'a> {
-    /// For a stream that hopes for `share` bits a second.
+    /// Walks for a stream that expects `share` bits a second.
     pub(super) fn new(
         ledger: &'a mut Ledger,
         graph: &'a Graph,
@@ -56,7 +56,7 @@ impl<'a> Walks<'a> {
         Self { ledger, rooms: Rooms { graph, share, known: FxHashMap::default() }, random }
     }
 
-    /// Gives a new stream a path with room for it; the moves of others that this takes, none if there is no way.
+    /// Gives a new stream a path with room for it; returns the moves of others that this takes, none if it fails.
     pub(super) fn make_room(&mut self, new: u64) -> Vec<Move> {
         for _ in 0..WALKS {
             let mut chain = Chain::default();
@@ -90,7 +90,7 @@ impl<'a> Walks<'a> {
         true
     }
 
-    /// The place at which the fewest links are full; one that was not tried, or is its own.
+    /// The place with the fewest full links that was not tried, or is its own.
     fn emptiest(&mut self, chain: &Chain, ticket: u64, limit: (usize, usize)) -> Option<usize> {
         let mut best = None;
         for place in 0..self.ledger.paths(ticket).len() {
@@ -107,7 +107,7 @@ impl<'a> Walks<'a> {
         best.filter(|((full, _), _)| chain.pending.len() + full <= PENDING).map(|(_, place)| place)
     }
 
-    /// Takes one stream each off links that are too full now.
+    /// Takes one stream off each link that is too full now.
     fn clear_links_of(&mut self, chain: &mut Chain, ticket: u64) -> bool {
         let Some(place) = self.ledger.place_of(ticket) else { return false };
         for link in self.full_links(ticket, place, 0) {
@@ -146,7 +146,7 @@ impl<'a> Walks<'a> {
         }
     }
 
-    /// The links of a path on which there is no room for so many more.
+    /// The links of a path without room for so many more.
     fn full_links(&mut self, ticket: u64, place: usize, more: usize) -> SmallVec<[Link; 8]> {
         let Self { ledger, rooms, .. } = self;
         let links = ledger.paths(ticket).get(place).into_iter().flat_map(Path::links);

@@ -45,7 +45,7 @@ struct KnownStream {
 pub(super) struct Span {
     /// Whether the steps are minutes.
     pub(super) coarse: bool,
-    /// Steps that began before are left out.
+    /// Earlier steps are omitted.
     pub(super) since: Time,
 }
 

@@ -1,7 +1,7 @@
-//! What happens, as it happens: state with its changes, events, and what was measured for a while.
+//! Live data: state with its changes, events, and recent measurements.
 //!
-//! All of it is made on the thread that serves programs. The engine gives notices away without waiting, and what it shows is
-//! looked at once a second in the copy that lists are read from; whether one or a hundred watch is nothing to it.
+//! The thread that serves API clients prepares all of it. The engine sends notices without waiting. Its state is compared
+//! once a second, in the copy that lists are read from. The number of watchers makes no difference to the engine.
 
 mod counts;
 mod edges;
@@ -66,7 +66,7 @@ impl Live {
         })))
     }
 
-    /// Takes in what the engine tells until it has gone.
+    /// Processes the engine's notices until it stops.
     pub(super) async fn follow(self, mut listener: NoticeReceiver) {
         let mut timer = interval(BEAT);
         timer.set_missed_tick_behavior(MissedTickBehavior::Delay);

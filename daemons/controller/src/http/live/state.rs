@@ -7,14 +7,14 @@ use serde::Serialize;
 use super::table::Told;
 use crate::http::replica::Tables;
 
-/// Transfers that are told; of more, those that have gone on for longest.
+/// The greatest number of reported transfers; of more, the oldest are reported.
 const MAX_TRANSFERS: usize = 1_024;
-/// Edges that are told.
+/// The greatest number of reported edges.
 const MAX_EDGES: usize = 1_024;
-/// Links and hosts that are told.
+/// The greatest number of reported links, and of reported hosts.
 const MAX_ITEMS: usize = 8_192;
 
-/// What is recorded of a moment.
+/// The state at one moment, to be recorded.
 #[derive(Debug)]
 pub(super) struct Sample<'a> {
     pub(super) now: Time,
@@ -34,7 +34,7 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// The state as watchers were told it last.
+/// The state that was last sent to watchers.
 #[derive(Debug)]
 pub(super) struct State {
     now: Time,
@@ -48,7 +48,8 @@ impl Default for State {
 }
 
 impl State {
-    /// Takes in the lists; what has changed, as JSON: `set` what is new or different, `removed` the keys of what ended.
+    /// Updates the lists; returns the changes as JSON: new and changed items in `set`, the keys of ended ones in
+    /// `removed`.
     pub(super) fn update(&mut self, tables: &Tables) -> String {
         self.now = now(tables);
         let [switches, links, hosts, edges, transfers] = &mut self.told;
@@ -68,7 +69,7 @@ impl State {
         self.object(self.told.iter().map(Told::list).chain([format!(r#""events":{events}"#)]))
     }
 
-    /// What happened until then was told.
+    /// The time up to which everything was sent.
     pub(super) const fn now(&self) -> Time {
         self.now
     }

@@ -16,7 +16,7 @@ const MAX_EVENTS: usize = 4_096;
 pub(super) struct Events(VecDeque<Event>);
 
 impl Events {
-    /// Keeps what was told, from the number `next` on; the messages for watchers.
+    /// Keeps notices, numbered from `next` on; returns the messages for watchers.
     pub(super) fn take(&mut self, next: u64, told: &[TimedNotice], lost: u64) -> Vec<(&'static str, String)> {
         let event = |(number, told): (u64, &TimedNotice)| Event {
             number,
@@ -31,7 +31,7 @@ impl Events {
             let at = told.last().map_or(Time::ZERO, |told| told.at);
             events.push(missing(number, at, lost));
         }
-        // What a switch says in an error becomes text.
+        // A switch's error text becomes plain text.
         let message = |event| ("event", serde_json::to_string(event).unwrap_or_default());
         let messages = events.iter().map(message).collect();
         self.0.extend(events);
@@ -48,7 +48,7 @@ impl Events {
 }
 
 fn missing(number: u64, time: Time, count: u64) -> Event {
-    let text = format!("{count} more events came too fast to be told");
+    let text = format!("{count} more events came too fast to be reported");
     Event { number, time, level: Level::Warning, text, notice: Notice::EventsLost { count } }
 }
 

@@ -30,7 +30,7 @@ impl Default for Door {
 impl Door {
     pub(super) fn admit(&self) -> Result<OwnedSemaphorePermit, Problem> {
         let place = self.0.clone().try_acquire_owned();
-        place.map_err(|_| Problem::unavailable(format!("{MAX_WATCHERS} programs watch already")))
+        place.map_err(|_| Problem::unavailable(format!("{MAX_WATCHERS} API clients watch already")))
     }
 }
 

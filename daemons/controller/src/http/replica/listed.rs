@@ -1,4 +1,4 @@
-//! What a list of the API needs of its items: their key, and how the key is written where a page ends.
+//! Items of an API list: their key, and the cursor that names the key at the end of a page.
 
 use std::fmt::Debug;
 
@@ -12,7 +12,7 @@ use crate::state_copy::List;
 
 /// An item of a list, as the engine's copy has it.
 pub(in crate::http) trait Listed: PartialEq + Debug + Sized {
-    /// What tells it from the others, and orders them.
+    /// The unique key, which also orders the list.
     type Key: Cursor;
     /// The same item as API clients see it.
     type Wire: Item;

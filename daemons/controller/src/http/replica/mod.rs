@@ -1,8 +1,8 @@
-//! What the engine shows, copied to the thread that serves programs: every list of the API is read from here.
+//! A copy of the engine's state on the thread that serves API clients: every list of the API is read from here.
 //!
-//! A program that asks for a list waits for a copy that is begun after it has asked, so that what it reads has everything
-//! that happened before. All who wait share one copy, and copies rest in between: sixty-four readers cost the engine no more
-//! than one, and never more than a small part of its time.
+//! A request for a list waits for a copy that begins after the request arrived, so its answer includes everything that
+//! happened before. All waiting requests share one copy, and copies pause in between: sixty-four readers cost the engine
+//! no more than one, and never more than a small part of its time.
 
 mod listed;
 mod pages;

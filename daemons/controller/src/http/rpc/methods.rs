@@ -132,7 +132,7 @@ fn wrong(name: &str, why: impl std::fmt::Display) -> Fault {
 fn text<'a>(name: &str, value: &'a Value) -> Result<&'a str, Fault> {
     match value {
         Value::Text(text) => Ok(text.trim()),
-        other => Err(wrong(name, format!("a string is wanted, not {}", kind(other)))),
+        other => Err(wrong(name, format!("expected a string, not {}", kind(other)))),
     }
 }
 
@@ -147,7 +147,7 @@ fn number(name: &str, value: &Value) -> Result<usize, Fault> {
     let number = match value {
         Value::Int(number) => usize::try_from(*number).ok(),
         Value::Text(text) => text.trim().parse().ok(),
-        other => return Err(wrong(name, format!("a number is wanted, not {}", kind(other)))),
+        other => return Err(wrong(name, format!("expected a number, not {}", kind(other)))),
     };
     number.ok_or_else(|| wrong(name, "it is a whole number, and not negative"))
 }

@@ -1,4 +1,4 @@
-//! XML-RPC: the two calls of Huang et al. (2017), for programs that know them.
+//! XML-RPC: the two calls of Huang et al. (2017), for API clients made for them.
 
 mod methods;
 mod xml;

@@ -1,4 +1,4 @@
-//! What the core knows, as types of the API, as far as more than one route sends it.
+//! Conversions from the core's types to the API's, for those that several routes send.
 
 mod notices;
 mod paths;

@@ -204,7 +204,7 @@ impl Latent {
         self.tell(&Event::MeasureCapacity { src: super::port(a, b) });
     }
 
-    /// Delivers to the controller a packet that a switch was told to send.
+    /// Delivers to the controller a packet that a switch had to send.
     fn send_up(&mut self, arrived: Time, at: SwitchPort, frame: &[u8]) {
         let up = self.delayed(self.channels[&at.dpid].up);
         let (in_port, data) = (at.port, Cow::Owned(frame.to_vec()));

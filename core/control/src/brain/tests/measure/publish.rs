@@ -79,7 +79,7 @@ fn with_route(weight: Weight) -> Latent {
 
 /// The port by which the latest route leaves switch 1.
 fn route(network: &Latent) -> PortNo {
-    let mut ports = network.commands.iter().rev().filter_map(|order| match order {
+    let mut ports = network.sent.iter().rev().filter_map(|order| match order {
         Command::Add { dpid: DatapathId(1), rule: Rule::Route { hop, .. } } => Some(hop.port),
         _ => None,
     });
@@ -90,13 +90,13 @@ fn route(network: &Latent) -> PortNo {
 fn by_hops_nothing_is_rewritten_because_of_a_measurement() {
     let mut network = with_route(Weight::HOPS);
     assert_eq!(route(&network), port(1, 3).port);
-    network.commands.clear();
+    network.sent.clear();
     let before = version(&network);
     network.send(1, 3, 10_000.0, 0.0);
     network.set_delay(1, 3, millis(60));
     network.run(LONG);
     assert!(version(&network) > before);
-    assert_eq!(network.commands, []);
+    assert_eq!(network.sent, []);
 }
 
 #[test]
@@ -107,8 +107,8 @@ fn by_latency_routes_follow_what_is_measured() {
     network.run(LONG);
     assert_eq!(route(&network), port(1, 3).port);
     network.set_delay(1, 2, millis(40));
-    network.commands.clear();
+    network.sent.clear();
     network.run(LONG);
-    let written = network.commands.iter().any(|order| matches!(order, Command::Add { .. }));
+    let written = network.sent.iter().any(|order| matches!(order, Command::Add { .. }));
     assert!(!written, "the route is the shortest still, and only what was left behind is removed");
 }

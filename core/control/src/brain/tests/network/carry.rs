@@ -45,7 +45,7 @@ impl Network {
             } else if self.late.is_none()
                 && let Some((at, frame, way)) = self.flying.pop_front()
             {
-                assert!(way.len() < 32, "a frame goes round in circles: {way:?}");
+                assert!(way.len() < 32, "a frame loops: {way:?}");
                 self.arrive(at, &frame, way);
             } else {
                 return;

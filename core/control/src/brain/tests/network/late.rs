@@ -20,7 +20,7 @@ impl Network {
     pub(in crate::brain::tests) fn fly(&mut self, choice: usize) {
         let index = choice % self.flying.len().max(1);
         if let Some((at, frame, way)) = self.flying.remove(index) {
-            assert!(way.len() < 32, "a frame goes round in circles: {way:?}");
+            assert!(way.len() < 32, "a frame loops: {way:?}");
             self.arrive(at, &frame, way);
         }
     }
