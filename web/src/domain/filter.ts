@@ -5,7 +5,7 @@ type Test = (item: unknown) => boolean;
 /** What is asked for, or why it cannot be understood. */
 export type Filter = { fits: Test; error: null } | { fits: null; error: string };
 
-/** Conditions that all have to hold: `kind=mptcp sent_bps>10M -path=3 "default route"`. */
+/** Conditions that all have to hold: `kind=mptcp sent_bps>10M -path=3 "default path"`. */
 export function filter(text: string): Filter {
   const split = words(text);
   if (split === null) return { fits: null, error: "a quotation mark is not closed" };
