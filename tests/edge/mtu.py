@@ -101,7 +101,7 @@ def learn(link):
     """The hosts find out what goes over a link of so many bytes; what is wrong, in words."""
     wanted = link - OUTSIDE
     for address in HOSTS:
-        # The first may be lost where a router has to tell the edge.
+        # The first may be lost where a router has to send ICMP to the edge.
         passes(address, 1500, tries=3)
         if known(address) != wanted:
             yield f"{LEFT} knows {known(address)} bytes to {address}, not {wanted}"

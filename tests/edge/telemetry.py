@@ -33,7 +33,7 @@ def check(what, holds, seen):
 
 
 def settle(what, until):
-    """Looks once a second until all that `what` tells is as it should be; what follows something that is not so is not asked."""
+    """Checks once a second until all conditions of `what` hold; a condition after a false one is not evaluated."""
     while (told := list(upto_failure(what())))[-1][1] is False and time.monotonic() < until:
         time.sleep(1)
     for line in told:

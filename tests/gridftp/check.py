@@ -181,7 +181,7 @@ print("nobody", send("POST", "", paths=2, src="10.0.0.1", dst="10.9.9.9")[0])
 
 
 def check_warning(bed):
-    """Each data connection is announced in vain, and the user is told once."""
+    """Each data connection is announced in vain, and the user gets one warning."""
     identity = "0" * 16
     source, target = bed.make_file("warned", 2 * MEGABYTE), bed.folder / "warned-copy"
     _, errors = bed.copy(f"file://{source}", bed.url(target), 4, bed.hook("hosta", MPATH_ASSIGNMENT_ID=identity))

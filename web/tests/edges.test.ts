@@ -50,7 +50,7 @@ const told = (from: number, to: number, shares: (number | null)[]): EdgeHistory 
 test("a history grows by what an edge tells, and has nothing where it told nothing", () => {
   let history = told(1, 2, [0.25, 0.75]);
   history = extend(history, edge("1", [0.25, 0.75], 2), second(6));
-  // Another path, of which nothing was told before.
+  // Another path, which was not reported before.
   history = extend(history, edge("1", [0.2, 0.5, 0.3], 7), second(7));
   const paths = history.spray_groups[0]?.paths ?? [];
   assert.deepEqual(paths.map((it) => it.share), [[0.25, 0.25, null, 0.2], [0.75, 0.75, null, 0.5], [null, null, null, 0.3]]);

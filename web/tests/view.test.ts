@@ -78,7 +78,7 @@ test("a stream that is sprayed takes all of its paths, and counts on each", () =
   const spray = { ...one, streams: one.streams.map((it) => ({ ...it, spray_paths })) };
   assert.deepEqual(spray.streams.map(pathsOf), [[["1", "2"], ["1", "3", "2"]]]);
   assert.equal(capacity(view, spray), 200);
-  // Parallel links are told by their ports.
+  // Parallel links are distinguished by their ports.
   const ports = [1, 5].map((port) => ({ path: ["1", "2"], ports: [{ dpid: "1", port }], rate_bps: 100, delay_us: 1 }));
   const parallel = fromSnapshot({ ...snapshot(), links: [link("1", "2"), link("1", "2", null, 5)] });
   assert.equal(capacity(parallel, { ...one, streams: one.streams.map((it) => ({ ...it, spray_paths: ports })) }), 200);

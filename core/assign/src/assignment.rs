@@ -1,4 +1,4 @@
-//! An assignment (paths set aside for an application between two hosts), its identifier, owner and claim.
+//! Assignments (paths set aside for an application between two hosts): identifier, owner and request.
 
 use std::fmt;
 use std::net::IpAddr;

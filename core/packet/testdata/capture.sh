@@ -104,7 +104,7 @@ record_transfer() { # name server-address
     keep "$1" "tcp.flags.syn == 1 or tcp.options.mptcp.subtype != 2 or tcp.options.mptcp.datafin.flag == 1"
 }
 
-# Full mesh: the client opens every pair of addresses that both tell of. Then one path alone.
+# Full mesh: the client opens every pair of addresses that both announce. Then one path alone.
 record_paths() {
     limit
     ip -n "$client" mptcp endpoint add 10.0.1.1 dev eth1 subflow fullmesh

@@ -2,7 +2,7 @@
 //!
 //! Frames come in from a ring that is shared with the kernel, and go out many at a time. With [`Offloads::Kept`] each has
 //! the header before it that says what was left to the network card (`struct virtio_net_hdr`), in both directions, and
-//! GSO packets come whole; with [`Offloads::None`] a GSO packet is cut at its slot, which [`Received::is_cut`] tells.
+//! GSO packets come whole; with [`Offloads::None`] a GSO packet is cut at its slot, which [`Received::is_cut`] reports.
 //!
 //! It does not change frames and knows no protocol. The unsafe code is in `ring` and `socket`.
 //!

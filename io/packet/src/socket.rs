@@ -45,7 +45,7 @@ impl PacketSocket {
         i32::try_from(index).map_err(io::Error::other)
     }
 
-    /// The longest packet of an interface, Ethernet's header left out.
+    /// The longest packet of an interface, without the Ethernet header.
     ///
     /// # Errors
     ///

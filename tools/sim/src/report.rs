@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-/// What a study showed. Serialised, it is the one document of `--json`.
+/// The results of a study. Serialised, it is the one document of `--json`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Report<R> {
     /// Always `braid/v1`.
@@ -15,7 +15,7 @@ pub struct Report<R> {
     pub rows: Vec<R>,
     /// One for each expectation.
     pub expectations: Vec<Verdict>,
-    /// Whether all of them hold, and nothing was left out.
+    /// Whether all of them hold, and no run was cancelled.
     pub ok: bool,
     /// Whether all runs were made to their end.
     pub complete: bool,

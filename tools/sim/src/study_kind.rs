@@ -122,7 +122,7 @@ impl StudyKind {
         }
     }
 
-    /// Runs everything, with the seeds from 1 on, on so many threads; `done` is told after each run.
+    /// Runs everything, with the seeds from 1 on, on so many threads; calls `done` after each run.
     ///
     /// # Errors
     ///

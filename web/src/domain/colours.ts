@@ -1,4 +1,4 @@
-/** Colours that people with any colour vision tell apart: Okabe and Ito 2008, without yellow and black. */
+/** Colours that are distinct with any colour vision: Okabe and Ito 2008, without yellow and black. */
 const STREAMS = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7"];
 
 /** After the colours are used up, lines are cut differently. */

@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::fabric::is_whole;
 use crate::request::{AssignedPath, AssignmentView};
 
-/// Links as the owner of a claim finds them.
+/// The state of links for the owner of a claim.
 #[derive(Clone, Copy)]
 pub(super) struct Conditions<'a> {
     reservations: &'a Reservations,
@@ -46,7 +46,7 @@ impl LinkConditions for Conditions<'_> {
 }
 
 impl Reservations {
-    /// Links as the owner of a claim finds them.
+    /// The state of links for the owner of a claim.
     pub(super) const fn conditions<'a>(&'a self, on: Sources<'a>, claim: &'a Claim) -> Conditions<'a> {
         Conditions { reservations: self, on, claim }
     }

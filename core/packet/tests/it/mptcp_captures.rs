@@ -117,7 +117,7 @@ fn every_handshake_option_reads_as_tshark_reads_it() {
         assert_eq!(frames.len(), theirs.len());
         for (number, (frame, theirs)) in frames.iter().zip(&theirs).enumerate() {
             let ours = Row::of(frame).0.map(|values| values.join(","));
-            // Beyond the subtype, tshark's columns tell nothing apart when other options share them.
+            // Beyond the subtype, tshark's columns are ambiguous when other options share them.
             let only_handshake = theirs[0].split(',').all(|subtype| ["0", "1"].contains(&subtype));
             let compared = if only_handshake { COLUMNS.len() } else { 1 };
             assert_eq!(ours[..compared], theirs[..compared], "{name}, frame {}", number + 1);

@@ -17,7 +17,7 @@ use crate::{Path, PathSet};
 /// # Arguments
 /// * `ingress`, `egress`: the switches where it begins and ends.
 /// * `rate`: the capacity that each link offers, such as its available bandwidth. Called once for each link that is not
-/// barred.
+///   barred.
 ///
 /// # Returns
 /// The path and the rate of its slowest link, which is not zero. When both switches are the same, the path without

@@ -17,7 +17,7 @@ pub struct Counters {
     pub unknown: u64,
     /// Of `forwarded`: packets too far from the expected sequence number to be trusted.
     pub stray: u64,
-    /// Retransmissions and duplicates, as far as the buffer can tell.
+    /// Retransmissions and duplicates, as far as the buffer can detect them.
     pub old: u64,
     /// Of `old`: late on their path, after later packets had been released without them.
     pub spurious: u64,

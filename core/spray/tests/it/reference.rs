@@ -83,7 +83,7 @@ impl Reference {
         }
     }
 
-    /// Lets packets go from the first on, as long as they are wanted or nothing is missing before them.
+    /// Releases packets from the first on, as long as they are `wanted` or nothing is missing before them.
     fn let_go(&mut self, wanted: impl Fn(&Packet, &Self) -> bool) {
         while let Some(first) = self.held.first().copied() {
             if first.seq > self.next.unwrap_or(0) && !wanted(&first, self) {

@@ -173,7 +173,7 @@ impl Receiver {
         }
     }
 
-    /// Sequence numbers say which segment it is near the one that is wanted.
+    /// Sequence numbers identify a segment near the expected one.
     fn index(&self, seq: u32) -> usize {
         let wanted = START.wrapping_add((self.next * SEGMENT) as u32);
         let ahead = i64::from(seq.wrapping_sub(wanted).cast_signed());

@@ -24,7 +24,7 @@ const MAX_ELEMENTS: u32 = 8_000_000;
 /// rate as `LinkLabel`. Its delay is `delay` (or `latency`), or that of a straight fibre between the positions of its ends.
 /// What else [`node_link`](super::node_link()) knows is known here too. Parallel edges stay apart. Directed edges in opposite
 /// directions make one link, in their order. The Zoo's nodes that stand for a shared medium (`hyperedge`) become switches.
-/// Ports are passed over. Self-loops are left out with a warning; hyperedge elements, nested and further graphs, and
+/// Ports are ignored. Self-loops are skipped with a warning; hyperedge elements, nested and further graphs, and
 /// document type definitions are refused.
 ///
 /// # Errors

@@ -21,7 +21,7 @@ use super::{ImportProblem, Imported, check_size, names};
 /// and `delay` (or `latency`: seconds, or text such as `"10ms"`), and the attributes of the Topology Zoo, see
 /// [`graphml`](super::graphml()). Without a delay it is that of a straight fibre between the positions. In a directed graph
 /// edges in opposite directions with the same key make one link, without keys in their order; an edge without its opposite
-/// is a link in one direction. Self-loops and hosts without an edge are left out, with a warning.
+/// is a link in one direction. Self-loops and hosts without an edge are skipped, with a warning.
 ///
 /// # Errors
 ///

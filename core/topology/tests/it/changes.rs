@@ -61,7 +61,7 @@ fn apply(topology: &mut Topology, operation: Operation) -> Vec<Change> {
     }
 }
 
-/// A network that knows nothing but the changes it is told, and insists that each makes sense.
+/// A network that knows only the reported changes, and insists that each makes sense.
 #[derive(Debug, Default, PartialEq)]
 struct Mirror {
     switches: BTreeSet<DatapathId>,

@@ -350,7 +350,7 @@ fn examples_of_the_documentation_are_read_without_a_warning() {
     assert_eq!(sizes.collect::<Vec<_>>(), [(2, 4, 1), (2, 1, 1)]);
 }
 
-/// A document with some of its bytes changed, left out or doubled.
+/// A document with some of its bytes changed, removed or doubled.
 fn damaged(text: &'static str) -> impl Strategy<Value = String> {
     let damage = (0..text.len(), 0..40_usize, any::<u8>(), 0..3_u8);
     prop::collection::vec(damage, 1..6).prop_map(move |damages| {

@@ -13,7 +13,7 @@ const WATCHERS: usize = 100;
 const WINDOW: usize = 64;
 /// Both directions of a connection.
 const RULES: u64 = 2;
-/// Some 2 s, so that there are several states to tell in each.
+/// Some 2 s, so that each reports several states.
 const CONNECTIONS: usize = 30_000;
 const ROUNDS: usize = 4;
 

@@ -96,7 +96,7 @@ fn a_switch_may_come_back_after_it_left() {
 
 #[test]
 fn a_switch_that_does_not_read_is_not_heard_and_misses_nothing_when_it_does() {
-    // More than sockets hold on the way there and back.
+    // More than the sockets of both directions hold.
     const QUESTIONS: u32 = 1_000;
     let controller = Running::start(None);
     let (mut lazy, mut other) = (Switch::join(controller.openflow, 1), Switch::join(controller.openflow, 2));

@@ -28,7 +28,7 @@ impl Adviser for Second {
     }
 }
 
-/// Two links between two hosts, the second of which tells of its second address.
+/// Two links between two hosts, the second of which announces its second address.
 fn hosts() -> Option<[Namespace; 2]> {
     let hosts = [namespace()?, namespace()?];
     hosts[0].inside(|| {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// A point in simulated time, or a span of it, in picoseconds: half a year fits.
 ///
-/// A frame of 64 bytes takes 51.2 ns at 10 Gbit/s, which nanoseconds do not tell apart from 51 ns. Arithmetic
+/// A frame of 64 bytes takes 51.2 ns at 10 Gbit/s, which nanoseconds cannot distinguish from 51 ns. Arithmetic
 /// saturates, so that what is never due can be [`Picos::NEVER`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Picos(pub u64);

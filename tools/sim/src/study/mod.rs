@@ -87,7 +87,7 @@ impl Study {
         self.cells.len() as u64 * self.seeds
     }
 
-    /// Runs everything, with the seeds from 1 on, on so many threads; `done` is told after each run.
+    /// Runs everything, with the seeds from 1 on, on so many threads; calls `done` after each run.
     ///
     /// # Errors
     ///

@@ -30,7 +30,7 @@ pub struct Row {
     pub confidence: Option<f64>,
     /// The mean over the runs of the slowest transfer's.
     pub worst: f64,
-    /// The mean throughput of all transfers and runs in bits a second, headers left out.
+    /// The mean throughput of all transfers and runs in bits a second, without headers.
     pub goodput: f64,
     /// The transfers from the slowest to the fastest, each place the mean over the runs.
     pub ranked: Vec<f64>,

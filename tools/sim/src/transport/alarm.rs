@@ -13,7 +13,7 @@ const DELAYED: Picos = Picos::from_millis(200);
 pub(crate) enum Alarm {
     /// Everything is lost.
     TimeOut,
-    /// A segment leaves, so that its acknowledgement tells what is missing at the end. RFC 8985 §7.
+    /// A segment leaves, so that its acknowledgement shows losses at the tail. RFC 8985 §7.
     Probe,
     /// What was waited for is lost.
     Reordering,
@@ -98,7 +98,7 @@ impl Sender {
     pub(super) fn answer_probe(&mut self, heard: Heard, is_news: bool) -> bool {
         let Some((end, is_old)) = self.probe.filter(|(end, _)| heard.next >= *end) else { return false };
         let filled = is_old && !heard.is_duplicate() && is_news;
-        // Whether the probe came twice is told next.
+        // The next acknowledgement shows whether the probe arrived twice.
         if filled && heard.next == end {
             return false;
         }

@@ -54,7 +54,7 @@ impl Receiver {
         Some(self.answer(self.arrivals.next().saturating_sub(1), false))
     }
 
-    /// What came twice and in order is told by a neighbour below (a duplicate SACK, RFC 2883).
+    /// A neighbour below reports a segment that arrived twice and in order (a duplicate SACK, RFC 2883).
     fn answer(&mut self, cause: u32, is_duplicate: bool) -> Answer {
         self.unanswered = 0;
         self.deadline = None;

@@ -323,7 +323,7 @@ impl Sender {
         true
     }
 
-    /// From the segment outwards to those that are known already: the others have been told before.
+    /// From the segment outwards to those already known: the others were reported before.
     fn arrive_block(&mut self, now: Picos, Heard { cause, below, above, .. }: Heard) -> u32 {
         let lower = (1..=u32::from(below)).map_while(|step| cause.checked_sub(step));
         let upper = (1..=u32::from(above)).map_while(|step| cause.checked_add(step));

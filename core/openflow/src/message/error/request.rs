@@ -121,7 +121,7 @@ wire_enum! {
         BadDlAddrMask = 3,
         /// The mask of an IP address is not supported.
         BadNwAddrMask = 4,
-        /// The combination of fields left out is not supported.
+        /// The combination of omitted fields is not supported.
         BadWildcards = 5,
         /// The field is not supported.
         BadField = 6,

@@ -1,4 +1,4 @@
-//! Checks of link parameters in each direction, and defaults for the values left out.
+//! Checks of link parameters in each direction, and defaults for missing values.
 
 use braid_link_model::{MAX_RATE, MIN_RATE, ParameterError, Parameters, QueueLimit};
 use braid_types::BitsPerSec;
