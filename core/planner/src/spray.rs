@@ -151,7 +151,10 @@ pub fn burst(total: BitsPerSec) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use braid_types::DatapathId;
+    use std::sync::Arc;
+
+    use braid_topology::{Graph, Link, LinkState};
+    use braid_types::{DatapathId, PortNo, SwitchPort};
 
     use super::*;
 
@@ -166,6 +169,35 @@ mod tests {
             mdi: DelayGate::mdi(&delays),
             difference,
         }
+    }
+
+    /// The plan over two parallel links of so many Mbit/s and milliseconds.
+    fn two_links(links: [(u64, u64); 2]) -> SprayPlan {
+        let links = (1..).zip(links).flat_map(|(port, (mbit, millis))| {
+            let [src, dst] = [1, 2].map(|dpid| SwitchPort::new(DatapathId(dpid), PortNo(port)));
+            let delay = Some(Duration::from_millis(millis));
+            let state = LinkState { delay, ..LinkState::of_capacity(BitsPerSec(mbit * 1_000_000)) };
+            [(Link { src, dst }, state), (Link { src: dst, dst: src }, state)]
+        });
+        let graph = Arc::new(Graph::new(0, [], links));
+        let policy = SprayPolicy { k: 8, resequence: Resequence::Unequal, max_mdi: None };
+        let ends = SwitchPair::new(DatapathId(1), DatapathId(2));
+        let capacity = |edge| graph.state(edge).capacity;
+        policy.plan(&mut PathFinder::by_hops(graph.clone()), ends, capacity, |_| true)
+    }
+
+    #[test]
+    fn members_have_the_rates_of_their_paths_and_are_resequenced_where_delays_differ() {
+        let unequal = two_links([(50, 10), (100, 30)]);
+        let members = unequal.members.iter().map(|it| (it.rate.0 / 1_000_000, it.delay.as_millis()));
+        assert_eq!(members.collect::<Vec<_>>(), [(50, 10), (100, 30)]);
+        assert_eq!(unequal.resequencing(Resequence::Unequal).expect("unequal delays").paths, 2);
+        assert_eq!(two_links([(10, 20), (10, 20)]).resequencing(Resequence::Unequal), None);
+    }
+
+    #[test]
+    fn paths_of_too_unequal_delays_are_not_used_together() {
+        assert_eq!(two_links([(10, 1), (10, 300)]).members.len(), 1);
     }
 
     #[test]

@@ -123,7 +123,7 @@ impl<'a> Run<'a> {
     /// Poisson arrivals at all hosts together.
     fn draw_next(&mut self) {
         let mean = self.workload.gap(self.network.hosts().len());
-        let gap = -mean * (1.0 - self.arrivals.next_f64()).ln();
+        let gap = exponential(&mut self.arrivals, mean);
         self.next_arrival += Picos::from_secs_f64(gap);
     }
 
@@ -207,5 +207,22 @@ impl<'a> Run<'a> {
             self.simulation.finished(ConnectionId(id)).map(|finished| (finished - begun).duration())
         };
         flows.map(|(id, (bytes, begun, ..))| Flow { bytes: *bytes, took: took(id, *begun) }).collect()
+    }
+}
+
+/// A draw of the exponential distribution with this mean.
+fn exponential(random: &mut SplitMix64, mean: f64) -> f64 {
+    -mean * (1.0 - random.next_f64()).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponential_draws_have_the_mean_that_they_promise() {
+        let mut random = SplitMix64::new(7);
+        let mean = (0..100_000).map(|_| exponential(&mut random, 3.0)).sum::<f64>() / 1e5;
+        assert!((mean - 3.0).abs() < 0.05, "{mean}");
     }
 }
