@@ -80,7 +80,7 @@ def sprayed(edges):
 def of_paths(edges):
     yield "an edge sprays", any(edge["spray_groups"] for edge in edges), [edge["dpid"] for edge in edges]
     group, paths = sprayed(edges)
-    yield "there are two paths, both of which carry", [it["state"] for it in paths.values()] == ["carries"] * 2, group["to"]
+    yield "there are two paths, both of which are active", [it["state"] for it in paths.values()] == ["active"] * 2, group["to"]
     shares = {rate: path["share"] for rate, path in paths.items()}
     yield "their shares are all", near(sum(shares.values()), 1, 0.001), shares
     yield "they are in proportion to the rates", near(shares[100], 2 / 3, 0.15), shares[100]
